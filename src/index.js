@@ -31,7 +31,6 @@ export { tearDown } from './vault/setup/teardown.js';
 /**
  * Options as the command line takes them, by camelCase or kebab-case name, as text or as values (a bare number of a
  * duration is seconds).
- *
  * @param {string} operation e.g. `issue`
  * @param {Record<string, unknown>} options
  * @param {import('./vault/environment.js').VaultEnvironment} [environment] defaults of the target

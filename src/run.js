@@ -1,12 +1,11 @@
-/** The story of a run, top to bottom: prepare, warm, send, merge, judge. Emits events; prints nothing. */
+/** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
 import { cpus } from 'node:os';
 import { interrupted, orInterrupted } from './common/stop.js';
 import { total } from './common/sums.js';
-import { countWaiting, intervalEvent, startTicking } from './engine/interval.js';
-import { describeSpinning } from './engine/pacing/choose.js';
+import { describeWait, intervalEvent, leadMs, startTicking, untilConnecting } from './engine/interval.js';
+import { describeSpinning } from './engine/pacing/alarm.js';
 import { createRunSeconds } from './engine/recording/seconds.js';
-import { describeWait, leadMs, untilConnecting } from './engine/start.js';
-import { createShards } from './engine/threads.js';
+import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
 import { plannedWindow } from './engine/window.js';
 import { loadTls } from './http/tls.js';
@@ -39,7 +38,7 @@ import { createVaultClient } from './vault/client.js';
  * @property {number | null} windowMs planned length of the measured part; null: the requests decide
  */
 /**
- * @typedef {object} LiveHook how another thread learns how the run goes without a share of the sending thread's time
+ * @typedef {object} LiveHook reports to another thread that take no time of the sending thread
  * @property {(count: number) => MessagePort[]} ports one for each recorder, which posts a Report
  *   on it every two seconds; none: no reports
  * @property {(zero: TimeZero) => void} begin
@@ -52,60 +51,74 @@ import { createVaultClient } from './vault/client.js';
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
- * @property {Prepared} [prepared] what another plan has prepared that differs in its load alone; else the run prepares, and takes away
- *   what it has made, itself
+ * @property {Prepared} [prepared] by another plan that differs in its load alone; else the run prepares, and removes what that made, itself
  */
 /**
- * @typedef {object} Prepared what outlives a run, so that several may share it
+ * @typedef {object} Prepared outlives a run, so that several may share it
  * @property {Plan['target']} target the plan's; of an embedded server, where that is
  * @property {MixFixture} fixture
  * @property {Tls} tls
- * @property {() => Promise<void>} close removes what preparing made
+ * @property {() => Promise<void>} close removes everything that preparing made
  */
-/**
- * @typedef {object} Context of a run
- * @property {AbortSignal} stop
- * @property {AbortSignal | undefined} cutOff
- * @property {(event: RunEvent) => void} onEvent
- * @property {string} command
- * @property {LiveHook | undefined} live
- */
-
 /**
  * Runs a plan to its end.
- *
- * @param {Plan} plan
+ * @param {Plan} planned
  * @param {RunOptions} [options]
  * @returns {Promise<Result>}
  * @throws {PkiLoadError} when the run could not begin; a refused request is an outcome, not an error
  */
-export async function run(
-  plan,
-  { token = null, signal, cutOff, onEvent = () => {}, command = '', live, prepared } = {},
-) {
-  const stop = signal ?? new AbortController().signal;
-  const context = { stop, cutOff, onEvent, command, live };
-  if (prepared !== undefined) return runPrepared(plan, prepared, context);
-  const own = await prepareRun(plan, { token, signal: stop, onEvent });
+export async function run(planned, options = {}) {
+  const { signal: stop = new AbortController().signal, onEvent = () => {}, command = '', live } = options;
+  const prepared = options.prepared ?? (await prepareRun(planned, options));
+  const { fixture, tls } = prepared;
+  const plan = { ...planned, target: prepared.target };
+  /** @type {Shard[]} */
+  let shards = [];
   try {
-    return await runPrepared(plan, own, context);
+    const mix = await loadMix(plan);
+    const { threads, startAt } = plan.load;
+    const spinning = describeSpinning(plan.load, cpus().length);
+    if (spinning !== null) onEvent({ type: 'notice', text: spinning });
+    const seconds = createRunSeconds(plan.load);
+    const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
+    const input = { plan, fixture, tls, measuredMs: window.windowMs };
+    shards = await createShards(input, mix, seconds.add, live?.ports(threads));
+    const waits = describeWait(startAt);
+    if (waits !== null) onEvent({ type: 'notice', text: waits });
+    await untilConnecting(startAt, stop);
+    throwIfStopped(stop);
+    const unopened = (await orInterrupted(Promise.all(shards.map((shard) => shard.warm())), stop)).flat();
+    if (unopened.length > 0) {
+      const text = `${unopened.length} connections could not be opened before the run (${unopened[0]}); they will be tried again.`;
+      onEvent({ type: 'warning', text });
+    }
+    throwIfStopped(stop);
+    const target = { url: fixture.targetUrl, ...fixture.target };
+    onEvent({ type: 'start', plan, target, planned: window.planned, cells: window.cells ?? null });
+    const sent = await send({ plan, windowMs: window.windowMs, shards, seconds, stop, onEvent }, options);
+    for (const event of describeKept(mix, sent.ends)) onEvent(event);
+    seconds.closeAll();
+    const notes = mix.takeNotes(fixture);
+    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent, notes });
+    onEvent({ type: 'result', result });
+    return result;
   } finally {
-    await own.close();
+    const closed = Promise.all(shards.map((shard) => shard.close()));
+    await closed.finally(options.prepared === undefined ? prepared.close : null);
   }
 }
 
 /**
  * Prepares a run: the embedded server, if the plan has one, and whatever the operations need. Close it.
- *
  * @param {Plan} plan
  * @param {Pick<RunOptions, 'token' | 'signal' | 'onEvent'>} [options]
  * @returns {Promise<Prepared>}
  * @throws {PkiLoadError} when the target refuses; nothing is left behind then
  */
-export async function prepareRun(plan, { token: given = null, signal, onEvent = () => {} } = {}) {
-  const stop = signal ?? new AbortController().signal;
+export async function prepareRun(plan, options = {}) {
+  const { signal: stop = new AbortController().signal, onEvent = () => {} } = options;
   const server = plan.dev ? await startDev(plan.target.mount) : null;
-  const token = server?.token ?? given;
+  const token = server?.token ?? options.token ?? null;
   const target = server === null ? plan.target : { ...plan.target, url: server.url };
   const aimed = { ...plan, target };
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
@@ -142,7 +155,6 @@ export async function prepareRun(plan, { token: given = null, signal, onEvent = 
     throwIfStopped(stop);
     const context = { plan: aimed, client, token, tls, notice, warn, signal: stop };
     const fixture = await orInterrupted(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
-    endings.push(() => mix.cleanup(context, fixture));
     return { target, fixture, tls, close };
   } catch (error) {
     await close();
@@ -156,75 +168,23 @@ async function startDev(mount) {
   return startDevServer({ mount });
 }
 
-/**
- * @param {Plan} planned
- * @param {Prepared} prepared
- * @param {Context} context
- * @returns {Promise<Result>}
- */
-async function runPrepared(planned, { target: aim, fixture, tls }, context) {
-  const { stop, onEvent, command, live } = context;
-  const plan = { ...planned, target: aim };
-  const mix = await loadMix(plan);
-  const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
-  const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
-  /** @type {Shard[]} */
-  let shards = [];
-  try {
-    const { threads, startAt } = plan.load;
-    const spinning = describeSpinning(plan.load, cpus().length);
-    if (spinning !== null) notice(spinning);
-    const seconds = createRunSeconds(plan.load);
-    const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
-    shards = await createShards(
-      { plan, fixture, tls, measuredMs: window.windowMs },
-      { onSecond: (_thread, row) => seconds.add(row), livePorts: live?.ports(threads) },
-    );
-    const waits = describeWait(startAt);
-    if (waits !== null) notice(waits);
-    await untilConnecting(startAt, stop);
-    throwIfStopped(stop);
-    for (const problem of await orInterrupted(warmAll(shards), stop)) warn(problem);
-    throwIfStopped(stop);
-    const target = { url: fixture.targetUrl, ...fixture.target };
-    onEvent({ type: 'start', plan, target, planned: window.planned, cells: window.cells ?? null });
-    const sent = await send({ plan, windowMs: window.windowMs, shards, seconds }, context);
-    for (const event of describeKept(mix, sent.ends)) onEvent(event);
-    seconds.closeAll();
-    const notes = mix.takeNotes(fixture);
-    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent, notes });
-    onEvent({ type: 'result', result });
-    return result;
-  } finally {
-    await Promise.all(shards.map((shard) => shard.close()));
-  }
-}
-
 /** @param {AbortSignal} stop */
 function throwIfStopped(stop) {
   if (stop.aborted) throw interrupted();
 }
 
-/** @param {Shard[]} shards @returns {Promise<string[]>} sentences */
-async function warmAll(shards) {
-  const problems = (await Promise.all(shards.map((shard) => shard.warm()))).flat();
-  if (problems.length === 0) return [];
-  return [
-    `${problems.length} connections could not be opened before the run (${problems[0]}); they will be tried again.`,
-  ];
-}
-
 /**
- * Time zero to the last answer.
- *
- * @param {object} what
- * @param {Plan} what.plan
- * @param {number | null} what.windowMs planned length of the measured part
- * @param {Shard[]} what.shards
- * @param {ReturnType<typeof createRunSeconds>} what.seconds
- * @param {Pick<Context, 'stop' | 'cutOff' | 'onEvent' | 'live'>} context
+ * Time zero to the last response.
+ * @param {object} parts
+ * @param {Plan} parts.plan
+ * @param {number | null} parts.windowMs planned length of the measured part
+ * @param {Shard[]} parts.shards
+ * @param {ReturnType<typeof createRunSeconds>} parts.seconds
+ * @param {AbortSignal} parts.stop
+ * @param {(event: RunEvent) => void} parts.onEvent
+ * @param {Pick<RunOptions, 'cutOff' | 'live'>} options
  */
-async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent, live }) {
+async function send({ plan, windowMs, shards, seconds, stop, onEvent }, { cutOff, live }) {
   const { warmupMs, startAt } = plan.load;
   const lead = leadMs(startAt);
   const originNs = process.hrtime.bigint() + BigInt(Math.round(lead * 1e6));
@@ -235,13 +195,13 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
   let waitingAtStop = /** @type {number | null} */ (null);
   const onStop = () => {
     stoppedMs = elapsed();
-    waitingAtStop = countWaiting(shards.map((shard) => shard.state()));
+    waitingAtStop = total(shards.map((shard) => shard.state().waiting));
     for (const shard of shards) shard.stop();
   };
   const onCutOff = () => {
     for (const shard of shards) shard.cutOff();
   };
-  for (const shard of shards) shard.start(originNs);
+  const ended = Promise.all(shards.map((shard) => shard.start(originNs)));
   live?.begin({ startedAt, startedAtNs, windowMs });
   const endWatch = watchMachine(warmupMs - elapsed(), windowMs);
   stop.addEventListener('abort', onStop, { once: true });
@@ -253,8 +213,7 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
     onEvent(intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsed())),
   );
   try {
-    const ends = await Promise.all(shards.map((shard) => shard.ended));
-    return { ends, startedAt, startedAtNs, stoppedMs, machine: endWatch() };
+    return { ends: await ended, startedAt, startedAtNs, stoppedMs, machine: endWatch() };
   } finally {
     stopTicking();
     endWatch();

@@ -4,9 +4,25 @@ import { closest } from '../common/closest.js';
 /** @import { Argv } from 'yargs' */
 
 /**
+ * @typedef {object} Positionals words behind the command
+ * @property {string} name its key in the given values: a list of texts
+ * @property {string} describe one line for `--help`
+ * @property {number} min how many there must be; 0: one may be given
+ * @property {boolean} [checksItself] the command reports missing words itself
+ * @property {string} [placeholder] of one in `--help`; default FILE
+ */
+/**
+ * @typedef {object} Command
+ * @property {Record<string, OptionSpec>} options
+ * @property {Positionals} [positionals] none: the command takes options only
+ * @property {string[]} examples command lines without the program's name
+ * @property {string} [epilogue] for `--help`
+ * @property {(given: Record<string, unknown>, line: string) => Promise<number>} run resolves to the exit code
+ */
+
+/**
  * Vault's own command line takes options with one dash (`-format=json`): those become ones with two. `-h` stays for
  * help; a lone dash and negative numbers are values.
- *
  * @param {string[]} args
  */
 export function normaliseArguments(args) {
@@ -17,10 +33,9 @@ export function normaliseArguments(args) {
 }
 
 /**
- * yargs takes `--dev=foo` for false without a word. As text it is judged like any other option.
- *
+ * yargs silently takes `--dev=foo` for false. As text it is checked like any other option.
  * @param {string[]} args
- * @param {Record<string, unknown>} given what yargs made of them
+ * @param {Record<string, unknown>} given by yargs
  * @returns {Record<string, string>} the text after `=`, for options that yargs made true or false
  */
 export function textOfFlags(args, given) {
@@ -33,37 +48,28 @@ export function textOfFlags(args, given) {
 }
 
 /**
- * `--with a.json b.json` is one occurrence with two values. yargs would have one value each, or one list of all
- * occurrences: it is given the values of an occurrence as one, in JSON.
- *
+ * `--with a.json b.json` is one occurrence with two values, which yargs does not know.
  * @param {string[]} args
- * @param {readonly string[]} flags that take all values up to the next option
- * @returns {string[]} to be read with `listsOf`
+ * @param {Command | null} command whose options with `several` take all values up to the next option
+ * @returns {{rest: string[], lists: Record<string, string[][]>}} `rest`: for yargs; `lists`: by option, one for each occurrence
  */
-export function joinValues(args, flags) {
+export function takeLists(args, command) {
+  /** @type {Record<string, string[][]>} */
+  const lists = {};
   /** @type {string[]} */
-  const joined = [];
+  const rest = [];
   for (let i = 0; i < args.length; i++) {
-    if (args[i] === '--') return [...joined, ...args.slice(i)];
+    if (args[i] === '--') return { rest: [...rest, ...args.slice(i)], lists };
     const [, name, first] = /^--([\w-]+)(?:=(.*))?$/s.exec(args[i]) ?? [];
-    const isList = flags.includes(name);
-    const values = isList && first !== undefined ? [first] : [];
-    while (isList && i + 1 < args.length && !/^-./s.test(args[i + 1])) values.push(args[++i]);
-    joined.push(values.length === 0 ? args[i] : `--${name}=${JSON.stringify(values)}`);
+    if (command?.options[name]?.several !== true) {
+      rest.push(args[i]);
+      continue;
+    }
+    const values = first === undefined ? [] : [first];
+    while (i + 1 < args.length && !/^-./s.test(args[i + 1])) values.push(args[++i]);
+    lists[name] = [...(lists[name] ?? []), values];
   }
-  return joined;
-}
-
-/**
- * @param {Record<string, unknown>} given what yargs made of joined arguments
- * @param {readonly string[]} flags
- * @returns {Record<string, string[][]>} of those that were given: one list for each occurrence
- */
-export function listsOf(given, flags) {
-  const there = flags.filter((flag) => given[flag] !== undefined);
-  return Object.fromEntries(
-    there.map((flag) => [flag, [given[flag]].flat().map((text) => JSON.parse(String(text)))]),
-  );
+  return { rest, lists };
 }
 
 /**
@@ -80,47 +86,24 @@ export function describeMisuse(message, args, { commands, flags }) {
   const names = unknown.split(', ');
   // Without a command no flag is known either, so the command is reported first.
   const name = names.includes(args[0]) ? args[0] : names[0];
-  if (args.includes(name)) return `Unknown command ${JSON.stringify(name)}.${suggest(name, commands, '')}`;
-  const dashes = name.length === 1 ? '-' : '--';
-  return `Unknown option ${dashes}${name}.${suggest(name, flags, '--')}`;
+  const isCommand = args.includes(name);
+  const nearest = closest(name, isCommand ? commands : flags);
+  const suggestion = nearest === null ? '' : ` Did you mean ${isCommand ? '' : '--'}${nearest}?`;
+  if (isCommand) return `Unknown command ${JSON.stringify(name)}.${suggestion}`;
+  return `Unknown option ${name.length === 1 ? '-' : '--'}${name}.${suggestion}`;
 }
-
-/** @param {string} word @param {string[]} known @param {string} dashes */
-function suggest(word, known, dashes) {
-  const nearest = closest(word, known);
-  return nearest === null ? '' : ` Did you mean ${dashes}${nearest}?`;
-}
-
-/**
- * @typedef {object} Positionals words behind the command
- * @property {string} name its key in the given values: a list of texts
- * @property {string} describe one line for `--help`
- * @property {number} min how many there must be; 0: one may be given
- * @property {boolean} [checksItself] the command says itself that there are too few, with its own message
- * @property {string} [placeholder] what stands for one in `--help`; default FILE
- */
-/**
- * @typedef {object} Command
- * @property {Record<string, OptionSpec>} options
- * @property {Positionals} [positionals] none: the command takes options only
- * @property {string[]} examples command lines without the program's name
- * @property {string} [epilogue] for `--help`
- * @property {(given: Record<string, unknown>, line: string) => Promise<number>} run resolves to the exit code
- */
 
 /**
  * Everything is text to yargs; options.js turns it into values and reports faults.
- *
  * @param {Argv} parser
  * @param {string} name
  * @param {Command} command
  */
 export function declare(parser, name, { options, positionals, examples, epilogue }) {
   for (const [flag, spec] of Object.entries(options)) {
-    const isFlag = spec.type === 'flag';
     parser.option(flag, {
       alias: spec.alias,
-      ...(isFlag ? { type: /** @type {const} */ ('boolean') } : { requiresArg: true }),
+      ...(spec.type === 'flag' ? { type: /** @type {const} */ ('boolean') } : { requiresArg: true }),
       describe: describeOption(spec),
       group: `${spec.group}:`,
     });
@@ -145,29 +128,30 @@ export function declare(parser, name, { options, positionals, examples, epilogue
 
 /** @param {OptionSpec} spec */
 function describeOption({ describe: text, choices, default: value, defaultText, placeholder }) {
+  const shown = defaultText ?? (value === 0 ? undefined : value);
   const notes = [
-    choices === undefined ? null : choices.join(' | '),
-    defaultText !== undefined
-      ? `default: ${defaultText}`
-      : value === undefined || value === 0
-        ? null
-        : `default: ${value}`,
-  ].filter((note) => note !== null);
+    ...(choices === undefined ? [] : [choices.join(' | ')]),
+    ...(shown === undefined ? [] : [`default: ${shown}`]),
+  ];
   const head = placeholder === undefined ? text : `${placeholder}  ${text}`;
   return notes.length === 0 ? head : `${head} [${notes.join('; ')}]`;
 }
 
-/** @param {Command} command @returns {string[]} flags that take several values at a time */
-export function listFlags({ options }) {
-  return Object.entries(options).flatMap(([flag, { several }]) => (several === true ? [flag] : []));
+/**
+ * @param {Record<string, unknown>} given
+ * @param {Record<string, OptionSpec>} specs
+ * @returns {[Record<string, unknown>, Record<string, unknown>]} the values of these options, and all others
+ */
+export function partition(given, specs) {
+  const entries = Object.entries(given);
+  const isOwn = (/** @type {[string, unknown]} */ [key]) => Object.hasOwn(specs, key);
+  return [
+    Object.fromEntries(entries.filter(isOwn)),
+    Object.fromEntries(entries.filter((entry) => !isOwn(entry))),
+  ];
 }
 
-/**
- * @param {Command} command
- * @param {unknown} words what yargs found beside options, the command first
- * @returns {Record<string, string[]>}
- */
-export function wordsOf({ positionals }, words) {
-  if (positionals === undefined) return {};
-  return { [positionals.name]: /** @type {unknown[]} */ (words).slice(1).map(String) };
+/** @param {string} group heading in `--help` @param {Record<string, Omit<OptionSpec, 'group'>>} specs @returns {Record<string, OptionSpec>} */
+export function grouped(group, specs) {
+  return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { ...spec, group }]));
 }

@@ -2,26 +2,18 @@
 import { calibrationOptions } from '../campaigns/calibrate/calibrate-options.js';
 import { EXIT, usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
-import { onInterrupt } from './process.js';
+import { grouped, partition } from './arguments.js';
 
-/** @import { Calibration } from '../campaigns/calibrate/calibrate.js' */
-/** @import { OptionSpec } from '../common/options.js' */
 /** @import { Command } from './arguments.js' */
 
-const GROUP = 'Results';
-
-/** @type {Record<string, OptionSpec>} */
-const outputOptions = {
+const outputOptions = grouped('Results', {
   format: {
-    type: 'choice',
-    group: GROUP,
-    choices: ['text', 'json'],
-    defaultText: 'text',
+    ...{ type: 'choice', choices: ['text', 'json'], defaultText: 'text' },
     describe: 'Format of standard output',
   },
-  json: { type: 'flag', group: GROUP, describe: 'Same as --format json' },
-  quiet: { type: 'flag', group: GROUP, describe: 'No progress on standard error' },
-};
+  json: { type: 'flag', describe: 'Same as --format json' },
+  quiet: { type: 'flag', describe: 'No progress on standard error' },
+});
 
 /** @type {Command} */
 export const command = {
@@ -31,39 +23,23 @@ export const command = {
     'Takes about 40 seconds and sends only to a target of its own on loopback. Run it on the machine that will do ' +
     'the testing, while nothing else runs there.',
   async run(given) {
-    const { isJson, quiet, calibration } = split(given);
-    const [{ calibrate }, { createProgress }] = await Promise.all([
-      import('../campaigns/calibrate/calibrate.js'),
-      import('../live/view.js'),
-    ]);
-    const { stderr } = process;
-    const progress = createProgress({ stream: stderr, isTTY: stderr.isTTY, columns: stderr.columns, quiet });
-    const interrupt = onInterrupt(process, () => progress.close());
-    try {
-      const found = await calibrate(calibration, { signal: interrupt.stop, onEvent: progress.event });
-      progress.close();
-      process.stdout.write(isJson ? `${JSON.stringify(found, null, 2)}\n` : await textOf(found));
-      return EXIT.ok;
-    } finally {
-      progress.close();
-      interrupt.release();
+    const [outputs, calibration] = partition(given, outputOptions);
+    const { format, json, quiet } = readOptions(outputOptions, outputs);
+    if (json && format === 'text') {
+      throw usageError('contradiction', '--json and --format text are both given.', 'Give one of them.');
     }
+    const [{ calibrate }, { render }, { withProgress }] = await Promise.all([
+      import('../campaigns/calibrate/calibrate.js'),
+      import('../campaigns/calibrate/report.js'),
+      import('./showing.js'),
+    ]);
+    return withProgress(quiet, async ({ onEvent, close, interrupt }) => {
+      interrupt.attach(close);
+      const found = await calibrate(calibration, { signal: interrupt.stop, onEvent });
+      close();
+      const isJson = json || format === 'json';
+      process.stdout.write(isJson ? `${JSON.stringify(found, null, 2)}\n` : render(found));
+      return EXIT.ok;
+    });
   },
 };
-
-/** @param {Calibration} found */
-async function textOf(found) {
-  return (await import('../campaigns/calibrate/report.js')).render(found);
-}
-
-/** @param {Record<string, unknown>} given */
-function split(given) {
-  const isOutput = (/** @type {[string, unknown]} */ [key]) => Object.hasOwn(outputOptions, key);
-  const entries = Object.entries(given);
-  const { format, json, quiet } = readOptions(outputOptions, Object.fromEntries(entries.filter(isOutput)));
-  if (json && format === 'text') {
-    throw usageError('contradiction', '--json and --format text are both given.', 'Give one of them.');
-  }
-  const calibration = Object.fromEntries(entries.filter((entry) => !isOutput(entry)));
-  return { isJson: json || format === 'json', quiet, calibration };
-}

@@ -1,83 +1,47 @@
-/** `compare`: groups of saved runs side by side. What reads and compares them is loaded when it does. */
+/** `compare`: groups of saved runs side by side. */
 import { describeExitCodes, EXIT, usageError } from '../common/errors.js';
 import { readOne, readOptions } from '../common/options.js';
 import { leftOutOf } from '../report/describe/runs.js';
-import { reporters } from '../report/index.js';
-import { clean } from '../report/layout.js';
 import { withoutSecrets } from '../vault/redact.js';
-import { nameGroups, refuseOverwrite, runsIn } from './input-files.js';
-import { checkOutputs, writeOutputs } from './output.js';
+import { grouped } from './arguments.js';
+import { nameGroups, runsIn } from './input-files.js';
+import { checkOutputs, outputOptionsFor, refuseOverwrite, report } from './output.js';
+import { endWith, writeLine } from './process.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { Comparison } from '../result/comparison/comparison-schema.js' */
 /** @import { RunGroup } from '../result/runs/same-run.js' */
 /** @import { Command } from './arguments.js' */
 
-const GROUP = 'Comparison';
-const RESULTS = 'Results';
-
-/** Reporters that can show a comparison, by name. */
-const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('comparison'));
-const extensions = able.map(([, { extension }]) => extension).join(', ');
+const { out: outOption, format: formatOption } = outputOptionsFor('comparison');
 
 /** @type {OptionSpec} */
 const withOption = {
-  type: 'file',
-  group: GROUP,
-  placeholder: 'FILE...',
-  several: true,
+  ...{ type: 'file', group: 'Comparison', placeholder: 'FILE...', several: true },
   describe: 'Results of another group; repeatable',
 };
 
 /** @type {Record<string, OptionSpec>} */
 const otherOptions = {
-  name: {
-    type: 'text',
-    group: GROUP,
-    placeholder: 'LABEL',
-    repeatable: true,
-    describe: 'Name of a group, the base first; repeatable',
-    defaultText: 'common part of its file names',
-  },
-  'allow-invalid': {
-    type: 'flag',
-    group: GROUP,
-    describe: 'Compare interrupted and invalid runs, too',
-  },
-  'leave-out-invalid': {
-    type: 'flag',
-    group: GROUP,
-    describe: 'Leave out interrupted and invalid runs',
-  },
-  seed: {
-    type: 'integer',
-    group: GROUP,
-    placeholder: 'N',
-    default: 1,
-    max: 0xffff_ffff,
-    describe: 'Seed of the bootstrap',
-  },
+  ...grouped('Comparison', {
+    name: {
+      ...{ type: 'text', placeholder: 'LABEL', repeatable: true },
+      describe: 'Name of a group, the base first; repeatable',
+      defaultText: 'common part of its file names',
+    },
+    'allow-invalid': { type: 'flag', describe: 'Compare interrupted and invalid runs, too' },
+    'leave-out-invalid': { type: 'flag', describe: 'Leave out interrupted and invalid runs' },
+    seed: {
+      ...{ type: 'integer', placeholder: 'N', default: 1, max: 0xffff_ffff },
+      describe: 'Seed of the bootstrap',
+    },
+  }),
   'fail-if': {
-    type: 'text',
-    group: RESULTS,
-    placeholder: 'EXPR',
-    repeatable: true,
+    ...{ type: 'text', group: 'Results', placeholder: 'EXPR', repeatable: true },
     describe: "Exit with 99 if shown or not proven: 'p99 slower by 10%'; repeatable",
   },
-  out: {
-    type: 'file',
-    group: RESULTS,
-    placeholder: 'FILE',
-    repeatable: true,
-    describe: `Write the comparison to a file (${extensions}); repeatable`,
-  },
-  format: {
-    type: 'choice',
-    group: RESULTS,
-    choices: able.map(([name]) => name),
-    default: 'text',
-    describe: 'Format of standard output',
-  },
+  out: outOption,
+  format: formatOption,
 };
 
 const EPILOGUE = `--fail-if METRIC DIRECTION [by X%]
@@ -135,9 +99,10 @@ export const command = {
     const createdAt = new Date().toISOString();
     const command = withoutSecrets(line);
     const comparison = compareGroups(groups, { ...admission, seed, failIf, createdAt, command });
-    await writeOutputs(comparison, { out, format });
+    const hasPassed = comparison.failIf.every(({ verdict }) => verdict === 'passed');
+    const failures = await report(comparison, { out, format });
     if (format !== 'text') warn(comparison);
-    return comparison.failIf.every(({ verdict }) => verdict === 'passed') ? EXIT.ok : EXIT.requirement;
+    return endWith(hasPassed ? EXIT.ok : EXIT.requirement, failures);
   },
 };
 
@@ -196,6 +161,6 @@ function warn({ warnings, groups, failIf }) {
       return `--fail-if '${text}' ${verdict === 'failed' ? 'fired' : 'is not proven'}: ${reason}`;
     });
   for (const text of [...leftOut, ...warnings.map((warning) => `Warning: ${warning}`), ...failures]) {
-    process.stderr.write(`${clean(text)}\n`);
+    writeLine(text);
   }
 }

@@ -1,53 +1,32 @@
-/** `dev`: the embedded PKI server in the foreground, for people to play with. */
-
+/** `dev`: the embedded PKI server in the foreground. */
 import { EXIT } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
+import { grouped } from './arguments.js';
 
-/** @import { OptionSpec } from '../common/options.js' */
 /** @import { DevServer } from '../dev/server.js' */
 /** @import { Command } from './arguments.js' */
 
-const GROUP = 'Server';
-
-/** @type {Record<string, OptionSpec>} */
-const options = {
+const options = grouped('Server', {
   port: {
-    type: 'integer',
-    group: GROUP,
-    placeholder: 'N',
-    default: 8200,
-    max: 65_535,
+    ...{ type: 'integer', placeholder: 'N', default: 8200, max: 65_535 },
     describe: 'Port to listen on; 0 picks a free one',
   },
-  host: {
-    type: 'text',
-    group: GROUP,
-    placeholder: 'ADDRESS',
-    default: '127.0.0.1',
-    describe: 'Address to listen on',
-  },
+  host: { type: 'text', placeholder: 'ADDRESS', default: '127.0.0.1', describe: 'Address to listen on' },
   'allow-remote': {
     type: 'flag',
-    group: GROUP,
     describe: 'Allow a --host that is not loopback; anyone can then issue certificates',
   },
   mount: {
-    type: 'text',
-    group: GROUP,
-    placeholder: 'PATH',
-    default: 'pki_int',
+    ...{ type: 'text', placeholder: 'PATH', default: 'pki_int' },
     describe: 'Mount of the PKI secrets engine',
   },
   'ca-key-type': {
-    type: 'choice',
-    group: GROUP,
-    choices: ['rsa', 'ec'],
-    default: 'rsa',
+    ...{ type: 'choice', choices: ['rsa', 'ec'], default: 'rsa' },
     describe: 'CA key: RSA-2048 or P-256',
   },
-  tls: { type: 'flag', group: GROUP, describe: 'Serve HTTPS, with a certificate of its own CA' },
-};
+  tls: { type: 'flag', describe: 'Serve HTTPS, with a certificate of its own CA' },
+});
 
 /** @type {Command} */
 export const command = {

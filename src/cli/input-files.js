@@ -1,6 +1,4 @@
-/** Names of groups of files: the user's, else the common part of their files' names. */
-
-import { realpathSync, statSync } from 'node:fs';
+/** Files of results: the names of groups of them, and their runs. */
 import { basename } from 'node:path';
 import { usageError } from '../common/errors.js';
 import { isResult, isRunSet, kindOf } from '../result/document.js';
@@ -13,11 +11,11 @@ const NAMELESS = 'runs';
 /**
  * @param {string[][]} groups paths, at least one in each
  * @param {string[]} labels of the first groups
- * @returns {string[]} one for each group, no two the same
+ * @returns {string[]} one for each group, no two the same: its label, else the common part of its files' names
  */
 export function nameGroups(groups, labels) {
   checkLabels(groups, labels);
-  const short = groups.map((files, i) => labels[i] ?? shortName(files));
+  const short = groups.map((files, i) => labels[i] ?? nameOr(basename(commonPart(files))));
   const names = groups.map((files, i) => {
     const isUnique = short.indexOf(short[i]) === short.lastIndexOf(short[i]);
     return labels[i] ?? (isUnique ? short[i] : longName(files));
@@ -44,17 +42,15 @@ function checkLabels(groups, labels) {
   }
 }
 
-/** @param {string[]} files @returns {string} without folders */
-function shortName(files) {
-  return nameOr(basename(commonPart(files)));
-}
-
 /** @param {string[]} files @returns {string} with the innermost folder */
 function longName(files) {
-  const parts = commonPart(files)
-    .split('/')
-    .filter((part) => nameOr(part) === part);
-  return nameOr(parts.slice(-2).join('/'));
+  const parts = commonPart(files).split('/');
+  return nameOr(
+    parts
+      .filter((part) => nameOr(part) === part)
+      .slice(-2)
+      .join('/'),
+  );
 }
 
 /** @param {string} name */
@@ -62,10 +58,7 @@ function nameOr(name) {
   return ['', '.', '..'].includes(name) ? NAMELESS : name;
 }
 
-/**
- * @param {string[]} files
- * @returns {string} what their paths begin with, without `.json` and what joins it to a number
- */
+/** @param {string[]} files @returns {string} the beginning of all paths, without `.json` and separators at its end */
 function commonPart(files) {
   const paths = files.map((file) => (file === '-' ? 'standard input' : file.replace(/\.json$/i, '')));
   let common = paths[0];
@@ -75,45 +68,9 @@ function commonPart(files) {
   return common.replace(/[-_.\s]+$/, '');
 }
 
-/** What stands for standard input, and what leads to the file that it is, where there is one. */
-const [STDIN, STDIN_PATH] = ['-', '/dev/stdin'];
-
-/**
- * @param {readonly string[]} outputs paths of `--out`
- * @param {readonly string[]} inputs paths of what will be read; `-` is standard input
- * @throws {PkiLoadError} code `out_is_input`, where a path of both leads to one file
- */
-export function refuseOverwrite(outputs, inputs) {
-  const read = new Map(inputs.map((input) => [realFile(input === STDIN ? STDIN_PATH : input), input]));
-  for (const path of outputs) {
-    const file = realFile(path);
-    const input = file === null ? undefined : read.get(file);
-    if (input === undefined) continue;
-    throw usageError(
-      'out_is_input',
-      input === path
-        ? `--out ${path} is one of the files to read, and would be overwritten.`
-        : `--out ${path} is the same file as ${input === STDIN ? 'standard input' : input}, which is to be read, and would be overwritten.`,
-      'Write to another file.',
-    );
-  }
-}
-
-/**
- * @param {string} path
- * @returns {string | null} absolute, whatever links lead to it; null: not found, or not a regular file
- */
-function realFile(path) {
-  try {
-    return statSync(path).isFile() ? realpathSync.native(path) : null;
-  } catch {
-    return null;
-  }
-}
-
 /**
  * @param {ReadDocument[]} read
- * @param {string} code of the error where a document holds no runs
+ * @param {string} code of the error for a document without runs
  * @param {Record<string, [problem: string, remedy: string]>} refused by kind of document
  * @returns {Promise<NamedRun[][]>} the runs of each document
  */

@@ -1,74 +1,45 @@
-/** The command line: which command, with which flags. Each command's own file is loaded when it is asked for. */
+/** The command line: which command, with which flags. Each command's own file is loaded on demand. */
 import yargs from 'yargs';
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { operations } from '../operations/index.js';
 import { redact, withoutSecrets } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
-import {
-  declare,
-  describeMisuse,
-  joinValues,
-  listFlags,
-  listsOf,
-  normaliseArguments,
-  textOfFlags,
-  wordsOf,
-} from './arguments.js';
-import { handleOutputErrors } from './process.js';
+import { declare, describeMisuse, normaliseArguments, takeLists, textOfFlags } from './arguments.js';
+import { closeLostTerminals, handleOutputErrors, writeLine } from './process.js';
 
 /** @import { Command } from './arguments.js' */
 /** @import { Argv } from 'yargs' */
 
-/** @type {Record<string, {describe: string, load: () => Promise<Command>}>} */
-const commands = {
-  ...Object.fromEntries(
-    Object.entries(operations).map(([name, { describe }]) => [
-      name,
-      { describe, load: async () => (await import('./operation.js')).operationCommand(name) },
-    ]),
-  ),
-  run: {
-    describe: 'Run a scenario: mixes of operations, stages, several targets',
-    load: async () => (await import('./scenario.js')).command,
-  },
-  setup: {
-    describe: 'Create a PKI for testing on a real Vault',
-    load: async () => (await import('./setup.js')).setup,
-  },
-  teardown: {
-    describe: 'Remove what setup created, and nothing else',
-    load: async () => (await import('./setup.js')).teardown,
-  },
-  propagation: {
-    describe: 'Measure how soon OCSP reports revocations',
-    load: async () => (await import('./propagation.js')).command,
-  },
-  dev: {
-    describe: 'Run the embedded PKI server',
-    load: async () => (await import('./dev.js')).command,
-  },
-  report: {
-    describe: 'Convert result files to reports',
-    load: async () => (await import('./report.js')).command,
-  },
-  compare: {
-    describe: 'Compare groups of results statistically',
-    load: async () => (await import('./compare.js')).command,
-  },
-  merge: {
-    describe: 'Merge the parts of one plan (--shard)',
-    load: async () => (await import('./merge.js')).command,
-  },
-  calibrate: {
-    describe: 'Find out what this machine can measure',
-    load: async () => (await import('./calibrate.js')).command,
-  },
-  schema: {
-    describe: 'Print the JSON Schema of result files',
-    load: async () => (await import('./schema.js')).command,
-  },
+/** @type {Record<string, [describe: string, load: () => Promise<Record<string, unknown>>]>} a module has its `command`, or one by its name */
+const modules = {
+  run: ['Run a scenario: mixes of operations, stages, several targets', () => import('./scenario.js')],
+  setup: ['Create a PKI for testing on a real Vault', () => import('./setup.js')],
+  teardown: ['Remove what setup created and killed runs left', () => import('./setup.js')],
+  propagation: ['Measure how soon OCSP reports revocations', () => import('./propagation.js')],
+  dev: ['Run the embedded PKI server', () => import('./dev.js')],
+  report: ['Convert result files to reports', () => import('./report.js')],
+  compare: ['Compare groups of results statistically', () => import('./compare.js')],
+  merge: ['Merge the parts of one plan (--shard)', () => import('./merge.js')],
+  calibrate: ['Find out what this machine can measure', () => import('./calibrate.js')],
+  schema: ['Print the JSON Schema of result files', () => import('./schema.js')],
 };
+
+/** In the order of `--help`. @type {Record<string, string>} */
+const descriptions = Object.fromEntries([
+  ...Object.entries(operations).map(([name, { describe }]) => [name, describe]),
+  ...Object.entries(modules).map(([name, [describe]]) => [name, describe]),
+]);
+
+/** @param {string} name @returns {Promise<Command>} */
+async function loadCommand(name) {
+  if (Object.hasOwn(operations, name)) return (await import('./operation.js')).operationCommand(name);
+  const loaded = await modules[name][1]();
+  return /** @type {Command} */ (loaded.command ?? loaded[name]);
+}
+
+const INTRODUCTION =
+  'Load tester for certificate authorities: HashiCorp Vault, OpenBao and their OCSP responders.\n\n$0 COMMAND [OPTIONS]';
 
 /** Time for standard output and error to be written before the process is ended. */
 const LAST_WORDS_MS = 500;
@@ -76,15 +47,17 @@ const LAST_WORDS_MS = 500;
 /** @param {string[]} args without node and the script @returns {Promise<number>} exit code */
 export async function main(args) {
   handleOutputErrors(process);
+  closeLostTerminals(process);
   process.once('uncaughtException', (error) => {
-    report(error);
+    reportError(error);
     process.exit(EXIT.usage);
   });
   try {
-    const { command, given } = await parse(normaliseArguments(args));
-    return command === null ? EXIT.ok : await command.run(given, commandLine(args));
+    const chosen = await parse(normaliseArguments(args));
+    const line = ['vault-pki-load', ...args.map(quoted)].join(' ');
+    return chosen === null ? EXIT.ok : await chosen.command.run(chosen.given, line);
   } catch (error) {
-    report(error);
+    reportError(error);
     if (error instanceof PkiLoadError) return error.exitCode;
     // Handles left open by an internal error must not keep the process alive.
     setTimeout(() => process.exit(EXIT.usage), LAST_WORDS_MS).unref();
@@ -94,25 +67,34 @@ export async function main(args) {
 
 /**
  * @param {string[]} args
- * @returns {Promise<{command: Command | null, given: Record<string, unknown>}>} null: help or version was shown
+ * @returns {Promise<{command: Command, given: Record<string, unknown>} | null>} null: help or version was shown
  */
 async function parse(args) {
-  /** @type {{command: Command | null, given: Record<string, unknown>}} */
-  let chosen = { command: null, given: {} };
+  /** @type {{command: Command, given: Record<string, unknown>} | null} */
+  let chosen = null;
+  const likely = args.find((arg) => Object.hasOwn(descriptions, arg));
   /** @type {Command | null} */
-  let declared = null;
-  const lists = await listFlagsIn(args);
-  const parser = yargs(joinValues(args, lists))
+  let command = likely === undefined ? null : await loadCommand(likely);
+  const { rest, lists } = takeLists(args, command);
+  const misuse = (/** @type {string} */ message) => {
+    const own = Object.entries(command?.options ?? {});
+    const flags = [...own.flatMap(([flag, { alias = [] }]) => [flag, ...alias]), 'help', 'version'];
+    return usageError(
+      'bad_usage',
+      describeMisuse(message, args, { commands: [...Object.keys(descriptions), 'completion'], flags }),
+      `See: vault-pki-load${likely === undefined ? '' : ` ${likely}`} --help`,
+    );
+  };
+  const parser = yargs(rest)
     .scriptName('vault-pki-load')
-    .usage(
-      'Load tester for certificate authorities: HashiCorp Vault, OpenBao and their OCSP responders.\n\n$0 COMMAND [OPTIONS]',
-    )
+    .usage(INTRODUCTION)
     .parserConfiguration({
       'camel-case-expansion': false,
       'boolean-negation': false,
       'dot-notation': false,
       'parse-numbers': false,
       'parse-positional-numbers': false,
+      'strip-aliased': true,
     })
     .version(TOOL_VERSION)
     .strict()
@@ -122,84 +104,61 @@ async function parse(args) {
     .demandCommand(1, 'No command is given: it comes first, before the options.')
     .epilogue('Help on a command: vault-pki-load issue --help')
     .fail((message, error) => {
-      throw error ?? misuse(message, args, declared);
+      throw error ?? misuse(message);
     });
-  for (const [name, { describe: text, load }] of Object.entries(commands)) {
+  for (const [name, text] of Object.entries(descriptions)) {
     parser.command({
       command: name,
       describe: text,
       builder: async (/** @type {Argv} */ sub) => {
-        declared = await load();
-        return declare(sub, name, declared);
+        command = await loadCommand(name);
+        return declare(sub, name, command);
       },
-      handler: (/** @type {Record<string, unknown>} */ given) => {
-        const command = /** @type {Command} */ (declared);
-        const own = { ...ownOptions(given), ...textOfFlags(args, given), ...listsOf(given, lists) };
-        chosen = { command, given: { ...own, ...wordsOf(command, given._) } };
+      handler: ({ _, $0, help, version, ...found }) => {
+        const { positionals } = /** @type {Command} */ (command);
+        const words = positionals && { [positionals.name]: _.slice(1).map(String) };
+        const given = { ...found, ...textOfFlags(args, found), ...lists, ...words };
+        chosen = { command: /** @type {Command} */ (command), given };
       },
     });
   }
   try {
     await parser.parseAsync();
   } catch (error) {
-    // Some of what yargs finds wrong comes as a YError, past its fail handler.
+    // Some faults that yargs finds come as a YError, past its fail handler.
     const { name, message } = /** @type {Error} */ (error);
-    throw name === 'YError' ? misuse(message, args, declared) : error;
+    throw name === 'YError' ? misuse(message) : error;
   }
   return chosen;
 }
 
-/**
- * @param {string} message of yargs
- * @param {string[]} args
- * @param {Command | null} command null: none was recognised
- */
-function misuse(message, args, command) {
-  const name = commandIn(args);
-  const own = Object.entries(command?.options ?? {});
-  const flags = [...own.flatMap(([flag, { alias = [] }]) => [flag, ...alias]), 'help', 'version'];
-  return usageError(
-    'bad_usage',
-    describeMisuse(message, args, { commands: [...Object.keys(commands), 'completion'], flags }),
-    `See: vault-pki-load${name === undefined ? '' : ` ${name}`} --help`,
-  );
-}
-
-/**
- * @param {string[]} args
- * @returns {Promise<string[]>} flags of their command that take several values at a time
- */
-async function listFlagsIn(args) {
-  const name = commandIn(args);
-  return name === undefined ? [] : listFlags(await commands[name].load());
-}
-
-/** @param {Record<string, unknown>} given what yargs found, with its own additions */
-function ownOptions({ _, $0, help, version, ...given }) {
-  return given;
-}
-
-/** @param {string[]} args */
-function commandIn(args) {
-  return args.find((arg) => Object.hasOwn(commands, arg));
-}
-
-/** @param {string[]} args */
-function commandLine(args) {
-  return ['vault-pki-load', ...args.map(quoted)].join(' ');
-}
+/** Of the machine, by the system's code. @type {Record<string, string>} */
+const LIMITS = {
+  EMFILE: 'Too many files are open. Raise the limit (ulimit -n).',
+  ENFILE: 'Too many files are open on this machine. End other programs.',
+  ENOMEM: 'There is not enough memory. Raise the limit (ulimit -v), or end other programs.',
+  ERR_WORKER_OUT_OF_MEMORY: 'There is not enough memory for a thread. End other programs.',
+};
 
 /** @param {unknown} error */
-function report(error) {
-  process.stderr.write(`vault-pki-load: ${describe(error)}\n`);
+function reportError(error) {
+  writeLine(`vault-pki-load: ${describe(error)}`);
+  if (!process.env.VAULT_PKI_LOAD_DEBUG || error instanceof PkiLoadError) return;
+  const { stack } = error instanceof Error ? error : new Error(String(error));
+  for (const line of withoutSecrets(String(stack), secretsOf(process.env)).split('\n')) writeLine(line);
 }
 
-/** @param {unknown} error @returns {string} without tokens, keys and, but for debugging, without a stack */
+/** @param {NodeJS.ProcessEnv} env */
+function secretsOf({ BAO_TOKEN, VAULT_TOKEN }) {
+  return [BAO_TOKEN, VAULT_TOKEN];
+}
+
+/** @param {unknown} error @returns {string} a sentence without tokens and keys */
 function describe(error) {
   if (error instanceof PkiLoadError) return error.full;
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  const secrets = [process.env.BAO_TOKEN, process.env.VAULT_TOKEN];
-  if (process.env.VAULT_PKI_LOAD_DEBUG) return `internal error: ${withoutSecrets(String(stack), secrets)}`;
-  const what = redact(message, secrets).replace(/\.$/, '');
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  const limit = LIMITS[/** @type {NodeJS.ErrnoException} */ (error)?.code ?? ''];
+  if (limit !== undefined) return limit;
+  const what = redact(message, secretsOf(process.env)).replace(/\.$/, '');
   return `internal error: ${what}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;
 }

@@ -1,14 +1,12 @@
-/** `merge`: the results of all parts of one plan (`--shard`) -> the result of the plan. What adds them is loaded when it does. */
+/** `merge`: the results of all parts of one plan (`--shard`) -> the result of the plan. */
 import { readOptions } from '../common/options.js';
-import { clean } from '../report/layout.js';
-import { refuseOverwrite } from './input-files.js';
-import { checkOutputs, outputOptions, writeOutputs } from './output.js';
-import { exitCodeOf } from './process.js';
+import { checkOutputs, outputOptionsFor, refuseOverwrite, report } from './output.js';
+import { endWith, exitCodeOf, writeWarning } from './process.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { Command } from './arguments.js' */
 
-const GROUP = 'Results';
+const { out, format } = outputOptionsFor();
 
 /** @type {Record<string, OptionSpec>} */
 const options = {
@@ -17,8 +15,8 @@ const options = {
     group: 'Parts',
     describe: 'Accept parts that were interrupted or killed',
   },
-  out: { ...outputOptions.out, group: GROUP },
-  format: { ...outputOptions.format, group: GROUP },
+  out,
+  format,
 };
 
 const EPILOGUE =
@@ -40,10 +38,10 @@ export const command = {
   ],
   epilogue: EPILOGUE,
   async run(given, line) {
-    const { allowInterrupted, ...outputs } = readOptions(options, given);
+    const { allowInterrupted, out: paths, format: printed } = readOptions(options, given);
     const files = /** @type {string[]} */ (given.files);
-    checkOutputs(outputs.out, 'result');
-    refuseOverwrite(outputs.out, files);
+    checkOutputs(paths, 'result');
+    refuseOverwrite(paths, files);
     const [{ readResults }, { mergeResults }] = await Promise.all([
       import('../result/read-document.js'),
       import('../result/parts/merge-results.js'),
@@ -51,14 +49,8 @@ export const command = {
     const read = await readResults(files);
     const result = mergeResults(
       read.map((part) => part.result),
-      { names: read.map(({ name }) => name), allowInterrupted, command: line, onWarning: warn },
+      { names: read.map(({ name }) => name), allowInterrupted, command: line, onWarning: writeWarning },
     );
-    await writeOutputs(result, outputs);
-    return exitCodeOf(result);
+    return endWith(exitCodeOf(result), await report(result, { out: paths, format: printed }));
   },
 };
-
-/** @param {string} text */
-function warn(text) {
-  process.stderr.write(`Warning: ${clean(text)}\n`);
-}

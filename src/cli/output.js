@@ -1,48 +1,61 @@
 /** Documents -> standard output and files. */
-import { accessSync, constants, existsSync } from 'node:fs';
-import { appendFile, writeFile } from 'node:fs/promises';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { appendFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
 import { fileFault, placeOf, tryWhole, whatIsAt, writeWhole } from '../common/whole-file.js';
 import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../report/index.js';
 import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
+import { grouped } from './arguments.js';
+import { printDocument } from './process.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { ReporterEntry } from '../report/index.js' */
 /** @import { Document, DocumentKind } from '../result/document.js' */
 
-const GROUP = 'Requirements and results';
+/**
+ * @param {DocumentKind} [kind] only formats that can show it
+ * @returns {Record<string, OptionSpec>} `out`, `format` and `quiet`
+ */
+export function outputOptionsFor(kind, group = 'Results') {
+  const able = Object.entries(reporters).filter(
+    ([, { kinds }]) => kind === undefined || kinds.includes(kind),
+  );
+  const extensions = able.map(([, { extension }]) => extension).join(', ');
+  return grouped(group, {
+    out: {
+      ...{ type: 'file', placeholder: 'FILE', repeatable: true },
+      describe: `Write the result to a file (${extensions}); repeatable`,
+    },
+    format: {
+      ...{ type: 'choice', choices: able.map(([name]) => name), default: 'text' },
+      describe: 'Format of standard output',
+    },
+    quiet: { type: 'flag', describe: 'No progress on standard error' },
+  });
+}
 
-/** @type {Record<string, OptionSpec>} */
-export const outputOptions = {
-  out: {
-    type: 'file',
-    group: GROUP,
-    placeholder: 'FILE',
-    repeatable: true,
-    describe: `Write the result to a file (${Object.values(reporters)
-      .map(({ extension }) => extension)
-      .join(', ')}); repeatable`,
-  },
-  format: {
-    type: 'choice',
-    group: GROUP,
-    choices: Object.keys(reporters),
-    default: 'text',
-    describe: 'Format of standard output',
-  },
-  quiet: { type: 'flag', group: GROUP, describe: 'No progress on standard error' },
-};
-
-/** Where GitHub Actions takes a summary in Markdown. */
+/** The file in which GitHub Actions takes a summary in Markdown. */
 const SUMMARY_VARIABLE = 'GITHUB_STEP_SUMMARY';
 const SUMMARY_NAME = `The file in ${SUMMARY_VARIABLE}`;
 
+/** The name of standard input among files, and a path of its file, if it is one. */
+const [STDIN, STDIN_PATH] = ['-', '/dev/stdin'];
+
 /**
- * Says before the run what could not be written after it.
- *
- * @param {string[]} paths
- * @param {DocumentKind} [kind] of what will be written; without it, the formats are not looked at
+ * Reports before the run what could not be written after it.
+ * @param {readonly string[]} paths
+ * @param {DocumentKind} [kind] of the document; without it, formats are not checked
  */
 export function checkOutputs(paths, kind) {
   /** @type {Map<string, string>} */
@@ -52,24 +65,26 @@ export function checkOutputs(paths, kind) {
     if (kind !== undefined) checkKind(reporter, kind, `--out ${path}`);
     const place = checkFile(path, `--out ${path}`);
     const other = places.get(place);
-    if (other !== undefined) throw sameFile(path, other);
+    if (other !== undefined) {
+      const also = path === other ? 'is given twice' : `is the same file as --out ${other}`;
+      throw usageError('same_file', `--out ${path} ${also}.`, 'Leave one of them out.');
+    }
     places.set(place, path);
   }
 }
 
 /**
  * @param {string} path
- * @param {string} name what to call it in an error
+ * @param {string} name in an error
  * @returns {string} the same for two paths of one file
  * @throws {PkiLoadError} code `cannot_write`
  */
 function checkFile(path, name) {
+  const fault = (/** @type {string} */ code) => Object.assign(new Error(), { code });
   try {
-    if (whatIsAt(dirname(path)) !== 'folder') {
-      throw Object.assign(new Error(), { code: existsSync(dirname(path)) ? 'ENOTDIR' : 'ENOENT' });
-    }
+    if (whatIsAt(dirname(path)) !== 'folder') throw fault(existsSync(dirname(path)) ? 'ENOTDIR' : 'ENOENT');
     const what = whatIsAt(path);
-    if (what === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (what === 'folder') throw fault('EISDIR');
     if (what === 'file') tryWhole(path);
     else accessSync(path, constants.W_OK);
     return what === 'file' ? placeOf(path) : path;
@@ -78,17 +93,38 @@ function checkFile(path, name) {
   }
 }
 
-/** @param {string} path @param {string} other */
-function sameFile(path, other) {
-  const also = path === other ? 'is given twice' : `is the same file as --out ${other}`;
-  return usageError('same_file', `--out ${path} ${also}.`, 'Leave one of them out.');
+/**
+ * @param {readonly string[]} outputs paths of `--out`
+ * @param {readonly string[]} inputs paths of files to read; `-` is standard input
+ * @throws {PkiLoadError} code `out_is_input`, if a path of both leads to one file
+ */
+export function refuseOverwrite(outputs, inputs) {
+  const read = new Map(inputs.map((input) => [realFile(input === STDIN ? STDIN_PATH : input), input]));
+  for (const path of outputs) {
+    const file = realFile(path);
+    const input = file === null ? undefined : read.get(file);
+    if (input === undefined) continue;
+    const other = input === STDIN ? 'standard input' : input;
+    throw usageError(
+      'out_is_input',
+      input === path
+        ? `--out ${path} is one of the files to read, and would be overwritten.`
+        : `--out ${path} is the same file as ${other}, which is to be read, and would be overwritten.`,
+      'Write to another file.',
+    );
+  }
 }
 
-/**
- * @param {ReporterEntry} reporter
- * @param {DocumentKind} kind
- * @param {string} name what to call it in an error
- */
+/** @param {string} path @returns {string | null} absolute, without links; null: not found, or not a regular file */
+function realFile(path) {
+  try {
+    return statSync(path).isFile() ? realpathSync.native(path) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {ReporterEntry} reporter @param {DocumentKind} kind @param {string} name in an error */
 export function checkKind({ kinds, extension }, kind, name) {
   if (kinds.includes(kind)) return;
   const able = Object.values(reporters).filter((other) => other.kinds.includes(kind));
@@ -99,10 +135,7 @@ export function checkKind({ kinds, extension }, kind, name) {
   );
 }
 
-/**
- * @returns {string} the file that GitHub Actions reads
- * @throws {PkiLoadError} where it is not set or cannot be written
- */
+/** @returns {string} the file that GitHub Actions reads @throws {PkiLoadError} if it is not set or cannot be written */
 export function summaryFile() {
   const path = process.env[SUMMARY_VARIABLE];
   if (path) {
@@ -117,65 +150,92 @@ export function summaryFile() {
 }
 
 /**
- * What cannot be written in one place is still written in all others.
- *
+ * Writes a document to all places, whatever fails in one.
  * @param {Document} document
- * @param {Record<string, any>} outputs values of `out` and `format` in outputOptions
+ * @param {{out: string[], format: string, summary?: string | null}} outputs
+ * @returns {Promise<unknown[]>} failures
  */
-export async function writeOutputs(document, { out, format }) {
+export async function report(document, { out, format, summary = null }) {
   const failures = await writeFiles(document, out);
-  await print(document, format);
-  if (failures.length > 0) throw failures[0];
+  const color = process.stdout.isTTY && !process.env.NO_COLOR;
+  printDocument(await renderDocument(format, document, { color }));
+  if (summary === null) return failures;
+  // Other steps of the same job write to this file, too.
+  const text = await renderDocument('md', document, {});
+  const append = () => (whatIsAt(summary) === 'device' ? writeDevice : appendFile)(summary, text);
+  return [...failures, ...(await attempt(summary, SUMMARY_NAME, append))];
 }
 
 /**
  * A reader sees the old file or the new one, never half of it.
- *
  * @param {Document} document
  * @param {string[]} paths
- * @returns {Promise<unknown[]>} why some could not be written
+ * @returns {Promise<unknown[]>} failures
  */
 export async function writeFiles(document, paths) {
   /** @type {unknown[]} */
   const failures = [];
   for (const path of paths) {
-    try {
+    const write = async () => {
       const text = await renderDocument(reporterForFile(path).name, document, {});
-      // A pipe may make us wait, and Ctrl-C is to be heard meanwhile.
-      if (whatIsAt(path) === 'device') await writeFile(path, text);
+      if (whatIsAt(path) === 'device') await writeDevice(path, text);
       else writeWhole(path, text);
-    } catch (error) {
-      const { syscall } = /** @type {NodeJS.ErrnoException} */ (error);
-      failures.push(syscall === undefined ? error : cannotWrite(path, `--out ${path}`, error));
-    }
+    };
+    failures.push(...(await attempt(path, `--out ${path}`, write)));
   }
   return failures;
 }
 
-/** @param {Document} document @param {string} format name of a reporter */
-export async function print(document, format) {
-  const color = process.stdout.isTTY && !process.env.NO_COLOR;
-  process.stdout.write(await renderDocument(format, document, { color }));
-}
+const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+
+/** A pipe without a reader (ENXIO), or with one that reads nothing (EAGAIN), is given up after this. */
+const PIPE_TIMEOUT_MS = 10_000;
+const RETRY_MS = 50;
 
 /**
- * Behind what other steps of the same job have written there.
- *
- * @param {Document} document
- * @param {string} path
- * @returns {Promise<unknown[]>} why it could not be written
+ * Never blocks: neither this thread nor one of the pool, for which the end of the process would wait.
+ * @param {string} path of a device or pipe
+ * @param {string} text
+ * @param {number} [timeoutMs]
  */
-export async function appendSummary(document, path) {
-  const text = await renderDocument('md', document, {});
+export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
+  const flags = O_WRONLY | O_NONBLOCK | O_NOCTTY;
+  const descriptor = await retry('ENXIO', timeoutMs, () => openSync(path, flags));
   try {
-    await appendFile(path, text);
-    return [];
-  } catch (error) {
-    return [cannotWrite(path, SUMMARY_NAME, error)];
+    let left = Buffer.from(text);
+    while (left.length > 0) {
+      const count = await retry('EAGAIN', timeoutMs, () => writeSync(descriptor, left));
+      left = left.subarray(count);
+    }
+  } finally {
+    closeSync(descriptor);
   }
 }
 
-/** @param {string} path @param {string} name what to call it in an error @param {unknown} error */
+/** @param {string} code of the error that may pass @param {number} timeoutMs @param {() => number} act */
+async function retry(code, timeoutMs, act) {
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
+    try {
+      return act();
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== code || waitedMs >= timeoutMs) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+/** @param {string} path @param {string} name in an error @param {() => Promise<void>} write @returns {Promise<unknown[]>} failures */
+async function attempt(path, name, write) {
+  try {
+    await write();
+    return [];
+  } catch (error) {
+    const { syscall } = /** @type {NodeJS.ErrnoException} */ (error);
+    return [syscall === undefined ? error : cannotWrite(path, name, error)];
+  }
+}
+
+/** @param {string} path @param {string} name in an error @param {unknown} error */
 function cannotWrite(path, name, error) {
   const { why, remedy } = fileFault(path, error);
   return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
@@ -185,7 +245,7 @@ function cannotWrite(path, name, error) {
  * @template {Document} D
  * @param {D} document
  * @param {readonly string[]} remarks sentences
- * @returns {D} with them where its reports show remarks: warnings of several runs, notes of one or of a search
+ * @returns {D} with them among the remarks of its reports: warnings of several runs, notes of one or of a search
  */
 export function withRemarks(document, remarks) {
   return remarks.length === 0 ? document : /** @type {D} */ (remarked(document, remarks));

@@ -2,57 +2,73 @@
  * How the process ends: signals, exit codes, output that fails. The first Ctrl-C, SIGTERM or hang-up stops sending, the second also
  * ends requests in flight, the third ends the process at once.
  */
+import { closeSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { EXIT, PkiLoadError } from '../common/errors.js';
+import { visibleText } from '../common/visible-text.js';
+
 /** @import { Result } from '../result/schema.js' */
 
-export const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
+const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
-/** Of a terminal that goes away there may be several, of its shell and of the system: only the first is one. @type {NodeJS.Signals} */
-export const HANG_UP = 'SIGHUP';
+/** The shell and the system may send several of these for one terminal: only the first counts. @type {NodeJS.Signals} */
+const HANG_UP = 'SIGHUP';
 
-/** So long the second Ctrl-C may take to tidy up and to report; then the process ends all the same. */
+/** Limit for the clean-up and the report after the second Ctrl-C; then the process ends anyway. */
 const LAST_WORDS_MS = 30_000;
+
+const REPORTING =
+  'Interrupted: waiting for the last responses, then reporting. Press Ctrl-C again to end at once.';
+
+/**
+ * @typedef {object} Interrupt
+ * @property {AbortSignal} stop aborted by the first signal
+ * @property {AbortSignal} cutOff aborted by the second, in work that can be interrupted
+ * @property {(say: (text: string) => void, message?: string) => void} attach work begins that can be interrupted; the first
+ *   signal then says `message`
+ * @property {(hurry: () => void) => void} over the work is done: the next signal calls `hurry`, the one after it ends the process
+ * @property {() => void} release
+ */
 
 /**
  * @param {Pick<NodeJS.Process, 'on' | 'off'> & {exit: (code: number) => void}} process
- * @param {(text: string) => void} say
- * @param {AbortController} [heard] aborted by every signal, also by one that is no interruption of the run any more; where it is aborted
- *   already, a signal came before, and that was the first
- * @returns {{stop: AbortSignal, cutOff: AbortSignal, over: (hurry: () => void) => void, release: () => void}} `over`: all is reported; from
- *   now on nothing but a signal ends the process before its time: the first calls `hurry`, and does not count as an interruption of the run
+ * @returns {Interrupt}
  */
-export function onInterrupt(process, say, heard = new AbortController()) {
+export function onInterrupt(process) {
   const stop = new AbortController();
   const cutOff = new AbortController();
+  let [say, message] = [writeLine, REPORTING];
   /** @type {(() => void) | null} */
   let hurry = null;
+  let signals = 0;
   /** @type {NodeJS.Timeout | undefined} */
   let lastWords;
   const end = () => process.exit(EXIT.interrupted);
-  if (heard.signal.aborted) stop.abort();
   const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
     if (signal === HANG_UP && stop.signal.aborted) return;
-    heard.abort();
-    if (hurry !== null) {
+    signals++;
+    stop.abort();
+    if (signals > 2) end();
+    else if (hurry !== null) {
       hurry();
       hurry = end;
-    } else if (!stop.signal.aborted) {
-      say('Interrupted: waiting for the last responses, then reporting. Press Ctrl-C again to end at once.');
-      stop.abort();
-    } else if (!cutOff.signal.aborted) {
+    } else if (signals === 1) say(message);
+    else {
       cutOff.abort();
       lastWords = setTimeout(end, LAST_WORDS_MS).unref();
-    } else {
-      end();
     }
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
     stop: stop.signal,
     cutOff: cutOff.signal,
-    over(whenSignalled) {
+    attach(newSay, newMessage = REPORTING) {
+      [say, message] = [newSay, newMessage];
+      hurry = null;
+    },
+    over(newHurry) {
       clearTimeout(lastWords);
-      hurry = whenSignalled;
+      hurry = newHurry;
     },
     release() {
       clearTimeout(lastWords);
@@ -62,10 +78,36 @@ export function onInterrupt(process, say, heard = new AbortController()) {
 }
 
 /**
- * @param {Pick<Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another
- *   measurement
- * @returns {number} see EXIT; an interruption wins over requirements that it left unproven. A part of a plan (`--shard`)
- *   does not answer for requirements, which are judged on the sum of all parts
+ * A pipe that nobody reads, or a stopped terminal, blocks this thread, and no signal handler could run: signals then end the
+ * process by default.
+ * @param {string} text
+ */
+export function printDocument(text) {
+  const handlers = SIGNALS.map((signal) => /** @type {const} */ ([signal, process.listeners(signal)]));
+  for (const [signal] of handlers) process.removeAllListeners(signal);
+  process.stdout.write(text);
+  for (const [signal, listeners] of handlers) for (const one of listeners) process.on(signal, one);
+}
+
+/** @param {string} text of a line on standard error; parts of it may come from a server or a file */
+export function writeLine(text) {
+  process.stderr.write(`${visibleText(text)}\n`);
+}
+
+/** @param {string} text lines of ours, with parts of a server or a file in them */
+export function visibleLines(text) {
+  return text.split('\n').map(visibleText).join('\n');
+}
+
+/** @param {string} text */
+export function writeWarning(text) {
+  writeLine(`Warning: ${text}`);
+}
+
+/**
+ * @param {Pick<Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another measurement
+ * @returns {number} see EXIT; an interruption wins over requirements that it left unproven. A part of a plan (`--shard`) has no
+ *   verdict on requirements: `merge` judges the sum of all parts
  */
 export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
   if (interrupted) return EXIT.interrupted;
@@ -75,15 +117,54 @@ export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
 }
 
 /**
- * The exit code of the measurement wins over that of a file that could not be written.
- *
- * @param {unknown} failure
- * @param {number} code of the measurement
+ * The worst first. An interruption wins over requirements that it left unproven, and a target of several that could not be
+ * measured over the results of others.
  */
-export function withExitCode(failure, code) {
-  if (code === EXIT.ok || !(failure instanceof PkiLoadError)) return failure;
-  const { message, remedy, cause } = failure;
-  return new PkiLoadError(failure.code, message, { remedy, exitCode: code, cause });
+const WORST_FIRST = [
+  EXIT.interrupted,
+  EXIT.usage,
+  EXIT.target,
+  EXIT.invalidMeasurement,
+  EXIT.requirement,
+  EXIT.ok,
+];
+
+/** @param {number[]} codes @returns {number} exit code of several runs together */
+export function worstOf(codes) {
+  return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
+}
+
+/**
+ * The exit code of the measurement wins over that of a file that could not be written.
+ * @param {number} code of the measurement
+ * @param {unknown[]} failures to write its document: the first is thrown
+ * @param {(text: string) => void} [warn] of the others
+ * @returns {number} the same code
+ */
+export function endWith(code, failures, warn = writeWarning) {
+  const [first, ...others] = failures;
+  for (const failure of others) warn(textOf(failure));
+  if (first === undefined) return code;
+  if (code === EXIT.ok || !(first instanceof PkiLoadError)) throw first;
+  const { message, remedy, cause } = first;
+  throw new PkiLoadError(first.code, message, { remedy, exitCode: code, cause });
+}
+
+/** @param {unknown} failure */
+export function textOf(failure) {
+  return failure instanceof PkiLoadError ? failure.full : String(failure);
+}
+
+/**
+ * Node 20 aborts at its end, with a core that may hold the token, if it cannot reset a terminal that has hung up. It resets no
+ * descriptor that is closed.
+ * @param {Pick<NodeJS.Process, 'on'>} process
+ */
+export function closeLostTerminals(process) {
+  const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
+  process.on('exit', () => {
+    for (const descriptor of terminals) if (!isatty(descriptor)) closeSync(descriptor);
+  });
 }
 
 /** The reader of a pipe or socket has gone away. */
@@ -97,7 +178,6 @@ const HUNG_UP = 'EIO';
 /**
  * A reader that is gone is no fault. Any other fault of standard output is reported once and turns exit code 0 into 1;
  * faults of standard error are ignored.
- *
  * @param {{stdout: Stream, stderr: Stream, once: (event: 'exit', listener: (code: number) => void) => unknown,
  *   exitCode?: number | string | null}} process
  */
@@ -113,22 +193,4 @@ export function handleOutputErrors(process) {
       if (ending === EXIT.ok) process.exitCode = EXIT.usage;
     });
   });
-}
-
-/**
- * The worst first. An interruption wins over requirements that it left unproven, and a target of several that could not be
- * measured more than what others showed.
- */
-const WORST_FIRST = [
-  EXIT.interrupted,
-  EXIT.usage,
-  EXIT.target,
-  EXIT.invalidMeasurement,
-  EXIT.requirement,
-  EXIT.ok,
-];
-
-/** @param {number[]} codes @returns {number} exit code of several runs together */
-export function worstOf(codes) {
-  return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
 }

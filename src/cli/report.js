@@ -1,22 +1,17 @@
-/** `report`: any form of report, of results that were saved as JSON. What reads and shows them is loaded when it does. */
+/** `report`: any form of report, of results that were saved as JSON. */
 import { EXIT } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { reporters } from '../report/index.js';
-import { nameGroups, refuseOverwrite, runsIn } from './input-files.js';
-import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
+import { nameGroups, runsIn } from './input-files.js';
+import { checkKind, checkOutputs, outputOptionsFor, refuseOverwrite, report } from './output.js';
+import { endWith } from './process.js';
 
-/** @import { OptionSpec } from '../common/options.js' */
 /** @import { Document } from '../result/document.js' */
 /** @import { ReadDocument } from '../result/read-document.js' */
 /** @import { Command } from './arguments.js' */
 
-const GROUP = 'Results';
-
-/** @type {Record<string, OptionSpec>} */
-const options = {
-  out: { ...outputOptions.out, group: GROUP },
-  format: { ...outputOptions.format, group: GROUP },
-};
+const { out, format } = outputOptionsFor();
+const options = { out, format };
 
 /** @type {Record<string, [problem: string, remedy: string]>} by kind of document */
 const NO_RUN_OF_A_SET = {
@@ -41,21 +36,20 @@ export const command = {
   epilogue:
     'Several results are reported as one set of runs, with a warning if they were not made alike. The exit code is 0, whatever the results.',
   async run(given) {
-    const outputs = readOptions(options, given);
+    const outputs = /** @type {{out: string[], format: string}} */ (readOptions(options, given));
     const files = /** @type {string[]} */ (given.files);
-    // What a single file holds shows when it is read, perhaps from a pipe that waits for us.
+    // The kind of a single file is known once it is read, perhaps from a pipe that blocks.
     const kind = files.length > 1 ? 'run-set' : undefined;
     checkOutputs(outputs.out, kind);
     refuseOverwrite(outputs.out, files);
     if (kind !== undefined) checkKind(reporters[outputs.format], kind, `--format ${outputs.format}`);
     const { readDocuments } = await import('../result/read-document.js');
-    await writeOutputs(await together(await readDocuments(files)), outputs);
-    return EXIT.ok;
+    return endWith(EXIT.ok, await report(await joinRuns(await readDocuments(files)), outputs));
   },
 };
 
 /** @param {ReadDocument[]} read @returns {Promise<Document>} */
-async function together(read) {
+async function joinRuns(read) {
   if (read.length === 1) return read[0].document;
   const [{ makeRunSet }, { refuseSameRun }, { refuseParts }] = await Promise.all([
     import('../result/runs/run-set.js'),
@@ -66,8 +60,6 @@ async function together(read) {
   const runs = (await runsIn(read, 'cannot_combine', NO_RUN_OF_A_SET)).flat();
   refuseParts(runs);
   refuseSameRun([{ name, runs }]);
-  return makeRunSet(
-    name,
-    runs.map(({ result }) => result),
-  );
+  const results = runs.map(({ result }) => result);
+  return makeRunSet(name, results);
 }

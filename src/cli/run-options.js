@@ -1,10 +1,10 @@
-/** What may be asked of a run beside its plan: where its results go while it goes on and afterwards, and how often it is run. */
-
+/** Options of a run beside its plan: where its results go during and after it, and how often it is repeated. */
 import { readSearch, searchOptions } from '../campaigns/search/search-options.js';
 import { usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { reporters } from '../report/index.js';
-import { checkKind, checkOutputs, outputOptions, summaryFile } from './output.js';
+import { grouped } from './arguments.js';
+import { checkKind, checkOutputs, outputOptionsFor, summaryFile } from './output.js';
 
 /** @import { AskedSearch } from '../campaigns/search/search-options.js' */
 /** @import { OptionSpec } from '../common/options.js' */
@@ -14,46 +14,32 @@ const GROUP = 'Requirements and results';
 
 /** @type {Record<string, OptionSpec>} */
 export const runOptions = {
-  ...outputOptions,
-  'github-summary': {
-    type: 'flag',
-    group: GROUP,
-    describe: 'Append the result to the summary of a GitHub Actions step',
-  },
-  metrics: {
-    type: 'text',
-    group: GROUP,
-    placeholder: 'HOST:PORT',
-    describe: 'Serve Prometheus metrics at /metrics during the run',
-  },
-  otlp: {
-    type: 'text',
-    group: GROUP,
-    placeholder: 'URL',
-    describe: 'Push metrics to an OpenTelemetry receiver (OTLP/JSON)',
-  },
-  repeat: {
-    type: 'integer',
-    group: GROUP,
-    placeholder: 'N',
-    default: 1,
-    min: 1,
-    max: 1000,
-    describe: 'Repeat the run N times, for compare',
-  },
-  pause: {
-    type: 'duration',
-    group: GROUP,
-    placeholder: 'TIME',
-    default: 0,
-    max: 86_400_000,
-    describe: 'Wait this long between runs, or steps of a search',
-  },
+  ...outputOptionsFor(undefined, GROUP),
+  ...grouped(GROUP, {
+    'github-summary': { type: 'flag', describe: 'Append the result to the summary of a GitHub Actions step' },
+    metrics: {
+      ...{ type: 'text', placeholder: 'HOST:PORT' },
+      describe: 'Serve Prometheus metrics at /metrics during the run',
+    },
+    otlp: {
+      ...{ type: 'text', placeholder: 'URL' },
+      describe: 'Push metrics to an OpenTelemetry receiver (OTLP/JSON)',
+    },
+    repeat: {
+      ...{ type: 'integer', placeholder: 'N', default: 1, min: 1, max: 1000 },
+      describe: 'Repeat the run N times, for compare',
+    },
+    pause: {
+      ...{ type: 'duration', placeholder: 'TIME', default: 0, max: 86_400_000 },
+      describe: 'Wait this long between runs, or steps of a search',
+    },
+  }),
   ...searchOptions,
 };
 
 /**
  * @typedef {object} RunSettings
+ * @property {string} command the command line, for results; no secrets
  * @property {string[]} out
  * @property {string} format
  * @property {boolean} quiet
@@ -62,20 +48,18 @@ export const runOptions = {
  * @property {string | null} otlp
  * @property {number} repeat
  * @property {number} pauseMs between runs
- * @property {AskedSearch | null} [search] null: none
+ * @property {AskedSearch | null} search
  */
 
 /**
  * @param {Record<string, unknown>} given
- * @param {number} [steps] run one after the other, each `repeat` times
+ * @param {{line?: string, steps?: number}} [more] `line`: the command line; `steps`: each is run `repeat` times
  * @returns {Promise<RunSettings>}
- * @throws {PkiLoadError} for an output that would fail at the end, before the run
+ * @throws {PkiLoadError} before the run, for an output that would fail at the end
  */
-export async function readRunOptions(given, steps = 1) {
-  const { out, format, quiet, githubSummary, metrics, otlp, repeat, pause, ...rest } = readOptions(
-    runOptions,
-    given,
-  );
+export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
+  const options = readOptions(runOptions, given);
+  const { out, format, quiet, githubSummary, metrics, otlp, repeat, pause, ...rest } = options;
   const search = readSearch(rest, repeat);
   const kind = search !== null ? 'search' : repeat > 1 ? 'run-set' : 'result';
   checkOutputs(out, kind);
@@ -87,16 +71,19 @@ export async function readRunOptions(given, steps = 1) {
       'Add --repeat, e.g. --repeat 10.',
     );
   }
+  if (otlp !== null) {
+    const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp-endpoint.js');
+    parseOtlpUrl(otlp);
+    readOtlpHeaders(process.env);
+  }
   return {
-    out,
-    format,
-    quiet,
-    summary: githubSummary ? summaryFile() : null,
-    metrics: metrics === null ? null : await listenAddress(metrics),
-    otlp: otlp === null ? null : await receiver(otlp),
-    repeat,
+    ...{ out, format, quiet, otlp, repeat, search },
+    // The query of --otlp may be a key.
+    command: otlp?.includes('?') ? line.replaceAll(otlp.slice(otlp.indexOf('?')), '?...') : line,
     pauseMs: pause,
-    search,
+    summary: githubSummary ? summaryFile() : null,
+    metrics:
+      metrics === null ? null : (await import('../live/metrics-server.js')).parseListenAddress(metrics),
   };
 }
 
@@ -109,30 +96,4 @@ export function checkRepeat({ repeat }, { shard, startAt }) {
     `${only}, but --repeat ${repeat} asks for several whole ones.`,
     'Leave one of them out.',
   );
-}
-
-/** @param {string} text */
-async function listenAddress(text) {
-  const { parseListenAddress } = await import('../live/endpoints.js');
-  return parseListenAddress(text);
-}
-
-/** @param {string} url @returns {Promise<string>} the same, where it will do */
-async function receiver(url) {
-  const { parseOtlpUrl, readOtlpHeaders } = await import('../live/endpoints.js');
-  parseOtlpUrl(url);
-  readOtlpHeaders(process.env);
-  return url;
-}
-
-/**
- * What stands behind the question mark of --otlp may be a key.
- *
- * @param {string} line a command line
- * @param {string | null} otlp
- * @returns {string} for the result
- */
-export function withoutQuery(line, otlp) {
-  const query = otlp === null ? '' : (/[?].+$/s.exec(otlp)?.[0] ?? '');
-  return query === '' ? line : line.replaceAll(query, '?...');
 }

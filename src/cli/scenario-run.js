@@ -1,114 +1,57 @@
-/** A scenario of several steps, run to its end: shown, written after each run, and reported as a whole. */
-
+/** A scenario of several steps: runs or searches one after the other, with the names and the content of their files. */
 import { extname } from 'node:path';
 import { runScenario, searchEach, turnsOf, whyNothing } from '../campaigns/scenario/run-scenario.js';
-import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
+import { EXIT, usageError } from '../common/errors.js';
 import { planOfRun } from '../plan/plan.js';
 import { reporterForFile, reporters } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
 import { run } from '../run.js';
-import { appendSummary, checkKind, checkOutputs, print, withRemarks, writeFiles } from './output.js';
-import { exitCodeOf, worstOf } from './process.js';
-import { withoutQuery } from './run-options.js';
+import { checkKind, checkOutputs, report, withRemarks, writeFiles } from './output.js';
+import { endWith, exitCodeOf, worstOf, writeLine } from './process.js';
 import { searchPlan } from './search.js';
-import { whileShown } from './showing.js';
+import { startShowing } from './showing.js';
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
 /** @import { SearchSettings } from '../campaigns/search/step-plan.js' */
-/** @import { ScenarioResult } from '../result/scenario/scenario-schema.js' */
+/** @import { PkiLoadError } from '../common/errors.js' */
 /** @import { Result } from '../result/schema.js' */
+/** @import { ScenarioResult } from '../result/scenario/scenario-schema.js' */
+/** @import { Interrupt } from './process.js' */
 /** @import { RunSettings } from './run-options.js' */
-/** @import { Live } from './showing.js' */
+/** @import { Showing } from './showing.js' */
 
-/** @typedef {ReturnType<typeof scenarioFiles>} ScenarioFiles */
 /**
  * @typedef {object} Given
  * @property {ReadScenario} scenario
  * @property {readonly Step[]} steps more than one
  * @property {RunSettings} settings
- * @property {string} line the command line
- * @property {ScenarioFiles} files
+ * @property {ReturnType<typeof scenarioFiles>} files
  * @property {ReadonlyMap<number, PkiLoadError>} refused steps that cannot be run, and why
- * @property {AbortController} heard see onInterrupt
+ * @property {Interrupt} interrupt
  */
 
-/**
- * @param {Given} given
- * @returns {Promise<number>} exit code: of the worst of the runs; of a target that refused, its error's
- */
+/** @param {Given} given @returns {Promise<number>} exit code: of the worst of the runs; of a target that refused, its error's */
 export async function runSteps(given) {
-  const { steps, settings, line, heard } = given;
-  const command = withoutQuery(line, settings.otlp);
-  const turns = turnsOf(steps, settings.repeat).length;
-  // Files hold more than the run in progress: they are written here, between runs.
-  const shown = { ...settings, out: [], repeat: turns };
-  return whileShown([steps[0].plan, shown, command], heard, (live, signals) =>
-    measureAll(given, { command, live, ...signals }),
-  );
+  const { steps, settings, interrupt } = given;
+  const repeat = turnsOf(steps, settings.repeat).length;
+  // Files hold more than the current run: they are written here, between runs.
+  const live = await startShowing(steps[0].plan, { ...settings, out: [], repeat }, interrupt);
+  try {
+    return await measureAll(given, live);
+  } finally {
+    await live.close();
+  }
 }
 
-/**
- * @param {Given} given
- * @param {object} with_
- * @param {string} with_.command
- * @param {Live} with_.live
- * @param {AbortSignal} with_.stop
- * @param {AbortSignal} with_.cutOff
- */
-async function measureAll(given, { command, live, stop, cutOff }) {
-  const { steps, settings, refused } = given;
-  const { repeat, pauseMs } = settings;
-  const report = openReport(given, command);
-  const planOf = (/** @type {number} */ step, /** @type {number} */ number) =>
-    planOfRun(steps[step].plan, number);
-  const ended = await runScenario({
-    steps,
-    repeat,
-    pauseMs,
-    refused,
-    live,
-    stop,
-    planOf,
-    runOnce: (step, number) =>
-      run(planOf(step, number), {
-        token: steps[step].token,
-        signal: stop,
-        cutOff,
-        command,
-        // The result goes there when it is finished with.
-        onEvent: (one) => one.type !== 'result' && live.event(one),
-        live: live.hook,
-      }),
-    onResult: report.add,
-    onRefused: (step, { code, full }) => report.fail(step, { code, text: full }),
-    between: report.writeSoFar,
-  });
-  const results = report.results();
-  // Nothing was measured anywhere: as with a single run, that is an error and no report.
-  if (results.length === 0) throw whyNothing(ended);
-  live.event({ type: 'notice', text: 'All runs are over; their summary is being computed.' });
-  const failures = await report.writeAll(ended);
-  const codes = [
-    ...results.map(exitCodeOf),
-    ...[...ended.refused.values()].map(({ exitCode }) => exitCode),
-    ...(ended.interrupted ? [EXIT.interrupted] : []),
-  ];
-  if (ended.fault !== undefined) throw ended.fault;
-  return conclude(failures, worstOf(codes), live);
-}
-
-/**
- * Results of steps -> their files and the summary.
- *
- * @param {Given} given
- * @param {string} command
- */
-function openReport({ scenario: { name, description }, steps, settings: { repeat }, files }, command) {
-  const startedAt = new Date();
+/** @param {Given} given @param {Showing} live */
+async function measureAll({ scenario, steps, settings, files, refused, interrupt }, live) {
+  const { command, repeat, pauseMs } = settings;
+  const { stop, cutOff } = interrupt;
+  const { name, description } = scenario;
   const begunMs = performance.now();
   const summary = createScenarioSummary({
-    ...{ name, description, command, startedAt, repeat },
+    ...{ name, description, command, startedAt: new Date(), repeat },
     steps: steps.map(({ name: own, run: of, target, plan }) => ({
       ...{ name: own, run: of, target, load: plan.load },
     })),
@@ -116,89 +59,77 @@ function openReport({ scenario: { name, description }, steps, settings: { repeat
   const remarks = [...new Set(steps.flatMap((step) => step.remarks))];
   const together = (/** @type {{interrupted?: boolean, unfinished?: boolean}} */ how) =>
     withRemarks(summary.result({ ...how, durationMs: performance.now() - begunMs }), remarks);
+  const resultsSoFar = () => steps.flatMap((_, step) => summary.resultsOf(step));
   const writeStep = (/** @type {number} */ step) =>
     files.writeStep(step, summary.resultsOf(step), steps[step].remarks);
-  return {
-    add: summary.add,
-    fail: summary.fail,
-    results: () => steps.flatMap((_, step) => summary.resultsOf(step)),
-    /** Between runs; the last attempt reports files that cannot be written. @param {number} step that was run last */
-    async writeSoFar(step) {
+  const planOf = (/** @type {number} */ step, /** @type {number} */ number) =>
+    planOfRun(steps[step].plan, number);
+  const options = { signal: stop, cutOff, command, onEvent: live.event, live: live.hook };
+  const ended = await runScenario({
+    ...{ steps, repeat, pauseMs, refused, live, stop, planOf },
+    runOnce: (step, number) => run(planOf(step, number), { ...options, token: steps[step].token }),
+    onResult: summary.add,
+    onRefused: (step, { code, full }) => summary.fail(step, { code, text: full }),
+    /** The last attempt reports files that cannot be written. */
+    async between(step) {
       // A run without a result does not overwrite existing files.
-      if (steps.every((_, i) => summary.resultsOf(i).length === 0)) return;
+      if (resultsSoFar().length === 0) return;
       await writeStep(step);
       await files.writeSummary(together({ unfinished: true }));
     },
-    /** @param {{interrupted: boolean}} how @returns {Promise<unknown[]>} why something could not be written */
-    async writeAll({ interrupted }) {
-      const scenario = together({ interrupted });
-      const failures = await files.writeSummary(scenario);
-      for (const step of steps.keys()) failures.push(...(await writeStep(step)));
-      failures.push(...(await files.show(scenario)));
-      return failures;
-    },
-  };
+  });
+  const results = resultsSoFar();
+  // Nothing was measured anywhere: as with a single run, that is an error and no report.
+  if (results.length === 0) throw whyNothing(ended);
+  live.event({ type: 'notice', text: 'All runs are over; their summary is being computed.' });
+  const whole = together({ interrupted: ended.interrupted });
+  const failures = await files.writeSummary(whole);
+  for (const step of steps.keys()) failures.push(...(await writeStep(step)));
+  failures.push(...(await report(whole, { ...settings, out: [] })));
+  if (ended.fault !== undefined) throw ended.fault;
+  const codes = [
+    ...results.map(exitCodeOf),
+    ...[...ended.refused.values()].map(({ exitCode }) => exitCode),
+    ...(ended.interrupted ? [EXIT.interrupted] : []),
+  ];
+  return endWith(worstOf(codes), failures, live.warn);
 }
 
 /**
- * The exit code of the runs wins over that of a file that could not be written.
- *
- * @param {unknown[]} failures
- * @param {number} code
- * @param {Live} live
- */
-function conclude(failures, code, live) {
-  for (const failure of failures) {
-    live.event({
-      type: 'warning',
-      text: failure instanceof PkiLoadError ? failure.full : String(failure),
-    });
-  }
-  return failures.length > 0 && code === EXIT.ok ? EXIT.usage : code;
-}
-
-/** Several documents may follow one another in these. */
-const SEQUENTIAL = ['text', 'md'];
-
-/**
- * Says before anything runs what could not be written afterwards.
- *
+ * Reports before the runs what could not be written after them.
  * @param {readonly string[]} names of the steps
- * @param {RunSettings} settings
+ * @param {Pick<RunSettings, 'out' | 'format' | 'repeat'>} settings
  */
-export function scenarioFiles(names, { out, format, repeat, summary }) {
-  const plain = plainNames(names);
-  const own = plain.map((name) => out.map((path) => named(path, name)));
+export function scenarioFiles(names, { out, format, repeat }) {
+  const own = pathsOf(names, out);
   const together = out.filter((path) => reporterForFile(path).kinds.includes('scenario-result'));
+  const paths = [...together, ...own.flat()];
   checkKind(reporters[format], 'scenario-result', `--format ${format}`);
-  checkOutputs([...together, ...own.flat()]);
+  checkOutputs(paths);
   return {
     /** All that will be written. */
-    paths: [...together, ...own.flat()],
+    paths,
     /**
      * @param {number} step
-     * @param {readonly Result[]} results that it has given so far
+     * @param {readonly Result[]} results so far
      * @param {readonly string[]} remarks see withRemarks
-     * @returns {Promise<unknown[]>} why some files could not be written
+     * @returns {Promise<unknown[]>} failures
      */
     async writeStep(step, results, remarks) {
       if (results.length === 0 || out.length === 0) return [];
       const document = repeat === 1 ? results[0] : makeRunSet(names[step], [...results]);
       return writeFiles(withRemarks(document, remarks), own[step]);
     },
-    /** @param {ScenarioResult} scenario @returns {Promise<unknown[]>} why some files could not be written */
+    /** @param {ScenarioResult} scenario @returns {Promise<unknown[]>} failures */
     writeSummary: (scenario) => writeFiles(scenario, together),
-    /** @param {ScenarioResult} scenario @returns {Promise<unknown[]>} why something could not be written */
-    async show(scenario) {
-      await print(scenario, format);
-      return summary === null ? [] : appendSummary(scenario, summary);
-    },
   };
 }
 
+/** Several documents may follow one another in these. */
+const SEQUENTIAL = ['text', 'md'];
+
 /**
  * As for runs, but there is no document of all searches.
- *
  * @param {readonly string[]} names of the steps
  * @param {Pick<RunSettings, 'out' | 'format'>} settings
  * @returns {string[][]} paths of the files of each
@@ -211,33 +142,28 @@ export function searchFiles(names, { out, format }) {
       `Use --out FILE${reporters[format].extension}, which writes a file for each, or --format ${SEQUENTIAL.join(' or ')}.`,
     );
   }
-  const paths =
-    names.length === 1 ? [out] : plainNames(names).map((name) => out.map((path) => named(path, name)));
+  const paths = names.length === 1 ? [out] : pathsOf(names, out);
   checkOutputs(paths.flat(), 'search');
   return paths;
 }
 
-/** @param {string} path @param {string} name @returns {string} `result.json` -> `result-ramp-up.json` */
-export function named(path, name) {
-  const extension = extname(path);
-  return `${path.slice(0, path.length - extension.length)}-${name}${extension}`;
-}
-
-/** @param {readonly string[]} names @returns {string[]} fit for files, and no two the same */
-export function plainNames(names) {
+/** @param {readonly string[]} names of steps @param {string[]} out @returns {string[][]} `result.json` -> `result-ramp-up.json` */
+export function pathsOf(names, out) {
   /** @type {string[]} */
   const plain = [];
   for (const name of names) {
-    const own =
-      name
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}]+/gu, '-')
-        .replace(/^-|-$/g, '') || 'step';
+    const words = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
+    const own = words.replace(/^-|-$/g, '') || 'step';
     let free = own;
     for (let i = 2; plain.includes(free); i++) free = `${own}-${i}`;
     plain.push(free);
   }
-  return plain;
+  return plain.map((name) =>
+    out.map((path) => {
+      const extension = extname(path);
+      return `${path.slice(0, path.length - extension.length)}-${name}${extension}`;
+    }),
+  );
 }
 
 /**
@@ -245,21 +171,20 @@ export function plainNames(names) {
  * @param {readonly Step[]} given.steps whose `asked` is not null
  * @param {readonly string[][]} given.outs paths of the files of each
  * @param {RunSettings} given.settings
- * @param {string} given.line the command line
- * @param {ReadonlyMap<number, import('../common/errors.js').PkiLoadError>} given.refused steps that cannot be run, and why
- * @param {AbortController} given.heard see onInterrupt; after a signal no other search begins
- * @param {typeof searchPlan} [search] what tests replace
+ * @param {ReadonlyMap<number, PkiLoadError>} given.refused steps that cannot be run, and why
+ * @param {Interrupt} given.interrupt after a signal no other search begins
+ * @param {typeof searchPlan} [search] replaced by tests
  * @returns {Promise<number>} exit code: of the worst of them
  */
-export async function searchSteps({ steps, outs, settings, line, refused, heard }, search = searchPlan) {
+export async function searchSteps({ steps, outs, settings, refused, interrupt }, search = searchPlan) {
   const codes = await searchEach({
-    ...{ steps, quiet: settings.quiet, refused, stop: heard.signal },
-    say: (text) => void process.stderr.write(`${text}\n`),
-    search: ({ plan, token, asked, remarks }, i) =>
-      search(plan, {
-        ...{ token, line, heard, remarks, settings: { ...settings, out: outs[i] } },
+    ...{ steps, quiet: settings.quiet, refused, stop: interrupt.stop, say: writeLine },
+    search: async ({ plan, token, asked, remarks }, i) => ({
+      code: await search(plan, {
+        ...{ token, interrupt, remarks, settings: { ...settings, out: outs[i] } },
         asked: /** @type {SearchSettings} */ (asked),
       }),
+    }),
   });
   return worstOf(codes);
 }

@@ -1,42 +1,39 @@
 /** `run FILE`: a scenario, its runs one after the other, each on every target in turn. */
-import { readFile } from 'node:fs/promises';
-import { setFlagsFromString } from 'node:v8';
+import { createReadStream } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { searchOptions } from '../campaigns/search/search-options.js';
 import { EXIT, usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
+import { fileFault } from '../common/whole-file.js';
 import { commonOptions } from '../plan/common-options.js';
-import { refuseOverwrite } from './input-files.js';
-import { runPlan, splitOptions } from './operation.js';
+import { grouped, partition } from './arguments.js';
+import { keepV8Quiet, runPlan } from './operation.js';
+import { refuseOverwrite } from './output.js';
+import { onInterrupt, visibleLines, writeLine, writeWarning } from './process.js';
 import { readRunOptions, runOptions } from './run-options.js';
-import { withSetup } from './scenario-setup.js';
 
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
-/** @import { OptionSpec } from '../common/options.js' */
+/** @import { PkiLoadError } from '../common/errors.js' */
 /** @import { Command } from './arguments.js' */
+/** @import { Interrupt } from './process.js' */
 /** @import { RunSettings } from './run-options.js' */
 
-/**
- * @typedef {object} Job
- * @property {string[]} paths of all that will be written
- * @property {Parameters<typeof withSetup>[3]} act gives the exit code
- */
+/** @typedef {(refused: ReadonlyMap<number, PkiLoadError>, interrupt: Interrupt) => Promise<number>} Act `refused`: steps on whose targets nothing could be set up; gives the exit code */
 
-/** @type {Record<string, OptionSpec>} */
-const scenarioOptions = {
+const scenarioOptions = grouped('Scenario', {
   only: {
-    type: 'text',
-    group: 'Scenario',
-    placeholder: 'NAME',
-    repeatable: true,
+    ...{ type: 'text', placeholder: 'NAME', repeatable: true },
     describe: 'Run only this run of the scenario; repeatable',
   },
-  'dry-run': {
-    type: 'flag',
-    group: 'Scenario',
-    describe: 'Print what would be sent and left behind, and send nothing',
+  'allow-env': {
+    type: 'text',
+    placeholder: 'NAME',
+    repeatable: true,
+    describe: 'Let token-env read this environment variable; repeatable',
   },
-};
+  'dry-run': { type: 'flag', describe: 'Print what would be sent and left behind, and send nothing' },
+});
 
 /** A part of a run would need the other parts' scenario. */
 const { shard: _shard, 'start-at': _startAt, ...ownCommon } = commonOptions;
@@ -54,67 +51,48 @@ export const command = {
   epilogue:
     'Flags override the file; --rate, --concurrency (model: closed) and searches replace its stages. The exit code of several runs is the ' +
     'worst: 130, 1, 2, 98, 99, 0. See docs/scenarios.md.',
-  async run({ files, 'dry-run': dryRun, only, ...given }, line) {
+  async run({ files, ...given }, line) {
     const [file, ...more] = /** @type {string[]} */ (files);
-    if (more.length > 0)
+    if (more.length > 0) {
       throw usageError('bad_usage', 'More than one scenario is given.', 'Run one at a time.');
-    // Seconds into a run V8 would collect the garbage of threads that have little to do, on all cores at once, and arrivals would wait.
-    setFlagsFromString('--no-memory-reducer');
-    const own = readOptions(scenarioOptions, { 'dry-run': dryRun, only });
-    const scenario = await read(file, own.only);
-    const { planned, asked } = splitOptions(given);
+    }
+    keepV8Quiet();
+    const [own, rest] = partition(given, scenarioOptions);
+    const [asked, planned] = partition(rest, runOptions);
+    const { only, dryRun, allowEnv } = readOptions(scenarioOptions, own);
+    const scenario = await read(file, only);
     const count = scenario.runs.length * scenario.targets.length;
-    const settings = await readRunOptions(wanted(scenario, count, asked), count);
+    const settings = await readRunOptions(withDefaults(scenario, count, asked), { line, steps: count });
     const { stepsOf } = await import('../campaigns/scenario/scenario-steps.js');
-    const steps = await stepsOf(scenario, planned, settings);
-    const { paths, act } = await prepare(scenario, steps, settings, line);
+    const steps = await stepsOf(scenario, planned, { ...settings, allowEnv });
+    const { paths, act } = await prepare(scenario, steps, settings);
     refuseOverwrite(paths, [file]);
-    if (own.dryRun) {
-      const { describeSteps } = await import('../campaigns/scenario/describe.js');
-      process.stdout.write(await describeSteps(scenario, steps, settings));
+    const { describeReads, describeSteps } = await import('../campaigns/scenario/describe.js');
+    if (dryRun) {
+      process.stdout.write(visibleLines(await describeSteps(scenario, steps, settings)));
       return EXIT.ok;
     }
-    for (const text of new Set(steps.flatMap(({ remarks }) => remarks)))
-      process.stderr.write(`Warning: ${text}\n`);
+    if (scenario.reads.size > 0 && !settings.quiet)
+      writeLine(
+        `Environment variables that the scenario reads: ${describeReads(scenario.reads).join('; ')}.`,
+      );
+    for (const remark of new Set(steps.flatMap(({ remarks }) => remarks))) writeWarning(remark);
     return withSetup(scenario, steps, settings, act);
   },
 };
 
-/**
- * @param {ReadScenario} scenario
- * @param {Step[]} steps
- * @param {RunSettings} settings
- * @param {string} line the command line
- * @returns {Promise<Job>}
- * @throws {PkiLoadError} what could not be written
- */
-async function prepare(scenario, steps, settings, line) {
-  const { scenarioFiles, searchFiles } = await import('./scenario-run.js');
-  const names = steps.map(({ name }) => name);
-  if (settings.search) {
-    const outs = searchFiles(names, settings);
-    const { searchSteps } = await import('./scenario-run.js');
-    return {
-      paths: outs.flat(),
-      act: (refused, heard) => searchSteps({ steps, outs, settings, line, refused, heard }),
-    };
-  }
-  if (steps.length > 1) {
-    const files = scenarioFiles(names, settings);
-    const { runSteps } = await import('./scenario-run.js');
-    return {
-      paths: files.paths,
-      act: (refused, heard) => runSteps({ scenario, steps, settings, line, files, refused, heard }),
-    };
-  }
-  const [{ plan, token, remarks }] = steps;
-  return {
-    paths: settings.out,
-    async act(refused, heard) {
-      for (const error of refused.values()) throw error;
-      return (await runPlan(plan, { token, settings, line, heard, remarks })).code;
-    },
-  };
+/** More than a scenario may have, which is 100,000 characters. */
+const MAX_BYTES = 500_000;
+
+/** @param {string} file @param {string[]} only names of runs; none: all @returns {Promise<ReadScenario>} */
+async function read(file, only) {
+  const content = await text(createReadStream(file, { end: MAX_BYTES })).catch((error) => {
+    const why = error.code === 'ENOENT' ? 'it was not found' : fileFault(file, error).why;
+    throw usageError('cannot_read', `${file} cannot be read: ${why}.`, 'Check the path.', error);
+  });
+  const { onlyRuns, readScenario } = await import('../campaigns/scenario/read.js');
+  const scenario = await readScenario(content, file, process.env);
+  return { ...scenario, runs: onlyRuns(scenario.runs, only) };
 }
 
 /**
@@ -123,7 +101,7 @@ async function prepare(scenario, steps, settings, line) {
  * @param {Record<string, unknown>} asked flags: they win
  * @returns {Record<string, unknown>} options of the run
  */
-function wanted({ repeat, pauseMs, out }, steps, asked) {
+function withDefaults({ repeat, pauseMs, out }, steps, asked) {
   // A search runs a plan as often as it needs.
   const { findMaxRate, maxConcurrency } = readOptions(searchOptions, asked);
   const isSearch = findMaxRate || maxConcurrency !== null;
@@ -136,24 +114,74 @@ function wanted({ repeat, pauseMs, out }, steps, asked) {
   };
 }
 
-/** @param {string} file @param {string[]} only names of runs; none: all @returns {Promise<ReadScenario>} */
-async function read(file, only) {
-  const [{ readScenario }, { onlyRuns }] = await Promise.all([
-    import('../campaigns/scenario/read.js'),
-    import('../campaigns/scenario/read.js'),
-  ]);
-  const scenario = await readScenario(await textOf(file), file, process.env);
-  return { ...scenario, runs: onlyRuns(scenario.runs, only) };
+/**
+ * @param {ReadScenario} scenario
+ * @param {Step[]} steps
+ * @param {RunSettings} settings
+ * @returns {Promise<{paths: string[], act: Act}>} `paths`: of all files that `act` will write
+ * @throws {PkiLoadError} for outputs that could not be written
+ */
+async function prepare(scenario, steps, settings) {
+  const { runSteps, scenarioFiles, searchFiles, searchSteps } = await import('./scenario-run.js');
+  const names = steps.map(({ name }) => name);
+  if (settings.search) {
+    const outs = searchFiles(names, settings);
+    return {
+      paths: outs.flat(),
+      act: (refused, interrupt) => searchSteps({ steps, outs, settings, refused, interrupt }),
+    };
+  }
+  if (steps.length > 1) {
+    const files = scenarioFiles(names, settings);
+    return {
+      paths: files.paths,
+      act: (refused, interrupt) => runSteps({ scenario, steps, settings, files, refused, interrupt }),
+    };
+  }
+  const [{ plan, token, remarks }] = steps;
+  return {
+    paths: settings.out,
+    async act(refused, interrupt) {
+      for (const error of refused.values()) throw error;
+      return runPlan(plan, { token, settings, interrupt, remarks });
+    },
+  };
 }
 
-/** @param {string} file */
-async function textOf(file) {
+const AGAIN = 'Press Ctrl-C again to end at once.';
+
+/**
+ * Creates the set-up of a scenario before its runs, and removes it after them, even if they fail.
+ * @param {Pick<ReadScenario, 'setup'>} scenario
+ * @param {readonly Step[]} steps
+ * @param {{quiet: boolean}} settings
+ * @param {Act} act the runs
+ * @returns {Promise<number>} exit code
+ */
+export async function withSetup({ setup }, steps, { quiet }, act) {
+  const interrupt = onInterrupt(process);
   try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    const what =
-      code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
-    throw usageError('cannot_read', `${file} ${what}.`, 'Check the path.', error);
+    if (setup === null || steps.every(({ plan }) => plan.dev)) return await act(new Map(), interrupt);
+    const [{ createScenarioSetup }, { interruptible }] = await Promise.all([
+      import('../campaigns/scenario/run-setup.js'),
+      import('./setup.js'),
+    ]);
+    const say = quiet ? () => {} : writeLine;
+    const made = createScenarioSetup(setup, steps, { say, warn: writeWarning, interruptible });
+    const onExit = () => {
+      for (const sentence of made.left()) writeWarning(sentence);
+    };
+    process.once('exit', onExit);
+    try {
+      interrupt.over(() => writeLine(`Interrupted: removing the set-up. ${AGAIN}`));
+      const refused = await made.up(interrupt.stop);
+      return interrupt.stop.aborted ? EXIT.interrupted : await act(refused, interrupt);
+    } finally {
+      interrupt.over(() => writeLine(`Removing the set-up. ${AGAIN}`));
+      await made.down();
+      process.off('exit', onExit);
+    }
+  } finally {
+    interrupt.release();
   }
 }

@@ -53,12 +53,11 @@ function isKnown(kind) {
 
 /**
  * Loads zod, for which --help need not wait.
- *
  * @param {SchemaKind} kind
  * @returns {Promise<Record<string, unknown>>} JSON Schema (draft 2020-12); that of scenarios names the operations and their options
  */
 export async function schemaOf(kind) {
-  if (kind === 'scenario') return (await import('../campaigns/scenario/published.js')).schemaOfScenarios();
+  if (kind === 'scenario') return (await import('../campaigns/scenario/declaration.js')).schemaOfScenarios();
   const { jsonSchemaOf } = await import('../result/declared.js');
   return jsonSchemaOf(await DECLARED[kind]());
 }

@@ -1,183 +1,146 @@
-/** How a run is shown, written and served while it goes on: by the live thread, and where that is lost, as lines of a log. */
-
-import { repeatRun } from '../campaigns/repeat.js';
-import { EXIT, PkiLoadError } from '../common/errors.js';
+/** Shows, writes and serves a run in progress: on the live thread, or as lines of a log once that is lost. */
+import { pauseFor } from '../campaigns/repeat.js';
+import { EXIT } from '../common/errors.js';
+import { unlessStopped } from '../common/stop.js';
 import { startLive } from '../live/thread.js';
 import { createProgress } from '../live/view.js';
 import { reporterForFile } from '../report/index.js';
-import { appendSummary, print, withRemarks, writeFiles } from './output.js';
-import { exitCodeOf, onInterrupt, withExitCode, worstOf } from './process.js';
+import { makeRunSet } from '../result/runs/run-set.js';
+import { report, withRemarks, writeFiles } from './output.js';
+import { endWith, exitCodeOf, onInterrupt, textOf, worstOf } from './process.js';
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { Document } from '../result/document.js' */
 /** @import { Result } from '../result/schema.js' */
-/** @import { LiveHook } from '../run.js' */
 /** @import { RunSettings } from './run-options.js' */
+/** @import { Interrupt } from './process.js' */
 /** @import { WriteStream } from 'node:tty' */
 
-/** @typedef {Omit<import('../live/thread.js').Live, 'hook'> & {hook?: LiveHook}} Live */
+/** @typedef {Awaited<ReturnType<typeof startShowing>>} Showing close it */
 
 /**
- * @param {Plan} plan
- * @param {RunSettings} settings
- * @param {string} command the command line, for the result
+ * @param {Plan} plan of the first run
+ * @param {Pick<RunSettings, 'out' | 'metrics' | 'otlp' | 'quiet' | 'repeat' | 'command'>} settings
+ * @param {Interrupt} interrupt
  * @param {{stderr?: WriteStream, env?: NodeJS.ProcessEnv, start?: typeof startLive}} [system]
- * @returns {Promise<Live>} on a thread of its own, where there is anything to do but to warn
  */
 export async function startShowing(
   plan,
-  { out, metrics, otlp, quiet, repeat },
-  command,
+  { out, metrics, otlp, quiet, repeat, command },
+  interrupt,
   { stderr = process.stderr, env = process.env, start = startLive } = {},
 ) {
-  if (quiet && out.length === 0 && metrics === null && otlp === null) return showWarnings(stderr);
+  const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;
   const isTTY = Boolean(stderr.isTTY) && env.TERM !== 'dumb';
   const { columns, rows } = stderr;
-  /** Instead of the thread, once it is lost. @type {ReturnType<typeof createProgress> | null} */
-  let lines = null;
-  const live = await start(
-    {
-      plan,
-      command,
-      runs: repeat,
-      outs: repeat === 1 ? out : out.filter(isJson),
-      metrics,
-      otlp,
-      terminal: { isTTY, columns, rows, color: isTTY && !env.NO_COLOR },
-      quiet,
-    },
-    ({ message }) => {
-      lines = createProgress({ stream: stderr, quiet });
-      const what = `How the run goes cannot be shown, written or served as before (${message})`;
-      lines.event({ type: 'warning', text: `${what}; it goes on, and its result is written at the end.` });
-    },
-  );
-  return { ...live, event: (event) => (lines ?? live).event(event) };
-}
-
-/**
- * While one of several runs goes on, only JSON is rewritten: it holds all that other forms show, and those are made of all runs
- * between them.
- *
- * @param {string} path
- */
-function isJson(path) {
-  return reporterForFile(path).name === 'json';
-}
-
-/** @param {NodeJS.WritableStream} stream @returns {Live} */
-function showWarnings(stream) {
-  const { event, close } = createProgress({ stream, quiet: true });
-  const nothing = async () => {};
+  /** Instead of the thread, if there is none or it is lost. */
+  let lines = isSilent ? createProgress({ stream: stderr, quiet }) : null;
+  const options = {
+    ...{ plan, command, metrics, otlp, quiet, runs: repeat },
+    // In one of several runs only JSON is rewritten: other forms show all runs together, and are written between them.
+    outs: repeat === 1 ? out : out.filter((path) => reporterForFile(path).name === 'json'),
+    terminal: { isTTY, columns, rows, color: isTTY && !env.NO_COLOR },
+  };
+  const live = isSilent
+    ? null
+    : await start(options, ({ message }) => {
+        lines = createProgress({ stream: stderr, quiet });
+        const text = `The run cannot be shown, written or served as before (${message}); it goes on, and its result is written at the end.`;
+        lines.event({ type: 'warning', text });
+      });
+  /** @type {import('../run.js').RunOptions['onEvent'] & {}} */
+  const event = (one) => {
+    // finish() shows the result.
+    if (one.type !== 'result') (lines ?? live)?.event(one);
+  };
+  const warn = (/** @type {string} */ text) => event({ type: 'warning', text });
+  const onResize = () => live?.resize(stderr.columns, stderr.rows);
+  stderr.on('resize', onResize);
+  interrupt.attach(warn);
   return {
     event,
-    resize() {},
-    finish: nothing,
-    next: nothing,
-    abandon: nothing,
-    cutShort() {},
-    close: async () => close(),
+    warn,
+    hook: live?.hook,
+    finish: async (/** @type {Result} */ result) => live?.finish(result),
+    /** @type {import('../live/thread.js').Live['next']} */
+    next: async (...args) => live?.next(...args),
+    abandon: async () => live?.abandon(),
+    /** Sends the last metrics, unless a signal comes. */
+    async close() {
+      stderr.off('resize', onResize);
+      interrupt.over(() => live?.cutShort());
+      if (interrupt.cutOff.aborted) live?.cutShort();
+      await live?.close();
+    },
   };
 }
 
 /**
- * @typedef {object} Context
- * @property {string} name what a set of these runs is called
- * @property {RunSettings} settings
- * @property {(run: number) => Promise<Result>} runOnce the run of that number, from 0
- * @property {Pick<import('../live/thread.js').Live, 'event' | 'finish' | 'next' | 'abandon'>} live
- * @property {AbortSignal} stop
- * @property {readonly string[]} [remarks] see withRemarks
- * @property {(document: Document, settings: RunSettings) => Promise<unknown[]>} [report] gives why something could not be written
+ * For measurements that are not runs: their progress on this thread, until they have ended.
+ * @template T
+ * @param {boolean} quiet
+ * @param {(how: {onEvent: ReturnType<typeof createProgress>['event'], close: () => void, interrupt: Interrupt}) => Promise<T>} act
  */
+export async function withProgress(quiet, act) {
+  const { stderr } = process;
+  const progress = createProgress({ stream: stderr, isTTY: stderr.isTTY, columns: stderr.columns, quiet });
+  const interrupt = onInterrupt(process);
+  interrupt.attach((text) => progress.event({ type: 'warning', text }));
+  try {
+    return await act({ onEvent: progress.event, close: progress.close, interrupt });
+  } finally {
+    progress.close();
+    interrupt.release();
+  }
+}
 
 /**
- * @param {Context} context
- * @returns {Promise<{code: number, results: Result[]}>} exit code: of the worst of the runs
- * @throws {PkiLoadError} where all runs were made but not all could be written; its exit code is theirs, unless that is 0
+ * Repeats the run of one plan and reports it.
+ * @param {object} context
+ * @param {string} context.name of a set of these runs
+ * @param {RunSettings} context.settings
+ * @param {(run: number) => Promise<Result>} context.runOnce the run of that number, from 0
+ * @param {Pick<Showing, 'event' | 'warn' | 'finish' | 'next' | 'abandon'>} context.live
+ * @param {AbortSignal} context.stop
+ * @param {readonly string[]} [context.remarks] see withRemarks
+ * @param {typeof report} [context.reportTo]
+ * @returns {Promise<number>} exit code of the worst run
+ * @throws {PkiLoadError} if not everything could be written; its exit code is that of the runs, unless that is 0
  */
-export async function runAll(context) {
-  const { settings, live, report = reportEverywhere } = context;
+export async function runRepeatedly({
+  name,
+  settings,
+  runOnce,
+  live,
+  stop,
+  remarks = [],
+  reportTo = report,
+}) {
   const { repeat, pauseMs, out } = settings;
   /** @type {Result[]} */
   const results = [];
-  const between = async () => {
-    const set = await setOf(context, results);
-    // The last attempt reports files that cannot be written.
-    await writeFiles(set, out);
-    return set.summary;
-  };
+  const setSoFar = () => withRemarks(makeRunSet(name, results), remarks);
+  const reportAll = () => reportTo(repeat === 1 ? withRemarks(results[0], remarks) : setSoFar(), settings);
   try {
-    await repeatRun({ ...context, repeat, pauseMs, results, between });
+    for (;;) {
+      if (repeat > 1) live.event({ type: 'notice', text: `Run ${results.length + 1} of ${repeat}:` });
+      const result = await runOnce(results.length);
+      await live.finish(result);
+      results.push(result);
+      if (results.length === repeat || stop.aborted) break;
+      const set = setSoFar();
+      // The last attempt reports files that cannot be written.
+      await writeFiles(set, out);
+      await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(set.summary), stop)]);
+      if (stop.aborted) break;
+    }
   } catch (error) {
     if (results.length > 0) {
       // The live thread stops writing files, so the results of the runs before can be written here.
       await live.abandon();
-      for (const failure of await report(await documentOf(context, results), settings)) warnOf(failure, live);
+      for (const failure of await reportAll()) live.warn(textOf(failure));
     }
     throw error;
   }
-  const failures = await report(await documentOf(context, results), settings);
   const codes = results.map(exitCodeOf);
   if (results.length < repeat) codes.push(EXIT.interrupted);
-  const worst = worstOf(codes);
-  if (failures.length === 0) return { code: worst, results };
-  for (const failure of failures.slice(1)) warnOf(failure, live);
-  throw withExitCode(failures[0], worst);
-}
-
-/** @param {Context} context @param {Result[]} results at least one @returns {Promise<Document>} */
-async function documentOf(context, results) {
-  const { settings, remarks = [] } = context;
-  return settings.repeat === 1 ? withRemarks(results[0], remarks) : setOf(context, results);
-}
-
-/** @param {Context} context @param {Result[]} results at least one */
-async function setOf({ name, remarks = [] }, results) {
-  const { makeRunSet } = await import('../result/runs/run-set.js');
-  return withRemarks(makeRunSet(name, results), remarks);
-}
-
-/**
- * @param {Document} document
- * @param {RunSettings} settings
- * @returns {Promise<unknown[]>} why it could not be written somewhere
- */
-async function reportEverywhere(document, { out, format, summary }) {
-  const failures = await writeFiles(document, out);
-  await print(document, format);
-  if (summary !== null) failures.push(...(await appendSummary(document, summary)));
-  return failures;
-}
-
-/** @param {unknown} failure @param {Context['live']} live */
-function warnOf(failure, live) {
-  const text = failure instanceof PkiLoadError ? failure.full : String(failure);
-  live.event({ type: 'warning', text });
-}
-
-/**
- * Shows what goes on until it is over, and hears signals meanwhile.
- *
- * @template T
- * @param {Parameters<typeof startShowing>} shown
- * @param {AbortController | undefined} heard see onInterrupt
- * @param {(live: Live, signals: {stop: AbortSignal, cutOff: AbortSignal}) => Promise<T>} act
- * @returns {Promise<T>}
- */
-export async function whileShown([plan, settings, command], heard, act) {
-  const live = await startShowing(plan, settings, command);
-  const { stderr } = process;
-  const onResize = () => live.resize(stderr.columns, stderr.rows);
-  stderr.on('resize', onResize);
-  const interrupt = onInterrupt(process, (text) => live.event({ type: 'warning', text }), heard);
-  try {
-    return await act(live, interrupt);
-  } finally {
-    stderr.off('resize', onResize);
-    // All is reported: a signal now only skips the last metrics.
-    interrupt.over(live.cutShort);
-    if (interrupt.cutOff.aborted) live.cutShort();
-    await live.close();
-    interrupt.release();
-  }
+  return endWith(worstOf(codes), await reportAll(), live.warn);
 }

@@ -1,8 +1,7 @@
 /** Suggestions for misspelt words. */
 
 /**
- * @param {string} word
- * @param {readonly string[]} known
+ * @param {string} word @param {readonly string[]} known
  * @returns {string | null} the nearest, if near enough for a typo
  */
 export function closest(word, known) {
@@ -17,21 +16,23 @@ export function closest(word, known) {
 }
 
 /**
- * @param {string} a
- * @param {string} b
+ * @param {string} a @param {string} b
  * @returns {number} letters that are too many, missing, wrong or swapped with the next (optimal string alignment)
  */
 function distance(a, b) {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
+    rows.push([i]);
     for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      row[j] = Math.min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + same);
+      const change = a[i - 1] === b[j - 1] ? 0 : 1;
       const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      if (isSwapped) row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
+      rows[i][j] = Math.min(
+        rows[i - 1][j] + 1,
+        rows[i][j - 1] + 1,
+        rows[i - 1][j - 1] + change,
+        isSwapped ? rows[i - 2][j - 2] + 1 : Number.POSITIVE_INFINITY,
+      );
     }
-    rows.push(row);
   }
   return rows[a.length][b.length];
 }

@@ -57,12 +57,7 @@ export class PkiLoadError extends Error {
 
 /**
  * Wrong usage or a local problem, before anything was sent or after all of it was. Exit code 1.
- *
- * @param {string} code
- * @param {string} message
- * @param {string} [remedy]
- * @param {unknown} [cause]
- * @returns {PkiLoadError}
+ * @param {string} code @param {string} message @param {string} [remedy] @param {unknown} [cause]
  */
 export function usageError(code, message, remedy, cause) {
   return new PkiLoadError(code, message, { remedy, exitCode: EXIT.usage, cause });
@@ -70,26 +65,14 @@ export function usageError(code, message, remedy, cause) {
 
 /**
  * The target refused or could not be reached before the run. Exit code 2.
- *
- * @param {string} code
- * @param {string} message
- * @param {string} [remedy]
- * @param {unknown} [cause]
- * @returns {PkiLoadError}
+ * @param {string} code @param {string} message @param {string} [remedy] @param {unknown} [cause]
  */
 export function targetError(code, message, remedy, cause) {
   return new PkiLoadError(code, message, { remedy, exitCode: EXIT.target, cause });
 }
 
-/**
- * @typedef {object} PlainError an error as a message between threads: a structured clone keeps neither class nor code
- * @property {string} message
- * @property {string} [stack]
- * @property {string} [name]
- * @property {string} [code]
- * @property {string} [remedy]
- * @property {number} [exitCode]
- */
+/** @typedef {{message: string, stack?: string, name?: string, code?: string, remedy?: string, exitCode?: number}} PlainError
+ *   an error as a message between threads: a structured clone keeps neither class nor code */
 
 /** @param {unknown} error @returns {PlainError} */
 export function packError(error) {
@@ -100,10 +83,7 @@ export function packError(error) {
   return { name, message, stack, code, remedy, exitCode };
 }
 
-/**
- * @param {PlainError} plain also what a worker's `error` event brings: an Error that has lost its class
- * @returns {Error}
- */
+/** @param {PlainError} plain also from a worker's `error` event: an Error that has lost its class @returns {Error} */
 export function unpackError({ name, message, stack, code, remedy, exitCode }) {
   const error =
     name === 'PkiLoadError' && code !== undefined

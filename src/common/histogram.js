@@ -2,13 +2,20 @@
  * Latencies as HdrHistograms: whole microseconds, three significant digits, growing as needed. The text form is the
  * V2 compressed base64 encoding that HdrHistogram's other implementations read.
  */
-import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
+import { inflateSync } from 'node:zlib';
+import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
+import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js';
 
 /** @import { Histogram } from 'hdr-histogram-js' */
-/** @import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js' */
 
 /** Longer latencies are counted as this long: 24 h. */
 const MAX_US = 86_400_000_000;
+
+/** A histogram that has grown for those has so many buckets, up to this value. */
+const [MOST_BUCKETS, HIGHEST_US] = [28_672, 137_438_953_471n];
+
+/** Of an encoded histogram, before its counts. */
+const HEADER_BYTES = 40;
 
 /** @returns {Histogram} */
 export function createHistogram() {
@@ -40,9 +47,42 @@ export function encodeHistogram(histogram) {
   return encodeIntoCompressedBase64(histogram);
 }
 
-/** @param {string} text @returns {Histogram} */
+/**
+ * Of any text: a histogram as ours are, in bounded time and memory.
+ *
+ * @param {string} text
+ * @returns {Histogram}
+ * @throws {RangeError} where it is none
+ */
 export function decodeHistogram(text) {
-  return decodeFromCompressedBase64(text, 32, false);
+  const bytes = Buffer.from(text, 'base64');
+  const length = bytes.length < 8 ? -1 : bytes.readInt32BE(4);
+  if (length <= 0 || length > bytes.length - 8) throw new RangeError('a histogram is cut off');
+  // A longer text is no histogram of ours, and would fill the memory.
+  const data = inflateSync(bytes.subarray(8, 8 + length), {
+    maxOutputLength: HEADER_BYTES + 9 * MOST_BUCKETS,
+  });
+  if (!isOurs(data)) throw new RangeError('a histogram is not one that this tool writes');
+  return /** @type {any} */ (JsHistogram).decode(data, 32);
+}
+
+/** @param {Buffer} data inflated: a header, then a number for each bucket or for a row of empty ones */
+function isOurs(data) {
+  if (data.length < HEADER_BYTES || data.readInt32BE(4) !== data.length - HEADER_BYTES) return false;
+  const [digits, lowest, highest] = [data.readInt32BE(12), data.readBigInt64BE(16), data.readBigInt64BE(24)];
+  if (digits !== 3 || lowest !== 1n || highest < 2n || highest > HIGHEST_US) return false;
+  let buckets = 0;
+  for (let at = HEADER_BYTES; at < data.length && buckets <= MOST_BUCKETS; ) {
+    let number = 0;
+    // LEB128, zigzag: an even number is twice a count, an odd one less than twice as many empty buckets.
+    for (let byte = 128, unit = 1, i = 0; byte >= 128 && i < 9; i++, unit *= 128) {
+      if (at === data.length) return false;
+      byte = data[at++];
+      number += (byte % 128) * unit;
+    }
+    buckets += number % 2 === 0 ? 1 : (number + 1) / 2;
+  }
+  return buckets <= MOST_BUCKETS;
 }
 
 /**

@@ -1,9 +1,4 @@
-/** The middle of a few values: what a group of runs is compared by. */
-
-/**
- * @param {ArrayLike<number>} values at least one
- * @returns {number} of an even number of values, the mean of the middle two
- */
+/** @param {ArrayLike<number>} values at least one @returns {number} of an even number of values, the mean of the middle two */
 export function median(values) {
   const sorted = Float64Array.from(values).sort();
   const middle = Math.floor(sorted.length / 2);

@@ -23,17 +23,40 @@ import { formatDuration, parseDuration, parseRate } from './units.js';
  * @property {number} [min] inclusive, after conversion
  * @property {number} [max] inclusive, after conversion
  * @property {boolean} [repeatable] may be given several times; the value is then a list
- * @property {boolean} [several] on the command line it takes all values up to the next option, each time it is given: a command
- *   gets a list of lists; not for `readOptions`
- * @property {(value: any, flag: string) => void} [check] throws a usage error when the value will not do
+ * @property {boolean} [several] on the command line it takes all values up to the next option, each time it is given:
+ *   a command gets a list of lists; not for `readOptions`
+ * @property {(value: any, flag: string) => void} [check] throws a usage error when the value is not fit
  */
+
+/** @type {Partial<Record<OptionType, string>>} */
+const PLACEHOLDERS = {
+  integer: 'N',
+  milliseconds: 'MS',
+  duration: 'TIME',
+  rate: 'N/s',
+  file: 'FILE',
+  url: 'URL',
+  text: 'NAME',
+};
+
+/**
+ * @param {string} group @param {Record<string, Omit<OptionSpec, 'group'>>} specs by kebab-case name
+ * @returns {Record<string, OptionSpec>} the same, with the group and, where they have none, a placeholder
+ */
+export function inGroup(group, specs) {
+  return Object.fromEntries(
+    Object.entries(specs).map(([name, spec]) => {
+      const placeholder = spec.placeholder ?? PLACEHOLDERS[spec.type];
+      return [name, { ...spec, group, ...(placeholder === undefined ? {} : { placeholder }) }];
+    }),
+  );
+}
 
 /**
  * Turns what the user gave into values, one per declaration, defaults filled in.
- *
  * @param {Record<string, OptionSpec>} specs by kebab-case name
  * @param {Record<string, unknown>} given by kebab- or camelCase name; undefined counts as not given
- * @returns {Record<string, any>} by camelCase name; null where there is neither value nor default
+ * @returns {Record<string, any>} by camelCase name
  */
 export function readOptions(specs, given) {
   /** @type {Record<string, any>} */
@@ -41,13 +64,13 @@ export function readOptions(specs, given) {
   for (const [name, spec] of Object.entries(specs)) {
     const key = camelCase(name);
     const flag = `--${name}`;
-    const raw = given[key] ?? given[name];
-    const value = raw ?? spec.default ?? null;
-    values[key] = spec.repeatable
-      ? asList(value).map((one) => readOne(spec, flag, one))
-      : value === null
-        ? emptyValue(spec)
-        : readOne(spec, flag, spec.type === 'list' ? value : single(value, flag));
+    const value = given[key] ?? given[name] ?? spec.default ?? null;
+    if (spec.repeatable) values[key] = asList(value).map((one) => readOne(spec, flag, one));
+    else if (value === null)
+      values[key] = { flag: false, list: [] }[/** @type {'flag'} */ (spec.type)] ?? null;
+    else if (Array.isArray(value) && spec.type !== 'list')
+      throw usageError('repeated_option', `${flag} is given ${value.length} times.`, 'Give it once.');
+    else values[key] = readOne(spec, flag, value);
   }
   return values;
 }
@@ -57,28 +80,28 @@ export function camelCase(name) {
   return name.replace(/[-_]([a-z])/g, (_, letter) => letter.toUpperCase());
 }
 
-/** @param {OptionSpec} spec */
-function emptyValue(spec) {
-  if (spec.type === 'flag') return false;
-  return spec.type === 'list' ? [] : null;
+/**
+ * @param {string} command for the error
+ * @param {Record<string, OptionSpec>} specs @param {Record<string, unknown>} given by kebab- or camelCase name
+ */
+export function rejectUnknownOptions(command, specs, given) {
+  const known = new Set(Object.keys(specs).flatMap((name) => [name, camelCase(name)]));
+  const unknown = Object.keys(given).find((key) => given[key] !== undefined && !known.has(key));
+  if (unknown === undefined) return;
+  throw usageError(
+    'unknown_option',
+    `${command} has no option ${JSON.stringify(unknown)}.`,
+    'See --help for those it has.',
+  );
 }
 
 /** @param {unknown} value @returns {unknown[]} */
 function asList(value) {
-  if (value === null) return [];
-  return Array.isArray(value) ? value : [value];
-}
-
-/** @param {unknown} value @param {string} flag */
-function single(value, flag) {
-  if (!Array.isArray(value)) return value;
-  throw usageError('repeated_option', `${flag} is given ${value.length} times.`, 'Give it once.');
+  return value === null ? [] : [value].flat();
 }
 
 /**
- * @param {OptionSpec} spec
- * @param {string} flag its name in an error
- * @param {unknown} raw
+ * @param {OptionSpec} spec @param {string} flag its name in an error @param {unknown} raw
  * @returns {any}
  */
 export function readOne(spec, flag, raw) {
@@ -97,33 +120,23 @@ const CONVERT = {
     return parts.map((part) => part.trim()).filter((part) => part !== '');
   },
   flag: (raw, flag) => {
-    if (raw === true || raw === 'true') return true;
-    if (raw === false || raw === 'false') return false;
+    if (String(raw) === 'true' || String(raw) === 'false') return String(raw) === 'true';
     throw usageError('bad_option', `${flag} takes no value, but got ${quote(raw)}.`, `Write just ${flag}.`);
   },
   integer: (raw, flag) => {
     const text = String(raw).replaceAll('_', '').trim();
     if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-    throw usageError(
-      'bad_option',
-      `${flag} is ${quote(raw)}, which is not a whole number.`,
-      'Write it in digits, e.g. 10.',
-    );
+    throw bad(flag, raw, 'not a whole number', 'Write it in digits, e.g. 10.');
   },
   milliseconds: (raw, flag) => {
     if (/^\d+(\.\d+)?$/.test(String(raw).trim())) return Number(raw);
-    throw usageError(
-      'bad_option',
-      `${flag} is ${quote(raw)}, which is not a number of milliseconds.`,
-      'Write it in digits, e.g. 500.',
-    );
+    throw bad(flag, raw, 'not a number of milliseconds', 'Write it in digits, e.g. 500.');
   },
   duration: (raw, flag) => parseDuration(raw, flag),
   rate: (raw, flag) => parseRate(raw, flag),
-  choice: (raw, flag, spec) => {
-    const choices = spec.choices ?? [];
+  choice: (raw, flag, { choices = [] }) => {
     if (choices.includes(String(raw))) return String(raw);
-    throw usageError('bad_option', `${flag} is ${quote(raw)}, which is not one of ${choices.join(', ')}.`);
+    throw bad(flag, raw, `not one of ${choices.join(', ')}`);
   },
   url: toUrl,
 };
@@ -132,58 +145,45 @@ const CONVERT = {
 function toText(raw, flag) {
   const text = String(raw);
   if (text === '') throw usageError('empty_option', `${flag} is empty.`, 'Give it a value or leave it out.');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is for control characters
-  if (/[\u0000-\u001f\u007f]/.test(text)) {
-    throw usageError('bad_option', `${flag} contains a control character such as a newline.`, 'Remove it.');
-  }
-  return text;
+  if (!/\p{Cc}/u.test(text)) return text;
+  throw usageError('bad_option', `${flag} contains a control character such as a newline.`, 'Remove it.');
 }
 
 /** @param {unknown} raw @param {string} flag @returns {string} without a trailing slash */
 function toUrl(raw, flag) {
   const text = toText(raw, flag);
   const url = URL.canParse(text) ? new URL(text) : null;
+  const badUrl = (/** @type {string} */ why, /** @type {string} */ remedy) =>
+    usageError('bad_url', `${flag} ${why}.`, remedy);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
-    throw usageError(
-      'bad_url',
-      `${flag} is ${quote(text)}, which is not an http:// or https:// address.`,
-      'Write it as http://127.0.0.1:8200.',
-    );
+    const why = `is ${quote(text)}, which is not an http:// or https:// address`;
+    throw badUrl(why, 'Write it as http://127.0.0.1:8200.');
   }
-  if (url.username !== '' || url.password !== '') {
-    throw usageError(
-      'bad_url',
-      `${flag} holds a user name or password, which would be visible to others.`,
-      'Leave them out.',
-    );
-  }
+  if (url.username !== '' || url.password !== '')
+    throw badUrl('holds a user name or password, which would be visible to others', 'Leave them out.');
   const extra = text.search(/[?#]/);
-  if (extra >= 0) {
-    throw usageError(
-      'bad_url',
-      `${flag} has a query or fragment (${quote(text.slice(extra))}).`,
-      'Leave it out.',
-    );
-  }
+  if (extra >= 0) throw badUrl(`has a query or fragment (${quote(text.slice(extra))})`, 'Leave it out.');
   return text.replace(/\/+$/, '');
 }
 
-/**
- * @param {OptionSpec} spec
- * @param {string} flag
- * @param {number} value
- * @param {unknown} raw
- */
-function checkRange(spec, flag, value, raw) {
-  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, type } = spec;
+/** @param {OptionSpec} spec @param {string} flag @param {number} value @param {unknown} raw */
+function checkRange(
+  { type, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY },
+  flag,
+  value,
+  raw,
+) {
   if (value >= min && value <= max) return;
-  const text = (/** @type {number} */ bound) => {
-    if (type === 'duration') return formatDuration(bound);
-    const unit = { milliseconds: ' ms', rate: '/s' }[/** @type {string} */ (type)] ?? '';
-    return `${bound}${unit}`;
-  };
+  const unit = { milliseconds: ' ms', rate: '/s' }[/** @type {string} */ (type)] ?? '';
+  const text = (/** @type {number} */ bound) =>
+    type === 'duration' ? formatDuration(bound) : `${bound}${unit}`;
   const bounds = value < min ? `at least ${text(min)}` : `at most ${text(max)}`;
   throw usageError('out_of_range', `${flag} is ${quote(raw)}; it must be ${bounds}.`);
+}
+
+/** @param {string} flag @param {unknown} raw @param {string} problem @param {string} [remedy] */
+function bad(flag, raw, problem, remedy) {
+  return usageError('bad_option', `${flag} is ${quote(raw)}, which is ${problem}.`, remedy);
 }
 
 /** @param {unknown} raw */

@@ -16,26 +16,14 @@ export function hash32(seed, counter, stream = 0) {
   return mix32((h + Math.imul(high + 1, 0x85ebca6b)) | 0) >>> 0;
 }
 
-/**
- * @param {number} seed
- * @param {number} counter
- * @param {number} [stream]
- * @returns {number} in the open interval (0, 1), 52 bits
- */
+/** @param {number} seed @param {number} counter @param {number} [stream] @returns {number} in the open interval (0, 1), 52 bits */
 export function uniform(seed, counter, stream = 0) {
   const high = hash32(seed, counter, stream * 2) >>> 6;
   const low = hash32(seed, counter, stream * 2 + 1) >>> 6;
   return (high * 0x400_0000 + low + 0.5) / 0x10_0000_0000_0000;
 }
 
-/**
- * Fills `target` with bytes that follow from (seed, counter).
- *
- * @param {Uint8Array} target
- * @param {number} seed
- * @param {number} counter
- * @param {number} [stream]
- */
+/** Fills `target`. @param {Uint8Array} target @param {number} seed @param {number} counter @param {number} [stream] */
 export function fillBytes(target, seed, counter, stream = 0) {
   for (let i = 0; i < target.length; i += 4) {
     const word = hash32(seed, counter, stream + (i >>> 2));
@@ -43,13 +31,7 @@ export function fillBytes(target, seed, counter, stream = 0) {
   }
 }
 
-/**
- * A seeded order of 0..n-1 (Fisher-Yates).
- *
- * @param {number} n
- * @param {number} seed
- * @returns {Uint32Array}
- */
+/** @param {number} n @param {number} seed @returns {Uint32Array} a seeded order of 0..n-1 (Fisher-Yates) */
 export function shuffled(n, seed) {
   const order = Uint32Array.from({ length: n }, (_, i) => i);
   for (let i = n - 1; i > 0; i--) {

@@ -1,11 +1,7 @@
 /** Waiting that a stop signal ends. */
 import { EXIT, PkiLoadError } from './errors.js';
 
-/**
- * @param {Promise<void>} promise
- * @param {AbortSignal} stop
- * @returns {Promise<void>} resolves at the first of both
- */
+/** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} resolves at the first of both */
 export async function unlessStopped(promise, stop) {
   if (stop.aborted) return;
   const over = new AbortController();
@@ -18,10 +14,8 @@ export async function unlessStopped(promise, stop) {
 
 /**
  * Does not cancel the work, but stops waiting for it: the user need not wait for a silent target's time-out.
- *
  * @template T
- * @param {Promise<T>} promise
- * @param {AbortSignal} stop
+ * @param {Promise<T>} promise @param {AbortSignal} stop
  * @param {() => Error} [error] makes the error thrown when that comes first
  * @returns {Promise<T>}
  */
@@ -35,7 +29,6 @@ export function orInterrupted(promise, stop, error = interrupted) {
 }
 
 export function interrupted() {
-  return new PkiLoadError('interrupted', 'Interrupted before anything was sent.', {
-    exitCode: EXIT.interrupted,
-  });
+  const exitCode = EXIT.interrupted;
+  return new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode });
 }

@@ -9,13 +9,11 @@ export function total(values) {
 export function sumRecords(records) {
   /** @type {Map<string, number>} */
   const sum = new Map();
-  for (const record of records) {
-    for (const [name, count] of Object.entries(record)) sum.set(name, (sum.get(name) ?? 0) + count);
-  }
+  for (const [name, count] of records.flatMap(Object.entries)) sum.set(name, (sum.get(name) ?? 0) + count);
   return Object.fromEntries(sum);
 }
 
-/** @param {number[][]} arrays of different lengths @returns {number[]} */
+/** @param {number[][]} arrays of different lengths */
 export function sumArrays(arrays) {
   const length = Math.max(0, ...arrays.map((array) => array.length));
   return Array.from({ length }, (_, i) => total(arrays.map((array) => array[i] ?? 0)));

@@ -4,7 +4,8 @@
  */
 import { usageError } from './errors.js';
 
-const MS_PER_UNIT = Object.freeze({
+/** @type {Readonly<Record<string, number>>} */
+const MS_PER_UNIT = {
   us: 0.001,
   µs: 0.001,
   ms: 1,
@@ -13,65 +14,63 @@ const MS_PER_UNIT = Object.freeze({
   min: 60_000,
   h: 3_600_000,
   d: 86_400_000,
-});
-const SECONDS_PER_UNIT = Object.freeze({
-  s: 1,
-  sec: 1,
-  m: 60,
-  min: 60,
-  h: 3600,
-  hour: 3600,
-  d: 86_400,
-  day: 86_400,
-});
+};
+/** @type {Readonly<Record<string, number>>} */
+const SECONDS_PER_UNIT = { s: 1, sec: 1, m: 60, min: 60, h: 3600, hour: 3600, d: 86_400, day: 86_400 };
 
 /** A decimal number: no sign, no hex, no bare exponent; `1_000` and `1e6` are accepted. */
 const NUMBER = '(?:\\d[\\d_]*(?:\\.\\d+)?|\\.\\d+)(?:e\\d+)?';
+const BARE = new RegExp(`^${NUMBER}$`);
+const DURATION_PART = new RegExp(`(${NUMBER})\\s*(us|µs|ms|min|s|m|h|d)\\s*`, 'y');
+const RATE = new RegExp(`^(${NUMBER})(?:\\s*/\\s*(s|sec|min|m|hour|h|day|d))?$`);
 
 /**
  * `30s`, `500ms`, `2m`, `1h30m`, `1.5h`; a bare number is seconds.
- *
- * @param {string | number} text
- * @param {string} [name] what to call it in an error, e.g. `--duration`
+ * @param {string | number} text @param {string} [name] of the option, for the error
  * @returns {number} milliseconds
  */
 export function parseDuration(text, name = 'duration') {
   const source = String(text).trim().replaceAll('μ', 'µ');
-  if (new RegExp(`^${NUMBER}$`).test(source)) return checkFinite(toNumber(source) * 1000, source, name);
-  const part = new RegExp(`(${NUMBER})\\s*(us|µs|ms|min|s|m|h|d)\\s*`, 'y');
-  let total = 0;
-  while (part.lastIndex < source.length || source === '') {
-    const match = part.exec(source);
-    if (match === null)
-      throw badUnit('bad_duration', name, source, 'a duration such as 30s, 500ms, 2m or 1h');
-    total += toNumber(match[1]) * MS_PER_UNIT[/** @type {keyof typeof MS_PER_UNIT} */ (match[2])];
+  const isBare = BARE.test(source);
+  let ms = isBare ? toNumber(source) * 1000 : 0;
+  for (
+    let at = isBare ? source.length : 0;
+    at < source.length || source === '';
+    at = DURATION_PART.lastIndex
+  ) {
+    DURATION_PART.lastIndex = at;
+    const match = DURATION_PART.exec(source);
+    if (match === null) throw bad('bad_duration', name, source, 'a duration such as 30s, 500ms, 2m or 1h');
+    ms += toNumber(match[1]) * MS_PER_UNIT[match[2]];
   }
-  return checkFinite(total, source, name);
+  if (!Number.isFinite(ms)) throw bad('bad_duration', name, source, 'a finite duration such as 30s');
+  return ms;
 }
 
 /**
  * `20`, `20/s`, `1200/min`, `1000/h`; a bare number is per second.
- *
- * @param {string | number} text
- * @param {string} [name] what to call it in an error, e.g. `--rate`
+ * @param {string | number} text @param {string} [name] of the option, for the error
  * @returns {number} events per second, above zero
  */
 export function parseRate(text, name = 'rate') {
   const source = String(text).trim();
-  const match = new RegExp(`^(${NUMBER})(?:\\s*/\\s*(s|sec|min|m|hour|h|day|d))?$`).exec(source);
-  const rate = match
-    ? toNumber(match[1]) / SECONDS_PER_UNIT[/** @type {keyof typeof SECONDS_PER_UNIT} */ (match[2] ?? 's')]
-    : Number.NaN;
-  if (!Number.isFinite(rate) || rate <= 0) {
-    throw badUnit('bad_rate', name, source, 'a rate above zero such as 20, 20/s or 1000/h');
-  }
-  return rate;
+  const match = RATE.exec(source);
+  const rate = match === null ? Number.NaN : toNumber(match[1]) / SECONDS_PER_UNIT[match[2] ?? 's'];
+  if (Number.isFinite(rate) && rate > 0) return rate;
+  throw bad('bad_rate', name, source, 'a rate above zero such as 20, 20/s or 1000/h');
 }
 
-/**
- * @param {number} ms
- * @returns {string} the shortest text that reads well: `250 µs`, `12.3 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`
- */
+/** @param {string} text */
+function toNumber(text) {
+  return Number(text.replaceAll('_', ''));
+}
+
+/** @param {string} code @param {string} name @param {string} source @param {string} expected */
+function bad(code, name, source, expected) {
+  return usageError(code, `${name} is ${JSON.stringify(source.slice(0, 80))}, which is not ${expected}.`);
+}
+
+/** @param {number} ms @returns {string} the shortest text that reads well: `250 µs`, `12.3 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min` */
 export function formatDuration(ms) {
   if (!Number.isFinite(ms)) return '–';
   if (ms < 0) return `-${formatDuration(-ms)}`;
@@ -79,20 +78,14 @@ export function formatDuration(ms) {
   if (ms < 0.9995) return `${Math.round(ms * 1000)} µs`;
   if (ms < 999.5) return `${significant(ms)} ms`;
   if (ms < 59_950) return `${significant(ms / 1000)} s`;
-  const seconds = Math.round(ms / 1000);
-  const [hours, minutes, rest] = [
-    Math.floor(seconds / 3600),
-    Math.floor((seconds % 3600) / 60),
-    seconds % 60,
-  ];
+  const allSeconds = Math.round(ms / 1000);
+  const [hours, minutes] = [Math.floor(allSeconds / 3600), Math.floor((allSeconds % 3600) / 60)];
   if (hours > 0) return minutes > 0 ? `${hours} h ${minutes} min` : `${hours} h`;
-  return rest > 0 ? `${minutes} min ${rest} s` : `${minutes} min`;
+  const seconds = allSeconds % 60;
+  return seconds > 0 ? `${minutes} min ${seconds} s` : `${minutes} min`;
 }
 
-/**
- * @param {number} ms
- * @returns {string} for columns, at most seven characters: `12 µs`, `0.12 ms`, `3.40 ms`, `812 ms`, `1.25 s`
- */
+/** @param {number} ms @returns {string} for columns, at most seven characters: `12 µs`, `0.12 ms`, `3.40 ms`, `812 ms`, `1.25 s` */
 export function formatLatency(ms) {
   if (!Number.isFinite(ms)) return '–';
   if (ms < 0) return `-${formatLatency(-ms)}`;
@@ -101,10 +94,7 @@ export function formatLatency(ms) {
   return `${threeDigits(ms / 1000)} s`;
 }
 
-/**
- * @param {number} perSecond
- * @returns {string} per second where that is a readable number, else per minute or hour: `20/s`, `1,000/h`
- */
+/** @param {number} perSecond @returns {string} per second where that is a readable number, else per hour: `20/s`, `1,000/h` */
 export function formatRate(perSecond) {
   if (!Number.isFinite(perSecond)) return '–';
   if (perSecond === 0 || perSecond >= 1) return `${formatCount(significant(perSecond))}/s`;
@@ -113,47 +103,17 @@ export function formatRate(perSecond) {
 
 /** @param {number | string} value @returns {string} with thousands separated by commas */
 export function formatCount(value) {
-  const [whole, fraction] = String(value).split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+  const [whole, ...fraction] = String(value).split('.');
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
 }
 
-/**
- * Three significant digits, trailing zeros and needless fractions left out; whole numbers stay whole.
- *
- * @param {number} value
- */
+/** Three significant digits without trailing zeros; whole numbers stay whole. @param {number} value */
 function significant(value) {
-  if (value >= 100) return String(Math.round(value));
-  return String(Number(value.toPrecision(3)));
+  return String(value >= 100 ? Math.round(value) : Number(value.toPrecision(3)));
 }
 
-/**
- * @param {number} value
- * @returns {string} a fixed number of decimals for its size, so that columns line up
- */
+/** A fixed number of decimals for its size, so that columns line up. @param {number} value */
 function threeDigits(value) {
   if (value >= 99.95) return formatCount(value.toFixed(0));
   return value.toFixed(value >= 9.995 ? 1 : 2);
-}
-
-/** @param {string} text */
-function toNumber(text) {
-  return Number(text.replaceAll('_', ''));
-}
-
-/** @param {number} ms @param {string} source @param {string} name */
-function checkFinite(ms, source, name) {
-  if (!Number.isFinite(ms)) throw badUnit('bad_duration', name, source, 'a finite duration such as 30s');
-  return ms;
-}
-
-/**
- * @param {string} code
- * @param {string} name
- * @param {string} source
- * @param {string} wanted
- */
-function badUnit(code, name, source, wanted) {
-  return usageError(code, `${name} is ${JSON.stringify(source.slice(0, 80))}, which is not ${wanted}.`);
 }

@@ -1,7 +1,6 @@
-/** The package's own version, from its package.json. */
 import { readFileSync } from 'node:fs';
 
-/** @type {string} */
-export const TOOL_VERSION = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-).version;
+const packageJson = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+
+/** The package's own version. @type {string} */
+export const TOOL_VERSION = JSON.parse(packageJson).version;

@@ -2,11 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
-  chmodSync,
-  chownSync,
   closeSync,
   constants,
   existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
   ftruncateSync,
   lstatSync,
   openSync,
@@ -23,8 +24,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 /** @typedef {string | readonly (string | Uint8Array)[]} Content pieces are written one after the other */
 
-/** One name for all writes of this thread: what a killed process leaves behind is one file at most. Not to be guessed by others. */
-const SUFFIX = `.${randomBytes(4).toString('hex')}.tmp`;
+/** @param {string} place @returns {string} new each time, so that no other user of the folder can plant a link there */
+function temporaryFor(place) {
+  return `${place}.${randomBytes(8).toString('hex')}.tmp`;
+}
 
 /** A file that is there may be written to while none can take its place: it is a mount of its own, or its folder is not ours. */
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
@@ -41,7 +44,7 @@ const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 export function writeWhole(path, content, { rename = renameSync } = {}) {
   const place = placeOf(path);
   const before = statSync(place, { throwIfNoEntry: false });
-  const temporary = `${place}${SUFFIX}`;
+  const temporary = temporaryFor(place);
   try {
     writeNew(temporary, content, before);
     rename(temporary, place);
@@ -61,9 +64,9 @@ export function writeWhole(path, content, { rename = renameSync } = {}) {
 export function tryWhole(path) {
   const place = placeOf(path);
   const isThere = statSync(place, { throwIfNoEntry: false }) !== undefined;
-  const temporary = `${place}${SUFFIX}`;
+  const temporary = temporaryFor(place);
   try {
-    closeSync(openSync(temporary, 'w'));
+    closeSync(openSync(temporary, 'wx'));
     remove(temporary);
   } catch (error) {
     if (!isThere || !isInPlaceOnly(error)) throw error;
@@ -103,18 +106,19 @@ export function placeOf(path) {
  */
 function writeNew(path, content, before) {
   const mode = before === undefined ? 0o666 : before.mode & 0o777;
-  const descriptor = openSync(path, 'w', mode);
+  // wx does not follow a link.
+  const descriptor = openSync(path, 'wx', mode);
   try {
     writePieces(descriptor, content);
+    if (before === undefined) return;
+    const own = fstatSync(descriptor);
+    ignoreFailure(() => {
+      if (own.uid !== before.uid || own.gid !== before.gid) fchownSync(descriptor, before.uid, before.gid);
+    });
+    ignoreFailure(() => fchmodSync(descriptor, mode));
   } finally {
     closeSync(descriptor);
   }
-  if (before === undefined) return;
-  const own = statSync(path);
-  ignoreFailure(() => {
-    if (own.uid !== before.uid || own.gid !== before.gid) chownSync(path, before.uid, before.gid);
-  });
-  ignoreFailure(() => chmodSync(path, mode));
 }
 
 /**
@@ -124,7 +128,7 @@ function writeNew(path, content, before) {
  * @param {Content} content
  */
 function writeInPlace(path, content) {
-  const descriptor = openSync(path, 'r+');
+  const descriptor = openSync(path, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
   try {
     ftruncateSync(descriptor, writePieces(descriptor, content));
   } finally {
@@ -168,11 +172,13 @@ function ignoreFailure(attempt) {
 }
 
 const ELSEWHERE = 'Give a file in a folder that may be written to.';
+const START_READER = 'Start its reader before the run, or give a file.';
 const MAKE_ROOM = 'Free some space, or give a file on another disk.';
 
 /** By the system's code. @type {Readonly<Record<string, readonly [why: string, remedy: string]>>} */
 const FAULTS = {
   EACCES: ['this user may not write there', ELSEWHERE],
+  EAGAIN: ['the reader of the pipe reads nothing', START_READER],
   EBUSY: ['something else holds it', 'Let go of it, or give another file.'],
   EDQUOT: ["this user's share of the disk is used up", MAKE_ROOM],
   EFBIG: [
@@ -188,7 +194,9 @@ const FAULTS = {
   ENOENT: ['its folder is not there', ELSEWHERE],
   ENOSPC: ['the disk is full', MAKE_ROOM],
   ENOTDIR: ['what should be its folder is a file', ELSEWHERE],
+  ENXIO: ['nothing reads the pipe', START_READER],
   EPERM: ['the system does not permit it', ELSEWHERE],
+  EPIPE: ['the reader of the pipe has ended', START_READER],
   EROFS: ['it can only be read there (EROFS)', ELSEWHERE],
 };
 

@@ -1,242 +1,179 @@
-/** `sys/` and `auth/token/`, with the only token: a root token, or one that expires. */
-import { randomBytes, randomUUID } from 'node:crypto';
-import { json, listed, listParam, raw, secondsParam, secret, VaultError } from './messages.js';
-import { mountingRoutes, mountShape } from './mounts.js';
+/** `sys/` and `auth/token/`: the mounts, and the only token, which is a root token. */
+import { randomUUID } from 'node:crypto';
+import { createAppRole } from './engines/approle.js';
+import { createKv } from './engines/kv.js';
+import { createTransit } from './engines/transit.js';
+import { json, listParam, NO_CONTENT, secret, textParam, VaultError } from './messages.js';
+import { openRoute, route } from './routes.js';
 
 /** @import { Params } from './messages.js' */
-/** @import { World } from './routes.js' */
+/** @import { Route } from './routes.js' */
 
-const PREFIX = 'dev-only-token-';
+/** @typedef {{version: string, token: string, mounts: Mounts}} World */
+/** @typedef {'mounts' | 'auth'} Kind */
+/** @typedef {ReturnType<typeof createMounts>} Mounts */
+/** @typedef {{kind: Kind, path: string, fullPath: string, type: string, routes: Route[], shape: Record<string, unknown>}} Mounted `shape`: as Vault describes it */
 
-/**
- * @typedef {object} Tokens
- * @property {string} token
- * @property {(given: string | undefined) => void} check throws 403 for a missing, wrong or expired token
- * @property {() => Record<string, unknown>} lookup
- * @property {(incrementSeconds: number) => Record<string, unknown>} renew throws 400 where it cannot be renewed
- */
-
-/**
- * @param {{token?: string, ttlSeconds?: number}} options 0 seconds: never expires and is not renewable
- * @returns {Tokens}
- */
-export function createTokens({ token = PREFIX + randomBytes(12).toString('hex'), ttlSeconds = 0 }) {
-  const accessor = randomBytes(12).toString('hex');
-  const issuedAt = Date.now();
-  const renewable = ttlSeconds > 0;
-  let expiresAt = renewable ? issuedAt + ttlSeconds * 1000 : Number.POSITIVE_INFINITY;
-  return {
-    token,
-    check(given) {
-      if (given === undefined || given === '') throw new VaultError(403, 'permission denied');
-      if (given !== token || Date.now() >= expiresAt) {
-        throw new VaultError(403, listed('permission denied', 'invalid token'));
-      }
-    },
-    lookup: () => lookupShape({ token, accessor, issuedAt, expiresAt, ttlSeconds }),
-    renew(incrementSeconds) {
-      if (!renewable) throw new VaultError(400, 'lease is not renewable');
-      expiresAt = Date.now() + (incrementSeconds || ttlSeconds) * 1000;
-      return authShape(token, accessor, incrementSeconds || ttlSeconds);
-    },
-  };
-}
-
-/** @param {{token: string, accessor: string, issuedAt: number, expiresAt: number, ttlSeconds: number}} state times in ms */
-function lookupShape({ token, accessor, issuedAt, expiresAt, ttlSeconds }) {
-  const renewable = ttlSeconds > 0;
-  return {
-    accessor,
-    creation_time: Math.floor(issuedAt / 1000),
-    creation_ttl: Math.floor(ttlSeconds),
-    display_name: 'token',
-    entity_id: '',
-    expire_time: renewable ? new Date(expiresAt).toISOString() : null,
-    explicit_max_ttl: 0,
-    id: token,
-    issue_time: new Date(issuedAt).toISOString(),
-    meta: null,
-    num_uses: 0,
-    orphan: true,
-    path: 'auth/token/create',
-    policies: ['root'],
-    renewable,
-    ttl: renewable ? Math.max(0, Math.floor((expiresAt - Date.now()) / 1000)) : 0,
-    type: 'service',
-  };
-}
-
-/** @param {string} token @param {string} accessor @param {number} leaseSeconds */
-function authShape(token, accessor, leaseSeconds) {
-  return {
-    client_token: token,
-    accessor,
-    policies: ['root'],
-    token_policies: ['root'],
-    metadata: null,
-    lease_duration: Math.floor(leaseSeconds),
-    renewable: true,
-    entity_id: '',
-    token_type: 'service',
-    orphan: true,
-    mfa_requirement: null,
-    num_uses: 0,
-  };
-}
-
-/** @typedef {import('./routes.js').Route} Route @typedef {World} World */
-
-const LEADER = Object.freeze({
-  ha_enabled: false,
-  is_self: false,
-  active_time: '0001-01-01T00:00:00Z',
-  leader_address: '',
-  leader_cluster_address: '',
-  performance_standby: false,
-  performance_standby_last_remote_wal: 0,
+/** What can be mounted while the server runs, by type. @type {Readonly<Record<Kind, Readonly<Record<string, (options: Record<string, unknown>) => Route[]>>>>} */
+const ENGINES = Object.freeze({
+  mounts: { kv: createKv, transit: createTransit },
+  auth: { approle: createAppRole },
 });
 
-/** @param {World} world @returns {Route[]} that need no token */
-export function openSystemRoutes({ version }) {
-  const clusterId = randomUUID();
-  const cluster = { cluster_name: 'vault-pki-load-dev', cluster_id: clusterId };
-  const health = () =>
-    json(200, {
-      initialized: true,
-      sealed: false,
-      standby: false,
-      performance_standby: false,
-      replication_performance_mode: 'disabled',
-      replication_dr_mode: 'disabled',
-      server_time_utc: Math.floor(Date.now() / 1000),
-      version,
-      enterprise: false,
-      ...cluster,
-      echo_duration_ms: 0,
-      clock_skew_ms: 0,
-      replication_primary_canary_age_ms: 0,
-    });
-  const sealStatus = () =>
-    json(200, {
-      type: 'shamir',
-      initialized: true,
-      sealed: false,
-      t: 1,
-      n: 1,
-      progress: 0,
-      nonce: '',
-      version,
-      build_date: '',
-      migration: false,
-      ...cluster,
-      recovery_seal: false,
-      storage_type: 'inmem',
-    });
-  return [
-    { method: 'GET HEAD', path: /^sys\/health$/, handle: health },
-    { method: 'GET', path: /^sys\/seal-status$/, handle: sealStatus },
-    { method: 'GET', path: /^sys\/leader$/, handle: () => json(200, LEADER) },
-  ];
+const PATH = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
+/** Paths that Vault keeps for itself. */
+const RESERVED = /^(?:sys|auth|identity|cubbyhole)(?:\/|$)/;
+
+/** @param {string} path of a secrets engine */
+export const isMountPath = (path) => PATH.test(path) && !RESERVED.test(path);
+
+/** Secrets engines and auth methods by their path. @param {string} version */
+export function createMounts(version) {
+  /** @type {Map<string, Mounted>} by their full path, which is below `auth/` for auth methods */
+  const mounts = new Map();
+  const fullPathOf = (/** @type {Kind} */ kind, /** @type {string} */ path) =>
+    kind === 'auth' ? `auth/${path}` : path;
+  /**
+   * @param {Kind} kind
+   * @param {string} path
+   * @param {{type: string, routes: Route[], options?: object, description?: string, ttls?: {default: number, max: number}}} mount
+   */
+  const add = (
+    kind,
+    path,
+    { type, routes, options = {}, description = '', ttls = { default: 0, max: 0 } },
+  ) => {
+    const uuid = randomUUID();
+    const isAuth = kind === 'auth';
+    const tokenType = isAuth ? { token_type: 'default-service' } : {};
+    const shape = {
+      ...{ type, uuid, description, options, running_plugin_version: version },
+      accessor: `${isAuth ? 'auth_' : ''}${type}_${uuid.slice(0, 8)}`,
+      config: {
+        default_lease_ttl: ttls.default,
+        force_no_cache: false,
+        max_lease_ttl: ttls.max,
+        ...tokenType,
+      },
+      deprecation_status: 'supported',
+      external_entropy_access: false,
+      local: false,
+      plugin_version: '',
+      running_sha256: '',
+      seal_wrap: false,
+    };
+    const fullPath = fullPathOf(kind, path);
+    mounts.set(fullPath, { kind, path, fullPath, type, routes, shape });
+  };
+  return {
+    add,
+    /** @param {Kind} kind @param {string} path @param {Params} params */
+    mount(kind, path, params) {
+      const type = textParam(params, 'type');
+      const isFree = kind === 'auth' ? PATH.test(path) : isMountPath(path);
+      if (!isFree) throw new VaultError(400, `cannot mount '${path}/'`);
+      if (mounts.has(fullPathOf(kind, path))) throw new VaultError(400, `path is already in use at ${path}/`);
+      if (!Object.hasOwn(ENGINES[kind], type))
+        throw new VaultError(400, `plugin not found in the catalog: ${type}`);
+      const options = Object(params.options);
+      const description = textParam(params, 'description');
+      add(kind, path, { type, routes: ENGINES[kind][type](options), options, description });
+    },
+    /** @param {Kind} kind @param {string} path a missing mount is no error, as in Vault */
+    remove(kind, path) {
+      const fullPath = fullPathOf(kind, path);
+      if (mounts.get(fullPath)?.type === 'pki')
+        throw new VaultError(400, 'the PKI mount of the embedded server stays');
+      mounts.delete(fullPath);
+    },
+    /** @param {string} route below `/v1/` @returns {Mounted | undefined} */
+    find(route) {
+      for (const mount of mounts.values()) if (route.startsWith(`${mount.fullPath}/`)) return mount;
+      return undefined;
+    },
+    /** @param {Kind} kind @returns {Record<string, Mounted['shape']>} by path */
+    describe(kind) {
+      const those = [...mounts.values()].filter((mount) => mount.kind === kind);
+      return Object.fromEntries(those.map(({ path, shape }) => [`${path}/`, shape]));
+    },
+  };
 }
 
 /** @param {World} world @returns {Route[]} */
-export function systemRoutes(world) {
-  const { tokens } = world;
+export function systemRoutes({ version, token, mounts }) {
+  const cluster = { cluster_name: 'vault-pki-load-dev', cluster_id: randomUUID() };
+  const state = { initialized: true, sealed: false, version, ...cluster };
+  const spread = (/** @type {Record<string, unknown> | null} */ data) =>
+    secret(data, { mountType: 'system', isSpread: true });
+  const health = {
+    ...state,
+    standby: false,
+    performance_standby: false,
+    replication_performance_mode: 'disabled',
+    replication_dr_mode: 'disabled',
+    enterprise: false,
+    echo_duration_ms: 0,
+    clock_skew_ms: 0,
+    replication_primary_canary_age_ms: 0,
+  };
+  const lookup = {
+    ...{ id: token, accessor: randomUUID(), policies: ['root'], renewable: false, ttl: 0, creation_ttl: 0 },
+    ...{
+      creation_time: Math.floor(Date.now() / 1000),
+      issue_time: new Date().toISOString(),
+      expire_time: null,
+    },
+    ...{ display_name: 'token', entity_id: '', explicit_max_ttl: 0, meta: null, num_uses: 0, orphan: true },
+    ...{ path: 'auth/token/create', type: 'service' },
+  };
+  const sealStatus = {
+    ...{ ...state, type: 'shamir', t: 1, n: 1, progress: 0, nonce: '', build_date: '' },
+    ...{ migration: false, recovery_seal: false, storage_type: 'inmem' },
+  };
   return [
-    {
-      method: 'GET',
-      path: /^auth\/token\/lookup-self$/,
-      handle: () => secret({ data: tokens.lookup(), mountType: 'token' }),
-    },
-    {
-      method: 'POST',
-      path: /^auth\/token\/renew-self$/,
-      handle: ({ params }) => {
-        return secret({
-          data: null,
-          auth: tokens.renew(secondsParam(params(), 'increment')),
-          mountType: 'token',
-        });
-      },
-    },
+    openRoute('GET HEAD', /^sys\/health$/, () =>
+      json(200, { ...health, server_time_utc: Math.floor(Date.now() / 1000) }),
+    ),
+    openRoute('GET', /^sys\/seal-status$/, () => json(200, sealStatus)),
+    route('GET', /^auth\/token\/lookup-self$/, () => secret(lookup, { mountType: 'token' })),
     // There are no entities here; Vault gives the same response for an unknown one.
-    { method: 'DELETE', path: /^identity\/entity\/id\/[^/]+$/, handle: () => raw('', '', 204) },
-    { method: 'POST', path: /^sys\/capabilities-self$/, handle: ({ params }) => capabilities(params()) },
-    ...mountRoutes(world),
-    ...mountingRoutes(world),
+    route('DELETE', /^identity\/entity\/id\/[^/]+$/, () => NO_CONTENT),
+    route('POST', /^sys\/capabilities-self$/, ({ params }) => {
+      const paths = [...listParam(params(), 'paths'), ...listParam(params(), 'path')];
+      if (paths.length === 0) throw new VaultError(400, 'paths must be supplied');
+      const single = paths.length === 1 ? { capabilities: ['root'] } : {};
+      return spread({ ...single, ...Object.fromEntries(paths.map((path) => [path, ['root']])) });
+    }),
+    route('GET', /^sys\/internal\/ui\/mounts\/(.+)$/, ({ match }) => {
+      const mount = mounts.find(`${match[1]}/`);
+      if (mount !== undefined) return secret({ ...mount.shape, path: `${mount.path}/` });
+      const path = JSON.stringify(`${match[1]}/`);
+      const message = `preflight capability check returned 403, please ensure client's policies grant access to path ${path}`;
+      throw new VaultError(403, message);
+    }),
+    ...mountingRoutes('mounts', mounts, spread),
+    ...mountingRoutes('auth', mounts, spread),
   ];
 }
 
-/** @param {Params} params */
-function capabilities(params) {
-  const paths = [...listParam(params, 'paths'), ...listParam(params, 'path')];
-  if (paths.length === 0) throw new VaultError(400, 'paths must be supplied');
-  const single = paths.length === 1 ? { capabilities: ['root'] } : {};
-  const data = { ...single, ...Object.fromEntries(paths.map((path) => [path, ['root']])) };
-  return secret({ data, mountType: 'system', spread: true });
-}
-
-/**
- * @param {string} version
- * @returns {(defaultTtl: number) => Record<string, unknown>} how Vault describes a mount
- */
-function mountEntry(version) {
-  const uuid = randomUUID();
-  return (defaultTtl) => ({
-    accessor: `pki_${uuid.slice(0, 8)}`,
-    config: { default_lease_ttl: defaultTtl, force_no_cache: false, max_lease_ttl: 157_680_000 },
-    deprecation_status: 'supported',
-    description: 'embedded PKI server of vault-pki-load: for tests only',
-    external_entropy_access: false,
-    local: false,
-    options: {},
-    plugin_version: '',
-    running_plugin_version: version,
-    running_sha256: '',
-    seal_wrap: false,
-    type: 'pki',
-    uuid,
-  });
-}
-
-/** @param {World} world @returns {Route[]} */
-function mountRoutes({ mount, mounts, version }) {
-  const entry = mountEntry(version);
-  const others = () =>
-    Object.fromEntries(mounts.list('mounts').map((one) => [`${one.path}/`, mountShape(one, version)]));
+/** @param {Kind} kind @param {Mounts} mounts @param {typeof secret} spread @returns {Route[]} */
+function mountingRoutes(kind, mounts, spread) {
+  const path = new RegExp(`^sys/${kind}/(.+?)/?$`);
+  const what = kind === 'auth' ? 'auth engine' : 'secret engine mount';
   return [
-    {
-      method: 'GET',
-      path: /^sys\/internal\/ui\/mounts\/(.+)$/,
-      handle: ({ match }) => {
-        if (`${match[1]}/`.startsWith(`${mount}/`))
-          return secret({ data: { ...entry(2_764_800), path: `${mount}/` } });
-        const other = mounts.find(`${match[1]}/`)?.mount;
-        if (other !== undefined)
-          return secret({ data: { ...mountShape(other, version), path: `${other.path}/` } });
-        const path = JSON.stringify(`${match[1]}/`);
-        throw new VaultError(
-          403,
-          `preflight capability check returned 403, please ensure client's policies grant access to path ${path}`,
-        );
-      },
-    },
-    {
-      method: 'GET',
-      path: /^sys\/mounts$/,
-      handle: () =>
-        secret({ data: { [`${mount}/`]: entry(0), ...others() }, mountType: 'system', spread: true }),
-    },
-    {
-      method: 'GET',
-      path: /^sys\/mounts\/(.+?)\/?$/,
-      handle: ({ match }) => {
-        if (match[1] === mount) return secret({ data: entry(0), mountType: 'system', spread: true });
-        const other = mounts.list('mounts').find(({ path }) => path === match[1]);
-        if (other !== undefined)
-          return secret({ data: mountShape(other, version), mountType: 'system', spread: true });
-        throw new VaultError(400, `No secret engine mount at ${match[1]}/`);
-      },
-    },
+    route('GET', new RegExp(`^sys/${kind}$`), () => spread(mounts.describe(kind))),
+    route('GET', path, ({ match }) => {
+      const shapes = mounts.describe(kind);
+      if (Object.hasOwn(shapes, `${match[1]}/`)) return spread(shapes[`${match[1]}/`]);
+      throw new VaultError(400, `No ${what} at ${match[1]}/`);
+    }),
+    route('POST', path, ({ match, params }) => {
+      mounts.mount(kind, match[1], params());
+      return NO_CONTENT;
+    }),
+    route('DELETE', path, ({ match }) => {
+      mounts.remove(kind, match[1]);
+      return NO_CONTENT;
+    }),
   ];
 }

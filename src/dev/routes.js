@@ -1,16 +1,9 @@
-/**
- * From a request to a reply, without a socket. A route is a method list,
- * a pattern over the path below `/v1/` (or below the mount), and a handler.
- */
+/** From a request to a reply, without a socket. */
 import { listed, raw, readParams, refusal, VaultError } from './messages.js';
-import { mountRoutes, openMountRoutes } from './routes-pki.js';
-import { openSystemRoutes, systemRoutes } from './routes-system.js';
-/** @import { Ca } from './issuing.js' */
-/** @import { Params, Reply } from './messages.js' */
-/** @import { Mounts } from './mounts.js' */
-/** @import { Role } from './roles.js' */
-/** @import { Tokens } from './routes-system.js' */
+
 /** @import { IncomingHttpHeaders } from 'node:http' */
+/** @import { Params, Reply } from './messages.js' */
+/** @import { World } from './routes-system.js' */
 
 /**
  * @typedef {object} Request
@@ -18,114 +11,62 @@ import { openSystemRoutes, systemRoutes } from './routes-system.js';
  * @property {string} url path and query, as sent
  * @property {IncomingHttpHeaders} headers
  * @property {Buffer} body
- *
  * @typedef {object} Call
  * @property {Request} request
  * @property {string[]} match of the route's pattern: the whole path, then its groups
  * @property {() => Params} params
- *
- * @typedef {Reply} Reply
- *
  * @typedef {object} Route
- * @property {string} method `GET`, `POST` (PUT is the same), `LIST`, or `GET POST`
- * @property {RegExp} path
+ * @property {string} method `GET`, `POST` (PUT is the same), `LIST`, `DELETE`, or `GET HEAD`
+ * @property {RegExp} path below `/v1/`, or below the mount
  * @property {(call: Call) => Reply | Promise<Reply>} handle
- *
- * @typedef {object} World everything the server knows
- * @property {string} mount without slashes at its ends
- * @property {string} version
- * @property {string} issuerId
- * @property {Mounts} mounts beside the PKI mount
- * @property {Tokens} tokens
- * @property {Ca} ca
- * @property {Readonly<Record<string, Role>>} roles
- * @property {() => Promise<Buffer>} crl
- * @property {ReturnType<typeof import('./ocsp-responder.js').createResponder>} ocsp
+ * @property {boolean} isOpen needs no token
  */
 
-/** @param {World} world @returns {(request: Request) => Promise<Reply>} never rejects */
-export function createHandler(world) {
-  const tables = {
-    openSystem: openSystemRoutes(world),
-    system: systemRoutes(world),
-    openMount: openMountRoutes(world),
-    mount: mountRoutes(world),
-  };
+/** @param {string} method @param {RegExp} path @param {Route['handle']} handle @returns {Route} */
+export const route = (method, path, handle) => ({ method, path, handle, isOpen: false });
+
+/** Needs no token. @param {string} method @param {RegExp} path @param {Route['handle']} handle @returns {Route} */
+export const openRoute = (method, path, handle) => ({ method, path, handle, isOpen: true });
+
+/** @param {World} world @param {Route[]} system below no mount @returns {(request: Request) => Promise<Reply>} never rejects */
+export function createHandler(world, system) {
   return async (request) => {
     try {
-      return await reply(world, tables, request);
+      return await respond(world, system, request);
     } catch (error) {
       return refusal(error instanceof VaultError ? error : new VaultError(500, 'internal error'));
     }
   };
 }
 
-/**
- * @param {World} world
- * @param {Record<'openSystem' | 'system' | 'openMount' | 'mount', Route[]>} tables
- * @param {Request} request
- */
-function reply(world, tables, request) {
-  const [rawPath, query = ''] = split(request.url);
-  if (/\/\/|\/\.\.?(\/|$)/.test(rawPath)) return cleaned(rawPath, query);
+/** @param {World} world @param {Route[]} system @param {Request} request */
+function respond({ mounts, token }, system, request) {
+  const [rawPath, query = ''] = request.url.split(/\?(.*)/s);
+  if (/\/\/|\/\.\.?(\/|$)/.test(rawPath)) return redirectToCleaned(rawPath, query);
   const path = decode(rawPath);
   if (path === null) return raw('text/plain; charset=utf-8', '400 Bad Request', 400);
   if (!path.startsWith('/v1/')) throw new VaultError(404);
-  const route = path.slice(4);
-  const method = verb(request.method, query);
-  const below = route.startsWith(`${world.mount}/`) ? route.slice(world.mount.length + 1) : null;
-  const other = below === null ? world.mounts.find(route) : null;
-  const open =
-    other !== null
-      ? find(other.mount.engine.openRoutes, method, other.below)
-      : below === null
-        ? find(tables.openSystem, method, route)
-        : find(tables.openMount, method, below);
-  if (open === 'method') throw new VaultError(405, below === null ? undefined : 'unsupported operation');
-  if (open !== null) return open.handle(callOf(request, open.match));
-  world.tokens.check(tokenOf(request.headers));
-  if (method === 'POST' && route.endsWith('/'))
-    throw new VaultError(400, "cannot write to a path ending in '/'");
-  const known =
-    other !== null
-      ? find(other.mount.engine.routes, method, other.below)
-      : below === null
-        ? find(tables.system, method, route)
-        : find(tables.mount, method, below);
-  if (known === 'method') throw new VaultError(405, listed('unsupported operation'));
-  if (known !== null) return known.handle(callOf(request, known.match));
-  if (below === null && other === null && !/^(sys|auth\/token|identity)\//.test(route)) {
-    throw new VaultError(404, `no handler for route ${JSON.stringify(route)}. route entry not found.`);
+  const full = path.slice('/v1/'.length);
+  const mount = mounts.find(full);
+  const below = mount === undefined ? full : full.slice(mount.fullPath.length + 1);
+  const routes = (mount?.routes ?? system).filter((one) => one.path.test(below));
+  const method = verbOf(request.method, query);
+  const isOpen = routes[0]?.isOpen === true;
+  if (!isOpen) {
+    checkToken(token, request.headers);
+    if (method === 'POST' && full.endsWith('/'))
+      throw new VaultError(400, "cannot write to a path ending in '/'");
   }
-  throw new VaultError(404, listed('unsupported path'));
-}
-
-/** @param {Request} request @param {string[]} match @returns {Call} */
-function callOf(request, match) {
-  return { request, match, params: () => readParams(request.body, request.headers['content-type']) };
-}
-
-/**
- * @param {Route[]} table
- * @param {string} method
- * @param {string} path
- * @returns {{handle: Route['handle'], match: string[]} | 'method' | null} `method` when only that is wrong
- */
-function find(table, method, path) {
-  let pathIsKnown = false;
-  for (const { method: methods, path: pattern, handle } of table) {
-    const match = pattern.exec(path);
-    if (match === null) continue;
-    if (methods.split(' ').includes(method)) return { handle, match };
-    pathIsKnown = true;
+  const found = routes.find((one) => one.method.split(' ').includes(method));
+  if (found !== undefined) {
+    const params = () => readParams(request.body);
+    return found.handle({ request, match: found.path.exec(below) ?? [], params });
   }
-  return pathIsKnown ? 'method' : null;
-}
-
-/** @param {string} url */
-function split(url) {
-  const at = url.indexOf('?');
-  return at < 0 ? [url] : [url.slice(0, at), url.slice(at + 1)];
+  const refused = 'unsupported operation';
+  if (routes.length > 0) throw new VaultError(405, isOpen ? mount && refused : listed(refused));
+  const isKnown = mount !== undefined || /^(sys|auth\/token|identity)\//.test(full);
+  const unknown = `no handler for route ${JSON.stringify(full)}. route entry not found.`;
+  throw new VaultError(404, isKnown ? listed('unsupported path') : unknown);
 }
 
 /** @param {string} path */
@@ -139,27 +80,25 @@ function decode(path) {
 }
 
 /** @param {string} method @param {string} query */
-function verb(method, query) {
+function verbOf(method, query) {
   if (method === 'PUT') return 'POST';
   return method === 'GET' && new URLSearchParams(query).get('list') === 'true' ? 'LIST' : method;
 }
 
-/** @param {IncomingHttpHeaders} headers */
-function tokenOf(headers) {
-  const own = headers['x-vault-token'];
-  if (typeof own === 'string') return own;
-  return /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1];
+/** @param {string} token @param {IncomingHttpHeaders} headers @throws {VaultError} 403 for a missing or wrong token */
+function checkToken(token, headers) {
+  const given = headers['x-vault-token'] || /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  if (given === undefined) throw new VaultError(403, 'permission denied');
+  if (given !== token) throw new VaultError(403, listed('permission denied', 'invalid token'));
 }
 
 /**
- * Go's router sends every path with `//` or dot segments elsewhere: what happens to an OCSP GET whose base64 was not
- * percent-encoded.
- *
+ * Go's router redirects every path with `//` or dot segments; so it does with an OCSP GET whose base64 was not percent-encoded.
  * @param {string} path
  * @param {string} query
  * @returns {Reply}
  */
-function cleaned(path, query) {
+function redirectToCleaned(path, query) {
   const parts = /** @type {string[]} */ ([]);
   for (const part of path.split('/')) {
     if (part === '..') parts.pop();

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { usageError } from '../common/errors.js';
 
@@ -15,17 +16,14 @@ const STOP_MS = 2000;
 /**
  * @typedef {import('./server.js').DevServerOptions} DevServerOptions
  * @typedef {Omit<DevServer, 'close'>} DevServerInfo
- *
  * @typedef {object} ChildMessage one of both
  * @property {DevServerInfo} [ready]
  * @property {{code: string, message: string, remedy?: string}} [failed]
- *
  * @typedef {DevServerInfo & {pid: number, stop: () => Promise<void>}} SpawnedDevServer
  */
 
 /**
  * Starts the server in a child process. The child does not keep this process alive, and ends with it.
- *
  * @param {DevServerOptions} [options]
  * @returns {Promise<SpawnedDevServer>}
  * @throws {PkiLoadError} when it cannot start, e.g. because the port is in use
@@ -39,7 +37,7 @@ export async function startDevServer(options = {}) {
   try {
     // A message, not an argument: arguments show in process lists, and the token is among the options.
     child.send(options, () => {});
-    const info = await ready(child);
+    const info = await untilReady(child);
     child.unref();
     child.channel?.unref();
     return { ...info, pid: /** @type {number} */ (child.pid), stop: () => stop(child) };
@@ -50,29 +48,24 @@ export async function startDevServer(options = {}) {
 }
 
 /** @param {ChildProcess} child @returns {Promise<DevServerInfo>} */
-function ready(child) {
-  return new Promise((resolve, reject) => {
-    const failed = (/** @type {string} */ why, /** @type {unknown} */ cause) =>
-      reject(usageError('dev_server_failed', `The embedded server did not start: ${why}.`, undefined, cause));
-    const timer = setTimeout(() => failed(`no response within ${START_MS / 1000} s`, undefined), START_MS);
-    const done = () => clearTimeout(timer);
-    child.once('error', (error) => failed(error.message, error));
+async function untilReady(child) {
+  const failed = (/** @type {string} */ why, /** @type {unknown} */ cause) =>
+    usageError('dev_server_failed', `The embedded server did not start: ${why}.`, undefined, cause);
+  const first = new Promise((resolve, reject) => {
+    child.once('message', resolve);
+    child.once('error', (error) => reject(failed(error.message, error)));
     child.once('exit', (code, signal) =>
-      failed(`its process ended with ${signal ?? `code ${code}`}`, undefined),
+      reject(failed(`its process ended with ${signal ?? `code ${code}`}`, undefined)),
     );
-    child.once('message', (/** @type {ChildMessage} */ message) => {
-      if (message.ready !== undefined) resolve(message.ready);
-      else
-        reject(
-          usageError(
-            message.failed?.code ?? 'dev_server_failed',
-            message.failed?.message ?? '',
-            message.failed?.remedy,
-          ),
-        );
-    });
-    child.once('error', done).once('exit', done).once('message', done);
   });
+  const timeout = new AbortController();
+  const late = sleep(START_MS, null, { signal: timeout.signal });
+  const message = /** @type {ChildMessage | null} */ (
+    await Promise.race([first, late]).finally(() => timeout.abort())
+  );
+  if (message?.ready !== undefined) return message.ready;
+  if (message?.failed === undefined) throw failed(`no response within ${START_MS / 1000} s`, undefined);
+  throw usageError(message.failed.code, message.failed.message, message.failed.remedy);
 }
 
 /** @param {ChildProcess} child @returns {Promise<void>} when the process has ended; may be called again */

@@ -7,13 +7,12 @@
 
 const NS_PER_S = 1_000_000_000n;
 
-/** A timer cannot wait longer: with more it would ring at once. */
+/** A timer cannot wait longer: with more it would fire at once. */
 export const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /**
- * Reads the clock as `process.hrtime()` gives it: compiled, that can do without garbage, where `performance.now()` makes a
- * number on the heap and `hrtime.bigint()` a BigInt; a spinning sender reads it some hundred thousand times a second.
- *
+ * Reads `process.hrtime()`, which compiled code calls without garbage: `performance.now()` makes a number on the heap,
+ * `hrtime.bigint()` a BigInt, and a spinning sender reads its clock some hundred thousand times a second.
  * @param {bigint} originNs value of `process.hrtime.bigint()` at the agreed instant; may lie in the future
  * @returns {Clock}
  */

@@ -1,7 +1,10 @@
-/** The interval event, once a second during a run. */
+/** The time of a run: when time zero is (as soon as possible, or at `--start-at`), and its event once a second. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { usageError } from '../common/errors.js';
 import { total } from '../common/sums.js';
+import { formatDuration } from '../common/units.js';
 
-/** @import { Shard, ShardState } from './shard.js' */
+/** @import { Shard } from './shard.js' */
 
 /**
  * @typedef {object} IntervalEvent once a second
@@ -18,17 +21,20 @@ import { total } from '../common/sums.js';
  * @property {Record<string, number>} errors by outcome
  * @property {'warmup' | 'measuring' | 'draining'} phase draining: nothing more is sent, by plan or after an interruption
  */
+/** @typedef {ReturnType<typeof import('./recording/seconds.js').createSeconds>} Seconds */
+
+/** Time between the agreement on time zero and time zero. */
+const LEAD_MS = 30;
+
+/** Connections are opened so long before: long enough for many, too short for a server to close an idle one. */
+const OPEN_BEFORE_MS = 5000;
 
 const INTERVAL_MS = 1000;
 
 /** An event comes this long after its second is over, when the recorders have handed in their rows. */
 const AFTER_SECOND_MS = 250;
 
-/**
- * @param {number} leadMs until time zero
- * @param {() => void} tick once a second
- * @returns {() => void} stops it
- */
+/** @param {number} leadMs until time zero @param {() => void} tick once a second @returns {() => void} stops it */
 export function startTicking(leadMs, tick) {
   let timer = setTimeout(() => {
     timer = setInterval(tick, INTERVAL_MS);
@@ -41,7 +47,7 @@ export function startTicking(leadMs, tick) {
  * @param {number} run.warmupMs
  * @param {number | null} run.windowMs planned length of the measured part
  * @param {Pick<Shard, 'state'>[]} run.shards
- * @param {Pick<ReturnType<typeof import('./recording/seconds.js').createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds
+ * @param {Pick<Seconds, 'rows' | 'sums' | 'errors'>} run.seconds
  * @param {number | null} run.waitingAtStop requests that waited when the run was interrupted; null: it was not
  * @param {number} elapsedMs
  * @returns {IntervalEvent}
@@ -50,6 +56,7 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
   const states = shards.map((shard) => shard.state());
   const last = seconds.rows.at(-1);
   const totalMs = windowMs === null ? null : warmupMs + windowMs;
+  const isOver = waitingAtStop !== null || elapsedMs >= (totalMs ?? Number.POSITIVE_INFINITY);
   return {
     type: 'interval',
     elapsedMs,
@@ -57,21 +64,39 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
     sent: total(states.map(({ sent }) => sent)),
     ...seconds.sums,
     inFlight: total(states.map(({ inFlight }) => inFlight)),
-    waiting: waitingAtStop ?? countWaiting(states),
+    waiting: waitingAtStop ?? total(states.map(({ waiting }) => waiting)),
     ratePerSecond: last?.succeeded ?? 0,
     p99Ms: last?.p99 ?? null,
     errors: { ...seconds.errors },
-    phase: waitingAtStop === null ? phaseAt(elapsedMs, warmupMs, totalMs) : 'draining',
+    phase: isOver ? 'draining' : elapsedMs < warmupMs ? 'warmup' : 'measuring',
   };
 }
 
-/** @param {ShardState[]} states */
-export function countWaiting(states) {
-  return total(states.map(({ waiting }) => waiting));
+/** @param {string | null} startAt ISO 8601; null: as soon as possible @param {number} [nowMs] since 1970 */
+export function describeWait(startAt, nowMs = Date.now()) {
+  const ms = startAt === null ? 0 : Date.parse(startAt) - nowMs;
+  return ms > OPEN_BEFORE_MS ? `Waiting until ${startAt}, for ${formatDuration(ms)}.` : null;
 }
 
-/** @param {number} elapsedMs @param {number} warmupMs @param {number | null} totalMs */
-function phaseAt(elapsedMs, warmupMs, totalMs) {
-  if (elapsedMs < warmupMs) return 'warmup';
-  return totalMs !== null && elapsedMs >= totalMs ? 'draining' : 'measuring';
+/** Resolves when it is time to open connections. @param {string | null} startAt @param {AbortSignal} signal ends the wait early */
+export async function untilConnecting(startAt, signal) {
+  const ms = startAt === null ? 0 : Date.parse(startAt) - OPEN_BEFORE_MS - Date.now();
+  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
+}
+
+/**
+ * @param {string | null} startAt
+ * @param {number} [nowMs] since 1970
+ * @returns {number} ms from now to time zero
+ * @throws {PkiLoadError} code `start_at_missed`
+ */
+export function leadMs(startAt, nowMs = Date.now()) {
+  if (startAt === null) return LEAD_MS;
+  const ms = Date.parse(startAt) - nowMs;
+  if (ms >= LEAD_MS) return ms;
+  throw usageError(
+    'start_at_missed',
+    `The time of --start-at, ${startAt}, was over before everything was ready; nothing was sent.`,
+    'Give all parts a later time: checks, certificate requests and connections come first.',
+  );
 }

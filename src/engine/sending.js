@@ -1,5 +1,4 @@
 /** One shard's sending, from time zero to its last response: pacer, slots and recorder put together, and watched. */
-
 import { settledFrom } from '../plan/stages.js';
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
@@ -7,11 +6,12 @@ import { createSlots, startOf } from './slots.js';
 import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 
 /** @import { Connection, Request } from '../http/exchange.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Clock } from './clock.js' */
-/** @import { Alarm } from './pacing/alarm.js' */
-/** @import { Pacing } from './pacing/choose.js' */
+/** @import { Pacing } from './pacing/alarm.js' */
 /** @import { Arrivals } from './pacing/pacer.js' */
-/** @import { End, ShardInput } from './shard.js' */
+/** @import { PacingThread } from './pacing/pacing-thread.js' */
+/** @import { startRecorder } from './recording/recorder-thread.js' */
 
 /** Interval of watermarks and samples of the backlog. */
 const WATERMARK_EVERY_MS = 100;
@@ -23,39 +23,33 @@ const LATE_MS = 20;
 /** A drop that comes later than this is the tool's: the responses that would have freed connections may lie in their sockets. */
 const LATE_DROP_MS = 1;
 
+/** With more samples than this on their way the recorder is behind: further responses are counted but not checked. */
+const MAX_UNDER_WAY = 16_384;
+
 /**
  * @param {object} context
- * @param {ShardInput} context.input
+ * @param {LoadPlan} context.load
  * @param {Arrivals} context.arrivals
  * @param {Clock} context.clock
  * @param {Connection[]} context.connections
  * @param {(index: number) => Request} context.request
  * @param {(index: number) => number} context.memberOf which of the plan's operations
  * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the tally
- * @param {Pick<Awaited<ReturnType<typeof import('./recording/thread.js').startRecorder>>, 'add' | 'advanceWatermark' | 'behind' | 'finish'>} context.recorder
- * @param {Awaited<ReturnType<typeof import('./pacing/thread.js').startPacingThread>> | null} context.pacing
- * @param {Pacing['spins']} context.spins
- * @param {End} context.end
+ * @param {Pick<Awaited<ReturnType<typeof startRecorder>>, 'add' | 'advanceWatermark' | 'behind' | 'finish'>} context.recorder
+ * @param {Pacing} context.pacing
+ * @param {PacingThread | null} context.thread where it paces
  */
-export function startSending({
-  input,
-  arrivals,
-  clock,
-  connections,
-  request,
-  memberOf,
-  cells,
-  recorder,
-  pacing,
-  spins,
-  end,
-}) {
-  const { load } = input.plan;
-  const { add, advanceWatermark, behind, finish: endRecording } = recorder;
+export function startSending(context) {
+  const { load, arrivals, clock, connections, request, memberOf, cells, recorder, pacing, thread } = context;
+  const { add, advanceWatermark, behind } = recorder;
   const { schedule, shards } = arrivals;
-  /** @type {Alarm | null} */
-  let alarm = null;
-  const watch = createWatch({ emptySpinMs: () => alarm?.emptySpinMs?.() ?? 0 });
+  const alarm = createAlarm(clock, pacing, () => pacer.tick(), {
+    work: () => sent,
+    isIdle: () => slots.busy === 0,
+    nap: (ms) => watch.nap(ms),
+  });
+  thread?.onWake(alarm.check);
+  const watch = createWatch({ emptySpinMs: alarm.emptySpinMs });
   const backlog = watchBacklog(settledFrom(load), schedule?.endMs ?? 0);
   let sent = 0;
   let dialled = 0;
@@ -63,8 +57,15 @@ export function startSending({
   let droppedLate = 0;
   let forgone = { count: 0, carriedMs: 0 };
   let leftWhileFree = false;
-  let over = false;
+  let isOver = false;
   let stoppedMs = Number.POSITIVE_INFINITY;
+  /** @type {(end: ReturnType<typeof conclude>) => void} */
+  let settle = () => {};
+  /** @type {ReturnType<typeof conclude>} */
+  const ended = new Promise((resolve) => {
+    settle = resolve;
+  });
+
   const slots = createSlots({
     clock,
     connections,
@@ -87,7 +88,7 @@ export function startSending({
         failure,
         status,
         // A refusal's body has the reason; a success can be counted without its body (see Classify).
-        body: body !== null && status < 300 && behind() ? null : body,
+        body: body !== null && status < 300 && behind() > MAX_UNDER_WAY ? null : body,
       });
       sent++;
     },
@@ -101,17 +102,7 @@ export function startSending({
     clock,
     slots,
     overflow: load.overflow,
-    createAlarm(_clock, onTime) {
-      alarm =
-        pacing === null
-          ? createAlarm(clock, spins, onTime, {
-              work: () => sent,
-              idle: () => slots.busy === 0,
-              nap: watch.nap,
-            })
-          : pacing.createAlarm(clock, onTime);
-      return alarm;
-    },
+    createAlarm: () => alarm,
     onDrop(index, intended, now) {
       if (intended < load.warmupMs) return;
       dropped[cells.of(intended, memberOf(index))]++;
@@ -125,48 +116,60 @@ export function startSending({
       if (slots.busy === 0) finish();
     },
   });
-  const beating = watch.needsBeats ? setInterval(watch.beat, BEAT_MS) : undefined;
-  const expiry = setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs));
-  const watermarkTimer = setInterval(() => {
-    const now = clock();
-    advanceWatermark(now);
-    // A request that is due while a connection is free waits for this thread, not for a connection.
-    backlog.look(now, slots.free > 0 ? 0 : pacer.waiting(), slots.busy);
-  }, WATERMARK_EVERY_MS);
-  const beginning = setTimeout(watch.begin, Math.max(0, load.warmupMs - clock()));
+  const timers = [
+    setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs)),
+    setInterval(() => {
+      const now = clock();
+      advanceWatermark(now);
+      // A request that is due while a connection is free waits for this thread, not for a connection.
+      backlog.look(now, slots.free > 0 ? 0 : pacer.waiting(), slots.busy);
+    }, WATERMARK_EVERY_MS),
+    setTimeout(watch.begin, Math.max(0, load.warmupMs - clock())),
+  ];
+  if (watch.needsBeats) timers.push(setInterval(watch.beat, BEAT_MS));
 
   function finish() {
-    if (over) return;
-    over = true;
+    if (isOver) return;
+    isOver = true;
+    settle(conclude());
+  }
+  async function conclude() {
     const endedMs = clock();
+    const { next } = pacer;
     // Arrivals that became due after an interruption do not count as waiting.
-    const waiting = schedule === null ? 0 : countDue(schedule, pacer.next, shards, stoppedMs);
-    const tail = { endedMs, next: pacer.next, waiting, carried: forgone.carriedMs, dropped };
+    const waiting = schedule === null ? 0 : countDue(schedule, next, shards, stoppedMs);
     const seen = {
+      /** When the last response was in, from time zero. */
       endedMs,
+      /** Requests of the measured part that were handed to a connection, as the sender counted them. */
       fired: pacer.measured,
+      /** Requests of the measured part that were planned, and neither handed out nor dropped. */
       left: pacer.left(),
-      next: pacer.next,
+      /** The first index that was neither handed out nor dropped. */
+      next,
+      /** Arrivals dropped so long after they were due that the tool itself was late. */
       droppedLate,
+      /** Requests that were due and never sent, and would have been had the tool never been late, at most. */
       forgone: Math.min(forgone.count, waiting),
+      /** Requests of the measured part that had to open a connection first. */
       dialled,
+      /** It gave up on the rest of the plan although connections had been free for long. */
       leftWhileFree,
       backlog: backlog.end(),
+      watch: watch.end(),
     };
-    watch.end();
     close();
-    end.settle(endRecording(tail).then((recorded) => ({ ...recorded, ...seen, watch: watch.result() })));
+    const tail = { endedMs, next, waiting, carried: forgone.carriedMs, dropped };
+    return { ...(await recorder.finish(tail)), ...seen };
   }
   function close() {
-    clearInterval(beating);
-    clearInterval(expiry);
-    clearInterval(watermarkTimer);
-    clearTimeout(beginning);
+    for (const timer of timers) clearTimeout(timer);
     watch.close();
   }
 
   pacer.start();
   return {
+    ended,
     stop: pacer.stop,
     cutOff() {
       pacer.stop();

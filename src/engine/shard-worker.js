@@ -1,6 +1,6 @@
-/** Thread entry: one shard, driven by messages from threads.js. */
+/** Thread entry: one shard, driven by the calls of shard.js. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { packError } from '../common/errors.js';
+import { loadMix } from '../operations/mix.js';
 import { createShard } from './shard.js';
 
 /** @import { ShardInput } from './shard.js' */
@@ -12,28 +12,11 @@ const port = /** @type {MessagePort} */ (parentPort);
 /** @param {string} type @param {unknown} [value] */
 const post = (type, value) => port.postMessage({ type, value });
 
-/** @type {{input: ShardInput, livePort: MessagePort | null}} */
-const { input, livePort } = workerData;
-const shard = await createShard(input, { onSecond: (row) => post('second', row), livePort });
-const reporting = setInterval(() => post('state', shard.state()), STATE_EVERY_MS);
-
-shard.ended.then(
-  (end) => {
-    clearInterval(reporting);
-    post('state', shard.state());
-    post('ended', end);
-  },
-  (error) => post('error', packError(error)),
-);
-
-port.on('message', (message) => {
-  if (message.type === 'warm') {
-    shard.warm().then(
-      (problems) => post('warm', problems),
-      (error) => post('error', packError(error)),
-    );
-  } else if (message.type === 'start') shard.start(message.originNs);
-  else if (message.type === 'stop') shard.stop();
-  else shard.cutOff();
-});
+/** @type {ShardInput} */
+const input = workerData;
+/** @type {any} */
+const shard = await createShard(input, await loadMix(input.plan), (row) => post('second', row));
+// A call that rejects ends this thread, and the main thread receives its error.
+port.on('message', async ({ name, parameters }) => post(name, await shard[name](...parameters)));
+setInterval(() => post('state', shard.state()), STATE_EVERY_MS);
 post('ready');

@@ -5,6 +5,7 @@
 /** @import { Connection, Exchange, Request } from '../http/exchange.js' */
 /** @import { Clock } from './clock.js' */
 
+/** @typedef {ReturnType<typeof createSlots>} Slots */
 /**
  * @typedef {object} Slot
  * @property {number} index
@@ -15,12 +16,11 @@
  * @property {number} dueToStart ms: when this request would have been handed over had the tool never been late
  * @property {number} wouldBeFree ms: when the slot would be free then; a slow target moves it, a late tool does not
  * @property {boolean} busy
- * @property {number} awakeMs see watch/reading.js
+ * @property {number} awakeMs see watch/sender.js
  * @property {boolean} dialled its connection had to be opened first
  * @property {Connection} connection
  * @property {Exchange} exchange
  */
-
 /**
  * @typedef {object} Ended
  * @property {number} done ms
@@ -30,18 +30,17 @@
  * @property {Uint8Array | null} body
  */
 
+/** After a failed connect a closed loop rests its slot this long, doubling up to the second figure. */
+const [FIRST_REST_MS, LONGEST_REST_MS] = [20, 1000];
+
 /**
  * When a request was on the wire; where its connection had to be opened first, or it never got there, when the slot took it.
- *
  * @param {Slot} slot
  * @returns {number} ms
  */
 export function startOf({ dialled, sent, handed }) {
   return dialled || Number.isNaN(sent) ? handed : sent;
 }
-
-/** After a failed connect a closed loop rests its slot this long, doubling up to the second figure. */
-const REST_MS = [20, 1000];
 
 /**
  * @param {object} context
@@ -52,7 +51,7 @@ const REST_MS = [20, 1000];
  * @param {boolean} context.restAfterFailedConnect
  * @param {(slot: Slot, ended: Ended) => void} context.onDone
  * @param {() => void} context.onFree after every `onDone`
- * @param {ReturnType<typeof import('./watch/reading.js').watchReading>} [context.reading] without it, responses count as read when they came
+ * @param {ReturnType<typeof import('./watch/sender.js').watchReading>} [context.reading] without it, responses count as read when they came
  * @param {(next: () => void) => void} [context.afterPoll] calls back once what has arrived on the sockets is read
  */
 export function createSlots({
@@ -66,10 +65,9 @@ export function createSlots({
   reading = { now: () => 0, onSent: () => 0, lateMs: () => 0 },
   afterPoll = setImmediate,
 }) {
-  /** Longest idle first, so that no connection goes stale. @type {Slot[]} */
-  const free = [];
   const slots = connections.map((connection) => createSlot(connection));
-  free.push(...slots);
+  /** Longest idle first, so that no connection goes stale. */
+  const free = [...slots];
   let resting = 0;
   const served = { count: 0, ms: 0 };
 
@@ -100,13 +98,11 @@ export function createSlots({
           failedConnects = 0;
           finish(slot, { done: clock(), late: reading.lateMs(slot.awakeMs), failure: null, status, body });
         },
-        onFailure(outcome, beforeSent) {
-          const rest =
-            beforeSent && restAfterFailedConnect
-              ? Math.min(REST_MS[1], REST_MS[0] * 2 ** failedConnects++)
-              : 0;
+        onFailure(failure, beforeSent) {
+          const rests = beforeSent && restAfterFailedConnect;
+          const restMs = rests ? Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** failedConnects++) : 0;
           const late = reading.lateMs(slot.awakeMs);
-          finish(slot, { done: clock(), late, failure: outcome, status: 0, body: null }, rest);
+          finish(slot, { done: clock(), late, failure, status: 0, body: null }, restMs);
         },
       },
     };
@@ -144,24 +140,22 @@ export function createSlots({
     return slot.busy && now - slot.handed >= timeoutMs;
   }
 
-  /** @param {number} done @param {string} failure @param {number} [late] @returns {Ended} of what this thread has ended itself */
-  function given(done, failure, late = 0) {
-    return { done, late, failure, status: 0, body: null };
+  /** @param {Slot} slot @param {number} done @param {string} failure @param {number} late */
+  function giveUp(slot, done, failure, late) {
+    slot.connection.abort();
+    finish(slot, { done, late, failure, status: 0, body: null });
   }
 
   function giveUpOverdue() {
     const now = clock();
     for (const slot of slots) {
-      if (!isOverdue(slot, now)) continue;
-      slot.connection.abort();
-      finish(slot, given(now, 'timeout', now - slot.handed - timeoutMs));
+      if (isOverdue(slot, now)) giveUp(slot, now, 'timeout', now - slot.handed - timeoutMs);
     }
   }
 
   return {
     /**
      * Connections that are busy would have been free earlier had the tool never been late.
-     *
      * @returns {{count: number, carriedMs: number}} requests that they could have served more, at most; how much longer the next one
      *   waits for it
      */
@@ -172,24 +166,19 @@ export function createSlots({
         carriedMs: lostMs / slots.length,
       };
     },
-    /** @returns {number} slots that could take a request now */
+    /** Slots that could take a request now. */
     get free() {
       return free.length;
     },
-    /** @returns {number} requests in flight */
+    /** Requests in flight. */
     get busy() {
       return slots.length - free.length - resting;
     },
-    /** @returns {number} ms: since when the slot that would be used next has been free */
+    /** Since when the slot that would be used next has been free, ms. */
     get nextFreeSince() {
       return free[0].freeSince;
     },
-    /**
-     * Sends request `index` through the slot that has been idle longest. There must be a free one.
-     *
-     * @param {number} index
-     * @param {number} intended ms
-     */
+    /** Sends a request through the slot that has been idle longest: one must be free. @param {number} index @param {number} intended ms */
     fire(index, intended) {
       const slot = /** @type {Slot} */ (free.shift());
       slot.index = index;
@@ -205,21 +194,17 @@ export function createSlots({
       if (slot.busy && slot.index === index) slot.awakeMs = reading.onSent(beforeMs);
     },
     /**
-     * Gives up on what has been in flight for longer than the time-out, with the age it reached. To be called from a timer every
-     * 10 ms. Timers fire before sockets are polled, and after a stall responses may lie there.
+     * Gives up on requests that have been in flight for longer than the time-out, with the age they reached. To be called from a
+     * timer every 10 ms. Timers fire before sockets are polled, and after a stall responses may lie there.
      */
     expire() {
       const now = clock();
       if (slots.some((slot) => isOverdue(slot, now))) afterPoll(giveUpOverdue);
     },
-    /** Gives up on everything in flight, e.g. when the run is ended at once. */
+    /** Gives up on everything in flight: the run is ended at once. */
     cutOff() {
       const now = clock();
-      for (const slot of slots) {
-        if (!slot.busy) continue;
-        slot.connection.abort();
-        finish(slot, given(now, 'cut_off'));
-      }
+      for (const slot of slots) if (slot.busy) giveUp(slot, now, 'cut_off', 0);
     },
   };
 }

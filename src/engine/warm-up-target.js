@@ -5,10 +5,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 /** @import { AddressInfo } from 'node:net' */
 
 const BODY = Buffer.from(workerData ?? 'x'.repeat(1024));
-const ANSWER = Buffer.concat([
-  Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n`),
-  BODY,
-]);
+const HEAD = Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n`);
+const ANSWER = Buffer.concat([HEAD, BODY]);
 
 /** @param {Buffer} bytes of a request so far @returns {boolean} it is whole */
 function isWhole(bytes) {
@@ -23,11 +21,12 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
     const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-    const whole = isWhole(bytes);
-    pending = whole ? Buffer.alloc(0) : Buffer.from(bytes);
-    if (whole) socket.write(ANSWER);
+    const isComplete = isWhole(bytes);
+    pending = isComplete ? Buffer.alloc(0) : Buffer.from(bytes);
+    if (isComplete) socket.write(ANSWER);
   });
 });
 server.listen(0, '127.0.0.1', () => {
-  parentPort?.postMessage(/** @type {AddressInfo} */ (server.address()).port);
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  parentPort?.postMessage({ type: 'listening', value: port });
 });

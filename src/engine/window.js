@@ -1,51 +1,33 @@
 /** How long the measured part is and how many requests it holds: planned, and as it came. */
-
 import { total } from '../common/sums.js';
 import { scheduleOf } from '../plan/due.js';
-import { plannedCells } from '../plan/planned-cells.js';
 import { shareOf } from '../plan/shard-part.js';
+import { plannedCells } from '../plan/stages.js';
 
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Members } from '../plan/planned-cells.js' */
+/** @import { Members } from '../plan/stages.js' */
 /** @import { CellTally } from './recording/tally.js' */
 /** @import { ShardEnd } from './shard.js' */
 
-/**
- * @typedef {object} Window
- * @property {number | null} planned measured requests of this part of the plan; null: a closed loop sends as many as are answered
- * @property {number | null} windowMs planned length of the measured part; null: the requests decide
- * @property {readonly number[] | null} [cells] of `planned`, each operation's in each stage; null: a closed loop, or there is only one
- */
-
-/**
- * @typedef {object} WindowFacts what the tallies do not hold
- * @property {number} planned
- * @property {number} neverSent as the senders counted them
- * @property {number} windowMs planned length of the measured part; in a closed loop without --duration, until the last
- *   success; when interrupted, until then
- * @property {number} endedMs when the last response was in, from the start of the measured part
- * @property {'open' | 'closed'} model
- * @property {'constant' | 'poisson'} arrivals
- * @property {number} warmupMs
- * @property {boolean} interrupted
- */
+/** @typedef {ReturnType<typeof plannedWindow>} Window */
+/** @typedef {ReturnType<typeof factsOf>} WindowFacts what the tallies do not hold */
 
 /** @type {Members} */
 const ONE = Object.freeze({ count: 1, memberOf: () => 0 });
 
-/** @param {LoadPlan} load @param {Members} [members] @returns {Window} */
+/** @param {LoadPlan} load @param {Members} [members] */
 export function plannedWindow(load, members = ONE) {
-  const own = (/** @type {number} */ total) => shareOf(total, load.shard);
+  const own = (/** @type {number} */ all) => shareOf(all, load.shard);
   const schedule = scheduleOf(load);
-  if (schedule === null) {
-    return { planned: load.requests === null ? null : own(load.requests), windowMs: load.durationMs };
-  }
-  const { count, firstMeasured, endMs } = schedule;
+  const [first, end] = schedule === null ? [0, load.requests] : [schedule.firstMeasured, schedule.count];
   const isOne = members.count === 1 && load.stages === null;
   return {
-    planned: own(count) - own(firstMeasured),
-    windowMs: endMs - load.warmupMs,
-    cells: isOne ? null : plannedCells(load, schedule, members),
+    /** Measured requests of this part of the plan; null: a closed loop sends as many as are answered. */
+    planned: end === null ? null : own(end) - own(first),
+    /** Planned length of the measured part; null: the requests decide. */
+    windowMs: schedule === null ? load.durationMs : schedule.endMs - load.warmupMs,
+    /** Of `planned`, each operation's in each stage; null: a closed loop, or there is only one. */
+    cells: schedule === null || isOne ? null : plannedCells(load, schedule, members),
   };
 }
 
@@ -53,23 +35,24 @@ export function plannedWindow(load, members = ONE) {
  * @param {LoadPlan} load
  * @param {Window} window
  * @param {CellTally[]} operations
- * @param {{ends: ShardEnd[], stoppedMs: number}} sent `stoppedMs`: when it was interrupted, from time
- *   zero; Infinity when it was not
- * @returns {WindowFacts}
+ * @param {{ends: ShardEnd[], stoppedMs: number}} sent `stoppedMs`: from time zero; Infinity when the run was not interrupted
  */
 export function factsOf(load, { planned, windowMs }, operations, { ends, stoppedMs }) {
+  const { model, arrivals, warmupMs } = load;
   const interrupted = stoppedMs !== Number.POSITIVE_INFINITY;
   const lastSuccessMs = Math.max(0, ...operations.map((operation) => operation.lastSuccessMs));
-  const left = load.model === 'closed' && !interrupted ? 0 : total(ends.map((end) => end.left));
+  const left = model === 'closed' && !interrupted ? 0 : total(ends.map((end) => end.left));
   return {
-    planned:
-      load.model === 'open' ? /** @type {number} */ (planned) : total(ends.map(({ fired }) => fired)) + left,
+    planned: model === 'open' ? Number(planned) : total(ends.map(({ fired }) => fired)) + left,
+    /** As the senders counted them. */
     neverSent: left,
-    windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - load.warmupMs)),
-    endedMs: Math.max(0, ...ends.map(({ endedMs }) => endedMs - load.warmupMs)),
-    model: load.model,
-    arrivals: load.arrivals,
-    warmupMs: load.warmupMs,
+    /** Planned length of the measured part; in a closed loop without --duration, until the last success; when interrupted, until then. */
+    windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - warmupMs)),
+    /** When the last response was in, from the start of the measured part. */
+    endedMs: Math.max(0, ...ends.map(({ endedMs }) => endedMs - warmupMs)),
+    model,
+    arrivals,
+    warmupMs,
     interrupted,
   };
 }

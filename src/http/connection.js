@@ -1,8 +1,7 @@
 /**
- * One HTTP/1.1 connection with one request in flight at most, for the load path. Reports the moment a request goes
- * on the wire, lends the response's bytes, and never queues, retries or redirects. An HTTP client of its own, on a bare
- * socket: other clients, Node's included, cost several times the CPU time a request, and some delay
- * the write.
+ * One HTTP/1.1 connection with one request in flight at most, for the load path. Reports the moment a request goes on the wire, lends the
+ * response's bytes, and never queues, retries or redirects. It uses a bare socket: HTTP clients, Node's included, cost several times the
+ * CPU time a request, and some delay the write.
  */
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -13,7 +12,7 @@ import { connectOptions } from './tls.js';
 
 /** @import { Connection, Exchange } from './exchange.js' */
 /** @import { Tls } from './tls.js' */
-/** @import { Socket } from 'node:net' */
+/** @import { OnReadOpts, Socket } from 'node:net' */
 /** @import { ConnectionOptions } from 'node:tls' */
 
 export { MAX_BODY_BYTES } from './response-reader.js';
@@ -21,15 +20,11 @@ export { MAX_BODY_BYTES } from './response-reader.js';
 /** An idle connection is not reused this shortly before the server's keep-alive time ends. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
-/**
- * @param {object} options
- * @param {string} options.origin scheme, host and port
- * @param {Tls} options.tls
- * @returns {Connection}
- */
+/** @param {{origin: string, tls: Tls}} options `origin`: scheme, host and port @returns {Connection} */
 export function createConnection({ origin, tls }) {
   const dial = createDialler(origin, tls);
   const encode = createEncoder(new URL(origin).host);
+  const isTls = origin.startsWith('https:');
   const reader = new ResponseReader();
   /** The one in use; events of others are ignored. @type {Socket | null} */
   let socket = null;
@@ -45,7 +40,7 @@ export function createConnection({ origin, tls }) {
 
   /** @param {() => void} onReady @param {(error: Error | null) => void} onGone when it is lost, now or later */
   function connect(onReady, onGone) {
-    connected = false;
+    hangUp();
     keptUntil = Number.POSITIVE_INFINITY;
     const own = dial({
       ready() {
@@ -57,8 +52,8 @@ export function createConnection({ origin, tls }) {
         if (own === socket) read(chunk);
       },
       gone(error) {
-        if (own !== socket) return void own.destroy();
-        onGone(error);
+        if (own === socket) onGone(error);
+        else own.destroy();
       },
     });
     socket = own;
@@ -106,9 +101,10 @@ export function createConnection({ origin, tls }) {
   function lost(error) {
     if (exchange === null) return hangUp();
     const ending = sent ? reader.end() : 'nothing';
-    if (error === null && ending === 'done') return answered();
-    if (error === null) return fail(ending === 'truncated' ? 'truncated' : 'connection_reset');
-    fail(describeTransportError(error, { headersSeen: ending !== 'nothing' }).code);
+    // Node reports a TLS end without close_notify as one with it: a response that only the end delimits may be cut (RFC 9112, 9.8).
+    if (error === null && ending === 'done' && !isTls) return answered();
+    const report = error ?? { code: 'ECONNRESET' };
+    fail(describeTransportError(report, { headersSeen: ending !== 'nothing' }).code);
   }
 
   function write() {
@@ -131,12 +127,10 @@ export function createConnection({ origin, tls }) {
           clearTimeout(timer);
           resolve();
         };
-        const onGone = (/** @type {Error | null} */ error) => {
-          if (connected) return lost(error);
-          giveUp(describeTransportError(error ?? { code: 'ECONNRESET' }).text, error);
-        };
-        hangUp();
-        connect(ready, onGone);
+        connect(ready, (error) => {
+          if (connected) lost(error);
+          else giveUp(describeTransportError(error ?? { code: 'ECONNRESET' }).text, error);
+        });
       });
     },
     send(request, next) {
@@ -150,7 +144,6 @@ export function createConnection({ origin, tls }) {
       }
       reader.begin();
       if (connected && performance.now() < keptUntil) return write();
-      hangUp();
       exchange.onDial?.();
       connect(write, lost);
     },
@@ -179,8 +172,8 @@ const BUFFER_BYTES = 64 * 1024;
 let shared = null;
 
 /**
- * TCP sockets that could not be connected are connected again: to the kernel that is a new socket, but V8 keeps what Node makes
- * for one until the next full garbage collection, some 10 kB, and a target that is down is dialled ten thousand times a second.
+ * TCP sockets that could not connect are used again: to the kernel that is a new socket, but V8 keeps some 10 kB of Node's objects for
+ * each until the next full garbage collection, and a target that is down is dialled ten thousand times a second.
  *
  * @param {string} origin scheme, host and port
  * @param {Tls} tls
@@ -196,14 +189,14 @@ export function createDialler(origin, tls) {
     // SNI carries names, never addresses: RFC 6066, 3.
     const servername = secure.servername ?? (isIP(host) === 0 ? host : '');
     const options = { ...address, ...secure, servername };
-    // The types omit it: tls.connect takes `onread` as net.connect does.
-    const connect = (/** @type {OnRead} */ onread) =>
-      connectTls(/** @type {ConnectionOptions} */ ({ ...options, onread }));
+    // tls.connect takes `onread` as net.connect does, which its types omit, but ignores `noDelay`.
+    const connect = (/** @type {OnReadOpts} */ onread) =>
+      connectTls(/** @type {ConnectionOptions} */ ({ ...options, onread })).setNoDelay(true);
     return (line) => open(connect, 'secureConnect', line, () => {});
   }
   /** @type {((line: Line) => Socket)[]} */
   const spare = [];
-  const connect = (/** @type {OnRead} */ onread) => connectTcp({ ...address, onread });
+  const connect = (/** @type {OnReadOpts} */ onread) => connectTcp({ ...address, onread });
   return (line) =>
     spare.pop()?.(line) ??
     open(connect, 'connect', line, (socket, hand, failed) => {
@@ -216,10 +209,8 @@ export function createDialler(origin, tls) {
     });
 }
 
-/** @typedef {import('node:net').OnReadOpts} OnRead */
-
 /**
- * @param {(onread: OnRead) => Socket} connect
+ * @param {(onread: OnReadOpts) => Socket} connect
  * @param {'connect' | 'secureConnect'} readyEvent
  * @param {Line} first
  * @param {(socket: Socket, hand: (next: Line) => void, failed: boolean) => void} onUnused it has closed and never was

@@ -16,23 +16,23 @@
  */
 /**
  * @typedef {object} Connection
- * @property {(timeoutMs: number) => Promise<void>} open connects beforehand; rejects with a reason
- *   that follows the target's name in a sentence
+ * @property {(timeoutMs: number) => Promise<void>} open connects beforehand; rejects with a reason that follows the target's name in a
+ *   sentence
  * @property {(request: Request, exchange: Exchange) => void} send
  * @property {() => void} abort ends the request in flight without a callback
  * @property {() => Promise<void>} close
  */
 
-/** Visible ASCII: what needs escaping comes escaped. */
+/** Visible ASCII: the rest comes escaped. */
 const PATH = /^\/[\x21-\x7e]*$/;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Methods whose requests say their length even when it is 0 (RFC 9110, 8.6). */
+/** Methods whose requests have a length even if it is 0 (RFC 9110, 8.6). */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Requests are mostly the one before again, or share its header fields: the bytes of the same object are reused.
+ * Most requests equal the one before, or share its header fields: the bytes of the same object are reused.
  *
  * @param {string} host for the Host field
  * @returns {(request: Request) => Buffer} throws a TypeError for what HTTP does not allow
@@ -44,23 +44,17 @@ export function createEncoder(host) {
   /** @type {Record<string, string> | null} */
   let lastHeaders = null;
   let lastFields = '';
-
-  /** @param {Record<string, string>} headers */
-  function fieldsOf(headers) {
-    if (headers !== lastHeaders) {
-      lastFields = writeFields(headers);
-      lastHeaders = headers;
-    }
-    return lastFields;
-  }
-
   return (request) => {
     if (request === lastRequest) return lastBytes;
     const { method, path, headers, body } = request;
     if (!PATH.test(path)) throw new TypeError('a path that HTTP does not allow');
+    if (headers !== lastHeaders) {
+      lastFields = writeFields(headers);
+      lastHeaders = headers;
+    }
     const length = body === null ? 0 : Buffer.byteLength(body);
     const lengthField = length > 0 || WITH_BODY.has(method) ? `Content-Length: ${length}\r\n` : '';
-    const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n${fieldsOf(headers)}${lengthField}\r\n`;
+    const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n${lastFields}${lengthField}\r\n`;
     const bytes = Buffer.allocUnsafe(head.length + length);
     bytes.write(head, 0, 'latin1');
     if (typeof body === 'string') bytes.write(body, head.length);
@@ -75,9 +69,8 @@ export function createEncoder(host) {
 function writeFields(headers) {
   return Object.entries(headers)
     .map(([name, value]) => {
-      if (!NAME.test(name) || !VALUE.test(value))
-        throw new TypeError('a header field that HTTP does not allow');
-      return `${name}: ${value}\r\n`;
+      if (NAME.test(name) && VALUE.test(value)) return `${name}: ${value}\r\n`;
+      throw new TypeError('a header field that HTTP does not allow');
     })
     .join('');
 }

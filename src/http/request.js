@@ -1,25 +1,21 @@
-/**
- * Single requests, for the few calls before and after a run, through Node's own HTTP client. The load path has connections of
- * its own.
- */
-import { once } from 'node:events';
-import http from 'node:http';
-import https from 'node:https';
+/** Requests outside the measured load, through undici. The load has connections of its own (connection.js). */
 import { connect as connectSocket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { targetError, usageError } from '../common/errors.js';
+import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { describeTransportError, transportFailure } from './failures.js';
 import { connectOptions } from './tls.js';
 
 /** @import { TransportFailure } from './failures.js' */
 /** @import { Tls } from './tls.js' */
 /** @import { Socket } from 'node:net' */
+/** @import { Client, Dispatcher } from 'undici' */
 
 export { describeTransportError } from './failures.js';
 
-/** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Answer */
-/** @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string | Buffer, timeoutMs?: number,
- *   onHead?: () => void}} Asked `timeoutMs`: another than the requester's; `onHead`: called once the response's head is read */
+/** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Response */
+/** @typedef {{method?: Dispatcher.HttpMethod, path: string, headers?: Record<string, string>, body?: string | Buffer,
+ *   timeoutMs?: number, onHead?: () => void}} RequestOptions `timeoutMs`: another than the requester's; `onHead`: called when the
+ *   status and the header fields have arrived */
 
 /** @typedef {{origin: string, named: string}} Target */
 
@@ -47,6 +43,9 @@ export function parseTargetUrl(text, name = '--url') {
   return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
 }
 
+/** Loaded with the first request, since it takes 80 ms. */
+const loadClient = async () => (await import('undici')).Client;
+
 /**
  * @param {{origin: string, tls?: Tls, timeoutMs?: number, maxBodyBytes?: number, named?: string}} options
  *   `timeoutMs` bounds one whole request, connecting and body included; `named`: where the address was given, for remedies
@@ -59,77 +58,64 @@ export function createRequester({
   named = URL_OPTION,
 }) {
   const target = { origin, named };
-  const { Agent, request: open } = origin.startsWith('https:') ? https : http;
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: KEEP_IDLE_MS, ...connectOptions(tls) });
   const closing = new AbortController();
+  /** @type {Promise<Client> | undefined} */
+  let client;
+  const open = async () => {
+    const UndiciClient = await loadClient();
+    return new UndiciClient(origin, {
+      connect: { ...connectOptions(tls), timeout: 0 },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_IDLE_MS,
+      keepAliveMaxTimeout: KEEP_IDLE_MS,
+      maxResponseSize: maxBodyBytes,
+    });
+  };
   return {
     /**
-     * @param {Asked} asked
-     * @returns {Promise<Answer>} whatever its status; throws a PkiLoadError (exit code 2) without a response
+     * @param {RequestOptions} options
+     * @returns {Promise<Response>} of any status; throws a PkiLoadError (exit code 2) without a response
      */
     async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs, onHead }) {
       const deadline = new AbortController();
-      const signal = AbortSignal.any([deadline.signal, closing.signal]);
-      const progress = { headersSeen: false };
       const timer = setTimeout(() => deadline.abort(), within);
-      /** The request gets the cause of a broken response; the message only an end. @type {unknown} */
-      let broken = null;
+      const signal = AbortSignal.any([deadline.signal, closing.signal]);
+      let headersSeen = false;
       try {
-        const asking = open(origin + path, { agent, method, headers, signal });
-        asking.on('error', (error) => {
-          broken ??= error;
-        });
-        // An upgrade is never requested. Node reports none, so the request would wait forever.
-        asking.once('upgrade', (_message, socket) => {
-          socket.destroy();
-          asking.emit('error', Object.assign(new Error('upgrade'), { code: 'HPE_UNEXPECTED_UPGRADE' }));
-        });
-        if (onHead !== undefined) asking.once('response', onHead);
-        asking.end(body);
-        const [message] = /** @type {[http.IncomingMessage]} */ (await once(asking, 'response', { signal }));
-        progress.headersSeen = true;
-        const status = /** @type {number} */ (message.statusCode);
-        const bytes = await bodyOf(message, maxBodyBytes);
-        if (bytes === null) throw asTargetError(target, transportFailure('answer_too_large'));
-        return checkScheme(target, { status, headers: message.headers, body: bytes });
+        client ??= open();
+        const response = await Promise.race([
+          (await client).request({ method, path, headers, body, signal }),
+          rejectOnAbort(signal),
+        ]);
+        headersSeen = true;
+        onHead?.();
+        const bytes = Buffer.from(await response.body.arrayBuffer());
+        return checkScheme(target, { status: response.statusCode, headers: response.headers, body: bytes });
       } catch (error) {
-        if (error instanceof Error && error.name === 'PkiLoadError') throw error;
+        if (error instanceof PkiLoadError) throw error;
         if (closing.signal.aborted) throw asTargetError(target, transportFailure('aborted'));
-        throw await explain(broken ?? error, {
-          ...target,
-          tls,
-          timedOut: deadline.signal.aborted,
-          ...progress,
-        });
+        throw await explain(error, { ...target, tls, timedOut: deadline.signal.aborted, headersSeen });
       } finally {
         clearTimeout(timer);
       }
     },
-    /** Open connections are ended; a request under way fails. */
+    /** Open connections are closed; a request under way fails. */
     async close() {
       closing.abort();
-      agent.destroy();
+      await (await client)?.destroy();
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createRequester>} Requester */
 
-/**
- * @param {http.IncomingMessage} message
- * @param {number} maxBytes
- * @returns {Promise<Buffer | null>} null: larger than that
- */
-async function bodyOf(message, maxBytes) {
-  /** @type {Buffer[]} */
-  const chunks = [];
-  let bytes = 0;
-  for await (const chunk of message) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+/** undici heeds a signal only once the request has a connection. @param {AbortSignal} signal @returns {Promise<never>} */
+function rejectOnAbort(signal) {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
 /** @param {unknown} error @param {Target & {tls?: Tls, timedOut: boolean, headersSeen: boolean}} context */
@@ -145,7 +131,7 @@ async function explain(error, { origin, named, tls, timedOut, headersSeen }) {
     origin.startsWith('https:') &&
     (await dropsAfterHandshake(origin, tls))
   ) {
-    failure = transportFailure(tls?.cert ? 'client_certificate_refused' : 'client_certificate_required');
+    failure = transportFailure('client_certificate_required');
   }
   return asTargetError({ origin, named }, failure);
 }
@@ -159,15 +145,15 @@ function asTargetError({ origin, named }, { code, text, remedy }) {
  * Go's and nginx's words for plain HTTP on a TLS port, and nginx's for a missing client certificate.
  *
  * @param {Target} target
- * @param {Answer} answer
+ * @param {Response} response
  */
-function checkScheme(target, answer) {
-  if (answer.status !== 400) return answer;
-  const text = answer.body.subarray(0, 2048).toString('latin1');
+function checkScheme(target, response) {
+  if (response.status !== 400) return response;
+  const text = response.body.subarray(0, 2048).toString('latin1');
   const name = /HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i.test(text)
     ? 'wrong_scheme_http_to_https_port'
     : /No required SSL certificate was sent/i.test(text) && 'client_certificate_required';
-  if (!name) return answer;
+  if (!name) return response;
   throw asTargetError(target, transportFailure(name));
 }
 

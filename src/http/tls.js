@@ -1,11 +1,9 @@
-/**
- * Vault's TLS settings -> plain data that can be handed to worker threads. Files are read here and nowhere else.
- */
+/** Vault's TLS settings -> plain data that can be handed to worker threads. Files are read here and nowhere else. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { usageError } from '../common/errors.js';
+import { PkiLoadError, usageError } from '../common/errors.js';
 
 /**
  * @typedef {object} TlsFiles Vault's names for them; a path each
@@ -16,7 +14,6 @@ import { usageError } from '../common/errors.js';
  * @property {string | null} [serverName]
  * @property {boolean} [skipVerify]
  */
-
 /**
  * @typedef {object} Tls structured-cloneable; `key` is a private key: never to be shown
  * @property {string[]} [ca] in place of the default roots
@@ -26,7 +23,7 @@ import { usageError } from '../common/errors.js';
  * @property {boolean} rejectUnauthorized
  */
 
-const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[\s\S]+?-----END (?:TRUSTED )?CERTIFICATE-----/g;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /** @param {TlsFiles} [files] @returns {Tls} */
 export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, skipVerify = false } = {}) {
@@ -34,7 +31,7 @@ export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, ski
   const tls = { rejectUnauthorized: !skipVerify };
   const ca = [
     ...(caCert ? readCertificates(caCert, 'CA file (--ca-cert, VAULT_CACERT)') : []),
-    ...readFolder(caPath),
+    ...(caPath ? readFolder(caPath) : []),
   ];
   if (ca.length > 0) tls.ca = ca;
   if (serverName) tls.servername = checkServerName(serverName);
@@ -42,11 +39,7 @@ export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, ski
   return tls;
 }
 
-/**
- * @param {Tls | undefined} tls
- * @returns {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean,
- *   ALPNProtocols: string[]}} options of tls.connect; HTTP/1.1 only
- */
+/** @param {Tls | undefined} tls @returns {Tls & {ALPNProtocols: string[]}} options of tls.connect; HTTP/1.1 only */
 export function connectOptions(tls) {
   return { rejectUnauthorized: true, ...tls, ALPNProtocols: ['http/1.1'] };
 }
@@ -84,49 +77,46 @@ function readKey(path) {
   const pem = readText(path, 'client key (--client-key, VAULT_CLIENT_KEY)');
   try {
     return { pem, key: createPrivateKey(pem) };
-  } catch (error) {
-    const encrypted =
-      /** @type {{code?: string}} */ (error).code === 'ERR_MISSING_PASSPHRASE' || /ENCRYPTED/.test(pem);
+  } catch {
+    if (pem.includes('ENCRYPTED')) {
+      throw usageError(
+        'client_key_encrypted',
+        `The client key ${path} is encrypted.`,
+        'Decrypt it first (openssl pkey -in KEY -out PLAIN).',
+      );
+    }
     throw usageError(
-      encrypted ? 'client_key_encrypted' : 'not_a_key',
-      `The client key ${path} ${encrypted ? 'is encrypted' : 'is not a private key in PEM form'}.`,
-      encrypted
-        ? 'Decrypt it first (openssl pkey -in KEY -out PLAIN).'
-        : 'Give a PEM file with a PRIVATE KEY block.',
+      'not_a_key',
+      `The client key ${path} is not a private key in PEM form.`,
+      'Give a PEM file with a PRIVATE KEY block.',
     );
   }
 }
+
+const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
 /** @param {string} path @param {string} what @returns {string[]} one PEM certificate each */
 function readCertificates(path, what) {
   const found = readText(path, what).match(CERTIFICATE) ?? [];
-  if (found.length === 0) {
-    throw usageError(
-      'not_a_certificate',
-      `The ${what} ${path} holds no PEM certificate.`,
-      'Give a file with a CERTIFICATE block (DER: openssl x509 -inform der -in FILE -out FILE.pem).',
-    );
+  try {
+    for (const pem of found) new X509Certificate(pem);
+    if (found.length > 0) return found;
+  } catch {
+    throw usageError('not_a_certificate', `The ${what} ${path} holds a certificate that cannot be read.`);
   }
-  for (const pem of found) {
-    try {
-      new X509Certificate(pem);
-    } catch {
-      throw usageError('not_a_certificate', `The ${what} ${path} holds a certificate that cannot be read.`);
-    }
-  }
-  return found;
+  throw usageError(
+    'not_a_certificate',
+    `The ${what} ${path} holds no PEM certificate.`,
+    'Give a file with a CERTIFICATE block (DER: openssl x509 -inform der -in FILE -out FILE.pem).',
+  );
 }
 
-/** @param {string | null | undefined} path @returns {string[]} */
+/** @param {string} path @returns {string[]} */
 function readFolder(path) {
-  if (!path) return [];
   const what = 'CA folder (--ca-path, VAULT_CAPATH)';
-  let names;
-  try {
-    names = readdirSync(path).filter((name) => /\.(pem|crt|cer)$/i.test(name));
-  } catch (error) {
-    throw unreadable(path, what, error);
-  }
+  const names = readOrRefuse(path, what, () => readdirSync(path)).filter((name) =>
+    /\.(pem|crt|cer)$/i.test(name),
+  );
   if (names.length === 0) {
     throw usageError('ca_path_empty', `The ${what} ${path} has no .pem, .crt or .cer file in it.`);
   }
@@ -135,34 +125,35 @@ function readFolder(path) {
 
 /** @param {string} path @param {string} what */
 function readText(path, what) {
+  return readOrRefuse(path, what, () => {
+    if (statSync(path).size <= MAX_FILE_BYTES) return readFileSync(path, 'utf8');
+    throw usageError('file_too_large', `The ${what} ${path} is larger than 4 MiB.`);
+  });
+}
+
+/** @type {Record<string, string>} */
+const REASONS = {
+  ENOENT: 'was not found',
+  EACCES: 'may not be read',
+  EISDIR: 'is a folder',
+  ENOTDIR: 'is not a folder',
+};
+
+/** @param {string} path @param {string} what @param {() => T} read @returns {T} @template T */
+function readOrRefuse(path, what, read) {
   try {
-    const { size } = statSync(path);
-    if (size > 4 * 1024 * 1024)
-      throw usageError('file_too_large', `The ${what} ${path} is larger than 4 MiB.`);
-    return readFileSync(path, 'utf8');
+    return read();
   } catch (error) {
-    if (error instanceof Error && error.name === 'PkiLoadError') throw error;
-    throw unreadable(path, what, error);
+    if (error instanceof PkiLoadError) throw error;
+    const { code = 'unknown error' } = /** @type {NodeJS.ErrnoException} */ (error);
+    throw usageError(
+      code === 'ENOENT' ? 'file_not_found' : 'file_unreadable',
+      `The ${what} ${path} ${REASONS[code] ?? `cannot be read (${code})`}.`,
+    );
   }
 }
 
-/** @param {string} path @param {string} what @param {unknown} error */
-function unreadable(path, what, error) {
-  const code = /** @type {{code?: string}} */ (error).code ?? 'unknown error';
-  const reasons = {
-    ENOENT: 'is not there',
-    EACCES: 'may not be read',
-    EISDIR: 'is a folder',
-    ENOTDIR: 'is not a folder',
-  };
-  const reason = reasons[/** @type {keyof typeof reasons} */ (code)] ?? `cannot be read (${code})`;
-  return usageError(
-    code === 'ENOENT' ? 'file_not_found' : 'file_unreadable',
-    `The ${what} ${path} ${reason}.`,
-  );
-}
-
-/** @param {string} name TLS carries DNS names only (RFC 6066, 3) */
+/** TLS carries DNS names only (RFC 6066, 3). @param {string} name */
 function checkServerName(name) {
   if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name;
   throw usageError(

@@ -7,31 +7,28 @@ import { isatty } from 'node:tty';
 
 /**
  * @typedef {object} Writer
- * @property {(text: string) => void} write in order; the rest is kept. Never throws: the run goes on when the reader is gone
+ * @property {(text: string) => void} write in order, keeping the rest. Never throws: a run goes on without a reader
  * @property {() => boolean} isBusy text is kept, so a picture drawn now would be stale when it shows
  * @property {(callback: () => void) => void} onFree called whenever nothing is kept any more
- * @property {() => Promise<void>} settled resolves when nothing is kept any more, or after a time-out
+ * @property {() => Promise<void>} settled resolves when nothing is kept any more, or after SETTLE_MS
  */
 
 const RETRY_MS = 100;
-
-/** Limit of `settled`. */
 const SETTLE_MS = 2000;
 
-/** Bytes; with more kept, messages are dropped and counted. */
-const MOST_KEPT = 65_536;
+/** With more kept, messages are dropped and counted. */
+const MAX_KEPT_BYTES = 65_536;
 
 const NOTHING = Buffer.alloc(0);
 const STDOUT = 1;
 
 /**
  * @param {number} descriptor
- * @param {object} [context]
- * @param {number} [context.own] see openOwn
- * @param {(descriptor: number, bytes: Uint8Array) => number} [context.write] as writeSync
- * @param {boolean} [context.isShared] see isSharedWithStdout
- * @param {(descriptor: number, bytes: Uint8Array, done: (error: unknown, count: number) => void) => void} [context.later] as
- *   fs.write: blocks a thread of its own
+ * @param {object} [system]
+ * @param {number} [system.own] see openOwn
+ * @param {(descriptor: number, bytes: Uint8Array) => number} [system.write] as writeSync
+ * @param {boolean} [system.isShared] the main thread prints to the same terminal
+ * @param {(descriptor: number, bytes: Uint8Array, done: () => void) => void} [system.later] as fs.write
  * @returns {Writer}
  */
 export function createWriter(
@@ -39,51 +36,38 @@ export function createWriter(
   {
     own = openOwn(descriptor),
     write = writeSync,
-    isShared = isSharedWithStdout(descriptor),
+    isShared = isatty(descriptor) && isatty(STDOUT),
     later = writeLater,
   } = {},
 ) {
   /** @type {Buffer} */
   let kept = NOTHING;
-  let leftOut = 0;
+  let droppedMessages = 0;
   let isGone = false;
-  let isHandedOver = false;
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   let onFree = () => {};
   /** @type {(() => void)[]} */
   let waiting = [];
 
-  /** @returns {number} bytes written; 0: the descriptor is full */
-  function some() {
-    try {
-      return write(own, kept);
-    } catch (error) {
-      isGone = /** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN';
-      return 0;
-    }
-  }
-
   /** @returns {boolean} whether nothing is kept any more */
   function flush() {
-    if (isHandedOver) return false;
-    while (kept.length > 0 && !isGone) {
-      const count = some();
-      if (count === 0) break;
-      kept = kept.subarray(count);
+    try {
+      while (kept.length > 0) kept = kept.subarray(write(own, kept));
+    } catch (error) {
+      isGone = /** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN';
+      if (isGone) kept = NOTHING;
     }
-    if (isGone) kept = NOTHING;
-    if (kept.length === 0) return true;
-    timer ??= setTimeout(retry, RETRY_MS).unref();
-    return false;
+    if (kept.length > 0) timer ??= setTimeout(retry, RETRY_MS).unref();
+    return kept.length === 0;
   }
 
   function retry() {
     timer = undefined;
     if (!flush()) return;
-    if (leftOut > 0) {
-      const text = `(${leftOut} messages were dropped here: the terminal or pipe accepted none.)\n`;
-      leftOut = 0;
+    if (droppedMessages > 0) {
+      const text = `(${droppedMessages} messages were dropped here: the terminal or pipe accepted none.)\n`;
+      droppedMessages = 0;
       add(text);
     }
     for (const resolve of waiting) resolve();
@@ -93,26 +77,14 @@ export function createWriter(
 
   /** @param {string} text */
   function add(text) {
-    kept = kept.length === 0 ? Buffer.from(text) : Buffer.concat([kept, Buffer.from(text)]);
+    kept = Buffer.concat([kept, Buffer.from(text)]);
     if (timer === undefined) flush();
-  }
-
-  /** The main thread prints to the same terminal, so this text must enter its queue first. */
-  function handOver() {
-    if (!isShared || isHandedOver) return;
-    isHandedOver = true;
-    clearTimeout(timer);
-    later(descriptor, kept, (error, count) => {
-      isHandedOver = false;
-      kept = error ? NOTHING : kept.subarray(count);
-      retry();
-    });
   }
 
   return {
     write(text) {
       if (isGone) return;
-      if (kept.length > MOST_KEPT) leftOut++;
+      if (kept.length > MAX_KEPT_BYTES) droppedMessages++;
       else add(text);
     },
     isBusy: () => kept.length > 0,
@@ -123,7 +95,9 @@ export function createWriter(
       if (kept.length === 0) return Promise.resolve();
       return new Promise((resolve) => {
         const limit = setTimeout(() => {
-          handOver();
+          // Blocks a thread of its own, so that this text is in the terminal's queue before that of the main thread.
+          if (isShared) later(descriptor, kept, () => {});
+          if (isShared) kept = NOTHING;
           resolve();
         }, SETTLE_MS);
         waiting.push(() => {
@@ -137,7 +111,6 @@ export function createWriter(
 
 /**
  * Opens the same terminal or pipe again: O_NONBLOCK applies to all that share a descriptor.
- *
  * @param {number} descriptor
  * @returns {number} the same descriptor for files and sockets
  */
@@ -149,9 +122,4 @@ export function openOwn(descriptor) {
   } catch {
     return descriptor;
   }
-}
-
-/** The main thread prints the summary to the same terminal and blocks there anyway. @param {number} descriptor */
-function isSharedWithStdout(descriptor) {
-  return isatty(descriptor) && isatty(STDOUT) && fstatSync(descriptor).rdev === fstatSync(STDOUT).rdev;
 }

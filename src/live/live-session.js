@@ -16,9 +16,9 @@ import { createResultSoFar } from './result-so-far.js';
 
 /** @typedef {Pick<MessagePort, 'close'> & {on: (event: 'message', listener: (report: any) => void) => unknown}} ReportPort */
 /**
- * @typedef {object} Outlets
+ * @typedef {object} Outlets null: not requested
  * @property {View} view
- * @property {Pick<ReturnType<typeof import('./files.js').createFiles>, 'write' | 'stop' | 'resume'> | null} files null: none are written
+ * @property {Omit<ReturnType<typeof import('./files.js').createFiles>, 'prepare'> | null} files
  * @property {Pick<MetricsServer, 'update' | 'close'> | null} server
  * @property {OtlpPusher | null} pusher
  */
@@ -34,14 +34,14 @@ const TOGETHER_MS = 150;
  * @param {LoadPlan} options.load of the first run
  * @param {string} options.command
  * @param {number} options.runs in all
- * @param {Pick<ReturnType<typeof import('./set-text.js').createSetText>, 'add' | 'summarise'> | null} [options.set] for files of
- *   several runs
  * @param {Outlets} outlets
  */
-export function createLiveSession({ mix, load, command, runs, set = null }, { view, files, server, pusher }) {
-  let over = 0;
+export function createLiveSession({ mix, load, command, runs }, { view, files, server, pusher }) {
+  let finishedRuns = 0;
   /** Of the current or next run. @type {Aim} */
   let aim = { mix, load };
+  /** Computed before the run: a Poisson schedule is walked through, which takes time. */
+  let schedule = scheduleOf(load);
   /** Of the last finished run. @type {Result | null} */
   let last = null;
   /** @type {StartEvent | null} */
@@ -55,18 +55,29 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
   /** Settles the last metrics of the run before. @type {Promise<void>} */
   let sent = Promise.resolve();
   let hasFailed = false;
-  let isBlind = false;
-  /** Computed before the run: a Poisson schedule is walked through, which takes time. */
-  let schedule = scheduleOf(load);
 
-  /** A result is needed for an outlet, or to judge requirements. */
-  const isWanted = () =>
-    files !== null || server !== null || pusher !== null || (start?.plan.requirements.length ?? 0) > 0;
+  /** @param {() => void} action an error is a bug, reported once; the run and its final result do not depend on the action */
+  function attempt(action) {
+    try {
+      action();
+    } catch (error) {
+      if (hasFailed) return;
+      hasFailed = true;
+      const { message } = /** @type {Error} */ (error);
+      draw({ type: 'warning', text: `The result so far cannot be shown (${message}). Please report it.` });
+    }
+  }
+
+  /** @param {RunEvent} event */
+  function draw(event) {
+    attempt(() => view.event(event));
+  }
 
   /** @param {{withFiles: boolean}} how */
   function publish({ withFiles }) {
     soon = undefined;
-    if (soFar === null || !isWanted()) return;
+    const hasOutlet = files !== null || server !== null || pusher !== null;
+    if (soFar === null || (!hasOutlet && start?.plan.requirements.length === 0)) return;
     const { result: current } = soFar;
     attempt(() => {
       const result = current();
@@ -74,47 +85,6 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
       server?.update(result);
       pusher?.update(result);
       if (withFiles) files?.write(result);
-    });
-  }
-
-  /** @param {number} thread @param {Report} report */
-  function take(thread, report) {
-    attempt(() => soFar?.add(thread, report));
-    soon ??= setTimeout(publish, TOGETHER_MS, { withFiles: true });
-  }
-
-  /**
-   * After a failure nothing is drawn any more; files and servers go on.
-   *
-   * @param {RunEvent} event
-   */
-  function draw(event) {
-    if (isBlind && (event.type === 'interval' || event.type === 'progress')) return;
-    try {
-      view.event(event);
-    } catch (error) {
-      isBlind = true;
-      complain(error);
-    }
-  }
-
-  /** @param {() => void} action an error is a bug; the run and its final result do not depend on the action */
-  function attempt(action) {
-    try {
-      action();
-    } catch (error) {
-      complain(error);
-    }
-  }
-
-  /** @param {unknown} error reported once */
-  function complain(error) {
-    if (hasFailed) return;
-    hasFailed = true;
-    const { message } = /** @type {Error} */ (error);
-    draw({
-      type: 'warning',
-      text: `The result so far cannot be shown (${message}). Please report it.`,
     });
   }
 
@@ -137,14 +107,13 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
     listen(ports) {
       listening = ports;
       for (const [thread, port] of ports.entries()) {
-        port.on('message', (/** @type {Report} */ report) => take(thread, report));
+        port.on('message', (/** @type {Report} */ report) => {
+          attempt(() => soFar?.add(thread, report));
+          soon ??= setTimeout(publish, TOGETHER_MS, { withFiles: true });
+        });
       }
     },
-    /**
-     * Serves and sends an empty result at once. Files keep their content until the first report.
-     *
-     * @param {TimeZero} zero
-     */
+    /** Serves and sends an empty result at once. Files keep their content until the first report. @param {TimeZero} zero */
     begin(zero) {
       if (start === null) return;
       const known = { mix: aim.mix, start, zero, command, schedule };
@@ -154,39 +123,36 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
       files?.resume();
       publish({ withFiles: false });
     },
-    /**
-     * @param {Result} result
-     * @returns {Promise<void>} when no file is being written, so that the caller may write the files
-     */
+    /** Resolves when no file is being written: then the caller may write the files. @param {Result} result */
     async finish(result) {
       await stopRun();
       draw({ type: 'result', result });
       await view.settled();
-      over++;
+      finishedRuns++;
       last = result;
-      set?.add(result);
+      files?.add(result);
       server?.update(result);
-      // That of the very last run is sent by close().
-      if (pusher !== null && over < runs) sent = pusher.finishRun(result);
+      // close() sends the result of the very last run.
+      if (pusher !== null && finishedRuns < runs) sent = pusher.finishRun(result);
     },
     /**
+     * Resolves when the metrics of the run before are sent.
      * @param {RunSet['summary'] | null} summary of all finished runs; null: they are no set
      * @param {Aim | null} [other] of the next run, if its plan differs
-     * @returns {Promise<void>} when the metrics of the run before are sent
      */
     async next(summary, other = null) {
-      if (summary !== null) set?.summarise(summary);
+      if (summary !== null) files?.summarise(summary);
       aim = other ?? aim;
-      schedule = scheduleOf(other === null ? loadOfRun(load, over) : other.load);
+      schedule = scheduleOf(other === null ? loadOfRun(load, finishedRuns) : other.load);
       await sent;
     },
-    /** After a run that broke off. @returns {Promise<void>} when no file is being written */
+    /** After a failed run. Resolves when no file is being written. */
     async abandon() {
       await stopRun();
       attempt(() => view.close());
       await view.settled();
     },
-    /** @returns {Promise<void>} after the last metrics were sent */
+    /** Resolves when the last metrics are sent. */
     async close() {
       await stopRun();
       attempt(() => view.close());

@@ -2,19 +2,24 @@
  * Result -> ExportMetricsServiceRequest of OTLP, as a plain object. A receiver that turns its names into Prometheus's gets those
  * of src/report/data/prometheus.js.
  */
-
 import { decodeHistogram } from '../common/histogram.js';
 import { bucketsOf, countsUpTo } from '../report/data/buckets.js';
 import { BOUNDS_SECONDS, metricsOf, QUANTILES } from '../report/data/metrics.js';
 
-/** @import { Labels, LatencyPoint, NumberPoint } from '../report/data/metrics.js' */
+/** @import { Labels, LatencyPoint, Metric as NeutralMetric, NumberPoint } from '../report/data/metrics.js' */
 /** @import { LatencyBlock, Result } from '../result/schema.js' */
 
+/** @typedef {{key: string, value: {stringValue: string}}} KeyValue */
+/** @typedef {{attributes: KeyValue[], startTimeUnixNano?: string, timeUnixNano: string, asInt?: string, asDouble?: number}} NumberDataPoint */
+/** @typedef {Omit<NumberDataPoint, 'asInt' | 'asDouble'> & NonNullable<ReturnType<typeof encodeLatency>>} HistogramPoint */
 /**
- * @typedef {object} MetricsRequest
- * @property {{ resource: {attributes: KeyValue[]},
- *   scopeMetrics: {scope: {name: string, version: string}, metrics: Metric[]}[],
- * }[]} resourceMetrics
+ * @typedef {object} Metric
+ * @property {string} name
+ * @property {string} description
+ * @property {string} unit
+ * @property {{aggregationTemporality: number, isMonotonic: boolean, dataPoints: NumberDataPoint[]}} [sum]
+ * @property {{dataPoints: NumberDataPoint[]}} [gauge]
+ * @property {{aggregationTemporality: number, dataPoints: HistogramPoint[]}} [histogram]
  */
 
 const NAME = 'vault-pki-load';
@@ -23,31 +28,29 @@ const NAME = 'vault-pki-load';
 const OS_TYPES = /** @type {Record<string, string>} */ ({ win32: 'windows', sunos: 'solaris' });
 const ARCHITECTURES = /** @type {Record<string, string>} */ ({ x64: 'amd64', ia32: 'x86', arm: 'arm32' });
 
+/** AggregationTemporality: since the start of the run. */
+const CUMULATIVE = 2;
+
 /**
  * @param {Result} result may be unfinished
  * @param {number} [nowMs] Unix time of the result; by default the end of the run
- * @returns {MetricsRequest}
  */
 export function toMetricsRequest(result, nowMs) {
   const startMs = Date.parse(result.startedAt);
-  const encoder = createEncoder(startMs, nowMs ?? startMs + result.durationSeconds * 1000);
-  const metrics = metricsOf(result).map((metric) => encode(encoder, metric));
-  return {
-    resourceMetrics: [
-      {
-        resource: { attributes: encodeAttributes(resourceOf(result)) },
-        scopeMetrics: [
-          { scope: { name: NAME, version: result.tool.version }, metrics: metrics.filter(hasPoints) },
-        ],
-      },
-    ],
-  };
+  const endMs = nowMs ?? startMs + result.durationSeconds * 1000;
+  const timeUnixNano = nanoseconds(Math.max(startMs, endMs));
+  const since = { startTimeUnixNano: nanoseconds(startMs), timeUnixNano };
+  const metrics = metricsOf(result).map((metric) => encodeMetric(metric, since));
+  // Envelopes without data points should not be sent.
+  const filled = metrics.filter(
+    ({ sum, gauge, histogram }) => (sum ?? gauge ?? histogram)?.dataPoints.length !== 0,
+  );
+  const scope = { name: NAME, version: result.tool.version };
+  const resource = { attributes: encodeAttributes(resourceOf(result)) };
+  return { resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics: filled }] }] };
 }
 
-/**
- * @param {Result} result
- * @returns {Record<string, string>} two runs, or two shards of one, differ in `service.instance.id`
- */
+/** @param {Result} result @returns {Labels} two runs, or two shards of one, differ in `service.instance.id` */
 function resourceOf({ tool, startedAt, shard, environment, target }) {
   const [platform, architecture] = environment.platform.split(' ');
   return {
@@ -64,27 +67,39 @@ function resourceOf({ tool, startedAt, shard, environment, target }) {
   };
 }
 
-/** @param {Encoder} encoder @param {import('../report/data/metrics.js').Metric} metric @returns {Metric} */
-function encode({ counter, gauge, histogram }, metric) {
-  const { name, unit, help } = metric;
-  const head = { name: `vault_pki_load.${name}`, description: help, unit };
-  switch (metric.kind) {
-    case 'counter':
-      return counter(head, metric.points);
-    case 'gauge':
-      return gauge(head, metric.points);
-    case 'histogram':
-      return histogram(head, metric.points);
-    case 'percentiles':
-      return gauge(head, metric.points.flatMap(percentilePoints));
+/** @param {NeutralMetric} metric @param {{startTimeUnixNano: string, timeUnixNano: string}} since @returns {Metric} */
+function encodeMetric(metric, since) {
+  const head = { name: `vault_pki_load.${metric.name}`, description: metric.help, unit: metric.unit };
+  if (metric.kind === 'counter') {
+    const dataPoints = metric.points.map(({ labels, value }) => ({
+      attributes: encodeAttributes(labels),
+      ...since,
+      asInt: String(value),
+    }));
+    return { ...head, sum: { aggregationTemporality: CUMULATIVE, isMonotonic: true, dataPoints } };
   }
+  if (metric.kind === 'histogram') {
+    const dataPoints = metric.points.flatMap(({ labels, latency }) => {
+      const distribution = encodeLatency(latency);
+      if (distribution === null) return [];
+      return [{ attributes: encodeAttributes(labels), ...since, ...distribution }];
+    });
+    return { ...head, histogram: { aggregationTemporality: CUMULATIVE, dataPoints } };
+  }
+  // OTLP keeps summaries for other systems' data only.
+  const points =
+    metric.kind === 'percentiles'
+      ? metric.points.flatMap(percentilePoints)
+      : /** @type {NumberPoint[]} */ (metric.points);
+  const dataPoints = points.map(({ labels, value }) => ({
+    attributes: encodeAttributes(labels),
+    timeUnixNano: since.timeUnixNano,
+    asDouble: value,
+  }));
+  return { ...head, gauge: { dataPoints } };
 }
 
-/**
- * OTLP keeps summaries for other systems' data only.
- *
- * @param {LatencyPoint} point
- */
+/** @param {LatencyPoint} point */
 function percentilePoints({ labels, latency }) {
   return QUANTILES.flatMap(([quantile, key]) => {
     const ms = latency[key];
@@ -92,95 +107,8 @@ function percentilePoints({ labels, latency }) {
   });
 }
 
-/** Envelopes without data points should not be sent. @param {Metric} metric */
-function hasPoints({ sum, gauge, histogram }) {
-  return (sum ?? gauge ?? histogram)?.dataPoints.length !== 0;
-}
-
-/** @typedef {{key: string, value: {stringValue: string}}} KeyValue */
-/**
- * @typedef {object} NumberDataPoint
- * @property {KeyValue[]} attributes
- * @property {string} [startTimeUnixNano]
- * @property {string} timeUnixNano
- * @property {string} [asInt]
- * @property {number} [asDouble]
- */
-/**
- * @typedef {object} HistogramDataPoint
- * @property {KeyValue[]} attributes
- * @property {string} startTimeUnixNano
- * @property {string} timeUnixNano
- * @property {string} count
- * @property {number} sum
- * @property {string[]} bucketCounts one more than `explicitBounds`
- * @property {number[]} explicitBounds upper bounds, which belong to their buckets
- * @property {number} min
- * @property {number} max
- */
-/** @typedef {{name: string, description: string, unit: string}} MetricHead */
-/**
- * @typedef {MetricHead & {
- *   sum?: {aggregationTemporality: number, isMonotonic: boolean, dataPoints: NumberDataPoint[]},
- *   gauge?: {dataPoints: NumberDataPoint[]},
- *   histogram?: {aggregationTemporality: number, dataPoints: HistogramDataPoint[]},
- * }} Metric
- */
-/** @typedef {ReturnType<typeof createEncoder>} Encoder */
-
-/** AggregationTemporality: since the start of the run. */
-const CUMULATIVE = 2;
-
-/**
- * @param {number} startMs Unix time at which everything was zero
- * @param {number} nowMs Unix time of the points
- */
-function createEncoder(startMs, nowMs) {
-  const timeUnixNano = nanoseconds(Math.max(startMs, nowMs));
-  const since = { startTimeUnixNano: nanoseconds(startMs), timeUnixNano };
-  return {
-    /** @param {MetricHead} head @param {NumberPoint[]} points whole numbers that never fall @returns {Metric} */
-    counter: (head, points) => ({
-      ...head,
-      sum: {
-        aggregationTemporality: CUMULATIVE,
-        isMonotonic: true,
-        dataPoints: points.map(({ labels, value }) => ({
-          attributes: encodeAttributes(labels),
-          ...since,
-          asInt: String(value),
-        })),
-      },
-    }),
-    /** @param {MetricHead} head @param {NumberPoint[]} points @returns {Metric} */
-    gauge: (head, points) => ({
-      ...head,
-      gauge: {
-        dataPoints: points.map(({ labels, value }) => ({
-          attributes: encodeAttributes(labels),
-          timeUnixNano,
-          asDouble: value,
-        })),
-      },
-    }),
-    /** @param {MetricHead} head @param {LatencyPoint[]} points those without a sample are left out @returns {Metric} */
-    histogram: (head, points) => ({
-      ...head,
-      histogram: {
-        aggregationTemporality: CUMULATIVE,
-        dataPoints: points.flatMap(({ labels, latency }) => {
-          const distribution = encodeLatency(latency);
-          if (distribution === null) return [];
-          return [{ attributes: encodeAttributes(labels), ...since, ...distribution }];
-        }),
-      },
-    }),
-  };
-}
-
 /**
  * Protobuf's strings are UTF-8: half a surrogate pair, which a server's JSON may hold, becomes U+FFFD.
- *
  * @param {Labels} labels
  * @returns {KeyValue[]}
  */
@@ -193,39 +121,25 @@ function encodeAttributes(labels) {
 
 /**
  * Buckets of HdrHistograms (equal steps between powers of two) do not nest in those of an ExponentialHistogram (powers of
- * 2^(2^-scale)), so bounds are named: the same as in the Prometheus text.
- *
+ * 2^(2^-scale)), so bounds are named: the same as in the Prometheus text. A latency counts as the longest of its histogram
+ * bucket, as in every percentile of a result: at most 0.1 % too long.
  * @param {LatencyBlock} latency milliseconds
- * @returns {Pick<HistogramDataPoint, 'count' | 'sum' | 'bucketCounts' | 'explicitBounds' | 'min' | 'max'> | null} seconds
+ * @returns seconds; `bucketCounts`: one more than bounds, for times above them
  */
 function encodeLatency({ count, min, mean, max, histogram }) {
   if (histogram === null || min === null || mean === null || max === null) return null;
-  const counts = countByBound(histogram, BOUNDS_SECONDS);
+  const buckets = bucketsOf(decodeHistogram(histogram));
+  const all = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
+  const boundsUs = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
+  const upTo = [...countsUpTo(buckets, boundsUs), all];
   return {
-    count: String(counts.reduce((total, one) => total + one, 0)),
+    count: String(all),
     sum: (mean * count) / 1000,
-    bucketCounts: counts.map(String),
+    bucketCounts: upTo.map((value, i) => String(value - (upTo[i - 1] ?? 0))),
     explicitBounds: [...BOUNDS_SECONDS],
     min: min / 1000,
     max: max / 1000,
   };
-}
-
-/**
- * A latency counts as the longest of its histogram bucket, as in every percentile of a result: at most 0.1 % too long.
- *
- * @param {string} encoded microseconds
- * @param {readonly number[]} bounds seconds, ascending
- * @returns {number[]} one more than there are bounds: the last is for what lies above them
- */
-function countByBound(encoded, bounds) {
-  const buckets = bucketsOf(decodeHistogram(encoded));
-  const upTo = countsUpTo(
-    buckets,
-    bounds.map((bound) => Math.round(bound * 1e6)),
-  );
-  const all = buckets.reduce((sum, { count }) => sum + count, 0);
-  return [...upTo, all].map((count, i, counts) => count - (i === 0 ? 0 : counts[i - 1]));
 }
 
 /** @param {number} ms Unix time */

@@ -1,14 +1,13 @@
 /** Progress of a run as a panel of lines, or as one line for logs and narrow terminals. Pure functions of the picture. */
 import { styleText } from 'node:util';
 import { formatCount, formatDuration, formatLatency } from '../common/units.js';
-import { perHourText, perSecondText, targetPhrase } from '../report/describe/words.js';
-import { clean } from '../report/layout.js';
+import { visibleText } from '../common/visible-text.js';
+import { counted, perHourText, perSecondText, targetPhrase } from '../report/describe/words.js';
 import { formatPercent, rateTexter } from '../result/wording.js';
 /** @import { IntervalEvent } from '../engine/interval.js' */
-/** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Requirement } from '../plan/requirements.js' */
-/** @import { RequirementVerdict, Result } from '../result/schema.js' */
-/** @import { StageNow } from './view.js' */
+/** @import { RequirementVerdict } from '../result/schema.js' */
+/** @import { PreparationEvent, StageNow, StartEvent } from './view.js' */
 
 /**
  * @typedef {Pick<RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> &
@@ -20,7 +19,7 @@ import { formatPercent, rateTexter } from '../result/wording.js';
  * @property {number | null} planned measured requests; null: unlimited
  * @property {number | null} offeredPerSecond as planned; null: a closed loop, or after the last arrival
  * @property {number} achievedPerSecond recent successes
- * @property {StageNow | null} stage now; null: none
+ * @property {StageNow | null} stage the current one; null: none
  * @property {(number | null)[]} p99s of the seconds so far, the last one last
  * @property {JudgedRequirement[]} requirements judged so far
  */
@@ -43,10 +42,11 @@ const LEVELS = '▁▂▃▄▅▆▇█';
 const NOW_LENGTH = 9;
 const SCALE_LENGTH = 14;
 
-const MOST_REQUIREMENTS = 4;
+const MAX_REQUIREMENTS = 4;
 
 const SO_FAR = { met: 'met so far', 'not met': 'not met so far', 'not proven': 'not proven yet' };
 const COLOURS = /** @type {const} */ ({ met: 'green', 'not met': 'red', 'not proven': 'yellow' });
+const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };
 
 /**
  * @param {Picture} picture
@@ -54,76 +54,68 @@ const COLOURS = /** @type {const} */ ({ met: 'green', 'not met': 'red', 'not pro
  * @returns {string[]} none longer than `width`, but for colours
  */
 export function panel(picture, { width, color }) {
-  const { interval } = picture;
+  const { interval, stage } = picture;
   const own = Math.min(WIDEST, width);
-  const line = (/** @type {string} */ label, /** @type {string} */ text) =>
-    cut(`${label.padEnd(INDENT)}${text}`, own);
+  const room = own - INDENT;
   const isMeasured = interval.phase !== 'warmup';
+  const lines = [
+    ['Progress', progressText(picture, room)],
+    ...(stage === null ? [] : [['Stage', stageText(stage)]]),
+    ['Rate', isMeasured ? rateText(picture) : 'warming up: not measured yet'],
+    ['Under way', underWayText(interval)],
+    ['p99', isMeasured ? p99Text(picture, room) : '–'],
+    ['Errors', errorsText(interval, room)],
+  ];
   return [
-    line('Progress', progress(picture, own - INDENT)),
-    ...(picture.stage === null ? [] : [line('Stage', stage(picture.stage))]),
-    line('Rate', isMeasured ? rate(picture) : 'warming up: not measured yet'),
-    line('Under way', underWay(interval)),
-    line('p99', isMeasured ? p99(picture, own - INDENT) : '–'),
-    line('Errors', errors(interval, own - INDENT)),
-    ...requirements(picture, own, color),
+    ...lines.map(([label, text]) => cut(`${label.padEnd(INDENT)}${text}`, own)),
+    ...requirementLines(picture.requirements, own, color),
   ];
 }
 
 /**
  * By time where the time is planned, by requests where only their number is.
- *
  * @param {Picture} picture
  * @param {number} room
  */
-function progress({ interval, planned }, room) {
+function progressText({ interval, planned }, room) {
   const { elapsedMs, totalMs, phase, succeeded, failed } = interval;
   const elapsed = wholeSeconds(elapsedMs);
   if (phase === 'draining') return `${elapsed}, waiting for the last responses`;
   const done = succeeded + failed;
   const share = totalMs !== null ? elapsedMs / totalMs : planned ? done / planned : null;
   if (share === null) return `${elapsed} so far`;
+  const left = share > 0 && share <= 1 ? (elapsedMs * (1 - share)) / share : null;
   const text =
     totalMs !== null
       ? `${elapsed} of ${wholeSeconds(totalMs)}, ${wholeSeconds(totalMs - elapsedMs)} left`
-      : `${formatCount(done)} of ${formatCount(Number(planned))}${leftText(elapsedMs, share)}`;
+      : `${formatCount(done)} of ${formatCount(Number(planned))}${left === null ? '' : `, about ${wholeSeconds(left)} left`}`;
   const whole = `${String(Math.floor(Math.min(1, share) * 100)).padStart(3)} %  ${text}`;
   const length = Math.min(LONGEST_BAR, room - whole.length - 1);
-  return length < SHORTEST_BAR ? whole.trimStart() : `${bar(share, length)} ${whole}`;
-}
-
-/** @param {number} elapsedMs @param {number} share that is done */
-function leftText(elapsedMs, share) {
-  if (share <= 0 || share > 1) return '';
-  return `, about ${wholeSeconds((elapsedMs * (1 - share)) / share)} left`;
-}
-
-/** @param {number} share @param {number} length */
-function bar(share, length) {
-  const full = Math.max(0, Math.min(length, Math.floor(share * length)));
-  return '█'.repeat(full) + '░'.repeat(length - full);
-}
-
-/** @param {Picture} picture */
-function rate(picture) {
-  const { achieved, offered } = rateTexts(picture);
-  return offered === null ? `${achieved} succeeded` : `${achieved} succeeded, ${offered} offered`;
+  if (length < SHORTEST_BAR) return whole.trimStart();
+  const full = Math.floor(Math.min(1, Math.max(0, share)) * length);
+  return `${'█'.repeat(full)}${'░'.repeat(length - full)} ${whole}`;
 }
 
 /** @param {StageNow} stage */
-function stage({ name, number, count, leftMs, inFlight }) {
+function stageText({ name, number, count, leftMs, inFlight }) {
   const level = inFlight === null ? '' : `, ${formatCount(inFlight)} allowed in flight`;
-  return `${number} of ${count}, ${wholeSeconds(leftMs)} left${level}: ${clean(name)}`;
+  return `${number} of ${count}, ${wholeSeconds(leftMs)} left${level}: ${visibleText(name)}`;
+}
+
+/** @param {Picture} picture */
+function rateText(picture) {
+  const { achieved, offered } = rateTexts(picture);
+  return `${achieved} succeeded${offered === null ? '' : `, ${offered} offered`}`;
 }
 
 /** @param {IntervalEvent} interval */
-function underWay({ inFlight, waiting }) {
+function underWayText({ inFlight, waiting }) {
   return `${formatCount(inFlight)} in flight, ${waiting === 0 ? 'none' : formatCount(waiting)} waiting`;
 }
 
 /** @param {Picture} picture @param {number} room */
-function p99({ interval, p99s }, room) {
-  const now = interval.p99Ms === null ? '–' : formatLatency(interval.p99Ms);
+function p99Text({ interval, p99s }, room) {
+  const now = latencyText(interval.p99Ms);
   const length = Math.min(LONGEST_SPARKLINE, room - NOW_LENGTH - SCALE_LENGTH);
   if (p99s.length < 2 || length < 2) return now;
   const shown = p99s.slice(-length);
@@ -132,17 +124,13 @@ function p99({ interval, p99s }, room) {
 
 /**
  * @param {(number | null)[]} values
- * @returns {string} a character each, from zero to the highest; a gap where there is none
+ * @returns {string} a character each, from zero to the highest; a gap for null
  */
 export function sparkline(values) {
   const highest = highestOf(values);
-  return values
-    .map((value) => {
-      if (value === null) return ' ';
-      const level = highest === 0 ? 0 : Math.floor((value / highest) * LEVELS.length);
-      return LEVELS[Math.min(LEVELS.length - 1, level)];
-    })
-    .join('');
+  const levelOf = (/** @type {number} */ value) =>
+    highest === 0 ? 0 : Math.min(LEVELS.length - 1, Math.floor((value / highest) * LEVELS.length));
+  return values.map((value) => (value === null ? ' ' : LEVELS[levelOf(value)])).join('');
 }
 
 /** @param {(number | null)[]} values */
@@ -151,10 +139,10 @@ function highestOf(values) {
 }
 
 /** @param {IntervalEvent} interval @param {number} room */
-function errors({ errors: byName }, room) {
-  const [total, ...kinds] = errorParts(byName);
+function errorsText({ errors }, room) {
+  const [all, ...kinds] = errorParts(errors);
   if (kinds.length === 0) return 'none';
-  let text = `${total}: ${kinds[0]}`;
+  let text = `${all}: ${kinds[0]}`;
   for (const kind of kinds.slice(1)) {
     if (text.length + kind.length + 5 > room) return `${text}, …`;
     text += `, ${kind}`;
@@ -162,17 +150,17 @@ function errors({ errors: byName }, room) {
   return text;
 }
 
-/** @param {Picture} picture @param {number} width @param {boolean} color */
-function requirements({ requirements: all }, width, color) {
-  const lines = all.slice(0, MOST_REQUIREMENTS).map((one, i) => {
+/** @param {JudgedRequirement[]} requirements @param {number} width @param {boolean} color */
+function requirementLines(requirements, width, color) {
+  const lines = requirements.slice(0, MAX_REQUIREMENTS).map((one, i) => {
     const { text, verdict, actual } = one;
     const state = `${SO_FAR[verdict]}${actual === null ? '' : `: ${figureText(actual, one)}`}`;
     const label = (i === 0 ? 'Required' : '').padEnd(INDENT);
-    const line = `${label}${cut(clean(text), Math.max(8, width - INDENT - state.length - 2))}  `;
+    const line = `${label}${cut(visibleText(text), Math.max(8, width - INDENT - state.length - 2))}  `;
     const own = cut(state, width - line.length);
     return line + (color ? styleText(COLOURS[verdict], own, { validateStream: false }) : own);
   });
-  const more = all.length - lines.length;
+  const more = requirements.length - lines.length;
   return more === 0 ? lines : [...lines, `${' '.repeat(INDENT)}and ${more} more`];
 }
 
@@ -186,34 +174,19 @@ function figureText(actual, requirement) {
   return requirement.unit === '/s' ? rateTexter(requirement)(actual) : formatPercent(actual);
 }
 
-/** @param {string} text @param {number} width */
-function cut(text, width) {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
-}
-
-/** @typedef {Pick<LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'> & Partial<Pick<LoadPlan, 'model' | 'warmupMs' | 'stages'>>} OfferedLoad */
-/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad, requirements?: readonly Pick<Requirement, 'rateUnit'>[]}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
-/** @typedef {{type: 'notice' | 'warning', text: string}} TextEvent */
-/** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
-/** @typedef {{type: 'result', result: Result}} ResultEvent */
-/** @typedef {StartEvent | IntervalEvent | TextEvent | PreparationEvent | ResultEvent} LiveEvent */
-
-const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };
-
 /** @param {StartEvent} event */
 export function startLine({ plan, target, planned }) {
-  const size = planned === null ? '' : `: ${formatCount(planned)} request${planned === 1 ? '' : 's'} planned`;
+  const size = planned === null ? '' : `: ${counted(planned, 'request')} planned`;
   return `${plan.operation} on ${targetPhrase(target)}${size}`;
 }
 
 /** @param {PreparationEvent} event @param {number} width */
 export function preparationLine({ label, done, total }, width) {
-  return fit([clean(label), `${formatCount(done)} of ${formatCount(total)}`], width);
+  return fit([visibleText(label), `${formatCount(done)} of ${formatCount(total)}`], width);
 }
 
 /**
  * The parts that matter most come first; what does not fit is left out, whole.
- *
  * @param {Picture} picture
  * @param {number} width
  */
@@ -223,13 +196,13 @@ export function intervalLine(picture, width) {
   const { achieved, offered } = rateTexts(picture);
   const measured = [
     offered === null ? achieved : `${achieved} of ${offered}`,
-    `p99 ${p99Ms === null ? '–' : formatLatency(p99Ms)}`,
+    `p99 ${latencyText(p99Ms)}`,
     ...standing(picture.requirements),
   ];
   const parts = [
     `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,
     ...(phase === 'warmup' ? ['not measured yet'] : measured),
-    ...(picture.stage === null ? [] : [`stage ${clean(picture.stage.name)}`]),
+    ...(picture.stage === null ? [] : [`stage ${visibleText(picture.stage.name)}`]),
     ...errorParts(errors),
     `${formatCount(inFlight)} in flight`,
     ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
@@ -238,10 +211,8 @@ export function intervalLine(picture, width) {
 }
 
 /**
- * Both in the same unit: per second where that is a readable number, else per hour.
- *
  * @param {Pick<Picture, 'achievedPerSecond' | 'offeredPerSecond'>} picture
- * @returns {{achieved: string, offered: string | null}}
+ * @returns {{achieved: string, offered: string | null}} in the same unit: per second where that is a readable number, else per hour
  */
 function rateTexts({ achievedPerSecond, offeredPerSecond }) {
   const isSlow = offeredPerSecond !== null && offeredPerSecond > 0 && offeredPerSecond < 1;
@@ -253,18 +224,21 @@ function rateTexts({ achievedPerSecond, offeredPerSecond }) {
   };
 }
 
-/**
- * @param {JudgedRequirement[]} requirements
- * @returns {string[]} one, the worst news first: the first that is not met is named
- */
+/** @param {JudgedRequirement[]} requirements @returns {string[]} one, naming the first that is not met */
 function standing(requirements) {
   if (requirements.length === 0) return [];
-  const failed = requirements.filter(({ verdict }) => verdict === 'not met');
-  if (failed.length > 0) {
-    const more = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
-    return [`${clean(failed[0].text)}${more} not met so far`];
+  const [first, ...more] = requirements.filter(({ verdict }) => verdict === 'not met');
+  if (first !== undefined) {
+    return [
+      `${visibleText(first.text)}${more.length > 0 ? ` and ${more.length} more` : ''} ${SO_FAR['not met']}`,
+    ];
   }
-  return [requirements.every(({ verdict }) => verdict === 'met') ? 'met so far' : 'not proven yet'];
+  return [requirements.every(({ verdict }) => verdict === 'met') ? SO_FAR.met : SO_FAR['not proven']];
+}
+
+/** @param {number | null} ms */
+function latencyText(ms) {
+  return ms === null ? '–' : formatLatency(ms);
 }
 
 /** @param {number} ms @returns {string} `0 s`, `7 s`, `1 min 5 s` */
@@ -275,16 +249,22 @@ function wholeSeconds(ms) {
 
 /**
  * @param {Record<string, number>} errors by outcome
- * @returns {string[]} how many, then each kind, the most frequent first
+ * @returns {string[]} their number, then each kind, the most frequent first
  */
 function errorParts(errors) {
   const found = Object.entries(errors).filter(([, count]) => count > 0);
   if (found.length === 0) return ['no errors'];
   const total = found.reduce((sum, [, count]) => sum + count, 0);
-  const worst = found
-    .sort(([, a], [, b]) => b - a)
-    .map(([name, count]) => `${clean(name)} ${formatCount(count)}`);
-  return [`${formatCount(total)} error${total === 1 ? '' : 's'}`, ...worst];
+  const kinds = found.sort(([, a], [, b]) => b - a);
+  return [
+    counted(total, 'error'),
+    ...kinds.map(([name, count]) => `${visibleText(name)} ${formatCount(count)}`),
+  ];
+}
+
+/** @param {string} text @param {number} width */
+function cut(text, width) {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
 
 /** @param {string[]} parts @param {number} width */

@@ -1,5 +1,4 @@
 /** Reports of the recorders -> the Result so far, complete but for the verdict on the measurement. */
-
 import { total } from '../common/sums.js';
 import { createRunSeconds } from '../engine/recording/seconds.js';
 import { createTally, foldStages, mergeTallies, settledOf, withPlanned } from '../engine/recording/tally.js';
@@ -47,59 +46,48 @@ const NO_MACHINE = Object.freeze({
  * @param {Pick<StartEvent, 'plan' | 'target' | 'planned' | 'cells'>} run.start
  * @param {TimeZero} run.zero
  * @param {string} run.command
- * @param {Schedule | null} [run.schedule] of the plan, where it is known already
+ * @param {Schedule | null} [run.schedule] of the plan, if it is known already
  */
 export function createResultSoFar({ mix, start, zero, command, schedule = scheduleOf(start.plan.load) }) {
   const { plan, target, planned, cells: plannedCells = null } = start;
   const { load } = plan;
   const seconds = createRunSeconds(load);
   const words = wordsOf(mix);
-  const names = mix.members.map(({ name }) => name);
   const stages = stagesOf(load);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
-  const answeredUntil = schedule === null ? () => null : createAnsweredUntil(load, schedule);
-  /** The last report of each recorder. @type {(Report | undefined)[]} */
-  const reports = Array.from({ length: load.threads }, () => undefined);
+  const settledUntil = schedule === null ? () => null : createSettledUntil(load, schedule);
+  /** The last report of each recorder. @type {Map<number, Report>} */
+  const reports = new Map();
+  const names = mix.members.map(({ name }) => name);
+  const nothing = createTally(names, spansOf(load, null).length);
 
   return {
     /** @param {number} thread @param {Report} report */
     add(thread, report) {
       for (const row of report.rows) seconds.add(row);
-      reports[thread] = report;
+      reports.set(thread, report);
     },
     /** @returns {Result} whose figures agree with each other; an empty one before the first report */
     result() {
-      const known = reports.filter((report) => report !== undefined);
+      const known = [...reports.values()];
       const { operations: recorded, ...late } =
-        known.length === 0
-          ? createTally(names, spansOf(load, null).length)
-          : mergeTallies(known.map(({ tally }) => tally));
+        known.length === 0 ? nothing : mergeTallies(known.map(({ tally }) => tally));
       const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
       const operations = foldStages(cells, stages);
-      const atMs = known.reduce((latest, report) => Math.max(latest, report.atMs), 0);
-      const answeredMs = answeredUntil(operations, atMs);
-      const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, answeredMs }), ...words };
+      const atMs = Math.max(0, ...known.map((report) => report.atMs));
+      const settledMs = settledUntil(operations, atMs);
+      const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, settledMs }), ...words };
       const rows = seconds.soFar(known.flatMap(({ open }) => open ?? []));
       const watched = { ...NOT_WATCHED, ...late };
+      const merge = { operations, facts, watched, machine: NO_MACHINE, ...lagsOf(rows) };
       return buildResult({
-        plan,
-        target,
-        command,
+        ...{ plan, target, command, operations, cells, stages, facts, seconds: rows, dueIn },
         startedAt: zero.startedAt,
         startedAtNs: zero.startedAtNs,
-        operations,
-        cells,
-        stages,
         block: buildBlock(operations, facts),
-        facts,
-        seconds: rows,
-        dueIn,
         measurement: { verdict: 'suspect', reasons: [] },
         unfinished: true,
-        merge:
-          load.shard === null
-            ? undefined
-            : mergeBlockOf({ operations, facts, watched, machine: NO_MACHINE, ...lagsOf(rows) }),
+        merge: load.shard === null ? undefined : mergeBlockOf(merge),
       });
     },
   };
@@ -108,8 +96,8 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
 /**
  * @param {CellTally[]} cells
  * @param {{planned: number | null, plannedCells: readonly number[] | null, mix: Mix}} run
- * @returns {number[]} of each: planned, and neither sent nor dropped so far. Which operations will come next in a closed loop is known at
- *   its end only: until then they are shared out by weight
+ * @returns {number[]} of each: planned, and neither sent nor dropped so far. The order of operations in a closed loop is known
+ *   at its end only: until then they are shared out by weight
  */
 function leftOf(cells, { planned, plannedCells, mix }) {
   if (plannedCells !== null || planned === null) {
@@ -125,69 +113,70 @@ function leftOf(cells, { planned, plannedCells, mix }) {
 
 /**
  * As if the run had been planned to end now. Dropped arrivals are reported at the end; until then they count as never sent.
- *
  * @param {object} known
  * @param {LoadPlan} known.load
  * @param {number | null} known.planned
  * @param {TimeZero} known.zero
  * @param {CellTally[]} known.operations
- * @param {number} known.atMs from time zero: all that was done before is known, and some that was done later
- * @param {number | null} known.answeredMs see createAnsweredUntil
+ * @param {number} known.atMs from time zero: everything before is known, and some of what came later
+ * @param {number | null} known.settledMs see createSettledUntil
  * @returns {WindowFacts & {allOnTime: boolean}}
  */
-function factsSoFar({ load, planned, zero, operations, atMs, answeredMs }) {
+function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
   const settled = countSettled(operations);
-  const dropped = total(operations.map((operation) => operation.dropped));
-  const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
+  const hasDropped = operations.some(({ dropped }) => dropped > 0);
   const all = Math.max(planned ?? settled, settled);
-  const elapsedMs = Math.max(0, atMs - load.warmupMs);
   // Reports may hold successes later than their time.
-  const lastSuccessMs = Math.max(0, ...operations.map((operation) => operation.lastSuccessMs));
-  const endedMs = Math.max(elapsedMs, lastSuccessMs);
-  const reachedMs = answeredMs ?? endedMs;
-  const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
+  const endedMs = Math.max(0, atMs - load.warmupMs, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
+  const reachedMs = settledMs ?? endedMs;
   return {
     planned: all,
-    neverSent: all - (settled - neverSentDue),
+    neverSent: all - settled + total(operations.map(({ neverSentDue }) => neverSentDue)),
     windowMs: Math.min(reachedMs, zero.windowMs ?? reachedMs),
     endedMs,
     model: load.model,
     arrivals: load.arrivals,
     warmupMs: load.warmupMs,
     interrupted: false,
-    allOnTime: answeredMs !== null && dropped === 0 && outcomes.every(({ success }) => success),
+    allOnTime: settledMs !== null && !hasDropped && outcomesOf(operations).every(({ success }) => success),
   };
+}
+
+/** @param {CellTally[]} operations */
+function outcomesOf(operations) {
+  return operations.flatMap(({ outcomes }) => Object.values(outcomes));
 }
 
 /** @param {CellTally[]} operations @returns {number} requests of the measured part with a known outcome */
 function countSettled(operations) {
-  const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
-  return total(outcomes.map(({ count }) => count)) + total(operations.map(({ dropped }) => dropped));
+  return (
+    total(outcomesOf(operations).map(({ count }) => count)) + total(operations.map(({ dropped }) => dropped))
+  );
 }
 
 /**
  * In an open loop some requests are always under way, which is no lack of throughput: the rate so far is of those that were due
- * long enough ago to be answered. By Little's law rate x mean response time are under way; twice that, and two, are let pass
- * (see rateWindowMs). More means a backlog, and then all the time counts.
- *
+ * long enough ago to be settled. By Little's law rate x mean response time are under way; up to twice that and two more count as
+ * normal (see rateWindowMs). More means a backlog, and then all the time counts.
  * @param {LoadPlan} load
  * @param {Schedule} schedule
  */
-function createAnsweredUntil(load, schedule) {
+function createSettledUntil(load, schedule) {
   const due = createDueCounter(schedule, load.shard);
   const before = shareOf(schedule.firstMeasured, load.shard);
   /**
    * @param {CellTally[]} operations
    * @param {number} atMs from time zero
-   * @returns {number | null} ms of the measured part, in which as many were due as are settled: until the next one would be,
-   *   which may be yet to come; null: there is a backlog
+   * @returns {number | null} ms of the measured part in which as many were due as are settled: until the next one is due, which
+   *   may be in the future; null: there is a backlog
    */
   return (operations, atMs) => {
     const settled = countSettled(operations);
     const elapsedMs = Math.max(1, atMs - load.warmupMs);
     const underWay = due.until(atMs) - before - settled;
-    const answers = operations.flatMap(({ outcomes }) => Object.values(outcomes));
-    const responseMs = total(answers.map(({ count, latency }) => (count * latency.response.mean) / 1000));
+    const responseMs = total(
+      outcomesOf(operations).map(({ count, latency }) => (count * latency.response.mean) / 1000),
+    );
     if (underWay > 2 + (2 * responseMs) / elapsedMs) return null;
     // The first arrival that is not settled; arrivals of other parts lie between.
     const next = schedule.firstMeasured + settled * (load.shard?.of ?? 1);

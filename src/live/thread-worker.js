@@ -7,10 +7,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { packError } from '../common/errors.js';
 import { loadMix } from '../operations/mix.js';
 import { createWriter } from './descriptor.js';
-import { createFiles, createSetFiles } from './files.js';
 import { createLiveSession } from './live-session.js';
-import { createView } from './view.js';
-import { warmUp } from './warm-up.js';
+import { createView, warmUpDrawing } from './view.js';
 
 /** @import { LiveOptions, Order } from './thread.js' */
 /** @import { MessagePort } from 'node:worker_threads' */
@@ -19,26 +17,21 @@ const STDERR = 2;
 
 const port = /** @type {MessagePort} */ (parentPort);
 /** @type {LiveOptions} */
-const options = workerData;
+const { command, runs, plan, outs, metrics, otlp, terminal, quiet } = workerData;
 
 yieldToOthers();
-const view = createView({
-  ...createWriter(STDERR),
-  terminal: options.terminal,
-  quiet: options.quiet,
-});
-const warn = (/** @type {string} */ text) => view.event({ type: 'warning', text });
+const view = createView({ ...createWriter(STDERR), terminal, quiet });
+const onWarning = (/** @type {string} */ text) => view.event({ type: 'warning', text });
+const onNotice = (/** @type {string} */ text) => view.event({ type: 'notice', text });
 
 try {
-  const { command, runs, plan, outs } = options;
   const mix = await loadMix(plan);
-  const set = runs > 1 && outs.length > 0 ? await startSet(plan.operation) : null;
-  const files = openFiles(outs, set);
-  await files?.prepare();
-  const server = await serveMetrics(options.metrics);
-  const pusher = await startPushing(options.otlp);
-  await Promise.all([view.isReady, options.quiet ? null : warmUp(options.terminal)]);
-  obeyWith(createLiveSession({ mix, load: plan.load, command, runs, set }, { view, files, server, pusher }));
+  const files = outs.length === 0 ? null : await openFiles();
+  const server = metrics === null ? null : await serveMetrics(metrics);
+  const pusher =
+    otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning, onNotice });
+  if (!quiet) warmUpDrawing(terminal);
+  obeyWith(createLiveSession({ mix, load: plan.load, command, runs }, { view, files, server, pusher }));
   port.postMessage({ type: 'ready' });
 } catch (error) {
   port.postMessage({ type: 'failed', error: packError(error) });
@@ -46,58 +39,38 @@ try {
 
 /** @param {ReturnType<typeof createLiveSession>} session */
 function obeyWith(session) {
-  const reply = (/** @type {string} */ type) => () => port.postMessage({ type });
-  port.on('message', (/** @type {Order} */ order) => {
-    if (order.type === 'event') session.event(order.event);
-    else if (order.type === 'resize') view.resize(order.columns, order.rows);
-    else if (order.type === 'ports') session.listen(order.ports);
-    else if (order.type === 'begin') session.begin(order.zero);
-    else if (order.type === 'finish') session.finish(order.result).then(reply('finished'));
-    else if (order.type === 'next') goOn(session, order).then(reply('ready for next'));
-    else if (order.type === 'abandon') session.abandon().then(reply('abandoned'));
-    else session.close().then(reply('closed'));
+  port.on('message', async (/** @type {Order} */ order) => {
+    if (order.type === 'event') return session.event(order.event);
+    if (order.type === 'resize') return view.resize(order.columns, order.rows);
+    if (order.type === 'ports') return session.listen(order.ports);
+    if (order.type === 'begin') return session.begin(order.zero);
+    if (order.type === 'finish') await session.finish(order.result);
+    else if (order.type === 'abandon') await session.abandon();
+    else if (order.type === 'close') await session.close();
+    else {
+      const { summary, plan: other } = order;
+      await session.next(summary, other === null ? null : { mix: await loadMix(other), load: other.load });
+    }
+    port.postMessage({ type: order.type });
   });
 }
 
-/** @param {ReturnType<typeof createLiveSession>} session @param {Extract<Order, {type: 'next'}>} order */
-async function goOn(session, { summary, plan }) {
-  await session.next(summary, plan === null ? null : { mix: await loadMix(plan), load: plan.load });
+async function openFiles() {
+  const { createFiles } = await import('./files.js');
+  const files = createFiles(outs, { onWarning, setName: runs > 1 ? plan.operation : null });
+  await files.prepare();
+  return files;
 }
 
-/** @param {string} name of the set */
-async function startSet(name) {
-  const { createSetText } = await import('./set-text.js');
-  return createSetText(name);
-}
-
-/** @param {string[]} outs @param {Awaited<ReturnType<typeof startSet>> | null} set */
-function openFiles(outs, set) {
-  if (outs.length === 0) return null;
-  const context = { onWarning: warn };
-  return set === null ? createFiles(outs, context) : createSetFiles(outs, set, context);
-}
-
-/** @param {{host: string, port: number} | null} where */
+/** @param {{host: string, port: number}} where */
 async function serveMetrics(where) {
-  if (where === null) return null;
   const { createMetricsServer } = await import('./metrics-server.js');
   const server = await createMetricsServer(where);
   const text = `Metrics are served at http://${server.address}/metrics.`;
   // With port 0 this line is the only way to learn the port.
   if (where.port === 0) view.say(text);
-  else view.event({ type: 'notice', text });
+  else onNotice(text);
   return server;
-}
-
-/** @param {string | null} url */
-async function startPushing(url) {
-  if (url === null) return null;
-  const { createOtlpPusher } = await import('./otlp.js');
-  return createOtlpPusher({
-    url,
-    onWarning: warn,
-    onNotice: (text) => view.event({ type: 'notice', text }),
-  });
 }
 
 /** Lowers this thread's priority below that of senders and recorders (nice 10 of 19). Only Linux has priorities per thread. */

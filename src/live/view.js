@@ -2,10 +2,9 @@
  * Progress of a run: on a terminal a few lines, redrawn once a second, elsewhere a plain line every few seconds. Warnings are
  * lines of their own.
  */
-
-import { createInFlight } from '../plan/in-flight.js';
-import { createProfile } from '../plan/profile.js';
-import { spansOf } from '../plan/stages.js';
+import { visibleText } from '../common/visible-text.js';
+import { createProfile } from '../plan/schedule.js';
+import { createInFlight, spansOf } from '../plan/stages.js';
 import { WIDTH, wrap } from '../report/layout.js';
 import { intervalLine, NARROWEST, panel, preparationLine, startLine } from './panel.js';
 import { liveScreen, plainScreen } from './screen.js';
@@ -14,8 +13,19 @@ import { liveScreen, plainScreen } from './screen.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Requirement } from '../plan/requirements.js' */
 /** @import { Result } from '../result/schema.js' */
-/** @import { JudgedRequirement, LiveEvent, OfferedLoad, Picture } from './panel.js' */
+/** @import { Writer } from './descriptor.js' */
+/** @import { Picture } from './panel.js' */
 
+/** @typedef {Pick<LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'> & Partial<Pick<LoadPlan, 'model' | 'warmupMs' | 'stages'>>} OfferedLoad */
+/**
+ * @typedef {object} StartEvent
+ * @property {'start'} type
+ * @property {{operation: string, load?: OfferedLoad, requirements?: readonly Pick<Requirement, 'rateUnit'>[]}} plan
+ * @property {{url: string, product?: string | null, version?: string | null}} target
+ * @property {number | null} planned measured requests; null: unlimited
+ */
+/** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
+/** @typedef {StartEvent | IntervalEvent | {type: 'notice', text: string} | {type: 'warning', text: string} | PreparationEvent | {type: 'result', result: Result}} LiveEvent */
 /**
  * @typedef {object} Terminal
  * @property {boolean} isTTY whether lines can be redrawn
@@ -31,37 +41,34 @@ import { liveScreen, plainScreen } from './screen.js';
  * @property {(columns: number, rows: number) => void} resize
  * @property {() => void} close removes the picture
  * @property {() => Promise<void>} settled: see Writer in descriptor.js
- * @property {Promise<void>} isReady: see Screen in screen.js
  */
 /**
- * @typedef {object} Seen of the run that goes on
- * @property {number | null} planned
- * @property {OfferedLoad | null} load
- * @property {ReturnType<typeof createStageAt> | null} staged null: the plan has no stages
- * @property {number[]} rates successes, second by second
- * @property {(number | null)[]} p99s
- * @property {readonly Pick<Requirement, 'rateUnit'>[]} required by the plan
- * @property {JudgedRequirement[]} requirements as far as they can be judged
- * @property {IntervalEvent | null} interval the last one
+ * @typedef {object} StageNow
+ * @property {string} name
+ * @property {number} number from 1
+ * @property {number} count of all
+ * @property {number} leftMs
+ * @property {number | null} inFlight the number allowed; null: an open loop
  */
+/** @typedef {Omit<Picture, 'interval' | 'offeredPerSecond' | 'achievedPerSecond' | 'stage'> & {interval: IntervalEvent | null, load: OfferedLoad | null, rates: number[], rateUnits: (Requirement['rateUnit'])[]}} Seen of the current run */
 
 const NARROWEST_LINE = 20;
 
 /** More than any terminal shows. */
-const MOST_SECONDS = 240;
+const MAX_SECONDS = 240;
 
-/** With fewer requests due in a second, the rate is the mean over enough seconds for this many, up to LONGEST_MEAN. */
+/** With fewer requests due in a second, the rate is the mean over enough seconds for this many, up to MAX_MEAN_SECONDS. */
 const FEW = 20;
-const LONGEST_MEAN = 60;
+const MAX_MEAN_SECONDS = 60;
 
 /**
  * @param {object} options
- * @param {(text: string) => void} options.write with isBusy, onFree and settled: see Writer in descriptor.js
- * @param {() => boolean} [options.isBusy]
- * @param {(callback: () => void) => void} [options.onFree]
- * @param {() => Promise<void>} [options.settled]
+ * @param {Writer['write']} options.write
+ * @param {Writer['isBusy']} [options.isBusy]
+ * @param {Writer['onFree']} [options.onFree]
+ * @param {Writer['settled']} [options.settled]
  * @param {Terminal} options.terminal
- * @param {boolean} [options.quiet] nothing but warnings
+ * @param {boolean} [options.quiet] only warnings
  * @param {() => number} [options.now] milliseconds, monotonic
  * @returns {View}
  */
@@ -83,14 +90,23 @@ export function createView({
   let isOver = false;
 
   const width = () => Math.max(NARROWEST_LINE, Math.min(WIDTH, columns));
-  const say = (/** @type {string} */ text) => screen.lines(wrap(text, width()));
+  const say = (/** @type {string} */ text) => screen.lines(wrap(visibleText(text), width()));
 
   function showSeen() {
-    const picture = pictureOf(seen);
-    if (picture === null) return;
+    if (seen.interval === null) return;
+    const picture = pictureOf(seen, seen.interval);
     if (!isLive || columns < NARROWEST) return screen.show(intervalLine(picture, width()));
-    // One column less: what ends in the last one is broken by some terminals.
+    // One column less: some terminals break a line that ends in the last one.
     screen.show(panel(picture, { width: columns - 1, color }).join('\n'));
+  }
+
+  /** @param {StartEvent} event */
+  function start(event) {
+    const { load = null, requirements = [] } = event.plan;
+    const rateUnits = requirements.map(({ rateUnit }) => rateUnit);
+    seen = { ...nothingSeen(), planned: event.planned, load, rateUnits };
+    screen.clear();
+    say(startLine(event));
   }
 
   return {
@@ -102,17 +118,10 @@ export function createView({
       }
       if (quiet) return;
       if (event.type === 'notice') return say(event.text);
-      if (event.type === 'start') {
-        isOver = false;
-        const { load = null, requirements: required = [] } = event.plan;
-        seen = { ...nothingSeen(), planned: event.planned, load, staged: stagedOf(load), required };
-        screen.clear();
-        return say(startLine(event));
-      }
-      if (event.type === 'progress') {
-        isOver = false;
-        screen.show(preparationLine(event, width()));
-      } else if (event.type === 'interval' && !isOver) {
+      if (event.type === 'start' || event.type === 'progress') isOver = false;
+      if (event.type === 'start') start(event);
+      else if (event.type === 'progress') screen.show(preparationLine(event, width()));
+      else if (!isOver) {
         remember(seen, event);
         showSeen();
       }
@@ -120,7 +129,7 @@ export function createView({
     soFar({ requirements }) {
       // Requests due but not sent after an interruption do not count against the target.
       if (seen.interval?.phase === 'draining') return;
-      seen.requirements = requirements.map((one, i) => ({ ...one, rateUnit: seen.required[i]?.rateUnit }));
+      seen.requirements = requirements.map((one, i) => ({ ...one, rateUnit: seen.rateUnits[i] }));
     },
     say,
     resize(newColumns, newRows) {
@@ -133,129 +142,84 @@ export function createView({
       screen.clear();
     },
     settled,
-    isReady: screen.isReady,
   };
-}
-
-/** @param {OfferedLoad | null} load */
-function stagedOf(load) {
-  const { model = 'open', warmupMs = 0, stages = null, shard = null } = load ?? {};
-  return stages === null ? null : createStageAt({ model, warmupMs, stages, shard });
 }
 
 /** @returns {Seen} */
 function nothingSeen() {
-  return {
-    planned: null,
-    load: null,
-    staged: null,
-    rates: [],
-    p99s: [],
-    required: [],
-    requirements: [],
-    interval: null,
-  };
+  return { interval: null, planned: null, load: null, rates: [], p99s: [], rateUnits: [], requirements: [] };
 }
 
 /** @param {Seen} seen @param {IntervalEvent} interval */
 function remember(seen, interval) {
-  const { rates, p99s } = seen;
   seen.interval = interval;
   if (interval.phase === 'warmup') return;
-  rates.push(interval.ratePerSecond);
-  p99s.push(interval.p99Ms);
-  if (rates.length <= MOST_SECONDS) return;
-  rates.shift();
-  p99s.shift();
+  seen.rates = [...seen.rates, interval.ratePerSecond].slice(-MAX_SECONDS);
+  seen.p99s = [...seen.p99s, interval.p99Ms].slice(-MAX_SECONDS);
 }
 
-/** @param {Seen} seen @returns {Picture | null} null: before the first interval */
-function pictureOf({ interval, planned, load, staged, rates, p99s, requirements }) {
-  if (interval === null) return null;
-  const offeredPerSecond = offeredAt(load, staged, interval);
-  const stage = interval.phase === 'draining' ? null : (staged?.stage(interval.elapsedMs) ?? null);
+/** @param {Seen} seen @param {IntervalEvent} interval the last one @returns {Picture} */
+function pictureOf({ planned, load, rates, p99s, requirements }, interval) {
+  const { phase, elapsedMs } = interval;
+  const isSending = load !== null && phase !== 'draining';
+  const offeredPerSecond = isSending ? offeredAt(load, elapsedMs) : null;
+  const stage = isSending ? stageAt(load, elapsedMs) : null;
   const achievedPerSecond = meanRate(rates, offeredPerSecond);
   return { interval, planned, offeredPerSecond, achievedPerSecond, stage, p99s, requirements };
 }
 
 /**
- * @param {OfferedLoad | null} load
- * @param {Seen['staged']} staged
- * @param {IntervalEvent} interval
- * @returns {number | null} arrivals per second by the plan; null: a closed loop, or none any more
+ * @param {OfferedLoad} load
+ * @param {number} elapsedMs from time zero
+ * @returns {number | null} planned arrivals per second in the last whole second; null: a closed loop
  */
-function offeredAt(load, staged, { elapsedMs, phase }) {
-  if (load === null || load.ratePerSecond === null || phase === 'draining') return null;
-  if (staged !== null) return staged.offeredPerSecond(elapsedMs);
-  const ramp = load.rampUpMs > 0 ? Math.min(1, elapsedMs / load.rampUpMs) : 1;
-  return (load.ratePerSecond * ramp) / (load.shard?.of ?? 1);
+function offeredAt({ ratePerSecond, rampUpMs, shard, warmupMs = 0, stages = null }, elapsedMs) {
+  if (ratePerSecond === null) return null;
+  const shards = shard?.of ?? 1;
+  if (stages === null) return (ratePerSecond * Math.min(1, elapsedMs / (rampUpMs || 1))) / shards;
+  const lines = stages.flatMap((stage) => stage.lines);
+  const second = Math.floor((elapsedMs - warmupMs) / 1000);
+  if (second < 1) return lines[0].from / shards;
+  const { expected } = createProfile(lines);
+  return (expected(second * 1000) - expected((second - 1) * 1000)) / shards;
+}
+
+/**
+ * @param {OfferedLoad} load
+ * @param {number} elapsedMs from time zero
+ * @returns {StageNow | null} null: before the first or after the last
+ */
+function stageAt({ model = 'open', warmupMs = 0, stages = null, shard }, elapsedMs) {
+  if (stages === null) return null;
+  const ms = elapsedMs - warmupMs;
+  const spans = spansOf({ stages }, null);
+  const at = spans.findIndex(({ startMs, endMs }) => ms >= startMs && ms < endMs);
+  if (at < 0) return null;
+  const inFlight =
+    model === 'closed'
+      ? createInFlight({ stages, warmupMs }, shard?.index ?? 0, shard?.of ?? 1)?.at(elapsedMs)
+      : null;
+  return {
+    name: String(spans[at].name),
+    number: at + 1,
+    count: spans.length,
+    leftMs: spans[at].endMs - ms,
+    inFlight: inFlight ?? null,
+  };
 }
 
 /**
  * One request more than was due belongs to the next second, so the rate is not above the offered one.
- *
  * @param {number[]} rates second by second
  * @param {number | null} offeredPerSecond
  */
 function meanRate(rates, offeredPerSecond) {
   const seconds = offeredPerSecond === null ? 1 : Math.ceil(FEW / Math.max(offeredPerSecond, 0.01));
-  const shown = rates.slice(-Math.min(LONGEST_MEAN, seconds));
+  const shown = rates.slice(-Math.min(MAX_MEAN_SECONDS, seconds));
   const sum = shown.reduce((all, rate) => all + rate, 0);
   const due = (offeredPerSecond ?? 0) * shown.length;
   if (offeredPerSecond !== null && sum > due && sum <= due + 1) return offeredPerSecond;
   return sum / Math.max(1, shown.length);
-}
-
-/** @typedef {Pick<LoadPlan, 'model' | 'warmupMs' | 'stages' | 'shard'>} StagedLoad */
-/**
- * @typedef {object} StageNow
- * @property {string} name
- * @property {number} number from 1
- * @property {number} count of all
- * @property {number} leftMs
- * @property {number | null} inFlight as many are allowed; null: an open loop
- */
-
-const SECOND_MS = 1000;
-
-/** @param {StagedLoad} load with stages */
-function createStageAt(load) {
-  const { model, warmupMs, shard } = load;
-  const stages = load.stages ?? [];
-  const spans = spansOf(load, null);
-  const lines = stages.flatMap((stage) => stage.lines);
-  const { expected } = createProfile(
-    lines.map(({ durationMs, from, to }) => ({ durationMs, fromPerSecond: from, toPerSecond: to })),
-  );
-  const { index, of } = shard ?? { index: 0, of: 1 };
-  const inFlight = model === 'closed' ? createInFlight(load, index, of) : null;
-  return {
-    /**
-     * @param {number} elapsedMs from time zero
-     * @returns {StageNow | null} null: before the first or after the last
-     */
-    stage(elapsedMs) {
-      const ms = elapsedMs - warmupMs;
-      const at = spans.findIndex(({ startMs, endMs }) => ms >= startMs && ms < endMs);
-      if (at < 0) return null;
-      return {
-        name: String(spans[at].name),
-        number: at + 1,
-        count: spans.length,
-        leftMs: spans[at].endMs - ms,
-        inFlight: inFlight?.at(elapsedMs) ?? null,
-      };
-    },
-    /**
-     * @param {number} elapsedMs
-     * @returns {number} arrivals that the plan had in the last whole second; of a warm-up, as at the beginning of the first stage
-     */
-    offeredPerSecond(elapsedMs) {
-      const second = Math.floor((elapsedMs - warmupMs) / SECOND_MS);
-      if (second < 1) return lines[0].from / of;
-      return (expected(second * SECOND_MS) - expected((second - 1) * SECOND_MS)) / of;
-    },
-  };
 }
 
 /**
@@ -263,11 +227,47 @@ function createStageAt(load) {
  * @param {NodeJS.WritableStream} options.stream
  * @param {boolean} [options.isTTY]
  * @param {number} [options.columns] of the terminal
- * @param {boolean} [options.quiet] nothing but warnings
+ * @param {boolean} [options.quiet] only warnings
  * @param {() => number} [options.now] milliseconds, monotonic
  * @returns {Pick<View, 'event' | 'close'>}
  */
 export function createProgress({ stream, isTTY = false, columns, quiet, now }) {
   const write = (/** @type {string} */ text) => void stream.write(text);
   return createView({ write, terminal: { isTTY, columns }, quiet, now });
+}
+
+/** Together they have all units and verdicts. @type {Result['requirements']} */
+const WARM_UP_REQUIREMENTS = [
+  { text: 'p99<200ms', verdict: 'met', actual: 12, limit: 200, unit: 'ms', reason: '' },
+  { text: 'rate>=1000/h', verdict: 'not met', actual: 0.2, limit: 0.3, unit: '/s', reason: '' },
+  { text: 'errors<0.1%', verdict: 'not proven', actual: 0.001, limit: 0.001, unit: 'fraction', reason: '' },
+];
+
+/**
+ * Draws to nowhere before the run. The first picture builds regular expressions and character tables, which takes longer than
+ * hundreds of later ones, and would delay arrivals on a core that a sender shares.
+ * @param {Terminal} terminal
+ * @returns {number} characters that would have been written
+ */
+export function warmUpDrawing(terminal) {
+  let [written, nowMs] = [0, 0];
+  const write = (/** @type {string} */ text) => {
+    written += text.length;
+  };
+  const view = createView({ write, terminal, now: () => nowMs });
+  const load = { ratePerSecond: 1000, rampUpMs: 0, shard: null };
+  const plan = { operation: 'warm-up', load, requirements: WARM_UP_REQUIREMENTS.map(() => ({})) };
+  view.event({ type: 'start', plan, target: { url: '' }, planned: 10 });
+  view.soFar({ requirements: WARM_UP_REQUIREMENTS });
+  for (let second = 1; second <= 10; second++) {
+    nowMs += 10_000;
+    const counts = { sent: 1000, succeeded: 900, failed: 100, inFlight: 3, waiting: 2 };
+    view.event({
+      ...{ type: 'interval', elapsedMs: second * 1000, totalMs: 10_000, ...counts },
+      ...{ ratePerSecond: 900, p99Ms: 1.3 ** second, errors: { timeout: second }, phase: 'measuring' },
+    });
+  }
+  view.event({ type: 'warning', text: 'Warm-up warning.' });
+  view.close();
+  return written;
 }

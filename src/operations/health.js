@@ -1,20 +1,12 @@
-/** `health`: `sys/health`, as load balancers ask it. No token. */
-
+/** `health`: `sys/health`, as load balancers request it. No token. */
 import { PkiLoadError } from '../common/errors.js';
-import { createJsonClassifier, REFUSAL_OUTCOMES } from './outcomes.js';
+import { createJsonClassifier, REFUSAL_OUTCOMES, refused } from './outcomes.js';
 import { fixtureOf, prepareCalls } from './prepare.js';
-import { inGroup, sendAlways } from './request-parts.js';
+import { inGroup, option, sendAlways } from './request-parts.js';
 
 /** @import { Operation } from './index.js' */
 
-const options = inGroup('Health', {
-  'standby-ok': {
-    type: 'flag',
-    describe: 'Accept standby nodes (status 429, 472 or 473)',
-  },
-});
-
-/** https://developer.hashicorp.com/vault/api-docs/system/health: what these statuses mean here alone. @type {Record<number, string>} */
+/** https://developer.hashicorp.com/vault/api-docs/system/health: these statuses mean something else on other paths. @type {Record<number, string>} */
 const BY_STATUS = {
   429: 'standby',
   472: 'standby',
@@ -23,55 +15,54 @@ const BY_STATUS = {
   503: 'sealed',
 };
 
-/** What the checks before a run say of nodes that --standby-ok is about. */
+/** Error codes of the checks before a run, which --standby-ok accepts. */
 const STANDBY = new Set(['vault_standby', 'vault_dr_secondary']);
 
-/** What these statuses mean on other paths cannot come up here. */
-const { rate_limited: _quota, unavailable: _overload, ...OTHER_REFUSALS } = REFUSAL_OUTCOMES;
+const { rate_limited: _429, unavailable: _503, ...OTHER_REFUSALS } = REFUSAL_OUTCOMES;
 
 /** @type {Operation} */
-export const operation = {
+export const health = {
   name: 'health',
   unit: 'health checks',
   examples: ['health --rate 10 --duration 1m', "health --standby-ok --concurrency 5 --require 'p99<50ms'"],
-  options,
-  outcomes: Object.freeze({
+  options: inGroup('Health', {
+    'standby-ok': option.flag('Accept standby nodes (status 429, 472 or 473)'),
+  }),
+  outcomes: {
     ...OTHER_REFUSALS,
     active: 'initialised, unsealed and active',
     standby: 'a standby node (HTTP 429, 472 or 473)',
     uninitialised: 'HTTP 501: not initialised',
     sealed: 'HTTP 503: sealed',
-    not_json: 'HTTP 2xx, or that of a standby that would do, but the body is not a JSON object',
+    not_json: 'HTTP 2xx, or that of an accepted standby, but the body is not a JSON object',
     error_body: 'as not_json, but the body reports errors',
     not_health:
-      'the body does not say what the status says: initialised, unsealed, and active (HTTP 2xx) or a standby',
-  }),
+      'the body contradicts the status: it is not initialised, unsealed, and active (HTTP 2xx) or a standby',
+  },
   async prepare(context) {
     try {
       return await prepareCalls(context, { withToken: false });
     } catch (error) {
       const isStandby = error instanceof PkiLoadError && STANDBY.has(error.code);
       if (!isStandby || !context.plan.options.standbyOk) throw error;
-      // A standby does not reveal which product it is.
+      // A standby does not reveal its product.
       return fixtureOf(context.plan, { product: null, version: null }, null);
     }
   },
-  createRequester(_plan, { basePath, headers }) {
-    return sendAlways({ path: `${basePath}/v1/sys/health`, headers });
-  },
+  createRequester: (_plan, { basePath, headers }) =>
+    sendAlways({ path: `${basePath}/v1/sys/health`, headers }),
   createClassifier({ options: { standbyOk } }) {
     const classify = createJsonClassifier('active', (json) =>
       serves(json) && json.standby !== true ? null : 'not_health',
     );
-    // A rate limiter in front of a Vault also answers 429.
+    // A rate limiter in front of a Vault also responds with 429.
     const classifyStandby = createJsonClassifier('standby', (json) =>
       serves(json) && isStandby(json) ? null : 'not_health',
     );
     return (status, body, index) => {
       const outcome = BY_STATUS[status];
       if (outcome === undefined) return classify(status, body, index);
-      if (outcome === 'standby' && standbyOk) return classifyStandby(200, body, index);
-      return { outcome, success: false, verification: null };
+      return outcome === 'standby' && standbyOk ? classifyStandby(200, body, index) : refused(outcome);
     };
   },
 };

@@ -1,72 +1,22 @@
 /** `http`: any HTTP request, also one that should be refused; the user names the expected statuses. */
 import { readFileSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
+import { failed, passed } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
-import { apiHeaders, expandName, hasPlaceholder, inGroup } from './request-parts.js';
+import { apiHeaders, expandName, hasPlaceholder, inGroup, option, sendAlways } from './request-parts.js';
 
-/** @import { Classify, Operation, Verdict } from './index.js' */
-/** @import { CallFixture } from './prepare.js' */
+/** @import { Classify, Operation } from './index.js' */
 
 const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST']);
-const TOKENS = Object.freeze(['own', 'none', 'bad']);
 
-/** Has the shape of a token, so that the server looks it up. */
+/** Has the shape of a token, so the server looks it up. */
 const BAD_TOKEN = 'hvs.vault-pki-load-sends-this-to-be-refused';
 
-const options = inGroup('Request', {
-  method: { type: 'choice', choices: METHODS, default: 'GET', describe: 'HTTP method' },
-  path: {
-    type: 'text',
-    placeholder: 'PATH',
-    default: '/v1/sys/health',
-    describe: 'Path and query; {n} is the request number, {random} a random string',
-    check: checkPathOf,
-  },
-  header: {
-    type: 'text',
-    placeholder: "'NAME: VALUE'",
-    repeatable: true,
-    describe: 'Header; stored in the result, so nothing secret; repeatable',
-  },
-  body: {
-    type: 'text',
-    placeholder: 'TEXT',
-    describe: 'Body; stored in the result, so nothing secret; {n}, {random} work',
-  },
-  'body-file': { type: 'file', placeholder: 'FILE', describe: 'File with the body' },
-  token: {
-    type: 'choice',
-    choices: TOKENS,
-    default: 'own',
-    describe: 'Your token, none, or an invalid one',
-  },
-  status: {
-    type: 'list',
-    placeholder: 'CODES',
-    default: '200',
-    describe: 'Statuses that count as success, such as 200,204',
-  },
-  contains: {
-    type: 'text',
-    placeholder: 'TEXT',
-    describe: 'Text that the body must contain',
-  },
-});
-
 /** The connection sets these. */
-const NOT_TO_SET = new Set([
-  'connection',
-  'content-length',
-  'host',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-]);
-
-/** @typedef {CallFixture & {file: Uint8Array | null}} HttpFixture */
+const OWN_HEADERS = ['connection', 'content-length', 'host', 'transfer-encoding', 'upgrade', 'expect'];
 
 /** @type {Operation} */
-export const operation = {
+export const http = {
   name: 'http',
   unit: 'responses',
   examples: [
@@ -74,24 +24,35 @@ export const operation = {
     'http --method POST --path /v1/pki_int/issue/web --token bad --body {} --status 403 --rate 10',
     'http --method POST --path /v1/pki_int/ocsp --body garbage --status 400 --rate 10',
   ],
-  options,
+  options: inGroup('Request', {
+    method: option.choice(METHODS, 'HTTP method', { default: 'GET' }),
+    path: option.text('PATH', 'Path and query; {n} is the request number, {random} a random string', {
+      default: '/v1/sys/health',
+      check: checkPath,
+    }),
+    header: option.text("'NAME: VALUE'", 'Header; stored in the result, so nothing secret; repeatable', {
+      repeatable: true,
+    }),
+    body: option.text('TEXT', 'Body; stored in the result, so nothing secret; {n}, {random} work'),
+    'body-file': option.file('File with the body'),
+    token: option.choice(['own', 'none', 'bad'], 'Your token, none, or an invalid one', { default: 'own' }),
+    status: option.list('CODES', 'Statuses that count as success, such as 200,204', { default: '200' }),
+    contains: option.text('TEXT', 'Text that the body must contain'),
+  }),
   leaves: ({ method, path }) =>
     method === 'GET' || method === 'LIST' ? null : `what ${method} ${path} makes, if anything`,
-  outcomes: Object.freeze({
-    expected: 'one of the statuses that count as success, and the body holds what it must',
-    other_status: 'another status than those that count as success',
-    other_body: 'the status is right, but the body does not hold what it must',
-  }),
+  outcomes: {
+    expected: 'one of the expected statuses, and the body contains the expected text',
+    other_status: 'another status than the expected ones',
+    other_body: 'an expected status, but the body does not contain the expected text',
+  },
   check({ body, bodyFile, status, header, method }) {
     if (body !== null && bodyFile !== null) {
       throw usageError('contradiction', '--body and --body-file are both given.', 'Give one of them.');
     }
     if ((body !== null || bodyFile !== null) && (method === 'GET' || method === 'LIST')) {
-      throw usageError(
-        'contradiction',
-        `A ${method} request has no body.`,
-        'Add --method POST, or leave the body out.',
-      );
+      const remedy = 'Add --method POST, or leave the body out.';
+      throw usageError('contradiction', `A ${method} request has no body.`, remedy);
     }
     const wrong = status.find((/** @type {string} */ code) => !/^[2-5]\d\d$/.test(code));
     if (wrong !== undefined || status.length === 0) {
@@ -101,55 +62,45 @@ export const operation = {
         'Write it as 200,204 or 403.',
       );
     }
-    for (const text of header) headerOf(text);
+    header.forEach(readHeader);
   },
   async prepare(context) {
-    const { plan, token } = context;
-    const fixture = await prepareCalls(context, {
-      withToken: plan.options.token === 'own' && token !== null,
-    });
-    return { ...fixture, file: fileOf(plan.options.bodyFile) };
+    const { token: which, bodyFile } = context.plan.options;
+    const fixture = await prepareCalls(context, { withToken: which === 'own' && context.token !== null });
+    return { ...fixture, file: bodyFile === null ? null : readBody(bodyFile) };
   },
-  createRequester({ options: given, load: { seed }, target }, { basePath, headers, file }) {
-    const { method, path, body, header, token } = given;
+  createRequester({ options, load: { seed }, target }, { basePath, headers, file }) {
+    const { method, path, body, header, token } = options;
     const own = token === 'bad' ? apiHeaders(BAD_TOKEN, target.namespace) : headers;
-    const all = { ...own, ...Object.fromEntries(header.map(headerOf)) };
+    const all = { ...own, ...Object.fromEntries(header.map(readHeader)) };
     const build = (/** @type {number} */ index) => ({
       method,
       path: `${basePath}${expandName(path, seed, index)}`,
       headers: all,
       body: file ?? (body === null ? null : expandName(body, seed, index)),
     });
-    if ([path, body ?? ''].some(hasPlaceholder)) return build;
-    const same = build(0);
-    return () => same;
+    return [path, body ?? ''].some(hasPlaceholder) ? build : sendAlways(build(0));
   },
   createClassifier({ options: { status: statuses, contains } }) {
     const wanted = new Set(statuses.map(Number));
-    const good = contains === null ? EXPECTED : null;
-    const byStatus = (/** @type {number} */ status) => (wanted.has(status) ? good : OTHER_STATUS);
+    const good = contains === null ? passed('expected') : null;
+    const byStatus = (/** @type {number} */ status) => (wanted.has(status) ? good : failed('other_status'));
     /** @type {Classify} */
     const classify = (status, body) => {
       const verdict = byStatus(status);
       if (verdict !== null) return verdict;
       const { buffer, byteOffset, byteLength } = body;
-      return Buffer.from(buffer, byteOffset, byteLength).includes(contains) ? EXPECTED : OTHER_BODY;
+      const isThere = Buffer.from(buffer, byteOffset, byteLength).includes(contains);
+      return isThere ? passed('expected') : failed('other_body');
     };
     classify.byStatus = byStatus;
     return classify;
   },
 };
 
-/** @type {Verdict} */
-const EXPECTED = Object.freeze({ outcome: 'expected', success: true, verification: 'passed' });
-/** @type {Verdict} */
-const OTHER_STATUS = Object.freeze({ outcome: 'other_status', success: false, verification: 'failed' });
-/** @type {Verdict} */
-const OTHER_BODY = Object.freeze({ outcome: 'other_body', success: false, verification: 'failed' });
-
 /** @param {string} text @returns {[name: string, value: string]} */
-function headerOf(text) {
-  const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*([\t -~]*?)\s*$/.exec(text) ?? [];
+function readHeader(text) {
+  const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):([\t -~]*)$/.exec(text) ?? [];
   if (name === undefined) {
     throw usageError(
       'bad_option',
@@ -158,7 +109,7 @@ function headerOf(text) {
     );
   }
   const lower = name.toLowerCase();
-  if (NOT_TO_SET.has(lower)) {
+  if (OWN_HEADERS.includes(lower)) {
     throw usageError('bad_option', `--header sets ${lower}, which is the connection's own.`, 'Leave it out.');
   }
   if (lower === 'x-vault-token' || lower === 'authorization') {
@@ -168,31 +119,22 @@ function headerOf(text) {
       'Use --token own, none or bad.',
     );
   }
-  return [lower, value];
+  return [lower, value.trim()];
 }
 
-/** @param {string | null} path @returns {Uint8Array | null} */
-function fileOf(path) {
-  if (path === null) return null;
+/** @param {string} path */
+function readBody(path) {
   try {
     return new Uint8Array(readFileSync(path));
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    throw usageError(
-      'cannot_read',
-      `--body-file ${path} cannot be read (${code}).`,
-      'Check the path.',
-      error,
-    );
+    const message = `--body-file ${path} cannot be read (${code}).`;
+    throw usageError('cannot_read', message, 'Check the path.', error);
   }
 }
 
-/**
- * @param {string} path
- * @param {string} flag
- * @throws {PkiLoadError} where it could not stand there (RFC 9112, 3.2.1)
- */
-export function checkPathOf(path, flag) {
+/** RFC 9112, 3.2.1. @param {string} path @param {string} flag */
+function checkPath(path, flag) {
   if (/^\/[\x21-\x7e]*$/.test(path) && !path.includes('#')) return;
   throw usageError(
     'bad_option',

@@ -1,99 +1,63 @@
-/**
- * `issue`: certificates from Vault's `issue/<role>`, or from `sign/<role>` with CSRs made beforehand. What happens before the
- * run is loaded for it: neither `--help` nor the threads that judge answers need it.
- */
+/** `issue`, `sign` and `sign-verbatim`: certificates with keys made by Vault, or for CSRs made before the run. */
 import { isIP } from 'node:net';
 import { usageError } from '../common/errors.js';
 import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
-import { DEFAULT_POOL, KEY_TYPES, MAX_SERIALS, openKeepFile, openSerialSet } from './issue-parts.js';
-import { failed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
-import { certificateParameters, hasPlaceholder, inGroup, namesOf } from './request-parts.js';
+import { expectedRequests, longestRunMs } from '../plan/expected.js';
+import { describeFootprint } from '../vault/check-role.js';
+import { openKeepFile } from './keep-file.js';
+import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
+import { checkIssuance, fixtureOf } from './prepare.js';
+import {
+  apiPath,
+  certificateParameters,
+  hasPlaceholder,
+  inGroup,
+  namesOf,
+  option,
+  sendAlways,
+} from './request-parts.js';
+import { createSerialMemory, MAX_SERIALS, openSerialSet } from './serial-set.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { Classify, Fixture, Operation, Verdict } from './index.js' */
-/** @import { PooledCsr } from './issue-parts.js' */
+/** @import { Operation, PrepareContext } from './index.js' */
+/** @import { CallFixture } from './prepare.js' */
 
-const options = inGroup('Certificates', {
-  role: {
-    type: 'text',
-    placeholder: 'NAME',
-    default: 'example-dot-com',
-    describe: 'Role of the certificates',
-  },
-  cn: {
-    type: 'text',
-    placeholder: 'NAME',
+const KEY_TYPES = /** @type {const} */ (['rsa-2048', 'ec-256', 'ed25519']);
+
+const DEFAULT_POOL = 100;
+
+const { role, ...names } = inGroup('Certificates', {
+  role: option.text('NAME', 'Role of the certificates', { default: 'example-dot-com' }),
+  cn: option.text('NAME', 'Common name; {n} is the number of the request or CSR, {random} a random string', {
     default: 'localhost',
-    describe: 'Common name; {n} is the request number (with --sign: CSR number), {random} a random string',
-  },
-  'alt-names': {
-    type: 'list',
-    placeholder: 'NAMES',
-    describe: 'DNS names or e-mail addresses, comma-separated; {n} and {random} work, too',
-  },
-  'ip-sans': {
-    type: 'list',
-    placeholder: 'IPS',
-    describe: 'IP addresses, comma-separated',
-  },
-  ttl: {
-    type: 'duration',
-    placeholder: 'TIME',
-    min: 1000,
-    describe: 'Requested lifetime',
-    defaultText: "the role's",
-  },
-  sign: {
-    type: 'flag',
-    describe: 'Send CSRs to sign/ROLE; their keys are made before the run',
-  },
-  'key-type': {
-    type: 'choice',
-    choices: KEY_TYPES,
-    describe: 'With --sign: key type of the CSRs',
-    defaultText: "the role's",
-  },
-  pool: {
-    type: 'integer',
-    placeholder: 'N',
+  }),
+  'alt-names': option.list(
+    'NAMES',
+    'DNS names or e-mail addresses, comma-separated; {n} and {random} work, too',
+  ),
+  'ip-sans': option.list('IPS', 'IP addresses, comma-separated'),
+  ttl: option.duration('Requested lifetime', { defaultText: "the role's" }),
+  keep: option.file('Append serials and certificates, for ocsp --serials'),
+});
+
+const { sign: signFlag, ...csrs } = inGroup('CSRs', {
+  sign: option.flag('Send CSRs to sign/ROLE; their keys are made before the run'),
+  'key-type': option.choice(KEY_TYPES, 'Key type of the CSRs', { defaultText: "the role's" }),
+  pool: option.integer('N', 'CSRs to make; they are used in turn', {
     min: 1,
     max: 100_000,
-    describe: 'With --sign: CSRs to make; they are used in turn',
     defaultText: String(DEFAULT_POOL),
-  },
-  keep: {
-    type: 'file',
-    placeholder: 'FILE',
-    describe: 'Append serials and certificates, for ocsp --serials',
-  },
+  }),
 });
 
-const SERIALS_FULL = `Each serial was compared with the first ${formatCount(MAX_SERIALS)} of this run, not with later ones.`;
-
-const SERIALS_OF_PART =
-  'Each serial was compared with those of its own part of the plan (--shard), not with those of the other parts.';
-
-/** @type {Readonly<Record<string, string>>} */
-const OUTCOMES = Object.freeze({
-  issued: 'a certificate that passed every check',
-  not_json: 'HTTP 2xx, but the body is not JSON',
-  error_body: 'HTTP 2xx, but the body reports errors',
-  no_private_key: 'HTTP 2xx, but the response has no private key',
-  serial_repeated: 'the serial number was given out before in this run',
-  ...CERTIFICATE_FAILURES,
-  ...REFUSAL_OUTCOMES,
-});
-
-/**
- * @typedef {Fixture & {path: string, headers: Record<string, string>, serials: SharedArrayBuffer,
- *   csrs: PooledCsr[] | null}} IssueFixture
- */
+/** @typedef {{pem: string, spki: Uint8Array, commonName: string, altNames: string[]}} PooledCsr */
+/** @typedef {CallFixture & {path: string, serials: SharedArrayBuffer, csrs: PooledCsr[] | null}} IssueFixture */
 
 /** @type {Operation} */
-export const operation = {
+export const issue = {
   name: 'issue',
   unit: 'certificates',
   examples: [
@@ -102,112 +66,193 @@ export const operation = {
     "issue --rate 1000/h --duration 10m --role web --cn 'host-{n}.example.com' --require 'p99<1s'",
     "issue --sign --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50/s --keep issued.jsonl",
   ],
-  options,
-  outcomes: OUTCOMES,
-  leaves: ({ role }) => `certificates in storage until it is tidied, unless the role ${role} has no_store`,
-  check(given) {
-    const notAnIp = given.ipSans.find((/** @type {string} */ text) => isIP(text) === 0);
+  options: { role, ...names, sign: signFlag, ...csrs },
+  outcomes: {
+    issued: 'a certificate that passed every check',
+    no_private_key: 'HTTP 2xx, but the response has no private key',
+    serial_repeated: 'the serial number was given out before in this run',
+    ...CERTIFICATE_FAILURES,
+    ...CALL_OUTCOMES,
+  },
+  leaves: (given) => `certificates in storage until it is tidied, unless the role ${given.role} has no_store`,
+  check({ ipSans = [], keyType, pool, sign: isSign }) {
+    const notAnIp = ipSans.find((/** @type {string} */ text) => isIP(text) === 0);
     if (notAnIp !== undefined) {
       throw usageError(
         'bad_option',
         `--ip-sans holds ${JSON.stringify(notAnIp)}, which is not an IP address.`,
       );
     }
-    for (const [flag, value] of [
-      ['--key-type', given.keyType],
-      ['--pool', given.pool],
-    ]) {
-      if (value !== null && !given.sign) {
-        throw usageError(
-          'contradiction',
-          `${flag} is about CSRs, but --sign is not given.`,
-          'Add --sign, or leave it out.',
-        );
-      }
+    const flag = keyType !== null ? '--key-type' : pool !== null ? '--pool' : null;
+    if (flag !== null && isSign === false) {
+      throw usageError(
+        'contradiction',
+        `${flag} is about CSRs, but --sign is not given.`,
+        'Add --sign, or leave it out.',
+      );
     }
   },
-  prepare: async (context) => (await import('./issue-prepare.js')).prepare(context),
+  prepare,
   createRequester,
   createClassifier,
   openKeeper: ({ options: { keep } }) => (keep === null ? null : openKeepFile(keep)),
   describeKept({ options: { keep } }, { count, failure }) {
-    const said = `Kept ${count} certificates in ${keep}`;
-    return failure === null
-      ? `${said}.`
-      : `${said}; then writing failed (${failure}), the rest is not there.`;
+    const text = `Kept ${count} certificates in ${keep}`;
+    return failure === null ? `${text}.` : `${text}; then writing failed (${failure}): the rest is missing.`;
   },
 };
 
-/** @param {Plan} plan @param {IssueFixture} fixture @returns {(index: number) => Request} */
-function createRequester({ options: given, load: { seed } }, { path, headers, csrs }) {
-  const { ttl: ttlMs } = given;
-  /** @param {number} index @returns {Request} */
-  const build = (index) => {
-    const csr = csrs === null ? null : csrs[index % csrs.length];
-    const names = csr === null ? namesOf(given, seed, index) : { ...csr, ipSans: given.ipSans };
-    const parameters = certificateParameters({ ...names, ttlMs });
-    const body = JSON.stringify(csr === null ? parameters : { csr: csr.pem, ...parameters });
-    return { method: 'POST', path, headers, body };
+/** @type {Operation} */
+export const sign = {
+  ...issue,
+  name: 'sign',
+  examples: [
+    'sign --dev --duration 10s',
+    "sign --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50 --duration 1m",
+  ],
+  options: { role, ...names, ...csrs },
+};
+
+const { 'ip-sans': _ipSans, ...verbatimNames } = names;
+
+/** @type {Operation} */
+export const signVerbatim = {
+  ...issue,
+  name: 'sign-verbatim',
+  examples: [
+    'sign-verbatim --dev --duration 10s',
+    "sign-verbatim --key-type ec-256 --pool 200 --cn 'host-{n}.example.com' --rate 50 --duration 1m",
+  ],
+  options: {
+    ...verbatimNames,
+    ...csrs,
+    'key-type': { ...csrs['key-type'], default: 'ec-256', defaultText: undefined },
+  },
+  leaves: () => 'certificates in storage until it is tidied',
+};
+
+/** @param {Plan} plan @returns {'issue' | 'sign' | 'sign-verbatim'} in the path of the requests */
+function verbOf({ operation, options }) {
+  return operation === 'issue' && options.sign ? 'sign' : /** @type {'issue'} */ (operation);
+}
+
+/** @param {PrepareContext} context @returns {Promise<IssueFixture>} */
+async function prepare(context) {
+  const { plan, token, notice, owns } = context;
+  const { options, load, target } = plan;
+  const { keep, keyType, ttl, role: roleName = null } = options;
+  const verb = verbOf(plan);
+  if (keep !== null) openKeepFile(keep).close();
+  const [type, bits = null] = keyType?.split('-') ?? [null];
+  const { health, role: facts } = await checkIssuance(context, {
+    operation: verb === 'issue' ? 'issue' : 'sign',
+    role: roleName,
+    ...namesOf(options, load.seed, 0),
+    ttl: ttl === null ? null : `${Math.round(ttl / 1000)}s`,
+    keyType: type,
+    keyBits: bits === null ? null : Number(bits),
+    requests: expectedRequests(load),
+    neededMs: longestRunMs(load),
+  });
+  if (!plan.dev) {
+    const count = expectedRequests(load, owns);
+    describeFootprint({ role: facts, count, mount: target.mount, health }).forEach(notice);
+    if (roleName === null)
+      notice('No role limits sign-verbatim: the certificate has all that the CSR asks for.');
+  }
+  const fixture = fixtureOf(plan, health, token);
+  return {
+    ...fixture,
+    path: apiPath(fixture.basePath, target.mount, verb, ...(roleName === null ? [] : [roleName])),
+    serials: createSerialMemory(),
+    csrs: verb === 'issue' ? null : await makeCsrs(context, facts),
   };
-  if (csrs !== null) {
-    const requests = csrs.map((_, i) => build(i));
+}
+
+/**
+ * @param {PrepareContext} context
+ * @param {Record<string, any> | null} facts of the role, as Vault returns it
+ * @returns {Promise<PooledCsr[]>}
+ */
+async function makeCsrs({ plan, progress, signal }, facts) {
+  const { createCsrPool } = await import('../pki/csr.js');
+  const { keyType, pool } = plan.options;
+  const size = pool ?? DEFAULT_POOL;
+  const own = Array.from({ length: size }, (_, i) => namesOf(plan.options, plan.load.seed, i));
+  const made = await createCsrPool({
+    keyType: keyType ?? keyTypeOf(facts),
+    size,
+    makeName: (i) => own[i],
+    onProgress: (done, total) => progress('Making CSRs', done, total),
+    signal,
+  });
+  return made.map(({ pem, spki }, i) => {
+    const { commonName, altNames } = own[i];
+    return { pem, spki, commonName, altNames };
+  });
+}
+
+/** @param {Record<string, any> | null} facts of a role @returns {typeof KEY_TYPES[number]} that it accepts */
+function keyTypeOf(facts) {
+  const { key_type: type = 'any', key_bits: bits = 0 } = facts ?? {};
+  if (type === 'any') return 'ec-256';
+  const fits = (/** @type {string} */ keyType) => {
+    const [own, ownBits] = keyType.split('-');
+    return own === type && (ownBits === undefined || bits === 0 || bits === Number(ownBits));
+  };
+  const found = KEY_TYPES.find(fits);
+  if (found !== undefined) return found;
+  throw usageError(
+    'unsupported_key_type',
+    `The role accepts only ${type} keys of ${bits} bits, but CSRs can have ${KEY_TYPES.join(', ')}.`,
+    'Name another role with --role.',
+  );
+}
+
+/** @param {Plan} plan @param {IssueFixture} fixture @returns {(index: number) => Request} */
+function createRequester({ options, load: { seed } }, { path, headers, csrs: pool }) {
+  const { cn, altNames, ipSans = [], ttl: ttlMs } = options;
+  /** @param {object} csr @param {{commonName: string, altNames: string[]}} own @returns {Request} */
+  const build = (csr, own) => {
+    const parameters = certificateParameters({ ...own, ipSans, ttlMs });
+    return { method: 'POST', path, headers, body: JSON.stringify({ ...csr, ...parameters }) };
+  };
+  if (pool !== null) {
+    const requests = pool.map((csr) => build({ csr: csr.pem }, csr));
     return (index) => requests[index % requests.length];
   }
-  if ([given.cn, ...given.altNames].some(hasPlaceholder)) return build;
-  const same = build(0);
-  return () => same;
+  if (![cn, ...altNames].some(hasPlaceholder)) return sendAlways(build({}, namesOf(options, seed, 0)));
+  return (index) => build({}, namesOf(options, seed, index));
 }
 
-/** @param {Plan} plan @param {IssueFixture} fixture @returns {Classify} */
-function createClassifier({ options: given, load: { seed, shard } }, { serials, csrs }) {
+const SERIALS_FULL = `Each serial was compared with the first ${formatCount(MAX_SERIALS)} of this run, not with later ones.`;
+
+const SERIALS_OF_PART =
+  'Each serial was compared with those of its own part of the plan (--shard), not with those of the other parts.';
+
+/** @type {Operation['createClassifier']} */
+function createClassifier({ options, load: { seed, shard } }, { serials, csrs: pool }) {
   const seen = openSerialSet(serials);
-  /** @type {Classify} */
-  const classify = (status, body, index) => {
-    if (status < 200 || status > 299) return refusal(status);
-    const data = readAnswer(body);
-    if (typeof data === 'string') return failed(data);
-    const csr = csrs === null ? null : csrs[index % csrs.length];
+  const classify = createJsonClassifier('issued', ({ data }, index) => {
+    const csr = pool === null ? null : pool[index % pool.length];
     const { failure, serial } = checkIssuedCertificate({
-      certificatePem: data.certificate,
-      issuingCaPem: data.issuing_ca,
-      privateKeyPem: csr === null ? (data.private_key ?? null) : null,
-      expectedSpki: csr === null ? null : csr.spki,
-      expected: csr === null ? namesOf(given, seed, index) : { ...csr, ipSans: given.ipSans },
+      certificatePem: data?.certificate,
+      issuingCaPem: data?.issuing_ca,
+      privateKeyPem: csr === null ? (data?.private_key ?? null) : null,
+      expectedSpki: csr?.spki ?? null,
+      expected: csr === null ? namesOf(options, seed, index) : { ...csr, ipSans: options.ipSans ?? [] },
       nowMs: Date.now(),
     });
-    if (failure !== null) return failed(failure);
-    if (csr === null && !data.private_key) return failed('no_private_key');
-    if (serial !== null && seen.add(serial) === 'repeated') return failed('serial_repeated');
-    /** @type {Verdict} */
-    const verdict = { outcome: 'issued', success: true, verification: 'passed' };
-    if (given.keep !== null && serial !== null) verdict.kept = keepable(serial, data.certificate);
-    return verdict;
-  };
+    if (failure !== null) return failure;
+    if (csr === null && !data.private_key) return 'no_private_key';
+    if (serial === null) return null;
+    if (seen.add(serial) === 'repeated') return 'serial_repeated';
+    if (options.keep === null) return null;
+    // Only checked fields: nothing else of the response gets into the file.
+    const der = decodePem(data.certificate, /^CERTIFICATE$/) ?? Buffer.alloc(0);
+    const kept = { serial: serialHex(serial), certificate: encodePem('CERTIFICATE', der).trimEnd() };
+    return { outcome: 'issued', success: true, verification: 'passed', kept };
+  });
   classify.notes = () => [...(seen.isFull() ? [SERIALS_FULL] : []), ...(shard ? [SERIALS_OF_PART] : [])];
   return classify;
-}
-
-/**
- * Made from the checked fields only: nothing else of the response gets into the file.
- *
- * @param {Uint8Array} serial
- * @param {string} pem
- */
-function keepable(serial, pem) {
-  const der = decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0);
-  return { serial: serialHex(serial), certificate: encodePem('CERTIFICATE', der).trimEnd() };
-}
-
-/**
- * @param {Uint8Array} body
- * @returns {Record<string, any> | string} Vault's `data`, or the outcome where there is none
- */
-function readAnswer(body) {
-  try {
-    const json = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
-    if (Array.isArray(json?.errors) && json.errors.length > 0) return 'error_body';
-    return typeof json?.data === 'object' && json.data !== null ? json.data : 'no_certificate';
-  } catch {
-    return 'not_json';
-  }
 }

@@ -1,71 +1,162 @@
 /**
- * What `kv-write` and `kv-read` share: a key-value store, the run's own or one that is there, and secrets that follow from
- * --data-seed and their number, so that another run can read and check what one has left.
+ * `kv-write` and `kv-read`: a key-value store, created for the run or existing. The secrets follow from --data-seed and their number, so
+ * another run can read and check what one has left.
  */
-
 import { targetError, usageError } from '../common/errors.js';
+import { shuffled } from '../common/random.js';
+import { allRequests, expectedRequests } from '../plan/expected.js';
 import { lookUpMount } from '../vault/check-target.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
-import { apiPath, inGroup, MOST_BYTES } from './request-parts.js';
+import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';
+import { manyCalls, prepareCalls } from './prepare.js';
+import { apiPath, inGroup, MOST_BYTES, option, secretValue, trimSlashes } from './request-parts.js';
+
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { VaultClient } from '../vault/client.js' */
-/** @import { PrepareContext } from './index.js' */
-/** @import { CallFixture } from './prepare.js' */
+/** @import { Operation, PrepareContext } from './index.js' */
 
-export const GROUP = 'Secrets';
-
+const GROUP = 'Secrets';
 const DEFAULT_SIZE = 1024;
 const DEFAULT_DATA_SEED = 1;
 
-/** @typedef {'1' | '2'} KvVersion */
-/** @typedef {{mount: string, version: KvVersion}} Store */
-/** @typedef {CallFixture & Store} KvFixture */
+/** @typedef {{mount: string, version: '1' | '2'}} Store */
 
-export const kvOptions = inGroup(GROUP, {
-  'kv-mount': {
-    type: 'text',
-    placeholder: 'PATH',
-    describe: 'Existing key-value store; secrets stay there',
+const storeOptions = inGroup(GROUP, {
+  'kv-mount': option.text('PATH', 'Existing key-value store; secrets stay there', {
     defaultText: 'one is created for the run',
     check: checkMountPath,
-  },
-  'kv-version': {
-    type: 'choice',
-    choices: ['1', '2'],
-    describe: 'Version of the key-value store',
+  }),
+  'kv-version': option.choice(['1', '2'], 'Version of the key-value store', {
     defaultText: '2, or that of --kv-mount',
-  },
-  size: {
-    type: 'integer',
-    placeholder: 'BYTES',
+  }),
+  size: option.integer('BYTES', 'Random bytes per secret, before base64', {
     default: DEFAULT_SIZE,
     min: 1,
     max: MOST_BYTES,
-    describe: 'Random bytes per secret, before base64',
-  },
-  paths: {
-    type: 'integer',
-    placeholder: 'N',
+  }),
+  paths: option.integer('N', 'Number of secrets, each at its own path', {
     default: 1000,
     min: 1,
     max: 1_000_000,
-    describe: 'Number of secrets, each at its own path',
-  },
-  'data-seed': {
-    type: 'integer',
-    placeholder: 'N',
+  }),
+  'data-seed': option.integer('N', 'Seed of paths and contents', {
     default: DEFAULT_DATA_SEED,
     min: 0,
     max: 0xffff_ffff,
-    describe: 'Seed of paths and contents',
-  },
+  }),
 });
+
+/** @type {Operation} */
+export const kvWrite = {
+  name: 'kv-write',
+  unit: 'secrets written',
+  examples: [
+    "kv-write --rate 50 --duration 1m --require 'p99<300ms'",
+    'kv-write --kv-version 1 --size 4096 --paths 10000',
+    'kv-write --kv-mount secret --paths 10000 --requests 10000',
+  ],
+  options: storeOptions,
+  leaves: ({ kvMount }) => (kvMount === null ? null : `the secrets, in ${kvMount} below ${PREFIX}/`),
+  outcomes: {
+    written: 'the secret was written, and in version 2 it has a version',
+    no_version: 'HTTP 2xx, but without the version that a write to version 2 gives',
+    not_vault:
+      'HTTP 2xx, but neither the empty 204 nor the response with a request_id that a write to version 1 gives',
+    ...CALL_OUTCOMES,
+  },
+  async prepare(context) {
+    const { owns, plan } = context;
+    const fixture = { ...(await prepareCalls(context)), ...(await openStore(context)) };
+    // A closed loop's warm-up writes secrets, too.
+    const requests = allRequests(plan.load) === null ? null : expectedRequests(plan.load, owns);
+    reportLeft(context, fixture, Math.min(plan.options.paths, requests ?? Number.POSITIVE_INFINITY));
+    return fixture;
+  },
+  createRequester({ options: { size, paths, dataSeed } }, { basePath, headers, ...store }) {
+    const start = apiPath(basePath, folderOf(store, dataSeed));
+    return (index) => {
+      const number = index % paths;
+      const body = JSON.stringify(secretBody(store, secretValue(dataSeed, number, size)));
+      return { method: 'POST', path: `${start}/${number}`, headers, body };
+    };
+  },
+  createClassifier(_plan, { version }) {
+    if (version === '2') {
+      return createJsonClassifier('written', ({ data }) =>
+        Number.isInteger(data?.version) && data.version >= 1 ? null : 'no_version',
+      );
+    }
+    // With warnings, Vault responds with 200 and its envelope.
+    const judgeEnvelope = createJsonClassifier('written', ({ request_id: id }) =>
+      typeof id === 'string' && id !== '' ? null : 'not_vault',
+    );
+    return (status, body, index) =>
+      status === 204 && body.length === 0 ? passed('written') : judgeEnvelope(status, body, index);
+  },
+};
+
+/** @type {Operation} */
+export const kvRead = {
+  name: 'kv-read',
+  unit: 'secrets read',
+  examples: [
+    "kv-read --rate 200 --duration 1m --require 'p99<100ms'",
+    'kv-read --kv-version 1 --size 4096 --paths 10000',
+    'kv-read --kv-mount secret --filled --paths 10000 --requests 1000',
+  ],
+  options: {
+    ...storeOptions,
+    ...inGroup(GROUP, {
+      filled: option.flag('Read the secrets that kv-write left in --kv-mount'),
+      pick: option.choice(['random', 'in-turn'], 'Order of reading; all are read before any is read again', {
+        default: 'random',
+      }),
+    }),
+  },
+  leaves: ({ kvMount, filled }) =>
+    kvMount === null || filled ? null : `the secrets, in ${kvMount} below ${PREFIX}/`,
+  outcomes: {
+    read: 'the secret that was written',
+    other_secret: 'HTTP 2xx, but not the secret that was written',
+    ...CALL_OUTCOMES,
+  },
+  check({ filled, kvMount }) {
+    if (!filled || kvMount !== null) return;
+    throw usageError(
+      'contradiction',
+      '--filled reads existing secrets, but --kv-mount does not say where.',
+      'Give --kv-mount, or leave --filled out: a store is created and filled for the run.',
+    );
+  },
+  async prepare(context) {
+    const { filled, paths } = context.plan.options;
+    const call = await prepareCalls(context, { usesBefore: filled ? 0 : paths });
+    const fixture = { ...call, ...(await openStore(context)) };
+    if (filled) {
+      await checkFilled(context, fixture);
+    } else {
+      reportLeft(context, fixture, paths);
+      await fill(context, fixture);
+    }
+    return fixture;
+  },
+  createRequester(plan, { basePath, headers, ...store }) {
+    const start = apiPath(basePath, folderOf(store, plan.options.dataSeed));
+    const numberOf = createPick(plan);
+    return (index) => ({ method: 'GET', path: `${start}/${numberOf(index)}`, headers, body: null });
+  },
+  createClassifier(plan, store) {
+    const { size, dataSeed } = plan.options;
+    const numberOf = createPick(plan);
+    return createJsonClassifier('read', ({ data }, index) =>
+      valueIn(store, data) === secretValue(dataSeed, numberOf(index), size) ? null : 'other_secret',
+    );
+  },
+};
 
 /** @param {string} path @param {string} flag */
 function checkMountPath(path, flag) {
-  const segments = trimmed(path).split('/');
-  if (!segments.some((segment) => ['', '.', '..'].includes(segment) || !/^[\x21-\x7e]+$/.test(segment)))
-    return;
+  const isSegment = (/** @type {string} */ text) => /^[\x21-\x7e]+$/.test(text) && !/^\.\.?$/.test(text);
+  if (trimSlashes(path).split('/').every(isSegment)) return;
   throw usageError(
     'bad_option',
     `${flag} is ${JSON.stringify(path.slice(0, 80))}, which is not the path of a mount.`,
@@ -73,34 +164,26 @@ function checkMountPath(path, flag) {
   );
 }
 
-/** @param {string} path */
-const trimmed = (path) => path.replace(/^\/+|\/+$/g, '');
-
-/**
- * @param {PrepareContext} context
- * @returns {Promise<Store>} one that takes secrets
- * @throws {PkiLoadError} where it is not there, or is no such store
- */
-export async function openStore(context) {
+/** @param {PrepareContext} context @returns {Promise<Store>} that accepts secrets */
+async function openStore(context) {
   const { client, plan, signal } = context;
   const { kvMount, kvVersion } = plan.options;
-  if (kvMount !== null) return findStore(client, trimmed(kvMount), kvVersion);
+  if (kvMount !== null) return findStore(client, trimSlashes(kvMount), kvVersion);
   const version = kvVersion ?? '2';
-  const mount = await makeOwnMount(context, 'mounts', 'kv', { options: { version } });
-  const store = { mount, version };
-  await untilReady(() => client.write(`${base(store)}/ready`, secretBody(version, 'ready')), signal);
+  const store = { mount: await makeOwnMount(context, 'mounts', 'kv', { options: { version } }), version };
+  await untilReady(() => client.write(`${rootOf(store)}/ready`, secretBody(store, 'ready')), signal);
   return store;
 }
 
 /**
- * @param {VaultClient} client
+ * @param {PrepareContext['client']} client
  * @param {string} mount
- * @param {KvVersion | null} wanted
+ * @param {string | null} wanted version
  * @returns {Promise<Store>}
  */
 async function findStore(client, mount, wanted) {
   const found = await lookUpMount(client, mount);
-  if (found === null || trimmed(String(found.path ?? mount)) !== mount) {
+  if (found === null || trimSlashes(String(found.path ?? mount)) !== mount) {
     throw targetError(
       'kv_mount_not_found',
       `There is no key-value store ${mount} on ${client.origin} that this token can see.`,
@@ -126,65 +209,73 @@ async function findStore(client, mount, wanted) {
 }
 
 /** @param {Store} store @returns {string} where secrets are written and read, below `/v1/` */
-function base({ mount, version }) {
+function rootOf({ mount, version }) {
   return `${mount}/${version === '2' ? 'data/' : ''}${PREFIX}`;
 }
 
-/** @param {number} dataSeed */
-const folderOf = (dataSeed) => `seed-${dataSeed}`;
-
-/** @param {Store} store @param {number} dataSeed @param {number} number of the secret */
-export function secretPath(store, dataSeed, number) {
-  return `${base(store)}/${folderOf(dataSeed)}/${number}`;
+/** @param {Store} store @param {number} dataSeed */
+function folderOf(store, dataSeed) {
+  return `${rootOf(store)}/seed-${dataSeed}`;
 }
 
-/** @param {KvVersion} version @param {string} value @returns {Record<string, any>} what is written */
-export function secretBody(version, value) {
+/** @param {Store} store @param {string} value @returns {Record<string, any>} */
+function secretBody({ version }, value) {
   return version === '2' ? { data: { value } } : { value };
 }
 
-/**
- * @param {KvVersion} version
- * @param {Record<string, any> | null} data of an answer
- * @returns {unknown} the written value
- */
-export function valueIn(version, data) {
+/** @param {Store} store @param {Record<string, any> | null} data of a response @returns {unknown} the written value */
+function valueIn({ version }, data) {
   return version === '2' ? data?.data?.value : data?.value;
 }
 
-/**
- * @param {Plan} plan
- * @param {KvFixture} fixture
- * @returns {(number: number) => string} path of a request about that secret
- */
-export function createPaths({ options: { dataSeed } }, { basePath, ...store }) {
-  const start = apiPath(basePath, base(store), folderOf(dataSeed));
-  return (number) => `${start}/${number}`;
+/** @param {Plan} plan @returns {(index: number) => number} which secret a request reads */
+function createPick({ options: { paths, pick }, load: { seed } }) {
+  if (pick === 'in-turn') return (index) => index % paths;
+  const order = shuffled(paths, seed);
+  return (index) => order[index % paths];
 }
 
-/**
- * @param {Plan} plan
- * @param {Store} store
- * @param {number} count of secrets that may have been written
- * @param {object} [more]
- * @param {boolean} [more.hasGaps] they are not the first ones, and so not what --filled asks for
- * @param {boolean} [more.isKnown] false: it was for the target's answers to say how many there would be
- * @returns {string} what stays in a store that was there
- */
-export function describeLeft(
-  { options: { dataSeed, size } },
-  store,
-  count,
-  { hasGaps = false, isKnown = true } = {},
-) {
-  const stay = `Up to ${count} secrets stay in ${store.mount}, below ${PREFIX}/${folderOf(dataSeed)}/`;
-  if (hasGaps) {
-    return `${stay}; their numbers may have gaps, so write them with kv-write by itself where kv-read --filled is to read them.`;
-  }
+/** After the run, names the secrets that stay in an existing store. @param {PrepareContext} context @param {Store} store @param {number} count at most */
+function reportLeft({ plan, notice, onEnd }, { mount }, count) {
+  const { kvMount, dataSeed, size } = plan.options;
+  if (kvMount === null) return;
   const flags = [
-    `--kv-mount ${store.mount} --filled --paths ${count}`,
+    `--kv-mount ${mount} --filled --paths ${count}`,
     ...(size === DEFAULT_SIZE ? [] : [`--size ${size}`]),
     ...(dataSeed === DEFAULT_DATA_SEED ? [] : [`--data-seed ${dataSeed}`]),
   ];
-  return `${stay}; kv-read ${flags.join(' ')} reads them${isKnown ? '' : ', if so many were written'}.`;
+  onEnd(async () =>
+    notice(
+      `Up to ${count} secrets stay in ${mount}, below ${PREFIX}/seed-${dataSeed}/; if all of them were written, kv-read ${flags.join(' ')} reads them.`,
+    ),
+  );
+}
+
+/** @param {PrepareContext} context @param {Store} store */
+async function fill({ client, plan, progress, signal }, store) {
+  const { dataSeed, size, paths } = plan.options;
+  await manyCalls(paths, { label: 'Writing secrets to read', progress, signal }, (number) =>
+    client.write(
+      `${folderOf(store, dataSeed)}/${number}`,
+      secretBody(store, secretValue(dataSeed, number, size)),
+    ),
+  );
+}
+
+/** Checks the first and the last secret; the run checks those that it reads. @param {PrepareContext} context @param {Store} store */
+async function checkFilled({ client, plan }, store) {
+  const { dataSeed, size, paths } = plan.options;
+  for (const number of [0, paths - 1]) {
+    const path = `${folderOf(store, dataSeed)}/${number}`;
+    const { data } = await client.read(path).catch((error) => {
+      if (error.code === 'vault_not_found') return { data: null };
+      throw error;
+    });
+    if (valueIn(store, data) === secretValue(dataSeed, number, size)) continue;
+    throw targetError(
+      data === null ? 'not_filled' : 'other_secrets',
+      `--filled is given, but ${path} is not the secret that kv-write writes there with --size ${size} and --data-seed ${dataSeed}.`,
+      `Give the --size and --data-seed of the existing secrets, or write them: kv-write --kv-mount ${store.mount} --paths ${paths} --requests ${paths}.`,
+    );
+  }
 }

@@ -1,122 +1,279 @@
-/** `ocsp` before time zero: which certificates, which responder, and whether it is one. */
+/** `ocsp` before the run: the certificates to ask about and their issuer, from files or issued (and revoked) for the run; the responder. */
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { targetError, usageError } from '../common/errors.js';
 import { shuffled } from '../common/random.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
-import { ocspUrls } from '../pki/certificate.js';
-import { checkHealth, checkMount } from '../vault/check-target.js';
-import { readKinds } from './ocsp-kinds.js';
+import { assertIssued, ocspUrls, readCertificates } from '../pki/certificate.js';
+import { parseCertificate } from '../pki/certificate-der.js';
+import { decodePem, parseSerial } from '../pki/text.js';
+import { checkPermission } from '../vault/check-role.js';
+import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
+import { DEFAULT_POOL, readKinds, whatToIssue } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
-import { findSubjects, findSubjectsOfKinds } from './ocsp-subjects.js';
-import { apiPath } from './request-parts.js';
-
+import { checkIssuance, describeLifetime, issueBefore, lifetimeMs, revokeBefore } from './prepare.js';
+import { apiPath, expandName, trimSlashes } from './request-parts.js';
 /** @import { Request } from '../http/exchange.js' */
+/** @import { Certificate } from '../pki/certificate.js' */
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { Classify, FirstAnswer, Fixture, Operation, PrepareContext } from './index.js' */
-/** @import { Kind, KindName } from './ocsp-kinds.js' */
-/** @import { Subjects } from './ocsp-subjects.js' */
-/** @import { AskedKind, OcspFixture } from './ocsp.js' */
+/** @import { Classify, FirstAnswer, Fixture, PrepareContext } from './index.js' */
+/** @import { OcspFixture } from './ocsp.js' */
 
-/** A longer response cannot be right; a warm-up with it would cost memory and time. */
-const MAX_WARM_UP_BYTES = 16 * 1024;
+/** @typedef {{serials: Uint8Array[], issuer: Certificate, example: Certificate | null}} Found `serials`: INTEGER contents */
+/** @typedef {{good: Uint8Array[], revoked: Uint8Array[], issuer: Certificate, example: Certificate | null}} Subjects */
+/** @typedef {{certificates: Certificate[], name: string}} Issuers */
 
-/**
- * @param {PrepareContext} context
- * @param {Pick<Operation, 'createRequester' | 'createClassifier'> & {meanings: Readonly<Record<string, string>>}} judge
- * @returns {Promise<OcspFixture>}
- */
-export async function prepare(context, { createRequester, createClassifier, meanings }) {
-  const { plan } = context;
-  const { about, expect, method } = plan.options;
-  const kinds = readKinds(about, expect);
-  const subjects = about.length > 0 ? await findSubjectsOfKinds(context, kinds) : await findSubjects(context);
-  const { url, isVault } = responderOf(plan, subjects);
-  const health = isVault ? await checkVault(context) : null;
+/** @param {PrepareContext} context @returns {Promise<OcspFixture & {isVault: boolean}>} */
+export async function prepare(context) {
+  const { plan, client } = context;
+  const { options, load, target } = plan;
+  const { good, revoked, issuer, example } = await findSubjects(context);
+  const { url, isVault } = findResponder(plan, example);
+  // A Vault reports by itself whether it serves and has such a mount. No token is needed, so missing rights do not matter.
+  const health = isVault ? await checkHealth(client, { namespace: target.namespace }) : null;
+  if (isVault) await checkMount(client, target.mount);
   const { origin, basePath } = parseTargetUrl(url);
-  const issuerDer = new Uint8Array(subjects.issuer.der);
-  const fixture = {
+  const issuerDer = new Uint8Array(issuer.der);
+  const kinds = readKinds(options.about, options.expect).map(async (kind) => {
+    // A responder that checks the serial alone would accept those of a wrong issuer: they are serials that it knows, if there are any.
+    const known = kind.name === 'wrong-issuer' && good.length === 0 ? revoked : good;
+    const serials = kind.name === 'never-issued' ? [] : kind.name === 'revoked' ? revoked : known;
+    const requests = await createRequestSet({
+      issuerDer,
+      serials,
+      order: shuffled(serials.length, load.seed),
+      hash: options.hash,
+      nonce: options.nonce,
+      otherIssuer: kind.name === 'wrong-issuer',
+    });
+    return { ...kind, requests };
+  });
+  return {
     origin,
     targetUrl: url,
     target: { product: health?.product ?? null, version: health?.version ?? null },
     path: basePath === '' ? '/' : basePath,
-    method,
+    method: options.method,
     issuerDer,
-    kinds: await askedKinds(plan, kinds, { ...subjects, issuerDer }),
-    namespace: isVault ? plan.target.namespace : null,
+    kinds: await Promise.all(kinds),
+    namespace: isVault ? target.namespace : null,
+    isVault,
   };
-  if (isVault) return fixture;
-  const firstAnswer = await askOnce(context, fixture, {
-    request: createRequester(plan, fixture)(0),
-    classify: createClassifier(plan, fixture),
-    meanings,
-  });
-  return firstAnswer.body.length > MAX_WARM_UP_BYTES ? fixture : { ...fixture, firstAnswer };
+}
+
+/** @param {PrepareContext} context @returns {Promise<Subjects>} either list is empty if nothing asks for it */
+export async function findSubjects(context) {
+  const { cert, serials, revokedSerials } = context.plan.options;
+  const toIssue = whatToIssue(context.plan.options);
+  const given =
+    cert !== null
+      ? await readLeaf(context, cert)
+      : serials !== null
+        ? await readSerials(context, serials, '--serials')
+        : null;
+  const known =
+    revokedSerials === null ? null : await readSerials(context, revokedSerials, '--revoked-serials');
+  const made = toIssue.good || toIssue.revoked ? await issueSubjects(context, toIssue) : null;
+  const found = [given, known, made].filter((one) => one !== null);
+  const issuer = found[0]?.issuer ?? (await findIssuers(context)).certificates[0];
+  const other = found.find((one) => !isSameIssuer(one.issuer, issuer))?.issuer;
+  if (other !== undefined) {
+    const [first, second] = [issuer, other].map(({ x509 }) =>
+      x509.subject.replace(/\n/g, ', ').slice(0, 200),
+    );
+    throw usageError(
+      'several_issuers',
+      `The certificates to ask about were issued by ${first} and by ${second}${first === second ? ', whose keys differ' : ''}.`,
+      'Ask about the certificates of one issuer at a time.',
+    );
+  }
+  return {
+    good: given?.serials ?? made?.good ?? [],
+    revoked: known?.serials ?? made?.revoked ?? [],
+    issuer,
+    example: found.find(({ example }) => example !== null)?.example ?? null,
+  };
+}
+
+/** CertIDs of both have the same hashes. @param {Certificate} one @param {Certificate} other */
+function isSameIssuer(one, other) {
+  return one.subjectDer.equals(other.subjectDer) && one.spkiBits.equals(other.spkiBits);
 }
 
 /**
- * A responder that looks at the serial alone would take those of a wrong issuer for its own: they are serials that it knows, where there
- * are any.
- *
- * @param {Plan} plan
- * @param {Kind[]} kinds
- * @param {{serials: Uint8Array[], revoked?: Uint8Array[], issuerDer: Uint8Array}} subjects
- * @returns {Promise<AskedKind[]>}
+ * @param {PrepareContext} context
+ * @param {Issuers} [chain] of the certificate's own file
+ * @returns {Promise<Issuers>} from --issuer, else the chain, else the mount
  */
-function askedKinds(
-  { options: { hash, nonce }, load: { seed } },
-  kinds,
-  { serials, revoked = [], issuerDer },
-) {
-  /** @param {KindName | null} name */
-  const serialsOf = (name) => {
-    if (name === 'never-issued') return [];
-    if (name === 'revoked') return revoked;
-    return name === 'wrong-issuer' && serials.length === 0 ? revoked : serials;
-  };
-  return Promise.all(
-    kinds.map(async (kind) => {
-      const own = serialsOf(kind.name);
-      const order = shuffled(own.length, seed);
-      const otherIssuer = kind.name === 'wrong-issuer';
-      return {
-        ...kind,
-        requests: await createRequestSet({ issuerDer, serials: own, order, hash, nonce, otherIssuer }),
-      };
-    }),
+async function findIssuers({ plan, client }, chain) {
+  const file = plan.options.issuer;
+  if (file !== null)
+    return { certificates: readCertificates(await read(file, '--issuer'), file), name: file };
+  if (chain !== undefined && chain.certificates.length > 0) return chain;
+  const name = `the CA of ${plan.target.mount}`;
+  const { pem } = await checkIssuer(client, plan.target.mount);
+  return { certificates: readCertificates(Buffer.from(pem), name), name };
+}
+
+/** @param {Issuers} issuers @param {Certificate} leaf @param {string} leafName */
+function chooseIssuer({ certificates, name }, leaf, leafName) {
+  const issuer = certificates.find(({ subjectDer }) => subjectDer.equals(leaf.issuerDer)) ?? certificates[0];
+  assertIssued(leaf, issuer, { leaf: leafName, issuer: name });
+  return issuer;
+}
+
+/** @param {PrepareContext} context @param {string} file @returns {Promise<Found>} */
+async function readLeaf(context, file) {
+  const [leaf, ...certificates] = readCertificates(await read(file, '--cert'), file);
+  const issuers = await findIssuers(context, { certificates, name: file });
+  return { serials: [leaf.serial], issuer: chooseIssuer(issuers, leaf, file), example: leaf };
+}
+
+/** More serials than this would take too much memory for a load test. */
+const MAX_SERIALS = 1_000_000;
+
+/**
+ * @param {PrepareContext} context
+ * @param {string} file JSON lines of `issue --keep`, or one serial a line
+ * @param {string} flag that names it
+ * @returns {Promise<Found>}
+ */
+async function readSerials(context, file, flag) {
+  /** @type {Issuers | null} */
+  let issuers = null;
+  /** @type {Uint8Array[]} */
+  const serials = [];
+  /** @type {Certificate | null} */
+  let example = null;
+  let number = 0;
+  for await (const line of readLines(file, flag)) {
+    number++;
+    if (line === '') continue;
+    const place = `${file} line ${number}`;
+    const { serial, pem, issuerDer } = parseLine(line, place);
+    issuers ??= await findIssuers(context);
+    // A responder may call a serial good that its CA never issued, as Vault does: each certificate must be of the issuer.
+    if (issuerDer !== undefined && !issuers.certificates.some((one) => one.subjectDer.equals(issuerDer))) {
+      throw usageError(
+        'wrong_issuer',
+        `${place} holds a certificate that ${issuers.name} did not issue.`,
+        'Name its issuer with --issuer, or ask about the certificates of one issuer at a time.',
+      );
+    }
+    if (pem !== undefined) example ??= readCertificates(Buffer.from(pem), place)[0];
+    if (serials.push(serial) > MAX_SERIALS) {
+      throw usageError('too_many_serials', `${file} has more than ${MAX_SERIALS} serials.`, 'Split it.');
+    }
+  }
+  if (issuers === null)
+    throw usageError('no_serials', `${file} holds no serial.`, 'Write one with issue --keep FILE.');
+  const issuer = example === null ? issuers.certificates[0] : chooseIssuer(issuers, example, file);
+  return { serials, issuer, example };
+}
+
+/** A kept certificate has some 2 kB. */
+const MAX_LINE_CHARACTERS = 64 * 1024;
+
+/** @param {string} file @param {string} flag @returns {AsyncGenerator<string>} lines without white space around them; a longer line is cut */
+async function* readLines(file, flag) {
+  let rest = '';
+  try {
+    for await (const chunk of createReadStream(file, 'utf8')) {
+      const lines = (rest + chunk).split('\n');
+      rest = /** @type {string} */ (lines.pop());
+      for (const line of lines) yield line.trim();
+      if (rest.length > MAX_LINE_CHARACTERS) break;
+    }
+  } catch (error) {
+    throw cannotRead(file, flag, error);
+  }
+  yield rest.trim();
+}
+
+/** @param {string} line @param {string} place @returns {{serial: Uint8Array, pem?: string, issuerDer?: Buffer}} */
+function parseLine(line, place) {
+  try {
+    const kept = line.startsWith('{') ? JSON.parse(line) : { serial: line };
+    const serial = parseSerial(kept.serial);
+    if (typeof kept.certificate !== 'string') return { serial };
+    // Not by readCertificates, which takes 0.5 ms: there may be a million.
+    const fields = parseCertificate(/** @type {Buffer} */ (decodePem(kept.certificate, /^CERTIFICATE$/)));
+    if (fields.serial.equals(serial)) return { serial, pem: kept.certificate, issuerDer: fields.issuer };
+  } catch {
+    // Below.
+  }
+  throw usageError(
+    'bad_serials_file',
+    `${place} is neither a serial (1a:2b:...) nor a JSON line of a serial and its certificate.`,
+    'Write the file with issue --keep FILE, or one serial a line.',
   );
 }
 
-/**
- * A Vault can be asked whether it serves and has such a mount, so its responder sees the plan's requests alone. A token is
- * not needed, so missing rights do not matter.
- *
- * @param {PrepareContext} context
- */
-async function checkVault({ client, plan }) {
-  const { mount, namespace } = plan.target;
-  const health = await checkHealth(client, { namespace });
-  await checkMount(client, mount);
-  return health;
+/** @param {string} path @param {string} flag */
+function read(path, flag) {
+  return readFile(path).catch((error) => {
+    throw cannotRead(path, flag, error);
+  });
 }
 
-/** No responder responds so, however busy it is. */
-const NO_RESPONDER = new Set([
-  'not_ocsp',
-  'bad_request',
-  'permission_denied',
-  'not_found',
-  'redirected',
-  'http_error',
-]);
+/** @param {string} path @param {string} flag @param {unknown} error */
+function cannotRead(path, flag, error) {
+  const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+  const why =
+    code === 'ENOENT' ? 'was not found' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
+  return usageError('cannot_read', `${flag} ${path} ${why}.`, 'Check the path.', error);
+}
 
-/** A first response may be slow: the load's timeout does not apply to it. */
-const MIN_TIMEOUT_MS = 5000;
+/** Time to issue and revoke them, whatever their number. */
+const PREPARING_MS = 60_000;
 
-/** @param {Plan} plan @param {Subjects} subjects @returns {{url: string, isVault: boolean}} */
-export function responderOf({ options: { ocspUrl, fromAia }, target }, { example }) {
+/**
+ * @param {PrepareContext} context
+ * @param {{good: boolean, revoked: boolean}} toIssue
+ * @returns {Promise<Subjects>}
+ */
+async function issueSubjects(context, toIssue) {
+  const { plan, notice, client } = context;
+  const { about, role, cn, pool } = plan.options;
+  const each = about.length === 0 ? 1 : (pool ?? DEFAULT_POOL);
+  const size = each * (toIssue.good && toIssue.revoked ? 2 : 1);
+  await checkIssuance(context, {
+    operation: 'issue',
+    role,
+    commonName: expandName(cn, plan.load.seed, 0),
+    ttl: `${Math.round(lifetimeMs(plan.load) / 1000)}s`,
+    requests: size * 2,
+    neededMs: PREPARING_MS,
+  });
+  if (toIssue.revoked) await checkPermission(client, `${plan.target.mount}/revoke`);
+  const uses = [
+    ...(toIssue.good ? [`${each} to ask about`] : []),
+    ...(toIssue.revoked ? [`${each} to revoke at once and ask about`] : []),
+  ];
+  notice(
+    `Issues certificates with role ${role}, ${uses.join(' and ')}, ${describeLifetime(plan.load)}; until they are tidied after that they stay in storage${toIssue.revoked ? ', and the revoked ones on the CRL' : ''}.`,
+  );
+  const issued = await issueBefore(context, { size, label: 'Issuing certificates to ask about' });
+  const revoked = toIssue.revoked ? issued.slice(-each) : [];
+  const [example] = readCertificates(Buffer.from(issued[0].certificate), 'a certificate that was issued');
+  const certificates = readCertificates(Buffer.from(issued[0].issuingCa), "the issuing CA's certificate");
+  const name = 'the issuing_ca that came with it';
+  const issuer = chooseIssuer({ certificates, name }, example, 'a certificate that was issued');
+  await revokeBefore(context, revoked);
+  return {
+    good: toIssue.good ? issued.slice(0, each).map(({ serial }) => parseSerial(serial)) : [],
+    revoked: revoked.map(({ serial }) => parseSerial(serial)),
+    issuer,
+    example,
+  };
+}
+
+/** @param {Plan} plan @param {Certificate | null} example @returns {{url: string, isVault: boolean}} */
+export function findResponder({ options: { ocspUrl, fromAia }, target }, example) {
   if (ocspUrl !== null) return { url: ocspUrl, isVault: false };
   if (!fromAia) return { url: `${target.url}${apiPath('', target.mount, 'ocsp')}`, isVault: true };
   const [url] = example === null ? [] : ocspUrls(example);
-  if (url !== undefined) return { url: url.replace(/\/+$/, ''), isVault: false };
+  if (url !== undefined) return { url: trimSlashes(url), isVault: false };
   throw usageError(
     'no_aia',
     example === null
@@ -126,25 +283,38 @@ export function responderOf({ options: { ocspUrl, fromAia }, target }, { example
   );
 }
 
+/** No responder responds so, however busy it is. */
+const NO_RESPONDER = [
+  'not_ocsp',
+  'bad_request',
+  'permission_denied',
+  'not_found',
+  'redirected',
+  'http_error',
+];
+
+/** A first response may be slow: the load's timeout does not apply to it. */
+const MIN_TIMEOUT_MS = 5000;
+
+/** A longer response cannot be right; a warm-up with it would cost memory and time. */
+const MAX_WARM_UP_BYTES = 16 * 1024;
+
 /**
- * One request before time zero: a server that is no responder is an error now; wrong responses are outcomes that the run
- * will count.
+ * One request before the run: a server that is no responder is an error now; wrong responses are outcomes for the run to count.
  *
  * @param {PrepareContext} context
  * @param {Fixture} fixture
  * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
- * @returns {Promise<FirstAnswer>}
+ * @returns {Promise<FirstAnswer | null>} null: too long for the warm-up
  */
 export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { request, classify, meanings }) {
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);
   const requester = createRequester({ origin, tls, timeoutMs, named: '--ocsp-url' });
   try {
-    const { status, body } = await requester.request({
-      ...request,
-      body: request.body === null ? undefined : Buffer.from(request.body),
-    });
+    const sent = request.body === null ? undefined : Buffer.from(request.body);
+    const { status, body } = await requester.request({ ...request, body: sent });
     const { outcome, success } = classify(status, body, 0);
-    if (NO_RESPONDER.has(outcome)) {
+    if (NO_RESPONDER.includes(outcome)) {
       throw targetError(
         'not_an_ocsp_responder',
         `${targetUrl} answered an OCSP request with HTTP ${status} and no OCSP response.`,
@@ -153,10 +323,11 @@ export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { requ
           : 'Check --ocsp-url: it is the whole address of the responder.',
       );
     }
-    if (success) return { status, body };
-    const meaning = meanings[outcome]?.replace(/\.$/, '');
-    warn(`A first request was answered, but not as expected: ${outcome} (${meaning}).`);
-    return { status, body };
+    if (!success) {
+      const meaning = meanings[outcome]?.replace(/\.$/, '');
+      warn(`The responder was reached, but its first response is not as expected: ${outcome} (${meaning}).`);
+    }
+    return body.length > MAX_WARM_UP_BYTES ? null : { status, body };
   } finally {
     await requester.close();
   }

@@ -1,6 +1,6 @@
 /**
- * OCSP requests for many serials of one issuer. pkijs builds one request for each length of serial that occurs; the
- * request loop copies it and writes the serial and the nonce into their places. What travels to the threads is plain.
+ * OCSP requests for many serials of one issuer: one template for each length of serial, which the request loop copies and fills in with
+ * the serial and the nonce.
  */
 import { createHash } from 'node:crypto';
 import { fillBytes } from '../common/random.js';
@@ -10,7 +10,7 @@ import { parseCertId } from '../pki/ocsp-response.js';
 const NONCE_LENGTH = 32;
 const NONCE_STREAM = 200;
 
-/** Of serials that are invented: as long as serials may be (RFC 5280 section 4.1.2.2), positive and in their shortest form. */
+/** Of invented serials: as long as serials may be (RFC 5280 section 4.1.2.2), positive and in their shortest form. */
 const INVENTED_LENGTH = 20;
 const SERIAL_STREAM = 300;
 
@@ -20,7 +20,7 @@ const SERIAL_STREAM = 300;
  * @property {number} serialAt in `request`
  * @property {number} nonceAt in `request`; -1 without a nonce
  * @property {Uint8Array} certId DER; the serial is its last part
- * @property {Uint8Array | null} ownCertId the same of the real issuer, where the request is about another; else null
+ * @property {Uint8Array | null} ownCertId the CertID of the real issuer, if the request is about another; else null
  */
 /**
  * @typedef {object} RequestSet plain data
@@ -30,19 +30,13 @@ const SERIAL_STREAM = 300;
  *   follows from the seed and its index
  * @property {Record<number, Template>} templates by length of the serial
  */
+/** @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} How `otherIssuer`: about an invented issuer */
 
 /**
- * @param {object} options
- * @param {Uint8Array} options.issuerDer
- * @param {Uint8Array[]} options.serials none: they are invented
- * @param {Uint32Array} options.order
- * @param {'sha1' | 'sha256'} options.hash
- * @param {boolean} options.nonce
- * @param {boolean} [options.otherIssuer] asks about an invented issuer
+ * @param {How & {serials: Uint8Array[], order: Uint32Array}} options `serials` empty: they are invented
  * @returns {Promise<RequestSet>}
  */
-export async function createRequestSet({ issuerDer, serials, order, hash, nonce, otherIssuer = false }) {
-  const how = { issuerDer, hash, nonce, otherIssuer };
+export async function createRequestSet({ serials, order, ...how }) {
   const offsets = new Uint32Array(serials.length + 1);
   /** @type {Record<number, Template>} */
   const templates = {};
@@ -53,25 +47,20 @@ export async function createRequestSet({ issuerDer, serials, order, hash, nonce,
   if (serials.length === 0) {
     templates[INVENTED_LENGTH] = await createTemplate(inventSerial(Buffer.alloc(INVENTED_LENGTH), 0, 0), how);
   }
-  const packed = new Uint8Array(offsets[serials.length]);
-  serials.forEach((serial, i) => {
-    packed.set(serial, offsets[i]);
-  });
-  return { serials: packed, offsets, order, templates };
+  return { serials: new Uint8Array(Buffer.concat(serials)), offsets, order, templates };
 }
 
-/**
- * @param {Uint8Array} serial
- * @param {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer: boolean}} how
- * @returns {Promise<Template>}
- */
-async function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer }) {
+/** @param {Uint8Array} serial @param {How} how @returns {Promise<Template>} */
+async function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer = false }) {
   const { raw: ownRaw } = await createCertId({ issuerDer, serial, hash });
-  const raw = otherIssuer ? ofOtherIssuer(ownRaw, hash) : ownRaw;
-  const { bytes, nonceOffset } = await createOcspRequestTemplate({
-    certId: { raw },
-    nonceLength: nonce ? NONCE_LENGTH : 0,
-  });
+  const raw = Buffer.from(ownRaw);
+  if (otherIssuer) {
+    const { issuerNameHash, issuerKeyHash } = parseCertId(raw);
+    issuerNameHash.set(createHash(hash).update('name of no issuer').digest());
+    issuerKeyHash.set(createHash(hash).update('key of no issuer').digest());
+  }
+  const nonceLength = nonce ? NONCE_LENGTH : 0;
+  const { bytes, nonceOffset } = await createOcspRequestTemplate({ certId: { raw }, nonceLength });
   return {
     request: new Uint8Array(bytes),
     serialAt: bytes.indexOf(raw) + raw.length - serial.length,
@@ -81,25 +70,7 @@ async function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer }) {
   };
 }
 
-/**
- * @param {Uint8Array} raw CertID
- * @param {'sha1' | 'sha256'} hash
- * @returns {Buffer} with hashes of a name and a key that no issuer has
- */
-function ofOtherIssuer(raw, hash) {
-  const copy = Buffer.from(raw);
-  const { issuerNameHash, issuerKeyHash } = parseCertId(copy);
-  issuerNameHash.set(createHash(hash).update('name of an issuer that is none').digest());
-  issuerKeyHash.set(createHash(hash).update('key of an issuer that is none').digest());
-  return copy;
-}
-
-/**
- * @param {Buffer} serial filled
- * @param {number} seed
- * @param {number} index
- * @returns {Buffer} `serial`, 158 of its bits drawn
- */
+/** @param {Buffer} serial is filled @param {number} seed @param {number} index @returns {Buffer} `serial` */
 function inventSerial(serial, seed, index) {
   fillBytes(serial, seed, index, SERIAL_STREAM);
   serial[0] = (serial[0] & 0x7f) | 0x40;
@@ -109,7 +80,7 @@ function inventSerial(serial, seed, index) {
 /** @param {RequestSet} set @param {number} seed nonces follow from it and the index */
 export function openRequestSet({ serials, offsets, order, templates }, seed) {
   const expectations = Object.fromEntries(
-    Object.entries(templates).map(([length, template]) => [length, blankExpectation(template)]),
+    Object.entries(templates).map(([length, template]) => [length, createExpectation(template)]),
   );
   const invented = Buffer.alloc(INVENTED_LENGTH);
   /** @param {number} index @returns {Uint8Array} valid until the next call */
@@ -130,10 +101,7 @@ export function openRequestSet({ serials, offsets, order, templates }, seed) {
       if (nonceAt >= 0) fillBytes(bytes.subarray(nonceAt, nonceAt + NONCE_LENGTH), seed, index, NONCE_STREAM);
       return bytes;
     },
-    /**
-     * @param {number} index
-     * @returns {Expectation} what the answer must be about; valid until the next call
-     */
+    /** @param {number} index @returns {Expectation} of its response; valid until the next call */
     expectation(index) {
       const serial = serialOf(index);
       const expectation = expectations[serial.length];
@@ -145,15 +113,15 @@ export function openRequestSet({ serials, offsets, order, templates }, seed) {
   };
 }
 
-/** @typedef {{certId: {raw: Buffer}, ownCertId: {raw: Buffer} | null, nonce: Buffer | null}} Expectation */
-
 /** @param {Buffer} certId @param {Uint8Array} serial its last part from now on */
 function setSerial(certId, serial) {
   certId.set(serial, certId.length - serial.length);
 }
 
+/** @typedef {{certId: {raw: Buffer}, ownCertId: {raw: Buffer} | null, nonce: Buffer | null}} Expectation */
+
 /** @param {Template} template @returns {Expectation} with a serial to be overwritten */
-function blankExpectation({ certId, ownCertId, nonceAt }) {
+function createExpectation({ certId, ownCertId, nonceAt }) {
   return {
     certId: { raw: Buffer.from(certId) },
     ownCertId: ownCertId === null ? null : { raw: Buffer.from(ownCertId) },

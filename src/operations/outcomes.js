@@ -15,6 +15,13 @@ export const REFUSAL_OUTCOMES = Object.freeze({
   http_error: 'another HTTP status that is no success',
 });
 
+/** @type {Readonly<Record<string, string>>} */
+export const CALL_OUTCOMES = Object.freeze({
+  not_json: 'HTTP 2xx, but the body is not a JSON object',
+  error_body: 'HTTP 2xx, but the body reports errors',
+  ...REFUSAL_OUTCOMES,
+});
+
 /** @type {Record<number, string>} */
 const BY_STATUS = {
   400: 'bad_request',
@@ -29,68 +36,64 @@ const BY_STATUS = {
   504: 'bad_gateway',
 };
 
-/** @type {Record<string, Verdict>} */
-const VERDICTS = Object.fromEntries(
-  Object.keys(REFUSAL_OUTCOMES).map((outcome) => [
-    outcome,
-    Object.freeze({ outcome, success: false, verification: null }),
-  ]),
-);
+const passed = createVerdicts(true, 'passed');
+const failed = createVerdicts(false, 'failed');
+const refused = createVerdicts(false, null);
 
-/** @param {number} status not 2xx @returns {Verdict} */
-export function refusal(status) {
-  if (status >= 300 && status < 400) return VERDICTS.redirected;
-  return VERDICTS[BY_STATUS[status] ?? 'http_error'];
+export { failed, passed, refused };
+
+/**
+ * @param {boolean} success
+ * @param {Verdict['verification']} verification
+ * @returns {(outcome: string) => Verdict} the same object for the same outcome: no allocation per response
+ */
+function createVerdicts(success, verification) {
+  /** @type {Map<string, Verdict>} */
+  const known = new Map();
+  return (outcome) => {
+    const before = known.get(outcome);
+    if (before !== undefined) return before;
+    const verdict = Object.freeze({ outcome, success, verification });
+    known.set(outcome, verdict);
+    return verdict;
+  };
 }
 
-/** @type {Readonly<Record<string, string>>} */
-export const CALL_OUTCOMES = Object.freeze({
-  not_json: 'HTTP 2xx, but the body is not a JSON object',
-  error_body: 'HTTP 2xx, but the body reports errors',
-  ...REFUSAL_OUTCOMES,
-});
+/** @param {number} status not 2xx */
+export function refusal(status) {
+  if (status >= 300 && status < 400) return refused('redirected');
+  return refused(BY_STATUS[status] ?? 'http_error');
+}
+
+/** @param {number} status */
+export function isSuccess(status) {
+  return status >= 200 && status <= 299;
+}
 
 /**
  * @param {string} success outcome
- * @param {(json: Record<string, any>, index: number) => string | null} check the outcome of a fault; null: none
+ * @param {(json: Record<string, any>, index: number) => string | Verdict | null} check the outcome of a fault; null: none; or a verdict
  * @returns {Classify}
  */
 export function createJsonClassifier(success, check) {
   const good = passed(success);
   return (status, body, index) => {
-    if (status < 200 || status > 299) return refusal(status);
+    if (!isSuccess(status)) return refusal(status);
     const json = readJson(body);
     if (json === null) return failed('not_json');
     if (Array.isArray(json.errors) && json.errors.length > 0) return failed('error_body');
-    const failure = check(json, index);
-    return failure === null ? good : failed(failure);
+    const found = check(json, index);
+    if (found === null) return good;
+    return typeof found === 'string' ? failed(found) : found;
   };
 }
 
-/** @param {Uint8Array} body @returns {Record<string, any> | null} null: it is no JSON object */
-export function readJson(body) {
+/** @param {Uint8Array} body @returns {Record<string, any> | null} null: no JSON object */
+function readJson(body) {
   try {
     const value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-/** @param {string} outcome @returns {Verdict} */
-export function passed(outcome) {
-  return Object.freeze({ outcome, success: true, verification: 'passed' });
-}
-
-/** @type {Map<string, Verdict>} */
-const failures = new Map();
-
-/** @param {string} outcome @returns {Verdict} */
-export function failed(outcome) {
-  const known = failures.get(outcome);
-  if (known !== undefined) return known;
-  /** @type {Verdict} */
-  const verdict = Object.freeze({ outcome, success: false, verification: 'failed' });
-  failures.set(outcome, verdict);
-  return verdict;
 }

@@ -1,43 +1,44 @@
-/** What operations share before a run: the checks of target and token, and certificates issued in advance. */
+/** Before a run: checks of the target, the token and the role, and certificates issued in advance. */
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 import { parseTargetUrl } from '../http/request.js';
 import { expectedRequests, longestRunMs } from '../plan/expected.js';
-import { checkRole } from '../vault/check-role.js';
+import { checkPermission, checkRole } from '../vault/check-role.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
 import { checkToken } from '../vault/check-token.js';
 import { apiHeaders, certificateParameters, expandName } from './request-parts.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Plan } from '../plan/plan.js' */
+/** @import { RoleQuestion } from '../vault/check-role.js' */
 /** @import { Fixture, PrepareContext } from './index.js' */
 
 /** @typedef {Fixture & {basePath: string, headers: Record<string, string>}} CallFixture `headers` may hold the token */
 
 /**
  * @param {PrepareContext} context
- * @param {{withToken?: boolean, usesBefore?: number, usesInRun?: boolean}} [options] without a token nothing secret is sent; how often
- *   it is used, where it can be used so often only: in preparing, and whether requests under load use it
+ * @param {{withToken?: boolean, usesBefore?: number, usesInRun?: boolean}} [options] without a token nothing secret is sent; a token
+ *   may have a limited number of uses: `usesBefore` in preparing; `usesInRun`: whether requests under load use it
  * @returns {Promise<CallFixture>}
- * @throws {PkiLoadError} where the target cannot be used
+ * @throws {PkiLoadError} if the target cannot be used
  */
-export async function prepareCalls(
-  { plan, client, token, keepAlive, warn },
-  { withToken = true, usesBefore = 0, usesInRun = true } = {},
-) {
-  const { namespace } = plan.target;
-  const health = await checkHealth(client, { namespace });
+export async function prepareCalls(context, { withToken = true, usesBefore = 0, usesInRun = true } = {}) {
+  const { plan, client, token, warn } = context;
+  const health = await checkHealth(client, { namespace: plan.target.namespace });
   health.warnings.forEach(warn);
   if (withToken) {
-    // In a mix the others use it too.
+    // In a mix, the other operations use the token, too.
     const inRun = usesInRun ? expectedRequests(plan.load) : 0;
-    const facts = await checkToken(client, {
-      neededMs: longestRunMs(plan.load),
-      neededRequests: inRun === null ? null : usesBefore + inRun,
-    });
-    if (facts.renewEveryMs !== null) keepAlive(facts.renewEveryMs);
-    facts.warnings.forEach(warn);
+    await useToken(context, inRun === null ? null : usesBefore + inRun, longestRunMs(plan.load));
   }
   return fixtureOf(plan, health, withToken ? token : null);
+}
+
+/** @param {PrepareContext} context @param {number | null} neededRequests @param {number | null} neededMs */
+async function useToken({ client, keepAlive, warn }, neededRequests, neededMs) {
+  const { renewEveryMs, warnings } = await checkToken(client, { neededMs, neededRequests });
+  // At once: its life runs out during the preparation, too.
+  if (renewEveryMs !== null) keepAlive(renewEveryMs);
+  warnings.forEach(warn);
 }
 
 /**
@@ -52,25 +53,40 @@ export function fixtureOf({ target: { url, namespace } }, { product, version }, 
   return { origin, targetUrl: url, target: { product, version }, basePath, headers };
 }
 
+/** The clocks of this machine and the target may differ by so much. */
+export const CLOCK_SKEW_MS = 5000;
+
+/** For requests about the mount's CA, which need no token. @param {PrepareContext} context @returns {Promise<CallFixture & {issuerPem: string}>} */
+export async function prepareIssuer(context) {
+  const { client, plan } = context;
+  const fixture = await prepareCalls(context, { withToken: false });
+  await checkMount(client, plan.target.mount);
+  const { pem } = await checkIssuer(client, plan.target.mount);
+  return { ...fixture, issuerPem: pem };
+}
+
 /**
- * Checks whether the run can work at all; the first failure throws, with the remedy.
+ * Checks whether certificates can be issued; the first failure throws, with the remedy.
  *
  * @param {PrepareContext} context
- * @param {{operation: 'issue' | 'sign', role: string, commonName: string, altNames?: string[], ipSans?: string[],
- *   ttl?: string | null, keyType?: 'rsa' | 'ec' | 'ed25519' | null, keyBits?: number | null, requests: number | null,
- *   neededMs: number | null}} question
+ * @param {Omit<RoleQuestion, 'mount' | 'role'> & {role: string | null, requests: number | null, neededMs: number | null}} question
+ *   `role` null: sign-verbatim
  */
-export async function checkIssuance({ plan, client, keepAlive, warn }, { requests, neededMs, ...question }) {
+export async function checkIssuance(context, { role, requests, neededMs, ...question }) {
+  const { plan, client, warn } = context;
   const { mount, namespace } = plan.target;
   const health = await checkHealth(client, { namespace });
-  const token = await checkToken(client, { neededMs, neededRequests: requests });
-  // At once: its life runs out during the preparation, too.
-  if (token.renewEveryMs !== null) keepAlive(token.renewEveryMs);
+  await useToken(context, requests, neededMs);
   const mountFacts = await checkMount(client, mount);
   const issuer = await checkIssuer(client, mount);
-  const roleFacts = await checkRole(client, { mount, ...question });
-  for (const { warnings } of [health, token, mountFacts, roleFacts]) warnings.forEach(warn);
-  return { health, role: roleFacts.role, issuer };
+  for (const { warnings } of [health, mountFacts]) warnings.forEach(warn);
+  if (role === null) {
+    await checkPermission(client, `${mount}/sign-verbatim`);
+    return { health, role: {}, issuer };
+  }
+  const facts = await checkRole(client, { mount, role, ...question });
+  facts.warnings.forEach(warn);
+  return { health, role: facts.role, issuer };
 }
 
 /** The client has one connection, and a call's timeout counts from its beginning: more calls would time out while they wait for it. */
@@ -86,34 +102,28 @@ const AT_ONCE = 2;
 export async function manyCalls(size, { label, progress, signal }, work) {
   /** @type {T[]} */
   const made = new Array(size);
-  let [next, done, failed] = [0, 0, false];
-  const goOn = async () => {
-    while (next < size && !failed) {
-      if (signal.aborted) throw new PkiLoadError('interrupted', `${label}: interrupted.`, { exitCode: 130 });
-      const i = next++;
-      made[i] = await work(i);
-      progress(label, ++done, size);
+  let [next, done] = [0, 0];
+  const workOn = async () => {
+    try {
+      while (next < size) {
+        if (signal.aborted)
+          throw new PkiLoadError('interrupted', `${label}: interrupted.`, { exitCode: 130 });
+        const i = next++;
+        made[i] = await work(i);
+        progress(label, ++done, size);
+      }
+    } catch (error) {
+      next = size;
+      throw error;
     }
   };
-  const orFail = () =>
-    goOn().catch((error) => {
-      failed = true;
-      throw error;
-    });
-  await Promise.all(Array.from({ length: AT_ONCE }, orFail));
+  await Promise.all(Array.from({ length: AT_ONCE }, workOn));
   return made;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** @typedef {{serial: string, certificate: string, issuingCa: string}} IssuedBefore `serial` as Vault writes it; PEM */
-
-/**
- * Short-lived, so that storage and CRL can be tidied soon.
- *
- * @param {LoadPlan} load
- * @returns {number} a lifetime that outlasts the run
- */
+/** Short-lived, so that storage and CRL can be tidied soon. @param {LoadPlan} load @returns {number} a lifetime that outlasts the run */
 export function lifetimeMs(load) {
   const runMs = longestRunMs(load);
   return runMs === null ? 24 * HOUR_MS : runMs + HOUR_MS;
@@ -124,10 +134,14 @@ export function describeLifetime(load) {
   return `for ${formatDuration(lifetimeMs(load))}, or as the role limits it`;
 }
 
+/** @typedef {{serial: string, certificate: string, issuingCa: string}} IssuedBefore `serial` as Vault writes it; PEM */
+
 /**
+ * Issues certificates with --role and --cn.
+ *
  * @param {PrepareContext} context
- * @param {{size: number, label: string}} what `label` for its progress
- * @returns {Promise<IssuedBefore[]>} with --role and --cn
+ * @param {{size: number, label: string}} options `label` for its progress
+ * @returns {Promise<IssuedBefore[]>}
  */
 export async function issueBefore({ client, plan, progress, signal }, { size, label }) {
   const { role, cn } = plan.options;
@@ -142,14 +156,14 @@ export async function issueBefore({ client, plan, progress, signal }, { size, la
     }
     throw targetError(
       'not_issued',
-      `${client.origin} was asked for a certificate, and answered without one.`,
+      `${client.origin} was asked for a certificate, and its response has none.`,
       'Check with vault write what the role issues.',
     );
   });
 }
 
 /**
- * By the certificate itself: one that a role with no_store issued is not known by its serial.
+ * Revokes them by the certificate itself: Vault does not know the serial of one that a role with no_store issued.
  *
  * @param {PrepareContext} context
  * @param {IssuedBefore[]} issued
@@ -162,7 +176,7 @@ export async function revokeBefore({ client, plan, progress, signal }, issued) {
     if (data?.revocation_time > 0) return;
     throw targetError(
       'not_revoked',
-      `${client.origin} was asked to revoke ${serial}, and did not say that it is revoked.`,
+      `${client.origin} was asked to revoke ${serial}, and did not confirm it.`,
       'Check with vault write that the mount revokes what the role issues.',
     );
   });

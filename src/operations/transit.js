@@ -1,102 +1,67 @@
-/** `transit`: encryption as a service, with a key made for the run; each response is compared with the request. */
+/** `transit`: encryption as a service, with a key created for the run; each response is compared with the request. */
 import { constants, createPublicKey, verify } from 'node:crypto';
 import { targetError, usageError } from '../common/errors.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { manyCalls, prepareCalls } from './prepare.js';
-import { apiPath, inGroup, MOST_BYTES, secretValue } from './request-parts.js';
+import { apiPath, inGroup, MOST_BYTES, option, secretValue } from './request-parts.js';
 
-/** @import { VaultClient } from '../vault/client.js' */
+/** @import { Request } from '../http/exchange.js' */
 /** @import { Operation, PrepareContext } from './index.js' */
-/** @import { CallFixture } from './prepare.js' */
 /** @import { KeyObject } from 'node:crypto' */
 
-/** A ciphertext holds its nonce and its tag: bytes more than the text. */
-const NONCE_AND_TAG = 12 + 16;
-
-/** RSA-OAEP with SHA-256 (RFC 8017, 7.1.1): bytes of the modulus that are no text. */
-const OAEP_OVERHEAD = 2 * 32 + 2;
-
-/** @typedef {{modulusBytes?: number}} EncryptionKey */
-
-/** @type {Readonly<Record<string, EncryptionKey>>} */
-const ENCRYPT = Object.freeze({
-  'aes256-gcm96': {},
-  'aes128-gcm96': {},
-  'chacha20-poly1305': {},
-  'rsa-2048': { modulusBytes: 256 },
-  'rsa-3072': { modulusBytes: 384 },
-  'rsa-4096': { modulusBytes: 512 },
+/** What the key does before `decrypt` or `verify` can undo it: the field of its response, and the field of its input. */
+const MAKES = Object.freeze({
+  encrypt: { field: 'ciphertext', textField: 'plaintext' },
+  sign: { field: 'signature', textField: 'input' },
 });
 
-/** By capability; the first is the default. */
+/** The first is the default. */
 export const KEY_TYPES = Object.freeze({
-  encrypt: Object.keys(ENCRYPT),
+  encrypt: ['aes256-gcm96', 'aes128-gcm96', 'chacha20-poly1305', 'rsa-2048', 'rsa-3072', 'rsa-4096'],
   sign: ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'],
 });
+
+const ACTIONS = ['encrypt', 'decrypt', 'sign', 'verify'];
 
 const KEY = 'load';
 
 /** All texts together; every thread holds the bodies of all requests. */
-const MOST_POOL_BYTES = 64 * 1024 * 1024;
+const MOST_POOL_MIB = 64;
 
-const ACTIONS = Object.freeze(['encrypt', 'decrypt', 'sign', 'verify']);
+/** A ciphertext has so many bytes more than its text. */
+const NONCE_AND_TAG = 12 + 16;
 
-const options = inGroup('Transit', {
-  action: {
-    type: 'choice',
-    choices: ACTIONS,
-    default: 'encrypt',
-    describe: 'Transit action; inputs are prepared before the run',
-  },
-  'key-type': {
-    type: 'choice',
-    choices: [...new Set([...KEY_TYPES.encrypt, ...KEY_TYPES.sign])],
-    describe: 'Type of the key',
-    defaultText: `${KEY_TYPES.encrypt[0]}, or ${KEY_TYPES.sign[0]} to sign and verify`,
-  },
-  size: {
-    type: 'integer',
-    placeholder: 'BYTES',
-    default: 64,
-    min: 1,
-    max: MOST_BYTES,
-    describe: 'Size of a random text, before base64',
-  },
-  pool: {
-    type: 'integer',
-    placeholder: 'N',
-    default: 100,
-    min: 1,
-    max: 100_000,
-    describe: 'Different texts, used in turn',
-  },
-});
-
-/** @typedef {'encrypt' | 'sign'} Making the action that makes what another is about */
-/** @typedef {CallFixture & {mount: string, dataSeed: number, made: string[], publicKey: string | null}} TransitFixture
- *   `dataSeed`: what the texts follow from, also where several runs share them; `made`: ciphertexts or signatures, by number of the text */
-
-/** What the answer holds, and what the text is called that is sent. @type {Record<Making, {field: string, textField: string}>} */
-const MAKES = {
-  encrypt: { field: 'ciphertext', textField: 'plaintext' },
-  sign: { field: 'signature', textField: 'input' },
-};
+/** RSA-OAEP with SHA-256 (RFC 8017, 7.1.1): bytes of the modulus that hold no text. */
+const OAEP_OVERHEAD = 2 * 32 + 2;
 
 /** @type {Operation} */
-export const operation = {
+export const transit = {
   name: 'transit',
   unit: 'transit responses',
   examples: [
     'transit --concurrency 100 --duration 10s',
     "transit --action sign --key-type ecdsa-p256 --rate 200 --duration 1m --require 'p99<50ms'",
   ],
-  options,
-  outcomes: Object.freeze({
-    encrypted: 'a ciphertext, as long as one of such a text is; what it holds is not looked at',
+  options: inGroup('Transit', {
+    action: option.choice(ACTIONS, 'Transit action; inputs are prepared before the run', {
+      default: 'encrypt',
+    }),
+    'key-type': option.choice([...new Set([...KEY_TYPES.encrypt, ...KEY_TYPES.sign])], 'Type of the key', {
+      defaultText: `${KEY_TYPES.encrypt[0]}, or ${KEY_TYPES.sign[0]} to sign and verify`,
+    }),
+    size: option.integer('BYTES', 'Size of a random text, before base64', {
+      default: 64,
+      min: 1,
+      max: MOST_BYTES,
+    }),
+    pool: option.integer('N', 'Different texts, used in turn', { default: 100, min: 1, max: 100_000 }),
+  }),
+  outcomes: {
+    encrypted: 'a ciphertext of the right length; it is not decrypted',
     decrypted: 'the text that had been encrypted',
     signed: "a signature of the text by the key's public key",
-    verified: 'the signature was found to be good, as it is',
+    verified: 'the good signature was found to be good',
     no_ciphertext: 'HTTP 2xx, but without a ciphertext',
     wrong_length: 'HTTP 2xx, but the ciphertext is too long or too short to be one of the text',
     other_text: 'HTTP 2xx, but not the text that had been encrypted',
@@ -104,161 +69,134 @@ export const operation = {
     bad_signature: 'HTTP 2xx, but the signature is not good for the text',
     called_bad: 'HTTP 2xx, but a good signature was not found to be good',
     ...CALL_OUTCOMES,
-  }),
-  check({ action, keyType, size, pool }) {
+  },
+  check({ action, size, pool, ...given }) {
     const making = makingOf(action);
-    const type = keyTypeOf(making, keyType);
-    const able = KEY_TYPES[making];
-    if (!able.includes(type)) {
-      throw usageError(
-        'contradiction',
-        `--action ${action} cannot be done with a key of type ${type}.`,
-        `Use one of ${able.join(', ')}.`,
-      );
-    }
-    if (making === 'encrypt' && size > longestText(type)) {
-      throw usageError(
-        'contradiction',
-        `A key of type ${type} encrypts at most ${longestText(type)} bytes, but --size is ${size}.`,
+    const keyType = given.keyType ?? KEY_TYPES[making][0];
+    const longest =
+      making === 'encrypt' && isRsa(keyType) ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
+    /** @type {[boolean, string, string][]} */
+    const clashes = [
+      [
+        !KEY_TYPES[making].includes(keyType),
+        `--action ${action} cannot be done with a key of type ${keyType}.`,
+        `Use one of ${KEY_TYPES[making].join(', ')}.`,
+      ],
+      [
+        size > longest,
+        `A key of type ${keyType} encrypts at most ${longest} bytes, but --size is ${size}.`,
         `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
-      );
-    }
-    if (size * pool > MOST_POOL_BYTES) {
-      throw usageError(
-        'contradiction',
-        `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_BYTES / 1024 / 1024} MiB, which every thread would hold.`,
+      ],
+      [
+        size * pool > MOST_POOL_MIB * 1024 * 1024,
+        `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_MIB} MiB, which every thread would hold.`,
         'Lower one of them.',
-      );
+      ],
+    ];
+    for (const [isWrong, message, remedy] of clashes) {
+      if (isWrong) throw usageError('contradiction', message, remedy);
     }
   },
   async prepare(context) {
     const { client, plan, signal } = context;
-    const { action, keyType } = plan.options;
+    const { action, keyType, pool } = plan.options;
     const making = makingOf(action);
-    const fixture = await prepareCalls(context, { usesBefore: action === making ? 0 : plan.options.pool });
+    const fixture = await prepareCalls(context, { usesBefore: action === making ? 0 : pool });
     const mount = await makeOwnMount(context, 'mounts', 'transit');
-    const type = keyTypeOf(making, keyType);
-    await untilReady(() => client.write(`${mount}/keys/${KEY}`, { type }), signal);
+    const path = `${mount}/keys/${KEY}`;
+    await untilReady(() => client.write(path, { type: keyType ?? KEY_TYPES[making][0] }), signal);
+    const { data: key } = action === 'sign' ? await client.read(path) : { data: null };
     return {
       ...fixture,
       mount,
+      // The texts follow from it, also in several runs that share them.
       dataSeed: plan.load.seed,
-      made: action === making ? [] : await makeAll(context, mount, making),
-      publicKey: action === 'sign' ? await readPublicKey(client, mount) : null,
+      made: action === making ? [] : await makeInputs(context, mount, making),
+      publicKey: key === null ? null : String(key.keys?.[key.latest_version]?.public_key),
     };
   },
   createRequester({ options: { action, size, pool } }, { basePath, headers, mount, dataSeed, made }) {
     const path = apiPath(basePath, mount, action, KEY);
     const { field, textField } = MAKES[makingOf(action)];
-    const bodyOf = (/** @type {number} */ number) => {
-      if (action === 'decrypt') return { [field]: made[number] };
-      const text = { [textField]: secretValue(dataSeed, number, size) };
-      return action === 'verify' ? { ...text, [field]: made[number] } : text;
-    };
-    const requests = Array.from({ length: pool }, (_, number) => ({
-      method: /** @type {const} */ ('POST'),
-      path,
-      headers,
-      body: JSON.stringify(bodyOf(number)),
-    }));
+    /** @type {Request[]} */
+    const requests = Array.from({ length: pool }, (_, number) => {
+      const input = {
+        ...(action === 'decrypt' ? {} : { [textField]: secretValue(dataSeed, number, size) }),
+        ...(action in MAKES ? {} : { [field]: made[number] }),
+      };
+      return { method: 'POST', path, headers, body: JSON.stringify(input) };
+    });
     return (index) => requests[index % pool];
   },
   createClassifier({ options: { action, keyType, size, pool } }, { dataSeed, publicKey }) {
     const textOf = (/** @type {number} */ index) => secretValue(dataSeed, index % pool, size);
-    switch (action) {
-      case 'encrypt':
-        return createEncryptClassifier(ciphertextBytes(keyTypeOf('encrypt', keyType), size));
-      case 'decrypt':
-        return createJsonClassifier('decrypted', ({ data }, index) =>
-          data?.plaintext === textOf(index) ? null : 'other_text',
-        );
-      case 'verify':
-        return createJsonClassifier('verified', ({ data }) => (data?.valid === true ? null : 'called_bad'));
-      default:
-        return createJsonClassifier('signed', ({ data }, index) => {
-          const signature = bytesOf(data?.signature);
-          if (signature === null) return 'no_signature';
-          const text = Buffer.from(textOf(index), 'base64');
-          return isSignature(text, signature, publicKey) ? null : 'bad_signature';
-        });
+    if (action === 'decrypt') {
+      return createJsonClassifier('decrypted', ({ data }, index) =>
+        data?.plaintext === textOf(index) ? null : 'other_text',
+      );
     }
+    if (action === 'verify') {
+      return createJsonClassifier('verified', ({ data }) => (data?.valid === true ? null : 'called_bad'));
+    }
+    if (action === 'encrypt') {
+      const length = ciphertextBytes(keyType ?? KEY_TYPES.encrypt[0], size);
+      return createJsonClassifier('encrypted', ({ data }) => {
+        const ciphertext = bytesOf(data?.ciphertext);
+        if (ciphertext === null) return 'no_ciphertext';
+        return ciphertext.length === length ? null : 'wrong_length';
+      });
+    }
+    return createJsonClassifier('signed', ({ data }, index) => {
+      const signature = bytesOf(data?.signature);
+      if (signature === null) return 'no_signature';
+      const text = Buffer.from(textOf(index), 'base64');
+      return isSignature(text, signature, publicKey) ? null : 'bad_signature';
+    });
   },
 };
 
-/** @param {number} length bytes of a right ciphertext */
-function createEncryptClassifier(length) {
-  return createJsonClassifier('encrypted', ({ data }) => {
-    const ciphertext = bytesOf(data?.ciphertext);
-    if (ciphertext === null) return 'no_ciphertext';
-    return ciphertext.length === length ? null : 'wrong_length';
-  });
-}
-
-/** @param {string} action @returns {Making} */
+/** @param {string} action @returns {keyof typeof MAKES} the action whose results it is about */
 function makingOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
 }
 
-/** @param {Making} making @param {string | null} given @returns {string} */
-function keyTypeOf(making, given) {
-  return given ?? KEY_TYPES[making][0];
+/** @param {string} keyType */
+function isRsa(keyType) {
+  return keyType.startsWith('rsa-');
 }
 
 /**
  * @param {PrepareContext} context
  * @param {string} mount
- * @param {Making} making
+ * @param {keyof typeof MAKES} making
  * @returns {Promise<string[]>} ciphertexts or signatures, by number of the text
  */
-async function makeAll({ client, plan, progress, signal }, mount, making) {
+async function makeInputs({ client, plan, progress, signal }, mount, making) {
   const { size, pool } = plan.options;
   const { field, textField } = MAKES[making];
   const label = making === 'encrypt' ? 'Encrypting texts' : 'Signing texts';
   return manyCalls(pool, { label, progress, signal }, async (number) => {
-    const { data } = await client.write(`${mount}/${making}/${KEY}`, {
-      [textField]: secretValue(plan.load.seed, number, size),
-    });
+    const input = { [textField]: secretValue(plan.load.seed, number, size) };
+    const { data } = await client.write(`${mount}/${making}/${KEY}`, input);
     if (bytesOf(data?.[field]) !== null) return data?.[field];
-    throw targetError(
-      'transit_answer',
-      `${client.origin} answered ${making} without a ${field}, so there is nothing to ask about.`,
-    );
+    throw targetError('transit_answer', `${client.origin} responded to ${making} without a ${field}.`);
   });
 }
 
-/** @param {VaultClient} client @param {string} mount @returns {Promise<string>} */
-async function readPublicKey(client, mount) {
-  const { data } = await client.read(`${mount}/keys/${KEY}`);
-  return String(data?.keys?.[data.latest_version]?.public_key);
-}
-
-/** @param {string} keyType @returns {number} the longest text that it encrypts, bytes */
-export function longestText(keyType) {
-  const { modulusBytes } = ENCRYPT[keyType];
-  return modulusBytes === undefined ? Number.POSITIVE_INFINITY : modulusBytes - OAEP_OVERHEAD;
-}
-
-/**
- * @param {string} keyType
- * @param {number} size of the text, bytes
- * @returns {number} bytes of its ciphertext
- */
+/** @param {string} keyType @param {number} size of the text, bytes @returns {number} bytes of its ciphertext */
 export function ciphertextBytes(keyType, size) {
-  return ENCRYPT[keyType].modulusBytes ?? size + NONCE_AND_TAG;
+  return isRsa(keyType) ? Number(keyType.slice(4)) / 8 : size + NONCE_AND_TAG;
 }
 
-/**
- * @param {unknown} text of an answer
- * @returns {Buffer | null} what follows the version of the key; null: it is no such text
- */
+/** @param {unknown} text `vault:v1:BASE64` @returns {Buffer | null} null: another text */
 export function bytesOf(text) {
   const [, base64] = (typeof text === 'string' && /^vault:v\d+:([A-Za-z0-9+/]+={0,2})$/.exec(text)) || [];
   return base64 === undefined ? null : Buffer.from(base64, 'base64');
 }
 
 /**
- * The defaults of transit/sign: SHA-256 before it signs (not for Ed25519), ECDSA signatures as ASN.1, RSA padded by PSS with a salt
- * as long as can be.
+ * The defaults of transit/sign: SHA-256 before it signs (not for Ed25519), ECDSA signatures as ASN.1, RSA padded by PSS with the longest
+ * salt.
  *
  * @param {Buffer} text
  * @param {Buffer} signature
@@ -267,30 +205,30 @@ export function bytesOf(text) {
 export function isSignature(text, signature, publicKey) {
   try {
     const key = keyOf(publicKey);
-    const type = key.asymmetricKeyType;
-    if (type === 'ed25519') return verify(null, text, key, signature);
-    if (type === 'ec') return verify('sha256', text, key, signature);
+    if (key.asymmetricKeyType === 'ed25519') return verify(null, text, key, signature);
     const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
-    return verify('sha256', text, { key, ...pss }, signature);
+    return verify('sha256', text, key.asymmetricKeyType === 'ec' ? key : { key, ...pss }, signature);
   } catch {
     return false;
   }
 }
 
-/** @type {Map<string, KeyObject>} */
-const known = new Map();
+/** @type {{text: string, key: KeyObject} | null} */
+let lastKey = null;
 
 /** SubjectPublicKeyInfo of Ed25519 (RFC 8410) up to the key itself. */
 const ED25519_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** @param {string} publicKey */
-function keyOf(publicKey) {
-  const before = known.get(publicKey);
-  if (before !== undefined) return before;
-  const der = () => Buffer.concat([ED25519_HEAD, Buffer.from(publicKey, 'base64')]);
-  const key = publicKey.startsWith('-----')
-    ? createPublicKey(publicKey)
-    : createPublicKey({ key: der(), format: 'der', type: 'spki' });
-  known.set(publicKey, key);
+/** @param {string} text */
+function keyOf(text) {
+  if (lastKey?.text === text) return lastKey.key;
+  const key = text.startsWith('-----')
+    ? createPublicKey(text)
+    : createPublicKey({
+        key: Buffer.concat([ED25519_HEAD, Buffer.from(text, 'base64')]),
+        format: 'der',
+        type: 'spki',
+      });
+  lastKey = { text, key };
   return key;
 }

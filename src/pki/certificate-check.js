@@ -1,25 +1,20 @@
 /**
- * The judge of a certificate that a CA has just issued. The rules, in their order; the first one broken names the failure:
- * it is there and can be read, its issuing CA too; that CA's name and key issued it; it has the requested names, and is no CA itself; it has
- * the key that was asked for or came along; it is valid now. Extra names are allowed: Vault adds the commonName to the alternative
- * names, and roles may add more. The issuing CA is the one the answer names: whether it is to be trusted is not asked.
+ * The judge of a certificate that a CA has just issued. The rules, in their order; the first one broken names the failure: the certificate
+ * can be read, and its issuing CA, too; that CA's name and key issued it; it has the requested names, and is no CA itself; it has the
+ * requested key, or that of the private key beside it; it is valid now. Extra names are allowed: Vault adds the commonName to the
+ * alternative names, and roles may add more. The issuing CA is the one in the response, trusted or not.
  */
-import { createPublicKey } from 'node:crypto';
+import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
+import { contextTag, DerReader, TAG } from './der.js';
 import { includesIp, includesName, readAlternativeNames } from './names.js';
-import { matchPrivateKey } from './private-key.js';
-import { Remembered } from './remembered.js';
 import { verifySignature } from './signature.js';
 import { decodePem } from './text.js';
-/** @import { KeyObject } from 'node:crypto' */
+/** @import { ECDH, KeyObject } from 'node:crypto' */
+/** @import { CertificateFields } from './certificate-der.js' */
 
 /**
- * @typedef {import('./certificate-der.js').CertificateFields} CertificateFields
- *
- * @typedef {'no_certificate' | 'certificate_unreadable' | 'no_issuing_ca' | 'issuing_ca_unreadable' | 'wrong_issuer'
- *   | 'unsupported_signature_algorithm' | 'bad_signature' | 'wrong_subject' | 'wrong_sans' | 'ca_certificate' | 'key_mismatch'
- *   | 'private_key_unreadable' | 'not_yet_valid' | 'certificate_expired'} CertificateFailure
- *
+ * @typedef {keyof typeof CERTIFICATE_FAILURES} CertificateFailure
  * @typedef {object} IssuedAnswer
  * @property {unknown} certificatePem
  * @property {unknown} issuingCaPem
@@ -30,7 +25,7 @@ import { decodePem } from './text.js';
  * @property {number} [skewMs] how far the clocks may be apart
  */
 
-/** Every failure with its description. @type {Readonly<Record<CertificateFailure, string>>} */
+/** Every failure with its description. */
 export const CERTIFICATE_FAILURES = Object.freeze({
   no_certificate: 'The response has no certificate.',
   certificate_unreadable: 'The certificate is not PEM or not DER.',
@@ -42,6 +37,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   wrong_subject: 'The certificate has another commonName than was asked for.',
   wrong_sans: 'The certificate lacks an alternative name that was asked for.',
   ca_certificate: 'The certificate is that of a CA, which was not asked for.',
+  unknown_critical_extension: 'The certificate has a critical extension that is not understood here.',
   key_mismatch:
     'The certificate has another key than was asked for, or than the private key that came with it.',
   private_key_unreadable: 'The private key that came with the certificate cannot be read.',
@@ -49,12 +45,13 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   certificate_expired: 'The certificate has expired already.',
 });
 
-export const DEFAULT_SKEW_MS = 5000;
+const DEFAULT_SKEW_MS = 5000;
 
-/** @typedef {{fields: CertificateFields, key: KeyObject} | null} IssuingCa null: unreadable */
+/** @typedef {{subject: Buffer, key: KeyObject} | null} IssuingCa null: unreadable */
 
-/** Issuing CAs by their text. A mount has a few; an answer repeats the text each time. */
-const issuingCas = /** @type {Remembered<string, {ca: IssuingCa}>} */ (new Remembered(16));
+/** By their text, which every response of a mount repeats. @type {Map<string, IssuingCa>} */
+const issuingCas = new Map();
+const MAX_ISSUING_CAS = 16;
 
 /**
  * @param {IssuedAnswer} answer
@@ -75,79 +72,65 @@ export function checkIssuedCertificate(answer) {
   }
 }
 
-/**
- * @param {CertificateFields} certificate
- * @param {IssuedAnswer} answer
- * @returns {CertificateFailure | null}
- */
+/** @param {CertificateFields} certificate @param {IssuedAnswer} answer @returns {CertificateFailure | null} */
 function judge(certificate, answer) {
-  return (
+  const { notBefore, notAfter } = certificate;
+  const { nowMs, skewMs = DEFAULT_SKEW_MS } = answer;
+  const failure =
     checkIssuer(certificate, answer.issuingCaPem) ??
     checkNames(certificate, answer.expected) ??
     (isCa(certificate) ? 'ca_certificate' : null) ??
-    checkKey(certificate, answer) ??
-    checkValidity(certificate, answer)
-  );
+    (certificate.critical !== null ? 'unknown_critical_extension' : null) ??
+    checkKey(certificate, answer);
+  if (failure !== null) return failure;
+  if (notBefore > nowMs + skewMs) return 'not_yet_valid';
+  return notAfter < nowMs - skewMs ? 'certificate_expired' : null;
 }
 
-/**
- * @param {CertificateFields} certificate
- * @param {unknown} issuingCaPem
- * @returns {CertificateFailure | null}
- */
-function checkIssuer(certificate, issuingCaPem) {
-  if (typeof issuingCaPem !== 'string' || issuingCaPem === '') return 'no_issuing_ca';
-  const ca = readIssuingCa(issuingCaPem);
+/** @param {CertificateFields} certificate @param {unknown} pem @returns {CertificateFailure | null} */
+function checkIssuer({ issuer, signed }, pem) {
+  if (typeof pem !== 'string' || pem === '') return 'no_issuing_ca';
+  if (!issuingCas.has(pem)) {
+    if (issuingCas.size >= MAX_ISSUING_CAS) issuingCas.clear();
+    issuingCas.set(pem, readIssuingCa(pem));
+  }
+  const ca = issuingCas.get(pem) ?? null;
   if (ca === null) return 'issuing_ca_unreadable';
-  if (!certificate.issuer.equals(ca.fields.subject)) return 'wrong_issuer';
-  const result = verifySignature(certificate.signed, ca.key);
+  if (!issuer.equals(ca.subject)) return 'wrong_issuer';
+  const result = verifySignature(signed, ca.key);
   if (result === 'unsupported') return 'unsupported_signature_algorithm';
   return result === 'bad' ? 'bad_signature' : null;
 }
 
 /** @param {string} pem @returns {IssuingCa} */
 function readIssuingCa(pem) {
-  const known = issuingCas.get(pem) ?? issuingCas.set(pem, { ca: parseIssuingCa(pem) });
-  return known.ca;
-}
-
-/** @param {string} pem @returns {IssuingCa} */
-function parseIssuingCa(pem) {
   try {
-    const der = decodePem(pem, /^CERTIFICATE$/);
-    if (der === null) return null;
-    const fields = parseCertificate(Buffer.from(der));
-    return { fields, key: createPublicKey({ key: fields.spki, format: 'der', type: 'spki' }) };
+    const { subject, spki } = parseCertificate(decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0));
+    return { subject, key: createPublicKey({ key: spki, format: 'der', type: 'spki' }) };
   } catch {
     return null;
   }
 }
 
 /**
- * The commonName is the one asked for; where a role leaves it out of the subject (`require_cn=false`), it is among the
- * alternative names instead. Those asked for are all there.
- *
+ * The commonName is the requested one; where a role leaves it out of the subject (`require_cn=false`), it is among the
+ * alternative names instead. All requested alternative names are there.
  * @param {CertificateFields} certificate
  * @param {IssuedAnswer['expected']} expected
  * @returns {CertificateFailure | null}
  */
 function checkNames(certificate, { commonName, altNames = [], ipSans = [] }) {
-  const value = certificate.extensions.get(OID.subjectAltName);
-  const names = value === undefined ? { dns: [], email: [], ip: [] } : readAlternativeNames(value);
+  const names = readAlternativeNames(certificate.extensions.get(OID.subjectAltName));
   if (commonName) {
     const subject = commonNameOf(certificate.subject);
     if (subject === null ? !includesName(names, commonName) : subject !== commonName) return 'wrong_subject';
   }
-  const complete =
+  const isComplete =
     altNames.every((name) => includesName(names, name)) && ipSans.every((ip) => includesIp(names, ip));
-  return complete ? null : 'wrong_sans';
+  return isComplete ? null : 'wrong_sans';
 }
 
-/**
- * @param {CertificateFields} certificate
- * @param {IssuedAnswer} answer
- * @returns {CertificateFailure | null}
- */
+/** @param {CertificateFields} certificate @param {IssuedAnswer} answer @returns {CertificateFailure | null} */
 function checkKey({ spki }, { expectedSpki = null, privateKeyPem = null }) {
   if (expectedSpki !== null && !spki.equals(expectedSpki)) return 'key_mismatch';
   if (privateKeyPem === null) return null;
@@ -156,12 +139,97 @@ function checkKey({ spki }, { expectedSpki = null, privateKeyPem = null }) {
   return result === 'mismatch' ? 'key_mismatch' : null;
 }
 
+const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';
+const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
+const ED25519 = '1.3.101.112';
+
+/** OpenSSL's names of the curves that CAs use. @type {Readonly<Record<string, string>>} */
+const CURVES = Object.freeze({
+  '1.2.840.10045.3.1.7': 'prime256v1',
+  '1.3.132.0.33': 'secp224r1',
+  '1.3.132.0.34': 'secp384r1',
+  '1.3.132.0.35': 'secp521r1',
+});
+
 /**
- * @param {CertificateFields} certificate
- * @param {IssuedAnswer} answer
- * @returns {CertificateFailure | null}
+ * Whether a private key is the one of a certificate. RSA: the primes multiply to the certificate's modulus and the exponents fit each
+ * other. EC and others: the public key is derived from the private one. So a key that merely repeats the public half, which
+ * `X509Certificate.checkPrivateKey` would accept, does not pass.
+ * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
+ * @param {Uint8Array} spki raw SubjectPublicKeyInfo
+ * @returns {'match' | 'mismatch' | 'unreadable'} never throws, and reveals nothing of the key
  */
-function checkValidity({ notBefore, notAfter }, { nowMs, skewMs = DEFAULT_SKEW_MS }) {
-  if (notBefore > nowMs + skewMs) return 'not_yet_valid';
-  return notAfter < nowMs - skewMs ? 'certificate_expired' : null;
+export function matchPrivateKey(pem, spki) {
+  try {
+    const der = decodePem(pem, /^(?:RSA |EC )?PRIVATE KEY$/);
+    if (der === null) return 'unreadable';
+    return isKeyOf(der, Buffer.from(spki)) ? 'match' : 'mismatch';
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/** @param {Buffer} der @param {Buffer} spki */
+function isKeyOf(der, spki) {
+  const publicKey = new DerReader(spki).enter(TAG.sequence);
+  const algorithm = publicKey.enter(TAG.sequence);
+  const oid = algorithm.readOid();
+  const bits = publicKey.readBitString();
+  if (oid === RSA_ENCRYPTION) return isRsaKeyOf(unwrap(der), bits);
+  const curve = oid === EC_PUBLIC_KEY ? CURVES[algorithm.readOid()] : undefined;
+  if (curve !== undefined) return isEcKeyOf(unwrap(der), curve, bits);
+  if (oid === ED25519) return isEd25519KeyOf(unwrap(der), bits);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  return createPublicKey(key).export({ format: 'der', type: 'spki' }).equals(spki);
+}
+
+/** The key inside PKCS#8 (RFC 5208 section 5), or the bytes as they are. @param {Buffer} der */
+function unwrap(der) {
+  const outer = new DerReader(der);
+  const fields = outer.enter(TAG.sequence);
+  outer.finish();
+  fields.readSmallNumber(TAG.integer);
+  if (fields.tag !== TAG.sequence) return der;
+  fields.next();
+  return fields.read(TAG.octetString);
+}
+
+/**
+ * RSAPrivateKey, RFC 8017 appendix A.1.2: n = p q, and e d = 1 modulo p - 1 and q - 1.
+ * @param {Buffer} der
+ * @param {Buffer} bits RSAPublicKey
+ */
+function isRsaKeyOf(der, bits) {
+  const wanted = new DerReader(bits).enter(TAG.sequence);
+  const fields = new DerReader(der).enter(TAG.sequence);
+  if (fields.readSmallNumber(TAG.integer) !== 0) return false;
+  const [modulus, exponent, ...rest] = Array.from({ length: 5 }, () => fields.readInteger());
+  if (!modulus.equals(wanted.readInteger()) || !exponent.equals(wanted.readInteger())) return false;
+  const [n, e, d, p, q] = [modulus, exponent, ...rest].map((bytes) => BigInt(`0x${bytes.toString('hex')}`));
+  const isInverse = (/** @type {bigint} */ order) => (e * (d % order)) % order === 1n;
+  return p > 1n && q > 1n && p * q === n && isInverse(p - 1n) && isInverse(q - 1n);
+}
+
+/** One of each curve: OpenSSL makes one no faster than it multiplies the point. @type {Record<string, ECDH>} */
+const keyAgreements = {};
+
+/** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {string} curve @param {Buffer} bits uncompressed point */
+function isEcKeyOf(der, curve, bits) {
+  const fields = new DerReader(der).enter(TAG.sequence);
+  if (fields.readSmallNumber(TAG.integer) !== 1) return false;
+  const secret = fields.read(TAG.octetString);
+  const parameters = fields.enterOptional(contextTag(0));
+  if (parameters !== null && CURVES[parameters.readOid()] !== curve) return false;
+  keyAgreements[curve] ??= createECDH(curve);
+  const ecdh = keyAgreements[curve];
+  ecdh.setPrivateKey(secret); // throws for bytes that are no key of the curve, and keeps the previous one
+  return ecdh.getPublicKey().equals(bits);
+}
+
+/** RFC 8410 section 7. By way of JWK, since OpenSSL takes 0.4 ms to find out the kind of a DER key. @param {Buffer} der @param {Buffer} bits */
+function isEd25519KeyOf(der, bits) {
+  const d = new DerReader(der).read(TAG.octetString).toString('base64url');
+  const x = bits.toString('base64url');
+  const key = createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', d, x } });
+  return createPublicKey(key).export({ format: 'jwk' }).x === x;
 }

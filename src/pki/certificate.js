@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
 import { ocspAddresses, parseCertificate } from './certificate-der.js';
-import { DerError, DerReader, TAG } from './der.js';
+import { DerError, TAG } from './der.js';
 import { verifySignature } from './signature.js';
 import { pemBlocks } from './text.js';
 
@@ -38,8 +38,6 @@ export function readCertificates(bytes, name) {
   if (source[0] !== TAG.sequence) {
     throw usageError('no_certificate', `${name} is neither PEM nor DER and holds no certificate.`, REMEDY);
   }
-  const other = kindOfDer(source);
-  if (other !== null) throw notCertificate(other, name);
   return [readDer(source, name)];
 }
 
@@ -62,7 +60,7 @@ function readPem(text, name) {
       certificates.push(readDer(Buffer.from(body, 'base64'), name));
     } else other ??= label;
   }
-  if (certificates.length === 0) throw notCertificate(kindOfLabel(other ?? ''), name);
+  if (certificates.length === 0) throw notCertificate(other ?? '', name);
   return certificates;
 }
 
@@ -85,58 +83,19 @@ function unreadable(name, why) {
   );
 }
 
-/** @typedef {'key' | 'csr' | 'crl' | 'public' | 'other'} OtherKind */
+/** By the end of a PEM label. @type {[string, string, string][]} */
+const OTHERS = [
+  ['PRIVATE KEY', 'private_key_given', 'a private key'],
+  ['CERTIFICATE REQUEST', 'csr_given', 'a certificate signing request'],
+  ['CRL', 'crl_given', 'a certificate revocation list'],
+  ['PUBLIC KEY', 'public_key_given', 'a public key'],
+  ['', 'no_certificate', 'something else'],
+];
 
-/** @type {Readonly<Record<OtherKind, {code: string, text: string}>>} */
-const OTHERS = Object.freeze({
-  key: { code: 'private_key_given', text: 'a private key' },
-  csr: { code: 'csr_given', text: 'a certificate signing request' },
-  crl: { code: 'crl_given', text: 'a certificate revocation list' },
-  public: { code: 'public_key_given', text: 'a public key' },
-  other: { code: 'no_certificate', text: 'something else' },
-});
-
-/** @param {OtherKind} kind @param {string} name */
-function notCertificate(kind, name) {
-  const { code, text } = OTHERS[kind];
-  return usageError(code, `${name} holds ${text}, not a certificate.`, REMEDY);
-}
-
-/** @param {string} label @returns {OtherKind} */
-function kindOfLabel(label) {
-  if (label.endsWith('PRIVATE KEY')) return 'key';
-  if (label.endsWith('CERTIFICATE REQUEST')) return 'csr';
-  if (label.endsWith('CRL')) return 'crl';
-  return label.endsWith('PUBLIC KEY') ? 'public' : 'other';
-}
-
-/**
- * A guess by the tags of the first elements.
- *
- * @param {Buffer} der
- * @returns {OtherKind | null} null: perhaps a certificate
- */
-function kindOfDer(der) {
-  try {
-    const outer = new DerReader(der).enter(TAG.sequence);
-    if (outer.tag === TAG.integer) return 'key';
-    const tags = tagsOf(outer.enter(TAG.sequence));
-    if (/^(02)?3030(17|18)/.test(tags)) return 'crl';
-    if (/^023030a0$/.test(tags)) return 'csr';
-    return outer.tag === TAG.bitString ? 'public' : null;
-  } catch {
-    return null;
-  }
-}
-
-/** @param {DerReader} reader */
-function tagsOf(reader) {
-  let tags = '';
-  while (!reader.atEnd && tags.length < 16) {
-    tags += reader.tag.toString(16).padStart(2, '0');
-    reader.next();
-  }
-  return tags;
+/** @param {string} label @param {string} name */
+function notCertificate(label, name) {
+  const [, code, what] = OTHERS.find(([end]) => label.endsWith(end)) ?? OTHERS[4];
+  return usageError(code, `${name} holds ${what}, not a certificate.`, REMEDY);
 }
 
 /**
@@ -147,26 +106,16 @@ function tagsOf(reader) {
  */
 export function assertIssued(leaf, issuer, names) {
   if (isIssuedBy(leaf, issuer)) return;
-  if (leaf.der.equals(issuer.der)) {
-    const message = `${names.leaf} and ${names.issuer} hold the same certificate, which did not issue itself.`;
-    throw usageError(
-      'wrong_issuer',
-      message,
-      `Give the certificate of ${nameText(leaf.x509.issuer)} as the issuer.`,
-    );
-  }
   if (isIssuedBy(issuer, leaf)) {
     const message = `${names.leaf} issued ${names.issuer}: the two were swapped.`;
     throw usageError('certificates_swapped', message, 'Give them the other way round.');
   }
-  const sameName = leaf.issuerDer.equals(issuer.subjectDer);
-  const message = sameName
-    ? `${names.issuer} has the name of the issuer of ${names.leaf}, but its key did not sign it.`
-    : `${names.issuer} (${nameText(issuer.x509.subject)}) did not issue ${names.leaf}, whose issuer is ${nameText(leaf.x509.issuer)}.`;
-  const remedy = sameName
-    ? 'Perhaps the CA was made anew: give the certificate it had when it issued.'
-    : 'Give the certificate of that issuer.';
-  throw usageError('wrong_issuer', message, remedy);
+  const hasName = leaf.issuerDer.equals(issuer.subjectDer);
+  const why = hasName
+    ? 'it has the name of the issuer, but its key did not sign'
+    : `the issuer is ${nameText(leaf.x509.issuer)}`;
+  const message = `${names.issuer} (${nameText(issuer.x509.subject)}) did not issue ${names.leaf}: ${why}.`;
+  throw usageError('wrong_issuer', message, 'Give the certificate that the issuer had at that time.');
 }
 
 /** @param {Certificate} leaf @param {Certificate} issuer */
@@ -185,10 +134,7 @@ function printable(text) {
   return text.replace(/\n/g, ', ').replace(/[^\x20-\x7e\u00a0-\uffff]/g, '?');
 }
 
-/**
- * @param {Certificate} certificate
- * @returns {string[]} addresses of its OCSP responders, from Authority Information Access
- */
+/** @param {Certificate} certificate @returns {string[]} addresses of its OCSP responders */
 export function ocspUrls(certificate) {
   try {
     return ocspAddresses(parseCertificate(certificate.der));

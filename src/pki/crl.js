@@ -1,12 +1,17 @@
 /** Certificate revocation lists (RFC 5280, section 5): what a relying party must find in order, and how large and old they are. */
+import {
+  demandSameAlgorithm,
+  demandSome,
+  OID,
+  readExtensions,
+  readName,
+  readSigned,
+} from './certificate-der.js';
 import { contextTag, DerError, DerReader, TAG } from './der.js';
-import { demandSameAlgorithm, readExtensions, readName, readSigned } from './fields.js';
 import { verifySignature } from './signature.js';
 
-/** @import { Signed } from './fields.js' */
+/** @import { Extensions, Signed } from './certificate-der.js' */
 /** @import { KeyObject } from 'node:crypto' */
-
-const CRL_NUMBER = '2.5.29.20';
 
 /**
  * @typedef {object} Crl
@@ -15,10 +20,16 @@ const CRL_NUMBER = '2.5.29.20';
  * @property {number | null} nextUpdateMs
  * @property {number} revoked entries
  * @property {Buffer | null} number contents of the INTEGER in cRLNumber (5.2.3), where there is one
- * @property {string | null} critical OID of a critical extension, of the list or of an entry: none is understood here, neither that of a
- *   delta CRL (5.2.4) nor that of a part of a list (5.2.5), so such a list must not be relied on (5.2, 5.3)
+ * @property {string | null} critical OID of a critical extension, of the list or of an entry
  * @property {Signed} signed
  */
+
+/**
+ * No critical extension is understood: neither that of a delta CRL (5.2.4), nor that of a part of a list (5.2.5), nor that of an
+ * indirect one (5.3.3). Such a list must not be relied on (5.2, 5.3).
+ * @type {ReadonlySet<string>}
+ */
+const NONE = new Set();
 
 /**
  * @param {Uint8Array} der CertificateList; the result has views into it
@@ -28,80 +39,42 @@ const CRL_NUMBER = '2.5.29.20';
  */
 export function parseCrl(der, onEntry = () => {}) {
   const { signed, tbs, rawAlgorithm } = readSigned(der);
-  return { ...readTbs(tbs, rawAlgorithm, onEntry), signed };
-}
-
-/**
- * @param {DerReader} tbs
- * @param {Buffer} rawAlgorithm that must be the same inside (5.1.1.2)
- * @param {(serial: Buffer, revokedMs: number) => void} onEntry
- * @returns {Omit<Crl, 'signed'>}
- */
-function readTbs(tbs, rawAlgorithm, onEntry) {
   // Version 2 is explicit; version 1 is absent and has no extensions (5.1.2.1).
   const isV2 = tbs.tag === TAG.integer;
   if (isV2 && tbs.readSmallNumber(TAG.integer) !== 1) throw new DerError('Not a version of CRLs', tbs.pos);
   demandSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
   const thisUpdateMs = tbs.readTime();
-  const nextUpdateMs = isTime(tbs.tag) ? tbs.readTime() : null;
-  /** @type {Set<string>} */
-  const critical = new Set();
-  const revoked = readEntries(tbs.enterOptional(TAG.sequence), isV2, critical, onEntry);
+  const nextUpdateMs = tbs.tag === TAG.utcTime || tbs.tag === TAG.generalizedTime ? tbs.readTime() : null;
+  /** @type {string | null} */
+  let critical = null;
+  let revoked = 0;
+  // revokedCertificates is left out where there are none (5.1.2.6); some CAs send an empty list all the same.
+  const entries = tbs.enterOptional(TAG.sequence);
+  for (; entries !== null && !entries.atEnd; revoked += 1) {
+    const entry = entries.enter(TAG.sequence);
+    onEntry(entry.readInteger(), entry.readTime());
+    if (!entry.atEnd) critical ??= readSomeExtensions(entry, isV2).critical;
+    entry.finish();
+  }
   const explicit = tbs.enterOptional(contextTag(0));
   tbs.finish();
-  const extensions = explicit === null ? null : readExtensionValues(explicit, isV2, critical);
+  const extensions = explicit === null ? null : readSomeExtensions(explicit, isV2);
   explicit?.finish();
-  const number = extensions?.get(CRL_NUMBER) ?? null;
-  const [first = null] = critical;
+  critical ??= extensions?.critical ?? null;
+  const number = extensions?.values.get(OID.crlNumber);
   return {
-    issuer,
-    thisUpdateMs,
-    nextUpdateMs,
-    revoked,
-    number: number && readWholeInteger(number),
-    critical: first,
+    ...{ issuer, thisUpdateMs, nextUpdateMs, revoked, critical, signed },
+    number: number === undefined ? null : readWholeInteger(number),
   };
 }
 
-/** @param {number} tag */
-function isTime(tag) {
-  return tag === TAG.utcTime || tag === TAG.generalizedTime;
-}
-
-/**
- * revokedCertificates is left out where there are none (5.1.2.6); some send an empty list all the same.
- *
- * @param {DerReader | null} entries
- * @param {boolean} isV2
- * @param {Set<string>} critical filled
- * @param {(serial: Buffer, revokedMs: number) => void} onEntry
- * @returns {number} how many
- */
-function readEntries(entries, isV2, critical, onEntry) {
-  let count = 0;
-  while (entries !== null && !entries.atEnd) {
-    const entry = entries.enter(TAG.sequence);
-    onEntry(entry.readInteger(), entry.readTime());
-    if (!entry.atEnd) readExtensionValues(entry, isV2, critical);
-    entry.finish();
-    count++;
-  }
-  return count;
-}
-
-/** @param {DerReader} reader @param {boolean} isV2 @param {Set<string>} critical filled */
-function readExtensionValues(reader, isV2, critical) {
+/** @param {DerReader} reader @param {boolean} isV2 @returns {Extensions} */
+function readSomeExtensions(reader, isV2) {
   if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
-  const list = reader.enter(TAG.sequence);
-  list.demandSome();
-  /** @type {Map<string, Buffer>} by OID */
-  const values = new Map();
-  readExtensions(list, (oid, value, isCritical) => {
-    if (isCritical) critical.add(oid);
-    values.set(oid, value);
-  });
-  return values;
+  const extensions = readExtensions(reader, NONE);
+  demandSome(extensions);
+  return extensions;
 }
 
 /** @param {Buffer} value DER of an INTEGER and nothing else */
@@ -113,6 +86,4 @@ function readWholeInteger(value) {
 }
 
 /** @param {Crl} crl @param {KeyObject} key of the issuer @returns {'valid' | 'bad' | 'unsupported'} */
-export function verifyCrl({ signed }, key) {
-  return verifySignature(signed, key);
-}
+export const verifyCrl = ({ signed }, key) => verifySignature(signed, key);

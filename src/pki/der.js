@@ -17,25 +17,7 @@ export function asBuffer(bytes) {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/**
- * X.690 section 8.3.2: the first nine bits of an INTEGER are neither all zero nor all one.
- *
- * @param {Uint8Array} value
- * @param {number} [offset]
- */
-export function checkInteger(value, offset) {
-  const redundant =
-    value.length > 1 &&
-    ((value[0] === 0 && (value[1] & 0x80) === 0) || (value[0] === 0xff && (value[1] & 0x80) !== 0));
-  if (value.length === 0 || redundant) throw new DerError('INTEGER is not in its shortest form', offset);
-}
-
-/**
- * Texts of OIDs already met, by a hash of their octets; the same dozen comes back in every message. Bounded: strange ones
- * are not kept.
- *
- * @type {Map<number, {octets: Buffer, text: string}>}
- */
+/** OIDs already decoded, by a hash of their octets: every message has the same dozen. @type {Map<number, {octets: Buffer, text: string}>} */
 const knownOids = new Map();
 const MAX_KNOWN_OIDS = 256;
 
@@ -56,12 +38,7 @@ export function oidText(bytes, from = 0, to = bytes.length) {
   return text;
 }
 
-/**
- * @param {Uint8Array} octets
- * @param {Uint8Array} bytes
- * @param {number} from
- * @param {number} to
- */
+/** @param {Uint8Array} octets @param {Uint8Array} bytes @param {number} from @param {number} to */
 function isAt(octets, bytes, from, to) {
   if (octets.length !== to - from) return false;
   for (let i = 0; i < octets.length; i += 1) if (octets[i] !== bytes[from + i]) return false;
@@ -91,54 +68,46 @@ function decodeOid(value) {
 }
 
 /**
- * `YYYYMMDDHHMMSSZ`; RFC 5280 section 4.1.2.5.2 demands Zulu and seconds and forbids fractions.
- *
+ * The two forms of `Time` (RFC 5280 section 4.1.2.5), in Zulu, with seconds and without fractions: UTCTime `YYMMDDHHMMSSZ`, whose years
+ * 50 to 99 are 19xx, and GeneralizedTime `YYYYMMDDHHMMSSZ`.
  * @param {Uint8Array} bytes
  * @param {number} from
  * @param {number} to
+ * @param {2 | 4} yearDigits
  * @returns {number} epoch milliseconds
  */
-export function parseGeneralizedTime(bytes, from = 0, to = bytes.length) {
-  if (to - from !== 15) throw new DerError('Not a GeneralizedTime YYYYMMDDHHMMSSZ', from);
-  return dateTime(digits(bytes, from, 4), bytes, from + 4);
-}
-
-/**
- * `YYMMDDHHMMSSZ`; years 50 to 99 are 19xx (RFC 5280 section 4.1.2.5.1).
- *
- * @param {Uint8Array} bytes
- * @param {number} from
- * @param {number} to
- * @returns {number} epoch milliseconds
- */
-export function parseUtcTime(bytes, from = 0, to = bytes.length) {
-  if (to - from !== 13) throw new DerError('Not a UTCTime YYMMDDHHMMSSZ', from);
-  const year = digits(bytes, from, 2);
-  return dateTime(year < 50 ? 2000 + year : 1900 + year, bytes, from + 2);
-}
-
-/** @param {number} year @param {Uint8Array} bytes @param {number} at of `MMDDHHMMSSZ` */
-function dateTime(year, bytes, at) {
-  const month = digits(bytes, at, 2);
-  const day = digits(bytes, at + 2, 2);
-  const hour = digits(bytes, at + 4, 2);
-  const minute = digits(bytes, at + 6, 2);
-  const second = digits(bytes, at + 8, 2);
-  const daysInMonth = [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
-  if (bytes[at + 10] !== 0x5a || day < 1 || day > daysInMonth || hour > 23 || minute > 59 || second > 59) {
-    throw new DerError('Not a valid time', at);
-  }
+export function parseTime(bytes, from, to, yearDigits) {
+  const at = from + yearDigits;
+  if (to - at !== 11 || bytes[to - 1] !== 0x5a) throw new DerError('Time is of another form', from);
+  const digits = parseDigits(bytes, from, yearDigits);
+  const year = yearDigits === 4 ? digits : digits < 50 ? 2000 + digits : 1900 + digits;
+  const month = parseDigits(bytes, at, 2);
+  const day = parseDigits(bytes, at + 2, 2);
+  const hour = parseDigits(bytes, at + 4, 2);
+  const minute = parseDigits(bytes, at + 6, 2);
+  const second = parseDigits(bytes, at + 8, 2);
+  if (
+    month < 1 ||
+    month > 12 ||
+    day < 1 ||
+    day > daysIn(year, month) ||
+    hour > 23 ||
+    minute > 59 ||
+    second > 59
+  )
+    throw new DerError('Not a valid time', from);
   const ms = Date.UTC(year, month - 1, day, hour, minute, second);
   return year >= 100 ? ms : new Date(ms).setUTCFullYear(year, month - 1, day);
 }
 
-/** @param {number} year */
-function isLeap(year) {
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+/** @param {number} year @param {number} month 1 to 12 */
+function daysIn(year, month) {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
 /** @param {Uint8Array} bytes @param {number} at @param {number} count */
-function digits(bytes, at, count) {
+function parseDigits(bytes, at, count) {
   let value = 0;
   for (let i = at; i < at + count; i += 1) {
     const digit = bytes[i] - 0x30;
@@ -158,30 +127,22 @@ export const TAG = Object.freeze({
   oid: 0x06,
   enumerated: 0x0a,
   utf8String: 0x0c,
-  printableString: 0x13,
-  teletexString: 0x14,
-  ia5String: 0x16,
   utcTime: 0x17,
   generalizedTime: 0x18,
-  universalString: 0x1c,
   bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,
 });
 
 /**
- * Identifier octet of a context-specific tag, number 0 to 30.
- *
- * @param {number} number
- * @param {boolean} [constructed] true for EXPLICIT tagging and for IMPLICIT tagging of a SEQUENCE
+ * @param {number} number 0 to 30, context-specific
+ * @param {boolean} [constructed] as EXPLICIT tags are, and IMPLICIT ones of a SEQUENCE
  */
 export function contextTag(number, constructed = true) {
   return 0x80 | (constructed ? 0x20 : 0) | number;
 }
 
-/**
- * A cursor over consecutive elements. `read*` and `enter` demand a tag and move past the element; `tag` looks ahead.
- */
+/** A cursor over consecutive elements. `read*` and `enter` demand a tag and move past the element; `tag` is that of the next one. */
 export class DerReader {
   /** @param {Uint8Array} bytes @param {number} [start] @param {number} [end] */
   constructor(bytes, start = 0, end = bytes.length) {
@@ -243,12 +204,7 @@ export class DerReader {
     return new DerReader(this.bytes, this.from, this.to);
   }
 
-  /**
-   * The contents of an OPTIONAL element.
-   *
-   * @param {number} tag
-   * @returns {DerReader | null} null, and nothing is moved, when the next element is another one
-   */
+  /** OPTIONAL. @param {number} tag @returns {DerReader | null} null where the next element is another one, which stays the next */
   enterOptional(tag) {
     return this.tag === tag ? this.enter(tag) : null;
   }
@@ -263,10 +219,12 @@ export class DerReader {
     if (this.pos === this.end) throw new DerError('List without elements', this.pos);
   }
 
-  /** Contents of an INTEGER, kept raw: minimal, with its leading zero (X.690 section 8.3.2). */
+  /** Contents of an INTEGER, kept raw: its first nine bits are neither all zero nor all one (X.690 section 8.3.2). */
   readInteger() {
     const value = this.read(TAG.integer);
-    checkInteger(value, this.from);
+    const nineBits = value.length === 1 ? 1 : (value[0] << 1) | (value[1] >> 7);
+    if (value.length === 0 || nineBits === 0 || nineBits === 0x1ff)
+      throw new DerError('INTEGER is not in its shortest form', this.from);
     return value;
   }
 
@@ -306,20 +264,19 @@ export class DerReader {
   /** Epoch milliseconds of a GeneralizedTime. */
   readGeneralizedTime() {
     this.next(TAG.generalizedTime);
-    return parseGeneralizedTime(this.bytes, this.from, this.to);
+    return parseTime(this.bytes, this.from, this.to, 4);
   }
 
-  /** Epoch milliseconds of a `Time` (RFC 5280 section 4.1.2.5): UTCTime or GeneralizedTime. */
+  /** Epoch milliseconds of a `Time`: UTCTime or GeneralizedTime. */
   readTime() {
     if (this.tag !== TAG.utcTime) return this.readGeneralizedTime();
     this.next(TAG.utcTime);
-    return parseUtcTime(this.bytes, this.from, this.to);
+    return parseTime(this.bytes, this.from, this.to, 2);
   }
 }
 
 /**
- * Long form of the length octets (X.690 sections 8.1.3.5 and 10.1): no more octets than needed. Four are enough for us.
- *
+ * Long form of the length octets (X.690 sections 8.1.3.5 and 10.1): no more octets than needed, and four at most.
  * @param {Uint8Array} bytes
  * @param {number} at
  * @param {number} octets

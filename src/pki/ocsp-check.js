@@ -7,38 +7,33 @@
  * 3. one SingleResponse has the CertID of the request (`cert_id_mismatch`); of several the first counts;
  * 4. a signer the issuer allows answers to the responderId (`responder_not_authorized`), and the signature over the raw
  *    tbsResponseData is its own (`unsupported_signature_algorithm`, `bad_signature`); its certificate, where it is not the
- *    issuer itself, is valid now (`responder_cert_expired`);
+ *    issuer itself, has a key usage that allows it (`responder_key_usage`), no critical extension we do not know
+ *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; of several with one key any may be);
  * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, where present, not past (`expired`);
  * 6. the nonce, where one was sent and one came back, is the one sent (`nonce_mismatch`; RFC 9654 section 2.1).
  *
  * `unknown` with another CertID, as Vault answers for an issuer it does not know, is `cert_id_mismatch`: by rule 3 a client
  * may not believe it. Not checked: the validity period and the revocation of the issuer and of the responder's certificate.
  */
+import { createHash, createPublicKey } from 'node:crypto';
+import { hasExtendedKeyUsage, maySign, OID, parseCertificate } from './certificate-der.js';
 import { asBuffer } from './der.js';
-import { OcspParseError, parseCertId, parseOcspResponse } from './ocsp-response.js';
-import { createSignerFinder } from './ocsp-signer.js';
+import { parseCertId, parseOcspResponse } from './ocsp-response.js';
 import { RememberedBytes } from './remembered.js';
-import { isNullOrAbsent } from './signature.js';
-/** @import { BasicResponse, OcspRefusal } from './ocsp-response.js' */
-/** @import { SignerResult } from './ocsp-signer.js' */
+import { isNullOrAbsent, verifySignature } from './signature.js';
 
-/**
- * @typedef {'good' | 'revoked' | 'unknown'} OcspStatus
- * @typedef {'ocsp_malformed_request' | 'ocsp_internal_error' | 'ocsp_try_later' | 'ocsp_sig_required' | 'ocsp_unauthorized'
- *   | 'ocsp_unknown_error_status' | 'not_ocsp' | 'ocsp_wrong_type' | 'unknown_critical_extension' | 'cert_id_mismatch'
- *   | 'responder_not_authorized' | 'unsupported_signature_algorithm' | 'bad_signature' | 'responder_cert_expired'
- *   | 'not_yet_valid' | 'expired' | 'nonce_mismatch'} OcspFailure
- * @typedef {OcspStatus | OcspFailure} OcspVerdict
- */
+/** @import { KeyObject } from 'node:crypto' */
+/** @import { CertificateFields } from './certificate-der.js' */
+/** @import { BasicResponse, CertId, OcspRefusal } from './ocsp-response.js' */
 
-/** The answers a client accepts. @type {Readonly<Record<OcspStatus, string>>} */
-export const OCSP_STATUSES = Object.freeze({
+/** The verdicts that a client accepts. */
+const OCSP_STATUSES = Object.freeze({
   good: 'The response passed every check: the certificate is not revoked.',
   revoked: 'The response passed every check: the certificate is revoked.',
   unknown: 'The response passed every check: the responder does not know the certificate.',
 });
 
-/** Everything else, in the order in which it is looked for. @type {Readonly<Record<OcspFailure, string>>} */
+/** The others. */
 export const OCSP_FAILURES = Object.freeze({
   not_ocsp: 'The body is not a DER-encoded OCSP response.',
   unknown_critical_extension: 'The response has a critical extension that this client does not understand.',
@@ -56,14 +51,19 @@ export const OCSP_FAILURES = Object.freeze({
   unsupported_signature_algorithm:
     'The signature, or that of the responder certificate, cannot be verified here.',
   bad_signature: 'The signature does not match the response and its signer.',
+  responder_unknown_critical_extension:
+    'The responder certificate has a critical extension that this client does not understand.',
+  responder_key_usage: 'The key usage of the responder certificate does not allow signatures.',
   responder_cert_expired: 'The responder certificate is outside its validity period.',
   not_yet_valid: 'thisUpdate is in the future.',
   expired: 'nextUpdate has passed.',
   nonce_mismatch: 'The response carries another nonce than the request.',
 });
 
-/** Every verdict with its description. @type {Readonly<Record<OcspVerdict, string>>} */
+/** Every verdict with its description. */
 export const OCSP_VERDICTS = Object.freeze({ ...OCSP_STATUSES, ...OCSP_FAILURES });
+
+/** @typedef {keyof typeof OCSP_STATUSES} OcspStatus @typedef {keyof typeof OCSP_FAILURES} OcspFailure @typedef {OcspStatus | OcspFailure} OcspVerdict */
 
 /** @param {OcspVerdict} verdict @returns {verdict is OcspStatus} */
 export function isOcspStatus(verdict) {
@@ -71,26 +71,23 @@ export function isOcspStatus(verdict) {
 }
 
 /**
- * @typedef {import('./ocsp-response.js').CertId} CertId
- * @typedef {BasicResponse} BasicResponse
- * @typedef {OcspRefusal} OcspRefusal
- * @typedef {SignerResult} SignerResult
- *
  * @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs` is epoch ms
- *
  * @typedef {object} OcspChecker
  * @property {(bytes: Uint8Array, expected: OcspExpectation) => OcspVerdict} check never throws, whatever the bytes
  * @property {() => {responses: number, certificates: number}} verifications real signature verifications so far
  */
 
-/** Clocks of a tester and its target are kept by NTP; more would hide answers that are too old. */
+/** Clocks of a tester and its target are kept by NTP; more would hide responses that are too old. */
 export const DEFAULT_SKEW_MS = 5000;
 
-/** An RSA responder repeats itself for a second per serial; one with ECDSA never does, so more would only be memory. */
-export const DEFAULT_MAX_REMEMBERED = 1024;
+/** A responder with RSA repeats itself for a second per serial; one with ECDSA never does, so more would only be memory. */
+const DEFAULT_MAX_REMEMBERED = 1024;
 
-/** Longer responses are not remembered: they bound the memory. */
+/** Longer responses are not remembered, which bounds the memory. */
 const MAX_REMEMBERED_BYTES = 16_384;
+
+/** Certificates of responders that a CA has at one time: one or two. */
+const MAX_RESPONDERS = 32;
 
 /** @type {Readonly<Record<OcspRefusal, OcspVerdict>>} */
 const REFUSALS = Object.freeze({
@@ -103,9 +100,16 @@ const REFUSALS = Object.freeze({
 });
 
 /**
- * What holds for the same bytes at any time: a verdict, or the response, with its signature looked at when first needed.
- *
- * @typedef {{verdict: OcspVerdict} | {verdict: null, response: BasicResponse, signed: SignerResult | null}} Known
+ * @typedef {object} Signer
+ * @property {Buffer} name raw subject
+ * @property {Buffer} keyHash SHA-1 of the contents of the public key's BIT STRING
+ * @property {KeyObject} key
+ * @property {CertificateFields} certificate
+ * @typedef {{failure: OcspFailure, signer: Signer | null} | {failure: null, signer: Signer}} Candidate `signer` null: unreadable
+ * @typedef {{failure: OcspFailure | null, signers: CertificateFields[]}} SignerResult `signers`: certificates with the key that signed,
+ *   of which one must be valid; none where the issuer itself signed
+ * @typedef {{verdict: OcspVerdict} | {verdict: null, response: BasicResponse, signed: SignerResult | null}} Known of the same bytes at
+ *   any time: a verdict, or the response, whose signature is verified when first needed
  */
 
 /**
@@ -121,70 +125,127 @@ export function createOcspChecker({
   skewMs = DEFAULT_SKEW_MS,
   maxRemembered = DEFAULT_MAX_REMEMBERED,
 }) {
-  const count = { response: 0, certificate: 0 };
-  const findSigner = createSignerFinder(Buffer.from(issuerDer), (kind) => {
-    count[kind] += 1;
-  });
+  const count = { responses: 0, certificates: 0 };
+  const issuer = readSigner(Buffer.from(issuerDer));
   const remembered = /** @type {RememberedBytes<Known>} */ (new RememberedBytes(maxRemembered));
+  const responders = /** @type {RememberedBytes<Candidate>} */ (new RememberedBytes(MAX_RESPONDERS));
+
+  /** @param {Uint8Array} bytes */
+  function recall(bytes) {
+    const known = remembered.get(bytes);
+    if (known !== undefined) return known;
+    if (bytes.length > MAX_REMEMBERED_BYTES) return read(asBuffer(bytes));
+    const copy = Buffer.from(bytes); // the caller may use its buffer again
+    return remembered.set(copy, read(copy));
+  }
+
+  /** @param {Buffer} der of an enclosed certificate @returns {Candidate} its validity period is not checked */
+  function assess(der) {
+    const known = responders.get(der);
+    if (known !== undefined) return known;
+    const copy = Buffer.from(der);
+    return responders.set(copy, assessResponder(copy, issuer, count));
+  }
+
+  /**
+   * Rule 4. The issuer is tried first, then the enclosed certificates with the responderId.
+   * @param {BasicResponse} response
+   * @returns {SignerResult}
+   */
+  function findSigners({ signed, responderId, certs }) {
+    /** @type {SignerResult} */
+    const result = { failure: 'responder_not_authorized', signers: [] };
+    for (const { failure, signer } of [{ failure: null, signer: issuer }, ...certs.map(assess)]) {
+      if (signer === null || !isNamed(signer, responderId)) continue;
+      if (failure !== null) {
+        if (result.failure === 'responder_not_authorized') result.failure = failure;
+        continue;
+      }
+      count.responses += 1;
+      const verdict = verifySignature(signed, signer.key);
+      if (verdict === 'valid' && signer === issuer) return { failure: null, signers: [] };
+      if (verdict === 'valid') result.signers.push(signer.certificate);
+      else result.failure = verdict === 'bad' ? 'bad_signature' : 'unsupported_signature_algorithm';
+    }
+    return result.signers.length > 0 ? { ...result, failure: null } : result;
+  }
+
   return {
-    check(bytes, expected) {
-      const known = recall(remembered, bytes);
-      return known.verdict ?? judge(known, findSigner, expected, skewMs);
+    check(bytes, { certId, nonce, nowMs }) {
+      const known = recall(bytes);
+      if (known.verdict !== null) return known.verdict;
+      const { response } = known;
+      const single = findSingle(response.responses, certId.raw);
+      if (single === undefined) return 'cert_id_mismatch';
+      known.signed ??= findSigners(response);
+      const { failure, signers } = known.signed;
+      if (failure !== null) return failure;
+      if (signers.length > 0 && !isAnyValid(signers, nowMs, skewMs)) return 'responder_cert_expired';
+      if (single.thisUpdate > nowMs + skewMs) return 'not_yet_valid';
+      if (single.nextUpdate !== null && single.nextUpdate < nowMs - skewMs) return 'expired';
+      if (nonce !== null && response.nonce !== null && !response.nonce.equals(nonce)) return 'nonce_mismatch';
+      return single.status;
     },
-    verifications: () => ({ responses: count.response, certificates: count.certificate }),
+    verifications: () => ({ ...count }),
   };
 }
 
-/** @param {RememberedBytes<Known>} remembered @param {Uint8Array} bytes */
-function recall(remembered, bytes) {
-  const known = remembered.get(bytes);
-  if (known !== undefined) return known;
-  if (bytes.length > MAX_REMEMBERED_BYTES) return read(asBuffer(bytes));
-  const copy = Buffer.from(bytes); // the caller may use its buffer again
-  return remembered.set(copy, read(copy));
-}
-
-/**
- * Rules 1 and 2.
- *
- * @param {Buffer} bytes
- * @returns {Known}
- */
+/** Rules 1 and 2. @param {Buffer} bytes @returns {Known} */
 function read(bytes) {
   try {
     const response = parseOcspResponse(bytes);
     if (response.status !== 'successful') return { verdict: REFUSALS[response.status] };
     if (response.signed === null) return { verdict: 'ocsp_wrong_type' };
+    if (response.critical !== null) return { verdict: 'unknown_critical_extension' };
     return { verdict: null, response, signed: null };
-  } catch (error) {
-    const code = error instanceof OcspParseError ? error.code : 'malformed';
-    return { verdict: code === 'malformed' ? 'not_ocsp' : code };
+  } catch {
+    return { verdict: 'not_ocsp' };
   }
 }
 
 /**
- * Rules 3 to 6.
- *
- * @param {Extract<Known, {verdict: null}>} known
- * @param {(response: BasicResponse) => SignerResult} findSigner
- * @param {OcspExpectation} expected
- * @param {number} skewMs
- * @returns {OcspVerdict}
+ * A responder may answer where the issuer itself issued its certificate, with id-kp-OCSPSigning (RFC 6960 section 4.2.2.2).
+ * @param {Buffer} der
+ * @param {Signer} issuer
+ * @param {{certificates: number}} count verifications, changed
+ * @returns {Candidate}
  */
-function judge(known, findSigner, { certId, nonce, nowMs }, skewMs) {
-  const { response } = known;
-  const single = findSingle(response.responses, certId.raw);
-  if (single === undefined) return 'cert_id_mismatch';
-  known.signed ??= findSigner(response);
-  const { failure, signer } = known.signed;
-  if (failure !== null) return failure;
-  if (signer !== null && (nowMs + skewMs < signer.notBefore || nowMs - skewMs > signer.notAfter)) {
-    return 'responder_cert_expired';
+function assessResponder(der, issuer, count) {
+  try {
+    const signer = readSigner(der);
+    const { certificate } = signer;
+    if (!certificate.issuer.equals(issuer.name) || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
+      return { failure: 'responder_not_authorized', signer };
+    count.certificates += 1;
+    const verdict = verifySignature(certificate.signed, issuer.key);
+    if (verdict === 'bad') return { failure: 'responder_not_authorized', signer };
+    if (verdict === 'unsupported') return { failure: 'unsupported_signature_algorithm', signer };
+    if (certificate.critical !== null) return { failure: 'responder_unknown_critical_extension', signer };
+    return maySign(certificate) ? { failure: null, signer } : { failure: 'responder_key_usage', signer };
+  } catch {
+    return { failure: 'responder_not_authorized', signer: null };
   }
-  if (single.thisUpdate > nowMs + skewMs) return 'not_yet_valid';
-  if (single.nextUpdate !== null && single.nextUpdate < nowMs - skewMs) return 'expired';
-  if (nonce !== null && response.nonce !== null && !response.nonce.equals(nonce)) return 'nonce_mismatch';
-  return single.status;
+}
+
+/** @param {Buffer} der @returns {Signer} @throws {Error} where the certificate or its key cannot be read */
+function readSigner(der) {
+  const certificate = parseCertificate(der);
+  const keyHash = createHash('sha1').update(certificate.spkiBits).digest();
+  const key = createPublicKey({ key: certificate.spki, format: 'der', type: 'spki' });
+  return { name: certificate.subject, keyHash, key, certificate };
+}
+
+/** @param {Signer} signer @param {BasicResponse['responderId']} responderId */
+function isNamed(signer, { kind, value }) {
+  return value.equals(kind === 'name' ? signer.name : signer.keyHash);
+}
+
+/** @param {CertificateFields[]} certificates @param {number} nowMs @param {number} skewMs */
+function isAnyValid(certificates, nowMs, skewMs) {
+  for (const { notBefore, notAfter } of certificates) {
+    if (nowMs + skewMs >= notBefore && nowMs - skewMs <= notAfter) return true;
+  }
+  return false;
 }
 
 /** @param {BasicResponse['responses']} responses @param {Uint8Array} askedRaw */
@@ -195,7 +256,6 @@ function findSingle(responses, askedRaw) {
 
 /**
  * The same bytes; or the same but for parameters of the hash algorithm that are NULL here and absent there.
- *
  * @param {CertId} answered
  * @param {Uint8Array} askedRaw
  */

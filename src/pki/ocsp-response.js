@@ -2,10 +2,10 @@
  * OCSPResponse (RFC 6960 section 4.2.1) as plain data. Only reads: `ocsp-check.js` decides whether a client may accept it. A DEFAULT
  * value that is encoded although DER forbids it is accepted, as verifying clients do.
  */
-import { parseCertificate } from './certificate-der.js';
-import { asBuffer, contextTag, DerError, DerReader, TAG } from './der.js';
-import { readAlgorithm, readExtensions, readName } from './fields.js';
-/** @import { Signed } from './fields.js' */
+import { OID, parseCertificate, readAlgorithm, readExtensions, readName } from './certificate-der.js';
+import { contextTag, DerError, DerReader, TAG } from './der.js';
+
+/** @import { Extensions, Signed } from './certificate-der.js' */
 
 /**
  * @typedef {object} CertId RFC 6960 section 4.1.1
@@ -17,11 +17,9 @@ import { readAlgorithm, readExtensions, readName } from './fields.js';
  * @property {Uint8Array} serial raw INTEGER contents
  */
 
-export const ID_PKIX_OCSP_NONCE = '1.3.6.1.5.5.7.48.1.2';
-
-/** Extensions a client may meet in an answer without having to reject it when they are critical. */
-const KNOWN_EXTENSIONS = new Set([
-  ID_PKIX_OCSP_NONCE,
+/** Extensions that a client need not reject when they are critical. */
+const UNDERSTOOD = new Set([
+  OID.ocspNonce,
   '1.3.6.1.5.5.7.48.1.3', // CRL references, RFC 6960 section 4.4.2
   '1.3.6.1.5.5.7.48.1.6', // archive cutoff, 4.4.4
   '1.3.6.1.5.5.7.48.1.9', // extended revoked definition, 4.4.8
@@ -29,27 +27,12 @@ const KNOWN_EXTENSIONS = new Set([
   '2.5.29.24', // invalidity date
 ]);
 
-/** `malformed`: not DER of an OCSPResponse. `unknown_critical_extension`: RFC 5280 section 4.2 forbids to go on. */
-export class OcspParseError extends Error {
-  /** @param {'malformed' | 'unknown_critical_extension'} code @param {string} message */
-  constructor(code, message) {
-    super(message);
-    this.name = 'OcspParseError';
-    this.code = code;
-  }
-}
-
-/** @param {Uint8Array} raw DER of one CertID @returns {CertId} @throws {OcspParseError} */
+/** @param {Uint8Array} raw DER of one CertID @returns {CertId} @throws {DerError} */
 export function parseCertId(raw) {
-  try {
-    const reader = new DerReader(raw);
-    const certId = readCertId(reader);
-    reader.finish();
-    return certId;
-  } catch (error) {
-    if (error instanceof DerError) throw new OcspParseError('malformed', error.message);
-    throw error;
-  }
+  const reader = new DerReader(raw);
+  const certId = readCertId(reader);
+  reader.finish();
+  return certId;
 }
 
 /** @param {DerReader} reader @returns {CertId} */
@@ -68,28 +51,17 @@ function readCertId(reader) {
 /**
  * Extensions behind an EXPLICIT tag. There should be at least one, but Go's golang.org/x/crypto/ocsp, and so Vault, sends an empty list
  * with every response (seen with Vault 1.21.1).
- *
  * @param {DerReader} reader
- * @param {number} tag
- * @returns {Buffer | null} the nonce (RFC 9654 section 2.1: an OCTET STRING in the extnValue)
+ * @returns {Extensions | null}
  */
-function readNonceOf(reader, tag) {
-  const explicit = reader.enterOptional(tag);
-  if (explicit === null) return null;
-  const list = explicit.enter(TAG.sequence);
-  explicit.finish();
-  /** @type {Buffer | null} */
-  let nonce = null;
-  readExtensions(list, (oid, value, isCritical) => {
-    if (isCritical && !KNOWN_EXTENSIONS.has(oid)) {
-      throw new OcspParseError('unknown_critical_extension', `Critical extension ${oid} is not understood`);
-    }
-    if (oid === ID_PKIX_OCSP_NONCE) nonce = readNonce(value);
-  });
-  return nonce;
+function readMessageExtensions(reader) {
+  const explicit = reader.enterOptional(contextTag(1));
+  const extensions = explicit === null ? null : readExtensions(explicit, UNDERSTOOD);
+  explicit?.finish();
+  return extensions;
 }
 
-/** @param {Buffer} value */
+/** RFC 9654 section 2.1: an OCTET STRING. @param {Buffer} value of the extension */
 function readNonce(value) {
   const reader = new DerReader(value);
   const nonce = reader.read(TAG.octetString);
@@ -105,25 +77,22 @@ function readNonce(value) {
  * @property {number | null} reason CRLReason, RFC 5280 section 5.3.1
  * @property {number} thisUpdate epoch ms
  * @property {number | null} nextUpdate epoch ms
- *
+ * @property {string | null} critical OID of a critical extension that is not understood
  * @typedef {object} BasicResponse
  * @property {'successful'} status
- * @property {typeof ID_PKIX_OCSP_BASIC} typeOid
+ * @property {string} typeOid
  * @property {Signed} signed of tbsResponseData
  * @property {number} version 0 is v1
  * @property {{kind: 'name' | 'keyHash', value: Buffer}} responderId a raw Name, or the SHA-1 of a public key
  * @property {number} producedAt epoch ms
  * @property {SingleResponse[]} responses
  * @property {Buffer | null} nonce
+ * @property {string | null} critical OID of a critical extension that is not understood, of the response or of a single one
  * @property {Buffer[]} certs raw certificates
- *
  * @typedef {{status: 'successful', typeOid: string, signed: null}} OtherResponse of a type we do not know
- *
  * @typedef {'malformedRequest' | 'internalError' | 'tryLater' | 'sigRequired' | 'unauthorized' | 'unknownError'} OcspRefusal
  * @typedef {{status: OcspRefusal}} RefusedResponse
  */
-
-export const ID_PKIX_OCSP_BASIC = '1.3.6.1.5.5.7.48.1.1';
 
 /** OCSPResponseStatus; 4 is not used. @type {readonly (OcspRefusal | 'successful')[]} */
 const STATUSES = Object.freeze([
@@ -139,19 +108,9 @@ const STATUSES = Object.freeze([
 /**
  * @param {Uint8Array} bytes
  * @returns {BasicResponse | OtherResponse | RefusedResponse} with views into `bytes`
- * @throws {OcspParseError} and nothing else
+ * @throws {DerError}
  */
 export function parseOcspResponse(bytes) {
-  try {
-    return readResponse(asBuffer(bytes));
-  } catch (error) {
-    if (error instanceof DerError) throw new OcspParseError('malformed', error.message);
-    throw error;
-  }
-}
-
-/** @param {Buffer} bytes */
-function readResponse(bytes) {
   const outer = new DerReader(bytes);
   const response = outer.enter(TAG.sequence);
   outer.finish();
@@ -167,7 +126,7 @@ function readResponse(bytes) {
   const typeOid = responseBytes.readOid();
   const basic = responseBytes.read(TAG.octetString);
   responseBytes.finish();
-  return typeOid === ID_PKIX_OCSP_BASIC ? readBasic(basic) : { status, typeOid, signed: null };
+  return typeOid === OID.ocspBasic ? readBasic(basic) : { status, typeOid, signed: null };
 }
 
 /** @param {Buffer} bytes BasicOCSPResponse @returns {BasicResponse} */
@@ -180,7 +139,7 @@ function readBasic(bytes) {
   const signed = { ...readAlgorithm(basic), data, signature: basic.readBitString() };
   const certs = readCerts(basic);
   basic.finish();
-  return { status: 'successful', typeOid: ID_PKIX_OCSP_BASIC, signed, ...fields, certs };
+  return { status: 'successful', typeOid: OID.ocspBasic, signed, ...fields, certs };
 }
 
 /** @param {DerReader} data */
@@ -189,11 +148,20 @@ function readResponseData(data) {
   const responderId = readResponderId(data);
   const producedAt = data.readGeneralizedTime();
   const list = data.enter(TAG.sequence);
+  /** @type {string | null} */
+  let critical = null;
   const responses = [];
-  while (!list.atEnd) responses.push(readSingle(list.enter(TAG.sequence)));
-  const nonce = readNonceOf(data, contextTag(1));
+  while (!list.atEnd) {
+    const single = readSingle(list.enter(TAG.sequence));
+    critical ??= single.critical;
+    responses.push(single);
+  }
+  const extensions = readMessageExtensions(data);
   data.finish();
-  return { version, responderId, producedAt, responses, nonce };
+  critical ??= extensions?.critical ?? null;
+  const nonceValue = extensions?.values.get(OID.ocspNonce);
+  const nonce = nonceValue === undefined ? null : readNonce(nonceValue);
+  return { version, responderId, producedAt, responses, nonce, critical };
 }
 
 /** @param {DerReader} data */
@@ -223,9 +191,9 @@ function readSingle(single) {
   const explicit = single.enterOptional(contextTag(0));
   const nextUpdate = explicit === null ? null : explicit.readGeneralizedTime();
   explicit?.finish();
-  readNonceOf(single, contextTag(1));
+  const critical = readMessageExtensions(single)?.critical ?? null;
   single.finish();
-  return { certId, status, revokedAt, reason, thisUpdate, nextUpdate };
+  return { certId, status, revokedAt, reason, thisUpdate, nextUpdate, critical };
 }
 
 /** @param {DerReader} single @returns {Pick<SingleResponse, 'status' | 'revokedAt' | 'reason'>} */

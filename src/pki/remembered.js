@@ -1,52 +1,20 @@
-/** Maps that forget their oldest entry when they are full. */
-
-/** @template K, V */
-export class Remembered {
-  /** @type {Map<K, V>} */
-  #entries = new Map();
-  #max;
-
-  /** @param {number} max entries; 0 remembers nothing */
-  constructor(max) {
-    this.#max = max;
-  }
-
-  /** @param {K} key */
-  get(key) {
-    return this.#entries.get(key);
-  }
-
-  /** @param {K} key @param {V} value @returns {V} value */
-  set(key, value) {
-    if (this.#max <= 0) return value;
-    if (this.#entries.size >= this.#max && !this.#entries.has(key)) {
-      const oldest = this.#entries.keys().next();
-      if (!oldest.done) this.#entries.delete(oldest.value);
-    }
-    this.#entries.set(key, value);
-    return value;
-  }
-}
-
 /** The hash covers one octet in so many: a signature differs everywhere. */
 const STRIDE = 8;
 
 /**
- * By bytes, for the same responses again and again: a look-up allocates nothing. Bytes are compared in full; of two with one hash the
- * later stays.
- *
+ * Values by bytes, for the same responses again and again: a look-up allocates nothing. Bytes are compared in full; of two with one hash
+ * the later stays. When it is full, the oldest is forgotten.
  * @template V
  */
 export class RememberedBytes {
-  /** @type {Remembered<number, {bytes: Buffer, value: V}>} */
-  #entries;
+  /** @type {Map<number, {bytes: Buffer, value: V}>} */
+  #entries = new Map();
   /** Found or set last. @type {{bytes: Buffer, value: V} | undefined} */
   #last;
   #max;
 
   /** @param {number} max entries; 0 remembers nothing */
   constructor(max) {
-    this.#entries = new Remembered(max);
     this.#max = max;
   }
 
@@ -61,7 +29,11 @@ export class RememberedBytes {
 
   /** @param {Buffer} bytes that never change again @param {V} value @returns {V} value */
   set(bytes, value) {
-    if (this.#max > 0) this.#last = this.#entries.set(hashOf(bytes), { bytes, value });
+    if (this.#max === 0) return value;
+    const hash = hashOf(bytes);
+    this.#last = { bytes, value };
+    this.#entries.set(hash, this.#last);
+    if (this.#entries.size > this.#max) this.#entries.delete(Number(this.#entries.keys().next().value));
     return value;
   }
 }

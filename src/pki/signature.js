@@ -1,13 +1,12 @@
 /** Signatures by algorithm identifier, verified with `node:crypto` over the raw bytes that were signed. */
 import { constants, verify } from 'node:crypto';
+import { readAlgorithm } from './certificate-der.js';
 import { contextTag, DerError, DerReader, TAG } from './der.js';
-import { readAlgorithm } from './fields.js';
 
 /** @import { KeyObject } from 'node:crypto' */
 
 /**
  * `family` is the only type of key that may be used with the algorithm: without that a swapped identifier would do.
- *
  * @type {Readonly<Record<string, {family: 'rsa' | 'ec' | 'ed25519' | 'ed448', hash: string | null}>>}
  */
 const ALGORITHMS = Object.freeze({
@@ -26,8 +25,8 @@ const ALGORITHMS = Object.freeze({
 const RSASSA_PSS = '1.2.840.113549.1.1.10';
 const ID_MGF1 = '1.2.840.113549.1.1.8';
 
-/** @type {Readonly<Record<string, string>>} */
-const HASHES = Object.freeze({
+/** Hashes by OID. @type {Readonly<Record<string, string>>} */
+export const HASHES = Object.freeze({
   '1.3.14.3.2.26': 'sha1',
   '2.16.840.1.101.3.4.2.1': 'sha256',
   '2.16.840.1.101.3.4.2.2': 'sha384',
@@ -51,14 +50,7 @@ export function verifySignature({ oid, parameters, data, signature }, key) {
   }
 }
 
-/**
- * RSASSA-PSS (RFC 4055 section 3.1); node can only use the same hash for the message and for MGF1.
- *
- * @param {Uint8Array | null} parameters
- * @param {Uint8Array} data
- * @param {Uint8Array} signature
- * @param {KeyObject} key
- */
+/** @param {Uint8Array | null} parameters @param {Uint8Array} data @param {Uint8Array} signature @param {KeyObject} key */
 function verifyPss(parameters, data, signature, key) {
   const pss = readPssParameters(parameters);
   if (pss === null) return 'unsupported';
@@ -68,8 +60,8 @@ function verifyPss(parameters, data, signature, key) {
 }
 
 /**
- * @param {Uint8Array | null} parameters RSASSA-PSS-params; the defaults are SHA-1 and 20
- * @returns {{hash: string, saltLength: number} | null} null where we cannot do it
+ * @param {Uint8Array | null} parameters RSASSA-PSS-params (RFC 4055 section 3.1); the defaults are SHA-1 and 20
+ * @returns {{hash: string, saltLength: number} | null} null for what Node.js cannot do, such as another hash for MGF1 than for the message
  * @throws {DerError}
  */
 function readPssParameters(parameters) {
@@ -115,11 +107,7 @@ function readMgf1Hash(field) {
   return hash;
 }
 
-/**
- * OpenSSL signs with the longest salt that fits, which takes two octets to say: 222 for RSA-2048 with SHA-256.
- *
- * @param {DerReader} field
- */
+/** The longest salt that fits may need two octets: 222 for RSA-2048 with SHA-256. @param {DerReader} field */
 function readSaltLength(field) {
   const value = field.readInteger();
   if (value.length > 3 || value[0] > 0x7f) throw new DerError('Salt length is out of range');
@@ -134,8 +122,7 @@ export function isNullOrAbsent(parameters) {
 }
 
 /**
- * RFC 8410 section 3: none at all with EdDSA. With ECDSA NULL is wrong too (RFC 5758 section 3.2), but out there.
- *
+ * RFC 8410 section 3: none with EdDSA. None with ECDSA, either (RFC 5758 section 3.2), but some CAs write NULL.
  * @param {Uint8Array | null} parameters
  * @param {string} family
  */

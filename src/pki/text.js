@@ -6,25 +6,16 @@ const MAX_LABEL = 64;
 
 /** @typedef {{label: string, body: string | null}} PemBlock `body` is base64, null where the END line is missing */
 
-/** @param {string} text @returns {Generator<PemBlock>} in time linear in the text */
+/** @param {string} text @returns {Generator<PemBlock>} in time linear in the text: each block is sought up to the next one */
 export function* pemBlocks(text) {
   let at = text.indexOf(BEGIN);
   while (at >= 0) {
-    const from = at + BEGIN.length;
-    const labelEnd = text.indexOf('-----', from);
-    if (labelEnd < 0) {
-      yield { label: '', body: null };
-      return;
-    }
-    if (labelEnd - from > MAX_LABEL) {
-      at = text.indexOf(BEGIN, from);
-      continue;
-    }
-    const label = text.slice(from, labelEnd);
-    const bodyEnd = text.indexOf(`-----END ${label}-----`, labelEnd);
-    const next = text.indexOf(BEGIN, labelEnd);
-    const complete = bodyEnd >= 0 && (next < 0 || bodyEnd < next);
-    yield { label, body: complete ? text.slice(labelEnd + 5, bodyEnd) : null };
+    const next = text.indexOf(BEGIN, at + 1);
+    const block = text.slice(at + BEGIN.length, next < 0 ? undefined : next);
+    const labelEnd = block.slice(0, MAX_LABEL + 5).indexOf('-----');
+    const label = block.slice(0, Math.max(0, labelEnd));
+    const bodyEnd = labelEnd < 0 ? -1 : block.indexOf(`-----END ${label}-----`, labelEnd);
+    yield { label, body: bodyEnd < 0 ? null : block.slice(labelEnd + 5, bodyEnd) };
     at = next;
   }
 }
@@ -47,11 +38,10 @@ export function decodePem(text, label) {
  * @returns {string} with lines of 64 characters and a newline at the end
  */
 export function encodePem(label, der) {
-  const lines =
-    Buffer.from(der)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? [];
-  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+  const lines = Buffer.from(der)
+    .toString('base64')
+    .replace(/.{64}(?!$)/g, '$&\n');
+  return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
 }
 
 /** RFC 5280 section 4.1.2.2 allows 20 octets; some CAs are more generous. */
@@ -62,8 +52,14 @@ const MAX_SERIAL_BYTES = 64;
  * @returns {string} as Vault writes it: `1a:2b:3c`, without the leading zero
  */
 export function serialHex(serial) {
-  const magnitude = serial.length > 1 && serial[0] === 0 ? serial.subarray(1) : serial;
-  return Array.from(magnitude, (octet) => octet.toString(16).padStart(2, '0')).join(':');
+  return colonHex(serial.length > 1 && serial[0] === 0 ? serial.subarray(1) : serial);
+}
+
+/** @param {Uint8Array} bytes @returns {string} `1a:2b:3c` */
+export function colonHex(bytes) {
+  return Buffer.from(bytes)
+    .toString('hex')
+    .replace(/..(?!$)/g, '$&:');
 }
 
 /**
@@ -73,9 +69,8 @@ export function serialHex(serial) {
  */
 export function parseSerial(text, name = 'serial') {
   const source = text.trim();
-  const plain = /^(?:0x)?([0-9a-f]+)$/i.exec(source)?.[1];
-  const paired = /^[0-9a-f]{1,2}(?:[:-][0-9a-f]{1,2})*$/i.test(source);
-  if ((plain === undefined && !paired) || source.length > 3 * MAX_SERIAL_BYTES) {
+  const isHex = /^(?:0x)?[0-9a-f]+$|^[0-9a-f]{1,2}(?:[:-][0-9a-f]{1,2})*$/i.test(source);
+  if (!isHex || source.length > 3 * MAX_SERIAL_BYTES) {
     const shown = JSON.stringify(source.slice(0, 80));
     throw usageError(
       'bad_serial',
@@ -83,12 +78,8 @@ export function parseSerial(text, name = 'serial') {
       'Give it in hexadecimal, such as 1a:2b:3c or 1a2b3c.',
     );
   }
-  const digits =
-    plain ??
-    source
-      .split(/[:-]/)
-      .map((octet) => octet.padStart(2, '0'))
-      .join('');
+  const pairs = source.replace(/^0x/i, '').split(/[:-]/);
+  const digits = pairs.length > 1 ? pairs.map((pair) => pair.padStart(2, '0')).join('') : pairs[0];
   const significant = digits.replace(/^0+(?=.)/, '');
   const bytes = Buffer.from(significant.length % 2 === 0 ? significant : `0${significant}`, 'hex');
   return bytes[0] > 0x7f ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes;

@@ -14,7 +14,7 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {number | null} durationMs measured part, after the warm-up; null: until `requests` are done
  * @property {number | null} requests measured requests at most
  * @property {'constant' | 'poisson'} arrivals
- * @property {number} seed 32 bits; names, nonces, orders and Poisson gaps follow from it, those of later runs of --repeat too
+ * @property {number} seed 32 bits; names, nonces, orders and Poisson gaps follow from it, also those of later runs of --repeat
  * @property {number} rampUpMs the rate rises linearly from zero over this time, from the start of the warm-up
  * @property {number} warmupMs sent but not counted
  * @property {number} timeoutMs from the moment a connection took the request
@@ -23,10 +23,10 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {'auto' | 'spin' | 'sleep'} pacing
  * @property {boolean} coldStart the tool's own code is not warmed up before time zero
  * @property {Readonly<ShardPart> | null} shard the part of the plan that this process sends; everything
- *   else here is the whole plan's, but `threads`, `pacing` and `coldStart`. null: all of it
+ *   else here is the whole plan's, except `threads`, `pacing` and `coldStart`. null: all of it
  * @property {string | null} startAt time zero, ISO 8601; null: as soon as everything is ready
- * @property {readonly Readonly<StagePlan>[] | null} stages what the measured part is made of, in order, where the load is not the
- *   same all the time; `ratePerSecond`, or in a closed loop `concurrency`, is then the most there will be, and `durationMs` their sum
+ * @property {readonly Readonly<StagePlan>[] | null} stages of the measured part, in order, where the load changes;
+ *   `ratePerSecond`, or in a closed loop `concurrency`, is then their maximum, and `durationMs` their sum
  */
 /**
  * @typedef {object} StagePlan
@@ -38,15 +38,15 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
 /** A Poisson schedule is walked through before the run: 3 s for as many. */
 const MAX_POISSON_ARRIVALS = 100_000_000;
 
-/** Keeps the seeds of a plan's runs apart from what else is drawn from its own. */
+const DEFAULT_DURATION_MS = 30_000;
+
+/** Keeps the seeds of a plan's runs apart from its other random numbers. */
 const RUN_STREAM = 300;
 
 /**
- * With `--repeat` every run draws its own arrivals, names and orders: runs that all replayed one sequence would differ less from
- * each other than two measurements do, and a comparison would call what chance did a difference.
- *
- * @param {Readonly<LoadPlan>} load
- * @param {number} run from 0, which has the plan's own seed
+ * With `--repeat` every run draws its own arrivals, names and orders: runs that all replayed one sequence would differ less
+ * from each other than two measurements do, and a comparison would report chance as a difference.
+ * @param {Readonly<LoadPlan>} load @param {number} run from 0, which has the plan's own seed
  * @returns {Readonly<LoadPlan>}
  */
 export function loadOfRun(load, run) {
@@ -56,14 +56,14 @@ export function loadOfRun(load, run) {
 /** @param {Record<string, any>} common @param {VaultEnvironment} environment @returns {LoadPlan} */
 export function planLoad(common, environment) {
   checkLoad(common);
-  const { rate, requests, concurrency, threads } = common;
+  const { rate, requests } = common;
   const shard = common.shard === null ? null : parseShard(common.shard);
   if (shard !== null) checkPart(common, shard);
   return {
     model: rate === null ? 'closed' : 'open',
     ratePerSecond: rate,
-    concurrency,
-    durationMs: common.duration ?? (requests === null ? 30_000 : null),
+    concurrency: common.concurrency,
+    durationMs: common.duration ?? (requests === null ? DEFAULT_DURATION_MS : null),
     requests,
     arrivals: common.arrivals,
     seed: common.seed ?? Math.floor(Math.random() * 0x1_0000_0000),
@@ -71,7 +71,7 @@ export function planLoad(common, environment) {
     warmupMs: common.warmup,
     timeoutMs: common.timeout ?? common.timeoutMs ?? environment.timeoutMs ?? 10_000,
     overflow: common.overflow,
-    threads,
+    threads: common.threads,
     pacing: common.pacing,
     coldStart: common.coldStart,
     shard,
@@ -80,12 +80,12 @@ export function planLoad(common, environment) {
   };
 }
 
-/**
- * What all parts of a plan must have in common, and what one of them needs for itself.
- *
- * @param {Record<string, any>} common
- * @param {ShardPart} shard
- */
+/** @param {string} problem @param {string} remedy */
+function contradiction(problem, remedy) {
+  return usageError('contradiction', problem, remedy);
+}
+
+/** Settings that all parts of a plan must share, and connections of this one. @param {Record<string, any>} common @param {ShardPart} shard */
 function checkPart({ seed, dev, concurrency, threads }, shard) {
   if (seed === null) {
     throw usageError(
@@ -95,16 +95,14 @@ function checkPart({ seed, dev, concurrency, threads }, shard) {
     );
   }
   if (dev) {
-    throw usageError(
-      'contradiction',
+    throw contradiction(
       '--dev starts a server for this process alone, so the parts of --shard would not load the same one.',
       'Start one with vault-pki-load dev, and give every part its --url.',
     );
   }
   const own = shareOf(concurrency, shard);
   if (threads > own) {
-    throw usageError(
-      'contradiction',
+    throw contradiction(
       `--concurrency ${concurrency} is for all parts: ${partName(shard)} has ${own} of them, too few for --threads ${threads}.`,
       `Raise --concurrency to at least ${shard.of * threads}.`,
     );
@@ -113,44 +111,33 @@ function checkPart({ seed, dev, concurrency, threads }, shard) {
 
 /** @param {Record<string, any>} common */
 function checkLoad(common) {
-  const { rate, concurrency, threads } = common;
-  if (common.timeout !== null && common.timeoutMs !== null) {
-    throw usageError('contradiction', '--timeout and --timeout_ms are both given.', 'Give one of them.');
-  }
+  const { arrivals, concurrency, threads, rate } = common;
+  if (common.timeout !== null && common.timeoutMs !== null)
+    throw contradiction('--timeout and --timeout_ms are both given.', 'Give one of them.');
   if (threads > concurrency) {
-    throw usageError(
-      'contradiction',
+    throw contradiction(
       `--threads ${threads} is more than --concurrency ${concurrency}, so some threads would have no connection.`,
       `Raise --concurrency to at least ${threads}.`,
     );
   }
-  if (rate !== null) return checkPoisson(common);
-  for (const [flag, used] of [
-    ['--arrivals poisson', common.arrivals === 'poisson'],
-    ['--overflow drop', common.overflow === 'drop'],
-    ['--ramp-up', common.rampUp > 0],
-    [`--pacing ${common.pacing}`, common.pacing !== 'auto'],
-  ]) {
-    if (used) {
-      throw usageError(
-        'contradiction',
-        `${flag} needs an open loop, but there is no --rate.`,
-        'Add --rate, e.g. --rate 20/s.',
-      );
-    }
+  const openOnly = [
+    arrivals === 'poisson' && '--arrivals poisson',
+    common.overflow === 'drop' && '--overflow drop',
+    common.rampUp > 0 && '--ramp-up',
+    common.pacing !== 'auto' && `--pacing ${common.pacing}`,
+  ].find((flag) => flag !== false);
+  if (rate === null && openOnly !== undefined)
+    throw contradiction(
+      `${openOnly} needs an open loop, but there is no --rate.`,
+      'Add --rate, e.g. --rate 20/s.',
+    );
+  const sentMs = (common.duration ?? DEFAULT_DURATION_MS) + common.warmup;
+  const expected = Math.min((sentMs / 1000) * rate, common.requests ?? Number.POSITIVE_INFINITY);
+  if (arrivals === 'poisson' && expected > MAX_POISSON_ARRIVALS) {
+    throw usageError(
+      'too_many_arrivals',
+      `--arrivals poisson with ${Math.round(expected)} arrivals would take long to lay out.`,
+      `Stay below ${MAX_POISSON_ARRIVALS}, or use --arrivals constant.`,
+    );
   }
-}
-
-/** @param {Record<string, any>} common */
-function checkPoisson({ arrivals, rate, duration, warmup, requests }) {
-  const expected = Math.min(
-    (((duration ?? 30_000) + warmup) / 1000) * rate,
-    requests ?? Number.POSITIVE_INFINITY,
-  );
-  if (arrivals === 'constant' || expected <= MAX_POISSON_ARRIVALS) return;
-  throw usageError(
-    'too_many_arrivals',
-    `--arrivals poisson with ${Math.round(expected)} arrivals would take long to lay out.`,
-    `Stay below ${MAX_POISSON_ARRIVALS}, or use --arrivals constant.`,
-  );
 }

@@ -2,21 +2,18 @@
  * Options -> Plan: the one frozen, plain object that determines a run. The only place of defaults and
  * validation. A Plan holds no secret: tokens and keys travel beside it (see vault/environment.js).
  */
-
 import { usageError } from '../common/errors.js';
-import { camelCase, readOne, readOptions } from '../common/options.js';
-import { readEnvironment } from '../vault/environment.js';
+import { readOne, readOptions, rejectUnknownOptions } from '../common/options.js';
+import { readEnvironment, withoutSlashes } from '../vault/environment.js';
 import { commonOptions } from './common-options.js';
 import { loadOfRun, planLoad } from './load.js';
 import { parseRequirement } from './requirements.js';
-
 /** @import { OptionSpec } from '../common/options.js' */
-/** @import { TargetPlan } from '../vault/environment.js' */
+/** @import { TargetPlan, VaultEnvironment } from '../vault/environment.js' */
 /** @import { LoadPlan } from './load.js' */
 /** @import { Requirement } from './requirements.js' */
 
-/** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement about one of
- *   the operations, or of the stages, or of both, where set */
+/** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement of that operation or stage, where set */
 /**
  * @typedef {object} MixEntry
  * @property {string} name in results; no two have the same
@@ -25,7 +22,7 @@ import { parseRequirement } from './requirements.js';
  * @property {Readonly<Record<string, any>>} options the operation's own
  */
 /**
- * @typedef {object} PlannedOperation of an operation, what planning needs: see operations/index.js
+ * @typedef {object} PlannedOperation as planning needs it: see operations/index.js
  * @property {string} name
  * @property {Record<string, OptionSpec>} options
  * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check]
@@ -41,24 +38,15 @@ import { parseRequirement } from './requirements.js';
  * @property {readonly Readonly<PlannedRequirement>[]} requirements
  */
 
-const NO_TLS = Object.freeze({
-  caCert: null,
-  caPath: null,
-  clientCert: null,
-  clientKey: null,
-  serverName: null,
-  skipVerify: false,
-});
-
 /**
  * @param {PlannedOperation} operation
  * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
- * @param {ReturnType<typeof readEnvironment>} [environment] where defaults of the target come from
+ * @param {VaultEnvironment} [environment] defaults of the target
  * @returns {Readonly<Plan>}
  * @throws {PkiLoadError} naming the option and the remedy
  */
 export function makePlan(operation, given, environment = readEnvironment()) {
-  rejectUnknown(operation, given);
+  rejectUnknownOptions(operation.name, { ...commonOptions, ...operation.options }, given);
   const common = readOptions(commonOptions, given);
   const options = readOptions(operation.options, given);
   operation.check?.(options, common);
@@ -74,8 +62,7 @@ export function makePlan(operation, given, environment = readEnvironment()) {
 }
 
 /**
- * @param {Readonly<Plan>} plan
- * @param {number} run of several of this plan, from 0
+ * @param {Readonly<Plan>} plan @param {number} run of several of this plan, from 0
  * @returns {Readonly<Plan>} the same but for the seed
  */
 export function planOfRun(plan, run) {
@@ -83,9 +70,7 @@ export function planOfRun(plan, run) {
 }
 
 /**
- * @param {Record<string, any>} common
- * @param {Record<string, unknown>} given
- * @param {ReturnType<typeof readEnvironment>} environment
+ * @param {Record<string, any>} common @param {Record<string, unknown>} given @param {VaultEnvironment} environment
  * @returns {TargetPlan}
  */
 export function planTarget(common, given, environment) {
@@ -97,47 +82,28 @@ export function planTarget(common, given, environment) {
     );
   }
   // The environment's address and TLS settings do not apply to the embedded server.
-  const tls = common.dev ? NO_TLS : environment.tls;
+  const { address, namespace, tls } = common.dev ? NO_ENVIRONMENT : environment;
+  const isVerifyGiven = (given.tlsSkipVerify ?? given['tls-skip-verify']) !== undefined;
   return {
-    url: common.url ?? addressOf(environment, common.dev),
-    mount: common.mount.replace(/^\/+|\/+$/g, ''),
-    namespace: common.dev ? null : (common.namespace ?? environment.namespace),
+    url: common.url ?? (address === null ? DEFAULT_URL : readOne(commonOptions.url, ADDRESS, address)),
+    mount: withoutSlashes(common.mount),
+    namespace: common.dev ? null : (common.namespace ?? namespace),
     tls: {
-      caCert: common.caCert ?? tls.caCert,
-      caPath: common.caPath ?? tls.caPath,
-      clientCert: common.clientCert ?? tls.clientCert,
-      clientKey: common.clientKey ?? tls.clientKey,
-      serverName: common.tlsServerName ?? tls.serverName,
-      skipVerify:
-        (given.tlsSkipVerify ?? given['tls-skip-verify']) === undefined
-          ? tls.skipVerify
-          : common.tlsSkipVerify,
+      caCert: common.caCert ?? tls?.caCert ?? null,
+      caPath: common.caPath ?? tls?.caPath ?? null,
+      clientCert: common.clientCert ?? tls?.clientCert ?? null,
+      clientKey: common.clientKey ?? tls?.clientKey ?? null,
+      serverName: common.tlsServerName ?? tls?.serverName ?? null,
+      skipVerify: isVerifyGiven ? common.tlsSkipVerify : (tls?.skipVerify ?? false),
     },
   };
 }
 
+const NO_ENVIRONMENT = Object.freeze({ address: null, namespace: null, tls: null });
+const ADDRESS = 'The address in BAO_ADDR or VAULT_ADDR';
+
 /** The default of Vault's own command line. */
 export const DEFAULT_URL = 'http://127.0.0.1:8200';
-
-/** @param {ReturnType<typeof readEnvironment>} environment @param {boolean} isDev @returns {string} */
-function addressOf({ address }, isDev) {
-  if (address === null || isDev) return DEFAULT_URL;
-  return readOne(commonOptions.url, 'The address in BAO_ADDR or VAULT_ADDR', address);
-}
-
-/** @param {PlannedOperation} operation @param {Record<string, unknown>} given */
-function rejectUnknown(operation, given) {
-  const names = [...Object.keys(commonOptions), ...Object.keys(operation.options)];
-  const known = new Set(names.flatMap((name) => [name, camelCase(name)]));
-  const unknown = Object.keys(given).find((key) => given[key] !== undefined && !known.has(key));
-  if (unknown !== undefined) {
-    throw usageError(
-      'unknown_option',
-      `${operation.name} has no option ${JSON.stringify(unknown)}.`,
-      'See --help for those it has.',
-    );
-  }
-}
 
 /** @template T @param {T} value @returns {Readonly<T>} */
 export function deepFreeze(value) {

@@ -3,17 +3,15 @@
  * memory for a backlog. Times are milliseconds from the start of the schedule (warm-up included).
  */
 import { uniform } from '../common/random.js';
-import { createProfile } from './profile.js';
 
-/** @import { LoadPlan } from './load.js' */
-/** @import { Segment } from './profile.js' */
+/** @import { Line, LoadPlan } from './load.js' */
 
 /**
  * @typedef {object} Schedule
  * @property {number} count arrivals in all; their indexes are 0 .. count-1
  * @property {number} firstMeasured index of the first arrival that is due after the warm-up
- * @property {number} endMs when the schedule ends: not when its last arrival is due, but when another would be, had
- *   the number of requests not ended it
+ * @property {number} endMs end of the schedule: the time when another arrival would be due, had the number of
+ *   requests not ended it
  * @property {(index: number) => number} dueMs never decreases with the index
  */
 
@@ -25,64 +23,50 @@ const CHECKPOINT = 1024;
 
 /** @param {LoadPlan} load an open loop @returns {Schedule} */
 export function createSchedule(load) {
-  const { ratePerSecond, warmupMs, durationMs, requests } = load;
+  const { ratePerSecond, warmupMs, durationMs, requests, arrivals, seed } = load;
   if (ratePerSecond === null) throw new TypeError('a closed loop has no schedule');
-  const profile = createProfile(segmentsOf(load));
+  const { expected, timeOf } = createProfile(linesOf(load, ratePerSecond));
   const limit = durationMs === null ? Number.POSITIVE_INFINITY : warmupMs + durationMs;
+  const inAll = expected(limit - TOLERANCE_MS);
   const process =
-    load.arrivals === 'poisson'
-      ? poissonProcess(
-          load.seed,
-          profile.expected(limit - TOLERANCE_MS),
-          profile.expected(warmupMs),
-          requests,
-        )
-      : constantProcess(
-          profile.expected(limit - TOLERANCE_MS),
-          profile.expected(warmupMs - TOLERANCE_MS),
-          requests,
-        );
+    arrivals === 'poisson'
+      ? poissonProcess(seed, inAll, expected(warmupMs), requests)
+      : constantProcess(inAll, expected(warmupMs - TOLERANCE_MS), requests);
   const { firstMeasured, at } = process;
   // An arrival after the end of sending, as where a stage ends with a pause, is not planned.
-  const isLate = process.count > 0 && profile.timeOf(at(process.count - 1)) > limit - TOLERANCE_MS;
+  const isLate = process.count > 0 && timeOf(at(process.count - 1)) > limit - TOLERANCE_MS;
   const count = isLate ? process.count - 1 : process.count;
-  /** Rounding must not carry an arrival over the end of the warm-up: recorders go by its time. */
-  const dueMs = (/** @type {number} */ index) => {
-    const ms = profile.timeOf(at(index));
-    return index < firstMeasured ? Math.min(ms, warmupMs - TOLERANCE_MS) : Math.max(ms, warmupMs);
-  };
   const isCut = requests !== null && count === firstMeasured + requests;
-  const endMs = isCut ? Math.min(profile.timeOf(at(count - 1) + 1), limit) : limit;
-  return { count, firstMeasured, endMs, dueMs };
+  return {
+    count,
+    firstMeasured,
+    endMs: isCut ? Math.min(timeOf(at(count - 1) + 1), limit) : limit,
+    // Rounding must not carry an arrival over the end of the warm-up: recorders go by its time.
+    dueMs(index) {
+      const ms = timeOf(at(index));
+      return index < firstMeasured ? Math.min(ms, warmupMs - TOLERANCE_MS) : Math.max(ms, warmupMs);
+    },
+  };
 }
 
 /**
- * A warm-up before stages is at the rate at which the first of them begins. Without stages the rate rises linearly from zero
- * over the ramp-up, and then holds: t² rate / (2 ramp) arrivals, then rate (t - ramp / 2).
- *
- * @param {LoadPlan} load
- * @returns {Segment[]}
+ * A warm-up before stages is at the rate at which the first of them begins. Without stages the rate rises linearly from
+ * zero over the ramp-up, and then holds: t² rate / (2 ramp) arrivals, then rate (t - ramp / 2).
+ * @param {LoadPlan} load @param {number} rate @returns {Line[]}
  */
-function segmentsOf({ ratePerSecond, rampUpMs, warmupMs, stages }) {
-  const rate = Number(ratePerSecond);
+function linesOf({ rampUpMs, warmupMs, stages }, rate) {
   if (stages === null) {
-    const held = { durationMs: Number.POSITIVE_INFINITY, fromPerSecond: rate, toPerSecond: rate };
-    return rampUpMs > 0 ? [{ durationMs: rampUpMs, fromPerSecond: 0, toPerSecond: rate }, held] : [held];
+    const held = { durationMs: Number.POSITIVE_INFINITY, from: rate, to: rate };
+    return rampUpMs > 0 ? [{ durationMs: rampUpMs, from: 0, to: rate }, held] : [held];
   }
   const lines = stages.flatMap((stage) => stage.lines);
-  const warmup = { durationMs: warmupMs, from: lines[0].from, to: lines[0].from };
-  return [...(warmupMs > 0 ? [warmup] : []), ...lines].map(({ durationMs, from, to }) => ({
-    durationMs,
-    fromPerSecond: from,
-    toPerSecond: to,
-  }));
+  const [{ from }] = lines;
+  return warmupMs > 0 ? [{ durationMs: warmupMs, from, to: from }, ...lines] : lines;
 }
 
 /**
  * Arrival i happens when i arrivals are expected: evenly spaced at a constant rate.
- *
- * @param {number} expected up to the end; arrivals before that are in
- * @param {number} expectedInWarmup
+ * @param {number} expected up to the end; arrivals before that are in @param {number} expectedInWarmup
  * @param {number | null} requests measured ones at most
  */
 function constantProcess(expected, expectedInWarmup, requests) {
@@ -96,7 +80,6 @@ function constantProcess(expected, expectedInWarmup, requests) {
  * A Poisson process of rate one: gap j is -ln(u_j), so arrival i is the sum of gaps 0..i. The sum is always taken
  * in the same order, so every shard gets bit for bit the same times; a remembered time every CHECKPOINT arrivals
  * lets any block be found again.
- *
  * @param {number} seed
  * @param {number} expected operational time of the end
  * @param {number} expectedInWarmup operational time at which the warm-up ends
@@ -115,17 +98,15 @@ function poissonProcess(seed, expected, expectedInWarmup, requests) {
   }
   const block = new Float64Array(CHECKPOINT);
   let blockStart = -1;
-  /** @param {number} start */
-  const load = (start) => {
-    block[0] = checkpoints[start / CHECKPOINT];
-    for (let i = 1; i < CHECKPOINT; i++) block[i] = block[i - 1] + gap(seed, start + i);
-    blockStart = start;
-  };
   /** @param {number} index */
   const at = (index) => {
     if (count === 0) return 0;
     const start = index - (index % CHECKPOINT);
-    if (start !== blockStart) load(start);
+    if (start !== blockStart) {
+      block[0] = checkpoints[start / CHECKPOINT];
+      for (let i = 1; i < CHECKPOINT; i++) block[i] = block[i - 1] + gap(seed, start + i);
+      blockStart = start;
+    }
     return block[index - start];
   };
   return { count, firstMeasured, at };
@@ -134,4 +115,79 @@ function poissonProcess(seed, expected, expectedInWarmup, requests) {
 /** @param {number} seed @param {number} index */
 function gap(seed, index) {
   return -Math.log(uniform(seed, index));
+}
+
+/**
+ * @typedef {object} Profile a rate over time, in straight lines
+ * @property {number} endMs
+ * @property {(ms: number) => number} expected arrivals before `ms`; those of the whole from the end on
+ * @property {(arrivals: number) => number} timeOf when so many are expected: where nothing is due for a while, the end
+ *   of that while. Infinity where there never are so many
+ * @property {(ms: number) => number} ratePerSecond at `ms`, of the later line where two meet; 0 from the end on
+ */
+/** @typedef {{startMs: number, endMs: number, before: number, rate: number, slope: number}} Part rates per ms, `slope` per ms² */
+
+/** @param {readonly Line[]} lines at least one; the last may never end @returns {Profile} */
+export function createProfile(lines) {
+  /** @type {Part[]} */
+  const parts = [];
+  let [startMs, before] = [0, 0];
+  for (const { durationMs, from, to } of lines) {
+    const slope = Number.isFinite(durationMs) ? (to - from) / 1000 / durationMs : 0;
+    const part = { startMs, endMs: startMs + durationMs, before, rate: from / 1000, slope };
+    parts.push(part);
+    startMs = part.endMs;
+    before += arrivalsIn(part, durationMs);
+  }
+  const [endMs, total] = [startMs, before];
+  const starts = parts.map((part) => part.startMs);
+  const counts = parts.map((part) => part.before);
+  /** Index of the last search: the next is near it. */
+  let near = 0;
+
+  /** @param {readonly number[]} bounds ascending @param {number} value @returns {Part} the last one whose bound is at most `value` */
+  function partAt(bounds, value) {
+    while (near > 0 && bounds[near] > value) near--;
+    while (near + 1 < bounds.length && bounds[near + 1] <= value) near++;
+    return parts[near];
+  }
+
+  return {
+    endMs,
+    expected(ms) {
+      if (ms <= 0) return 0;
+      if (ms >= endMs) return total;
+      const part = partAt(starts, ms);
+      return part.before + arrivalsIn(part, ms - part.startMs);
+    },
+    timeOf(arrivals) {
+      if (arrivals > total) return Number.POSITIVE_INFINITY;
+      const part = partAt(counts, Math.max(0, arrivals));
+      return timeIn(part, Math.max(0, arrivals) - part.before);
+    },
+    ratePerSecond(ms) {
+      if (ms < 0 || ms >= endMs) return 0;
+      const part = partAt(starts, ms);
+      return (part.rate + part.slope * (ms - part.startMs)) * 1000;
+    },
+  };
+}
+
+/** @param {Part} part @param {number} ms since its start */
+function arrivalsIn({ rate, slope }, ms) {
+  if (ms === Number.POSITIVE_INFINITY) return rate > 0 ? ms : 0;
+  return (rate + (slope * ms) / 2) * ms;
+}
+
+/**
+ * Of a = r t + s t²/2 the smaller solution, in the form that loses no digits where s is small: 2a / (r + sqrt(r² + 2 s a)).
+ * @param {Part} part @param {number} arrivals since its start
+ * @returns {number} ms; at most its end: rounding must not carry it into the next
+ */
+function timeIn({ startMs, endMs, rate, slope }, arrivals) {
+  if (rate === 0 && slope === 0) return endMs;
+  if (arrivals === 0) return startMs;
+  if (slope === 0) return Math.min(startMs + arrivals / rate, endMs);
+  const root = Math.sqrt(Math.max(0, rate * rate + 2 * slope * arrivals));
+  return Math.min(startMs + (2 * arrivals) / (rate + root), endMs);
 }

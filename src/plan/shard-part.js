@@ -1,6 +1,6 @@
 /**
  * `--shard K/N`: one plan split over N processes, e.g. on N machines. Part K sends the arrivals whose index i has i mod N = K,
- * and of those its thread t of T the ones with floor(i / N) mod T = t. Both together say i mod (N T) = K + N t: a sending
+ * and of those its thread t of T the ones with floor(i / N) mod T = t. Both together say i mod (N T) = K + N t: a sender
  * thread is shard K + N t of N T, whatever the number of threads of the other parts.
  */
 import { usageError } from '../common/errors.js';
@@ -12,40 +12,28 @@ import { formatDuration } from '../common/units.js';
 const MAX_PARTS = 10_000;
 
 /**
- * @param {string} text `0/4` is the first of four, `3/4` the last
- * @param {string} [name] what to call it in an error
+ * @param {string} text `0/4` is the first of four, `3/4` the last @param {string} [name] of the option
  * @returns {ShardPart}
  * @throws {PkiLoadError} code `bad_shard`
  */
 export function parseShard(text, name = '--shard') {
   const source = String(text).trim();
+  const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
+    usageError('bad_shard', `${name} is ${JSON.stringify(source.slice(0, 80))}, ${problem}.`, remedy);
   const match = /^(\d{1,9})\/(\d{1,9})$/.exec(source);
-  const [index, of] = match === null ? [0, 0] : [Number(match[1]), Number(match[2])];
-  const is = `${name} is ${JSON.stringify(source.slice(0, 80))}`;
-  if (match === null || of === 0) {
-    throw usageError(
-      'bad_shard',
-      `${is}, which is not a part such as 0/4.`,
-      'The first of four parts is 0/4, the last 3/4.',
-    );
-  }
-  if (of > MAX_PARTS) throw usageError('bad_shard', `${is}; there can be at most ${MAX_PARTS} parts.`);
-  if (index >= of) {
-    throw usageError(
-      'bad_shard',
-      `${is}, but parts count from 0.`,
-      `The first of ${of} is 0/${of}, the last ${of - 1}/${of}.`,
-    );
-  }
+  const [index, of] = (match ?? []).slice(1).map(Number);
+  if (match === null || of === 0)
+    throw bad('which is not a part such as 0/4', 'The first of four parts is 0/4, the last 3/4.');
+  if (of > MAX_PARTS) throw bad(`but there can be at most ${MAX_PARTS} parts`, 'Use fewer parts.');
+  if (index >= of)
+    throw bad('but parts count from 0', `The first of ${of} is 0/${of}, the last ${of - 1}/${of}.`);
   return { index, of };
 }
 
 /**
- * @param {number} total
- * @param {number} shard
- * @param {number} shards
- * @returns {number} the shard's part of a total: how many i from 0 to total - 1 have i mod shards = shard. Parts differ by one
- *   at most and sum to the total
+ * @param {number} total @param {number} shard @param {number} shards
+ * @returns {number} the shard's part of a total: how many i from 0 to total - 1 have i mod shards = shard. Parts differ
+ *   by one at most and sum to the total
  */
 export function share(total, shard, shards) {
   return Math.floor((total + shards - 1 - shard) / shards);
@@ -57,12 +45,9 @@ export function shareOf(total, part) {
 }
 
 /**
- * What a sending thread of a part is in the whole plan.
- *
+ * A part's sender thread as a shard of the whole plan.
  * @param {Readonly<ShardPart> | null} part null: the whole plan
- * @param {number} thread from 0
- * @param {number} threads of this part
- * @returns {{shard: number, shards: number}}
+ * @param {number} thread from 0 @param {number} threads of this part
  */
 export function shardOfThread(part, thread, threads) {
   const { index, of } = part ?? { index: 0, of: 1 };
@@ -74,44 +59,35 @@ export function partName({ index, of }) {
   return `part ${index} of ${of}`;
 }
 
-/** A token, a certificate or a laptop's patience may not last longer. */
-const MOST_AHEAD_MS = 3_600_000;
+/** A token or a certificate may not last longer. */
+const MAX_AHEAD_MS = 3_600_000;
 
 const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?$/;
 
-const EXAMPLES = 'Write it as 14:30:00, or with a date as 2026-01-31T14:30:00Z.';
-
 /**
  * A time of day is that of this machine's time zone, today or, where it is over, tomorrow; a date-time without a zone is of
  * this machine's zone too.
- *
- * @param {string} text
- * @param {number} [nowMs] since 1970
- * @param {string} [name] what to call it in an error
+ * @param {string} text @param {number} [nowMs] since 1970 @param {string} [name] of the option
  * @returns {string} ISO 8601, in UTC
  * @throws {PkiLoadError} code `bad_start_at`
  */
 export function parseStartAt(text, nowMs = Date.now(), name = '--start-at') {
   const source = String(text).trim();
-  const is = `${name} is ${JSON.stringify(source.slice(0, 80))}`;
+  const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
+    usageError(
+      'bad_start_at',
+      `${name} is ${JSON.stringify(source.slice(0, 80))}, which ${problem}.`,
+      remedy,
+    );
   const atMs = timeOf(source, nowMs);
-  if (Number.isNaN(atMs)) throw usageError('bad_start_at', `${is}, which is not a time.`, EXAMPLES);
-  if (atMs <= nowMs) {
-    const ago = formatDuration(Math.max(1, nowMs - atMs));
-    throw usageError(
-      'bad_start_at',
-      `${is}, which was ${ago} ago by this machine's clock.`,
-      'Give a later time.',
-    );
-  }
-  if (atMs - nowMs > MOST_AHEAD_MS) {
-    const ahead = formatDuration(atMs - nowMs);
-    throw usageError(
-      'bad_start_at',
-      `${is}, which is ${ahead} from now by this machine's clock; it may be an hour ahead at most.`,
-      'Give a nearer time, or start the command later.',
-    );
+  if (Number.isNaN(atMs))
+    throw bad('is not a time', 'Write it as 14:30:00, or with a date as 2026-01-31T14:30:00Z.');
+  const difference = formatDuration(Math.max(1, Math.abs(atMs - nowMs)));
+  if (atMs <= nowMs) throw bad(`was ${difference} ago by this machine's clock`, 'Give a later time.');
+  if (atMs - nowMs > MAX_AHEAD_MS) {
+    const problem = `is ${difference} from now by this machine's clock; it may be an hour ahead at most`;
+    throw bad(problem, 'Give a nearer time, or start the command later.');
   }
   return new Date(atMs).toISOString();
 }

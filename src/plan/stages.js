@@ -1,9 +1,12 @@
-/** When the stages of a plan begin and end, in milliseconds from the start of the measured part. */
+/** The stages of a plan: when each begins and ends, and how many requests the plan has in it. From the plan alone. */
+import { total } from '../common/sums.js';
 import { createDueCounter } from './due.js';
+import { createProfile } from './schedule.js';
+import { share } from './shard-part.js';
 /** @import { LoadPlan } from './load.js' */
 /** @import { Schedule } from './schedule.js' */
 
-/** @typedef {{name: string, startMs: number, endMs: number, level: {least: number, most: number}}} StageSpan as planned, times from the start of the measured part */
+/** @typedef {{name: string, startMs: number, endMs: number, level: {least: number, most: number}}} StageSpan times from the start of the measured part */
 /** @typedef {{name: string | null, startMs: number, endMs: number}} Span `name` null: the whole measured part, which has no stages */
 
 /**
@@ -13,15 +16,11 @@ import { createDueCounter } from './due.js';
  */
 export function spansOf({ stages }, measuredMs) {
   if (stages === null) return [{ name: null, startMs: 0, endMs: measuredMs ?? Number.POSITIVE_INFINITY }];
-  let startMs = 0;
+  let endMs = 0;
   return stages.map(({ name, lines }) => {
-    const span = {
-      name,
-      startMs,
-      endMs: startMs + lines.reduce((sum, { durationMs }) => sum + durationMs, 0),
-    };
-    startMs = span.endMs;
-    return span;
+    const startMs = endMs;
+    endMs += total(lines.map(({ durationMs }) => durationMs));
+    return { name, startMs, endMs };
   });
 }
 
@@ -44,36 +43,34 @@ export function createStageFinder(spans) {
   };
 }
 
+/** @param {Pick<LoadPlan, 'stages'>} load @param {number} index of a stage @returns {number[]} rates or levels at the ends of its lines */
+function levelsOf({ stages }, index) {
+  return (stages?.[index].lines ?? []).flatMap(({ from, to }) => [from, to]);
+}
+
 /** @param {Pick<LoadPlan, 'stages'>} load @returns {StageSpan[]} none where the plan has no stages */
 export function stagesOf(load) {
-  const { stages } = load;
-  if (stages === null) return [];
-  return spansOf(load, null).map((span, i) => {
-    const levels = stages[i].lines.flatMap(({ from, to }) => [from, to]);
+  return spansOf(load, null).flatMap(({ name, ...span }, i) => {
+    const levels = levelsOf(load, i);
     const level = { least: Math.min(...levels), most: Math.max(...levels) };
-    return { ...span, name: stages[i].name, level };
+    return name === null ? [] : [{ name, ...span, level }];
   });
 }
 
-/**
- * @param {Pick<LoadPlan, 'stages'>} load
- * @param {number} index of a stage
- * @returns {boolean} the same all the time
- */
-export function isEven({ stages }, index) {
-  return new Set(stages?.[index].lines.flatMap(({ from, to }) => [from, to])).size === 1;
+/** @param {Pick<LoadPlan, 'stages'>} load @param {number} index of a stage @returns {boolean} the same level all the time */
+export function isEven(load, index) {
+  return new Set(levelsOf(load, index)).size === 1;
 }
 
 /**
  * @param {Pick<LoadPlan, 'stages' | 'warmupMs' | 'rampUpMs'>} load of an open loop
- * @returns {number} ms from time zero: from then to the end the rate does not rise, so that no more should be under way. Its end,
- *   where it rises to the last
+ * @returns {number} ms from time zero: from then to the end the rate does not rise, so that no more should be in flight.
+ *   Its end, where it rises to the last
  */
 export function settledFrom({ stages, warmupMs, rampUpMs }) {
   let ms = Math.max(warmupMs, rampUpMs);
-  if (stages === null) return ms;
   let [startMs, level] = [warmupMs, Number.POSITIVE_INFINITY];
-  for (const { durationMs, from, to } of stages.flatMap(({ lines }) => lines)) {
+  for (const { durationMs, from, to } of (stages ?? []).flatMap(({ lines }) => lines)) {
     if (from > level) ms = startMs;
     startMs += durationMs;
     if (to > from) ms = startMs;
@@ -83,16 +80,87 @@ export function settledFrom({ stages, warmupMs, rampUpMs }) {
 }
 
 /**
- * @param {LoadPlan} load
- * @param {Schedule | null} schedule of the whole plan; null: a closed loop
- * @returns {(StageSpan & {due: number | null})[]} with the arrivals that this part of the plan has in
- *   each; null: a closed loop plans none
+ * @param {LoadPlan} load @param {Schedule | null} schedule of the whole plan; null: a closed loop
+ * @returns {(StageSpan & {due: number | null})[]} `due`: arrivals of this part of the plan; null: a closed loop plans none
  */
 export function stageFacts(load, schedule) {
   const counter = schedule === null ? null : createDueCounter(schedule, load.shard);
-  const until = (/** @type {number} */ ms) => counter?.until(load.warmupMs + ms) ?? 0;
-  return stagesOf(load).map((span) => ({
-    ...span,
-    due: counter === null ? null : until(span.endMs) - until(span.startMs),
-  }));
+  return stagesOf(load).map((span) => {
+    const [before, after] = [span.startMs, span.endMs].map((ms) => counter?.until(load.warmupMs + ms) ?? 0);
+    return { ...span, due: counter === null ? null : after - before };
+  });
+}
+
+/** @typedef {{at: (ms: number) => number}} InFlight at how many this shard may have in flight, `ms` from time zero */
+
+/** A level that a ramp reaches is reached, however it was rounded on the way. */
+const LEVEL_TOLERANCE = 1e-9;
+
+/**
+ * @param {Pick<LoadPlan, 'stages' | 'warmupMs'>} load a closed loop @param {number} shard @param {number} shards
+ * @returns {InFlight | null} null: as many as there are connections, all the time
+ */
+export function createInFlight({ stages, warmupMs }, shard, shards) {
+  if (stages === null) return null;
+  const lines = stages.flatMap((stage) => stage.lines);
+  // The profile's rate is the number of requests in flight here.
+  const { ratePerSecond: levelAt } = createProfile(lines);
+  return {
+    at(ms) {
+      const level = ms < warmupMs ? lines[0].from : levelAt(ms - warmupMs);
+      return share(Math.floor(level + LEVEL_TOLERANCE), shard, shards);
+    },
+  };
+}
+
+/** @typedef {{count: number, memberOf: (index: number) => number}} Members of the mix */
+/** @typedef {{next: number, step: number, left: number}} Rest indexes `next`, `next + step`, ...: as many as are `left` in the measured part */
+
+/**
+ * The counts of the recorders are compared with these. Of several operations each index is visited once: some 50 ns.
+ * @param {LoadPlan} load @param {Schedule} schedule of the whole plan @param {Members} members
+ * @returns {number[]} measured requests of this part of the plan, by place in the tally's list of operations
+ */
+export function plannedCells(load, schedule, members) {
+  const { index: next, of: step } = load.shard ?? { index: 0, of: 1 };
+  return countCells(stageBounds(load, schedule), { next, step }, members);
+}
+
+/**
+ * @param {LoadPlan} load @param {Schedule | null} schedule of the whole plan; null: a closed loop
+ * @param {Members} members @param {readonly Rest[]} rests of all threads, which were neither sent nor dropped
+ * @returns {number[]} as plannedCells; in a closed loop the rests belong to no stage, and count in the last
+ */
+export function leftCells(load, schedule, members, rests) {
+  const bounds = schedule === null ? null : stageBounds(load, schedule);
+  const stages = spansOf(load, null).length;
+  const counts = new Array(stages * members.count).fill(0);
+  for (const { next, step, left } of rests) {
+    if (left === 0) continue;
+    const inLast = [...new Array(stages).fill(next), next + left * step];
+    const cells = countCells(bounds ?? inLast, { next, step }, members);
+    for (const [cell, count] of cells.entries()) counts[cell] += count;
+  }
+  return counts;
+}
+
+/** @param {LoadPlan} load @param {Schedule} schedule @returns {number[]} the first index of each stage, and the end of the last */
+function stageBounds(load, schedule) {
+  const { until } = createDueCounter(schedule, null);
+  const ends = spansOf(load, null).slice(0, -1);
+  const inner = ends.map(({ endMs }) => Math.max(schedule.firstMeasured, until(load.warmupMs + endMs)));
+  return [schedule.firstMeasured, ...inner, schedule.count];
+}
+
+/** @param {readonly number[]} bounds @param {{next: number, step: number}} indexes @param {Members} members */
+function countCells(bounds, { next, step }, { count: width, memberOf }) {
+  /** @type {number[]} */
+  const counts = new Array((bounds.length - 1) * width).fill(0);
+  for (let stage = 0; stage + 1 < bounds.length; stage++) {
+    const [from, to] = [bounds[stage], bounds[stage + 1]];
+    const first = from <= next ? next : next + Math.ceil((from - next) / step) * step;
+    if (width === 1) counts[stage] = Math.max(0, Math.ceil((to - first) / step));
+    else for (let index = first; index < to; index += step) counts[stage * width + memberOf(index)]++;
+  }
+  return counts;
 }

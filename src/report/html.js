@@ -4,15 +4,36 @@ import { createHash } from 'node:crypto';
 import { MAIN_SIZES, SIZES } from './charts/frame.js';
 import { CHARTS } from './charts/index.js';
 import { breakable, escapeHtml, jsonForScript } from './html/escape.js';
-import { command, facts, figure, figures, note, paragraph, table, verdicts } from './html/parts.js';
+import { facts, figure, figures, note, paragraph, table, verdicts } from './html/parts.js';
 import { SCRIPT } from './html/script.js';
 import { STYLE } from './html/style.js';
 import { withoutTitle } from './sections.js';
 
-/** @import { ReadOuts } from './charts/index.js' */
+/** @import { ReadOuts } from './charts/chart.js' */
 /** @import { Chart, Part, Report, Section } from './sections.js' */
 
 /** @typedef {Record<string, ReadOuts>} ReadOutsById */
+
+/** Characters of a window title that browsers show. */
+const LONGEST_TITLE = 70;
+
+/** Allows the one script, the one style, and the empty icon, which keeps browsers from requesting one. */
+const POLICY = [
+  "default-src 'none'",
+  `script-src '${hashSource(SCRIPT)}'`,
+  `style-src '${hashSource(STYLE)}'`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+/**
+ * @param {string} text
+ * @returns {string} the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source
+ */
+function hashSource(text) {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
 
 /** @type {Record<Exclude<Part['kind'], 'chart'>, (part: any) => string>} */
 const PARTS = {
@@ -22,7 +43,6 @@ const PARTS = {
   table,
   note,
   facts,
-  command,
 };
 
 /** Neighbours of these kinds stand side by side where they have room. @type {Part['kind'][]} */
@@ -33,11 +53,38 @@ export function render({ title, verdict, subject, sections }) {
   /** @type {ReadOutsById} */
   const charts = {};
   const body = sections
-    .map(({ parts, ...section }) => ({ ...section, parts: withoutTitle(title, parts) }))
-    .map((section, i) => sectionHtml(section, i === 0, charts))
+    .map(({ parts, ...section }, i) =>
+      sectionHtml({ ...section, parts: withoutTitle(title, parts) }, i === 0, charts),
+    )
     .join('\n');
-  const windowTitle = verdict === undefined ? title : `${verdict}: ${title}`;
-  return page({ title: windowTitle, heading: title, subject, body, charts });
+  const windowTitle = shortened(verdict === undefined ? title : `${verdict}: ${title}`);
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escapeHtml(windowTitle)}</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<header>
+<h1>${breakable(title)}</h1>
+${subject === '' ? '' : `<p class="subject">${breakable(subject)}</p>`}
+</header>
+<main>
+${body}
+</main>
+<footer>
+<p>Written by vault-pki-load. This file needs no network.</p>
+</footer>
+<script type="application/json" id="chart-data">${jsonForScript({ charts })}</script>
+<script>${SCRIPT}</script>
+</body>
+</html>
+`;
 }
 
 /**
@@ -89,74 +136,10 @@ function chartHtml({ chart, title, text, data }, { id, level, isMain }, charts) 
   return figure({ id: escapeHtml(id), level, title, text, drawn, isMain });
 }
 
-/** Characters of a window title that browsers show. */
-const LONGEST_TITLE = 70;
-
-/**
- * @param {object} parts
- * @param {string} parts.title text of the window
- * @param {string} parts.heading text of the h1
- * @param {string} parts.subject text below it
- * @param {string} parts.body HTML: sections, their headings h2
- * @param {Record<string, ReadOuts>} [parts.charts] read-outs by the id of their figure
- * @returns {string} the file; ends with a newline
- */
-export function page({ title, heading, subject, body, charts = {} }) {
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${contentPolicy()}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${escapeHtml(shortened(title))}</title>
-<link rel="icon" href="data:,">
-<style>${STYLE}</style>
-</head>
-<body>
-<header>
-<h1>${breakable(heading)}</h1>
-${subject === '' ? '' : `<p class="subject">${breakable(subject)}</p>`}
-</header>
-<main>
-${body}
-</main>
-<footer>
-<p>Written by vault-pki-load. This file needs no network.</p>
-</footer>
-<script type="application/json" id="chart-data">${jsonForScript({ charts })}</script>
-<script>${SCRIPT}</script>
-</body>
-</html>
-`;
-}
-
-/** @param {string} title */
+/** @param {string} title @returns {string} the characters of it that browsers show */
 function shortened(title) {
   const characters = [...title];
   if (characters.length <= LONGEST_TITLE) return title;
-  return `${characters
-    .slice(0, LONGEST_TITLE - 1)
-    .join('')
-    .trimEnd()}…`;
-}
-
-/** Allows the one script, the one style, and the empty icon, which keeps browsers from requesting one. */
-function contentPolicy() {
-  return [
-    "default-src 'none'",
-    `script-src '${hashSource(SCRIPT)}'`,
-    `style-src '${hashSource(STYLE)}'`,
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ');
-}
-
-/**
- * @param {string} text
- * @returns {string} the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source
- */
-function hashSource(text) {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+  const start = characters.slice(0, LONGEST_TITLE - 1).join('');
+  return `${start.trimEnd()}…`;
 }

@@ -1,6 +1,7 @@
 /** The formats of reports and the kinds of documents each can show. A new one is a file and a line here. */
 import { extname } from 'node:path';
 import { usageError } from '../common/errors.js';
+import { escapeInvisible, visibleData } from '../common/visible-text.js';
 import { kindOf } from '../result/document.js';
 
 /** @import { Document, DocumentKind } from '../result/document.js' */
@@ -30,68 +31,44 @@ const RESULT = ['result'];
 
 /** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
 export const reporters = Object.freeze({
-  text: {
-    extension: '.txt',
-    kinds: ALL,
-    describe: 'a summary in 80 columns',
-    load: () => described(() => import('./text.js')),
-  },
-  json: {
-    extension: '.json',
-    kinds: ALL,
-    describe: 'all of it; published schema',
-    load: () => import('./data/json.js'),
-  },
-  html: {
-    extension: '.html',
-    kinds: ALL,
-    describe: 'a page with charts, in one file',
-    load: () => described(() => import('./html.js')),
-  },
-  md: {
-    extension: '.md',
-    kinds: ALL,
-    describe: 'tables for a pull request or a wiki',
-    load: () => described(() => import('./markdown.js')),
-  },
-  junit: {
-    extension: '.xml',
-    kinds: ALL,
-    describe: 'JUnit: each requirement a test case',
-    load: () => import('./data/junit.js'),
-  },
-  csv: {
-    extension: '.csv',
-    kinds: ['result', 'run-set', 'propagation'],
-    describe: 'the timeline, a row a second',
-    load: () => import('./data/csv.js'),
-  },
-  hlog: {
-    extension: '.hlog',
-    kinds: RESULT,
-    describe: 'HdrHistogram log, an interval a second',
-    load: () => import('./data/hlog.js'),
-  },
-  hgrm: {
-    extension: '.hgrm',
-    kinds: RESULT,
-    describe: 'response times by percentile, as HdrHistogram prints them',
-    load: () => import('./data/hgrm.js'),
-  },
-  prom: {
-    extension: '.prom',
-    kinds: RESULT,
-    describe: 'Prometheus text exposition',
-    load: () => import('./data/prometheus.js'),
-  },
+  text: reporter('.txt', ALL, 'a summary in 80 columns', () => described(import('./text.js'))),
+  json: reporter('.json', ALL, 'all of it; published schema', () => import('./data/json.js')),
+  html: reporter('.html', ALL, 'a page with charts, in one file', () => described(import('./html.js'))),
+  md: reporter('.md', ALL, 'tables for a pull request or a wiki', () => described(import('./markdown.js'))),
+  junit: reporter('.xml', ALL, 'JUnit: each requirement a test case', () => import('./data/junit.js')),
+  csv: reporter(
+    '.csv',
+    ['result', 'run-set', 'propagation'],
+    'the timeline, a row a second',
+    () => import('./data/csv.js'),
+  ),
+  hlog: reporter('.hlog', RESULT, 'HdrHistogram log, an interval a second', () => import('./data/hlog.js')),
+  hgrm: reporter(
+    '.hgrm',
+    RESULT,
+    'response times by percentile, as HdrHistogram prints them',
+    () => import('./data/hgrm.js'),
+  ),
+  prom: reporter('.prom', RESULT, 'Prometheus text exposition', () => import('./data/prometheus.js')),
 });
 
 /**
- * @param {() => Promise<{render: (report: Report, options?: RenderOptions) => string}>} load a renderer of sections
+ * @param {string} extension
+ * @param {readonly DocumentKind[]} kinds
+ * @param {string} describe
+ * @param {() => Promise<Reporter>} load
+ * @returns {ReporterEntry}
+ */
+function reporter(extension, kinds, describe, load) {
+  return { extension, kinds, describe, load };
+}
+
+/**
+ * @param {Promise<{render: (report: Report, options?: RenderOptions) => string}>} renderer of sections
  * @returns {Promise<Reporter>}
  */
-async function described(load) {
-  const [{ describe }, { render }] = await Promise.all([import('./describe/index.js'), load()]);
+async function described(renderer) {
+  const [{ describe }, { render }] = await Promise.all([import('./describe/index.js'), renderer]);
   return { render: async (document, options) => render(await describe(document), options) };
 }
 
@@ -123,6 +100,7 @@ export function reporterForFile(path) {
 }
 
 /**
+ * Strings of a document come from servers, files and scenarios; here, for every format, they become visible text; JSON keeps them, and escapes them.
  * @param {string} name of a reporter
  * @param {Document} document
  * @param {RenderOptions} [options]
@@ -131,18 +109,21 @@ export function reporterForFile(path) {
  */
 export async function renderDocument(name, document, options) {
   const kind = kindOf(document);
-  const { kinds, load } = reporters[name];
-  if (!kinds.includes(kind)) throw cannotReport(name, kind);
+  const { kinds, load, extension } = reporters[name];
+  if (!kinds.includes(kind)) {
+    const able = Object.values(reporters).filter((one) => one.kinds.includes(kind));
+    throw usageError(
+      'cannot_report',
+      `${titled(KIND_NAMES[kind])} cannot be written as ${extension}, which shows the result of one run.`,
+      `Use one of ${able.map((one) => one.extension).join(', ')}.`,
+    );
+  }
   const { render } = await load();
-  return render(document, options);
+  if (name === 'json') return escapeInvisible(await render(document));
+  return render(visibleData(document), options);
 }
 
-/** @param {string} name @param {DocumentKind} kind */
-function cannotReport(name, kind) {
-  const able = Object.values(reporters).filter(({ kinds }) => kinds.includes(kind));
-  return usageError(
-    'cannot_report',
-    `${KIND_NAMES[kind][0].toUpperCase()}${KIND_NAMES[kind].slice(1)} cannot be written as ${reporters[name].extension}, which shows the result of one run.`,
-    `Use one of ${able.map(({ extension }) => extension).join(', ')}.`,
-  );
+/** @param {string} text @returns {string} with a capital */
+function titled(text) {
+  return text[0].toUpperCase() + text.slice(1);
 }

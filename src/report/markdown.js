@@ -3,54 +3,47 @@
  * formulas.
  */
 
-import { clean } from './layout.js';
+import { visibleText } from '../common/visible-text.js';
 import { withoutTitle } from './sections.js';
 import { textChart } from './text-charts.js';
 
-/** @import { Cell, Chart, Figures, Part, Report, Section, Table, Verdicts } from './sections.js' */
-
-/** Parts that make a list together. */
-const ITEMS = new Set(['note', 'command']);
+/** @import { Cell, Figures, Part, Report, Section, Verdicts } from './sections.js' */
 
 /** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, subject, sections }) {
   const [answer, ...others] = sections;
+  const isChart = (/** @type {Part} */ { kind }) => kind === 'chart';
+  const parts = answer.parts.filter((part) => !isChart(part));
   const blocks = [
     `## ${escapeMarkdown(title)}`,
-    ...partBlocks(
-      withoutTitle(
-        title,
-        answer.parts.filter(({ kind }) => kind !== 'chart'),
-      ),
-    ),
+    ...partBlocks(withoutTitle(title, parts)),
     `${escapeMarkdown(subject)}.`,
-    ...partBlocks(answer.parts.filter(({ kind }) => kind === 'chart')),
+    ...partBlocks(answer.parts.filter(isChart)),
     ...others.flatMap(sectionBlocks),
   ];
-  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
+  return `${blocks.join('\n\n')}\n`;
 }
 
 /** @param {Section} section */
 function sectionBlocks({ heading, parts }) {
-  const blocks = partBlocks(parts).filter((block) => block !== '');
+  const blocks = partBlocks(parts);
   return blocks.length === 0 || heading === null ? blocks : [`### ${escapeMarkdown(heading)}`, ...blocks];
 }
 
-/** @param {Part[]} parts */
+/** @param {Part[]} parts @returns {string[]} neighbouring notes are one list */
 function partBlocks(parts) {
   /** @type {string[]} */
   const blocks = [];
-  let before = '';
-  for (const part of parts) {
+  for (const [i, part] of parts.entries()) {
     const text = blockOf(part);
-    if (part.kind === before && ITEMS.has(before)) blocks[blocks.length - 1] += `\n${text}`;
+    if (text === '') continue;
+    if (part.kind === 'note' && parts[i - 1]?.kind === 'note') blocks[blocks.length - 1] += `\n${text}`;
     else blocks.push(text);
-    before = part.kind;
   }
   return blocks;
 }
 
-/** @param {Part} part */
+/** @param {Part} part @returns {string} empty where it has no form in Markdown */
 function blockOf(part) {
   switch (part.kind) {
     case 'sentence':
@@ -58,50 +51,45 @@ function blockOf(part) {
     case 'verdicts':
       return verdictTable(part.items);
     case 'figures':
-      return part.items
-        .filter(({ isDetail }) => !isDetail)
-        .map(figure)
-        .join(' · ');
+      return figureLine(part.items);
     case 'table':
-      return tableOf(part);
-    case 'chart':
-      return chartOf(part);
+      return markdownTable(
+        part.columns.map(({ name }) => escapeMarkdown(name)),
+        part.rows.map((row) => row.map(cellOf)),
+        part.columns.map(({ isText }) => isText === true),
+      );
+    case 'chart': {
+      const lines = textChart(part);
+      return lines.length === 0 ? '' : ['```text', ...lines, '```'].join('\n');
+    }
     case 'note':
-      return `- ${escapeMarkdown(part.remedy === undefined ? part.text : `${part.text} ${part.remedy}`)}`;
-    case 'facts':
-      return part.items
-        .map(({ name, text }) => `- ${escapeMarkdown(name)}: ${escapeMarkdown(text)}`)
-        .join('\n');
-    case 'command':
-      return `- ${code(part.command)}: ${escapeMarkdown(part.text)}`;
+      return `- ${escapeMarkdown(`${part.text} ${part.remedy ?? ''}`.trimEnd())}`;
+    case 'facts': {
+      const label = part.isCode ? code : escapeMarkdown;
+      return part.items.map(({ name, text }) => `- ${label(name)}: ${escapeMarkdown(text)}`).join('\n');
+    }
   }
 }
 
 /** @param {Verdicts['items']} items */
 function verdictTable(items) {
-  const rows = items.map(({ verdict, name, text, reason }) => [
+  const rows = items.map(({ verdict, name, text, reason = '' }) => [
     `**${escapeMarkdown(verdict)}**`,
     codeCell(name),
-    escapeMarkdown([text === '' || /[.:!]$/.test(text) ? text : `${text}.`, reason ?? ''].join(' ').trim()),
+    escapeMarkdown(`${text === '' || /[.:!]$/.test(text) ? text : `${text}.`} ${reason}`.trim()),
   ]);
-  return markdownTable(['Verdict', 'Requirement', 'Result'], rows, 3).join('\n');
+  return markdownTable(['Verdict', 'Requirement', 'Result'], rows, [true, true, true]);
 }
 
-/** @param {Figures['items'][number]} item */
-function figure({ name, value, range }) {
-  const text = range === undefined ? value : `${value} (${range})`;
-  return `${escapeMarkdown(name)} **${escapeMarkdown(text)}**`;
-}
-
-/** @param {Table} part */
-function tableOf({ columns, rows }) {
-  const heading = columns.map(({ name }) => escapeMarkdown(name));
-  const rule = columns.map(({ isText }, i) => i === 0 || isText === true);
-  return markdownTable(
-    heading,
-    rows.map((row) => row.map(cellOf)),
-    rule,
-  ).join('\n');
+/** @param {Figures['items']} items */
+function figureLine(items) {
+  return items
+    .filter(({ isDetail }) => !isDetail)
+    .map(({ name, value, range }) => {
+      const text = range === undefined ? value : `${value} (${range})`;
+      return `${escapeMarkdown(name)} **${escapeMarkdown(text)}**`;
+    })
+    .join(' · ');
 }
 
 /** @param {Cell} cell */
@@ -111,18 +99,12 @@ function cellOf(cell) {
   return (cell.isStrong || cell.verdict !== undefined) && text !== '' ? `**${text}**` : text;
 }
 
-/** @param {Chart} part */
-function chartOf(part) {
-  const lines = textChart(part);
-  return lines.length === 0 ? '' : ['```text', ...lines, '```'].join('\n');
-}
-
 /** Invisible; keeps GitHub from linking mentions and issue numbers, which a backslash does not. */
 const BREAK = '\u200b';
 
 /** @param {string} text @returns {string} for running text and for the cells of a table */
 export function escapeMarkdown(text) {
-  return clean(text)
+  return visibleText(text)
     .replace(/[\\`*_[\]<>|~&$#]/g, '\\$&')
     .replace(/@(?=\w)/g, `@${BREAK}`)
     .replace(/#(?=\d)/g, `#${BREAK}`)
@@ -134,7 +116,7 @@ export function escapeMarkdown(text) {
 
 /** @param {string} text @returns {string} as code, outside of tables */
 export function code(text) {
-  const plain = clean(text);
+  const plain = visibleText(text);
   if (plain.trim() === '') return '';
   const longest = Math.max(0, ...(plain.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);
@@ -144,22 +126,20 @@ export function code(text) {
 
 /**
  * In a table a pipe is escaped even in code. Text with a backslash is no code there: `\|` would end the cell.
- *
  * @param {string} text
  * @returns {string} as code, for the cells of a table
  */
 export function codeCell(text) {
-  return text.includes('\\') ? escapeMarkdown(text) : code(text).replaceAll('|', '\\|');
+  const plain = visibleText(text);
+  return plain.includes('\\') ? escapeMarkdown(plain) : code(plain).replaceAll('|', '\\|');
 }
 
 /**
  * @param {string[]} heading
  * @param {string[][]} rows cells as Markdown
- * @param {number | boolean[]} [left] columns that hold text: how many from the left, or which; the others hold numbers
- * @returns {string[]} lines
+ * @param {boolean[]} isText by column: it stands to the left
  */
-export function markdownTable(heading, rows, left = 1) {
-  const isLeft = (/** @type {number} */ i) => (typeof left === 'number' ? i < left : left[i]);
-  const rule = heading.map((_, i) => (isLeft(i) ? ':---' : '---:'));
-  return [heading, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+export function markdownTable(heading, rows, isText) {
+  const rule = isText.map((isLeft) => (isLeft ? ':---' : '---:'));
+  return [heading, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

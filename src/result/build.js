@@ -1,10 +1,11 @@
 /** Merged tally -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
-import { encodeHistogram, meanOf, sumHistograms, valueAtRank, valueAtShare } from '../common/histogram.js';
+import { meanOf, sumHistograms } from '../common/histogram.js';
 import { sumArrays, sumRecords, total } from '../common/sums.js';
 import { plannedOf } from '../engine/recording/tally.js';
 import { barsOf } from '../verdict/bars.js';
 import { rateBar } from '../verdict/rate-bar.js';
-import { countErrors, errorBar, shareOfErrors } from './errors.js';
+import { proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
+import { buildLatency, SERIES } from './latency.js';
 
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { CellTally, OutcomeTally } from '../engine/recording/tally.js' */
@@ -12,12 +13,13 @@ import { countErrors, errorBar, shareOfErrors } from './errors.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Times } from '../verdict/bars.js' */
 /** @import { RunView } from './requirements/judge.js' */
-/** @import { LatencyBlock, LatencyBlocks, OperationBlock, TimelineRow } from './schema.js' */
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { LatencyBlocks, OperationBlock, TimelineRow } from './schema.js' */
 
-/** @typedef {'response' | 'service' | 'sendLag'} Series */
+export { buildLatency };
+
+/** @typedef {Record<typeof SERIES[number], Times>} TimesBySeries */
 /**
- * @typedef {object} OwnFacts what neither the tallies nor the engine know
+ * @typedef {object} OwnFacts neither in the tallies nor known to the engine
  * @property {Record<string, string>} units of responses, by operation: `certificates`
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {number} [ownLosses] errors that are the tool's or its machine's, not the target's, at most
@@ -28,11 +30,8 @@ import { countErrors, errorBar, shareOfErrors } from './errors.js';
  */
 /** @typedef {WindowFacts & OwnFacts} RunFacts */
 
-const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
-
 /**
  * The block that the whole and each operation have.
- *
  * @param {CellTally[]} operations
  * @param {RunFacts} facts
  * @param {number} [windowMs] that rates are reckoned over: that of the whole, so that the rates of operations add up to its rate
@@ -40,42 +39,51 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
  */
 export function buildBlock(operations, facts, windowMs = rateWindowMs(operations, facts)) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
-  const sentOutcomes = outcomes.filter(([name]) => name !== 'never_sent');
-  const count = (/** @type {boolean} */ success) =>
-    total(
-      sentOutcomes.filter(([, outcome]) => outcome.success === success).map(([, outcome]) => outcome.count),
-    );
-  const [succeeded, failed] = [count(true), count(false)];
-  const dropped = total(operations.map((operation) => operation.dropped));
-  const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
-  const sent = succeeded + failed;
-  const counts = { succeeded, failed, dropped, neverSentDue };
+  const countSent = (/** @type {boolean} */ success) =>
+    total(outcomes.map(([name, one]) => (name !== 'never_sent' && one.success === success ? one.count : 0)));
+  const counts = {
+    succeeded: countSent(true),
+    failed: countSent(false),
+    dropped: sumOf(operations, 'dropped'),
+    neverSentDue: sumOf(operations, 'neverSentDue'),
+  };
+  const { succeeded, failed, dropped } = counts;
+  const { planned, neverSent, ownLosses = 0, meanings } = facts;
   const times = timesOf(outcomes.map(([, outcome]) => outcome));
+  const errors = countErrors(counts);
   const errorShare = shareOfErrors(counts);
+  const perSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
+  const bar = rateBar({
+    perSecond,
+    succeeded,
+    errors: Math.max(0, errors - ownLosses),
+    completedPerSecond: fullSeconds(operations, facts),
+    offeredPerSecond: offeredOf(operations, facts),
+    isServed: facts.arrivals === 'constant' && isServed(operations, facts, succeeded),
+    slowdown: facts.slowdown ?? slowdownOf(operations, facts, times),
+  });
   return {
-    totals: {
-      planned: facts.planned,
-      sent,
-      ...counts,
-      neverSent: facts.neverSent,
-      errors: countErrors(counts),
-    },
+    totals: { planned, sent: succeeded + failed, ...counts, neverSent, errors },
     errorShare,
-    ...(errorShare === null ? {} : { errorShareBar: errorBar(counts, facts.ownLosses) }),
-    rates: buildRates(operations, facts, { windowMs, counts, times }),
+    ...(errorShare === null ? {} : { errorShareBar: errorBar(counts, ownLosses) }),
+    rates: {
+      perSecond,
+      perHour: perSecond * 3600,
+      peakOneSecond: successesPerSecond(operations).reduce((a, b) => Math.max(a, b), 0),
+      bar,
+    },
     latencyMs: buildLatencies(times, true),
     outcomes: {
-      ...sumRecords(outcomes.map(([name, outcome]) => ({ [name]: outcome.count }))),
+      ...sumRecords(outcomes.map(([name, { count }]) => ({ [name]: count }))),
       ...(dropped > 0 ? { dropped } : {}),
     },
-    outcomeDetails: buildDetails(outcomes, dropped, facts.meanings),
+    outcomeDetails: buildDetails(outcomes, dropped, meanings),
     verification: buildVerification(operations),
   };
 }
 
 /**
  * One operation of all: requests are assigned to several operations at random, so the arrivals of each are Poisson.
- *
  * @param {CellTally[]} all of the run, or of a stage
  * @param {RunFacts} facts of all
  * @returns {(operation: CellTally) => RunFacts}
@@ -86,55 +94,19 @@ export function factsOfEach(all, facts) {
   return (operation) => ({ ...facts, ...plannedOf([operation], facts), arrivals: 'poisson', slowdown });
 }
 
-/** @typedef {{succeeded: number, failed: number, dropped: number, neverSentDue: number}} Counts */
-
 /**
- * Successes over time: the measured part, or until the last success where that came later than ordinary responses do
- * (rateWindowMs).
- *
+ * The next request waits until a response was read: in a closed loop, and where a backlog waits for connections. By Little's
+ * law the rate is then requests in flight / time, and the tool's lateness is in that time.
  * @param {CellTally[]} operations
  * @param {RunFacts} facts
- * @param {object} found
- * @param {number} found.windowMs
- * @param {Counts} found.counts
- * @param {Record<Series, Times>} found.times
- */
-function buildRates(operations, facts, { windowMs, counts, times }) {
-  const { succeeded } = counts;
-  const perSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
-  const seconds = sumArrays(operations.map(({ perSecond: counts }) => counts.succeeded));
-  const bar = rateBar({
-    perSecond,
-    succeeded,
-    errors: Math.max(0, countErrors(counts) - (facts.ownLosses ?? 0)),
-    completedPerSecond: fullSeconds(operations, facts),
-    offeredPerSecond: offeredOf(operations, facts),
-    isServed: facts.arrivals === 'constant' && isServed(operations, facts, succeeded),
-    slowdown: facts.slowdown ?? slowdownOf(operations, facts, times),
-  });
-  return {
-    perSecond,
-    perHour: perSecond * 3600,
-    peakOneSecond: seconds.reduce((a, b) => Math.max(a, b), 0),
-    bar,
-  };
-}
-
-/**
- * What the next request waits for is a response that was read: in a closed loop, and where a backlog waits for connections.
- * By Little's law the rate is then requests in flight / time, and the tool's lateness is in that time.
- *
- * @param {CellTally[]} operations
- * @param {RunFacts} facts
- * @param {Record<Series, Times>} times
+ * @param {TimesBySeries} times
  */
 function slowdownOf(operations, facts, times) {
-  const isBacklog =
-    operations.some(({ neverSentDue }) => neverSentDue > 0) ||
-    rateWindowMs(operations, facts) > facts.windowMs;
-  if (facts.model === 'open' && !isBacklog) return 1;
-  const { reported, own } = facts.model === 'closed' ? times.response : times.service;
-  if (reported.totalCount === 0) return 1;
+  const isClosed = facts.model === 'closed';
+  const hasBacklog =
+    sumOf(operations, 'neverSentDue') > 0 || rateWindowMs(operations, facts) > facts.windowMs;
+  const { reported, own } = isClosed ? times.response : times.service;
+  if ((!isClosed && !hasBacklog) || reported.totalCount === 0) return 1;
   const least = meanOf(own);
   return least > 0 ? Math.max(1, meanOf(reported) / least) : Number.POSITIVE_INFINITY;
 }
@@ -157,11 +129,10 @@ function offeredOf(operations, facts) {
  * @returns {boolean} open loop: every planned arrival succeeded, and there was no backlog at the end
  */
 function isServed(operations, facts, succeeded) {
-  if (facts.model === 'closed') return false;
-  return (
-    facts.allOnTime ??
-    (succeeded === plannedOf(operations, facts).planned && rateWindowMs(operations, facts) === facts.windowMs)
-  );
+  const { model, windowMs, allOnTime } = facts;
+  const isDone = () =>
+    succeeded === plannedOf(operations, facts).planned && rateWindowMs(operations, facts) === windowMs;
+  return model === 'open' && (allOnTime ?? isDone());
 }
 
 /**
@@ -172,7 +143,7 @@ function isServed(operations, facts, succeeded) {
 function fullSeconds(operations, { startMs = 0, windowMs }) {
   const first = Math.ceil(startMs / 1000);
   const length = Math.max(0, Math.floor((startMs + windowMs) / 1000) - first);
-  const succeeded = sumArrays(operations.map(({ perSecond }) => perSecond.succeeded));
+  const succeeded = successesPerSecond(operations);
   return Array.from({ length }, (_, second) => succeeded[first + second] ?? 0);
 }
 
@@ -183,28 +154,35 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
  * under way: by Little's law rate x mean response time, taken from the first half; twice that, and two, are let pass.
  * More means that a backlog was worked off, and that time counts. With r requests offered to a capacity of c for a time T,
  * (r - c)T are left at the end, and (r - c)T/2 are let pass: a constant overload never passes.
- *
  * @param {CellTally[]} operations
  * @param {RunFacts} facts
  * @returns {number} ms
  */
 export function rateWindowMs(operations, { model, windowMs, interrupted, carriedOver = 0 }) {
   const lastSuccess = Math.max(0, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
-  const hasBacklog = operations.some(({ neverSentDue }) => neverSentDue > 0);
+  const hasBacklog = sumOf(operations, 'neverSentDue') > 0;
   if (lastSuccess <= windowMs || interrupted || hasBacklog) return Math.max(windowMs, lastSuccess);
-  const after = total(operations.map(({ successesAfter }) => successesAfter));
+  const after = sumOf(operations, 'successesAfter');
   if (model === 'closed') return carriedOver > 0 && after <= carriedOver + 2 ? windowMs : lastSuccess;
-  const perMs = total(
-    operations.map(({ perSecond, pace }) =>
-      pace === undefined ? total(perSecond.succeeded) / windowMs : pace.count / pace.ms,
-    ),
+  const paces = operations.map(
+    ({ perSecond, pace = { count: total(perSecond.succeeded), ms: windowMs } }) => pace.count / pace.ms,
   );
-  const first = total(operations.map(({ firstHalf }) => firstHalf.count));
-  const mean = first === 0 ? 0 : total(operations.map(({ firstHalf }) => firstHalf.responseMs)) / first;
-  return after <= 2 + 2 * perMs * mean ? windowMs : lastSuccess;
+  const halves = operations.map(({ firstHalf }) => firstHalf);
+  const mean = sumOf(halves, 'responseMs') / Math.max(1, sumOf(halves, 'count'));
+  return after <= 2 + 2 * total(paces) * mean ? windowMs : lastSuccess;
 }
 
-/** @param {OutcomeTally[]} outcomes @returns {Record<Series, Times>} */
+/** @template {string} Key @param {readonly Record<Key, number>[]} of @param {Key} key */
+function sumOf(of, key) {
+  return total(of.map((one) => one[key]));
+}
+
+/** @param {CellTally[]} operations */
+function successesPerSecond(operations) {
+  return sumArrays(operations.map(({ perSecond }) => perSecond.succeeded));
+}
+
+/** @param {OutcomeTally[]} outcomes @returns {TimesBySeries} */
 function timesOf(outcomes) {
   const sum = (/** @type {keyof OutcomeTally['latency']} */ series) =>
     sumHistograms(outcomes.map(({ latency }) => latency[series]));
@@ -217,45 +195,13 @@ function timesOf(outcomes) {
   };
 }
 
-/** @param {Record<Series, Times>} times @param {boolean} hasBars @returns {LatencyBlocks} */
+/** @param {TimesBySeries} times @param {boolean} hasBars @returns {LatencyBlocks} */
 function buildLatencies(times, hasBars) {
   const [response, service, sendLag] = SERIES.map((series) => {
     const bars = hasBars ? barsOf(times[series]) : undefined;
     return { ...buildLatency(times[series].reported), ...(bars === undefined ? {} : { bars }) };
   });
   return { response, service, sendLag };
-}
-
-/** @param {Histogram} histogram @returns {LatencyBlock} ms */
-export function buildLatency(histogram) {
-  const count = histogram.totalCount;
-  if (count === 0) {
-    return {
-      count,
-      min: null,
-      mean: null,
-      p50: null,
-      p90: null,
-      p95: null,
-      p99: null,
-      p999: null,
-      max: null,
-      histogram: null,
-    };
-  }
-  const at = (/** @type {number} */ share) => valueAtShare(histogram, share);
-  return {
-    count,
-    min: Math.min(valueAtRank(histogram, 1), histogram.maxValue / 1000),
-    mean: meanOf(histogram),
-    p50: at(0.5),
-    p90: at(0.9),
-    p95: at(0.95),
-    p99: at(0.99),
-    p999: at(0.999),
-    max: histogram.maxValue / 1000,
-    histogram: encodeHistogram(histogram),
-  };
 }
 
 /**
@@ -265,29 +211,24 @@ export function buildLatency(histogram) {
  * @returns {OperationBlock['outcomeDetails']}
  */
 function buildDetails(outcomes, dropped, meanings) {
-  /** @type {OperationBlock['outcomeDetails']} */
-  const details = {};
-  for (const name of new Set(outcomes.map(([name]) => name))) {
+  const details = [...new Set(outcomes.map(([name]) => name))].map((name) => {
     const own = outcomes.filter(([other]) => other === name).map(([, outcome]) => outcome);
-    details[name] = {
-      count: total(own.map(({ count }) => count)),
-      success: own[0].success,
-      ...(!own[0].success && Object.hasOwn(meanings, name) ? { meaning: meanings[name] } : {}),
-      latencyMs: buildLatencies(timesOf(own), false),
-    };
-  }
-  if (dropped > 0)
-    details.dropped = { count: dropped, success: false, latencyMs: buildLatencies(timesOf([]), false) };
-  return details;
+    const [{ success }] = own;
+    const meaning = !success && Object.hasOwn(meanings, name) ? { meaning: meanings[name] } : {};
+    const latencyMs = buildLatencies(timesOf(own), false);
+    return [name, { count: sumOf(own, 'count'), success, ...meaning, latencyMs }];
+  });
+  const none = { count: dropped, success: false, latencyMs: buildLatencies(timesOf([]), false) };
+  return Object.fromEntries([...details, ...(dropped > 0 ? [['dropped', none]] : [])]);
 }
 
-/** @param {CellTally[]} operations */
+/** @param {CellTally[]} operations @returns {OperationBlock['verification']} */
 function buildVerification(operations) {
   const parts = operations.map(({ verification }) => verification);
-  const unchecked = total(parts.map((part) => part.unchecked));
+  const unchecked = sumOf(parts, 'unchecked');
   return {
-    checked: total(parts.map(({ checked }) => checked)),
-    passed: total(parts.map(({ passed }) => passed)),
+    checked: sumOf(parts, 'checked'),
+    passed: sumOf(parts, 'passed'),
     sampled: unchecked > 0,
     unchecked,
     failures: sumRecords(parts.map(({ failures }) => failures)),
@@ -327,8 +268,7 @@ export function buildTimeline(operations, seconds, dueIn = null) {
 }
 
 /**
- * What requirements are judged on.
- *
+ * The basis that requirements are judged on.
  * @param {CellTally[]} operations
  * @param {OperationBlock} block
  * @param {RunFacts} facts
@@ -337,22 +277,21 @@ export function buildTimeline(operations, seconds, dueIn = null) {
  * @returns {RunView}
  */
 export function buildView(operations, block, facts, load, measurementValid) {
-  const named = operations.flatMap((operation) => Object.entries(operation.outcomes));
-  const outcomes = named.map(([, outcome]) => outcome);
-  const { succeeded, failed, dropped, neverSentDue = 0 } = block.totals;
+  const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
+  const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isMeant) =>
+    timesOf(outcomes.flatMap(([name, outcome]) => (isMeant(name, outcome.success) ? outcome : [])));
+  const { succeeded, failed, dropped, neverSentDue } = block.totals;
   const isLevel = load.stages === null && load.rampUpMs <= load.warmupMs;
   return {
-    series: timesOf(outcomes.filter(({ success }) => success)),
-    checked: timesOf(
-      named.flatMap(([name, outcome]) => (outcome.success && name !== 'unchecked' ? outcome : [])),
-    ),
-    all: timesOf(outcomes),
+    series: timesWhere((_, success) => success),
+    checked: timesWhere((name, success) => success && name !== 'unchecked'),
+    all: timesWhere(() => true),
     succeeded,
     failed,
     dropped,
     neverSentDue,
     ratePerSecond: block.rates.perSecond,
-    ownLosses: Math.min(failed + dropped + neverSentDue, facts.ownLosses ?? 0),
+    ownLosses: Math.min(block.totals.errors, facts.ownLosses ?? 0),
     rateBar: /** @type {NonNullable<typeof block.rates.bar>} */ (block.rates.bar),
     completedPerSecond: fullSeconds(operations, facts),
     model: load.model,
@@ -362,5 +301,36 @@ export function buildView(operations, block, facts, load, measurementValid) {
     allOnTime: isServed(operations, facts, succeeded),
     unchecked: block.verification.unchecked,
     measurementValid,
+  };
+}
+
+/**
+ * An error is a request that was due and had no good response, because it failed, was dropped, or was never sent.
+ * @typedef {{failed: number, dropped: number, neverSentDue: number}} Unanswered
+ */
+
+/** @param {Unanswered} counts */
+export function countErrors({ failed, dropped, neverSentDue }) {
+  return failed + dropped + neverSentDue;
+}
+
+/** @param {Unanswered & {succeeded: number}} counts @returns {number | null} 0 to 1, of those that were due; null where none was */
+export function shareOfErrors(counts) {
+  const errors = countErrors(counts);
+  const due = counts.succeeded + errors;
+  return due === 0 ? null : errors / due;
+}
+
+/**
+ * @param {Unanswered & {succeeded: number}} counts at least one was due
+ * @param {number} [ownLosses] errors that may be the tool's or its machine's: left out of the lower end
+ * @returns {{low: number, high: number}} of the share of errors, 0 to 1
+ */
+export function errorBar(counts, ownLosses = 0) {
+  const errors = countErrors(counts);
+  const due = counts.succeeded + errors;
+  return {
+    low: proportionLowerBound(Math.max(0, errors - ownLosses), due),
+    high: proportionUpperBound(errors, due),
   };
 }

@@ -1,5 +1,6 @@
-/** A document is what reports are made from: the result of one run, a set of runs, or a comparison of groups of runs. */
+/** A document is the source of reports: the result of one run, a set of runs, a comparison of groups of runs, a campaign. */
 import { usageError } from '../common/errors.js';
+import { visibleText } from '../common/visible-text.js';
 /** @import { Measurement } from '../verdict/measurement-schema.js' */
 /** @import { Comparison } from './comparison/comparison-schema.js' */
 /** @import { Propagation } from './propagation/propagation-schema.js' */
@@ -12,8 +13,8 @@ import { usageError } from '../common/errors.js';
 export const SCHEMA_ID = 'vault-pki-load/result/1';
 export const RUN_SET_SCHEMA_ID = 'vault-pki-load/run-set/1';
 export const COMPARISON_SCHEMA_ID = 'vault-pki-load/comparison/1';
-export const PROPAGATION_SCHEMA_ID = 'vault-pki-load/propagation/1';
 export const SEARCH_SCHEMA_ID = 'vault-pki-load/search/1';
+export const PROPAGATION_SCHEMA_ID = 'vault-pki-load/propagation/1';
 export const SCENARIO_RESULT_SCHEMA_ID = 'vault-pki-load/scenario-result/1';
 
 /** @typedef {Result | RunSet | Comparison | Propagation | ScenarioResult | Search} Document */
@@ -32,6 +33,18 @@ const KINDS = {
 export const DOCUMENT_KINDS = Object.freeze(Object.values(KINDS));
 
 /**
+ * An error with text from a file, or of its name: controls that a terminal would obey are shown as escapes.
+ *
+ * @param {string} code
+ * @param {string} message
+ * @param {string} remedy
+ * @param {unknown} [cause]
+ */
+export function fileError(code, message, remedy, cause) {
+  return usageError(code, visibleText(message), visibleText(remedy), cause);
+}
+
+/**
  * @param {unknown} document e.g. parsed from a file; only its `schema` is read
  * @param {string} [name] what to call it in an error
  * @returns {DocumentKind}
@@ -43,47 +56,30 @@ export function kindOf(document, name = 'The document') {
   const known = Object.keys(KINDS).join(', ');
   const found =
     typeof schema === 'string' ? `its schema is ${JSON.stringify(schema.slice(0, 80))}` : 'it has no schema';
-  throw usageError(
+  throw fileError(
     'bad_document',
     `${name} is not a file of vault-pki-load: ${found}, not one of ${known}.`,
     'Give a file that vault-pki-load wrote with --out FILE.json.',
   );
 }
 
-/** @param {unknown} value @returns {value is Result} by its `schema` alone */
-export function isResult(value) {
-  return schemaOf(value) === SCHEMA_ID;
-}
-
-/** @param {unknown} value @returns {value is RunSet} by its `schema` alone */
-export function isRunSet(value) {
-  return schemaOf(value) === RUN_SET_SCHEMA_ID;
-}
-
-/** @param {unknown} value @returns {value is Comparison} by its `schema` alone */
-export function isComparison(value) {
-  return schemaOf(value) === COMPARISON_SCHEMA_ID;
-}
-
-/** @param {unknown} value @returns {value is ScenarioResult} by its `schema` alone */
-export function isScenarioResult(value) {
-  return schemaOf(value) === SCENARIO_RESULT_SCHEMA_ID;
-}
-
-/** @param {unknown} value @returns {value is Search} by its `schema` alone */
-export function isSearch(value) {
-  return schemaOf(value) === SEARCH_SCHEMA_ID;
-}
-
-/** @param {unknown} value @returns {value is Propagation} by its `schema` alone */
-export function isPropagation(value) {
-  return schemaOf(value) === PROPAGATION_SCHEMA_ID;
-}
-
 /** @param {unknown} value @returns {unknown} */
 function schemaOf(value) {
-  return /** @type {{schema?: unknown} | null | undefined} */ (value)?.schema;
+  return Object(value).schema;
 }
+
+/** By their `schema` alone. @param {unknown} value @returns {value is Result} */
+export const isResult = (value) => schemaOf(value) === SCHEMA_ID;
+/** @param {unknown} value @returns {value is RunSet} */
+export const isRunSet = (value) => schemaOf(value) === RUN_SET_SCHEMA_ID;
+/** @param {unknown} value @returns {value is Comparison} */
+export const isComparison = (value) => schemaOf(value) === COMPARISON_SCHEMA_ID;
+/** @param {unknown} value @returns {value is ScenarioResult} */
+export const isScenarioResult = (value) => schemaOf(value) === SCENARIO_RESULT_SCHEMA_ID;
+/** @param {unknown} value @returns {value is Search} */
+export const isSearch = (value) => schemaOf(value) === SEARCH_SCHEMA_ID;
+/** @param {unknown} value @returns {value is Propagation} */
+export const isPropagation = (value) => schemaOf(value) === PROPAGATION_SCHEMA_ID;
 
 /**
  * @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement

@@ -2,7 +2,8 @@
  * Response times over spans of several seconds, for runs in which a second has too few responses to have percentiles: the
  * histograms of its seconds, added up.
  */
-import { sumHistograms, valueAtShare } from '../common/histogram.js';
+import { createHistogram, sumHistograms } from '../common/histogram.js';
+import { figuresOf } from './latency.js';
 
 /** @import { TimelineRow } from './schema.js' */
 
@@ -33,61 +34,40 @@ const LENGTHS = Object.freeze([
 export function latencySpans(timeline) {
   const isIdle = idleSeconds(timeline);
   const length = latencySpanLength(timeline);
-  if (length > 1) return addUp(timeline, length, isIdle);
-  return timeline.map((row, i) => ({ ...row, span: 1, answers: answersOf(row), idle: isIdle[i] }));
+  return Array.from({ length: Math.ceil(timeline.length / length) }, (_, i) => {
+    const rows = timeline.slice(i * length, (i + 1) * length);
+    const idle = isIdle.slice(i * length, (i + 1) * length).every((one) => one);
+    const span = { second: i * length, span: rows.length, answers: countAnswers(rows), idle };
+    if (length === 1) return { ...rows[0], ...span };
+    const histograms = rows.flatMap(({ histogram }) => histogram ?? []);
+    const { p50, p90, p99, max } = figuresOf(
+      histograms.length === 0 ? createHistogram() : sumHistograms(histograms),
+    );
+    return { ...span, p50, p90, p99, max };
+  });
 }
 
 /** @param {TimelineRow[]} timeline @returns {number} seconds that a span has */
 export function latencySpanLength(timeline) {
-  const answers = timeline.reduce((sum, row) => sum + answersOf(row), 0);
-  const wanted = answers === 0 ? 1 : (FEWEST_ANSWERS * timeline.length) / answers;
-  if (wanted <= 1 || !hasHistograms(timeline)) return 1;
+  const wanted = (FEWEST_ANSWERS * timeline.length) / Math.max(1, countAnswers(timeline));
+  if (countAnswers(timeline) === 0 || wanted <= 1 || !hasHistograms(timeline)) return 1;
   const longest = Math.floor(timeline.length / FEWEST_SPANS);
   const fitting = LENGTHS.filter((length) => length <= longest && isWhole(timeline, length));
   const least = Math.max(wanted, timeline.length / MOST_SPANS);
   return fitting.find((one) => one >= least) ?? fitting.at(-1) ?? 1;
 }
 
-/**
- * @param {TimelineRow[]} timeline
- * @param {number} length
- * @param {boolean[]} isIdle
- * @returns {LatencySpan[]}
- */
-function addUp(timeline, length, isIdle) {
-  return Array.from({ length: Math.ceil(timeline.length / length) }, (_, i) => {
-    const rows = timeline.slice(i * length, (i + 1) * length);
-    const histograms = rows.flatMap(({ histogram }) => histogram ?? []);
-    const common = {
-      second: i * length,
-      span: rows.length,
-      answers: rows.reduce((sum, row) => sum + answersOf(row), 0),
-      idle: isIdle.slice(i * length, (i + 1) * length).every((idle) => idle),
-    };
-    if (histograms.length === 0) return { ...common, p50: null, p90: null, p99: null, max: null };
-    const sum = sumHistograms(histograms);
-    const at = (/** @type {number} */ share) => valueAtShare(sum, share);
-    return { ...common, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: sum.maxValue / 1000 };
-  });
-}
-
-/**
- * @param {TimelineRow[]} timeline
- * @returns {boolean[]} by second: nothing was answered, due or waiting; a closed loop is never idle
- */
+/** @param {TimelineRow[]} timeline @returns {boolean[]} by second: nothing was answered, due or waiting; a closed loop is never idle */
 function idleSeconds(timeline) {
   let waiting = 0;
   return timeline.map((row) => {
-    waiting += (row.due ?? Number.POSITIVE_INFINITY) - answersOf(row);
-    return answersOf(row) === 0 && row.due === 0 && waiting <= 0;
+    const answers = countAnswers([row]);
+    waiting += (row.due ?? Number.POSITIVE_INFINITY) - answers;
+    return answers === 0 && row.due === 0 && waiting <= 0;
   });
 }
 
-/**
- * @param {TimelineRow[]} timeline
- * @param {number} length
- * @returns {boolean} no histogram reaches from one span into the next
- */
+/** @param {TimelineRow[]} timeline @param {number} length @returns {boolean} no histogram reaches from one span into the next */
 function isWhole(timeline, length) {
   return timeline.every(
     ({ second, histogramSeconds = 1 }) =>
@@ -95,18 +75,18 @@ function isWhole(timeline, length) {
   );
 }
 
-/** @param {TimelineRow[]} timeline */
+/** @param {TimelineRow[]} timeline @returns {boolean} each second with responses is in one; in a long run, that stands in a later second */
 function hasHistograms(timeline) {
-  const within = (/** @type {TimelineRow} */ { histogram, histogramSeconds = 1 }) =>
-    typeof histogram === 'string' ? histogramSeconds : 0;
-  return timeline.every((row, i) => {
-    if (answersOf(row) === 0) return true;
-    // In a long run the histogram of a second stands in a later one, of the same minute.
-    return timeline.slice(i, i + 60).some((later, after) => within(later) > after);
+  let covered = timeline.length;
+  return timeline.every((_, i) => {
+    const second = timeline.length - 1 - i;
+    const row = timeline[second];
+    if (typeof row.histogram === 'string') covered = second + 1 - (row.histogramSeconds ?? 1);
+    return countAnswers([row]) === 0 || second >= covered;
   });
 }
 
-/** @param {TimelineRow} row */
-function answersOf({ succeeded, failed }) {
-  return succeeded + failed;
+/** @param {TimelineRow[]} rows */
+function countAnswers(rows) {
+  return rows.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0);
 }

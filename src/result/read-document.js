@@ -1,13 +1,12 @@
-/** Files -> documents: results, run sets and comparisons, validated. An error has one sentence on the fault of a file. */
+/** Files -> documents, validated. An error has one sentence on the fault of a file. */
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { usageError } from '../common/errors.js';
 import { checkResult } from './check/check.js';
 import { checkComparison, checkPropagation } from './check/check-comparison.js';
 import { findUnreadable } from './check/check-latency.js';
 import { validateComparison } from './comparison/comparison-schema.js';
-import { isResult, kindOf } from './document.js';
-import { placeOfJsonError } from './json-place.js';
+import { inconsistent } from './declared.js';
+import { DOCUMENT_KINDS, fileError, isResult, kindOf } from './document.js';
 import { validatePropagation } from './propagation/propagation-schema.js';
 import { validateRunSet } from './runs/run-set.js';
 import { validateScenarioResult } from './scenario/scenario-schema.js';
@@ -16,15 +15,25 @@ import { validateSearch } from './search/search-schema.js';
 
 /** @import { Comparison } from './comparison/comparison-schema.js' */
 /** @import { Document, DocumentKind } from './document.js' */
-/** @import { Propagation } from './propagation/propagation-schema.js' */
 /** @import { Result } from './schema.js' */
 
 /** @typedef {{path: string, name: string, document: Document}} ReadDocument */
 
 const REMEDY = 'Give a file that vault-pki-load wrote with --out FILE.json.';
 
-/** What stands for standard input. */
+/** Levels of objects and lists, and the size that a string of JavaScript can have. */
+const [MOST_LEVELS, MOST_BYTES] = [100, 400_000_000];
+
+/** Stands for standard input. */
 const STDIN = '-';
+
+/** Why a file cannot be read, by error code. @type {Readonly<Record<string, string>>} */
+const FAULTS = Object.freeze({
+  ENOENT: 'is not there',
+  ENOTDIR: 'is not there: what should be its folder is a file',
+  EISDIR: 'is a folder',
+  EACCES: 'may not be read by this user',
+});
 
 /**
  * @param {readonly string[]} paths each is read once, so that pipes will do
@@ -33,11 +42,8 @@ const STDIN = '-';
  */
 export async function readDocuments(paths) {
   if (paths.filter((path) => path === STDIN).length > 1) {
-    throw usageError(
-      'stdin_twice',
-      'Standard input (-) is given twice.',
-      'Give it once; it can be read once.',
-    );
+    const remedy = 'Give it once; it can be read once.';
+    throw fileError('stdin_twice', 'Standard input (-) is given twice.', remedy);
   }
   /** @type {ReadDocument[]} */
   const read = [];
@@ -62,7 +68,7 @@ export async function readDocument(path) {
 export async function readResults(paths) {
   return (await readDocuments(paths)).map(({ name, document }) => {
     if (isResult(document)) return { name, result: document };
-    throw usageError('not_a_result', `${name} is not the result of one run.`, REMEDY);
+    throw fileError('not_a_result', `${name} is not the result of one run.`, REMEDY);
   });
 }
 
@@ -77,16 +83,9 @@ async function readBytes(path) {
   try {
     return await (path === STDIN ? buffer(process.stdin) : readFile(path));
   } catch (error) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    /** @type {Record<string, string>} */
-    const why = {
-      ENOENT: 'is not there',
-      ENOTDIR: 'is not there: what should be its folder is a file',
-      EISDIR: 'is a folder',
-      EACCES: 'may not be read by this user',
-    };
-    const what = why[code ?? ''] ?? `cannot be read (${code})`;
-    throw usageError('cannot_read', `${nameOf(path)} ${what}.`, 'Check the path.', error);
+    const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error);
+    const why = FAULTS[code] ?? `cannot be read (${code})`;
+    throw fileError('cannot_read', `${nameOf(path)} ${why}.`, 'Check the path.', error);
   }
 }
 
@@ -97,7 +96,8 @@ async function readBytes(path) {
  */
 export function parseDocument(bytes, name) {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
-  const value = parseJson(new TextDecoder(encoding).decode(bytes), name);
+  const value = parseJson(decodeText(bytes, encoding, name), name);
+  refuseDeep(value, name);
   switch (kindOfFile(value, name)) {
     case 'result':
       return checked(validateResult(value, name), name);
@@ -111,8 +111,12 @@ export function parseDocument(bytes, name) {
       for (const { comparison } of scenario.comparisons) checkedComparison(comparison, name);
       return scenario;
     }
-    case 'propagation':
-      return checkedPropagation(validatePropagation(value, name), name);
+    case 'propagation': {
+      const found = validatePropagation(value, name);
+      const [problem] = checkPropagation(found);
+      if (problem !== undefined) throw inconsistent('propagation', name, problem);
+      return found;
+    }
     case 'search': {
       const search = validateSearch(value, name);
       if (search.confirmation !== null) checked(search.confirmation, `The confirmation of ${name}`);
@@ -123,44 +127,80 @@ export function parseDocument(bytes, name) {
   }
 }
 
-/** @param {string} text @param {string} name @returns {unknown} */
-function parseJson(text, name) {
-  if (text.trim() === '') {
-    throw usageError('empty_file', `${name} is empty.`, 'The command that was to write it may have failed.');
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw notJson(text, name, error);
+/** @param {Uint8Array} bytes @param {string} encoding @param {string} name */
+function decodeText(bytes, encoding, name) {
+  if (bytes.length > MOST_BYTES)
+    throw fileError(
+      'bad_document',
+      `${name} is larger than 400 MB: no document of vault-pki-load is.`,
+      REMEDY,
+    );
+  return new TextDecoder(encoding).decode(bytes);
+}
+
+/** No document is nested so deep, and what walks through it would not come back. @param {unknown} root @param {string} name */
+function refuseDeep(root, name) {
+  /** @typedef {{value: unknown, key: string, depth: number, outer: Place | null}} Place */
+  /** @type {Place[]} */
+  const left = [{ value: root, key: '', depth: 0, outer: null }];
+  for (let place = left.pop(); place !== undefined; place = left.pop()) {
+    if (typeof place.value !== 'object' || place.value === null) continue;
+    if (place.depth === MOST_LEVELS) {
+      const keys = [];
+      for (let one = place; one.outer !== null; one = one.outer) keys.unshift(one.key.slice(0, 40));
+      const at = `${keys.slice(0, 5).join('.')}...`;
+      throw fileError(
+        'bad_document',
+        `${name} is nested more than ${MOST_LEVELS} levels deep, at ${at}`,
+        REMEDY,
+      );
+    }
+    for (const key of Object.keys(place.value)) {
+      const value = /** @type {Record<string, unknown>} */ (place.value)[key];
+      if (typeof value === 'object') left.push({ value, key, depth: place.depth + 1, outer: place });
+    }
   }
 }
 
-/** @param {string} text @param {string} name @param {unknown} cause */
-function notJson(text, name, cause) {
-  const place = placeOfJsonError(text);
-  const at = place === null ? '' : `line ${place.line}, column ${place.column}`;
-  if (place?.cutOff) {
-    return usageError(
-      'cut_off_file',
-      `${name} ends in the middle, at ${at}: it was cut off.`,
-      'Give the whole file.',
-      cause,
-    );
+/** @param {string} text @param {string} name @returns {unknown} */
+function parseJson(text, name) {
+  if (text.trim() === '')
+    throw fileError('empty_file', `${name} is empty.`, 'The command that was to write it may have failed.');
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const { message } = /** @type {SyntaxError} */ (error);
+    const position = /at position (\d+)/.exec(message)?.[1];
+    if (/end of JSON input|^Unterminated/.test(message) || Number(position) === text.length) {
+      const remedy = 'Give the whole file.';
+      throw fileError('cut_off_file', `${name} ends in the middle: it was cut off.`, remedy, error);
+    }
+    const fault = text.trimStart().startsWith('<')
+      ? 'it looks like HTML or XML'
+      : faultOf(message, text, position);
+    throw fileError('not_json', `${name} is not JSON: ${fault}.`, REMEDY, error);
   }
-  const looks = text.trimStart().startsWith('<') ? 'it looks like HTML or XML' : `see ${at}`;
-  return usageError('not_json', `${name} is not JSON: ${looks}.`, REMEDY, cause);
+}
+
+/**
+ * Quotes nothing of the text, as `JSON.parse` does: it may be a token or a key.
+ * @param {string} message of `JSON.parse`
+ * @param {string} text
+ * @param {string | undefined} position that the message has
+ */
+function faultOf(message, text, position) {
+  if (position === undefined) return message.replace(/,? ?(?:\.\.\.)?".*$/s, '').toLowerCase();
+  const lines = text.slice(0, Number(position)).split('\n');
+  return `see line ${lines.length}, column ${Number(lines.at(-1)?.length) + 1}`;
 }
 
 /** @param {unknown} value @param {string} name @returns {DocumentKind} */
 function kindOfFile(value, name) {
   const { schema, tool } = /** @type {{schema?: unknown, tool?: {version?: unknown}}} */ (Object(value));
-  const [, number] =
-    /^vault-pki-load\/(?:result|run-set|comparison|search|propagation|scenario-result)\/(\d+)$/.exec(
-      String(schema),
-    ) ?? [];
-  if (number !== undefined && Number(number) > 1) {
+  const [, kind, number] = /^vault-pki-load\/([a-z-]+)\/(\d+)$/.exec(String(schema)) ?? [];
+  if (Number(number) > 1 && DOCUMENT_KINDS.some((one) => one === kind)) {
     const version = typeof tool?.version === 'string' ? ` ${tool.version.slice(0, 40)}` : '';
-    throw usageError(
+    throw fileError(
       'newer_file',
       `${name} was written by a newer vault-pki-load${version}: its schema is ${schema}.`,
       'Read it with that version, or update this one.',
@@ -172,46 +212,23 @@ function kindOfFile(value, name) {
 /**
  * A result whose figures contradict each other is no result, unless its own measurement reports that; even then it can be shown only where its
  * histograms can be read. One that was written while its run went on adds up as well.
- *
  * @param {Result} result
  * @param {string} name
  * @returns {Result}
  */
 function checked(result, name) {
-  const isSaid = result.measurement.reasons.some(({ code }) => code === 'bookkeeping');
-  const problems = isSaid ? unreadable(result) : checkResult(result, { eachSecond: true });
-  if (problems.length === 0) return result;
-  throw usageError(
-    'inconsistent_result',
-    `${name} does not add up: ${problems[0]}.`,
-    'Give the file as vault-pki-load wrote it.',
-  );
-}
-
-/** @param {Result} result */
-function unreadable(result) {
-  const place = findUnreadable(result);
-  return place === null ? [] : [`${place} cannot be read`];
-}
-
-/** @param {Propagation} found @param {string} name */
-function checkedPropagation(found, name) {
-  const [problem] = checkPropagation(found);
-  if (problem === undefined) return found;
-  throw usageError(
-    'inconsistent_propagation',
-    `${name} does not add up: ${problem}.`,
-    'Give the file as vault-pki-load propagation wrote it.',
-  );
+  const isReported = result.measurement.reasons.some(({ code }) => code === 'bookkeeping');
+  const place = isReported ? findUnreadable(result) : undefined;
+  const [problem] = isReported
+    ? [place && `${place} cannot be read`]
+    : checkResult(result, { eachSecond: true });
+  if (problem === undefined) return result;
+  throw inconsistent('result', name, problem);
 }
 
 /** @param {Comparison} comparison @param {string} name @returns {Comparison} */
 function checkedComparison(comparison, name) {
   const [problem] = checkComparison(comparison);
-  if (problem === undefined) return comparison;
-  throw usageError(
-    'inconsistent_comparison',
-    `${name} is not whole: ${problem}.`,
-    'Give the file as vault-pki-load compare wrote it, or compare the results again.',
-  );
+  if (problem !== undefined) throw inconsistent('comparison', name, problem);
+  return comparison;
 }

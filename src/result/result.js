@@ -2,10 +2,11 @@
 import { availableParallelism } from 'node:os';
 import { total } from '../common/sums.js';
 import { TOOL_VERSION } from '../common/version.js';
+import { foldStages, plannedOf } from '../engine/recording/tally.js';
+import { isEven } from '../plan/stages.js';
 import { buildBlock, buildTimeline, buildView, factsOfEach, rateWindowMs } from './build.js';
 import { SCHEMA_ID } from './document.js';
 import { deferRequirement, judgeRequirement } from './requirements/judge.js';
-import { buildStages, scopedView } from './stages.js';
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { CellTally } from '../engine/recording/tally.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
@@ -13,49 +14,38 @@ import { buildStages, scopedView } from './stages.js';
 /** @import { StageSpan } from '../plan/stages.js' */
 /** @import { Measurement } from '../verdict/measurement-schema.js' */
 /** @import { RunFacts } from './build.js' */
-/** @import { MergeBlock } from './parts/merge-block-schema.js' */
-/** @import { OperationBlock, Result } from './schema.js' */
+/** @import { MergeBlock } from './schema.js' */
+/** @import { RunView } from './requirements/judge.js' */
+/** @import { OperationBlock, Result, StageBlock } from './schema.js' */
 
 /**
- * @param {object} parts
- * @param {Plan} parts.plan
- * @param {Result['target']} parts.target
- * @param {string} parts.command
- * @param {Date} parts.startedAt start of the measured part
- * @param {bigint} parts.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
- * @param {CellTally[]} parts.operations over all stages
- * @param {CellTally[]} [parts.cells] by stage
- * @param {readonly StageSpan[]} [parts.stages] none: the plan has none
- * @param {OperationBlock} parts.block the whole
- * @param {RunFacts} parts.facts
- * @param {Second[]} parts.seconds
- * @param {Parameters<typeof buildTimeline>[2]} [parts.dueIn]
- * @param {Measurement} parts.measurement
- * @param {boolean} [parts.unfinished] the run goes on
- * @param {MergeBlock} [parts.merge] of a part of a plan
+ * @param {object} run
+ * @param {Plan} run.plan
+ * @param {Result['target']} run.target
+ * @param {string} run.command
+ * @param {Date} run.startedAt start of the measured part
+ * @param {bigint} run.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
+ * @param {CellTally[]} run.operations over all stages
+ * @param {CellTally[]} [run.cells] by stage
+ * @param {readonly StageSpan[]} [run.stages] none: the plan has none
+ * @param {OperationBlock} run.block the whole
+ * @param {RunFacts} run.facts
+ * @param {Second[]} run.seconds
+ * @param {Parameters<typeof buildTimeline>[2]} [run.dueIn]
+ * @param {Measurement} run.measurement
+ * @param {boolean} [run.unfinished] the run goes on
+ * @param {MergeBlock} [run.merge] of a part of a plan
  * @returns {Result}
  */
-export function buildResult({
-  plan,
-  target,
-  command,
-  startedAt,
-  startedAtNs,
-  operations,
-  cells = operations,
-  stages = [],
-  block,
-  facts,
-  seconds,
-  dueIn = null,
-  measurement,
-  unfinished = false,
-  merge,
-}) {
+export function buildResult(run) {
+  const { plan, target, command, operations, block, facts, measurement, merge } = run;
+  const { cells = operations, stages = [], unfinished = false } = run;
   const { requirements, load, ...rest } = plan;
-  const isValid = measurement.verdict !== 'invalid';
+  const { stages: shapes, ...loadAsRun } = load;
+  const { shard } = load;
   const windowMs = rateWindowMs(operations, facts);
   const factsOf = factsOfEach(operations, facts);
+  const isValid = measurement.verdict !== 'invalid';
   const view = buildView(operations, block, facts, load, isValid);
   const viewFor = (/** @type {PlannedRequirement} */ { operation, stage }) =>
     operation === undefined && stage === undefined
@@ -64,34 +54,29 @@ export function buildResult({
   return {
     schema: SCHEMA_ID,
     tool: { version: TOOL_VERSION },
-    startedAt: startedAt.toISOString(),
-    startedAtMonotonicNs: String(startedAtNs),
+    startedAt: run.startedAt.toISOString(),
+    startedAtMonotonicNs: String(run.startedAtNs),
     durationSeconds: (unfinished ? facts.endedMs : Math.max(facts.endedMs, facts.windowMs)) / 1000,
     windowSeconds: windowMs / 1000,
     interrupted: facts.interrupted,
     ...(unfinished ? { unfinished: /** @type {const} */ (true) } : {}),
     command,
     plan: { ...rest, load, requirements: requirements.map(({ text }) => text) },
-    ...(load.shard ? { shard: { ...load.shard } } : {}),
+    ...(shard ? { shard: { ...shard } } : {}),
     target,
-    load: loadOf(load),
+    load: { ...loadAsRun, ...(shapes === null ? {} : { stageCount: shapes.length }) },
     warmup: { seconds: load.warmupMs / 1000, sent: total(operations.map(({ warmup }) => warmup)) },
     ...block,
     operations: Object.fromEntries(
       operations.map((one) => [
         one.name,
-        {
-          ...buildBlock([one], factsOf(one), windowMs),
-          unit: facts.units[one.name],
-        },
+        { ...buildBlock([one], factsOf(one), windowMs), unit: facts.units[one.name] },
       ]),
     ),
     ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts) }),
-    timeline: buildTimeline(operations, seconds, dueIn),
-    requirements: requirements.map((requirement) =>
-      load.shard
-        ? deferRequirement(requirement, load.shard)
-        : judgeRequirement(requirement, viewFor(requirement)),
+    timeline: buildTimeline(operations, run.seconds, run.dueIn),
+    requirements: requirements.map((one) =>
+      shard ? deferRequirement(one, shard) : judgeRequirement(one, viewFor(one)),
     ),
     measurement,
     environment: {
@@ -103,7 +88,100 @@ export function buildResult({
   };
 }
 
-/** @param {LoadPlan} load @returns {Result['load']} */
-function loadOf({ stages, ...load }) {
-  return { ...load, ...(stages === null ? {} : { stageCount: stages.length }) };
+/** Of so many one more or less is a hundredth of the rate. */
+const LEAST_ARRIVALS = 100;
+
+/**
+ * @param {CellTally[]} cells all operations of the first stage, then all of the next
+ * @param {readonly StageSpan[]} stages
+ * @param {RunFacts} facts of the run
+ * @returns {StageBlock[]}
+ */
+function buildStages(cells, stages, facts) {
+  return stages.map((stage, i) => {
+    const { own, facts: ofStage, windowMs } = stageOf(cells, i, stage, facts);
+    const factsOf = factsOfEach(own, ofStage);
+    return {
+      name: stage.name,
+      startSeconds: stage.startMs / 1000,
+      seconds: ofStage.windowMs / 1000,
+      level: { ...stage.level },
+      windowSeconds: windowMs / 1000,
+      ...buildBlock(own, ofStage, windowMs),
+      operations: Object.fromEntries(own.map((one) => [one.name, buildBlock([one], factsOf(one), windowMs)])),
+    };
+  });
+}
+
+/**
+ * @param {CellTally[]} cells of all stages
+ * @param {number} index of the stage
+ * @param {Pick<StageSpan, 'startMs' | 'endMs'>} stage
+ * @param {RunFacts} run
+ * @returns {{own: CellTally[], facts: RunFacts, windowMs: number}} `own`: its cells, their last successes from the start of the
+ *   stage, their seconds those of the run; `windowMs` that the rates of the stage are reckoned over, those of its operations, too
+ */
+function stageOf(cells, index, { startMs, endMs }, run) {
+  const own = cells
+    .filter(({ stage }) => stage === index)
+    .map((cell) => ({ ...cell, lastSuccessMs: Math.max(0, cell.lastSuccessMs - startMs) }));
+  const { allOnTime, ...rest } = run;
+  const isOpen = run.windowMs < endMs;
+  const facts = {
+    ...rest,
+    ...plannedOf(own, rest),
+    // A stage that was over by then was not.
+    interrupted: run.interrupted && isOpen,
+    startMs,
+    windowMs: Math.max(0, Math.min(endMs, run.windowMs) - startMs),
+    endedMs: Math.max(0, run.endedMs - startMs),
+    ...(allOnTime !== undefined && isOpen ? { allOnTime } : {}),
+  };
+  const before = cells.filter(({ stage }) => stage === index - 1);
+  const carriedOver = total(before.map(({ successesAfter }) => successesAfter));
+  return { own, facts, windowMs: rateWindowMs(own, { ...facts, carriedOver }) };
+}
+
+/**
+ * @param {{operation?: string, stage?: string}} scope names that the plan has
+ * @param {object} run
+ * @param {CellTally[]} run.cells by stage
+ * @param {readonly StageSpan[]} run.stages
+ * @param {RunFacts} run.facts
+ * @param {LoadPlan} run.load
+ * @param {boolean} run.isValid the measurement is not invalid
+ * @returns {RunView}
+ */
+function scopedView({ operation, stage }, { cells, stages, facts, load, isValid }) {
+  const index = stages.findIndex(({ name }) => name === stage);
+  const folded = foldStages(cells, stages);
+  const of =
+    index < 0
+      ? { own: folded, facts, windowMs: rateWindowMs(folded, facts) }
+      : stageOf(cells, index, stages[index], facts);
+  const own = of.own.filter(({ name }) => operation === undefined || name === operation);
+  const ownFacts = operation === undefined ? of.facts : factsOfEach(of.own, of.facts)(own[0]);
+  // Over the same time as the rates that the result has of them.
+  const view = buildView(own, buildBlock(own, ownFacts, of.windowMs), ownFacts, load, isValid);
+  // Which of the requests are an operation's is drawn at random: its share of the offered rate is not known beforehand.
+  if (operation !== undefined && of.own.length > 1) return { ...view, offeredPerSecond: null };
+  if (index < 0 || !isEven(load, index)) return view;
+  return { ...view, ...levelOffered(view, stages[index].level.most, ownFacts) };
+}
+
+/**
+ * Where a stage that is the same all the time begins and ends between two arrivals it has one fewer than its level in its time: that is no
+ * lack of load, if it has so many that one does not show in its rate; fewer cannot show it.
+ * @param {Pick<RunView, 'offeredPerSecond'>} view the mean offered rate
+ * @param {number} level a second
+ * @param {RunFacts} facts of the stage
+ * @returns {Partial<RunView>}
+ */
+function levelOffered({ offeredPerSecond }, level, { windowMs }) {
+  if (offeredPerSecond === null) return {};
+  const [planned, atLevel] = [offeredPerSecond, level].map((rate) => (rate * windowMs) / 1000);
+  if (atLevel - planned >= 1) return {};
+  return planned < LEAST_ARRIVALS
+    ? { perhapsOfferedPerSecond: level }
+    : { offeredPerSecond: level, offeredAs: 'level' };
 }

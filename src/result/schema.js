@@ -4,17 +4,109 @@
  */
 import { z } from 'zod';
 import { Measurement } from '../verdict/measurement-schema.js';
-import { validatorOf } from './declared.js';
+import {
+  amount,
+  count,
+  Environment,
+  each,
+  MeasurementWord,
+  ms,
+  number,
+  RequirementWord,
+  share,
+  Target,
+  Tool,
+  Unit,
+  validatorOf,
+} from './declared.js';
 import { SCHEMA_ID } from './document.js';
-import { MergeBlock, MergedPart, ShardPart } from './parts/merge-block-schema.js';
 
 export { SCHEMA_ID };
 
-const count = z.int().min(0);
-const amount = z.number().min(0);
+/** HDR V2 compressed, base64, in microseconds. */
+const histogram = z.string();
 
-/** Milliseconds; null where nothing was recorded. */
-const ms = amount.nullable();
+const counts = z.array(count);
+
+/** Which part it is: index from 0. */
+const ShardPart = z
+  .object({ index: count, of: z.int().min(1) })
+  .refine(({ index, of }) => index < of, { error: 'there is no such part: they count from 0' })
+  .meta({ id: 'ShardPart' });
+
+/** Of one operation. Times are milliseconds from the start of the measured part. */
+const MergeOperation = z.object({
+  warmup: count,
+  /** Second by second, from the start of the measured part. */
+  perSecond: z.object({ sent: counts, succeeded: counts, failed: counts }),
+  lastSuccessMs: amount,
+  /** Successes in the first half of the measured part, and the sum of their response times. */
+  firstHalf: z.object({ count, responseMs: z.number() }),
+  /** Successes after the measured part was to end. */
+  successesAfter: count,
+  /** By outcome: the target's own times at least, had the tool been late at nothing. */
+  own: z.record(z.string(), z.object({ response: histogram, service: histogram })).optional(),
+});
+
+/** What the verdict on the measurement is judged on; histograms in microseconds. */
+const MergeWatch = z.object({
+  /** How late the tool sent; waiting for a free connection left out. */
+  lag: histogram,
+  /** How long responses waited until the tool read them, at most; older files have none. */
+  readLate: histogram.optional(),
+  gc: z.object({ count, totalMs: amount, longestMs: amount }),
+  busyShare: amount,
+  spinShare: amount,
+  runQueueShare: amount.nullable(),
+  droppedLate: count,
+  /** Requests sent in another second, and in another tenth of one, than the tool should have sent them. */
+  displaced: z.object({ second: amount, tenth: amount }).optional(),
+  /** Requests that were due and never sent, and would have been had the tool never been late, at most. */
+  forgone: count.optional(),
+  leftWhileFree: z.boolean(),
+  dialled: count,
+  backlog: z.object({
+    looks: count,
+    waitingLooks: count,
+    quarterMins: z.array(count.nullable()),
+    atEnd: count,
+  }),
+  machine: z.object({
+    wallMs: amount,
+    processCpuMs: amount,
+    cores: count,
+    idleShare: amount.nullable(),
+    pressureShare: amount.nullable(),
+  }),
+});
+
+export const MergeBlock = z
+  .object({
+    /** When the last response was in, and the planned length, of the measured part. */
+    endedMs: amount,
+    windowMs: amount,
+    operations: z.record(z.string(), MergeOperation),
+    /** Send lags of requests done in each second, the longest in milliseconds; null where none was. */
+    lags: z.array(z.object({ histogram, max: amount }).nullable()),
+    watch: MergeWatch,
+  })
+  .meta({ id: 'MergeBlock' });
+
+/** The merged parts. */
+const MergedPart = z
+  .object({
+    index: count,
+    startedAt: z.iso.datetime(),
+    durationSeconds: amount,
+    command: z.string(),
+    tool: Tool,
+    sent: count,
+    threads: count,
+    environment: Environment,
+    /** Its own, before merging. */
+    verdict: MeasurementWord,
+  })
+  .meta({ id: 'MergedPart' });
 
 /**
  * Error bar: the target's true figure lies between, at 95 % on either side. `high` is null where there are too few requests for
@@ -22,23 +114,15 @@ const ms = amount.nullable();
  */
 const Bar = z.object({ low: amount, high: amount.nullable(), tool: amount }).meta({ id: 'Bar' });
 
-const Bars = z
-  .object({ min: Bar, mean: Bar, p50: Bar, p90: Bar, p95: Bar, p99: Bar, p999: Bar, max: Bar })
-  .meta({ id: 'Bars' });
+const FIGURES = /** @type {const} */ (['min', 'mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
+
+const Bars = z.object(each(FIGURES, Bar)).meta({ id: 'Bars' });
 
 const Latency = z
   .object({
     count,
-    min: ms,
-    mean: ms,
-    p50: ms,
-    p90: ms,
-    p95: ms,
-    p99: ms,
-    p999: ms,
-    max: ms,
-    /** HDR V2 compressed, base64, in microseconds. */
-    histogram: z.string().nullable(),
+    ...each(FIGURES, ms),
+    histogram: histogram.nullable(),
     /** Absent from outcomes, from older files, and where nothing was recorded. */
     bars: Bars.optional(),
   })
@@ -52,12 +136,7 @@ const Latencies = z
 /** sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors. */
 const Totals = z
   .object({
-    planned: count,
-    sent: count,
-    succeeded: count,
-    failed: count,
-    dropped: count,
-    neverSent: count,
+    ...each(['planned', 'sent', 'succeeded', 'failed', 'dropped', 'neverSent'], count),
     /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
     neverSentDue: count,
     /** failed + dropped + neverSentDue: all that were due and had no good response. */
@@ -103,7 +182,7 @@ const Verification = z
 const Block = z.object({
   totals: Totals,
   /** errors / (succeeded + errors), 0 to 1: of those that were due; null where none was. */
-  errorShare: z.number().min(0).max(1).nullable(),
+  errorShare: share,
   errorShareBar: z.object({ low: amount, high: amount }).optional(),
   rates: Rates,
   latencyMs: Latencies,
@@ -118,7 +197,7 @@ const Load = z.object({
   concurrency: count,
   threads: count,
   arrivals: z.enum(['constant', 'poisson']),
-  seed: z.number().nullable(),
+  seed: number,
   timeoutMs: amount,
   overflow: z.enum(['queue', 'drop']),
   durationMs: amount.nullable(),
@@ -136,9 +215,7 @@ const TimelineRow = z.object({
   second: count,
   /** Open loop: arrivals that the plan has in this second. */
   due: count.optional(),
-  sent: count,
-  succeeded: count,
-  failed: count,
+  ...each(['sent', 'succeeded', 'failed'], count),
   /** By outcome. */
   failures: Outcomes.optional(),
   p50: ms,
@@ -147,8 +224,8 @@ const TimelineRow = z.object({
   max: ms,
   /** p99 of the send lag. */
   lag99: ms.optional(),
-  /** Response times: HDR V2 compressed, base64, in microseconds. After the first hour several seconds share one. */
-  histogram: z.string().nullable().optional(),
+  /** Response times. After the first hour several seconds share one. */
+  histogram: histogram.nullable().optional(),
   /** How many seconds up to this one the histogram covers; left out for 1. */
   histogramSeconds: count.optional(),
 });
@@ -171,15 +248,15 @@ const RequirementVerdict = z.object({
   /** Its scope, where that is not the whole run. */
   operation: z.string().optional(),
   stage: z.string().optional(),
-  verdict: z.enum(['met', 'not met', 'not proven']),
+  verdict: RequirementWord,
   /** In `unit`; null where there is no number, e.g. when the percentile falls on a failed request. */
-  actual: z.number().nullable(),
+  actual: number,
   limit: z.number(),
-  unit: z.enum(['ms', '/s', 'fraction']),
+  unit: Unit,
   reason: z.string(),
   /** The error bar it was judged on, in `unit`; null: no bound. */
-  low: z.number().nullable().optional(),
-  high: z.number().nullable().optional(),
+  low: number.optional(),
+  high: number.optional(),
   /** Of `not proven`: what keeps it from being decided. */
   doubt: z.enum(['sample', 'tool', 'both', 'failures', 'unchecked', 'invalid']).optional(),
 });
@@ -187,7 +264,7 @@ const RequirementVerdict = z.object({
 export const Result = z
   .object({
     schema: z.literal(SCHEMA_ID),
-    tool: z.object({ version: z.string() }),
+    tool: Tool,
     startedAt: z.iso.datetime(),
     /**
      * The same instant on this machine's monotonic clock (Linux: CLOCK_MONOTONIC), so that a target on the same machine
@@ -206,7 +283,7 @@ export const Result = z
     plan: z.record(z.string(), z.unknown()),
     /** Which part of the plan this is (`--shard 0/4`). */
     shard: ShardPart.optional(),
-    target: z.object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() }),
+    target: Target,
     load: Load,
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
@@ -220,7 +297,7 @@ export const Result = z
     timeline: z.array(TimelineRow),
     requirements: z.array(RequirementVerdict),
     measurement: Measurement,
-    environment: z.object({ node: z.string(), platform: z.string(), cpus: count }),
+    environment: Environment,
     /** Of a part: what `merge` needs to add it to the others exactly. */
     merge: MergeBlock.optional(),
     /** The parts of a merged result. */
@@ -237,6 +314,7 @@ export const Result = z
 /** @typedef {z.infer<typeof StageBlock>} StageBlock */
 /** @typedef {z.infer<typeof TimelineRow>} TimelineRow */
 /** @typedef {z.infer<typeof RequirementVerdict>} RequirementVerdict */
+/** @typedef {z.infer<typeof MergeBlock>} MergeBlock */
 
 /** As {@link validatorOf} says; code `bad_result`. */
 export const validateResult = validatorOf(Result, {

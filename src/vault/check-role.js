@@ -1,7 +1,8 @@
-/** Before a run: does the role exist, may the token use it, would it allow the request, and what will the run leave behind? */
+/** Before a run: the role must exist, the token may use it, and it must allow the request; and what the run leaves behind. */
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { formatCount, formatDuration, parseDuration } from '../common/units.js';
-import { isCommonNameChecked, listOf, whyNotAllowed } from './role-names.js';
+import { listOf, numberOf, recordOf, textOf } from './client.js';
+import { redact } from './redact.js';
 /** @import { VaultClient } from './client.js' */
 
 /**
@@ -9,44 +10,36 @@ import { isCommonNameChecked, listOf, whyNotAllowed } from './role-names.js';
  * @property {string} mount
  * @property {string} role
  * @property {'issue' | 'sign'} [operation]
- * @property {string | null} [commonName] one name as it will be asked: placeholders filled in
+ * @property {string | null} [commonName] one name as it is requested: placeholders filled in
  * @property {string[]} [altNames]
  * @property {string[]} [ipSans]
  * @property {string | number | null} [ttl]
  * @property {'rsa' | 'ec' | 'ed25519' | null} [keyType] of the CSRs, for `sign`
  * @property {number | null} [keyBits]
  */
+/** @typedef {Record<string, any>} Role as Vault returns it */
 
 /**
- * @typedef {object} RoleFacts
- * @property {Record<string, any> | null} role as Vault returns it; null: the token may not read it
- * @property {boolean} checked
- * @property {string[]} warnings sentences
+ * @param {VaultClient} client @param {RoleQuestion} question
+ * @returns {Promise<{role: Role | null, checked: boolean, warnings: string[]}>} `role` null: the token may not read it
  */
-
-/** @param {VaultClient} client @param {RoleQuestion} question @returns {Promise<RoleFacts>} */
 export async function checkRole(client, question) {
   const { mount, role: name, operation = 'issue' } = question;
   const role = await readRole(client, mount, name);
   await checkPermission(client, `${mount}/${operation}/${name}`);
   if (role === null) {
     const text = `The token may not read the role ${name}, so what it allows and stores could not be checked.`;
-    return { role: null, checked: false, warnings: [text] };
+    return { role, checked: false, warnings: [text] };
   }
   checkNames(role, question);
   checkKey(role, question);
-  return { role, checked: true, warnings: ttlWarnings(role, question) };
+  return { role, checked: true, warnings: warnOfTtl(role, question) };
 }
 
-/**
- * @param {VaultClient} client
- * @param {string} mount
- * @param {string} name
- * @returns {Promise<Record<string, any> | null>}
- */
+/** @param {VaultClient} client @param {string} mount @param {string} name @returns {Promise<Role | null>} */
 async function readRole(client, mount, name) {
   try {
-    return (await client.read(`${mount}/roles/${name}`)).data ?? {};
+    return recordOf((await client.read(`${mount}/roles/${name}`)).data);
   } catch (error) {
     if (!(error instanceof PkiLoadError)) throw error;
     if (error.code === 'vault_permission_denied') return null;
@@ -54,17 +47,17 @@ async function readRole(client, mount, name) {
     throw targetError(
       'role_not_found',
       `There is no role ${name} on the mount ${mount}.`,
-      `${await otherRoles(client, mount)} Name one with --role.`,
+      `${await listRoles(client, mount)} Name one with --role.`,
     );
   }
 }
 
 /** @param {VaultClient} client @param {string} mount */
-async function otherRoles(client, mount) {
+async function listRoles(client, mount) {
   try {
     const names = await client.list(`${mount}/roles`);
     if (names.length === 0) return 'The mount has no roles at all.';
-    return `There are ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', ...' : ''}.`;
+    return `There are ${redact(names.slice(0, 10).join(', '))}${names.length > 10 ? ', ...' : ''}.`;
   } catch {
     return 'This token may not list the roles there are.';
   }
@@ -72,9 +65,7 @@ async function otherRoles(client, mount) {
 
 /**
  * `sys/capabilities-self` is in the default policy; without it, the check is skipped.
- *
- * @param {VaultClient} client
- * @param {string} path
+ * @param {VaultClient} client @param {string} path
  */
 export async function checkPermission(client, path) {
   let capabilities;
@@ -85,8 +76,8 @@ export async function checkPermission(client, path) {
     if (error instanceof PkiLoadError) return;
     throw error;
   }
-  const enough = ['root', 'update', 'create', 'sudo'].some((each) => capabilities.includes(each));
-  if (enough || capabilities.length === 0) return;
+  const isEnough = ['root', 'update', 'create', 'sudo'].some((each) => capabilities.includes(each));
+  if (isEnough || capabilities.length === 0) return;
   throw targetError(
     'role_permission_denied',
     `The token may not write to ${path}.`,
@@ -94,7 +85,7 @@ export async function checkPermission(client, path) {
   );
 }
 
-/** @param {Record<string, any>} role @param {RoleQuestion} question */
+/** @param {Role} role @param {RoleQuestion} question */
 function checkNames(role, { role: roleName, commonName, altNames = [], ipSans = [] }) {
   if (!commonName && role.require_cn) {
     throw targetError(
@@ -122,92 +113,194 @@ function checkNames(role, { role: roleName, commonName, altNames = [], ipSans = 
   }
 }
 
-/** @param {Record<string, any>} role @param {RoleQuestion} question */
+/** @param {Role} role @param {RoleQuestion} question */
 function checkKey(role, { role: roleName, operation, keyType, keyBits }) {
-  if (operation !== 'sign' || !keyType || !role.key_type || role.key_type === 'any') return;
-  const bits = Number(role.key_bits ?? 0);
-  const tooFew = keyType === role.key_type && keyType !== 'ed25519' && keyBits && bits > 0 && keyBits < bits;
-  if (keyType === role.key_type && !tooFew) return;
+  const type = textOf(role.key_type, 'any');
+  if (operation !== 'sign' || !keyType || ['', 'any'].includes(type)) return;
+  const bits = numberOf(role.key_bits) ?? 0;
+  const isTooShort = keyType !== 'ed25519' && keyBits && bits > 0 && keyBits < bits;
+  if (keyType === type && !isTooShort) return;
+  const wanted = `${redact(type)} keys${bits > 0 ? ` of ${bits} bits` : ''}`;
   throw targetError(
     'role_key_type',
-    `The role ${roleName} signs ${role.key_type} keys${bits > 0 ? ` of ${bits} bits` : ''}, not ${keyType}${keyBits ? ` of ${keyBits}` : ''}.`,
+    `The role ${roleName} signs ${wanted}, not ${keyType}${keyBits ? ` of ${keyBits}` : ''}.`,
     'Give the fitting --key-type, or another --role.',
   );
 }
 
-/**
- * Vault cuts a TTL that is too long and issues all the same.
- *
- * @param {Record<string, any>} role
- * @param {RoleQuestion} question
- */
-function ttlWarnings(role, { role: roleName, ttl }) {
-  const maxMs = Number(role.max_ttl ?? 0) * 1000;
-  if (ttl === null || ttl === undefined || maxMs === 0) return [];
-  const askedMs = parseDuration(ttl, '--ttl');
-  if (askedMs <= maxMs) return [];
-  const [asked, max] = [formatDuration(askedMs), formatDuration(maxMs)];
-  return [`The role ${roleName} cuts the TTL of ${asked} to its max_ttl, ${max}.`];
+/** Vault cuts a TTL that is too long, and issues. @param {Role} role @param {RoleQuestion} question */
+function warnOfTtl(role, { role: roleName, ttl }) {
+  const maxMs = (numberOf(role.max_ttl) ?? 0) * 1000;
+  const askedMs = parseDuration(ttl ?? 0, '--ttl');
+  if (maxMs === 0 || askedMs <= maxMs) return [];
+  return [
+    `The role ${roleName} cuts the TTL of ${formatDuration(askedMs)} to its max_ttl, ${formatDuration(maxMs)}.`,
+  ];
 }
 
-/** Stored certificates at which Vault's own health check (vault pki health-check, too_many_certs) speaks up. */
-const STORED_WARNING = 50_000;
-const STORED_CRITICAL = 250_000;
+/** Stored certificates at which Vault's own health check (vault pki health-check, too_many_certs) warns. */
+const STORED_LIMITS = /** @type {const} */ ([
+  [250_000, 'critical'],
+  [50_000, 'a warning'],
+]);
 
 /**
- * @param {object} what
- * @param {Record<string, any> | null} what.role as Vault returns it; null: not known
- * @param {number | null} what.count certificates that the run may issue; null: as many as it can
- * @param {string} [what.mount]
- * @param {{product: string, version: string, enterprise: boolean} | null} [what.health]
- * @returns {string[]} sentences; never empty
+ * @param {object} run
+ * @param {Role | null} run.role null: not known
+ * @param {number | null} run.count certificates that the run may issue; null: as many as it can
+ * @param {string} [run.mount]
+ * @param {{product: string, version: string, enterprise: boolean} | null} [run.health]
+ * @returns {string[]} sentences on what it leaves behind; never empty
  */
 export function describeFootprint({ role, count, mount = 'pki_int', health = null }) {
-  return [...certificates(role, count, mount), ...leases(role), ...licence(health, count)];
-}
-
-/**
- * @param {Record<string, any> | null} role
- * @param {number | null} count
- * @param {string} mount
- * @returns {string[]}
- */
-function certificates(role, count, mount) {
-  if (role?.no_store === true)
-    return ['The role does not store certificates (no_store): nothing is left behind.'];
   const many =
     count === null ? 'as many certificates as it can issue' : `about ${formatCount(count)} certificates`;
-  const verb = role === null ? 'may leave' : 'leaves';
-  const sentences = [
-    `The run ${verb} ${many} in Vault's storage; once they have expired, vault write ${mount}/tidy tidy_cert_store=true removes them.`,
-  ];
-  const over = [STORED_CRITICAL, STORED_WARNING].find((limit) => count !== null && count >= limit);
-  if (over !== undefined) {
-    const grade = over === STORED_CRITICAL ? 'critical' : 'a warning';
+  const sentences = [];
+  if (role?.no_store === true) {
+    sentences.push('The role does not store certificates (no_store): nothing is left behind.');
+  } else {
     sentences.push(
-      `Vault's own health check calls ${formatCount(over)} stored certificates ${grade}: take a role with no_store=true or a test server.`,
+      `The run ${role === null ? 'may leave' : 'leaves'} ${many} in Vault's storage; once they have expired, vault write ${mount}/tidy tidy_cert_store=true removes them.`,
     );
+    const [limit, grade] = STORED_LIMITS.find(([most]) => count !== null && count >= most) ?? [];
+    if (limit !== undefined) {
+      sentences.push(
+        `Vault's own health check calls ${formatCount(limit)} stored certificates ${grade}: take a role with no_store=true or a test server.`,
+      );
+    }
+  }
+  if (role?.generate_lease === true) {
+    sentences.push(
+      'The role makes a lease for each certificate (generate_lease), which slows Vault down and is revoked one by one; set generate_lease=false for a load test.',
+    );
+  }
+  if (health?.enterprise && health.product === 'Vault' && !/^(0|1\.(\d|1\d|20))\./.test(health.version)) {
+    const counted = count === null ? 'every certificate' : `the ${formatCount(count)} certificates`;
+    sentences.push(`Vault Enterprise counts ${counted} for its licence (1.21 and later), stored or not.`);
   }
   return sentences;
 }
 
-/** @param {Record<string, any> | null} role @returns {string[]} */
-function leases(role) {
-  if (role?.generate_lease !== true) return [];
-  return [
-    'The role makes a lease for each certificate (generate_lease), which slows Vault down and is revoked one by one; set generate_lease=false for a load test.',
-  ];
+/**
+ * @typedef {object} Name
+ * @property {string} whole
+ * @property {string} host behind the @ of an e-mail address, behind the first label of a wildcard
+ * @property {string | null} wildcard the first label, where it holds a `*`
+ * @property {boolean} isEmail
+ */
+
+/**
+ * Would a role allow this name? After ValidateNames in Vault's builtin/logical/pki/issuing/issue_common.go (1.21).
+ * Refuses only where Vault surely would: templates, display names and names in other scripts are left to Vault.
+ * @param {Role} role @param {string} text a DNS name or an e-mail address
+ * @returns {string | null} why not; null: allowed, or only Vault can decide
+ */
+export function whyNotAllowed(role, text) {
+  if (!/^[\x21-\x7e]+$/.test(text)) return null;
+  const name = split(text);
+  const form = whyBadForm(role, name);
+  if (form !== null || role.allow_any_name) return form;
+  if (role.allow_localhost && isLocal(role, name)) return null;
+  if (role.allow_token_displayname || role.allowed_domains_template) return null;
+  const domains = listOf(role.allowed_domains);
+  return domains.some((domain) => isMatch(role, domain, name)) ? null : describe(role, domains);
+}
+
+/** @param {string} text @returns {Name} */
+function split(text) {
+  const at = text.indexOf('@');
+  const host = text.slice(at + 1);
+  const isEmail = at >= 0;
+  if (!host.includes('*')) return { whole: text, host, wildcard: null, isEmail };
+  const [wildcard, ...rest] = host.split('.');
+  return { whole: text, host: rest.join('.'), wildcard, isEmail };
+}
+
+/** @param {Role} role @param {Name} name */
+function whyBadForm(role, { whole, host, wildcard, isEmail }) {
+  if (whole.split('@').length > 2) return 'it has more than one @';
+  if (wildcard !== null) {
+    if (role.allow_wildcard_certificates === false) return 'it allows no wildcard certificates';
+    const isMisplaced = isEmail || host.includes('*') || wildcard.split('*').length > 2;
+    if (isMisplaced) return 'a wildcard may only be one * in the first label';
+  }
+  if (!role.enforce_hostnames) return null;
+  const isGood =
+    (host === '' || isHostName(host)) &&
+    (wildcard === null || wildcard.split('*').every((part) => part === '' || isLabel(part)));
+  return isGood ? null : 'it takes host names only (enforce_hostnames)';
+}
+
+/** @param {string} label */
+function isLabel(label) {
+  return /^[a-zA-Z0-9-]+$/.test(label) && !label.startsWith('-') && !label.endsWith('-');
+}
+
+/** @param {string} name */
+function isHostName(name) {
+  return name.replace(/\.$/, '').split('.').every(isLabel);
+}
+
+/** @param {Role} role @param {Name} name */
+function isLocal(role, { host, wildcard }) {
+  return ['localhost', 'localdomain'].some(
+    (local) =>
+      host === local ||
+      (role.allow_subdomains && (host.endsWith(`.${local}`) || (wildcard && host === local))),
+  );
 }
 
 /**
- * @param {{product: string, version: string, enterprise: boolean} | null} health
- * @param {number | null} count
- * @returns {string[]}
+ * Subdomains are compared as they are written, the rest whatever its case: so does Vault.
+ * @param {Role} role @param {string} domain @param {Name} name
  */
-function licence(health, count) {
-  if (!health?.enterprise || health.product !== 'Vault') return [];
-  const [major, minor] = health.version.split('.').map((part) => Number.parseInt(part, 10));
-  if (major < 1 || (major === 1 && minor < 21)) return [];
-  const many = count === null ? 'every certificate' : `the ${formatCount(count)} certificates`;
-  return [`Vault Enterprise counts ${many} for its licence (1.21 and later), stored or not.`];
+function isMatch(role, domain, { whole, host, wildcard, isEmail }) {
+  if (domain === '') return false;
+  const isSame = (/** @type {string} */ text) => text.toLowerCase() === domain.toLowerCase();
+  if (role.allow_bare_domains && (isSame(whole) || (isEmail && isSame(host)))) return true;
+  if (role.allow_subdomains && (host.endsWith(`.${domain}`) || (wildcard !== null && isSame(host))))
+    return true;
+  return (
+    Boolean(role.allow_glob_domains) &&
+    domain.includes('*') &&
+    isGlobMatch(domain.toLowerCase(), whole.toLowerCase())
+  );
+}
+
+/** Each `*` stands for any text. Takes the first place where each part fits. @param {string} glob @param {string} text */
+function isGlobMatch(glob, text) {
+  const parts = glob.split('*');
+  const [first, last] = [parts.shift() ?? '', parts.pop() ?? ''];
+  const end = text.length - last.length;
+  if (!text.startsWith(first) || !text.endsWith(last) || end < first.length) return false;
+  let from = first.length;
+  for (const part of parts) {
+    const at = text.indexOf(part, from);
+    if (at < 0) return false;
+    from = at + part.length;
+  }
+  return from <= end;
+}
+
+/** @param {Role} role @param {string[]} domains */
+function describe(role, domains) {
+  if (domains.length === 0) return 'it has no allowed_domains';
+  const ways = Object.entries({
+    themselves: role.allow_bare_domains,
+    subdomains: role.allow_subdomains,
+    globs: role.allow_glob_domains,
+  }).flatMap(([way, isAllowed]) => (isAllowed ? [way] : []));
+  const shown = redact(domains.slice(0, 5).join(', ')) + (domains.length > 5 ? ', ...' : '');
+  return `it names ${shown}, and allows ${ways.length > 0 ? `only ${ways.join(' and ')}` : 'neither them nor their subdomains'}`;
+}
+
+/**
+ * A common name that no rule of its own binds (cn_validations=disabled) still becomes a DNS or e-mail name, where it
+ * has the form of one.
+ * @param {Role} role @param {string} commonName
+ */
+export function isCommonNameChecked(role, commonName) {
+  const validations = listOf(role.cn_validations);
+  if (validations.length !== 1 || validations[0] !== 'disabled') return true;
+  return commonName.includes('@') || isHostName(commonName.replace(/^\*\./, ''));
 }

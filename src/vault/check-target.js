@@ -1,7 +1,8 @@
-/** Before a run: is it a Vault that serves, is the mount a PKI, and is its CA still valid? */
+/** Before a run: the target must be a Vault that serves, the mount a PKI, and its CA certificate valid. */
 import { X509Certificate } from 'node:crypto';
 import { PkiLoadError, targetError } from '../common/errors.js';
-import { notVault } from './client.js';
+import { notVault, recordOf, textOf } from './client.js';
+import { withoutSlashes } from './environment.js';
 import { redact } from './redact.js';
 /** @import { VaultClient } from './client.js' */
 
@@ -15,87 +16,52 @@ import { redact } from './redact.js';
 
 /**
  * @param {VaultClient} client
- * @param {{namespace?: string | null, isStandbyFine?: boolean}} [options] `namespace`: the one that the run is about; `isStandbyFine`:
- *   nothing is measured, so whether it passes requests on or redirects them is all one
+ * @param {{namespace?: string | null, isStandbyFine?: boolean}} [options] `namespace` of the run; `isStandbyFine`:
+ *   nothing is measured, so a standby that passes requests on is as good
  * @returns {Promise<Health>}
  */
 export async function checkHealth(client, { namespace = null, isStandbyFine = false } = {}) {
+  const { origin } = client;
   const { status, json } = await client.health();
-  if (status >= 300 && status < 400) throw notVault(client.origin, 'redirects /v1/sys/health');
-  if (json === null || typeof json.sealed !== 'boolean' || typeof json.initialized !== 'boolean') {
-    const what = json === null ? 'without JSON' : 'with other JSON';
-    throw notVault(client.origin, `answers HTTP ${status} ${what} to /v1/sys/health`);
+  if (status >= 300 && status < 400) throw notVault(origin, 'redirects /v1/sys/health');
+  if (typeof json?.sealed !== 'boolean' || typeof json.initialized !== 'boolean') {
+    const body = json === null ? 'without JSON' : 'with other JSON';
+    throw notVault(origin, `answers HTTP ${status} ${body} to /v1/sys/health`);
   }
-  refuse(client.origin, status, json, isStandbyFine);
-  if (json.enterprise === false && !isRoot(namespace)) throw noNamespaces(client.origin);
-  const warnings = json.performance_standby || status === 473 ? [performanceStandby(client.origin)] : [];
+  const remedyOf = (/** @type {string} */ node) => `Give the URL of the ${node} with --url (VAULT_ADDR)`;
+  const refuse = (/** @type {string} */ code, /** @type {string} */ state, /** @type {string} */ remedy) =>
+    targetError(code, `${origin} is ${state}.`, remedy);
+  if (!json.initialized) {
+    const remedy = 'Run vault operator init, then vault operator unseal.';
+    throw refuse('vault_uninitialised', 'not initialised', remedy);
+  }
+  if (json.sealed) throw refuse('vault_sealed', 'sealed', 'Unseal it with vault operator unseal.');
+  if (status === 472 || json.replication_dr_mode === 'secondary') {
+    const state = 'a disaster-recovery secondary, which serves no requests';
+    throw refuse('vault_dr_secondary', state, `${remedyOf('primary cluster')}.`);
+  }
+  if (json.standby && !json.performance_standby && !isStandbyFine) {
+    const state = 'a standby node: it passes requests on, so the measurement would be of two nodes';
+    throw refuse('vault_standby', state, `${remedyOf('active node')}; vault operator members names it.`);
+  }
+  // Vault without Enterprise ignores the header, so the run would measure another namespace.
+  if (json.enterprise === false && !['', 'root'].includes(withoutSlashes(namespace ?? ''))) {
+    const state = 'a Vault without Enterprise, which has no namespaces';
+    throw refuse('no_namespaces', state, 'Leave --namespace (VAULT_NAMESPACE, BAO_NAMESPACE) out.');
+  }
+  const forwards = `${origin} is a performance standby: it passes every request that stores something on to the active node.`;
+  const warnings = json.performance_standby || status === 473 ? [forwards] : [];
   return { ...identify(json), enterprise: json.enterprise === true, warnings };
 }
 
 /**
- * @param {string} origin
- * @param {number} status
- * @param {Record<string, any>} json
- * @param {boolean} isStandbyFine
- */
-function refuse(origin, status, json, isStandbyFine) {
-  if (!json.initialized) {
-    throw targetError(
-      'vault_uninitialised',
-      `${origin} is not initialised.`,
-      'Run vault operator init, then vault operator unseal.',
-    );
-  }
-  if (json.sealed)
-    throw targetError('vault_sealed', `${origin} is sealed.`, 'Unseal it with vault operator unseal.');
-  if (status === 472 || json.replication_dr_mode === 'secondary') {
-    throw targetError(
-      'vault_dr_secondary',
-      `${origin} is a disaster-recovery secondary, which serves no requests.`,
-      'Give the URL of the primary cluster with --url (VAULT_ADDR).',
-    );
-  }
-  if (json.standby && !json.performance_standby && !isStandbyFine) {
-    throw targetError(
-      'vault_standby',
-      `${origin} is a standby node: it passes requests on, so the measurement would be of two nodes.`,
-      'Give the URL of the active node with --url (VAULT_ADDR); vault operator members names it.',
-    );
-  }
-}
-
-/** @param {string | null} namespace */
-function isRoot(namespace) {
-  return ['', 'root'].includes((namespace ?? '').replace(/^\/+|\/+$/g, ''));
-}
-
-/**
- * Vault without Enterprise ignores the header: the run would measure another namespace.
- *
- * @param {string} origin
- */
-function noNamespaces(origin) {
-  return targetError(
-    'no_namespaces',
-    `${origin} is a Vault without Enterprise, which has no namespaces.`,
-    'Leave --namespace (VAULT_NAMESPACE, BAO_NAMESPACE) out.',
-  );
-}
-
-/** @param {string} origin */
-function performanceStandby(origin) {
-  return `${origin} is a performance standby: it answers reads and passes everything that is stored on to the active node.`;
-}
-
-/**
- * OpenBao's answer has no `enterprise`; its versions start at 2.
- *
- * @param {Record<string, any>} json
+ * OpenBao's response has no `enterprise`; its versions start at 2.
+ * @param {Record<string, unknown>} json
  * @returns {Pick<Health, 'product' | 'version'>}
  */
 function identify(json) {
-  const version = redact(String(json.version ?? 'unknown')).slice(0, 60);
-  if (/vault-pki-load/.test(`${json.cluster_name} ${version} ${json.product}`)) {
+  const version = redact(textOf(json.version, 'unknown')).slice(0, 60);
+  if (['cluster_name', 'version', 'product'].some((name) => textOf(json[name]).includes('vault-pki-load'))) {
     return { product: 'vault-pki-load dev', version: version.replace(/^.*\//, '') };
   }
   const isOpenBao = json.enterprise === undefined && Number.parseInt(version, 10) >= 2;
@@ -103,113 +69,76 @@ function identify(json) {
 }
 
 /**
- * @typedef {object} MountFacts
- * @property {boolean} checked false: the token may not see the mount's type
- * @property {number | null} defaultTtlMs of certificates, where neither role nor request has one
- * @property {number | null} maxTtlMs
- * @property {string[]} warnings sentences
- */
-
-/**
- * @param {VaultClient} client
- * @param {string} mount without slashes at its ends
- * @param {string} [type]
- * @returns {Promise<MountFacts>}
+ * @param {VaultClient} client @param {string} mount without slashes at its ends @param {string} [type]
+ * @returns {Promise<{checked: boolean, warnings: string[]}>} `checked` false: the token may not see the mount's type
  */
 export async function checkMount(client, mount, type = 'pki') {
   const found = await lookUpMount(client, mount);
-  if (found !== null) {
-    if (`${mount}/` !== found.path && found.path !== undefined) throw await missing(client, mount, type);
-    if (found.type !== type) throw await wrongType(client, mount, type, found.type);
-    const { default_lease_ttl: ttl, max_lease_ttl: max } = found.config ?? {};
-    return { checked: true, defaultTtlMs: milliseconds(ttl), maxTtlMs: milliseconds(max), warnings: [] };
+  const isHere = found !== null && withoutSlashes(textOf(found.path, mount)) === mount;
+  if (!isHere) {
+    if (found === null && type === 'pki' && (await answersAsPki(client, mount))) {
+      const text = `The token may not see the settings of the mount ${mount}; it answers as a PKI mount does.`;
+      return { checked: false, warnings: [text] };
+    }
+    throw targetError(
+      'mount_not_found',
+      `There is no mount ${mount} on ${client.origin} that this token can see.`,
+      `${await listMounts(client, type)} Check --mount and --namespace, or run vault secrets enable -path=${mount} ${type}.`,
+    );
   }
-  if (type === 'pki' && (await answersAsPki(client, mount))) return notChecked(mount);
-  throw await missing(client, mount, type);
+  if (found.type !== type) {
+    throw targetError(
+      'mount_wrong_type',
+      `The mount ${mount} on ${client.origin} is of type ${redact(textOf(found.type, 'unknown')).slice(0, 40)}, not ${type}.`,
+      `${await listMounts(client, type)} Name a ${type} mount with --mount.`,
+    );
+  }
+  return { checked: true, warnings: [] };
 }
 
+/** Codes of the refusals of a mount that is not there, or that the token may not see: Vault answers both alike. */
+const HIDDEN = [
+  'vault_permission_denied',
+  'vault_not_found',
+  'vault_no_route',
+  'token_invalid',
+  'vault_bad_request',
+];
+
 /**
- * `sys/internal/ui/mounts/<mount>` is open to every token that has some permission below the mount. It answers a mount
- * that is not there and one that is hidden from the token alike: 403.
- *
- * @param {VaultClient} client
- * @param {string} mount
- * @returns {Promise<Record<string, any> | null>}
+ * `sys/internal/ui/mounts/<mount>` is open to every token that has some permission below the mount.
+ * @param {VaultClient} client @param {string} mount
  */
 export async function lookUpMount(client, mount) {
   try {
     return (await client.read(`sys/internal/ui/mounts/${mount}`)).data;
   } catch (error) {
-    const hidden = [
-      'vault_permission_denied',
-      'vault_not_found',
-      'vault_no_route',
-      'token_invalid',
-      'vault_bad_request',
-    ];
-    if (error instanceof PkiLoadError && hidden.includes(error.code)) return null;
+    if (error instanceof PkiLoadError && HIDDEN.includes(error.code)) return null;
     throw error;
   }
 }
 
-/**
- * The CA of a PKI mount is public: it can be read without any permission.
- *
- * @param {VaultClient} client
- * @param {string} mount
- */
+/** The CA of a PKI mount is public: it can be read without any permission. @param {VaultClient} client @param {string} mount */
 async function answersAsPki(client, mount) {
   try {
     const { data } = await client.read(`${mount}/cert/ca`);
     return typeof data?.certificate === 'string';
   } catch (error) {
     if (!(error instanceof PkiLoadError)) throw error;
-    return /no default issuer/.test(error.message);
+    return error.message.includes(NO_ISSUER);
   }
 }
 
-/** @param {string} mount @returns {MountFacts} */
-function notChecked(mount) {
-  const text = `The token may not see the settings of the mount ${mount}; it answers as a PKI mount does.`;
-  return { checked: false, defaultTtlMs: null, maxTtlMs: null, warnings: [text] };
-}
+const NO_ISSUER = 'no default issuer';
 
-/** @param {VaultClient} client @param {string} mount @param {string} type */
-async function missing(client, mount, type) {
-  return targetError(
-    'mount_not_found',
-    `There is no mount ${mount} on ${client.origin} that this token can see.`,
-    `${await others(client, type)} Check --mount and --namespace, or run vault secrets enable -path=${mount} ${type}.`,
-  );
-}
-
-/**
- * @param {VaultClient} client
- * @param {string} mount
- * @param {string} type
- * @param {unknown} actual
- */
-async function wrongType(client, mount, type, actual) {
-  return targetError(
-    'mount_wrong_type',
-    `The mount ${mount} on ${client.origin} is of type ${String(actual).slice(0, 40)}, not ${type}.`,
-    `${await others(client, type)} Name a ${type} mount with --mount.`,
-  );
-}
-
-/**
- * @param {VaultClient} client
- * @param {string} type
- * @returns {Promise<string>} a sentence on the mounts of that type the token can see
- */
-async function others(client, type) {
+/** @param {VaultClient} client @param {string} type @returns {Promise<string>} a sentence on the mounts of that type that the token can see */
+async function listMounts(client, type) {
   try {
     const { data } = await client.read('sys/internal/ui/mounts');
-    /** @type {[string, any][]} */
-    const all = Object.entries(data?.secret ?? {});
-    const names = all.filter(([, each]) => each?.type === type).map(([path]) => path.replace(/\/$/, ''));
-    if (names.length === 0) return `It can see no ${type} mount.`;
-    return `It can see ${names.sort().slice(0, 10).join(', ')}.`;
+    const ofType = Object.entries(recordOf(data?.secret)).filter(([, each]) => recordOf(each).type === type);
+    if (ofType.length === 0) return `It can see no ${type} mount.`;
+    const names = ofType.map(([path]) => withoutSlashes(path)).sort();
+    return `It can see ${redact(names.slice(0, 10).join(', '))}.`;
   } catch {
     return 'Its mounts could not be listed.';
   }
@@ -217,11 +146,7 @@ async function others(client, type) {
 
 /**
  * The mount's default issuer; needs no permission.
- *
- * @param {VaultClient} client
- * @param {string} mount
- * @param {{now?: () => number}} [options]
- * @returns {Promise<{pem: string, subject: string, notAfterMs: number}>}
+ * @param {VaultClient} client @param {string} mount @param {{now?: () => number}} [options]
  */
 export async function checkIssuer(client, mount, { now = Date.now } = {}) {
   const certificate = await readIssuer(client, mount);
@@ -230,23 +155,22 @@ export async function checkIssuer(client, mount, { now = Date.now } = {}) {
   if (notAfterMs <= now()) {
     throw targetError(
       'ca_expired',
-      `The CA certificate of the mount ${mount} (${subject}) expired on ${new Date(notAfterMs).toISOString()}.`,
+      `The CA certificate of the mount ${mount} (${redact(subject)}) expired on ${new Date(notAfterMs).toISOString()}.`,
       'Issue a new CA certificate, or name another mount with --mount.',
     );
   }
-  return { pem: certificate.toString(), subject, notAfterMs };
+  return { pem: certificate.toString(), subject };
 }
 
-/** @param {VaultClient} client @param {string} mount @returns {Promise<X509Certificate>} */
-async function readIssuer(client, mount) {
+/** @param {VaultClient} client @param {string} mount */
+export async function readIssuer(client, mount) {
   let pem = '';
   try {
-    pem = String((await client.read(`${mount}/cert/ca`)).data?.certificate ?? '');
+    pem = textOf((await client.read(`${mount}/cert/ca`)).data?.certificate);
     return new X509Certificate(pem);
   } catch (error) {
-    const refused = error instanceof PkiLoadError;
-    if (refused && !/no default issuer/.test(error.message)) throw error;
-    if (!refused && pem !== '') {
+    if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;
+    if (pem !== '') {
       throw targetError('ca_unreadable', `The CA certificate of the mount ${mount} cannot be read as X.509.`);
     }
     throw targetError(
@@ -255,9 +179,4 @@ async function readIssuer(client, mount) {
       `Create one (vault write ${mount}/root/generate/internal common_name=...), or name another mount with --mount.`,
     );
   }
-}
-
-/** @param {unknown} seconds */
-function milliseconds(seconds) {
-  return typeof seconds === 'number' ? seconds * 1000 : null;
 }

@@ -1,72 +1,49 @@
-/**
- * Vault's JSON API for the few calls before and after a run. Standby redirects are followed, within limits; a refusal becomes a
- * PkiLoadError with a remedy.
- */
+/** Vault's JSON API for the few calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
 import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { checkToken } from './environment.js';
-import { redact } from './redact.js';
-
-/** @import { Asked, Requester } from '../http/request.js' */
+import { redact, withoutSecrets } from './redact.js';
 /** @import { Tls } from '../http/tls.js' */
 
 /** @typedef {Record<string, any>} Json */
-/**
- * @typedef {object} VaultResponse Vault's envelope; all null after 204
- * @property {Json | null} data
- * @property {Json | null} auth
- * @property {string[]} warnings
- */
-
-const MAX_REDIRECTS = 3;
+/** @typedef {{data: Json | null, auth: Json | null, warnings: string[]}} VaultResponse all empty after 204 */
+/** @typedef {ReturnType<typeof createVaultClient>} VaultClient */
 
 /**
- * @param {{url: string, token?: string | null, namespace?: string | null, tls?: Tls,
- *   timeoutMs?: number}} options
+ * @param {{url: string, token?: string | null, namespace?: string | null, tls?: Tls, timeoutMs?: number}} options
  */
 export function createVaultClient({ url, token = null, namespace = null, tls, timeoutMs = 10_000 }) {
   const { origin, basePath } = parseTargetUrl(url);
   if (token !== null) checkToken(token, 'use');
-  /** @type {Map<string, Requester>} */
-  const requesters = new Map();
-  const requester = (/** @type {string} */ at) => {
-    const known = requesters.get(at) ?? createRequester({ origin: at, tls, timeoutMs });
-    requesters.set(at, known);
-    return known;
-  };
-  const headers = () => ({
+  const requester = createRequester({ origin, tls, timeoutMs });
+  const headers = {
     accept: 'application/json',
     'x-vault-request': 'true',
     ...(token === null ? {} : { 'x-vault-token': token }),
     ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
-  });
+  };
 
   /**
    * @param {string} method
    * @param {string} path below /v1/
-   * @param {Json} [data]
-   * @param {number} [within] ms, where it may take longer than other calls
-   * @param {() => void} [onHead] called as soon as the head of the answer is read; where it is redirected, of each
+   * @param {{data?: Json, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: called when the response's
+   *   status line and headers have been read, before its body
    * @returns {Promise<VaultResponse>}
    */
-  async function call(method, path, data, within = timeoutMs, onHead = undefined) {
+  async function call(method, path, { data, ...more } = {}) {
     const body = data === undefined ? undefined : JSON.stringify(data);
-    const asked = {
-      method,
-      path: `${basePath}/v1/${encodePath(path)}`,
-      headers: headers(),
-      body,
-      timeoutMs: within,
-      onHead,
-    };
-    const answer = await follow({ requester, origin, asked });
-    if (answer.status === 204) return { data: null, auth: null, warnings: [] };
-    const json = parseJson(answer.body);
-    if (answer.status !== 200)
-      throw apiError({ status: answer.status, json, method, path, origin, token, namespace });
-    if (json === null)
-      throw notVault(origin, `answered ${method} /v1/${path} with something that is not JSON`);
-    return { data: json.data ?? null, auth: json.auth ?? null, warnings: json.warnings ?? [] };
+    const fullPath = `${basePath}/v1/${encodePath(path)}`;
+    const response = await requester.request({ method, path: fullPath, headers, body, ...more });
+    const { status } = response;
+    if (status === 204) return { data: null, auth: null, warnings: [] };
+    if (status >= 300 && status < 400) throw redirected(origin, response.headers.location, token);
+    const json = parseJson(response.body);
+    if (status !== 200) throw apiError({ status, json, method, path, origin, token });
+    const { data: content = null, auth = null, warnings = null } = json ?? {};
+    const areObjects = [content, auth].every((each) => typeof each === 'object' && !Array.isArray(each));
+    if (json === null || !areObjects)
+      throw notVault(origin, `answered ${method} /v1/${path} with something other than Vault's JSON`);
+    return { data: content, auth, warnings: listOf(warnings) };
   }
 
   return {
@@ -75,86 +52,59 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
     namespace,
     hasToken: token !== null,
     read: (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) =>
-      call('GET', path, undefined, within),
+      call('GET', path, { timeoutMs: within }),
     write: (
       /** @type {string} */ path,
       /** @type {Json} */ data = {},
       /** @type {(() => void) | undefined} */ onHead = undefined,
-    ) => call('POST', path, data, timeoutMs, onHead),
+    ) => call('POST', path, { data, onHead }),
     remove: (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) =>
-      call('DELETE', path, undefined, within),
+      call('DELETE', path, { timeoutMs: within }),
     /** @param {string} path @returns {Promise<string[]>} empty when there is nothing (Vault answers 404) */
     async list(path) {
       try {
-        return (await call('GET', `${path}?list=true`)).data?.keys ?? [];
+        const keys = (await call('GET', `${path}?list=true`)).data?.keys;
+        return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
       } catch (error) {
         if (error instanceof PkiLoadError && error.code === 'vault_not_found') return [];
         throw error;
       }
     },
-    /** `sys/health` as it is: every status is an answer. Asked without token and namespace: it needs neither. */
-    async health() {
+    /** `sys/health`, whatever its status. Sent without token and namespace: it needs neither. */
+    async health(/** @type {number | undefined} */ within = undefined) {
       const path = `${basePath}/v1/sys/health`;
-      const { status, body } = await requester(origin).request({
-        path,
-        headers: { accept: 'application/json' },
-      });
+      const accept = { accept: 'application/json' };
+      const { status, body } = await requester.request({ path, headers: accept, timeoutMs: within });
       return { status, json: parseJson(body) };
     },
-    async close() {
-      await Promise.all([...requesters.values()].map((each) => each.close()));
-    },
+    close: () => requester.close(),
   };
 }
 
-/** @typedef {ReturnType<typeof createVaultClient>} VaultClient */
-
 /**
- * As Vault's own client does: the path stays the same, https never becomes http. So a token is sent only where a Vault
- * node would have sent it.
- *
- * @param {{requester: (origin: string) => Requester, origin: string, asked: Asked}} options
+ * No redirect is followed: the token goes to the address that the user gave, and to no other.
+ * @param {string} origin @param {unknown} location @param {string | null} token
  */
-async function follow({ requester, origin, asked }) {
-  let at = new URL(asked.path, origin);
-  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const answer = await requester(at.origin).request({ ...asked, path: at.pathname + at.search });
-    if (![301, 302, 307, 308].includes(answer.status)) return answer;
-    const location = String(answer.headers.location ?? '');
-    const next = URL.canParse(location, at.href) ? new URL(location, at) : null;
-    const allowed = next?.pathname === at.pathname && ['https:', at.protocol].includes(next.protocol);
-    if (next === null || !allowed) {
-      throw targetError(
-        'redirected',
-        `${at.origin} redirects to ${next ? shown(next, asked) : 'nowhere'} in place of answering.`,
-        'Give the URL of the server that answers with --url (VAULT_ADDR).',
-      );
-    }
-    at = next;
-  }
-  throw targetError(
-    'redirect_loop',
-    `${origin} redirects more than ${MAX_REDIRECTS} times.`,
-    'Give the URL of the active node with --url (VAULT_ADDR).',
+function redirected(origin, location, token) {
+  const to = typeof location === 'string' ? redact(location, [token]) : 'nowhere';
+  return targetError(
+    'redirected',
+    `${origin} redirects to ${to} in place of answering.`,
+    'Give the URL of the server that answers with --url (VAULT_ADDR).',
   );
 }
 
-/** @param {URL} url that a server sent @param {Asked} asked */
-function shown({ origin, pathname }, asked) {
-  return redact(origin + pathname, [asked.headers?.['x-vault-token']]);
-}
-
-/** @param {string} origin @param {string} what */
-export function notVault(origin, what) {
+/** @param {string} origin @param {string} why */
+export function notVault(origin, why) {
   return targetError(
     'not_vault',
-    `${origin} does not look like Vault or OpenBao: it ${what}.`,
+    `${origin} does not look like Vault or OpenBao: it ${why}.`,
     'Give the URL of a Vault with --url (VAULT_ADDR).',
   );
 }
 
 /** @param {Buffer} body @returns {Json | null} null: not a JSON object */
-function parseJson(body) {
+export function parseJson(body) {
   try {
     const value = JSON.parse(body.toString('utf8'));
     return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;
@@ -167,124 +117,105 @@ function parseJson(body) {
 function encodePath(path) {
   const [route, query] = path.split('?');
   const segments = route.split('/');
-  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
+  if (segments.some((segment) => ['', '.', '..'].includes(segment))) {
     throw usageError('bad_vault_path', `${JSON.stringify(route.slice(0, 120))} is not a path in Vault.`);
   }
   return segments.map(encodeURIComponent).join('/') + (query === undefined ? '' : `?${query}`);
 }
 
-/** @typedef {{status: number, json: Record<string, any> | null, method: string, path: string, origin: string,
- *   token: string | null, namespace: string | null}} Refusal */
+const CHECK_PATH = 'Check the path, --mount and --namespace (vault secrets list).';
+const NEW_TOKEN = 'Set VAULT_TOKEN to a new one (vault login, vault token create).';
+const OTHER_POLICY = 'Use a token whose policy allows this path, and check --namespace.';
+const NO_QUOTA = 'Lift the quota for the test (vault list sys/quotas/rate-limit), or lower --rate.';
+const PRIMARY = 'Give the URL of the primary cluster with --url (VAULT_ADDR).';
+const ACTIVE = 'Give the URL of the active node with --url (VAULT_ADDR).';
+const LOG = "See Vault's log.";
+
+/** Of a status with several meanings, the first whose pattern is in Vault's text counts. */
+const REFUSALS = /** @type {const} */ ([
+  [400, /^/, 'vault_bad_request', 'does not accept', 'Correct the request.'],
+  [401, /^/, 'vault_unauthorized', 'requires other credentials for', 'Is a proxy in front of Vault?'],
+  [403, /invalid token|bad token/i, 'token_invalid', 'does not accept the token for', NEW_TOKEN],
+  [403, /^/, 'vault_permission_denied', 'denies permission for', OTHER_POLICY],
+  [404, /no handler for route/i, 'vault_no_route', 'has no secrets engine for', CHECK_PATH],
+  [404, /^/, 'vault_not_found', 'has nothing at', CHECK_PATH],
+  [405, /^/, 'vault_unsupported', 'does not support', 'Check --mount: is it a PKI mount?'],
+  [412, /^/, 'vault_not_replicated', 'has not replicated far enough for', 'Try again in a moment.'],
+  [413, /^/, 'vault_request_too_large', 'takes no request as large as', 'Ask for less.'],
+  [429, /^/, 'vault_rate_limited', 'has a rate limit quota, which was reached at', NO_QUOTA],
+  [472, /^/, 'vault_dr_secondary', 'is a disaster-recovery secondary, which does not serve', PRIMARY],
+  [473, /^/, 'vault_standby', 'is a standby, which does not serve', ACTIVE],
+  [
+    501,
+    /^/,
+    'vault_uninitialised',
+    'is not initialised, so there is no',
+    'Run vault operator init, then unseal it.',
+  ],
+  [502, /^/, 'vault_internal_error', 'could not be reached by the proxy in front of it, for', LOG],
+  [503, /sealed/i, 'vault_sealed', 'is sealed and does not serve', 'Unseal it (vault operator unseal).'],
+  [503, /^/, 'vault_unavailable', 'is overloaded or not available for', `${LOG} Wait, or lower the load.`],
+]);
 
 /**
- * Codes by status. Vault also answers 404 without a text for "not found", and 429 and 503 for more than one reason.
- *
- * @type {Record<number, {code: string, text: string, remedy: string}>}
+ * @param {{status: number, json: Json | null, method: string, path: string, origin: string, token: string | null}} refusal
  */
-const BY_STATUS = {
-  400: { code: 'vault_bad_request', text: 'does not accept', remedy: 'Correct the request.' },
-  401: {
-    code: 'vault_unauthorized',
-    text: 'asks for other credentials for',
-    remedy: 'Is a proxy in front of Vault?',
-  },
-  403: {
-    code: 'vault_permission_denied',
-    text: 'denies permission for',
-    remedy: 'Use a token whose policy allows this path, and check --namespace.',
-  },
-  404: {
-    code: 'vault_not_found',
-    text: 'has nothing at',
-    remedy: 'Check the path, --mount and --namespace.',
-  },
-  405: { code: 'vault_unsupported', text: 'does not support', remedy: 'Check --mount: is it a PKI mount?' },
-  412: {
-    code: 'vault_not_replicated',
-    text: 'has not replicated far enough for',
-    remedy: 'Try again in a moment.',
-  },
-  413: { code: 'vault_request_too_large', text: 'takes no request as large as', remedy: 'Ask for less.' },
-  429: {
-    code: 'vault_rate_limited',
-    text: 'has a rate limit quota, which was reached at',
-    remedy: 'Lift the quota for the test (vault list sys/quotas/rate-limit), or lower --rate.',
-  },
-  472: {
-    code: 'vault_dr_secondary',
-    text: 'is a disaster-recovery secondary, which does not serve',
-    remedy: 'Give the URL of the primary cluster with --url (VAULT_ADDR).',
-  },
-  473: {
-    code: 'vault_standby',
-    text: 'is a standby, which does not serve',
-    remedy: 'Give the URL of the active node with --url (VAULT_ADDR).',
-  },
-  501: {
-    code: 'vault_uninitialised',
-    text: 'is not initialised, so there is no',
-    remedy: 'Run vault operator init, then unseal it.',
-  },
-  502: {
-    code: 'vault_internal_error',
-    text: 'could not be reached by the proxy in front of it, for',
-    remedy: "Look at the proxy's and Vault's logs.",
-  },
-  503: {
-    code: 'vault_unavailable',
-    text: 'is overloaded or not available for',
-    remedy: "Look at Vault's log and its load; wait, or lower the load.",
-  },
-};
-
-/** @param {Refusal} refusal @returns {import('../common/errors.js').PkiLoadError} */
-export function apiError(refusal) {
-  const said = spoken(refusal);
-  const { code, text, remedy } = classify(refusal.status, said);
-  const details = said === '' ? '' : `: ${said}`;
-  return targetError(
-    code,
-    `${refusal.origin} ${text} ${refusal.method} /v1/${refusal.path}${details}.`,
-    remedy,
-  );
+export function apiError({ status, json, method, path, origin, token }) {
+  const reason = reasonIn(json, token);
+  const known = REFUSALS.find(([of, says]) => of === status && says.test(reason));
+  const [, , code, text, remedy] = known ?? [0, 0, 'vault_internal_error', `answered HTTP ${status} to`, LOG];
+  const details = reason === '' ? '' : `: ${reason}`;
+  return targetError(code, `${origin} ${text} ${method} /v1/${path}${details}.`, remedy);
 }
 
-/** @param {number} status @param {string} said */
-function classify(status, said) {
-  if (status === 503 && /sealed/i.test(said)) {
-    return {
-      code: 'vault_sealed',
-      text: 'is sealed and does not serve',
-      remedy: 'Unseal it (vault operator unseal).',
-    };
-  }
-  if (status === 404 && /no handler for route/i.test(said)) {
-    return {
-      code: 'vault_no_route',
-      text: 'has no secrets engine for',
-      remedy: 'Check --mount and --namespace (vault secrets list).',
-    };
-  }
-  if (status === 403 && /invalid token|bad token/i.test(said)) {
-    return {
-      code: 'token_invalid',
-      text: 'does not accept the token for',
-      remedy:
-        'It is wrong, expired or revoked: set VAULT_TOKEN to a new one (vault login, vault token create).',
-    };
-  }
-  return (
-    BY_STATUS[status] ?? {
-      code: 'vault_internal_error',
-      text: `answered HTTP ${status} to`,
-      remedy: "Look at Vault's log.",
-    }
-  );
-}
-
-/** @param {Refusal} refusal @returns {string} Vault's own words, one line, without its list marks */
-function spoken({ json, token }) {
+/** @param {Json | null} json @param {string | null} token @returns {string} Vault's own text on one line, without its list marks */
+function reasonIn(json, token) {
   const errors = Array.isArray(json?.errors) ? json.errors.filter((each) => typeof each === 'string') : [];
-  const text = errors.join('; ').replace(/\d+ errors? occurred:\s*/g, '');
-  return redact(text, [token]).replace(/^\* /, '').replaceAll(' * ', '; ').replace(/\.$/, '');
+  // Cut first, so that no pattern sees megabytes; after the secrets, so that no part of one is left.
+  const text = withoutSecrets(errors.join('; '), [token]).slice(0, 2000);
+  return redact(text.replace(/\d{1,9} errors? occurred:\s*/g, ''))
+    .replace(/^\* /, '')
+    .replaceAll(' * ', '; ')
+    .replace(/\.$/, '');
+}
+
+/** Codes of calls that never reached a server. */
+const UNSENT = /^(interrupted|redirected|connection_refused|host_|certificate_|wrong_scheme|bad_vault_path)/;
+
+/**
+ * @param {unknown} error of a call
+ * @returns {boolean} the server may have carried it out: its response is missing, no Vault's, or says that Vault failed
+ */
+export function mayBeDone(error) {
+  if (!(error instanceof PkiLoadError)) return true;
+  if (error.code === 'vault_internal_error' || error.code === 'vault_unavailable') return true;
+  return !/^(vault|token)_/.test(error.code) && !UNSENT.test(error.code);
+}
+
+/** Fields of a server's JSON: each function returns the type that its caller needs, whatever the server sent. */
+
+/** @param {unknown} value @returns {Record<string, any>} empty where it is not an object */
+export function recordOf(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+}
+
+/** @param {unknown} value @param {string} [otherwise] */
+export function textOf(value, otherwise = '') {
+  return typeof value === 'string' ? value : otherwise;
+}
+
+/** @param {unknown} value a number, or digits @returns {number | null} null: not a finite number from 0 */
+export function numberOf(value) {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : null;
+}
+
+/** @param {unknown} value Vault sends a list, old versions comma-separated text @returns {string[]} */
+export function listOf(value) {
+  if (Array.isArray(value)) return value.filter((each) => typeof each === 'string');
+  return textOf(value) === ''
+    ? []
+    : textOf(value)
+        .split(',')
+        .map((each) => each.trim());
 }

@@ -1,65 +1,84 @@
-/** Where Vault and OpenBao are and who we are, as their own command lines find out. Reads, never writes. */
+/** Address, token and TLS settings as Vault's and OpenBao's own command lines find them. Reads, never writes. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { usageError } from '../common/errors.js';
-import { parseDuration } from '../common/units.js';
+import { readOne } from '../common/options.js';
+
+/** @import { OptionSpec } from '../common/options.js' */
+
+/** As --timeout is bounded; 0 is Vault's "no limit". @type {OptionSpec} */
+const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
 
 /** Go's strconv.ParseBool. */
-const TRUE = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
-const FALSE = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
+const TRUE = ['1', 't', 'T', 'TRUE', 'true', 'True'];
+const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
+/** @typedef {{caCert: string | null, caPath: string | null, clientCert: string | null, clientKey: string | null,
+ *   serverName: string | null, skipVerify: boolean}} TlsPaths paths, never contents */
 /**
  * @typedef {object} TargetPlan
  * @property {string} url Vault's address
  * @property {string} mount
  * @property {string | null} namespace
- * @property {{caCert: string|null, caPath: string|null, clientCert: string|null, clientKey: string|null, serverName: string|null, skipVerify: boolean}} tls
- *   paths, never contents
+ * @property {TlsPaths} tls
  */
 /**
  * @typedef {object} VaultEnvironment
  * @property {string | null} address
  * @property {string | null} token a secret: never to be shown
- * @property {'VAULT_TOKEN' | 'BAO_TOKEN' | '~/.vault-token' | null} tokenSource
+ * @property {string | null} tokenSource variable or file
  * @property {string | null} namespace
- * @property {{caCert: string | null, caPath: string | null, clientCert: string | null, clientKey: string | null,
- *   serverName: string | null, skipVerify: boolean}} tls
+ * @property {TlsPaths} tls
  * @property {number | null} timeoutMs null: not set, or 0, which is Vault's "no limit"
  */
 
 /**
  * `BAO_*` wins over `VAULT_*`; an empty variable counts as not set.
- *
  * @param {Record<string, string | undefined>} [env]
  * @param {{home?: string}} [options] the folder that `.vault-token` is in
  * @returns {VaultEnvironment}
  */
 export function readEnvironment(env = process.env, { home = homedir() } = {}) {
-  const get = (/** @type {string} */ name) => lookUp(env, name)?.value ?? null;
+  const find = (/** @type {string} */ name) =>
+    [`BAO_${name}`, `VAULT_${name}`]
+      .map((key) => ({ name: key, value: env[key] ?? '' }))
+      .find((one) => one.value);
+  const get = (/** @type {string} */ name) => find(name)?.value ?? null;
+  const timeout = find('CLIENT_TIMEOUT');
+  const file = { name: '~/.vault-token', value: '' };
+  const token = find('TOKEN') ?? { ...file, value: readTokenFile(join(home, '.vault-token')) };
+  const namespace = get('NAMESPACE');
+  if (namespace !== null && !isVisible(namespace)) {
+    throw usageError(
+      'bad_namespace',
+      'The namespace holds white space or a character that no namespace has.',
+    );
+  }
   return {
     address: get('ADDR'),
-    ...findToken(env, home),
-    namespace: checkNamespace(get('NAMESPACE')),
+    token: token.value === '' ? null : checkToken(token.value, token.name),
+    tokenSource: token.value === '' ? null : token.name,
+    namespace,
     tls: {
       caCert: get('CACERT'),
       caPath: get('CAPATH'),
       clientCert: get('CLIENT_CERT'),
       clientKey: get('CLIENT_KEY'),
       serverName: get('TLS_SERVER_NAME'),
-      skipVerify: parseBoolean(lookUp(env, 'SKIP_VERIFY')),
+      skipVerify: parseBoolean(find('SKIP_VERIFY')),
     },
-    timeoutMs: parseTimeout(lookUp(env, 'CLIENT_TIMEOUT')),
+    timeoutMs: timeout === undefined ? null : readOne(TIMEOUT, timeout.name, timeout.value) || null,
   };
 }
 
 /**
  * @param {string} token
- * @param {string} source where it came from, for the error
- * @returns {string} the token itself: fit for an HTTP header
+ * @param {string} source variable, file or place, for the error
+ * @returns {string} the same token: fit for an HTTP header
  */
 export function checkToken(token, source) {
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  if (isVisible(token)) return token;
   throw usageError(
     'bad_token',
     `The token in ${source} holds white space, a line break or another character that no token has.`,
@@ -67,33 +86,14 @@ export function checkToken(token, source) {
   );
 }
 
-/**
- * @param {Record<string, string | undefined>} env
- * @param {string} name without its prefix
- * @returns {{name: string, value: string} | undefined}
- */
-function lookUp(env, name) {
-  for (const prefix of ['BAO_', 'VAULT_']) {
-    const value = env[prefix + name];
-    if (value) return { name: prefix + name, value };
-  }
-  return undefined;
+/** @param {string} path @returns {string} without slashes at its ends */
+export function withoutSlashes(path) {
+  return path.replace(/^\/+/, '').replace(/(?<!\/)\/+$/, '');
 }
 
-/**
- * @param {Record<string, string | undefined>} env
- * @param {string} home
- * @returns {Pick<VaultEnvironment, 'token' | 'tokenSource'>}
- */
-function findToken(env, home) {
-  const found = lookUp(env, 'TOKEN');
-  if (found) {
-    const tokenSource = /** @type {'VAULT_TOKEN' | 'BAO_TOKEN'} */ (found.name);
-    return { token: checkToken(found.value, tokenSource), tokenSource };
-  }
-  const token = readTokenFile(join(home, '.vault-token'));
-  if (token === '') return { token: null, tokenSource: null };
-  return { token: checkToken(token, '~/.vault-token'), tokenSource: '~/.vault-token' };
+/** @param {string} text */
+function isVisible(text) {
+  return /^[\x21-\x7e]+$/.test(text);
 }
 
 /** @param {string} path @returns {string} '' when there is none */
@@ -111,25 +111,13 @@ function readTokenFile(path) {
   }
 }
 
-/** @param {string | null} namespace */
-function checkNamespace(namespace) {
-  if (namespace === null || /^[\x21-\x7e]+$/.test(namespace)) return namespace;
-  throw usageError('bad_namespace', 'The namespace holds white space or a character that no namespace has.');
-}
-
 /** @param {{name: string, value: string} | undefined} found */
 function parseBoolean(found) {
-  if (found === undefined || FALSE.has(found.value)) return false;
-  if (TRUE.has(found.value)) return true;
-  const shown = JSON.stringify(found.value.slice(0, 40));
+  if (found === undefined || FALSE.includes(found.value)) return false;
+  if (TRUE.includes(found.value)) return true;
   throw usageError(
     'bad_boolean',
-    `${found.name} is ${shown}, which is neither true nor false.`,
+    `${found.name} is ${JSON.stringify(found.value.slice(0, 40))}, which is neither true nor false.`,
     'Write true or false.',
   );
-}
-
-/** @param {{name: string, value: string} | undefined} found */
-function parseTimeout(found) {
-  return found === undefined ? null : parseDuration(found.value, found.name) || null;
 }

@@ -2,16 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../common/errors.js';
+import { mayBeDone } from './client.js';
 /** @import { VaultClient } from './client.js' */
 
 /** Their names begin so; the rest is random. */
 export const PREFIX = 'vault-pki-load';
 
 /** Their description in Vault. A mount without it is never removed. */
-const MARK = 'made by vault-pki-load for a test, and to be taken away by it';
-
-const READY_TRIES = 50;
-const READY_PAUSE_MS = 100;
+const OWN_MARK = 'made by vault-pki-load for a test, and to be taken away by it';
 
 /** Vault revokes every token and lease of a mount before it is gone: of a hundred thousand logins, that is minutes. */
 const REMOVE_WITHIN_MS = 300_000;
@@ -19,42 +17,50 @@ const REMOVE_WITHIN_MS = 300_000;
 /** After this time, a notice names the call that the program waits for. */
 const SLOW_MS = 2000;
 
-/** @typedef {'mounts' | 'auth'} Kind */
+/** Words and rights by kind. Auth methods need sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
+const KINDS = Object.freeze({
+  mounts: { noun: 'secrets engine', command: 'secrets', rights: 'create, update, read and delete' },
+  auth: { noun: 'auth method', command: 'auth', rights: 'create, update, read, delete and sudo' },
+});
+
+/** @param {{path: string, description: string}} mount @returns {boolean} a run made it */
+export function isOwnMount({ path, description }) {
+  return path.startsWith(`${PREFIX}-`) && description === OWN_MARK;
+}
+
 /**
  * @typedef {object} MountContext
  * @property {VaultClient} client
  * @property {(text: string) => void} notice
  * @property {AbortSignal} signal
+ * @property {(end: () => Promise<void>) => void} onEnd registers a function to call when the run is over
  */
 
 /**
- * A mount that is removed at the end, whatever comes between.
- *
- * @param {MountContext & {onEnd: (end: () => Promise<void>) => void}} context `onEnd` registers a function to call when the run is over
- * @param {Kind} kind
- * @param {string} type e.g. `kv`
+ * A mount that is removed at the end, however the run ends.
+ * @param {MountContext} context @param {'mounts' | 'auth'} kind @param {string} type e.g. `kv`
  * @param {Record<string, unknown>} [settings] beside its type
  * @returns {Promise<string>} its path, below `auth/` where it is an auth method
  * @throws {PkiLoadError} where the token may not do this
  */
 export async function makeOwnMount(context, kind, type, settings = {}) {
-  const { client, notice, onEnd, signal } = context;
+  const { client, onEnd } = context;
   // 64 random bits: Vault would refuse a name that is taken, and then nothing would be removed either.
   const path = `${PREFIX}-${type}-${randomBytes(8).toString('hex')}`;
-  let isAsked = false;
+  let mayExist = false;
   onEnd(async () => {
-    if (isAsked) await removeOwnMount({ client, notice, signal }, kind, path);
+    if (mayExist) await removeOwnMount(context, kind, path);
   });
-  isAsked = true;
+  mayExist = true;
   try {
-    await client.write(`sys/${kind}/${path}`, { ...settings, type, description: MARK });
+    await client.write(`sys/${kind}/${path}`, { ...settings, type, description: OWN_MARK });
   } catch (error) {
     if (!(error instanceof PkiLoadError)) throw error;
-    if (REFUSED.has(error.code)) isAsked = false;
+    mayExist = mayBeDone(error);
     throw targetError(
       'cannot_make_mount',
-      `${kind === 'auth' ? 'An auth method' : 'A secrets engine'} of the run's own (${type}) cannot be mounted: ${error.message}`,
-      `The token needs ${RIGHTS[kind]} on sys/${kind}/${PREFIX}-*.`,
+      `The run's own ${KINDS[kind].noun} (${type}) cannot be mounted: ${error.message}`,
+      `The token needs ${KINDS[kind].rights} on sys/${kind}/${PREFIX}-*.`,
       error,
     );
   }
@@ -62,25 +68,22 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
 }
 
 /**
- * @param {MountContext} context
- * @param {Kind} kind
- * @param {string} path as makeOwnMount drew it
- * @throws {PkiLoadError} naming what is left
+ * @param {MountContext} context @param {'mounts' | 'auth'} kind @param {string} path
+ * @throws {PkiLoadError} naming the mount that is left
  */
 async function removeOwnMount({ client, notice, signal }, kind, path) {
-  const what = `${kind === 'auth' ? 'the auth method' : 'the secrets engine'} ${path}`;
-  const say = () => notice(`Removing ${what} with all that is in it.`);
+  const mount = `the ${KINDS[kind].noun} ${path}`;
+  const report = () => notice(`Removing ${mount} with all that is in it.`);
   // A second Ctrl-C ends the program: by then a notice has named what would be left.
-  const slow = setTimeout(say, signal.aborted ? 0 : SLOW_MS);
+  const slow = setTimeout(report, signal.aborted ? 0 : SLOW_MS);
   try {
     await client.remove(`sys/${kind}/${path}`, REMOVE_WITHIN_MS);
   } catch (error) {
     const why = error instanceof PkiLoadError ? error.message : String(error);
-    const disable = `vault ${kind === 'auth' ? 'auth' : 'secrets'} disable ${path}`;
     throw targetError(
       'mount_left',
-      `Left behind: ${what}, which could not be removed (${why}).`,
-      `Remove it with ${disable}.`,
+      `Left behind: ${mount}, which could not be removed (${why}).`,
+      `Remove it with vault ${KINDS[kind].command} disable ${path}.`,
       error,
     );
   } finally {
@@ -88,73 +91,29 @@ async function removeOwnMount({ client, notice, signal }, kind, path) {
   }
 }
 
-/** Waits until a mount of the run's own takes requests. @param {() => Promise<unknown>} ask @param {AbortSignal} [signal] */
-export async function untilReady(ask, signal) {
-  await retryEarly(ask, ({ code }) => EARLY.has(code) && !signal?.aborted);
-}
+const READY_TRIES = 50;
+const READY_PAUSE_MS = 100;
+
+/** Codes of refusals that end once a new mount is set up, or once a standby has been informed of it. */
+const EARLY = ['vault_no_route', 'vault_not_found', 'vault_not_replicated', 'vault_unsupported'];
 
 /**
- * Vault refuses requests to a mount for a moment after it was made: a version 2 key-value store, say, while it is set up.
- *
+ * Vault refuses requests to a mount for a moment after it was made: a version 2 key-value store while it is set up
+ * ("Upgrading from non-versioned to versioned data"), say. Repeats the call until it works, for 5 s.
  * @template T
- * @param {() => Promise<T>} ask
- * @param {(error: PkiLoadError) => boolean} isEarly
+ * @param {() => Promise<T>} call @param {AbortSignal} [signal] ends the repetition
  * @param {(ms: number) => Promise<unknown>} [pause]
  * @returns {Promise<T>}
  */
-async function retryEarly(ask, isEarly, pause = sleep) {
+export async function untilReady(call, signal, pause = sleep) {
   for (let tries = 1; ; tries++) {
     try {
-      return await ask();
+      return await call();
     } catch (error) {
-      if (tries === READY_TRIES || !(error instanceof PkiLoadError) || !isEarly(error)) throw error;
+      if (tries === READY_TRIES || signal?.aborted || !(error instanceof PkiLoadError)) throw error;
+      const isUpgrading = error.code === 'vault_bad_request' && /upgrading/i.test(error.message);
+      if (!isUpgrading && !EARLY.includes(error.code)) throw error;
       await pause(READY_PAUSE_MS);
     }
   }
-}
-
-/** Mounting and removing auth methods needs sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
-const RIGHTS = Object.freeze({
-  mounts: 'create, update, read and delete',
-  auth: 'create, update, read, delete and sudo',
-});
-
-/** Answers after which nothing was made; after others, or none, something may be there. */
-const REFUSED = new Set([
-  'token_invalid',
-  'vault_bad_request',
-  'vault_no_route',
-  'vault_not_found',
-  'vault_permission_denied',
-  'vault_rate_limited',
-  'vault_sealed',
-  'vault_standby',
-  'vault_unauthorized',
-]);
-
-/** Refusals while a mount is not ready. */
-const EARLY = new Set([
-  'vault_bad_request',
-  'vault_not_found',
-  'vault_no_route',
-  'vault_internal_error',
-  'vault_unavailable',
-  'vault_unsupported',
-]);
-
-/** `setup` waits only for refusals that a new mount explains. @param {PkiLoadError} error */
-function isNewMount({ code, message }) {
-  // "Upgrading from non-versioned to versioned data": a key-value store of version 2; no route: a standby that has not heard of it.
-  const isUpgrading = code === 'vault_bad_request' && /upgrading/i.test(message);
-  return code === 'vault_no_route' || code === 'vault_not_replicated' || isUpgrading;
-}
-
-/**
- * @template T
- * @param {() => Promise<T>} ask
- * @param {(ms: number) => Promise<unknown>} [pause]
- * @returns {Promise<T>}
- */
-export function waitUntilReady(ask, pause = sleep) {
-  return retryEarly(ask, isNewMount, pause);
 }

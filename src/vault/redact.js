@@ -1,11 +1,12 @@
-/** Makes server text safe to print: one line, bounded, without secrets. */
+/** Makes server text safe to print: one line, bounded, without secrets and without control characters. */
+import { visibleText } from '../common/visible-text.js';
 
 /** Vault's and OpenBao's token forms, and the legacy `s.`, `b.`, `r.` ones. */
 const TOKEN = /\b(?:hv[sbr]|[sbr])\.[A-Za-z0-9_-]{20,}/g;
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+
 /** Shorter tokens (`root` of a test server) are no secrets, and removing them would garble the text. */
 const SHORTEST_SECRET = 8;
-
-const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
 /**
  * @param {string} text
@@ -13,17 +14,12 @@ const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z 
  * @returns {string} at most 300 characters
  */
 export function redact(text, secrets = []) {
-  const line = withoutSecrets(text, secrets)
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
-  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+  const line = withoutSecrets(text, secrets).replace(/\s+/g, ' ').trim();
+  const visible = visibleText(line.slice(0, 301));
+  return visible.length > 300 ? `${visible.slice(0, 299)}…` : visible;
 }
 
-/**
- * @param {string} text
- * @param {(string | null | undefined)[]} [secrets] exact strings that must not appear
- * @returns {string} as long as it is, line by line
- */
+/** As `redact`, but of any length and with its line breaks. @type {typeof redact} */
 export function withoutSecrets(text, secrets = []) {
   let safe = text;
   for (const secret of secrets) {

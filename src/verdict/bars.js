@@ -3,7 +3,7 @@
  * lateness.
  *
  * A request is sent late by s, and its response is read late by r: it is reported as t + s + r, with t the target's own time.
- * s is known of each request, and so is an upper bound of r (engine/watch/reading.js). A request that waited for a connection
+ * s is known of each request, and so is an upper bound of r (engine/watch/sender.js). A request that waited for a connection
  * inherits the s and r of the requests before it. All of this is subtracted per request: the reported times are an upper end
  * of the target's, the times less the tool's part a lower end.
  */
@@ -13,18 +13,14 @@ import { lowerRank, studentT95, upperRank } from './statistics.js';
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {{low: number, high: number | null, tool: number}} Bar see schema.js */
+/** @typedef {{value: number, low: number, high: number, tool: number}} ValueBar ms; `value` as reported */
 /**
  * @typedef {object} Times of some requests, one series
  * @property {Histogram} reported
  * @property {Histogram} own the same less what the tool may have added: the target's own, at least
  */
-
-/** The percentiles of a latency block. */
-const QUANTILES = Object.freeze({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 });
-
 /**
  * Requests without a good response count as slower than any limit, or as faster: whichever is worse for a requirement.
- *
  * @typedef {object} Lost
  * @property {number} count beside those in the histograms
  * @property {number} own of these, those that may be the tool's fault, and are left out of the better end of the bar
@@ -38,13 +34,11 @@ const NONE_LOST = Object.freeze({ count: 0, own: 0, as: 'slow' });
  * @param {Times} times of the good ones
  * @param {number} quantile 0..1, both excluded
  * @param {Lost} [lost]
- * @returns {{value: number, low: number, high: number, tool: number}} ms; `value` as reported. Infinity where it falls on a
- *   request without a good response, and for `high` with too few requests for an upper bound
+ * @returns {ValueBar} `value` is Infinity where it falls on a request without a good response, `high` with too few requests, too
  */
 export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
-  const isSlow = lost.as === 'slow';
   const better = { ...lost, count: lost.count - lost.own };
-  const [lowLost, highLost] = isSlow ? [better, lost] : [lost, better];
+  const [lowLost, highLost] = lost.as === 'slow' ? [better, lost] : [lost, better];
   const lowCount = own.totalCount + lowLost.count;
   const highCount = reported.totalCount + highLost.count;
   const n = reported.totalCount + lost.count;
@@ -56,12 +50,9 @@ export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
   return { value, low: Math.min(low, high), high, tool: toolPart(value, least) };
 }
 
-/**
- * @param {number} value as reported; Infinity: lost
- * @param {number} least without what the tool may have added
- */
+/** @param {number} value as reported; Infinity: lost @param {number} least without what the tool may have added */
 function toolPart(value, least) {
-  return value === least || !Number.isFinite(value) ? 0 : Math.max(0, value - least);
+  return Number.isFinite(value) ? Math.max(0, value - least) : 0;
 }
 
 /**
@@ -86,12 +77,7 @@ function valueAmong({ count, as }, histogram, rank, at) {
   return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
 }
 
-/**
- * Of the mean over independent requests.
- *
- * @param {Times} times not empty
- * @returns {Bar & {value: number, high: number}} ms; `value` as reported
- */
+/** Of the mean over independent requests. @param {Times} times not empty @returns {ValueBar} */
 export function meanBar({ reported, own }) {
   const n = reported.totalCount;
   const { mean, deviation } = meanAndDeviationOf(reported);
@@ -101,18 +87,13 @@ export function meanBar({ reported, own }) {
   return { value: mean, low: Math.max(0, least - sampling), high: mean + sampling, tool: mean - least };
 }
 
-/**
- * The fastest or the slowest request of this run: there is no sampling in that.
- *
- * @param {Times} times not empty
- * @param {'min' | 'max'} which
- * @returns {Bar & {value: number, high: number}} ms; `value` as reported
- */
+/** The fastest or the slowest request of this run: there is no sampling in that. @param {Times} times not empty @param {'min' | 'max'} which @returns {ValueBar} */
 export function extremeBar({ reported, own }, which) {
-  const high = which === 'max' ? reported.maxValue / 1000 : valueAtRank(reported, 1);
+  const at = (/** @type {Histogram} */ histogram) =>
+    which === 'max' ? histogram.maxValue / 1000 : valueAtRank(histogram, 1);
+  const high = at(reported);
   const low = Math.min(high, lowestAtRank(own, which === 'max' ? own.totalCount : 1));
-  const least = which === 'max' ? own.maxValue / 1000 : valueAtRank(own, 1);
-  return { value: high, low, high, tool: toolPart(high, least) };
+  return { value: high, low, high, tool: toolPart(high, at(own)) };
 }
 
 /**
@@ -121,19 +102,20 @@ export function extremeBar({ reported, own }, which) {
  */
 export function barsOf(times) {
   if (times.reported.totalCount === 0) return undefined;
-  const percentiles = Object.entries(QUANTILES).map(([key, quantile]) => [
-    key,
-    plain(percentileBar(times, quantile)),
-  ]);
+  const at = (/** @type {number} */ quantile) => plain(percentileBar(times, quantile));
   return {
     min: plain(extremeBar(times, 'min')),
     mean: plain(meanBar(times)),
-    ...Object.fromEntries(percentiles),
+    p50: at(0.5),
+    p90: at(0.9),
+    p95: at(0.95),
+    p99: at(0.99),
+    p999: at(0.999),
     max: plain(extremeBar(times, 'max')),
   };
 }
 
-/** @param {{low: number, high: number, tool: number}} bar @returns {Bar} */
+/** @param {ValueBar} bar @returns {Bar} */
 function plain({ low, high, tool }) {
   return { low, high: Number.isFinite(high) ? high : null, tool };
 }

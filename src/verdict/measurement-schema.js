@@ -12,7 +12,6 @@ const Spread = z.object({ count, min: ms, p50: ms, p99: ms, max: ms }).meta({ id
 /** Shares are of time, 0 to 1; null where this machine does not report it. */
 const share = amount.nullable();
 
-/** What the run observed of the tool itself. */
 const Observed = z.object({
   /** How late the tool sent; waiting for a free connection left out. */
   lagMs: Spread,
@@ -43,19 +42,19 @@ const Observed = z.object({
   backlogShare: amount,
 });
 
+const Reason = z.object({
+  code: z.string(),
+  text: z.string(),
+  detail: z.string().optional(),
+  remedy: z.string().optional(),
+  grade: z.enum(['invalid', 'remark']).optional(),
+});
+
 export const Measurement = z.object({
   /** `suspect` only in older files, and while the run goes on. */
   verdict: z.enum(['valid', 'suspect', 'invalid']),
   /** What makes it invalid, and remarks; in older files all are remarks unless it is invalid. */
-  reasons: z.array(
-    z.object({
-      code: z.string(),
-      text: z.string(),
-      detail: z.string().optional(),
-      remedy: z.string().optional(),
-      grade: z.enum(['invalid', 'remark']).optional(),
-    }),
-  ),
+  reasons: z.array(Reason),
   observed: Observed.optional(),
 });
 

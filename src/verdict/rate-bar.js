@@ -1,4 +1,5 @@
 /** The error bar of a rate of successes. */
+import { total } from '../common/sums.js';
 import { meanAndVariance, poissonBounds, proportionLowerBound, studentT95 } from './statistics.js';
 
 /** Fewer full seconds than this are judged by the number of successes. */
@@ -51,17 +52,14 @@ function sampledBar({ perSecond, succeeded, completedPerSecond }) {
   }
   const { means } = batchesOf(completedPerSecond);
   const { variance } = meanAndVariance(means);
+  const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
   // Equal counts in each batch do not mean that there is no spread: one more or less is not seen.
-  const half = Math.max(
-    studentT95(means.length - 1) * Math.sqrt(variance / means.length),
-    1 / completedPerSecond.length,
-  );
-  return { low: perSecond - half, high: perSecond + half };
+  const least = Math.max(half, 1 / completedPerSecond.length);
+  return { low: perSecond - least, high: perSecond + least };
 }
 
 /**
  * Seconds that fill no batch are left out at the start.
- *
  * @param {readonly number[]} perSecond
  * @returns {{size: number, means: number[]}}
  */
@@ -69,9 +67,9 @@ export function batchesOf(perSecond) {
   const size = Math.max(1, Math.floor(perSecond.length / BATCHES));
   const batches = Math.floor(perSecond.length / size);
   const first = perSecond.length - batches * size;
-  const means = Array.from({ length: batches }, (_, b) => {
-    const from = first + b * size;
-    return perSecond.slice(from, from + size).reduce((sum, count) => sum + count, 0) / size;
+  const means = Array.from({ length: batches }, (_, i) => {
+    const from = first + i * size;
+    return total(perSecond.slice(from, from + size)) / size;
   });
   return { size, means };
 }

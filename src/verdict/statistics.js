@@ -1,6 +1,4 @@
 /** The statistics behind error bars and verdicts. Pure functions; every bound is one-sided at 95 % confidence. */
-
-/** One-sided confidence of every bound here. */
 const CONFIDENCE = 0.95;
 
 /** 95 % quantile of the standard normal distribution. */
@@ -9,7 +7,6 @@ const NORMAL_95 = 1.6448536269514722;
 /**
  * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the smallest k with
  * P(Bin(n, q) <= k - 1) >= 0.95.
- *
  * @param {number} n samples
  * @param {number} q quantile, 0..1
  * @returns {number | null} rank from 1, or null when n is too small for any
@@ -26,7 +23,6 @@ export function upperRank(n, q) {
 
 /**
  * The rank whose value is a lower confidence bound of the q-quantile: the largest k with P(Bin(n, q) >= k) >= 0.95.
- *
  * @param {number} n samples
  * @param {number} q quantile, 0..1
  * @returns {number | null} rank from 1, or null when n is too small for any
@@ -36,12 +32,7 @@ export function lowerRank(n, q) {
   return mirrored === null ? null : n + 1 - mirrored;
 }
 
-/**
- * How many samples without one exceedance it takes to show that at most `share` exceed: ln(0.05) / ln(1 - share).
- *
- * @param {number} share 0..1
- * @returns {number}
- */
+/** How many samples without one exceedance show that at most `share` exceed: ln(0.05) / ln(1 - share). @param {number} share 0..1 */
 export function samplesToProve(share) {
   return Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
 }
@@ -49,7 +40,6 @@ export function samplesToProve(share) {
 /**
  * About how many samples would prove that no more than `allowed` of them miss, if the share of misses stays what it
  * is: none missing, ln(0.05)/ln(1 - allowed); else the normal approximation z^2 a (1 - a) / (a - share)^2.
- *
  * @param {number} misses
  * @param {number} n
  * @param {number} allowed
@@ -76,7 +66,6 @@ function roundUp(value) {
 
 /**
  * Clopper-Pearson upper bound of a proportion: the p at which P(Bin(n, p) <= x) falls to 0.05.
- *
  * @param {number} x events
  * @param {number} n trials, at least 1
  * @returns {number} 0..1
@@ -94,23 +83,12 @@ export function proportionUpperBound(x, n) {
   return high;
 }
 
-/**
- * Clopper-Pearson lower bound of a proportion.
- *
- * @param {number} x events
- * @param {number} n trials, at least 1
- * @returns {number} 0..1
- */
+/** Clopper-Pearson lower bound of a proportion. @param {number} x events @param {number} n trials, at least 1 @returns {number} 0..1 */
 export function proportionLowerBound(x, n) {
   return 1 - proportionUpperBound(n - x, n);
 }
 
-/**
- * Bounds of the mean of a Poisson count: quantiles of chi-squared by Wilson and Hilferty's approximation.
- *
- * @param {number} count as observed; need not be whole
- * @returns {{low: number, high: number}}
- */
+/** Bounds of the mean of a Poisson count: quantiles of chi-squared by Wilson and Hilferty's approximation. @param {number} count need not be whole */
 export function poissonBounds(count) {
   const at = (/** @type {number} */ n, /** @type {number} */ z) =>
     n <= 0 ? 0 : n * Math.max(0, 1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3;
@@ -120,9 +98,7 @@ export function poissonBounds(count) {
 /**
  * 95 % quantile of Student's t: bisection of the exact finite sum up to 100 degrees of freedom
  * (Abramowitz & Stegun 26.7.3-4), above that the expansion about the normal quantile (26.7.5).
- *
  * @param {number} df degrees of freedom, a whole number from 1
- * @returns {number}
  */
 export function studentT95(df) {
   if (df > 100) return studentTExpansion(df);
@@ -135,12 +111,7 @@ export function studentT95(df) {
   return (low + high) / 2;
 }
 
-/**
- * Mean and unbiased variance (Welford's recurrence); the variance of fewer than two values is 0.
- *
- * @param {ArrayLike<number>} values
- * @returns {{count: number, mean: number, variance: number}} mean is NaN when there are no values
- */
+/** Mean, NaN without values, and unbiased variance, 0 of fewer than two (Welford's recurrence). @param {ArrayLike<number>} values */
 export function meanAndVariance(values) {
   const count = values.length;
   let mean = 0;
@@ -155,7 +126,6 @@ export function meanAndVariance(values) {
 
 /**
  * The smallest whole number in low..high for which a monotone predicate holds; `high` when none before it does.
- *
  * @param {number} low
  * @param {number} high
  * @param {(k: number) => boolean} holds
@@ -171,12 +141,7 @@ export function firstTrue(low, high, holds) {
   return from;
 }
 
-/**
- * P(|T| < t).
- *
- * @param {number} t
- * @param {number} df
- */
+/** P(|T| < t). @param {number} t @param {number} df */
 function studentCentral(t, df) {
   const angle = Math.atan(t / Math.sqrt(df));
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
@@ -201,15 +166,15 @@ function studentTExpansion(df) {
 }
 
 /** ln(n!) minus Stirling's approximation of it, for n = 0..15. */
-const STIRLING_ERRORS = stirlingErrorTable(15);
+const STIRLING_ERRORS = [0];
+for (let n = 1, logFactorial = 0; n <= 15; n += 1) {
+  logFactorial += Math.log(n);
+  STIRLING_ERRORS.push(logFactorial - ((n + 0.5) * Math.log(n) - n + 0.5 * Math.log(2 * Math.PI)));
+}
 
 /**
  * P(Bin(n, p) <= k). Sums outwards from k with a running ratio: all terms positive, about 10 standard deviations of them.
- *
- * @param {number} k
- * @param {number} n trials
- * @param {number} p success probability, 0..1
- * @returns {number}
+ * @param {number} k @param {number} n trials @param {number} p success probability, 0..1
  */
 export function binomialCdf(k, n, p) {
   if (k < 0) return 0;
@@ -241,12 +206,7 @@ function binomialPmf(k, n, p) {
   return Math.exp(corrections - deviances) * Math.sqrt(n / (2 * Math.PI * k * (n - k)));
 }
 
-/**
- * x ln(x / m) + m - x, without cancellation where x is near m (Loader's bd0).
- *
- * @param {number} x
- * @param {number} m
- */
+/** x ln(x / m) + m - x, without cancellation where x is near m (Loader's bd0). @param {number} x @param {number} m */
 function deviance(x, m) {
   const difference = x - m;
   if (Math.abs(difference) >= 0.1 * (x + m)) return x * Math.log(x / m) - difference;
@@ -266,15 +226,4 @@ function stirlingError(n) {
   if (n < STIRLING_ERRORS.length) return STIRLING_ERRORS[n];
   const n2 = n * n;
   return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / n2) / n2) / n2) / n2) / n;
-}
-
-/** @param {number} last */
-function stirlingErrorTable(last) {
-  const table = [0];
-  let logFactorial = 0;
-  for (let n = 1; n <= last; n += 1) {
-    logFactorial += Math.log(n);
-    table.push(logFactorial - ((n + 0.5) * Math.log(n) - n + 0.5 * Math.log(2 * Math.PI)));
-  }
-  return table;
 }

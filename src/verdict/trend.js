@@ -4,23 +4,25 @@ import { isEven, stagesOf } from '../plan/stages.js';
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
 
-/**
- * @typedef {object} Drift
- * @property {number} from fitted value at the start
- * @property {number} to fitted value at the end
- */
+/** @typedef {{from: number, to: number}} Drift fitted values at the start and at the end */
+/** @typedef {Drift & {stage?: string}} RunDrift `stage`: in which it was, where the plan has stages */
 
-/** Two-sided significance, and the change over the whole that is worth a word. */
+/** Two-sided significance, and the change over the whole that gets a remark. */
 const P = 0.001;
 const CHANGE = 0.25;
 
 /** With fewer the test cannot reach its significance. */
 const MIN_VALUES = 8;
 
+/** A long run has too many pairs: it is averaged into this many parts. */
+const MAX_VALUES = 240;
+
+/** A median that moves by less than this has not moved: machines are not steadier. */
+const LEAST_DRIFT_MS = 0.1;
+
 /**
  * Mann-Kendall test with the correction for ties (Kendall, Rank Correlation Methods, 1975): S counts the pairs that rise
  * minus those that fall; var S = (n(n-1)(2n+5) - sum t(t-1)(2t+5)) / 18 over groups of t equal values; z = (|S| - 1) / sd.
- *
  * @param {number[]} values
  * @returns {number} two-sided p
  */
@@ -38,11 +40,7 @@ export function mannKendall(values) {
   return twoSided((Math.abs(s) - 1) / Math.sqrt(variance));
 }
 
-/**
- * 2 (1 - Phi(z)), Abramowitz and Stegun 26.2.17: absolute error below 2e-7.
- *
- * @param {number} z at least 0
- */
+/** 2 (1 - Phi(z)), Abramowitz and Stegun 26.2.17: absolute error below 2e-7. @param {number} z at least 0 */
 function twoSided(z) {
   const t = 1 / (1 + 0.2316419 * z);
   const poly =
@@ -50,12 +48,7 @@ function twoSided(z) {
   return Math.min(1, (2 * Math.exp((-z * z) / 2) * poly) / Math.sqrt(2 * Math.PI));
 }
 
-/**
- * Theil-Sen line: the median of all slopes, and the median of what they leave.
- *
- * @param {number[]} values at least two
- * @returns {Drift}
- */
+/** Theil-Sen line: the median of all slopes, and the median of what they leave. @param {number[]} values at least two @returns {Drift} */
 export function fitLine(values) {
   /** @type {number[]} */
   const slopes = [];
@@ -74,9 +67,6 @@ function median(values) {
   return sorted.length % 2 === 1 ? sorted[at] : (sorted[at - 1] + sorted[at]) / 2;
 }
 
-/** A long run has too many pairs: it is averaged into this many parts. */
-const MAX_VALUES = 240;
-
 /**
  * @param {number[]} values in order of time
  * @param {number} [least] a smaller change is none
@@ -85,12 +75,9 @@ const MAX_VALUES = 240;
 export function findDrift(values, least = 0) {
   if (values.length < MIN_VALUES) return null;
   const each = Math.ceil(values.length / MAX_VALUES);
-  const series =
-    each === 1
-      ? values
-      : Array.from({ length: Math.floor(values.length / each) }, (_, i) =>
-          median(values.slice(i * each, (i + 1) * each)),
-        );
+  const series = Array.from({ length: Math.floor(values.length / each) }, (_, i) =>
+    median(values.slice(i * each, (i + 1) * each)),
+  );
   if (mannKendall(series) >= P) return null;
   const { from, to } = fitLine(series);
   const change = Math.abs(to - from);
@@ -98,53 +85,33 @@ export function findDrift(values, least = 0) {
   return change > least && change >= CHANGE * base ? { from: Math.max(0, from), to: Math.max(0, to) } : null;
 }
 
-/** A median that moves by less than this has not moved: machines are not steadier. */
-const LEAST_DRIFT_MS = 0.1;
-
 /**
- * Whole seconds of the measured part. A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop it is
- * the schedule that determines how many succeed. In a plan with stages, each constant stage is tested on its own.
- *
- * @typedef {Drift & {stage?: string}} RunDrift `stage`: in which it was, where there are several
- *
+ * A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop it is the schedule that determines how many
+ * succeed. In a plan with stages, each constant stage is tested on its own.
  * @param {LoadPlan} load
- * @param {{windowMs: number}} facts
- * @param {Second[]} seconds
- * @returns {{latencyDrift: RunDrift | null, rateDrift: RunDrift | null}}
- */
-export function driftsOf(load, { windowMs }, seconds) {
-  if (load.stages !== null) return stageDrifts(load, { windowMs }, seconds);
-  const first = Math.ceil(Math.max(0, load.rampUpMs - load.warmupMs) / 1000);
-  const whole = seconds.slice(first, Math.floor(windowMs / 1000));
-  return driftsIn(whole, load);
-}
-
-/** @param {Second[]} seconds @param {Pick<LoadPlan, 'model'>} load */
-function driftsIn(seconds, { model }) {
-  const medians = seconds.flatMap(({ p50 }) => p50 ?? []);
-  return {
-    latencyDrift: findDrift(medians, LEAST_DRIFT_MS),
-    rateDrift: model === 'open' ? null : findDrift(seconds.map(({ succeeded }) => succeeded)),
-  };
-}
-
-/**
- * @param {LoadPlan} load in stages
  * @param {{windowMs: number}} facts
  * @param {Second[]} seconds
  * @returns {{latencyDrift: RunDrift | null, rateDrift: RunDrift | null}} of the first stage that has one
  */
-function stageDrifts(load, { windowMs }, seconds) {
-  for (const [i, { name, startMs, endMs }] of stagesOf(load).entries()) {
-    if (!isEven(load, i)) continue;
+export function driftsOf(load, { windowMs }, seconds) {
+  const stages = stagesOf(load).map(({ name, startMs, endMs }, i) => ({
+    isEven: isEven(load, i),
     // Requests due before it are answered in its first second.
-    const first = Math.ceil(startMs / 1000) + (i === 0 ? 0 : 1);
-    const own = seconds.slice(first, Math.floor(Math.min(endMs, windowMs) / 1000));
-    const { latencyDrift, rateDrift } = driftsIn(own, load);
-    if (latencyDrift === null && rateDrift === null) continue;
+    first: Math.ceil(startMs / 1000) + (i === 0 ? 0 : 1),
+    endMs,
+    name: { stage: name },
+  }));
+  const first = Math.ceil(Math.max(0, load.rampUpMs - load.warmupMs) / 1000);
+  const whole = { isEven: true, first, endMs: windowMs, name: {} };
+  for (const span of load.stages === null ? [whole] : stages.filter((stage) => stage.isEven)) {
+    const own = seconds.slice(span.first, Math.floor(Math.min(span.endMs, windowMs) / 1000));
+    const medians = own.flatMap(({ p50 }) => p50 ?? []);
+    const latency = findDrift(medians, LEAST_DRIFT_MS);
+    const rate = load.model === 'open' ? null : findDrift(own.map(({ succeeded }) => succeeded));
+    if (latency === null && rate === null) continue;
     return {
-      latencyDrift: latencyDrift === null ? null : { ...latencyDrift, stage: name },
-      rateDrift: rateDrift === null ? null : { ...rateDrift, stage: name },
+      latencyDrift: latency && { ...latency, ...span.name },
+      rateDrift: rate && { ...rate, ...span.name },
     };
   }
   return { latencyDrift: null, rateDrift: null };

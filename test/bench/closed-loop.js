@@ -88,7 +88,6 @@ export function checkedPerSecond({ perSecond, uncheckedShare = 0 }) {
 
 /**
  * Of ours, what was checked. Run by run, which a machine that slows down for a while disturbs less than a ratio of medians.
- *
  * @param {Row} ours
  * @param {Row} theirs
  */

@@ -87,6 +87,12 @@ export const benches = {
     runs: 20,
     load: () => import('./withheld.js'),
   },
+  soak: {
+    describe: 'memory, counts and verdicts of an hour on a Vault that is restarted and sealed',
+    seconds: 3600,
+    runs: 1,
+    load: () => import('./soak.js'),
+  },
   // The last: what else the machine does meanwhile does not matter to it.
   memory: {
     describe: 'peak resident memory: ten million requests, a plan of an hour, a dead target, long answers',

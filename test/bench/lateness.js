@@ -105,7 +105,6 @@ async function sourcesAt(rate, { subject, seconds }) {
 
 /**
  * While the target spins on its core, as it does while the others are measured.
- *
  * @param {string[]} sleeper
  * @param {number} rate
  * @param {number} seconds
@@ -123,7 +122,6 @@ function measureSleeper(sleeper, rate, seconds) {
 /**
  * Requests are told apart by their order alone: the k-th to come is held against the k-th that was due. Where some did not
  * come, or too many, nothing can be said of the others.
- *
  * @param {{atNs: BigInt64Array}} arrivals
  * @param {{rate: number, seconds: number}} load
  * @param {bigint | null} originNs when the schedule began; null: not known
@@ -197,7 +195,6 @@ function figuresOf(row) {
 /**
  * The best of our modes is the one that is nearest to both goals. Where the machine itself is later than the goal, the goal is the
  * machine.
- *
  * @param {Row} row
  * @param {Row[]} rows
  * @returns {[string, string]}

@@ -61,7 +61,6 @@ function readArgs(args) {
 
 /**
  * One that fails does not keep the others from running.
- *
  * @param {string[]} names
  * @param {{runs: number | null, seconds: number | null, requests: number}} given null: as usual
  */

@@ -40,7 +40,6 @@ export function measureOurs(subject, behaviour, load, options = {}) {
 
 /**
  * As measureOurs, beside a capture of the wire.
- *
  * @param {Subject} subject
  * @param {TargetOptions} behaviour
  * @param {Load} load

@@ -127,7 +127,6 @@ async function runNode(args, env) {
 
 /**
  * Ratios are of a run each, which a machine that slows down for a while disturbs less than a ratio of medians.
- *
  * @param {{who: string, runs: Measured[]}} row
  * @param {{runs: Measured[]}} ours
  */

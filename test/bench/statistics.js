@@ -31,7 +31,6 @@ export function mean(values) {
 
 /**
  * By nearest rank: the smallest value that at least `share` of them do not exceed.
- *
  * @param {Float64Array} sorted at least one, ascending
  * @param {number} share 0..1
  */

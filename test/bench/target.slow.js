@@ -23,7 +23,6 @@ const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 
 /**
  * What it held requests for, less how late it was with that: what they were due after.
- *
  * @param {Pick<TargetStats, 'heldNs' | 'lateNs'>} spreads
  */
 const meanDue = ({ heldNs, lateNs }) => Number(heldNs?.mean) - Number(lateNs?.mean);

@@ -95,7 +95,6 @@ export function queue(ownMs, { planned, dueMs, connections, giveUpMs, serverMs }
 
 /**
  * In a closed loop a tool that is late asks later, so the target could do more than this.
- *
  * @param {readonly number[]} respondedMs
  * @param {number} windowMs
  */
@@ -107,7 +106,6 @@ export function closedRate(respondedMs, windowMs) {
 /**
  * A target that is done with all of them as soon after the window as its slowest response allows has kept up. Else what was
  * done in the window counts, which begins a service time later for responses.
- *
  * @param {readonly number[]} doneMs
  * @param {readonly number[]} onWireMs
  * @param {number} windowMs

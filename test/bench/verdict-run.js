@@ -87,12 +87,7 @@ function judgeBars(result, truth) {
   return { p50, p95, p99, max, rate: judge('rate') };
 }
 
-/**
- * @param {Result} result
- * @param {Limit[]} limits
- * @param {Figures} truth
- * @returns {JudgedRequirement[]}
- */
+/** @param {Result} result @param {Limit[]} limits @param {Figures} truth @returns {JudgedRequirement[]} */
 function judgeRequirements({ requirements, load }, limits, truth) {
   if (requirements.length !== limits.length)
     throw new Error(`${limits.length} requirements were given, the result has ${requirements.length}.`);

@@ -80,8 +80,8 @@ const TABLE = [
   ['issue --repeat 3 --out r.prom', /--out r\.prom: a set of runs cannot .* as \.prom.*Use one of \.txt/],
   ['issue --repeat 3 --format hlog', /--format hlog: a set of runs cannot be written as \.hlog/],
   ['issue --repeat 2 --shard 0/2 --seed 1', /--shard sends a part of a run, but --repeat 2 asks for several/],
-  ['issue --metrics 70000', /--metrics is "70000", whose port is above 65535/],
-  ['issue --metrics here', /--metrics is "here", which has no port/],
+  ['issue --metrics 70000', /--metrics is "70000", which is not a port/],
+  ['issue --metrics here', /--metrics is "here", which is not a port/],
   ['issue --otlp 127.0.0.1:4318', /--otlp is .*not an http:\/\/ or https:\/\/ URL/],
   ['issue --github-summary', /--github-summary is given, but GITHUB_STEP_SUMMARY is not set\./],
   ['issue --dev --url http://x', /--dev starts its own server, but --url names another/],
@@ -98,7 +98,7 @@ const TABLE = [
   ['ocsp --method put', /--method is "put", which is not one of post, get, auto/],
   ['ocsp --expect fine', /--expect holds "fine", which is no status of a responder/],
   ['ocsp --cert a --serials b', /--cert and --serials are both given/],
-  ['ocsp --issuer a', /--issuer is given, but neither --cert nor --serials/],
+  ['ocsp --issuer a', /--issuer is given, but the certificates to ask about are issued/],
   ['ocsp --ocsp-url http://x --from-aia', /--ocsp-url and --from-aia both name a responder/],
   ['calibrate --threads 0', /--threads is "0"; it must be at least 1\.$/m],
   ['calibrate --threads 11', /--threads 11 is more than --conc.* Raise --concurrency to at least 11\.$/m],
@@ -133,7 +133,7 @@ const ENVIRONMENTS = [
   ],
   ['no flag', { VAULT_SKIP_VERIFY: 'maybe' }, /VAULT_SKIP_VERIFY is "maybe", which is neither/],
   ['a token on two lines', { VAULT_TOKEN: 'hvs.a\nb' }, /token in VAULT_TOKEN holds white space(?!.*hvs)/],
-  ['a CA file that is not there', { VAULT_CACERT: '/nope.pem' }, /VAULT_CACERT\) \/nope\.pem is not there/],
+  ['a CA file that is missing', { VAULT_CACERT: '/nope.pem' }, /VAULT_CACERT\) \/nope\.pem was not found/],
 ];
 
 describe('refused in the environment:', () => {

@@ -17,7 +17,7 @@ export async function load(url, context, next) {
 const REGISTER = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(HOOKS))});`;
 
 /** Packages that only a run, a report of one or the embedded server needs. */
-const HEAVY = ['pkijs', 'asn1js', 'hdr-histogram-js', 'zod', 'p-limit', 'log-update'];
+const HEAVY = ['pkijs', 'asn1js', 'hdr-histogram-js', 'zod', 'p-limit'];
 const PACKAGES = HEAVY.map((name) => `node_modules/${name}/`);
 const RUN = [
   'src/run.js',
@@ -28,7 +28,7 @@ const RUN = [
   'src/vault/client.js',
   'src/result/requirements/',
   'src/result/runs/run-set.js',
-  ...['thread', 'live-session', 'view', 'screen', 'files', 'metrics', 'otlp', 'endpoints', 'result'].map(
+  ...['thread', 'live-session', 'view', 'screen', 'files', 'metrics', 'otlp', 'result'].map(
     (name) => `src/live/${name}`,
   ),
 ];
@@ -53,7 +53,6 @@ const COMMANDS = [
         ...RUN,
         'src/operations/issue',
         'src/pki/csr.js',
-        'src/pki/private-key.js',
         'src/pki/certificate-check.js',
       ],
     },

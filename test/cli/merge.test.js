@@ -102,7 +102,7 @@ describe('merge refuses, in one line:', () => {
           timeline: parts[1].timeline.map((row) => ({ ...row, histogram: 'x' })),
         }),
       ],
-      /garbled\.json does not add up: the histogram of second 0 cannot be read\./,
+      /garbled\.json does not add up: timeline\.0\.histogram cannot be read\./,
     ],
     [
       'a set of runs',

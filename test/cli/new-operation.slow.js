@@ -19,9 +19,8 @@ const FILE = `/** \`kv-delete\`: DELETE of secrets. */
 import { prepareCalls } from './prepare.js';
 
 /** @type {import('./index.js').Operation} */
-export const operation = {
+export const kvDelete = {
   name: 'kv-delete',
-  describe: ${JSON.stringify(DESCRIBE)},
   unit: 'deletions',
   examples: ['kv-delete --kv-mount secret --rate 5'],
   options: {
@@ -42,7 +41,7 @@ export const operation = {
   }),
 };
 `;
-const LINE = `  'kv-delete': { describe: ${JSON.stringify(DESCRIBE)}, load: () => import('./kv-delete.js') },\n`;
+const LINE = `  ['kv-delete', ${JSON.stringify(DESCRIBE)}],\n`;
 
 describe('of an operation that is added', () => {
   /** @type {string} */
@@ -73,7 +72,7 @@ describe('of an operation that is added', () => {
     writeFileSync(join(folder, 'src/operations/kv-delete.js'), FILE);
     const index = join(folder, 'src/operations/index.js');
     const text = readFileSync(index, 'utf8');
-    const list = /^export const operations = \{\n/m;
+    const list = /^const LIST = \[\n/m;
     assert.match(text, list);
     writeFileSync(
       index,

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { handleOutputErrors } from '../../src/cli/process.js';
 import { fakeVault } from '../vault/setup/fake-vault.js';
 import { serveFakeVault } from '../vault/setup/serve-fake-vault.js';
-import { assertNoStack, scratch } from './support.js';
+import { assertNoStack, runCli, scratch, serve } from './support.js';
 
 /** @import { Readable } from 'node:stream' */
 /** @import { TestContext } from 'node:test' */
@@ -106,4 +106,34 @@ describe('what a scenario has set up is removed', () => {
     assert.deepEqual([gone, isEmpty], [GONE, true], said);
     assert.ok(code === 0 || code === 98, `${code}: ${said}`);
   });
+});
+
+describe('text from outside reaches a terminal or a log without control and bidi characters:', () => {
+  const EVIL = 'a\u001b]0;b\u0007c\u009bd\u202ee\n::error::f';
+  const UNSAFE = /[^\P{Cc}\n]|\u202e|^::/mu;
+
+  /** @type {[string, (path: (name: string, content?: string) => string, url: string) => string[]][]} */
+  const TABLE = [
+    ['errors of a server', (_path, url) => ['issue', '--url', url]],
+    ['its answers to setup', (_path, url) => ['setup', '--url', url]],
+    ['and to setup in JSON', (_path, url) => ['setup', '--url', url, '--format', 'json']],
+    ['the name of a file', (path) => ['report', path(`r${EVIL.slice(0, 9)}.json`)]],
+    ['the content of a file', (path) => ['report', path('r.json', JSON.stringify({ schema: EVIL }))]],
+    ['a scenario', (path) => ['run', path('s.json', JSON.stringify({ name: EVIL, mix: EVIL })), '--dry-run']],
+    ['an unknown option', () => [`--${EVIL}`]],
+    ['an unknown command', () => [EVIL]],
+  ];
+  for (const [what, args] of TABLE) {
+    test(what, async (t) => {
+      const url = await serve(t, (_request, response) => {
+        response.writeHead(400, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ errors: [EVIL], version: EVIL, data: { [EVIL]: EVIL } }));
+      });
+      const { code, stdout, stderr } = await runCli(args(scratch(t), url), {
+        env: { VAULT_TOKEN: 'unused' },
+      });
+      assert.notEqual(code, 0);
+      assert.doesNotMatch(stdout + stderr, UNSAFE);
+    });
+  }
 });

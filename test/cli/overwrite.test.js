@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { refuseOverwrite } from '../../src/cli/input-files.js';
+import { refuseOverwrite } from '../../src/cli/output.js';
 import { PkiLoadError } from '../../src/common/errors.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'vpl-overwrite-'));

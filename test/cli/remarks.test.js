@@ -12,7 +12,7 @@ import { mixedRun, scenarioOf } from '../result/scenario-sample.js';
 
 /** @import { Document } from '../../src/result/document.js' */
 
-const SAID = 'its stages are left out, and what is required of them is not judged: up: p99';
+const SAID = 'its stages are left out, and the requirements on them are not judged: up: p99';
 const remarks = remarksOf({ run: 'n', notJudged: ['up: p99<1s'] });
 
 test('of a step all of whose requirements are judged nothing is said, and nothing is changed', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { runAll } from '../../src/cli/showing.js';
+import { runRepeatedly } from '../../src/cli/showing.js';
 import { PkiLoadError, usageError } from '../../src/common/errors.js';
 import { runOf } from '../result/runs.js';
 import { scratch } from './support.js';
@@ -45,9 +45,11 @@ function stage(
   /** @type {any[]} */
   const summaries = [];
   const note = (/** @type {string} */ what) => async () => void did.push(what);
-  const code = runAll({
+  const code = runRepeatedly({
     name: 'ocsp',
     settings: {
+      command: '',
+      search: null,
       out,
       format: 'json',
       quiet: false,
@@ -65,7 +67,8 @@ function stage(
       return given;
     },
     live: {
-      event: (event) => did.push(event.type === 'warning' ? `warning: ${event.text}` : event.type),
+      event: (event) => did.push(event.type),
+      warn: (text) => did.push(`warning: ${text}`),
       finish: note('finish'),
       async next(summary) {
         did.push('next');
@@ -75,13 +78,13 @@ function stage(
       abandon: note('abandon'),
     },
     stop: stop.signal,
-    async report(document) {
+    async reportTo(document) {
       did.push('report');
       reported.push(document);
       return failures;
     },
   });
-  return { code: code.then((done) => done.code), did, reported, summaries };
+  return { code, did, reported, summaries };
 }
 
 test('a single run is finished, then reported', async () => {

@@ -15,19 +15,19 @@ async function searched(names, act, { refused = new Map(), signalled = false } =
   const begun = [];
   const heard = new AbortController();
   if (signalled) heard.abort();
+  const interrupt = { stop: heard.signal };
   const code = await searchSteps(
     /** @type {any} */ ({
       steps: names.map((name) => ({ name, plan: { operation: name }, token: null, asked: { of: 'rate' } })),
       outs: names.map((name) => [`r-${name}.json`]),
       settings: { quiet: true, out: ['r.json'] },
-      line: '',
       refused,
-      heard,
+      interrupt,
     }),
-    async ({ operation }, { settings: { out }, heard: own }) => {
+    async ({ operation }, { settings: { out }, interrupt: own }) => {
       begun.push(operation);
-      assert.deepEqual([out, own], [[`r-${operation}.json`], heard]);
-      return { code: act(operation, heard), search: /** @type {any} */ (null) };
+      assert.deepEqual([out, own], [[`r-${operation}.json`], interrupt]);
+      return act(operation, heard);
     },
   );
   return { code, begun };

@@ -1,8 +1,6 @@
 /** Ctrl-C and a terminal that goes away while a scenario sets things up, on a Vault that takes its time. On a real one: test/vault/scenario.vault.js. */
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
 import { describe, test } from 'node:test';
-import { holdSignals } from '../../src/cli/scenario-setup.js';
 import { fakeVault } from '../vault/setup/fake-vault.js';
 import { serveFakeVault } from '../vault/setup/serve-fake-vault.js';
 import { assertNoStack, scratch, startCli } from './support.js';
@@ -69,29 +67,4 @@ describe('Ctrl-C while a scenario sets things up', () => {
     assert.equal(writes.at(-1)?.path, held);
     assert.deepEqual(vault.state(), empty);
   });
-});
-
-describe('a terminal that goes away, of which several signals may come', () => {
-  /** @type {[string, 'up' | 'down', NodeJS.Signals[], number[]][]} */
-  const TABLE = [
-    ['does not end what is set up', 'up', ['SIGHUP', 'SIGHUP', 'SIGHUP'], []],
-    ['does not end what is removed', 'down', ['SIGHUP', 'SIGHUP', 'SIGHUP'], []],
-    ['is one signal after Ctrl-C, too', 'down', ['SIGINT', 'SIGHUP'], []],
-    ['leaves Ctrl-C what it is', 'up', ['SIGHUP', 'SIGHUP', 'SIGINT'], [130]],
-    ['and SIGTERM', 'down', ['SIGHUP', 'SIGTERM'], [130]],
-  ];
-  for (const [what, phase, heard, ended] of TABLE) {
-    test(what, () => {
-      /** @type {number[]} */
-      const exits = [];
-      const process = Object.assign(new EventEmitter(), {
-        exit: (/** @type {number} */ code) => void exits.push(code),
-      });
-      const signals = holdSignals(/** @type {any} */ (process), () => {});
-      signals.phase(phase);
-      for (const signal of heard) process.emit(signal, signal);
-      assert.deepEqual(exits, ended);
-      signals.release();
-    });
-  }
 });

@@ -1,12 +1,12 @@
 /** `run` of scenarios before anything is sent: dry runs, what is refused, signals while things are set up. Runs: scenario.slow.js. */
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { named, plainNames } from '../../src/cli/scenario-run.js';
-import { holdSignals, withSetup } from '../../src/cli/scenario-setup.js';
+import { withSetup } from '../../src/cli/scenario.js';
+import { pathsOf } from '../../src/cli/scenario-run.js';
 import { assertRefused, scratch, startBatch } from './support.js';
 
 /** @import { Server } from 'node:http' */
@@ -166,72 +166,33 @@ describe('a scenario is not written over', () => {
   }
 });
 
-describe('names of files', () => {
-  test('are plain, and no two the same', () => {
-    assert.deepEqual(plainNames(['Write / raft', 'write raft', 'Größe', '///']), [
-      'write-raft',
-      'write-raft-2',
-      'größe',
-      'step',
-    ]);
-  });
-
-  test('have the step before their extension', () => {
-    assert.equal(named('a.b/r.json', 'raft'), 'a.b/r-raft.json');
-  });
+test('names of files are plain, no two the same, before the extension', () => {
+  assert.deepEqual(pathsOf(['Write / raft', 'write raft', 'Größe', '///'], ['a.b/r.json']), [
+    ['a.b/r-write-raft.json'],
+    ['a.b/r-write-raft-2.json'],
+    ['a.b/r-größe.json'],
+    ['a.b/r-step.json'],
+  ]);
 });
 
 describe('while something is set up', () => {
-  /** @typedef {'up' | 'act' | 'run' | 'down'} Phase `run`: as act, and a run hears signals itself */
+  const setup = {
+    name: 'load',
+    caKeyType: /** @type {const} */ ('ec'),
+    autoRebuild: false,
+    with: [],
+    keep: false,
+  };
+  const target = { url: NOWHERE, mount: 'load-int', namespace: null, tls: { skipVerify: false } };
+  const steps = /** @type {any} */ ([{ name: 'a', plan: { dev: false, target }, token: 'x' }]);
 
-  /** @param {Phase[]} phases a signal comes in each */
-  function hear(phases) {
-    /** @type {unknown[]} */
-    const did = [];
-    const process_ = Object.assign(new EventEmitter(), {
-      exit: (/** @type {number} */ code) => did.push(code),
-    });
-    const signals = holdSignals(/** @type {any} */ (process_), (text) => did.push(text.split(/[: ]/)[0]));
-    for (const phase of phases) {
-      signals.phase(phase === 'run' ? 'act' : phase);
-      const onSignal = () => did.push('run');
-      if (phase === 'run') process_.on('SIGTERM', onSignal);
-      process_.emit('SIGTERM', 'SIGTERM');
-      process_.off('SIGTERM', onSignal);
-    }
-    return { did, stopped: signals.heard.signal.aborted };
-  }
-
-  /** @type {[string, Phase[], unknown[], boolean][]} */
-  const TABLE = [
-    ['the first signal stops it', ['up'], ['Interrupted'], true],
-    ['the second ends all', ['up', 'up'], ['Interrupted', 130], true],
-    ['those during a run are its own', ['run', 'run', 'run'], ['run', 'run', 'run'], false],
-    ['one before a run begins is kept for it', ['act'], ['Interrupted'], true],
-    ['and is not the run’s alone: the second ends all', ['act', 'act'], ['Interrupted', 130], true],
-    ['one between runs is kept, too', ['run', 'act'], ['run', 'Interrupted'], true],
-    ['one while it is removed asks for patience', ['run', 'down'], ['run', 'Removing'], false],
-    ['two do not', ['down', 'down'], ['Removing', 130], false],
-  ];
-  for (const [what, phases, did, stopped] of TABLE) {
-    test(what, () => assert.deepEqual(hear(phases), { did, stopped }));
-  }
-
-  test('the runs are told of one that came before them', async () => {
-    const setup = {
-      name: 'load',
-      caKeyType: /** @type {const} */ ('ec'),
-      autoRebuild: false,
-      with: [],
-      keep: false,
-    };
-    const target = { url: NOWHERE, mount: 'load-int', namespace: null, tls: { skipVerify: false } };
-    const steps = /** @type {any} */ ([{ name: 'a', plan: { dev: false, target }, token: 'x' }]);
-    const code = await withSetup({ setup }, steps, { quiet: true }, async (refused, heard) => {
+  test('the runs learn of a signal that came before them', async () => {
+    const code = await withSetup({ setup }, steps, { quiet: true }, async (refused, interrupt) => {
       assert.equal(refused.size, 1);
       process.emit('SIGHUP', 'SIGHUP');
-      return heard.signal.aborted ? 130 : 0;
+      return interrupt.stop.aborted ? 130 : 0;
     });
     assert.equal(code, 130);
+    assert.equal(process.listenerCount('SIGTERM'), 0);
   });
 });

@@ -13,7 +13,7 @@ const NONE = { findMaxRate: false, maxRate: null, maxConcurrency: null };
 const CONTRADICTIONS = [
   ['a bound without a search', () => readSearch({ ...NONE, maxRate: 5 }, 1), /--max-rate bounds a search/],
   ['both', () => readSearch({ ...NONE, findMaxRate: true, maxConcurrency: 5 }, 1), /an open loop/],
-  ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 asks for so many runs/],
+  ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 sets their number/],
   ['--repeat', () => readSearch({ ...NONE, maxConcurrency: 8 }, 3), /--max-concurrency .* --repeat 3/],
   ['a rate', () => plannedForSearch({ of: 'concurrency', highest: 5 }, { rate: '5' }), /makes an open/],
   [
@@ -78,7 +78,7 @@ for (const [what, search, code] of CODES) {
 
 test('what cannot be searched is said before anything is sent', async () => {
   const cli = (/** @type {string[]} */ ...args) => run(['ocsp', '--dev', ...args]);
-  assertRefused(await cli('--find-max-rate'), /but there is none\. Say what must be met/);
+  assertRefused(await cli('--find-max-rate'), /but there is none\. Add requirements/);
   assertRefused(
     await cli('--find-max-rate', '--require', 'p99<1s', '--requests', '5'),
     /--requests ends each step/,

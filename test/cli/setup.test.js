@@ -1,7 +1,7 @@
 /** `setup` and `teardown` from the command line: misuse, targets that cannot be used or are slow, help. On a real Vault: test/vault/setup.vault.js. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { flagsOf, interruptible } from '../../src/cli/vault-command.js';
+import { flagsOf, interruptible } from '../../src/cli/setup.js';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { setUp } from '../../src/vault/setup/setup.js';
 import { planSetup } from '../../src/vault/setup/setup-plan.js';

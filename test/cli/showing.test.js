@@ -11,6 +11,8 @@ const PLAN = { operation: 'ocsp', load: {}, requirements: [] };
 
 /** @type {RunSettings} */
 const SETTINGS = {
+  command: 'vault-pki-load ocsp',
+  search: null,
   out: [],
   format: 'text',
   quiet: false,
@@ -21,6 +23,9 @@ const SETTINGS = {
   pauseMs: 0,
 };
 
+/** @type {any} */
+const INTERRUPT = { attach() {}, over() {}, cutOff: new AbortController().signal };
+
 /** @param {Partial<typeof SETTINGS>} [changes] */
 async function stage(changes = {}) {
   let written = '';
@@ -29,6 +34,8 @@ async function stage(changes = {}) {
     write(/** @type {string} */ text) {
       written += text;
     },
+    on() {},
+    off() {},
   };
   /** @type {any[]} */
   const posted = [];
@@ -36,7 +43,7 @@ async function stage(changes = {}) {
   const asked = [];
   /** @type {(error: Error) => void} */
   let lose = () => {};
-  const live = await startShowing(PLAN, { ...SETTINGS, ...changes }, 'vault-pki-load ocsp', {
+  const live = await startShowing(PLAN, { ...SETTINGS, ...changes }, INTERRUPT, {
     stderr,
     env: {},
     start: async (options, onLost) => {
@@ -60,7 +67,7 @@ describe('where the thread is lost', () => {
     const flat = () => shown().replaceAll(/\s+/g, ' ');
     assert.match(
       flat(),
-      /^Warning: How the run goes cannot .*\(no such column\); it goes on, and its result is written/,
+      /^Warning: The run cannot be shown, .*\(no such column\); it goes on, and its result is written/,
     );
     live.event(WARNING);
     live.event({ type: 'warning', text: 'Interrupted: waiting for the last responses.' });

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { onInterrupt } from '../../src/cli/process.js';
 
-function stage(heard = new AbortController()) {
+function stage() {
   /** @type {string[]} */
   const said = [];
   /** @type {number[]} */
@@ -11,8 +11,9 @@ function stage(heard = new AbortController()) {
   const process = Object.assign(new EventEmitter(), {
     exit: (/** @type {number} */ code) => exits.push(code),
   });
-  const interrupt = onInterrupt(/** @type {any} */ (process), (text) => said.push(text), heard);
-  return { process, interrupt, heard, said, exits };
+  const interrupt = onInterrupt(/** @type {any} */ (process));
+  interrupt.attach((text) => said.push(text));
+  return { process, interrupt, said, exits };
 }
 
 test('the first signal stops, the second cuts off, the third ends', () => {
@@ -26,14 +27,24 @@ test('the first signal stops, the second cuts off, the third ends', () => {
   interrupt.release();
 });
 
-test('once all is reported a signal ends the waiting, and is no interruption of the run', () => {
+test('once all is reported a signal ends the waiting, and the next one the process', () => {
   const { process, interrupt, said, exits } = stage();
   let hurried = 0;
   interrupt.over(() => hurried++);
   process.emit('SIGINT');
-  assert.deepEqual([hurried, interrupt.stop.aborted, said, exits], [1, false, [], []]);
+  assert.deepEqual([hurried, interrupt.cutOff.aborted, said, exits], [1, false, [], []]);
   process.emit('SIGINT');
-  assert.deepEqual([hurried, exits], [1, [130]], 'whatever holds it up');
+  assert.deepEqual([hurried, exits], [1, [130]], 'whatever blocks it');
+  interrupt.release();
+});
+
+test('the third ends the process, whatever goes on', () => {
+  const { process, interrupt, exits } = stage();
+  process.emit('SIGINT');
+  process.emit('SIGINT');
+  interrupt.over(() => assert.fail('no third chance'));
+  process.emit('SIGTERM');
+  assert.deepEqual(exits, [130]);
   interrupt.release();
 });
 
@@ -75,23 +86,21 @@ test('a terminal that goes away may say so several times: that is one signal', (
   interrupt.release();
 });
 
-test('a signal is heard by whoever gives a controller, even when all is reported', () => {
-  for (const isOver of [false, true]) {
-    const { process, interrupt, heard } = stage();
-    if (isOver) interrupt.over(() => {});
-    assert.equal(heard.signal.aborted, false);
-    process.emit('SIGTERM');
-    assert.deepEqual([heard.signal.aborted, interrupt.stop.aborted], [true, !isOver]);
-    interrupt.release();
-  }
+test('one before or between two pieces of work stops the next, too', () => {
+  const { process, interrupt, said } = stage();
+  interrupt.over(() => {});
+  process.emit('SIGTERM', 'SIGTERM');
+  interrupt.attach((text) => said.push(text), 'Ended.');
+  assert.deepEqual([interrupt.stop.aborted, said], [true, []]);
+  process.emit('SIGINT', 'SIGINT');
+  assert.equal(interrupt.cutOff.aborted, true);
+  interrupt.release();
 });
 
-test('one that came before was the first: the next cuts off', () => {
-  const heard = new AbortController();
-  heard.abort();
-  const { process, interrupt, said } = stage(heard);
-  assert.deepEqual([interrupt.stop.aborted, interrupt.cutOff.aborted, said], [true, false, []]);
-  process.emit('SIGINT');
-  assert.equal(interrupt.cutOff.aborted, true);
+test('the first says the message of the work', () => {
+  const { process, interrupt, said } = stage();
+  interrupt.attach((text) => said.push(text), 'Ended.');
+  process.emit('SIGINT', 'SIGINT');
+  assert.deepEqual(said, ['Ended.']);
   interrupt.release();
 });

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -73,6 +74,23 @@ describe('a link', () => {
       assert.throws(attempt, { code: 'ELOOP' });
     }
   });
+});
+
+test('a link planted under the name of an earlier temporary file is not followed', (t) => {
+  const path = scratch(t);
+  const victim = path('victim', 'untouched');
+  /** @type {string[]} */
+  const temporaries = [];
+  const rename = (/** @type {any} */ from, /** @type {any} */ to) => {
+    temporaries.push(from);
+    renameSync(from, to);
+    symlinkSync(victim, from);
+  };
+  for (const text of ['one', 'two', 'three']) writeWhole(path('r.json'), text, { rename });
+  assert.equal(new Set(temporaries).size, 3, 'a new name each time');
+  assert.equal(readFileSync(victim, 'utf8'), 'untouched');
+  assert.equal(readFileSync(path('r.json'), 'utf8'), 'three');
+  assert.ok(!lstatSync(path('r.json')).isSymbolicLink());
 });
 
 /** A folder in which no file can take the place of another. @param {string} code */

@@ -16,10 +16,10 @@ before(async () => {
 after(() => server.close());
 afterEach(async () => assert.equal((await ask(server, 'GET', 'sys/health')).status, 200, 'it is alive'));
 
-const PATHS = 'issue/example-dot-com-ec sign/example-dot-com-ec revoke config/urls ocsp'
+const PATHS = 'issue/example-dot-com-ec sign/example-dot-com-ec revoke ocsp'
   .split(' ')
   .map((path) => `pki_int/${path}`);
-PATHS.push('sys/capabilities-self', 'auth/token/renew-self');
+PATHS.push('sys/capabilities-self');
 const FIELDS = 'common_name alt_names ip_sans ttl csr format serial_number certificate paths __proto__'.split(
   ' ',
 );
@@ -54,8 +54,7 @@ it('any bytes as a body, on any write', async () => {
   const bytes = fc.uint8Array({ maxLength: 3000 });
   const property = fc.asyncProperty(fc.constantFrom(...PATHS), bytes, async (path, body) => {
     const { status } = await ask(server, 'POST', path, body);
-    // Vault 1.21 too calls an object that it cannot read an internal error.
-    assert.ok(status < 500 || Buffer.from(body).toString().trim().startsWith('{'), `${status}`);
+    assert.ok(status < 500, `${status}`);
   });
   await fc.assert(property);
 });

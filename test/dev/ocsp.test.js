@@ -12,7 +12,6 @@ const NEVER_ISSUED = '0x1122334455667788990011223344556677889900';
 
 /**
  * `openssl ocsp` while the server in this process answers it.
- *
  * @param {...string} args
  * @returns {Promise<string>}
  */

@@ -16,7 +16,6 @@ const UNSUPPORTED_OPERATION = '1 error occurred:\n\t* unsupported operation\n\n'
 
 /** Method, path, body, status, errors: with the root token. */
 const ERRORS = /** @type {[string, string, object | undefined, number, string[]][]} */ ([
-  ['POST', 'auth/token/renew-self', undefined, 400, ['lease is not renewable']],
   ['POST', 'sys/capabilities-self', {}, 400, ['paths must be supplied']],
   ['POST', 'sys/health', undefined, 405, []],
   ['GET', 'sys/nope', undefined, 404, [UNSUPPORTED_PATH]],
@@ -44,7 +43,7 @@ const ISSUE_ERRORS = [
   [{ ip_sans: '300.1.1.1' }, 'the value "300.1.1.1" is not a valid IP address'],
   [{ ttl: 'xyz' }, `${FIELD} "ttl": time: invalid duration "xyz"`],
   [{ ttl: '-5' }, `${FIELD} "ttl": cannot provide negative value '-5'`],
-  [{ format: 'zzz' }, 'the "format" path parameter must be "pem", "der", or "pem_bundle"'],
+  [{ format: 'der' }, 'the embedded server has no other "format" than "pem"'],
 ];
 for (const [asked, error] of ISSUE_ERRORS) ERRORS.push(['POST', EC, { ...LOCAL, ...asked }, 400, [error]]);
 

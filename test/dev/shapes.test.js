@@ -29,15 +29,9 @@ const SEAL =
 const TOKEN =
   'accessor creation_time creation_ttl display_name entity_id expire_time explicit_max_ttl id issue_time meta num_uses ' +
   'orphan path policies renewable ttl type';
-const AUTH =
-  'accessor client_token entity_id lease_duration metadata mfa_requirement num_uses orphan policies renewable ' +
-  'token_policies token_type';
 const ISSUE =
   'authority_key_id ca_chain certificate expiration issuing_ca private_key private_key_type serial_number';
 const CERT = 'authority_key_id certificate revocation_time revocation_time_rfc3339';
-const URLS =
-  'crl_distribution_points delta_crl_distribution_points enable_templating issuing_certificates ocsp_servers';
-
 const LOCAL = { common_name: 'localhost', ttl: '1h' };
 const EC = 'pki_int/issue/example-dot-com-ec';
 
@@ -52,11 +46,7 @@ const SECRETS = /** @type {[string, string, object | undefined, string, string][
   ['POST', EC, LOCAL, ISSUE, 'pki'],
   ['PUT', EC, LOCAL, ISSUE, 'pki'],
   ['LIST', 'pki_int/certs', undefined, 'keys', 'pki'],
-  ['GET', 'pki_int/config/urls', undefined, URLS, 'pki'],
-  ['POST', 'pki_int/config/urls', {}, URLS, 'pki'],
   ['GET', 'pki_int/cert/ca', undefined, CERT, ''],
-  ['GET', 'pki_int/cert/ca_chain', undefined, `${CERT} ca_chain`, ''],
-  ['GET', 'pki_int/cert/crl', undefined, 'certificate revocation_time revocation_time_rfc3339', ''],
 ]);
 
 /** Method, path, media type; no token needed. */
@@ -66,8 +56,6 @@ const RAW = [
   ['pki_int/ca_chain', 'application/pkix-cert'],
   ['pki_int/crl', 'application/pkix-crl'],
   ['pki_int/crl/pem', 'application/x-pem-file'],
-  ['pki_int/cert/ca/raw', 'application/pkix-cert'],
-  ['pki_int/cert/ca/raw/pem', 'application/pem-certificate-chain'],
 ];
 
 /** @param {object} value */
@@ -148,30 +136,10 @@ describe('answers have the fields of Vault 1.21.1', () => {
   });
 });
 
-describe('a token that expires', () => {
-  /** @type {DevServer} */
-  let server;
-  before(async () => {
-    server = await createDevServer({ caKeyType: 'ec', tokenTtlSeconds: 3600, token: 'given' });
-  });
-  after(() => server.close());
-
-  it('is renewed in the shape of Vault', async () => {
-    const { json } = await ask(server, 'POST', 'auth/token/renew-self', { increment: '2h' });
-    assert.equal(fields(json), ENVELOPE);
-    assert.equal(fields(json.auth), AUTH);
-    assert.equal(json.data, null);
-    assert.equal(json.auth.lease_duration, 7200);
-    const { data } = (await ask(server, 'GET', 'auth/token/lookup-self')).json;
-    assert.equal(data.renewable, true);
-    assert.ok(data.ttl > 3600 && data.ttl <= 7200);
-  });
-
-  it('is taken as a bearer token too', async () => {
-    const headers = { Authorization: 'Bearer given' };
-    assert.equal(
-      (await ask({ url: server.url }, 'GET', 'pki_int/config/urls', undefined, headers)).status,
-      200,
-    );
-  });
+it('the token is taken as a bearer token, too', async () => {
+  const server = await createDevServer({ caKeyType: 'ec', token: 'given' });
+  const headers = { Authorization: 'Bearer given' };
+  const { status } = await ask({ url: server.url }, 'LIST', 'pki_int/roles', undefined, headers);
+  assert.equal(status, 200);
+  await server.close();
 });

@@ -23,7 +23,6 @@ export function scratch(context) {
 
 /**
  * Blocks this process: not for commands that a server in it has to answer.
- *
  * @param {...string} args
  * @returns {{status: number | null, text: string}} both streams
  */

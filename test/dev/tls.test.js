@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { describe, it } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
-import { ask } from './support.js';
 
 /** @import { RequestOptions } from 'node:https' */
 
@@ -29,17 +28,5 @@ describe('HTTPS', () => {
       status(server.url, { ca: server.rootPem, servername: 'other.test', checkServerIdentity: undefined }),
     );
     await server.close();
-  });
-
-  it('asks for a client certificate where told to', async () => {
-    const issuer = await createDevServer({ caKeyType: 'ec' });
-    const body = { common_name: 'client.example.com', ttl: '1h' };
-    const { data } = (await ask(issuer, 'POST', 'pki_int/issue/example-dot-com-ec', body)).json;
-    const clientCa = `${issuer.caPem}${issuer.rootPem}`;
-    const server = await createDevServer({ caKeyType: 'ec', tls: { clientCa } });
-    await assert.rejects(status(server.url, { ca: server.rootPem }));
-    const own = { ca: server.rootPem, key: data.private_key, cert: data.certificate };
-    assert.equal(await status(server.url, own), 200);
-    await Promise.all([server.close(), issuer.close()]);
   });
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClock } from '../../src/engine/clock.js';
-import { startPacingThread } from '../../src/engine/pacing/thread.js';
+import { createAlarm } from '../../src/engine/pacing/alarm.js';
+import { startPacingThread } from '../../src/engine/pacing/pacing-thread.js';
 import { createSchedule } from '../../src/plan/schedule.js';
 import { load } from './load-plan.js';
 
@@ -13,10 +14,8 @@ const LOAD = load({ ratePerSecond: 1000, durationMs: ARRIVALS });
 
 test('an arrival that goes out without the thread does not set the sender spinning', async () => {
   const schedule = createSchedule(LOAD);
-  const pacing = await startPacingThread(
-    { plan: /** @type {Plan} */ ({ load: LOAD }), shard: 0, shards: 1 },
-    { spins: true, warmsUp: false },
-  );
+  const input = { plan: /** @type {Plan} */ ({ load: LOAD }), shard: 0, shards: 1 };
+  const pacing = await startPacingThread(input, true, null);
   const { setImmediate } = globalThis;
   let turns = 0;
   globalThis.setImmediate = /** @type {typeof setImmediate} */ (
@@ -36,10 +35,11 @@ test('an arrival that goes out without the thread does not set the sender spinni
     let armed = Number.NEGATIVE_INFINITY;
     await /** @type {Promise<void>} */ (
       new Promise((resolve) => {
-        const alarm = pacing.createAlarm(clock, () => {
+        const alarm = createAlarm(clock, { byThread: true, spins: 'last stretch' }, () => {
           if (clock() < armed) early.push(armed);
           tick();
         });
+        pacing.onWake(alarm.check);
         function tick() {
           for (; next < ARRIVALS; next++) {
             // As when an answer comes just as an arrival is due: the sender sends it before it is woken for it.

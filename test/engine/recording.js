@@ -7,7 +7,6 @@ import { createRecorder } from '../../src/engine/recording/recorder.js';
 /**
  * The operation says of a body what the body says of itself: `good`, `bad` (checked and found wrong), `refused` (there
  * was nothing to check). Good ones are kept.
- *
  * @type {Classify}
  */
 export const classify = (_status, body, index) => {

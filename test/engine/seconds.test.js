@@ -9,7 +9,6 @@ import { sample, setUp } from './recording.js';
 
 /**
  * Rows of a shard that had a request done in each of these milliseconds, each of which took as long.
- *
  * @param {number[]} doneMs
  * @param {number} untilMs
  */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { choosePacing } from '../../src/engine/pacing/choose.js';
+import { choosePacing } from '../../src/engine/pacing/alarm.js';
 import { redacted, warmUp } from '../../src/engine/warm-up.js';
 import { load } from './load-plan.js';
 

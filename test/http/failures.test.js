@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { errors } from 'undici';
 import { describeTransportError, TRANSPORT_CODES, TRANSPORT_MEANINGS } from '../../src/http/failures.js';
 import { MAX_BODY_BYTES } from '../../src/http/response-reader.js';
 
 const error = (/** @type {string} */ code, more = {}) =>
   Object.assign(new Error('secret hvs.abc'), { code, ...more });
+
+/** The types of undici leave out the constructor's arguments. */
+const parserError = (/** @type {string} */ data) => Object.assign(new errors.HTTPParserError(), { data });
 
 /** @type {[string, unknown, string, boolean?][]} what, error, code, headersSeen */
 const table = [
@@ -14,7 +18,7 @@ const table = [
     Object.assign(new AggregateError([error('ECONNREFUSED')]), {}),
     'connection_refused',
   ],
-  ['wrapped by fetch', new TypeError('fetch failed', { cause: error('ENOTFOUND') }), 'host_not_found'],
+  ['hidden in a cause', new TypeError('failed', { cause: error('ENOTFOUND') }), 'host_not_found'],
   ['a reset', error('ECONNRESET'), 'connection_reset'],
   ['a reset after the status line', error('ECONNRESET'), 'truncated', true],
   ['a refused connection is never a truncated answer', error('ECONNREFUSED'), 'connection_refused', true],
@@ -33,12 +37,11 @@ const table = [
     'wrong_scheme_https_to_http_port',
   ],
   ['a protocol error without more', error('EPROTO'), 'tls_error'],
-  [
-    'a TLS alert for an answer',
-    error('HPE_INVALID_CONSTANT', { rawPacket: Buffer.from('\x15\x03\x01\0') }),
-    'wrong_scheme_http_to_https_port',
-  ],
-  ['not HTTP', error('HPE_INVALID_CONSTANT', { rawPacket: Buffer.from('SSH-2.0') }), 'bad_http'],
+  ['a TLS alert for an answer', parserError('\x15\x03\x01\0'), 'wrong_scheme_http_to_https_port'],
+  ['not HTTP', parserError('SSH-2.0'), 'bad_http'],
+  ['another protocol', new errors.SocketError('bad upgrade'), 'bad_http'],
+  ['closed by the server', new errors.SocketError('other side closed'), 'connection_reset'],
+  ['closed in the body', new errors.SocketError('other side closed'), 'truncated', true],
   ['a certificate wanted', error('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), 'client_certificate_required'],
   [
     'a client certificate that is not taken, in the words of OpenSSL 3.0',

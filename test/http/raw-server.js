@@ -1,22 +1,28 @@
 /** A raw loopback server with any behaviour, and a record of the events of an exchange. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { createConnection } from '../../src/http/connection.js';
 
 /** @import { Connection, Request } from '../../src/http/exchange.js' */
-/** @import { AddressInfo, Socket } from 'node:net' */
+/** @import { AddressInfo, Server as NetServer, Socket } from 'node:net' */
+/** @import { TlsOptions } from 'node:tls' */
 
 /** First octet of a client that speaks TLS: an HTTP server has no use for it. */
 const TLS_HANDSHAKE = 0x16;
 
 /** @typedef {(socket: Socket, head: string) => void} Behaviour called for each request whose head has come */
 
-/** @param {Behaviour} behave @param {number} [port] */
-export async function startRaw(behave, port = 0) {
+/**
+ * @param {Behaviour} behave
+ * @param {number} [port]
+ * @param {TlsOptions} [tls] certificate and key; none: plain TCP
+ */
+export async function startRaw(behave, port = 0, tls) {
   /** @type {Set<Socket>} */
   const sockets = new Set();
   const state = { behave, connections: 0, requests: 0 };
-  const server = createServer((socket) => {
+  const listen = (/** @type {Socket} */ socket) => {
     state.connections++;
     sockets.add(socket);
     let text = '';
@@ -35,7 +41,10 @@ export async function startRaw(behave, port = 0) {
         state.behave(socket, head);
       }
     });
-  });
+  };
+  /** @type {NetServer} */
+  const server = tls === undefined ? createServer(listen) : createTlsServer(tls, listen);
+  server.on('tlsClientError', () => {});
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = /** @type {AddressInfo} */ (server.address());
@@ -43,7 +52,7 @@ export async function startRaw(behave, port = 0) {
     state,
     sockets,
     port: address.port,
-    origin: `http://127.0.0.1:${address.port}`,
+    origin: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${address.port}`,
     async stop() {
       for (const socket of sockets) socket.destroy();
       server.close();

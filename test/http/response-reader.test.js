@@ -3,10 +3,9 @@ import { request as httpRequest } from 'node:http';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { MAX_BODY_BYTES, ResponseReader } from '../../src/http/response-reader.js';
-import { parseResponseHead } from '../../src/http/response-syntax.js';
+import { MAX_BODY_BYTES, parseResponseHead, ResponseReader } from '../../src/http/response-reader.js';
 
-/** @import { ResponseHead } from '../../src/http/response-syntax.js' */
+/** @import { ResponseHead } from '../../src/http/response-reader.js' */
 
 /** @typedef {{end: string, status: number, body: string, reusable: boolean}} Read */
 

@@ -67,7 +67,12 @@ describe('loadTls', () => {
 
   /** @type {[string, TlsFiles, string, RegExp][]} a name for a file is put below the folder */
   const wrong = [
-    ['a CA file that is not there', { caCert: 'absent' }, 'file_not_found', /--ca-cert.*absent is not there/],
+    [
+      'a CA file that is not there',
+      { caCert: 'absent' },
+      'file_not_found',
+      /--ca-cert.*absent was not found/,
+    ],
     ['a CA file that is a folder', { caCert: 'cas' }, 'file_unreadable', /is a folder/],
     ['a CA file without certificate', { caCert: 'noise.pem' }, 'not_a_certificate', /no PEM certificate/],
     ['an empty CA file', { caCert: 'empty.pem' }, 'not_a_certificate', /no PEM certificate/],
@@ -75,7 +80,7 @@ describe('loadTls', () => {
     ['a CA file that only looks like one', { caCert: 'broken.pem' }, 'not_a_certificate', /cannot be read/],
     ['10 MB of noise', { caCert: 'large.pem' }, 'file_too_large', /larger than 4 MiB/],
     ['a CA folder that is a file', { caPath: 'ca.pem' }, 'file_unreadable', /is not a folder/],
-    ['a CA folder that is not there', { caPath: 'absent' }, 'file_not_found', /is not there/],
+    ['a CA folder that is not there', { caPath: 'absent' }, 'file_not_found', /was not found/],
     ['a CA folder without certificates', { caPath: 'none' }, 'ca_path_empty', /no .pem/],
     ['a certificate without key', { clientCert: 'leaf.pem' }, 'client_key_missing', /without its key/],
     ['a key alone', { clientKey: 'leaf.key' }, 'client_cert_missing', /without its certificate/],

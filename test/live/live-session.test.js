@@ -54,13 +54,20 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
   };
   const has = (/** @type {'files' | 'server' | 'pusher'} */ one) => outlets.includes(one);
   const settled = (/** @type {string} */ what) => async () => note(what)(null);
-  const keep = (/** @type {any} */ what) => kept.push(what);
-  const set = runs === 1 ? null : { add: keep, summarise: keep };
-  const station = createLiveSession(
-    { mix: MIX, load: run.start.plan.load, command: 'vault-pki-load x', runs, set },
+  const keep = (/** @type {any} */ what) => void kept.push(what);
+  const session = createLiveSession(
+    { mix: MIX, load: run.start.plan.load, command: 'vault-pki-load x', runs },
     {
       view,
-      files: has('files') ? { write: note('file'), stop: settled('files stopped'), resume() {} } : null,
+      files: has('files')
+        ? {
+            write: note('file'),
+            stop: settled('files stopped'),
+            resume() {},
+            add: keep,
+            summarise: keep,
+          }
+        : null,
       server: has('server') ? { update: note('served'), close: settled('server closed') } : null,
       pusher: has('pusher')
         ? {
@@ -73,9 +80,9 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
   );
   const ports = run.recorders.map(() => new Port());
   function begin() {
-    station.event(run.start);
-    station.listen(ports);
-    station.begin(run.zero);
+    session.event(run.start);
+    session.listen(ports);
+    session.begin(run.zero);
   }
   /** What the first recorder says of a second. @param {number} second */
   function report(second) {
@@ -83,7 +90,7 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
   }
   return {
     run,
-    station,
+    session,
     ports,
     begin,
     report,
@@ -100,7 +107,7 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
 
 const CLOSED = /** @type {const} */ ({ model: 'closed', ratePerSecond: null });
 
-describe('the station', () => {
+describe('the session', () => {
   test('serves and sends an empty result at once, and all of it goes out after each round of reports', async () => {
     const { run, ports, documents, served, said, next, begin } = stage({ threads: 2 });
     begin();
@@ -122,29 +129,29 @@ describe('the station', () => {
   });
 
   test('is silent once the run is over, and says who may write the files then', async () => {
-    const { station, ports, said, documents, next, begin, report } = stage({});
+    const { session, ports, said, documents, next, begin, report } = stage({});
     begin();
     const first = next('file');
     report(0);
     await first;
     report(1);
-    await station.finish(sampleResult([]));
+    await session.finish(sampleResult([]));
     assert.deepEqual(said.slice(-3), ['files stopped', 'result', 'served']);
     assert.ok(ports[0].isClosed);
     report(2);
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.equal(documents.length, 1);
-    await station.close();
+    await session.close();
     assert.deepEqual(said.slice(-4), ['files stopped', 'view closed', 'pushed last', 'server closed']);
   });
 
   test('of several runs, hands on those that are over and what they say together, and writes the one that goes on', async () => {
-    const { station, documents, kept, next, begin, report } = stage({}, { runs: 3, outlets: ['files'] });
+    const { session, documents, kept, next, begin, report } = stage({}, { runs: 3, outlets: ['files'] });
     const first = sampleResult([]);
     /** @type {any} */
     const summary = { used: ['run 1'] };
-    await station.finish(first);
-    await station.next(summary);
+    await session.finish(first);
+    await session.next(summary);
     assert.deepEqual(kept, [first, summary]);
     begin();
     const more = next('file');
@@ -154,11 +161,11 @@ describe('the station', () => {
   });
 
   test('sends the end of each run, and no other begins before it is there or given up', async () => {
-    const { station, said, sendings } = stage({}, { runs: 3 });
+    const { session, said, sendings } = stage({}, { runs: 3 });
     for (const number of [1, 2]) {
-      await station.finish(sampleResult([]));
+      await session.finish(sampleResult([]));
       let isReady = false;
-      const ready = station.next(/** @type {any} */ ({})).then(() => {
+      const ready = session.next(/** @type {any} */ ({})).then(() => {
         isReady = true;
       });
       await new Promise((resolve) => setImmediate(resolve));
@@ -166,17 +173,17 @@ describe('the station', () => {
       sendings[number - 1].settle();
       await ready;
     }
-    await station.finish(sampleResult([]));
+    await session.finish(sampleResult([]));
     assert.equal(sendings.length, 2, 'that of the last run is sent by close');
-    await station.close();
+    await session.close();
     assert.equal(said.filter((what) => what === 'pushed last').length, 1);
   });
 
   test('leaves a run alone that has broken off', async () => {
-    const { station, ports, said, documents, begin, report } = stage({}, { runs: 3 });
+    const { session, ports, said, documents, begin, report } = stage({}, { runs: 3 });
     begin();
     report(0);
-    await station.abandon();
+    await session.abandon();
     assert.deepEqual(said.slice(-2), ['files stopped', 'view closed']);
     assert.ok(ports[0].isClosed);
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -184,64 +191,63 @@ describe('the station', () => {
   });
 
   test('goes on without pictures where one cannot be drawn, and says so once', async () => {
-    const { station, said, documents, view, next, begin, report } = stage({});
+    const { session, said, documents, view, next, begin, report } = stage({});
     const { event } = view;
     view.event = (/** @type {any} */ one) => {
       event(one);
       if (one.type === 'interval' || one.type === 'result') throw new RangeError('no such column');
     };
     begin();
-    for (let i = 0; i < 3; i++) station.event(interval());
+    for (let i = 0; i < 3; i++) session.event(interval());
     const more = next('file');
     report(0);
     await more;
     assert.equal(documents[0].totals.sent, 20);
-    await station.finish(sampleResult([]));
-    assert.equal(said.filter((what) => what === 'interval').length, 1);
+    await session.finish(sampleResult([]));
     assert.equal(said.filter((what) => what === 'warning').length, 1);
-    station.event({ type: 'warning', text: 'The token could not be renewed.' });
+    session.event({ type: 'warning', text: 'The token could not be renewed.' });
     assert.equal(said.filter((what) => what === 'warning').length, 2, 'what is said is still said');
   });
 
   test('and without results where none can be made', async () => {
-    const { run, station, said } = stage({});
-    station.event({ ...run.start, plan: /** @type {any} */ ({ requirements: [] }) });
-    station.begin(run.zero);
+    const { run, session, said } = stage({});
+    session.event({ ...run.start, plan: /** @type {any} */ ({ requirements: [] }) });
+    session.begin(run.zero);
     assert.deepEqual(said, ['start', 'warning']);
-    station.event(interval());
-    await station.finish(sampleResult([]));
+    session.event(interval());
+    await session.finish(sampleResult([]));
     assert.deepEqual(said.slice(2), ['interval', 'files stopped', 'result', 'served']);
   });
 
   test('makes no result that nobody wants', async () => {
-    const { station, said, begin } = stage(CLOSED, { outlets: [] });
+    const { session, said, begin } = stage(CLOSED, { outlets: [] });
     begin();
-    station.event(interval());
+    session.event(interval());
     assert.deepEqual(said, ['start', 'interval']);
   });
 
   test('but one for the view where there are requirements', async () => {
-    const { run, station, shown } = stage({}, { outlets: [], requirements: ['p99<1s'] });
-    station.event(run.start);
-    station.begin(run.zero);
+    const { run, session, shown } = stage({}, { outlets: [], requirements: ['p99<1s'] });
+    session.event(run.start);
+    session.begin(run.zero);
     assert.equal(shown[0].requirements[0].verdict, 'not proven');
   });
 
   test('ends without a word where no run had begun', async () => {
-    const { station, said } = stage({});
-    await station.close();
+    const { session, said } = stage({});
+    await session.close();
     assert.deepEqual(said, ['files stopped', 'view closed', 'server closed']);
   });
 
   test('warns once where it cannot make sense of what is reported, and goes on', async () => {
-    const { station, ports, said, begin } = stage({});
+    const { session, ports, said, begin } = stage({});
     begin();
     for (const rows of [[], undefined]) {
       ports[0].emit('message', { atMs: 1000, tally: {}, rows, open: null });
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
     assert.equal(said.filter((what) => what === 'warning').length, 1);
-    await station.finish(sampleResult([]));
+    await session.finish(sampleResult([]));
     assert.equal(said.at(-1), 'served');
   });
 });

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
 import { TOOL_VERSION } from '../../src/common/version.js';
-import { createMetricsServer } from '../../src/live/metrics-server.js';
+import { createMetricsServer, parseListenAddress } from '../../src/live/metrics-server.js';
 import { render } from '../../src/report/data/prometheus.js';
 import { sampleResult, spread } from '../result/sample.js';
 
@@ -146,12 +146,69 @@ describe('what is refused', HANGS, () => {
   });
 });
 
+/** @type {[string, number][]} Host, status */
+const HOSTS = [
+  ['127.0.0.1:9464', 200],
+  ['127.9.9.9', 200],
+  ['localhost', 200],
+  ['LocalHost:80', 200],
+  ['[::1]:9464', 200],
+  ['evil.example', 421],
+  ['127.0.0.1.evil.example:9464', 421],
+  ['localhost.evil.example', 421],
+  ['10.0.0.1', 421],
+  ['[::2]', 421],
+  ['', 421],
+];
+
+describe('the Host of a request', HANGS, () => {
+  for (const [host, status] of HOSTS) {
+    test(`${host || 'that is empty'}: ${status}`, async (t) => {
+      const server = await start(t);
+      server.update(result(10));
+      const socket = await connection(t, server, `GET /metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      const [chunk] = await once(socket, 'data');
+      assert.match(String(chunk), new RegExp(`^HTTP/1\\.1 ${status} `));
+      assert.equal(String(chunk).includes('vault_pki_load_'), status === 200);
+    });
+  }
+
+  test('does not matter where the user lets all others read', async (t) => {
+    const server = await createMetricsServer({ host: '0.0.0.0', port: 0 });
+    t.after(() => server.close());
+    const socket = await connection(t, server, 'GET /metrics HTTP/1.1\r\nHost: load-1.example\r\n\r\n');
+    assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('limits', HANGS, () => {
+  test('a head that is too large is refused', async (t) => {
+    const server = await start(t);
+    const socket = await connection(t, server, `GET /metrics HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+    assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 431 /);
+  });
+
+  test('idle connections make room for a new one', async (t) => {
+    const server = await start(t);
+    for (let i = 0; i < 32; i++) {
+      const socket = await connection(t, server, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      await once(socket, 'data');
+    }
+    const refused = await connection(t, server, '');
+    await once(refused.resume(), 'close');
+    assert.equal((await ask(server)).status, 200);
+  });
+});
+
 /** @type {[string, string][]} what a scraper has sent when the server closes */
 const SCRAPERS = [
   ['that only connected', ''],
-  ['that stopped in the midst of its request', 'GET /metrics HTTP/1.1\r\nHost: x\r\n'],
-  ['that keeps its connection for the next scrape', 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ['that never sends the body it promised', 'POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n'],
+  ['that stopped in the midst of its request', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n'],
+  ['that keeps its connection for the next scrape', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  [
+    'that never sends the body it promised',
+    'POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n',
+  ],
 ];
 
 describe('closing', HANGS, () => {
@@ -173,7 +230,7 @@ describe('closing', HANGS, () => {
     server.update(result(400));
     const socket = await connection(t, server, '');
     socket.pause();
-    socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200));
+    socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(200));
     await ask(server);
     await server.close();
   });
@@ -204,7 +261,7 @@ describe('where it listens', HANGS, () => {
     const server = await start(t);
     const taken = createMetricsServer({ host: '127.0.0.1', port: portOf(server) });
     const { message } = await refusal(taken, 'metrics_port_in_use');
-    assert.equal(message, `--metrics cannot listen on ${server.address}: something else listens there.`);
+    assert.equal(message, `--metrics cannot listen on ${server.address}: the port is in use.`);
   });
 });
 
@@ -220,3 +277,54 @@ async function refusal(starting, code) {
   assert.ok(error.remedy);
   return error;
 }
+
+/** @type {[string, string, string, number][]} what, text, host, port */
+const ADDRESSES = [
+  ['a port alone is of loopback', '9464', '127.0.0.1', 9464],
+  ['with a colon in front too', ':9464', '127.0.0.1', 9464],
+  ['an IPv4 address', '127.0.0.1:9464', '127.0.0.1', 9464],
+  ['an IPv6 address, without its brackets', '[::1]:9464', '::1', 9464],
+  ['an IPv6 address with a zone', '[fe80::1%eth0]:9464', 'fe80::1%eth0', 9464],
+  ['a name', 'localhost:9464', 'localhost', 9464],
+  ['a name with dots and dashes', 'load-1.example.com:80', 'load-1.example.com', 80],
+  ['a name of one letter', 'a:80', 'a', 80],
+  ['every address of this machine', '0.0.0.0:9464', '0.0.0.0', 9464],
+  ['the same of IPv6', '[::]:9464', '::', 9464],
+  ['port 0', '127.0.0.1:0', '127.0.0.1', 0],
+  ['port 0 alone', '0', '127.0.0.1', 0],
+  ['the highest port', ':65535', '127.0.0.1', 65_535],
+  ['spaces around it', ' 9464 ', '127.0.0.1', 9464],
+];
+
+const NO_ADDRESSES = [
+  ...['', '  ', '65536', '127.0.0.1:999999999999', '127.0.0.1:-1', 'localhost:94.64', 'localhost:0x24f8'],
+  ...[
+    'localhost:',
+    '127.0.0.1',
+    'localhost',
+    '[::1]',
+    '::1',
+    '::1:9464',
+    '[localhost]:9464',
+    '[127.0.0.1]:9464',
+  ],
+  ...['a:b:9464', '1.2.3:9464', '127.0.0.256:9464', 'local host:9464', 'host-:9464', 'http://127.0.0.1:9464'],
+  ...['127.0.0.1:9464/metrics', 'a\u0007:1', `${'x'.repeat(1000)}:`],
+];
+
+describe('parseListenAddress', () => {
+  for (const [what, text, host, port] of ADDRESSES) {
+    test(`takes ${what}: ${text}`, () => assert.deepEqual(parseListenAddress(text), { host, port }));
+  }
+
+  for (const text of NO_ADDRESSES) {
+    test(`refuses ${JSON.stringify(text.slice(0, 30))}`, () => {
+      assert.throws(() => parseListenAddress(text), {
+        code: 'bad_listen_address',
+        exitCode: 1,
+        message: `--metrics is ${JSON.stringify(text.slice(0, 80))}, which is not a port or an address with a port.`,
+        remedy: 'Write it as 9464, 127.0.0.1:9464 or [::1]:9464.',
+      });
+    });
+  }
+});

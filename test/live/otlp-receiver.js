@@ -1,7 +1,7 @@
 /** For tests of pushing: time that passes only when a test says so, and a receiver that answers as it is told. */
 import { targetError } from '../../src/common/errors.js';
 import { sampleResult, spread } from '../result/sample.js';
-/** @import { Answer, Asked } from '../../src/http/request.js' */
+/** @import { RequestOptions, Response } from '../../src/http/request.js' */
 
 /** @typedef {number | {status: number, headers?: Record<string, string>, body?: unknown} | Error | 'held'} Reply a status alone: with an empty body */
 
@@ -15,7 +15,7 @@ export function result(number) {
   });
 }
 
-/** @param {Asked} asked @returns {number} which result it holds */
+/** @param {RequestOptions} asked @returns {number} which result it holds */
 export function numberOf({ body }) {
   const [{ resource }] = JSON.parse(String(body)).resourceMetrics;
   const id = resource.attributes.find(
@@ -57,12 +57,12 @@ export function createTime() {
 
 /** @param {...Reply} replies in turn; after them, 200 */
 export function createReceiver(...replies) {
-  /** @type {((answer: Answer) => void)[]} */
+  /** @type {((answer: Response) => void)[]} */
   const held = [];
   /** @type {((error: Error) => void)[]} */
   const cut = [];
   return {
-    /** @type {Asked[]} */
+    /** @type {RequestOptions[]} */
     asked: [],
     closed: 0,
     /** Answers what is held. @param {Reply} reply */
@@ -70,7 +70,7 @@ export function createReceiver(...replies) {
       for (const resolve of held.splice(0)) resolve(answerOf(reply));
       await settle();
     },
-    /** @param {Asked} asked @returns {Promise<Answer>} */
+    /** @param {RequestOptions} asked @returns {Promise<Response>} */
     request(asked) {
       this.asked.push(asked);
       const reply = replies.shift() ?? 200;
@@ -88,7 +88,7 @@ export function createReceiver(...replies) {
   };
 }
 
-/** @param {Reply} reply @returns {Answer} */
+/** @param {Reply} reply @returns {Response} */
 function answerOf(reply) {
   const {
     status,

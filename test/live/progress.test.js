@@ -147,7 +147,7 @@ test('warnings are lines at once, wrapped, without control characters', () => {
     type: 'warning',
     text: `the \u001b[31mtoken expires ${'soon '.repeat(30)}`,
   });
-  assert.match(written.text, /^Warning: the \?\[31mtoken expires soon/);
+  assert.match(written.text, /^Warning: the \\u\{1b\}\[31mtoken expires soon/);
   for (const line of written.text.split('\n')) assert.ok(line.length <= 80);
 });
 
@@ -186,4 +186,38 @@ test('a second run is shown as the first was', () => {
   }
   assert.equal(written.text.match(/^ocsp on /gm)?.length, 2);
   assert.equal(written.text.match(/^1 s\/20 s /gm)?.length, 2);
+});
+
+test('no string of a server, a plan or a scenario reaches the terminal with control or bidi characters', () => {
+  const evil = 'a\u001b]0;b\u0007c\u009bd\u202ee\u007f\n::error::f';
+  for (const terminal of [
+    { isTTY: false },
+    { isTTY: true, columns: 200, rows: 40 },
+    { isTTY: true, columns: 40 },
+  ]) {
+    let text = '';
+    const write = (/** @type {string} */ more) => {
+      text += more;
+    };
+    const view = createView({ write, terminal });
+    const lines = [{ durationMs: 60_000, from: 1, to: 1 }];
+    const load = { ratePerSecond: 1, rampUpMs: 0, shard: null, stages: [{ name: evil, lines }] };
+    const requirements = [{ text: evil, verdict: /** @type {const} */ ('not met'), ...JUDGED }];
+    view.event({ type: 'progress', label: evil, done: 1, total: 2 });
+    view.event({
+      type: 'start',
+      plan: { operation: evil, load, requirements: [{}] },
+      target: { url: evil, product: evil, version: evil },
+      planned: 1,
+    });
+    view.soFar({ requirements });
+    view.event(interval({ errors: { [evil]: 3 } }));
+    view.event({ type: 'notice', text: evil });
+    view.event({ type: 'warning', text: evil });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the view moves the cursor with them
+    const own = text.replaceAll(/\r?\u001b\[\d+A\u001b\[J/g, '').replaceAll('\n', '');
+    assert.doesNotMatch(own, /[\p{Cc}\u202e]/u);
+    assert.doesNotMatch(text, /^::/m);
+    assert.match(own, /a\\u\{1b\}/);
+  }
 });

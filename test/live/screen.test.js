@@ -10,7 +10,7 @@ afterEach(() => mock.timers.reset());
 const CALM_MS = 150;
 
 /** @param {{columns?: number, rows?: number}} [size] of the terminal */
-async function stage(size = { columns: 80, rows: 24 }) {
+function stage(size = { columns: 80, rows: 24 }) {
   const terminal = createTerminalScreen(size);
   let stopped = '';
   let isStopped = false;
@@ -29,7 +29,6 @@ async function stage(size = { columns: 80, rows: 24 }) {
     },
   };
   const screen = liveScreen(writer, { isTTY: true, ...size });
-  await screen.isReady;
   return {
     screen,
     seen: () => terminal.lines().filter((line) => line !== ''),
@@ -55,8 +54,8 @@ async function stage(size = { columns: 80, rows: 24 }) {
 const picture = (/** @type {number} */ second) => `Progress ${second}\nRate ${second * 2}\nErrors none`;
 
 describe('a live screen', () => {
-  test('has the last picture below the lines that stay', async () => {
-    const { screen, seen } = await stage();
+  test('has the last picture below the lines that stay', () => {
+    const { screen, seen } = stage();
     screen.lines(['start']);
     screen.show(picture(1));
     screen.show(picture(2));
@@ -68,8 +67,8 @@ describe('a live screen', () => {
     assert.deepEqual(seen(), ['start', 'Warning: one', 'two', 'the end']);
   });
 
-  test('draws nothing on a terminal that was stopped, and the newest picture when it goes on', async () => {
-    const { screen, seen, stop, goOn, written, kept } = await stage();
+  test('draws nothing on a terminal that was stopped, and the newest picture when it goes on', () => {
+    const { screen, seen, stop, goOn, written, kept } = stage();
     screen.lines(['start']);
     screen.show(picture(1));
     stop();
@@ -81,8 +80,8 @@ describe('a live screen', () => {
     assert.deepEqual(seen(), ['start', 'Progress 999', 'Rate 1998', 'Errors none']);
   });
 
-  test('keeps warnings for a terminal that was stopped, and leaves it clean at the end', async () => {
-    const { screen, seen, stop, goOn } = await stage();
+  test('keeps warnings for a terminal that was stopped, and leaves it clean at the end', () => {
+    const { screen, seen, stop, goOn } = stage();
     screen.lines(['start']);
     screen.show(picture(1));
     stop();
@@ -95,17 +94,8 @@ describe('a live screen', () => {
     assert.deepEqual(seen(), ['start', 'Warning: one', 'Warning: two']);
   });
 
-  test('shows a picture before log-update was there when it is', async () => {
-    const terminal = createTerminalScreen();
-    const writer = { write: terminal.write, isBusy: () => false, onFree() {} };
-    const screen = liveScreen(writer, { isTTY: true });
-    screen.show(picture(1));
-    await screen.isReady;
-    assert.deepEqual(terminal.lines(), ['Progress 1', 'Rate 2', 'Errors none', '']);
-  });
-
-  test('draws on a terminal that does not know how large it is', async () => {
-    const { screen, seen } = await stage({ columns: 80, rows: 24 });
+  test('draws on a terminal that does not know how large it is', () => {
+    const { screen, seen } = stage({ columns: 80, rows: 24 });
     screen.resize(0, 0);
     mock.timers.tick(CALM_MS);
     screen.show(picture(1));
@@ -113,7 +103,6 @@ describe('a live screen', () => {
     const terminal = createTerminalScreen();
     const writer = { write: terminal.write, isBusy: () => false, onFree() {} };
     const unknown = liveScreen(writer, { isTTY: true, columns: 0, rows: 0 });
-    await unknown.isReady;
     unknown.show(picture(1));
     assert.equal(terminal.lines()[0], 'Progress 1');
   });
@@ -123,8 +112,8 @@ describe('on a live screen whose size changes', () => {
   const wide = ['Progress 1 '.padEnd(90, '█'), `Rate ${'1'.repeat(50)}`, '', 'short'].join('\n');
 
   for (const sizes of [[60], [40], [150], [60, 150, 40], [20, 100], [45, 44, 43, 42, 41]]) {
-    test(`nothing is left of the last picture: 100, ${sizes.join(', ')}`, async () => {
-      const { screen, seen, resize } = await stage({ columns: 100, rows: 24 });
+    test(`nothing is left of the last picture: 100, ${sizes.join(', ')}`, () => {
+      const { screen, seen, resize } = stage({ columns: 100, rows: 24 });
       screen.lines(['start']);
       screen.show(wide);
       for (const columns of sizes) {
@@ -138,8 +127,8 @@ describe('on a live screen whose size changes', () => {
       assert.deepEqual(seen(), ['start']);
     });
 
-    test(`nor where it changes all the time: 100, ${sizes.join(', ')}`, async () => {
-      const { screen, seen, resize, written } = await stage({ columns: 100, rows: 24 });
+    test(`nor where it changes all the time: 100, ${sizes.join(', ')}`, () => {
+      const { screen, seen, resize, written } = stage({ columns: 100, rows: 24 });
       screen.lines(['start']);
       screen.show(wide);
       const before = written();
@@ -155,8 +144,8 @@ describe('on a live screen whose size changes', () => {
     });
   }
 
-  test('warnings and the end do not wait until it is calm', async () => {
-    const { screen, seen, resize } = await stage({ columns: 100, rows: 24 });
+  test('warnings and the end do not wait until it is calm', () => {
+    const { screen, seen, resize } = stage({ columns: 100, rows: 24 });
     screen.lines(['start']);
     screen.show(wide);
     resize(50);
@@ -171,8 +160,8 @@ describe('on a live screen whose size changes', () => {
     assert.deepEqual(seen(), ['start', 'Warning: one']);
   });
 
-  test('a picture that is higher than the terminal goes as far as it was drawn', async () => {
-    const { screen, seen } = await stage({ columns: 80, rows: 4 });
+  test('a picture that is higher than the terminal goes as far as it was drawn', () => {
+    const { screen, seen } = stage({ columns: 80, rows: 4 });
     screen.lines(['start']);
     screen.show('1\n2\n3\n4\n5');
     assert.deepEqual(seen(), ['start', '3', '4', '5']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createSetText } from '../../src/live/set-text.js';
+import { createSetText } from '../../src/live/files.js';
 import { render } from '../../src/report/data/json.js';
 import { makeRunSet, validateRunSet } from '../../src/result/runs/run-set.js';
 import { runOf } from '../result/runs.js';

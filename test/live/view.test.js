@@ -1,9 +1,8 @@
 /** The view on a terminal: what is drawn over what. What the lines say is in panel.test.js. */
 import assert from 'node:assert/strict';
 import { afterEach, mock, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { createView } from '../../src/live/view.js';
+import { createView, warmUpDrawing } from '../../src/live/view.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
 import { sampleResult } from '../result/sample.js';
 import { interval, START } from './interval.js';
@@ -19,28 +18,22 @@ function stage(changes) {
     },
     terminal: { isTTY: true, columns: 80, rows: 24, ...changes },
   });
-  /** Waits, turn by turn, until log-update has loaded and something is drawn. */
-  async function drawn() {
-    await import('log-update');
-    for (let turns = 0; turns < 100 && written.text === ''; turns++) await turn();
-  }
   /** What was written since it was asked last, without escape sequences. */
   function seen() {
     const { text } = written;
     written.text = '';
     return { raw: text, plain: stripVTControlCharacters(text) };
   }
-  return { view, drawn, seen };
+  return { view, seen };
 }
 
 afterEach(() => mock.timers.reset());
 
-test('the start stays, a few lines are drawn over again, and are gone at the end', async () => {
-  const { view, drawn, seen } = stage();
+test('the start stays, a few lines are drawn over again, and are gone at the end', () => {
+  const { view, seen } = stage();
   view.event(START);
   assert.equal(seen().raw, 'ocsp on http://127.0.0.1:8200 (Vault 1.21.1): 400 requests planned\n');
   view.event(interval({ elapsedMs: 1000 }));
-  await drawn();
   const { plain } = seen();
   assert.match(
     plain,
@@ -49,7 +42,7 @@ test('the start stays, a few lines are drawn over again, and are gone at the end
   assert.ok(plain.split('\n').every((line) => line.length < 80));
   view.event(interval({ elapsedMs: 2000 }));
   const second = seen();
-  assert.ok(second.raw.includes('\u001b[1A'), 'goes up to draw over the last lines');
+  assert.ok(second.raw.startsWith('\r\u001b[5A\u001b[J'), 'goes up to draw over the last lines');
   assert.match(second.plain, /2 s of 20 s, 18 s left/);
   view.event({ type: 'warning', text: 'late' });
   assert.match(seen().plain, /^\rWarning: late\nProgress /);
@@ -62,10 +55,9 @@ test('the start stays, a few lines are drawn over again, and are gone at the end
   assert.equal(seen().raw, '', 'nothing after the end');
 });
 
-test('preparation is one line, and gives way to the run', async () => {
-  const { view, drawn, seen } = stage();
+test('preparation is one line, and gives way to the run', () => {
+  const { view, seen } = stage();
   view.event({ type: 'progress', label: 'Making keys', done: 1, total: 2000 });
-  await drawn();
   assert.equal(seen().plain, 'Making keys  1 of 2,000\n');
   view.event({ type: 'progress', label: 'Making keys', done: 2, total: 2000 });
   assert.match(seen().plain, /2 of 2,000/);
@@ -75,14 +67,13 @@ test('preparation is one line, and gives way to the run', async () => {
   view.close();
 });
 
-test('requirements are shown as far as they are judged', async () => {
-  const { view, drawn, seen } = stage();
+test('requirements are shown as far as they are judged', () => {
+  const { view, seen } = stage();
   const judged = { limit: 200, unit: /** @type {const} */ ('ms'), reason: '' };
   view.event(START);
   seen();
   view.soFar({ requirements: [{ text: 'p99<200ms', verdict: 'not proven', actual: 12.3, ...judged }] });
   view.event(interval());
-  await drawn();
   assert.match(seen().plain, /\nRequired {3}p99<200ms {2}not proven yet: 12\.3 ms\n$/);
   view.event(START);
   seen();
@@ -91,10 +82,9 @@ test('requirements are shown as far as they are judged', async () => {
   view.close();
 });
 
-test('on a narrow terminal one line has to do, whole parts left out', async () => {
-  const { view, drawn, seen } = stage({ columns: 30 });
+test('on a narrow terminal one line has to do, whole parts left out', () => {
+  const { view, seen } = stage({ columns: 30 });
   view.event(interval());
-  await drawn();
   assert.equal(seen().plain, '1 s/20 s  19/s  p99 12.3 ms\n');
   mock.timers.enable({ apis: ['setTimeout'] });
   view.resize(100, 30);
@@ -107,13 +97,12 @@ test('on a narrow terminal one line has to do, whole parts left out', async () =
   assert.equal(seen().raw, '', 'nothing after the end');
 });
 
-test('a terminal that does not know how wide it is has the usual width', async () => {
+test('a terminal that does not know how wide it is has the usual width', () => {
   for (const columns of [0, undefined]) {
-    const { view, drawn, seen } = stage({ columns, rows: 0 });
+    const { view, seen } = stage({ columns, rows: 0 });
     view.event(START);
     assert.equal(seen().raw, 'ocsp on http://127.0.0.1:8200 (Vault 1.21.1): 400 requests planned\n');
     view.event(interval());
-    await drawn();
     assert.match(seen().plain, /^Progress {3}█+░+ /);
     view.resize(0, 0);
     view.event({ type: 'warning', text: 'a sentence that is longer than twenty characters' });
@@ -122,8 +111,8 @@ test('a terminal that does not know how wide it is has the usual width', async (
   }
 });
 
-test('a rate is judged in the unit that it was asked for in', async () => {
-  const { view, drawn, seen } = stage();
+test('a rate is judged in the unit that it was asked for in', () => {
+  const { view, seen } = stage();
   const required = ['p99<1s', 'rate>=72000/h'].map((text) => parseRequirement(text));
   view.event({ ...START, plan: { ...START.plan, requirements: required } });
   seen();
@@ -134,13 +123,12 @@ test('a rate is judged in the unit that it was asked for in', async () => {
     ],
   });
   view.event(interval());
-  await drawn();
   assert.match(seen().plain, / {2}met so far: 12\.3 ms\n.*rate>=72000\/h {2}met so far: 72,468\/h\n$/);
   view.close();
 });
 
-test('after an interruption requirements stay as they stood', async () => {
-  const { view, drawn, seen } = stage();
+test('after an interruption requirements stay as they stood', () => {
+  const { view, seen } = stage();
   /** @param {'met' | 'not met'} verdict */
   const judged = (verdict) => ({
     requirements: [
@@ -150,35 +138,33 @@ test('after an interruption requirements stay as they stood', async () => {
   view.soFar(judged('met'));
   view.event(interval({ phase: 'draining' }));
   view.soFar(judged('not met'));
+  seen();
   view.event(interval({ phase: 'draining', elapsedMs: 5000 }));
-  await drawn();
   const { plain } = seen();
-  assert.match(plain, /^Progress {3}5 s, waiting for the last responses\nRate {7}19\/s succeeded\n/);
+  assert.match(plain, /^\rProgress {3}5 s, waiting for the last responses\nRate {7}19\/s succeeded\n/);
   assert.match(plain, / met so far: 1\.00 ms\n$/);
   view.close();
 });
 
-test('colour only where it is asked for', async () => {
+test('colour only where it is asked for', () => {
   const failed = { text: 'p99<1ms', verdict: /** @type {const} */ ('not met'), actual: 12.3, limit: 1 };
   const requirements = [{ ...failed, unit: /** @type {const} */ ('ms'), reason: '' }];
   for (const color of [true, false]) {
-    const { view, drawn, seen } = stage({ color });
+    const { view, seen } = stage({ color });
     view.soFar({ requirements });
     view.event(interval());
-    await drawn();
     assert.equal(seen().raw.includes('\u001b[31m'), color);
     view.close();
   }
 });
 
-test('a low rate is a mean over many seconds, so that it does not flicker', async () => {
-  const { view, drawn, seen } = stage();
+test('a low rate is a mean over many seconds, so that it does not flicker', () => {
+  const { view, seen } = stage();
   view.event({
     ...START,
     plan: { operation: 'ocsp', load: { ratePerSecond: 0.5, rampUpMs: 0, shard: null } },
   });
   view.event(interval({ elapsedMs: 1000, ratePerSecond: 0 }));
-  await drawn();
   for (let second = 2; second <= 40; second++) {
     seen();
     view.event(interval({ elapsedMs: second * 1000, ratePerSecond: second % 2 }));
@@ -197,14 +183,13 @@ const ACHIEVED = [
   ['so is what falls short', 20, [20, 19], '19/s succeeded, 20/s offered'],
 ];
 for (const [what, ratePerSecond, rates, shown] of ACHIEVED) {
-  test(`the rate of late: ${what}`, async () => {
-    const { view, drawn, seen } = stage();
+  test(`the rate of late: ${what}`, () => {
+    const { view, seen } = stage();
     view.event({ ...START, plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } } });
     seen();
     for (const [i, rate] of rates.entries()) {
       view.event(interval({ elapsedMs: (i + 1) * 1000, ratePerSecond: rate }));
     }
-    await drawn();
     view.event({ type: 'warning', text: 'all of it once more' });
     const lines = seen().plain.split('\n');
     assert.equal(lines.filter((line) => line.startsWith('Rate ')).at(-1), `Rate       ${shown}`);
@@ -217,12 +202,11 @@ const STAGES = [
   { name: 'peak', lines: [{ durationMs: 6000, from: 40, to: 40 }] },
 ];
 
-test('stages are named while they go on, with what they offer then, and no longer once they are over', async () => {
-  const { view, drawn, seen } = stage();
+test('stages are named while they go on, with what they offer then, and no longer once they are over', () => {
+  const { view, seen } = stage();
   const load = { ...START.plan.load, ratePerSecond: 40, warmupMs: 1000, stages: STAGES };
   view.event({ ...START, plan: { ...START.plan, load } });
   view.event(interval({ elapsedMs: 500, phase: 'warmup', totalMs: 11_000 }));
-  await drawn();
   assert.doesNotMatch(seen().plain, /Stage/);
   view.event(interval({ elapsedMs: 3000, totalMs: 11_000 }));
   assert.match(seen().plain, /Stage {6}1 of 2, 2 s left: ramp\nRate .*succeeded, 15\/s offered\n/);
@@ -246,3 +230,16 @@ test('where nothing can be drawn over, a line a second names the stage too', () 
   assert.match(seen().plain, /^5 s\/10 s .*stage peak .*in flight$/m);
   view.close();
 });
+
+for (const [what, terminal] of /** @type {const} */ ([
+  ['a terminal with colours', { isTTY: true, columns: 120, rows: 40, color: true }],
+  ['a narrow terminal', { isTTY: true, columns: 30, rows: 10 }],
+  ['a log', { isTTY: false }],
+])) {
+  test(`the warm-up draws as on ${what}, and shows nothing`, (t) => {
+    const shown = t.mock.method(process.stderr, 'write', () => true);
+    const written = warmUpDrawing(terminal);
+    assert.equal(shown.mock.callCount(), 0);
+    assert.ok(written > 10 * 20, String(written));
+  });
+}

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { operation as login } from '../../src/operations/approle-login.js';
-import { operation as health } from '../../src/operations/health.js';
-import { operation as http } from '../../src/operations/http.js';
-import { operation as lookup } from '../../src/operations/token-lookup.js';
+import { approleLogin as login } from '../../src/operations/approle-login.js';
+import { health } from '../../src/operations/health.js';
+import { http } from '../../src/operations/http.js';
+import { tokenLookup as lookup } from '../../src/operations/token-lookup.js';
 import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
 
 /** @import { Row } from './calls-support.js' */

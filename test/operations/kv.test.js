@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeLeft } from '../../src/operations/kv.js';
-import { operation as read } from '../../src/operations/kv-read.js';
-import { operation as write } from '../../src/operations/kv-write.js';
+import { kvRead as read, kvWrite as write } from '../../src/operations/kv.js';
 import { secretValue } from '../../src/operations/request-parts.js';
 import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
 
@@ -110,7 +108,10 @@ test('kv-read judges by the same order as it asks', () => {
 });
 
 test('what cannot be meant is refused', () => {
-  assertUsage(() => planOf(read, { filled: true }), /--filled says .* --kv-mount does not say where/);
+  assertUsage(
+    () => planOf(read, { filled: true }),
+    /--filled reads existing secrets, but --kv-mount does not say where/,
+  );
   for (const mount of ['/', 'a//b', 'a/../b', 'with space']) {
     assertUsage(() => planOf(write, { kvMount: mount }), /--kv-mount is .* not the path of a mount/);
   }
@@ -119,12 +120,42 @@ test('what cannot be meant is refused', () => {
   assertUsage(() => planOf(write, { kvVersion: '3' }), /--kv-version/);
 });
 
-test('what is left is named with the flags that read it', () => {
-  const text = (/** @type {Record<string, unknown>} */ given) =>
-    describeLeft(planOf(write, { kvMount: 'kv', ...given }), { mount: 'kv', version: '2' }, 7);
+test('the secrets that stay in an existing store are named with the flags that read them', async () => {
+  const found = { data: { path: 'kv/', type: 'kv', options: { version: '2' } } };
+  const left = async (/** @type {Record<string, unknown>} */ given) => {
+    /** @type {string[]} */
+    const said = [];
+    /** @type {(() => Promise<void>)[]} */
+    const ends = [];
+    await write.prepare(
+      /** @type {any} */ ({
+        plan: planOf(write, { kvMount: 'kv', requests: 7, ...given }),
+        client: {
+          origin: CALL.origin,
+          hasToken: true,
+          health: async () => ({
+            status: 200,
+            json: { initialized: true, sealed: false, version: '1.21.1' },
+          }),
+          read: async (/** @type {string} */ path) =>
+            path.startsWith('sys/') ? found : { data: { num_uses: 0, expire_time: null, ttl: 0 } },
+        },
+        onEnd: (/** @type {() => Promise<void>} */ end) => ends.push(end),
+        notice: (/** @type {string} */ text) => said.push(text),
+        warn: (/** @type {string} */ text) => said.push(text),
+      }),
+    );
+    assert.deepEqual(said, [], 'not before the end');
+    for (const end of ends) await end();
+    return said.join();
+  };
   assert.equal(
-    text({}),
-    'Up to 7 secrets stay in kv, below vault-pki-load/seed-1/; kv-read --kv-mount kv --filled --paths 7 reads them.',
+    await left({}),
+    'Up to 7 secrets stay in kv, below vault-pki-load/seed-1/; if all of them were written, kv-read --kv-mount kv --filled --paths 7 reads them.',
   );
-  assert.match(text({ size: 9, dataSeed: 5 }), /--paths 7 --size 9 --data-seed 5 reads them/);
+  assert.match(await left({ size: 9, dataSeed: 5 }), /--paths 7 --size 9 --data-seed 5 reads them/);
+  assert.equal(
+    await left({ kvMount: 'kv', paths: 3 }).then((text) => text.includes('--paths 3 reads')),
+    true,
+  );
 });

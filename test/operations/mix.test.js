@@ -1,44 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mixOf } from '../../src/operations/mix.js';
-import { createChooser } from '../../src/operations/request-parts.js';
 import { load } from '../engine/load-plan.js';
 
 /** @import { Member } from '../../src/operations/mix.js' */
-
-for (const weights of [
-  [1, 1],
-  [95, 5],
-  [1000, 1],
-  [0.5, 3, 7.25, 1, 2],
-]) {
-  test(`the choice by weights of ${weights}: shares are within 3 sigma, but for what chance allows`, () => {
-    const all = weights.reduce((sum, weight) => sum + weight, 0);
-    const [seeds, requests] = [60, 5000];
-    let outside = 0;
-    for (let seed = 0; seed < seeds; seed++) {
-      const choose = createChooser(weights, seed * 7919);
-      const counts = weights.map(() => 0);
-      for (let index = 0; index < requests; index++) counts[choose(index)]++;
-      for (const [i, weight] of weights.entries()) {
-        const share = weight / all;
-        const off = Math.abs(counts[i] - requests * share) / Math.sqrt(requests * share * (1 - share));
-        assert.ok(off < 6, `${off} sigma, seed ${seed}`);
-        if (off > 3) outside++;
-      }
-    }
-    // 0.27 % of a normal distribution; a rare one's is skewed.
-    assert.ok(outside <= 0.03 * seeds * weights.length, `${outside} outside`);
-  });
-}
-
-test('the choice follows from the seed and the index alone', () => {
-  const [one, other, another] = [42, 42, 1].map((seed) => createChooser([3, 1, 6], seed));
-  const chosen = Array.from({ length: 2000 }, (_, i) => one(i));
-  for (let i = 1999; i >= 0; i--) assert.equal(other(i), chosen[i]);
-  const same = chosen.filter((choice, i) => choice === another(i)).length;
-  assert.ok(same > 750 && same < 1100, `${same} of 2000`);
-});
 
 /**
  * @param {string} name
@@ -95,28 +60,17 @@ test('a mix asks and judges each by its own plan and fixture, and has the notes 
   assert.deepEqual(both.takeNotes(fixture), [[], ['write was seen.']]);
 });
 
-test('a mix of which one cannot be prepared, or of two servers, cleans up what the others made', async () => {
-  /** @type {string[]} */
-  const cleaned = [];
-  const cleanup = (/** @type {any} */ { plan }, /** @type {any} */ { of }) => {
-    cleaned.push(`${plan.options.path} ${of}`);
+test('a mix of two servers is refused, and of which one cannot be prepared, too', async () => {
+  const failing = () => {
+    throw new Error('no such mount');
   };
-  const failing = (/** @type {string} */ message) => () => {
-    throw new Error(message);
-  };
-  const { warnings, prepared } = mix(
-    member('read', { cleanup }),
-    member('sticky', { cleanup: failing('it is gone') }),
-    member('write', { cleanup, prepare: failing('no such mount') }),
-    member('later', { cleanup }),
+  await assert.rejects(
+    mix(member('read'), member('write', { prepare: failing })).prepared(),
+    /no such mount/,
   );
-  await assert.rejects(prepared(), /no such mount/);
-  assert.deepEqual(cleaned.splice(0), ['/read read']);
-  assert.deepEqual(warnings, ['What sticky has made could not be removed: it is gone']);
-  const apart = mix(member('read', { cleanup }), member('ocsp', { cleanup }, 'http://192.0.2.2:80'));
-  const message = /read is asked of http:\/\/192\.0\.2\.1:8200, but ocsp of http:\/\/192\.0\.2\.2:80/;
+  const apart = mix(member('read'), member('ocsp', {}, 'http://192.0.2.2:80'));
+  const message = /read goes to http:\/\/192\.0\.2\.1:8200, but ocsp to http:\/\/192\.0\.2\.2:80/;
   await assert.rejects(apart.prepared(), message);
-  assert.equal(cleaned.length, 2);
 });
 
 test('a mix says once what several of its operations find out alike', async () => {

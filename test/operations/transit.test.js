@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { secretValue } from '../../src/operations/request-parts.js';
-import { bytesOf, isSignature, operation } from '../../src/operations/transit.js';
+import { bytesOf, isSignature, transit as operation } from '../../src/operations/transit.js';
 import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
 
 /** @import { Row } from './calls-support.js' */

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../../src/pki/certificate-check.js';
+import {
+  CERTIFICATE_FAILURES,
+  checkIssuedCertificate,
+  matchPrivateKey,
+} from '../../src/pki/certificate-check.js';
 import { commonNameOf, hasExtendedKeyUsage, isCa, parseCertificate } from '../../src/pki/certificate-der.js';
 import { DerReader, TAG } from '../../src/pki/der.js';
 import { ipBytes } from '../../src/pki/names.js';
-import { matchPrivateKey } from '../../src/pki/private-key.js';
 import { encodePem } from '../../src/pki/text.js';
 import { bytesOf, der, extension, oid } from './ocsp-builder.js';
 import { EXTENSIONS, Issued, KEY_KINDS, makeKeys, nameOf, signed, TestCa } from './test-ca.js';
@@ -103,6 +106,11 @@ const ROWS = [
   ['no commonName asked for', null, { expected: {} }],
   ['the certificate of a CA', 'ca_certificate', of(subCa)],
   ['one that says it is not that of a CA', null, of(notCa)],
+  [
+    'an unknown critical extension',
+    'unknown_critical_extension',
+    of(ca.issue(CN, { extensions: [extension('1.2.3.4', true, bytesOf('0500'))] })),
+  ],
   [
     'every alternative name, in other spellings',
     null,

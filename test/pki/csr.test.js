@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { createPublicKey, verify } from 'node:crypto';
 import { test } from 'node:test';
-import { readCsr } from '../../src/dev/csr.js';
-import { CSR_KEY_TYPES, createCsr, createCsrPool } from '../../src/pki/csr.js';
+import * as pkijs from 'pkijs';
+import { createCsr, createCsrPool, KEY_TYPES } from '../../src/pki/csr.js';
 import { decodePem } from '../../src/pki/text.js';
 import { oid } from './ocsp-builder.js';
 
@@ -12,22 +13,48 @@ const NAMES = {
   altNames: ['www.example.com', 'bücher.example', 'me@EXAMPLE.com'],
   ipSans: ['10.0.0.1', '2001:db8::1'],
 };
-const read = (/** @type {string} */ pem) =>
-  readCsr(decodePem(pem, /^CERTIFICATE REQUEST$/) ?? Buffer.alloc(0));
+/** As pkijs reads it, with the signature verified by Node.js. @param {string} pem */
+function read(pem) {
+  const der = decodePem(pem, /^CERTIFICATE REQUEST$/) ?? Buffer.alloc(0);
+  const csr = pkijs.CertificationRequest.fromBER(der);
+  const spki = Buffer.from(csr.subjectPublicKeyInfo.toSchema().toBER());
+  const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+  const hash = { '1.2.840.113549.1.1.11': 'sha256', '1.2.840.10045.4.3.2': 'sha256' };
+  const digest =
+    Object(hash)[csr.signatureAlgorithm.algorithmId] ?? (key.asymmetricKeyType === 'ec' ? 'sha384' : null);
+  const signature = csr.signatureValue.valueBlock.valueHexView;
+  const [extensions] = (csr.attributes ?? []).map(
+    ({ values }) => new pkijs.Extensions({ schema: values[0] }),
+  );
+  const names =
+    /** @type {pkijs.AltName | undefined} */ (extensions?.extensions[0].parsedValue)?.altNames ?? [];
+  return {
+    spki,
+    isSigned: verify(digest, csr.tbsView, key, signature),
+    commonName: csr.subject.typesAndValues.map(({ value }) => value.valueBlock.value).join(),
+    names: names.map(({ type, value }) =>
+      type === 7 ? [type, Buffer.from(value.valueBlock.valueHexView).toString('hex')] : [type, value],
+    ),
+  };
+}
 
 // RSA keys of more bits take seconds: openssl.slow.js.
-for (const keyType of CSR_KEY_TYPES.filter((type) => !/3072|4096/.test(type))) {
+const types = /** @type {CsrKeyType[]} */ (Object.keys(KEY_TYPES));
+for (const keyType of types.filter((type) => !/3072|4096/.test(type))) {
   test(`a CSR with a ${keyType} key is signed by it and has its names`, async () => {
     const { pem, spki } = await createCsr({ keyType, ...NAMES });
-    const { commonName, altNames, signatureValid, key, spki: theirs } = read(pem);
-    const [type, bits] = keyType.split('-');
-    assert.ok(signatureValid);
-    assert.deepEqual([key.type, key.bits], [type, Number(bits ?? 0)]);
-    assert.deepEqual(theirs, spki);
-    assert.equal(commonName, NAMES.commonName);
-    assert.deepEqual(altNames.dns, ['www.example.com', 'xn--bcher-kva.example']);
-    assert.deepEqual(altNames.emails, ['me@example.com']);
-    assert.equal(altNames.ips.length, 2);
+    assert.deepEqual(read(pem), {
+      spki,
+      isSigned: true,
+      commonName: NAMES.commonName,
+      names: [
+        [2, 'www.example.com'],
+        [2, 'xn--bcher-kva.example'],
+        [1, 'me@example.com'],
+        [7, '0a000001'],
+        [7, '20010db8000000000000000000000001'],
+      ],
+    });
   });
 }
 
@@ -38,9 +65,7 @@ test('a CSR without any names has neither commonName nor alternative names, and 
   for (const id of ['2.5.4.3', '2.5.29.17', '1.2.840.113549.1.9.14']) assert.ok(!bytes?.includes(oid(id)));
 });
 
-test('an unknown key type and an address that is none are refused', async () => {
-  const keyType = /** @type {CsrKeyType} */ (/** @type {unknown} */ ('dsa'));
-  await assert.rejects(createCsr({ keyType }), { code: 'bad_key_type', message: /"dsa"/ });
+test('an address that is none is refused', async () => {
   await assert.rejects(createCsr({ keyType: 'ec-256', ipSans: ['10.0.0.256'] }), {
     code: 'bad_ip',
     message: /10\.0\.0\.256/,

@@ -1,3 +1,4 @@
-import { checkMutants } from './mutations/check.js';
+import { checkCertificateMutants, checkMutants } from './mutations/check.js';
 
 checkMutants(1000);
+checkCertificateMutants(1000);

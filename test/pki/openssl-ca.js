@@ -24,7 +24,6 @@ export class TestCa extends CaInMemory {
 
   /**
    * The response `openssl ocsp` makes, without a network.
-   *
    * @param {Uint8Array} request
    * @param {{signer?: Issued, args?: string[]}} [options]
    */
@@ -44,7 +43,6 @@ export class TestCa extends CaInMemory {
 
   /**
    * A real responder on a free loopback port.
-   *
    * @param {{signer?: Issued, args?: string[]}} [options]
    * @returns {Promise<{url: string, stop: () => Promise<void>}>}
    */

@@ -1,19 +1,21 @@
 /** Our work beside OpenSSL's: requests, responses, CRLs, certificates and keys that it makes, CSRs that it reads. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createPublicKey, randomBytes, X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { checkIssuedCertificate } from '../../src/pki/certificate-check.js';
+import { checkIssuedCertificate, matchPrivateKey } from '../../src/pki/certificate-check.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
 import { parseCrl, verifyCrl } from '../../src/pki/crl.js';
-import { CSR_KEY_TYPES, createCsr } from '../../src/pki/csr.js';
+import { createCsr, KEY_TYPES } from '../../src/pki/csr.js';
 import { createOcspChecker } from '../../src/pki/ocsp-check.js';
 import { buildOcspRequest, createCertId, ocspGetPath } from '../../src/pki/ocsp-request.js';
-import { matchPrivateKey } from '../../src/pki/private-key.js';
 import { decodePem, serialHex } from '../../src/pki/text.js';
+import { bytesOf, extension } from './ocsp-builder.js';
 import { openssl, TestCa } from './openssl-ca.js';
 import { EXTENSIONS, KEY_KINDS } from './test-ca.js';
 
+/** @import { CsrKeyType } from '../../src/pki/csr.js' */
 /** @import { Issued } from './test-ca.js' */
 
 const [ca, rsaCa] = [new TestCa({ name: 'Zertifizierungsstelle Ü' }), new TestCa({ key: 'rsa' })];
@@ -119,6 +121,32 @@ test('a listening openssl responder is asked by POST and by GET', async () => {
   }
 });
 
+const usageOf = (/** @type {string} */ hex) => extension('2.5.29.15', true, bytesOf(hex));
+const odd = (/** @type {boolean} */ isCritical) => extension('1.2.3.4', isCritical, bytesOf('0500'));
+
+/** Extensions of a delegate beside OCSPSigning, our verdict, and whether OpenSSL accepts its responses. @type {[string, Buffer, string, boolean][]} */
+const DELEGATES = [
+  ['an unknown critical extension', odd(true), 'responder_unknown_critical_extension', false],
+  ['an unknown extension', odd(false), 'good', true],
+  ['a key usage for signatures', usageOf('03020780'), 'good', true],
+  // RFC 5280 section 4.2.1.3 forbids it; OpenSSL 3.0 does not check.
+  ['a key usage for key agreement', usageOf('03020308'), 'responder_key_usage', true],
+];
+for (const [what, more, verdict, isAccepted] of DELEGATES) {
+  test(`a delegate with ${what}: ${verdict}; OpenSSL ${isAccepted ? 'accepts' : 'refuses'} it`, async () => {
+    const leaf = ca.issue('leaf');
+    const signer = ca.issue('delegate', { extensions: [EXTENSIONS.ocspSigning, more], status: null });
+    const { request, ...asked } = await ask(ca, leaf);
+    const bytes = ca.respond(request, { signer });
+    const checker = createOcspChecker({ issuerDer: ca.ca.der });
+    assert.equal(checker.check(bytes, { ...asked, nowMs: Date.now() }), verdict);
+    writeFileSync(ca.path('delegate.der'), bytes);
+    const args = ['ocsp', '-respin', ca.path('delegate.der'), '-CAfile', ca.ca.certFile, '-no_nonce'];
+    const { stderr } = spawnSync('openssl', [...args, '-issuer', ca.ca.certFile, '-cert', leaf.certFile]);
+    assert.equal(/Response verify OK/.test(String(stderr)), isAccepted, String(stderr));
+  });
+}
+
 /** Serial, date and perhaps a reason. */
 const REVOKED = [
   ['01', '260102030405Z'],
@@ -204,7 +232,7 @@ for (const key of ['rsa', 'ec']) {
   });
 }
 
-for (const keyType of CSR_KEY_TYPES) {
+for (const keyType of /** @type {CsrKeyType[]} */ (Object.keys(KEY_TYPES))) {
   test(`openssl verifies a CSR with a ${keyType} key and reads its names`, async () => {
     const altNames = ['www.example.com', 'bücher.example', 'me@example.com'];
     const { pem, spki } = await createCsr({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
-import { leadMs } from '../../src/engine/start.js';
+import { leadMs } from '../../src/engine/interval.js';
 import { loadOperation } from '../../src/operations/index.js';
 import { makePlan } from '../../src/plan/plan.js';
 import { parseShard, parseStartAt, partName } from '../../src/plan/shard-part.js';

@@ -3,11 +3,15 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { plannedWindow } from '../../src/engine/window.js';
 import { createChooser } from '../../src/operations/request-parts.js';
-import { createInFlight } from '../../src/plan/in-flight.js';
-import { leftCells, plannedCells } from '../../src/plan/planned-cells.js';
-import { createProfile } from '../../src/plan/profile.js';
-import { createSchedule } from '../../src/plan/schedule.js';
-import { createStageFinder, settledFrom, spansOf } from '../../src/plan/stages.js';
+import { createProfile, createSchedule } from '../../src/plan/schedule.js';
+import {
+  createInFlight,
+  createStageFinder,
+  leftCells,
+  plannedCells,
+  settledFrom,
+  spansOf,
+} from '../../src/plan/stages.js';
 import { load } from '../engine/load-plan.js';
 import { pace } from '../engine/pacing.js';
 
@@ -45,11 +49,7 @@ describe('arrivals in stages', () => {
       test(`follow the closed form: ${what}${warmupMs === 0 ? '' : ', after a warm-up'}`, () => {
         const plan = staged(stages, { warmupMs });
         const { count, firstMeasured, dueMs, endMs } = createSchedule(plan);
-        const { expected } = createProfile(
-          stages.flatMap(({ lines }) =>
-            lines.map(({ durationMs, from, to }) => ({ durationMs, fromPerSecond: from, toPerSecond: to })),
-          ),
-        );
+        const { expected } = createProfile(stages.flatMap(({ lines }) => lines));
         assert.equal(endMs, warmupMs + Number(plan.durationMs));
         const before = Math.max(0, Math.ceil((stages[0].lines[0].from * warmupMs) / 1000 - 1e-9)) + 0;
         assert.equal(firstMeasured, before);
@@ -70,11 +70,7 @@ describe('arrivals in stages', () => {
       stage('burst', [50, 200, 200], [50, 20, 20]),
       stage('down', [100, 100, 0]),
     ];
-    const { expected } = createProfile(
-      stages.flatMap(({ lines }) =>
-        lines.map(({ durationMs, from, to }) => ({ durationMs, fromPerSecond: from, toPerSecond: to })),
-      ),
-    );
+    const { expected } = createProfile(stages.flatMap(({ lines }) => lines));
     for (let seed = 1; seed <= 2; seed++) {
       const { count, dueMs } = createSchedule(staged(stages, { arrivals: 'poisson', seed }));
       const mean = expected(300_000);

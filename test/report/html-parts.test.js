@@ -57,7 +57,7 @@ const PARTS = [
   [
     'a note has its remedy',
     { kind: 'note', text: 'Sent late.', remedy: 'Lower --rate.' },
-    /<div class="note"><p>Sent late\.<\/p>\n<p class="muted">Lower --rate\.<\/p><\/div>/,
+    /<div class="note"><p>Sent late\.<\/p><p class="muted">Lower --rate\.<\/p><\/div>/,
   ],
   [
     'facts are a list of names and texts',
@@ -65,9 +65,9 @@ const PARTS = [
     /<dl class="facts">\n<div><dt>Target<\/dt><dd>http:\/\/a<\/dd><\/div>/,
   ],
   [
-    'a command can be copied',
-    { kind: 'command', text: 'Run it again:', command: 'vault-pki-load ocsp' },
-    /<p>Run it again:<\/p><pre><code>vault-pki-load ocsp<\/code><\/pre>/,
+    'a command is code',
+    { kind: 'facts', items: [{ name: 'vault-pki-load ocsp', text: 'runs it again' }], isCode: true },
+    /<dt><code>vault-pki-load ocsp<\/code><\/dt><dd>runs it again<\/dd>/,
   ],
 ];
 

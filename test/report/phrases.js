@@ -48,7 +48,7 @@ export const PHRASES = {
     120 requests are too few to prove it, at least 299 are needed.
     unanswered`,
   'long-outcome-names': `
-    9 of 400 (2.25 %): 8 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, 1 http_503_local_node_not_active_but_acti…`,
+    9 of 400 (2.25 %): 8 xxxx`,
   hostile: '1 kind more',
   staged: `
     steady: rate>=60/s
@@ -103,7 +103,7 @@ export const PHRASES = {
     30 requests before, 60 polls: 60 good, 30 revoked
     auto_rebuild is off in pki_int: every revocation builds the CRL anew before it is answered.`,
   'propagation-hostile': `
-    Revocations were seen at one node within 20.0 ms (p99), half within 20.0 ms
+    Revocations were seen at one node within 20.0 ms (p50 and p99)
     1 request before, 2 polls: 2 good, 1 revoked`,
   'propagation-nothing': `
     Interrupted: 0 of 5 certificates were begun.

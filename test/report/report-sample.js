@@ -32,7 +32,7 @@ export function everyPart(text) {
     { kind: 'figures', items: [{ name: text, value: text, range: text, bar: { ...bar, high: null } }] },
     { kind: 'note', text, remedy: text },
     { kind: 'facts', items: [{ name: text, text }] },
-    { kind: 'command', text, command: text },
+    { kind: 'facts', items: [{ name: text, text }], isCode: true },
     {
       kind: 'table',
       caption: `${text}.`,

@@ -5,17 +5,21 @@ import fc from 'fast-check';
 import { createHistogram, encodeHistogram, recordMs, sumHistograms } from '../../src/common/histogram.js';
 import { createRunSeconds } from '../../src/engine/recording/seconds.js';
 import { buildLatency } from '../../src/result/build.js';
-import { checkResult } from '../../src/result/check/check.js';
-import { checkLatencies, checkSums } from '../../src/result/check/check-latency.js';
-import { checkMergeBlock } from '../../src/result/check/check-merge-block.js';
-import { checkSeconds } from '../../src/result/check/check-timeline.js';
+import * as checks from '../../src/result/check/check.js';
+import * as latencyChecks from '../../src/result/check/check-latency.js';
 import { sample as recorded, setUp } from '../engine/recording.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import { block, latency, sampleResult, spread, timelineOf } from './sample.js';
 import { assertComplains } from './support.js';
 
-/** @import { MergeBlock } from '../../src/result/parts/merge-block-schema.js' */
+/** @import { MergeBlock } from '../../src/result/schema.js' */
 /** @import { LatencyBlock, Result } from '../../src/result/schema.js' */
+
+const { checkResult } = checks;
+const checkSeconds = (/** @type {Parameters<typeof checks.checkSeconds>[0]} */ result) => [
+  ...checks.checkSeconds(result),
+];
+const checkMergeBlock = (/** @type {Result} */ result) => [...checks.checkMergeBlock(result)];
 
 /** @template Subject @typedef {[(subject: Subject) => unknown, RegExp | string][]} Broken how it is spoiled, and the complaint */
 
@@ -94,17 +98,20 @@ const LATENCIES = [
   ],
   [(r) => (r.outcomeDetails.dropped.latencyMs.service = latency([1])), 'latencyMs.service.count is 1, not 0'],
   [(r) => (r.latencyMs.service.histogram = latency([1, 2]).histogram), 'service.histogram holds 2, not 96'],
-  [(r) => (r.latencyMs.service.histogram = 'AAAA'), 'histogram holds something unreadable, not 96'],
+  [(r) => (r.latencyMs.service.histogram = 'AAAA'), 'service.histogram cannot be read'],
   [(r) => (r.latencyMs.service.histogram = null), 'histogram holds 0, not 96'],
   [(r) => (r.latencyMs.service.p90 = 0.5), 'service: min, percentiles and max are not in ascending order'],
-  [(r) => (r.outcomeDetails.dropped.latencyMs.service.p50 = 3), 'has 0 values but numbers among its figures'],
-  [(r) => (r.latencyMs.service.mean = null), 'has 96 values but nulls among its figures'],
+  [
+    (r) => (r.outcomeDetails.dropped.latencyMs.service.p50 = 3),
+    'has 0 values, but numbers among its figures',
+  ],
+  [(r) => (r.latencyMs.service.mean = null), 'has 96 values, but nulls among its figures'],
   [
     (r) => (r.latencyMs.service.histogram = latency(spread(96, 3, 4)).histogram),
-    /latencyMs\.service\.p50 is .*, but its histogram says 3\.495/,
+    /latencyMs\.service\.p50 is .*, but its histogram has 3\.495/,
   ],
   [(r) => (r.latencyMs.service.mean = 1.01 * Number(r.latencyMs.service.mean)), /mean is .*, but its hist/],
-  [(r) => (r.latencyMs.service.max = 1100), 'latencyMs.service.max is 1100, but its histogram says 1001'],
+  [(r) => (r.latencyMs.service.max = 1100), 'latencyMs.service.max is 1100, but its histogram has 1001'],
   [
     (r) => (r.latencyMs.service = latency([...spread(90, 1, 49), ...spread(6, 1000, 1001)])),
     /^latencyMs\.service\.histogram is not the sum of those in outcomeDetails$/,
@@ -113,25 +120,25 @@ const LATENCIES = [
 
 /** @type {Broken<Result>} */
 const VERIFICATION = [
-  [(r) => (r.verification.passed = 91), 'passed (91) is more than verification.checked (90)'],
-  [(r) => (r.verification.passed = 89), 'failures, together, is 0, but checked less passed is 1'],
-  [(r) => (r.verification.failures = { expired: 1 }), 'together, is 1, but checked less passed is 0'],
-  [(r) => (r.verification.unchecked = 6), 'left 6 unchecked, but does not say it is sampled'],
+  [(r) => (r.verification.passed = 91), 'passed and its failures, together, is 91, but checked is 90'],
+  [(r) => (r.verification.passed = 89), 'together, is 89, but checked is 90'],
+  [(r) => (r.verification.failures = { expired: 1 }), 'together, is 91, but checked is 90'],
+  [(r) => (r.verification.unchecked = 6), 'sampled is false, but verification.unchecked is 6'],
   [
     (r) => Object.assign(r.verification, { checked: 91, failures: { expired: 1 } }),
     'verification.failures.expired is 1, but outcomes.expired is missing',
   ],
-  [(r) => (r.verification.sampled = true), 'left 0 unchecked, but says it is sampled'],
+  [(r) => (r.verification.sampled = true), 'sampled is true, but verification.unchecked is 0'],
   [(r) => (r.outcomes.unchecked = 2), 'outcome unchecked is 2, but verification.unchecked is 0'],
-  [(r) => (r.verification.unchecked = 1), 'says 90 passed and 1 unchecked, but only 90 succeeded'],
+  [(r) => (r.verification.unchecked = 1), 'has 90 passed and 1 unchecked, but only 90 succeeded'],
   [(r) => (r.operations.ocsp.verification.checked = 95), 'checked is 95, but verification.checked is 90'],
 ];
 
 /** @type {Broken<Result>} */
 const SECONDS = [
   [(r) => r.timeline.reverse(), 'row 0 of the timeline is 1, but its second is 0'],
-  [(r) => (r.timeline[1].p50 = 1), 'second 1 of the timeline has 0 answers with p50 1,'],
-  [(r) => (r.timeline[0].p99 = 0.1), 'second 0 of the timeline has 96 answers with'],
+  [(r) => (r.timeline[1].p50 = 1), 'second 1 of the timeline has 0 responses with p50 1,'],
+  [(r) => (r.timeline[0].p99 = 0.1), 'second 0 of the timeline has 96 responses with'],
   [(r) => (r.timeline[0].max = 2000), "the timeline's longest is 2000, but latencyMs.response.max is 1001.2"],
   [(r) => r.timeline.shift(), "the timeline's sent is 0, but totals.sent is 96"],
   [(r) => r.timeline[0].failed--, "the timeline's failed is 5, but totals.failed is 6"],
@@ -154,7 +161,8 @@ describe('latencies', () => {
         const histogram = histogramOf(values);
         const all = blocksOf(buildLatency(again ? sumHistograms([encodeHistogram(histogram)]) : histogram));
         const { length } = values;
-        assert.deepEqual(checkLatencies(all, { response: length, service: length, sendLag: length }, ''), []);
+        const counts = { response: length, service: length, sendLag: length };
+        assert.deepEqual([...latencyChecks.checkLatencies(all, counts, '')], []);
       }),
       { numRuns: 40 },
     );
@@ -167,8 +175,8 @@ describe('latencies', () => {
         const histograms = shares.map(histogramOf);
         const parts = histograms.map((histogram) => blocksOf(buildLatency(histogram)));
         const whole = blocksOf(buildLatency(sumHistograms(histograms.toReversed())));
-        assert.deepEqual(checkSums(whole, parts), []);
-        assert.equal(checkSums(whole, [...parts, blocksOf(latency([1]))]).length, 3);
+        assert.deepEqual([...latencyChecks.checkSums(whole, parts)], []);
+        assert.equal([...latencyChecks.checkSums(whole, [...parts, blocksOf(latency([1]))])].length, 3);
       }),
       { numRuns: 20 },
     );
@@ -194,12 +202,12 @@ describe('a timeline', () => {
     [(r) => (r.timeline[0].due = 900), 'arrivals due, but only 96 were planned'],
     [(r) => (r.timeline[0].failures = {}), "second 0's failures, together, is 0, but those that failed in"],
     [(r) => (r.timeline[3].failures = { timeout: 1 }), 'together, is 1, but those that failed in it is 0'],
-    [(r) => (r.timeline[0].p90 = 0.1), 'second 0 of the timeline has 32 answers with'],
-    [(r) => (r.timeline[0].p90 = 5000), 'second 0 of the timeline has 32 answers with'],
-    [(r) => (r.timeline[3].p90 = 1), 'second 3 of the timeline has 0 answers with'],
-    [(r) => (r.timeline[3].histogram = 'HISTFA'), /second 3 .*its histogram or/],
-    [(r) => (r.timeline[1].histogram = null), /second 1 .*its histogram or/],
-    [(r) => (r.timeline[3].lag99 = 1), /second 3 .*or its send lag denies/],
+    [(r) => (r.timeline[0].p90 = 0.1), 'second 0 of the timeline has 32 responses with'],
+    [(r) => (r.timeline[0].p90 = 5000), 'second 0 of the timeline has 32 responses with'],
+    [(r) => (r.timeline[3].p90 = 1), 'second 3 of the timeline has 0 responses with'],
+    [(r) => (r.timeline[3].histogram = 'HISTFA'), /second 3 .*fit its histogram or/],
+    [(r) => (r.timeline[1].histogram = null), /second 1 .*fit its histogram or/],
+    [(r) => (r.timeline[3].lag99 = 1), /second 3 .*or its send lag/],
   ];
   test('is complained of where it contradicts itself', () => assertEachComplains(timed, BROKEN, checkResult));
 
@@ -323,28 +331,28 @@ describe('the histograms of seconds', () => {
   const change = (second, changes) => (rows) => Object.assign(rows[second], changes);
   /** @type {[number[], (rows: Result['timeline']) => unknown, RegExp | string][]} lengths of spans, how, and the complaint */
   const BROKEN = [
-    [plain, change(1, { histogram: 'HISTFAAAAgarbage' }), /^the histogram of second 1 cannot be read$/],
-    [plain, change(0, { histogram: '' }), 'second 0 cannot be read'],
-    [plain, put(1, [2, 5, 11]), /^the histogram of second 1 holds 3, not 2$/],
-    [plain, change(1, { histogram: none }), 'second 1 holds 0, not 2'],
-    [[1, 1, 1], put(2, [3]), 'second 2 holds 1, not 0'],
-    [plain, put(1, [2, 12]), /second 1 says its max is 12\S*, but that stands as 11$/],
-    [plain, put(1, [3, 11]), /second 1 says its p50 is 3\S*, but that stands as 2$/],
+    [plain, change(1, { histogram: 'HISTFAAAAgarbage' }), /^timeline\.1\.histogram cannot be read$/],
+    [plain, change(0, { histogram: '' }), 'timeline.0.histogram cannot be read'],
+    [plain, put(1, [2, 5, 11]), /^timeline\.1\.histogram holds 3, not 2$/],
+    [plain, change(1, { histogram: none }), 'timeline.1.histogram holds 0, not 2'],
+    [[1, 1, 1], put(2, [3]), 'timeline.2.histogram holds 1, not 0'],
+    [plain, put(1, [2, 12]), /^timeline\.1\.max is 11, but its histogram has 12\S*$/],
+    [plain, put(1, [3, 11]), /^timeline\.1\.p50 is 2, but its histogram has 3\S*$/],
     [
       plain,
       (rows) => {
         delete rows[0].p90;
         rows[1].p90 = 5;
       },
-      /^the histogram of second 1 says its p90 is 11\S*, but that stands as 5$/,
+      /^timeline\.1\.p90 is 5, but its histogram has 11\S*$/,
     ],
-    [coarse, put(5, [4, 13, 5, 14]), 'second 5 holds 4, not 6'],
-    [coarse, put(5, [4, 13, 5, 14, 6, 99]), /second 5 says its max is 99\S*, but that stands as 15$/],
-    [coarse, change(5, { histogramSeconds: 2 }), 'what was done in second 3 is in no histogram'],
-    [coarse, change(5, { histogramSeconds: 5 }), /^the histogram of second 5 says it covers 5 seconds$/],
-    [[4], change(3, { histogramSeconds: 5 }), 'second 3 says it covers 5 seconds'],
-    [plain, change(1, { histogramSeconds: 0 }), 'says it covers 0 seconds'],
-    [coarse, change(5, { histogram: null }), /^what was done in second 3 is in no histogram$/],
+    [coarse, put(5, [4, 13, 5, 14]), 'timeline.5.histogram holds 4, not 6'],
+    [coarse, put(5, [4, 13, 5, 14, 6, 99]), /^timeline\.5\.max is 15, but its histogram has 99\S*$/],
+    [coarse, change(5, { histogramSeconds: 2 }), 'the responses of second 3 are in no histogram'],
+    [coarse, change(5, { histogramSeconds: 5 }), /^timeline\.5\.histogram cannot cover 5 seconds$/],
+    [[4], change(3, { histogramSeconds: 5 }), 'timeline.3.histogram cannot cover 5 seconds'],
+    [plain, change(1, { histogramSeconds: 0 }), 'cannot cover 0 seconds'],
+    [coarse, change(5, { histogram: null }), /^the responses of second 3 are in no histogram$/],
   ];
   for (const [spans, spoil, complaint] of BROKEN) {
     test(`complained of: ${complaint}`, () => {
@@ -358,7 +366,10 @@ describe('the histograms of seconds', () => {
     const result = sampleResult(GROUPS, { timeline: timelineOf(GROUPS, 3) });
     result.timeline[0].histogram = encodeHistogram(histogramOf(Array(32).fill(5)));
     assert.deepEqual(checkResult(result), []);
-    assert.match(checkResult(result, { eachSecond: true })[0], /^the histogram of second 0 says its max/);
+    assert.match(
+      checkResult(result, { eachSecond: true })[0],
+      /^timeline\.0\.p50 is .*, but its histogram has 5\./,
+    );
   });
 });
 
@@ -382,21 +393,21 @@ describe('what a part has for merge', () => {
   const own = String(latency([1, 2]).histogram);
   /** @type {Broken<MergeBlock>} */
   const BROKEN = [
-    [addOther, /^"merge" has an operation other, which was not measured$/],
+    [addOther, /^merge has an operation other, which was not measured$/],
     [
       ({ operations: { synthetic } }) => synthetic.perSecond.succeeded[2]++,
       / \d+ succeeded in second 2, .* \d+$/,
     ],
     [({ operations: { synthetic } }) => (synthetic.perSecond.sent[9] = 1), / 1 sent in second 9, but .* 0$/],
-    [({ watch }) => (watch.lag = 'HISTFAAAA'), /^"merge" has a watch\.lag that cannot be read$/],
+    [({ watch }) => (watch.lag = 'HISTFAAAA'), /^merge\.watch\.lag cannot be read$/],
     [
       ({ operations: { synthetic } }) => Object.assign(Object(synthetic.own?.good), { service: own }),
-      /^"merge" has a operations\.synthetic\.own\.good\.service that holds 2, not \d+$/,
+      /^merge\.operations\.synthetic\.own\.good\.service holds 2, not \d+$/,
     ],
-    [({ watch }) => (watch.readLate = ''), /^"merge" has a watch\.readLate that cannot be read$/],
-    [inLags({ histogram: 'x' }), /^"merge" has a lags\.1 that cannot be read$/],
-    [inLags({ histogram: latency([1]).histogram }), /^"merge" has a lags\.1 that holds 1, not \d+$/],
-    [inLags({ max: 5000 }), /^"merge" says that lags\.1\.max is 5000, but its histogram says/],
+    [({ watch }) => (watch.readLate = ''), /^merge\.watch\.readLate cannot be read$/],
+    [inLags({ histogram: 'x' }), /^merge\.lags\.1\.histogram cannot be read$/],
+    [inLags({ histogram: latency([1]).histogram }), /^merge\.lags\.1\.histogram holds 1, not \d+$/],
+    [inLags({ max: 5000 }), /^merge\.lags\.1\.max is 5000, but its histogram has/],
   ];
   for (const [spoil, complaint] of BROKEN) {
     test(`complained of, where a file is read: ${complaint}`, () => {

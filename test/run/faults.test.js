@@ -10,9 +10,9 @@ import { createAuthorities } from '../../src/dev/certificate.js';
 import { createSlots } from '../../src/engine/slots.js';
 import { createConnection } from '../../src/http/connection.js';
 import { loadOperation } from '../../src/operations/index.js';
-import { createSerialMemory } from '../../src/operations/issue-parts.js';
 import { readKinds } from '../../src/operations/ocsp-kinds.js';
 import { createRequestSet } from '../../src/operations/ocsp-requests.js';
+import { createSerialMemory } from '../../src/operations/serial-set.js';
 import { parseSerial } from '../../src/pki/text.js';
 import { makePlan } from '../../src/plan/plan.js';
 import { readEnvironment } from '../../src/vault/environment.js';
@@ -109,8 +109,8 @@ const FAULTS = [
   ['empty-body', {}, 'not_json', null],
   ['error-in-200', {}, 'error_body', null],
   ['ok', {}, 'no_certificate', null],
-  ['ok', answer(200, 'null'), 'no_certificate', null],
-  ['ok', answer(200, '[]'), 'no_certificate', null],
+  ['ok', answer(200, 'null'), 'not_json', null],
+  ['ok', answer(200, '[]'), 'not_json', null],
   ['ok', answer(200, '{"data":[]}'), 'no_certificate', null],
   ['ok', answer(200, '{"data":{"certificate":7,"issuing_ca":{}}}'), 'no_certificate', null],
   ['ok', answer(200, '{"data":{"certificate":"x"}}'), 'certificate_unreadable', null],

@@ -31,7 +31,6 @@ async function longestHeld(target) {
 /**
  * Not less than what is known, but for what is counted in whole requests; more where a machine with other things to do
  * wakes the target late: the bench named freeze holds it to a few percent on a quiet one.
- *
  * @param {number | null} ms
  * @param {number} wanted
  */

@@ -23,7 +23,6 @@ for (const key of ['rsa', 'ec']) {
 
     /**
      * It takes one connection at a time and closes it after each answer.
-     *
      * @param {{certFile: string}} cert
      * @param {Record<string, unknown>} [options]
      * @param {Parameters<TestCa['listen']>[0]} [responder]

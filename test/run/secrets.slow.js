@@ -33,7 +33,6 @@ const assertClean = (where, text) => assert.doesNotMatch(text, SECRETS, where);
 
 /**
  * Runs to the end, with every output there is, and looks at all of them.
- *
  * @param {TestContext} t
  * @param {string[]} args
  * @param {Record<string, string>} env

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { linesOf } from '../../src/campaigns/scenario/stages.js';
 import { checkResult, createPlan, readEnvironment, run } from '../../src/index.js';
-import { createInFlight } from '../../src/plan/in-flight.js';
-import { createProfile } from '../../src/plan/profile.js';
+import { createProfile } from '../../src/plan/schedule.js';
+import { createInFlight } from '../../src/plan/stages.js';
 import { startTarget } from '../targets/start.js';
 
 /** @import { StagePlan } from '../../src/plan/load.js' */
@@ -96,9 +96,7 @@ describe('arrivals in stages, as the target saw them, follow the closed form:', 
       assertWhole(result);
       const seen = await arrivalsOf(result);
       const lines = stages.flatMap((one) => one.lines);
-      const { expected, endMs } = createProfile(
-        lines.map(({ durationMs, from, to }) => ({ durationMs, fromPerSecond: from, toPerSecond: to })),
-      );
+      const { expected, endMs } = createProfile(lines);
       assert.equal(seen.length, result.totals.sent, 'each was seen once');
       assert.ok(Math.abs(result.totals.planned - expected(endMs)) <= 1);
       for (let ms = 100; ms <= endMs; ms += 100) {

@@ -18,7 +18,6 @@ const UNDER_LOAD = /^\/v1\/[^/]+\/(?:(?:issue|sign)\/|ocsp)/;
 
 /**
  * Between the tool and a Vault: set-up calls pass, requests under load are noted and may be answered by a fault.
- *
  * @param {string} upstream
  * @param {{passed?: number}} [options] so many requests under load are let through first
  */
@@ -54,7 +53,6 @@ export async function startFaultProxy(upstream, { passed = 0 } = {}) {
     seen,
     /**
      * From now on; the count of those let through starts again.
-     *
      * @param {string | Behaviour | null} which a name in behaviours.js
      * @param {Partial<Settings>} [changes]
      */
@@ -75,12 +73,7 @@ export async function startFaultProxy(upstream, { passed = 0 } = {}) {
   };
 }
 
-/**
- * @param {string} upstream
- * @param {IncomingMessage} req
- * @param {Buffer} body
- * @param {ServerResponse} res
- */
+/** @param {string} upstream @param {IncomingMessage} req @param {Buffer} body @param {ServerResponse} res */
 function forward(upstream, req, body, res) {
   const { method, headers } = req;
   const onward = httpRequest(`${upstream}${req.url}`, { method, headers, agent: false }, (answer) => {
@@ -91,11 +84,7 @@ function forward(upstream, req, body, res) {
   onward.end(body);
 }
 
-/**
- * As `run`, for a result whose numbers agree with each other.
- *
- * @type {typeof run}
- */
+/** As `run`, for a result whose numbers agree with each other. @type {typeof run} */
 export async function runChecked(plan, options) {
   const result = await run(plan, options);
   assert.deepEqual(checkResult(result), []);
@@ -120,7 +109,6 @@ export async function runHere(operation, options, token) {
 
 /**
  * A certificate, its issuer, and the answer of its responder as bytes that any server can give.
- *
  * @param {{after: (fn: () => void) => void}} context
  */
 export function cannedOcsp(context) {

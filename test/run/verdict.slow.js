@@ -10,7 +10,6 @@ import { cannedOcsp, runHere } from './support.js';
 
 /**
  * Answers every request with the canned response, after a while, one at a time where `queue` says so.
- *
  * @param {{after: (fn: () => any) => void}} t
  * @param {{delayMs?: number | (() => number), queue?: boolean, headers?: Record<string, string>}} behaviour
  */

@@ -144,30 +144,80 @@ describe('createVaultClient', () => {
     });
   });
 
-  test('a standby redirect to the same path is followed, with body and token', async () => {
-    const other = createServer((req, res) => {
-      res.end(JSON.stringify({ data: { method: req.method, token: req.headers['x-vault-token'] } }));
+  /** @type {[string, unknown][]} each was slow, or an internal error */
+  const hostile = [
+    ['a million digits', { errors: ['1'.repeat(1_000_000)] }],
+    ['many error lists', { errors: ['1 error occurred: '.repeat(100_000)] }],
+    ['many keys begun', { errors: ['-----BEGIN PRIVATE KEY-----END '.repeat(50_000)] }],
+    ['many tokens begun', { errors: ['hvs.s.b.'.repeat(200_000)] }],
+    ['errors that are no text', { errors: [1, null, {}, ['x']] }],
+    ['errors that are no list', { errors: { length: 5 } }],
+    ['deep lists', `{"errors":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+  ];
+  for (const [what, body] of hostile) {
+    test(`an error with ${what} is a refusal of one line`, async () => {
+      answer(400, body);
+      await assert.rejects(client.read('pki/x'), (/** @type {any} */ error) => {
+        assert.equal(error.code, 'vault_bad_request');
+        assert.ok(error.message.length < 500 && !error.message.includes('\n'));
+        return true;
+      });
     });
-    await new Promise((resolve) => other.listen(0, '127.0.0.1', () => resolve(null)));
-    const { port } = /** @type {AddressInfo} */ (other.address());
-    answer(307, '', { location: `http://127.0.0.1:${port}/v1/pki/x` });
-    assert.deepEqual((await client.write('pki/x')).data, { method: 'POST', token: TOKEN });
-    other.close();
-    other.closeAllConnections();
+  }
+
+  test('terminal escapes in an error are shown, not carried out', async () => {
+    answer(403, { errors: ['\u001b]0;X\u0007permission denied\u009b31m'] });
+    await assert.rejects(client.read('pki/x'), {
+      message: /: \\u\{1b\}\]0;X\\u\{7\}permission denied\\u\{9b\}31m\.$/,
+    });
   });
 
-  /** @type {[string, string, string][]} */
+  for (const envelope of [{ data: 'x' }, { data: [1] }, { data: 5 }, { auth: true }, { auth: [] }]) {
+    test(`a response ${JSON.stringify(envelope)} is none of Vault's`, async () => {
+      answer(200, envelope);
+      await assert.rejects(client.read('pki/x'), { code: 'not_vault' });
+    });
+  }
+
+  test('a response of more than 8 MiB is refused', async () => {
+    answer(200, { data: { text: 'x'.repeat(9_000_000) } });
+    await assert.rejects(client.read('pki/x'), { code: 'answer_too_large' });
+  });
+
+  test('warnings and keys that are no lists of text are none', async () => {
+    answer(200, { data: { keys: { a: 1 } }, warnings: { a: 1 } });
+    assert.deepEqual((await client.read('pki/x')).warnings, []);
+    assert.deepEqual(await client.list('pki/x'), []);
+  });
+
+  /** @type {[string, (elsewhere: string) => string | undefined][]} */
   const redirects = [
-    ['to another path', 'http://127.0.0.1:1/login', 'redirected'],
-    ['to another scheme', 'ftp://127.0.0.1/v1/pki/x', 'redirected'],
-    ['to nowhere', 'http://[', 'redirected'],
-    ['to itself for ever', '/v1/pki/x', 'redirect_loop'],
+    ['to the same path of another server', (elsewhere) => `${elsewhere}/v1/pki/x`],
+    ['to another path of it', (elsewhere) => `${elsewhere}/login`],
+    ['to itself', () => '/v1/pki/x'],
+    ['to another scheme', () => 'ftp://127.0.0.1/v1/pki/x'],
+    ['to nothing that is a URL', () => 'http://['],
+    ['without saying where', () => undefined],
   ];
-  for (const [what, location, code] of redirects) {
-    test(`a redirect ${what} is not followed`, async () => {
-      answer(307, '', { location });
-      await assert.rejects(client.read('pki/x'), { code, exitCode: 2 });
-      assert.ok(seen.length <= 4);
+  for (const [what, locate] of redirects) {
+    test(`a redirect ${what} is not followed: no other server gets the token`, async () => {
+      let asked = 0;
+      const other = createServer((_req, res) => void res.end(`{"data":{"asked":${++asked}}}`));
+      await new Promise((resolve) => other.listen(0, '127.0.0.1', () => resolve(null)));
+      const { port } = /** @type {AddressInfo} */ (other.address());
+      const location = locate(`http://127.0.0.1:${port}`);
+      for (const status of [301, 302, 303, 307, 308]) {
+        answer(status, '', location === undefined ? {} : { location });
+        await assert.rejects(client.write('pki/x'), {
+          code: 'redirected',
+          exitCode: 2,
+          message: `${url} redirects to ${location ?? 'nowhere'} in place of answering.`,
+        });
+        assert.equal(seen.length, 1);
+      }
+      assert.equal(asked, 0);
+      other.close();
+      other.closeAllConnections();
     });
   }
 

@@ -97,10 +97,20 @@ describe('readEnvironment', () => {
     ['30', 30_000],
     ['1m30s', 90_000],
     ['0', null],
+    ['1h', 3_600_000],
   ];
   for (const [text, expected] of timeouts) {
     test(`VAULT_CLIENT_TIMEOUT=${text} is ${expected} ms`, () => {
       assert.equal(read({ VAULT_CLIENT_TIMEOUT: text }).timeoutMs, expected);
+    });
+  }
+
+  for (const text of ['600h', '3601', '1e9d']) {
+    test(`VAULT_CLIENT_TIMEOUT=${text} is refused as --timeout is: no timer is that long`, () => {
+      assert.throws(() => read({ VAULT_CLIENT_TIMEOUT: text }), {
+        code: 'out_of_range',
+        message: `VAULT_CLIENT_TIMEOUT is "${text}"; it must be at most 1 h.`,
+      });
     });
   }
 

@@ -1,6 +1,8 @@
 /** The preflight against answers that a test can make up; preflight.vault.js asks a real Vault. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
+import { PkiLoadError } from '../../src/common/errors.js';
+import { createDevServer } from '../../src/dev/server.js';
 import { checkIssuance } from '../../src/operations/prepare.js';
 import { checkRole, describeFootprint } from '../../src/vault/check-role.js';
 import { checkHealth, checkMount } from '../../src/vault/check-target.js';
@@ -20,7 +22,7 @@ function fakeClient(answers, health = { status: 200, json: {} }) {
     const answer = answers[path] ?? { status: 404, errors: [] };
     const { status = 200, errors = [], data = null, auth = null } = answer;
     if (status === 200) return { data, auth, warnings: [] };
-    throw apiError({ status, json: { errors }, method, path, origin, token: 'hvs.token', namespace: null });
+    throw apiError({ status, json: { errors }, method, path, origin, token: 'hvs.token' });
   };
   return {
     origin,
@@ -174,12 +176,155 @@ describe('startRenewal', () => {
     await timers[0].callback();
     assert.deepEqual(
       timers.map(({ ms }) => ms),
-      [40_000, 2500],
+      [40_000, 3000],
     );
     assert.deepEqual(warnings, ['token_near_maximum']);
     renewal.stop();
     await timers[1].callback();
     assert.deepEqual([timers.length, warnings.length, cleared], [2, 1, 1]);
+  });
+});
+
+describe('a token whose life the server does not report as it should', () => {
+  const denied = { checked: false, renewEveryMs: null };
+  for (const ttl of [undefined, null, -1, 'soon', {}, [60], '', Number.NaN]) {
+    test(`ttl ${JSON.stringify(ttl)}: no renewal, and a warning`, async () => {
+      const data = { ttl, renewable: true, expire_time: 'x', type: 'service' };
+      const { checked, renewEveryMs, warnings } = await checkToken(
+        fakeClient({ 'auth/token/lookup-self': { data } }),
+        { neededMs: 60_000 },
+      );
+      assert.deepEqual({ checked, renewEveryMs }, denied);
+      assert.match(warnings[0], /does not report when the token expires/);
+    });
+  }
+
+  test('ttl 0, but renewable: renewed every three seconds, no more often', async () => {
+    const data = { ttl: 0, renewable: true, expire_time: 'x', type: 'service' };
+    const facts = await checkToken(fakeClient({ 'auth/token/lookup-self': { data } }));
+    assert.equal(facts.renewEveryMs, 3000);
+  });
+
+  for (const lease of [undefined, null, 0, -5, 0.001, 1, 'x', {}, Number.NaN, 1e300]) {
+    test(`renewed for ${JSON.stringify(lease)} seconds: the next renewal is at least three seconds away`, async () => {
+      /** @type {number[]} */
+      const waits = [];
+      let callback = () => {};
+      const client = fakeClient({ 'auth/token/renew-self': { auth: { lease_duration: lease } } });
+      startRenewal(client, {
+        renewEveryMs: 0,
+        setTimer: (given, ms) => {
+          callback = given;
+          waits.push(ms);
+        },
+      });
+      for (let i = 0; i < 3; i++) await callback();
+      assert.equal(waits.length, 4);
+      assert.ok(
+        waits.every((ms) => ms >= 3000 && ms < 2 ** 31),
+        `${waits}`,
+      );
+    });
+  }
+});
+
+describe('whatever a server answers to the preflight, it is a verdict or a refusal with a code', () => {
+  const health = { initialized: true, sealed: false, standby: false, version: '1.21.1', enterprise: false };
+  let certificate = '';
+  before(async () => {
+    const server = await createDevServer();
+    certificate = server.caPem;
+    await server.close();
+  });
+  const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+  const values = [undefined, null, -1, 1e300, 'x', '\u001b[31m', true, [], [null], {}, { a: 1 }, deep];
+
+  const answersOf = () => ({
+    'auth/token/lookup-self': {
+      data: {
+        ttl: 60,
+        renewable: true,
+        num_uses: 0,
+        expire_time: 'x',
+        creation_time: 1,
+        explicit_max_ttl: 1e10,
+      },
+    },
+    'sys/internal/ui/mounts/pki': { data: { type: 'pki', path: 'pki/', config: { max_lease_ttl: 5 } } },
+    'sys/internal/ui/mounts': { data: { secret: { 'pki/': { type: 'pki' } } } },
+    'pki/cert/ca': { data: { certificate } },
+    'pki/roles': { data: { keys: ['r'] } },
+    'pki/roles/r': {
+      data: {
+        allowed_domains: ['b.test'],
+        allow_glob_domains: true,
+        allow_subdomains: true,
+        enforce_hostnames: true,
+        cn_validations: ['email'],
+        key_type: 'rsa',
+        key_bits: 2048,
+        max_ttl: 60,
+        require_cn: true,
+        no_store: false,
+        generate_lease: true,
+      },
+    },
+    'sys/capabilities-self': { data: { 'pki/sign/r': ['update'] } },
+  });
+
+  /** @param {any} value @param {string[]} [path] @returns {string[][]} to every field */
+  const fieldsOf = (value, path = []) =>
+    Object.entries(value).flatMap(([key, inner]) => [
+      [...path, key],
+      ...(inner !== null && typeof inner === 'object' ? fieldsOf(inner, [...path, key]) : []),
+    ]);
+
+  /** @param {any} target @param {string[]} path @param {unknown} value */
+  const replace = (target, path, value) => {
+    const holder = path.slice(0, -1).reduce((inner, key) => inner[key], target);
+    holder[path[path.length - 1]] = value;
+    return target;
+  };
+
+  /** @param {any} answers @param {any} [json] */
+  async function check(answers, json = health) {
+    const context = /** @type {any} */ ({
+      plan: { target: { mount: 'pki', namespace: null } },
+      client: fakeClient(answers, { status: 200, json }),
+      keepAlive: (/** @type {number} */ ms) => assert.ok(ms >= 3000),
+      warn: (/** @type {string} */ text) => assert.doesNotMatch(text, /\p{Cc}/u),
+    });
+    const asked = { role: 'r', commonName: 'a.b.test', altNames: ['b.b.test'], ttl: '1h', keyBits: 2048 };
+    try {
+      const sign = /** @type {const} */ ({ operation: 'sign', keyType: 'rsa' });
+      const facts = await checkIssuance(context, { ...asked, ...sign, requests: 10, neededMs: 1e6 });
+      const { role, health: found } = facts;
+      describeFootprint({ role, count: 1e6, health: found }).forEach(context.warn);
+      return 'passed';
+    } catch (error) {
+      assert.ok(error instanceof PkiLoadError, String(/** @type {any} */ (error).stack));
+      assert.doesNotMatch(error.full, /\p{Cc}/u);
+      return error.code;
+    }
+  }
+
+  test('every field of every response, by values of every type', async () => {
+    assert.equal(await check(answersOf()), 'passed');
+    for (const path of fieldsOf(answersOf())) {
+      for (const value of values) await check(replace(answersOf(), path, value));
+    }
+  });
+
+  test('every field of sys/health', async () => {
+    for (const key of [
+      ...Object.keys(health),
+      'performance_standby',
+      'replication_dr_mode',
+      'cluster_name',
+    ]) {
+      for (const value of values) await check(answersOf(), { ...health, [key]: value });
+    }
+    for (const value of values) await check(answersOf(), value);
   });
 });
 

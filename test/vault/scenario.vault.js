@@ -30,8 +30,8 @@ after(async () => {
 const environment = () => ({
   URL_A: vaults[0].url,
   URL_B: vaults[1].url,
-  TOKEN_A: vaults[0].token,
-  TOKEN_B: vaults[1].token,
+  VAULT_TOKEN_A: vaults[0].token,
+  VAULT_TOKEN_B: vaults[1].token,
 });
 
 /** @param {string} text @returns {string} its path */
@@ -49,9 +49,9 @@ const loginsAndWrites = (more = {}) =>
     setup: { name: NAME, 'ca-key-type': 'ec', with: ['approle', 'kv'] },
     targets: [
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a scenario's variable
-      { name: 'a', url: '${URL_A}', 'token-env': 'TOKEN_A' },
+      { name: 'a', url: '${URL_A}', 'token-env': 'VAULT_TOKEN_A' },
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a scenario's variable
-      { name: 'b', url: '${URL_B}', 'token-env': 'TOKEN_B' },
+      { name: 'b', url: '${URL_B}', 'token-env': 'VAULT_TOKEN_B' },
     ],
     load: { rate: '40/s', duration: 1 },
     mix: [
@@ -82,7 +82,7 @@ async function runScenario(args, env = environment()) {
   rmSync(out, { force: true });
   const ended = await startCli(['run', ...args, '--out', out], { env }).ended;
   assert.ok(existsSync(out), `nothing was written, exit code ${ended.code}: ${ended.stderr}`);
-  for (const token of [env.TOKEN_A, env.TOKEN_B]) {
+  for (const token of [env.VAULT_TOKEN_A, env.VAULT_TOKEN_B]) {
     assert.ok(
       !`${ended.stdout}${ended.stderr}${readFileSync(out, 'utf8')}`.includes(token),
       'a token is shown',

@@ -497,7 +497,7 @@ test('what setup and scenarios are not told of a set-up that is there, they leav
   assert.ok(ended.code === 0 || ended.code === 98, ended.stderr);
   assert.match(
     ended.stderr,
-    /kept was set up at http:.* before, and is left there when the scenario is over, with what it lacked and this scenario added: kept-kv; rules of the policy kept\./,
+    /kept was set up at http:.* before, and the scenario does not remove it, nor its additions to it: kept-kv; rules of the policy kept\./,
   );
   assert.equal(await isAuto(), true);
   const whole = lists();

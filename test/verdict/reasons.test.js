@@ -23,7 +23,6 @@ function histogram(count, ms) {
 /**
  * A thousand requests of 100 ms, none of them late, unless said otherwise. Each was sent late by `lagMs`, which its response
  * time includes, and read late by `readMs`, which is in its time as well.
- *
  * @param {{samples?: number, lagMs?: number, ownMs?: number, readMs?: number} & Partial<Observed>} given
  */
 function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, ...changes }) {

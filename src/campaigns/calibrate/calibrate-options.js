@@ -1,7 +1,18 @@
-/** Declarations of the options of a calibration; those of the load are the ones that every operation has. */
+/** Options of a calibration; those of the load are those of every operation. */
+import { usageError } from '../../common/errors.js';
+import { camelCase, readOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 
 /** @import { OptionSpec } from '../../common/options.js' */
+
+/**
+ * @typedef {object} CalibrationOptions
+ * @property {number} concurrency
+ * @property {number} threads
+ * @property {'auto' | 'spin' | 'sleep'} pacing
+ * @property {number} duration ms, of each measurement
+ * @property {number} maxLateness ms
+ */
 
 const { concurrency, threads, pacing } = commonOptions;
 
@@ -29,3 +40,19 @@ export const calibrationOptions = {
     describe: 'A rate is honest if 99 % of the requests are at most this late',
   },
 };
+
+/** @param {Record<string, unknown>} given by kebab- or camelCase name @returns {CalibrationOptions} */
+export function readCalibrationOptions(given) {
+  const names = Object.keys(calibrationOptions);
+  const isKnown = (/** @type {string} */ key) =>
+    names.some((name) => name === key || camelCase(name) === key);
+  const unknown = Object.keys(given).find((key) => given[key] !== undefined && !isKnown(key));
+  if (unknown !== undefined) {
+    throw usageError(
+      'unknown_option',
+      `calibrate has no option ${JSON.stringify(unknown)}.`,
+      `Its options are ${names.join(', ')}.`,
+    );
+  }
+  return /** @type {any} */ (readOptions(calibrationOptions, given));
+}

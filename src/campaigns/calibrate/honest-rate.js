@@ -1,22 +1,21 @@
 /**
- * The highest rate at which a run is honest: the measurement is not invalid, and by the target's clock the sends are on time and
- * p50 and p99 are right. How much lateness a run can bear depends on
- * how long the target takes, and how long it can take on how many connections there are: it takes as long as keeps half
- * of them busy (rate x delay = concurrency / 2, Little's law), and no longer than a responder on the same machine does.
+ * The highest rate at which a run is honest: the measurement is not invalid, and by the target's clock the sends are on time and p50 and
+ * p99 are right. The lateness that a run can tolerate depends on the target's delay. The target keeps half of the connections busy
+ * (rate x delay = concurrency / 2, Little's law), but is no slower than a responder on the same machine.
  */
 import { formatRate } from '../../common/units.js';
-import { nextLevel } from '../bisect.js';
+import { bisect } from '../bisect.js';
 import { toMicros } from './measure.js';
 
-/** @import { CalibrationOptions } from './calibrate-plan.js' */
+/** @import { Bracket } from '../bisect.js' */
+/** @import { CalibrationOptions } from './calibrate-options.js' */
 /** @import { Measure, Quantiles, Verdict } from './measure.js' */
 
 /**
- * @typedef {object} Compared milliseconds
- * @property {number | null} reported response time
- * @property {number | null} target what the target took, from the moment it noticed the request
- * @property {number | null} error the part by which the first is above the second: what the tool adds, and what the
- *   target takes to wake
+ * @typedef {object} Compared
+ * @property {number | null} reported response time, ms
+ * @property {number | null} target ms from the moment the target noticed the request to its response
+ * @property {number | null} error share by which the first is above the second
  */
 /**
  * @typedef {object} Try one measurement at one rate
@@ -24,41 +23,43 @@ import { toMicros } from './measure.js';
  * @property {number} delayMs of the target
  * @property {boolean} honest
  * @property {number} planned
- * @property {number} samples requests that the target saw
- * @property {Quantiles} latenessMs of the sends, as the target saw it
+ * @property {number} samples requests that arrived at the target
+ * @property {Quantiles} latenessMs of the sends, by the target's clock
  * @property {Compared} p50Ms
  * @property {Compared} p99Ms
  * @property {Verdict} measurement
  */
 /**
  * @typedef {object} HonestRate
- * @property {number | null} ratePerSecond the highest of which a try was honest; null: none was
+ * @property {number | null} ratePerSecond the highest that had an honest try; null: none had
  * @property {number | null} delayMs of the target at that rate
- * @property {number | null} brokenAtPerSecond the lowest rate above it that failed, each time; null: none above it did
+ * @property {number | null} brokenAtPerSecond the lowest rate above it that failed each time; null: none did
  * @property {{latenessP99Ms: number, errorP50: number, errorP99: number}} limits
  * @property {Try[]} tries in order
  */
 
 const MAX_RATES = 12;
 
-/** `--rate` takes no more. */
+/** The maximum of `--rate`. */
 const RATE_LIMIT = 1e6;
 
-/** With fewer requests a p99 is just the slowest; some more, to be on the safe side. */
+/** With fewer requests a p99 is just the slowest; some more for safety. */
 const MIN_SAMPLES = 120;
 
-/** An open loop can hardly send more than a closed one gets answered. */
+/** An open loop can hardly send more than a closed one. */
 const ABOVE_PEAK = 1.2;
 
-/** What an OCSP responder on the same machine takes (docs/accuracy.md). */
+/** Response time of an OCSP responder on the same machine (docs/accuracy.md). */
 const LONGEST_DELAY_MS = 5;
 
-/** A p50 or p99 that is further off is wrong. */
+/** A p50 or p99 with a larger error is wrong. */
 const MAX_ERROR = 0.1;
 
+/** Two rates count as the same when one is at most this many times the other: nothing is tried between them. */
+const CLOSE_ENOUGH = 1.25;
+
 /**
- * A hiccup of the machine must not decide: a rate that fails is tried once more at once, and the lowest of them at the end.
- *
+ * A failed rate is tried once more at once, because a hiccup of the machine must not decide.
  * @param {object} context
  * @param {Measure} context.step
  * @param {CalibrationOptions} context.options
@@ -71,20 +72,28 @@ export async function findHonestRate({ step, options, peakPerSecond }) {
   const tries = [];
   /** @param {number} ratePerSecond */
   const passesOnce = async (ratePerSecond) => {
-    const label = `is ${formatRate(ratePerSecond)} honest?`;
     const delayMs = delayFor(ratePerSecond, concurrency);
-    const measured = await step({ label, ratePerSecond, delayMs });
-    const one = describeTry({ ratePerSecond, delayMs, ...measured });
+    const { result, measurement, samples, latenessMs, targetMs } = await step({
+      label: `is ${formatRate(ratePerSecond)} honest?`,
+      ratePerSecond,
+      delayMs,
+    });
+    const { p50, p99 } = result.latencyMs.response;
+    const one = {
+      ...{ ratePerSecond, delayMs, planned: result.totals.planned, samples, latenessMs },
+      p50Ms: compare(p50, targetMs.p50),
+      p99Ms: compare(p99, targetMs.p99),
+      measurement,
+    };
     const honest = isHonest(one, maxLateness);
     tries.push({ ...one, honest });
     return honest;
   };
   const lowest = Math.ceil((MIN_SAMPLES * 1000) / duration);
-  const highest = Math.min(RATE_LIMIT, Math.max(lowest, peakPerSecond * ABOVE_PEAK));
   const { passed, failed } = await findHighestRate({
     start: (concurrency * 500) / LONGEST_DELAY_MS,
     lowest,
-    highest,
+    highest: Math.min(RATE_LIMIT, Math.max(lowest, peakPerSecond * ABOVE_PEAK)),
     maxTries: MAX_RATES,
     async passes(rate) {
       const isNew = tries.every(({ ratePerSecond }) => ratePerSecond !== rate);
@@ -103,24 +112,6 @@ export async function findHonestRate({ step, options, peakPerSecond }) {
 /** @param {number} ratePerSecond @param {number} concurrency */
 export function delayFor(ratePerSecond, concurrency) {
   return toMicros(Math.min(LONGEST_DELAY_MS, (concurrency * 500) / ratePerSecond));
-}
-
-/**
- * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<Measure>>} measured
- * @returns {Omit<Try, 'honest'>}
- */
-function describeTry({ ratePerSecond, delayMs, result, measurement, samples, latenessMs, targetMs }) {
-  const { totals, latencyMs } = result;
-  return {
-    ratePerSecond,
-    delayMs,
-    planned: totals.planned,
-    samples,
-    latenessMs,
-    p50Ms: compare(latencyMs.response.p50, targetMs.p50),
-    p99Ms: compare(latencyMs.response.p99, targetMs.p99),
-    measurement,
-  };
 }
 
 /** @param {number | null} reported @param {number | null} target @returns {Compared} */
@@ -145,63 +136,41 @@ export function isHonest({ planned, samples, latenessMs, p50Ms, p99Ms, measureme
   );
 }
 
-/** Two rates count as the same when one is at most so many times the other: nothing is looked for between them. */
-const CLOSE_ENOUGH = 1.25;
-
 /**
+ * The lowest failed rate is tried once more at the end: if it passes, the machine was disturbed before, and the search goes on above it.
  * @param {object} search per second, all of them
  * @param {number} search.start
- * @param {number} search.lowest nothing below it is tried
- * @param {number} search.highest nothing above it is tried, where two digits leave a rate between both
+ * @param {number} search.lowest
+ * @param {number} search.highest
  * @param {number} search.maxTries
  * @param {(rate: number) => Promise<boolean>} search.passes
- * @returns {Promise<{passed: number | null, failed: number | null}>} the highest that passed and the lowest above it that
- *   failed, again at the end unless the tries were used up; null: none passed, none above it failed
+ * @returns {Promise<Bracket>} rates of two digits; `passed`: null: none did; `failed`: null: none above it did
  */
 export async function findHighestRate({ start, lowest, highest, maxTries, passes }) {
-  /** @type {number | null} */
-  let passed = null;
-  /** The lowest that failed since a failed one was tried again and passed: nothing above it is tried. @type {number | null} */
-  let bound = null;
-  /** @type {number[]} */
-  const failures = [];
-  const failed = () => {
-    const above = failures.filter((one) => one > Number(passed));
-    return above.length === 0 ? null : Math.min(...above);
-  };
   const low = twoDigits(lowest, Math.ceil);
   const high = Math.max(low, twoDigits(highest, Math.floor));
   const range = {
-    lowest: low,
-    highest: high,
+    ...{ lowest: low, highest: high, near: CLOSE_ENOUGH },
     round: (/** @type {number} */ rate) => twoDigits(rate),
-    isClose,
-    near: CLOSE_ENOUGH,
+    isClose: (/** @type {number} */ passed, /** @type {number} */ failed) => failed / passed <= CLOSE_ENOUGH,
   };
-  let rate = twoDigits(Math.min(Math.max(start, low), high));
-  let isEnd = false;
-  for (let tries = 0; tries < maxTries; tries++) {
-    if (await passes(rate)) {
-      passed = rate;
-      // What failed above it may have failed for the same reason.
-      if (isEnd) bound = null;
-    } else {
-      if (isEnd) break;
-      failures.push(rate);
-      bound = rate;
-    }
-    const next = nextLevel({ passed, failed: bound }, range);
-    const nextOrAgain = next ?? failed();
-    if (nextOrAgain === null) break;
-    isEnd = next === null;
-    rate = nextOrAgain;
+  /** @type {Bracket} */
+  const bracket = { passed: null, failed: null };
+  let tries = 0;
+  const counted = (/** @type {number} */ rate) => {
+    tries++;
+    return passes(rate);
+  };
+  const isStopped = () => tries >= maxTries;
+  /** @type {number | undefined} */
+  let first = twoDigits(Math.min(Math.max(start, low), high));
+  for (;;) {
+    await bisect(bracket, range, { first, passes: counted, isStopped });
+    if (bracket.failed === null || isStopped() || !(await counted(bracket.failed))) return bracket;
+    bracket.passed = bracket.failed;
+    bracket.failed = null;
+    first = undefined;
   }
-  return { passed, failed: failed() };
-}
-
-/** @param {number} passed @param {number} failed */
-function isClose(passed, failed) {
-  return failed / passed <= CLOSE_ENOUGH;
 }
 
 /** @param {number} value at least one @param {(value: number) => number} [round] */

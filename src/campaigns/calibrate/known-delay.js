@@ -9,7 +9,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { HELPER_LIMITS } from '../../engine/thread-memory.js';
+import { HELPER_LIMITS } from '../../engine/thread.js';
 
 /** @import { Clock } from '../../engine/clock.js' */
 /** @import { Socket } from 'node:net' */
@@ -109,7 +109,6 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
     /**
      * Forgets the recording; waiting requests are answered at once, but for as long as they would have waited the alarm
      * stays set.
-     *
      * @param {number} nextDelayMs from the moment a request is noticed to its answer, of all requests from now on
      */
     begin(nextDelayMs) {

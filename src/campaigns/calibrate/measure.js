@@ -1,4 +1,4 @@
-/** One measurement of a calibration: a whole run as a user's, and what its target saw of it. */
+/** One measurement of a calibration: a whole run as a user's, and the target's record of it. */
 import { EXIT, PkiLoadError } from '../../common/errors.js';
 import { formatDuration, formatRate } from '../../common/units.js';
 import { scheduleOf } from '../../plan/due.js';
@@ -6,16 +6,8 @@ import { run } from '../../run.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Measurement } from '../../verdict/measurement-schema.js' */
-/** @import { CalibrationOptions } from './calibrate-plan.js' */
+/** @import { CalibrationOptions } from './calibrate-options.js' */
 /** @import { Seen } from './target.js' */
-
-/**
- * @typedef {object} Sighting what the target saw of a run; times are milliseconds from time zero
- * @property {number} samples requests
- * @property {Quantiles} latenessMs of the sends against the schedule; empty in a closed loop
- * @property {Quantiles} targetMs from the moment a request was noticed to its answer
- * @property {number | null} targetBusy CPU time of all its threads as a share of one core; null: too short to measure
- */
 
 /** @typedef {Pick<Measurement, 'verdict' | 'reasons'>} Verdict on the measurement */
 
@@ -51,23 +43,23 @@ export async function measure(plan, { target, delayMs, signal, warn }) {
 }
 
 function interrupted() {
-  return new PkiLoadError('interrupted', 'Interrupted: a calibration that is not whole says nothing.', {
+  return new PkiLoadError('interrupted', 'Interrupted: an incomplete calibration has no result.', {
     exitCode: EXIT.interrupted,
   });
 }
 
 /**
- * Arrivals are matched with due times in order. On several threads requests can overtake each other: the mean lateness
- * is right all the same, the percentiles are then too low by as much as one thread is behind another.
- *
+ * Arrivals are matched with due times in order. Requests of several threads can overtake each other: the mean lateness is still right, but
+ * the percentiles are too low by as much as one thread is behind another.
  * @param {Seen} seen
  * @param {Plan} plan without a warm-up
  * @param {bigint} startedAtNs time zero on the machine's monotonic clock
- * @returns {Sighting}
+ * @returns times in ms; `latenessMs`: of the sends, empty in a closed loop; `targetMs`: from noticing a request to its response;
+ *   `targetBusy`: CPU time of all its threads as a share of one core, null: too short to measure
  */
 export function sight({ arrivedMs, answeredMs, cpu, baseNs }, { load }, startedAtNs) {
   const originMs = Number(startedAtNs - baseNs) / 1e6;
-  // The first request of `ocsp`, which asks whether there is a responder at all, comes before time zero.
+  // The first request of `ocsp`, which checks the responder, comes before time zero.
   const first = arrivedMs.findIndex((ms) => ms >= originMs - CLOCKS_APART_MS);
   const from = first < 0 ? arrivedMs.length : first;
   const arrived = arrivedMs.subarray(from);
@@ -90,15 +82,9 @@ function busyShare(cpu, fromMs, toMs) {
   return toMicros((last.cpuMs - first.cpuMs) / (last.atMs - first.atMs));
 }
 
-/**
- * @typedef {object} Quantiles milliseconds; null where nothing was seen
- * @property {number} count
- * @property {number | null} p50
- * @property {number | null} p99 with fewer than 100 it is the largest
- * @property {number | null} max
- */
+/** @typedef {ReturnType<typeof quantilesOf>} Quantiles milliseconds; null of nothing; with fewer than 100 values p99 is the largest */
 
-/** @param {Float64Array} values milliseconds, in any order @returns {Quantiles} */
+/** @param {Float64Array} values milliseconds, in any order */
 export function quantilesOf(values) {
   const sorted = values.slice().sort();
   const at = (/** @type {number} */ share) =>
@@ -113,28 +99,28 @@ export function toMicros(ms) {
 
 /**
  * @typedef {object} DelayRow
- * @property {number} delayMs that the target is set to
+ * @property {number} delayMs of the target
  * @property {number} ratePerSecond
  * @property {number} samples
  * @property {{p50: number | null, p99: number | null}} reportedMs response time, as the tool reports it
- * @property {{p50: number | null, p99: number | null}} targetMs what the target took, by its own clock
- * @property {{p50: number | null, p99: number | null}} addedMs the difference of both: percentiles' differences, not
- *   percentiles of differences. What the target took to be woken is in it, so the tool adds no more than this
+ * @property {{p50: number | null, p99: number | null}} targetMs by the target's clock
+ * @property {{p50: number | null, p99: number | null}} addedMs the differences of both percentiles. They include the target's wake-up, so
+ *   the tool adds no more than this
  * @property {Verdict} measurement
  */
 /**
  * @typedef {object} LatenessRow
  * @property {number} ratePerSecond
  * @property {number} samples
- * @property {Quantiles} seenMs from the moment a request was due to its arrival, by the target's clock: the time it took to be
- *   woken, some tens of microseconds, included
+ * @property {Quantiles} seenMs from the due time of a request to its arrival, by the target's clock: includes the target's wake-up, some
+ *   tens of microseconds
  * @property {{p50: number | null, p99: number | null, max: number | null}} ownMs send lag, as the tool reports it
  * @property {Verdict} measurement
  */
 /**
  * @typedef {object} Peak closed loop
  * @property {number} perSecond
- * @property {number} checkedShare of the answers
+ * @property {number} checkedShare of the responses
  * @property {number | null} targetBusy share of one core
  */
 /** @typedef {(step: {label: string, ratePerSecond: number | null, delayMs?: number}) => ReturnType<typeof measure>} Measure */
@@ -144,7 +130,6 @@ const RATES = [20, 100, 1000, 10_000];
 
 /**
  * At most half of the connections are busy, so that nothing waits for one.
- *
  * @param {Measure} step
  * @param {CalibrationOptions} options
  * @returns {Promise<DelayRow[]>}
@@ -158,9 +143,7 @@ export async function measureDelays(step, { concurrency }) {
     const { result, measurement, samples, targetMs } = await step({ label, ratePerSecond, delayMs });
     const { p50, p99 } = result.latencyMs.response;
     rows.push({
-      delayMs,
-      ratePerSecond,
-      samples,
+      ...{ delayMs, ratePerSecond, samples },
       reportedMs: { p50, p99 },
       targetMs: { p50: targetMs.p50, p99: targetMs.p99 },
       addedMs: { p50: difference(p50, targetMs.p50), p99: difference(p99, targetMs.p99) },
@@ -189,13 +172,7 @@ export async function measureLateness(step, peakPerSecond) {
     const label = `lateness at ${formatRate(ratePerSecond)}`;
     const { result, measurement, samples, latenessMs } = await step({ label, ratePerSecond });
     const { p50, p99, max } = result.latencyMs.sendLag;
-    rows.push({
-      ratePerSecond,
-      samples,
-      seenMs: latenessMs,
-      ownMs: { p50, p99, max },
-      measurement,
-    });
+    rows.push({ ratePerSecond, samples, seenMs: latenessMs, ownMs: { p50, p99, max }, measurement });
   }
   return rows;
 }

@@ -1,236 +1,207 @@
 /** A calibration -> its summary in sentences; and plain text: the measurements in columns, then the summary. */
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
-import { labelled, table as tableRows, wrap } from '../../report/layout.js';
+import { labelled, table, wrap } from '../../report/layout.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
 import { isWrong } from './honest-rate.js';
-/** @import { Calibration } from './calibrate.js' */
-/** @import { Peak } from './measure.js' */
 
-/** @param {Calibration} calibration @returns {string} ends with a newline */
-export function render(calibration) {
+/** @import { HonestRate } from './honest-rate.js' */
+/** @import { DelayRow, LatenessRow, Peak } from './measure.js' */
+
+/**
+ * @typedef {object} Found
+ * @property {{node: string, platform: string, cpus: number, model: string, loadAverage: number}} environment `cpus`: those this
+ *   process may use; `loadAverage`: of the minute before, 0 where the system keeps none
+ * @property {{concurrency: number, threads: number, pacing: string, stepMs: number, maxLatenessMs: number}} settings
+ * @property {DelayRow[]} delays
+ * @property {LatenessRow[]} lateness at the rates up to the peak
+ * @property {Peak} peak
+ * @property {HonestRate} honestRate
+ */
+/** @typedef {{text: string, limits: string[], remedies: string[]}} Summary sentences */
+
+const WAKE_UP =
+  'Latencies and lateness include the wake-up of the target, tens of µs or more: the tool itself adds less.';
+
+/** @param {Found & {summary: Summary}} calibration @returns {string} ends with a newline */
+export function render({ environment, settings, delays, lateness, peak, honestRate, summary }) {
+  const { concurrency, threads, pacing, stepMs } = settings;
+  const { ratePerSecond: highest, limits, tries } = honestRate;
+  const busy = peak.targetBusy === null ? '' : `, target busy ${formatPercent(peak.targetBusy)}`;
   const sections = [
-    head(calibration),
-    delays(calibration),
-    lateness(calibration),
-    rates(calibration),
-    summary(calibration),
+    [
+      ...wrap(
+        `Calibration with --concurrency ${concurrency} --threads ${threads} --pacing ${pacing}, ${formatDuration(stepMs)} each time`,
+      ),
+      ...wrap(`${cores(environment.cpus)} (${environment.model}), Node ${environment.node}`),
+    ],
+    table([
+      ['Delay', 'count', 'target p50', 'p99', 'reported p50', 'p99', 'added p50', 'p99'],
+      ...delays.map(({ delayMs, samples, targetMs, reportedMs, addedMs }) => [
+        formatDuration(delayMs),
+        formatCount(samples),
+        ...[targetMs, reportedMs, addedMs].flatMap(({ p50, p99 }) => [time(p50), time(p99)]),
+      ]),
+    ]).flat(),
+    [
+      ...table([
+        ['Sends at', 'count', 'late p50', 'p99', 'max', 'reported p50', 'p99', 'max'],
+        ...lateness.map(({ ratePerSecond, samples, seenMs, ownMs }) => [
+          formatRate(ratePerSecond),
+          formatCount(samples),
+          ...[seenMs, ownMs].flatMap(({ p50, p99, max }) => [time(p50), time(p99), time(max)]),
+        ]),
+      ]).flat(),
+      ...wrap(WAKE_UP),
+    ],
+    [
+      ...table([
+        ['Rate', 'honest', 'verdict', 'late p99', 'target p50', 'p99', 'reported p50', 'p99'],
+        ...[...tries]
+          .sort((a, b) => a.ratePerSecond - b.ratePerSecond)
+          .map(({ ratePerSecond, honest, latenessMs, p50Ms, p99Ms, measurement }) => [
+            formatRate(ratePerSecond),
+            honest ? 'yes' : 'no',
+            measurement.verdict,
+            time(latenessMs.p99),
+            ...[p50Ms.target, p99Ms.target, p50Ms.reported, p99Ms.reported].map(time),
+          ]),
+      ]).flat(),
+      ...labelled(
+        'Highest',
+        highest === null
+          ? 'none'
+          : `${formatRate(highest)}: p50 and p99 right within ${formatPercent(limits.errorP99)}, sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`,
+      ),
+      ...labelled(
+        'Peak',
+        `${formatRate(peak.perSecond)} in a closed loop, ${formatPercent(peak.checkedShare)} of the responses checked${busy}`,
+      ),
+    ],
+    [
+      ...wrap(summary.text),
+      '',
+      ...summary.limits.flatMap((limit, i) => labelled(i === 0 ? 'Limited by' : '', limit)),
+      ...summary.remedies.flatMap((remedy, i) => labelled(i === 0 ? 'To do better' : '', remedy)),
+    ],
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** @param {Calibration} calibration */
-function head({ environment: { cpus, model, node }, settings }) {
-  const { concurrency, threads, pacing, stepMs } = settings;
-  const cores = `${cpus} core${cpus === 1 ? '' : 's'}`;
-  return [
-    ...wrap(
-      `Calibration with --concurrency ${concurrency} --threads ${threads} --pacing ${pacing}, ${formatDuration(stepMs)} each time`,
-    ),
-    ...wrap(`${cores} (${model}), Node ${node}`),
-  ];
-}
-
-/** @param {Calibration} calibration */
-function delays({ delays: rows }) {
-  return table([
-    ['Delay', 'count', 'took p50', 'p99', 'reports p50', 'p99', 'added p50', 'p99'],
-    ...rows.map(({ delayMs, samples, targetMs, reportedMs, addedMs }) => [
-      formatDuration(delayMs),
-      formatCount(samples),
-      ...[targetMs, reportedMs, addedMs].flatMap(({ p50, p99 }) => [time(p50), time(p99)]),
-    ]),
-  ]);
-}
-
-/** @param {Calibration} calibration */
-function lateness({ lateness: rows }) {
-  const columns = table([
-    ['Sends at', 'count', 'late p50', 'p99', 'max', 'tool says p50', 'p99', 'max'],
-    ...rows.map(({ ratePerSecond, samples, seenMs, ownMs }) => [
-      formatRate(ratePerSecond),
-      formatCount(samples),
-      ...[seenMs, ownMs].flatMap(({ p50, p99, max }) => [time(p50), time(p99), time(max)]),
-    ]),
-  ]);
-  return [
-    ...columns,
-    ...wrap(
-      'What is added, and how late sends are, is as the target saw it: its own waking up, tens of µs or more, is in both.',
-    ),
-  ];
-}
-
-/** @param {Calibration} calibration */
-function rates({ peak, honestRate: { ratePerSecond, limits, tries } }) {
-  const rows = [...tries]
-    .sort((a, b) => a.ratePerSecond - b.ratePerSecond)
-    .map(({ ratePerSecond: rate, honest, latenessMs, p50Ms, p99Ms, measurement }) => [
-      formatRate(rate),
-      honest ? 'yes' : 'no',
-      measurement.verdict,
-      time(latenessMs.p99),
-      ...[p50Ms.target, p99Ms.target, p50Ms.reported, p99Ms.reported].map(time),
-    ]);
-  const busy = peak.targetBusy === null ? '' : `, target busy ${formatPercent(peak.targetBusy)}`;
-  return [
-    ...table([['Rate', 'honest', 'verdict', 'late p99', 'took p50', 'p99', 'reports p50', 'p99'], ...rows]),
-    ...labelled(
-      'Highest',
-      ratePerSecond === null
-        ? 'none'
-        : `${formatRate(ratePerSecond)}: p50 and p99 right within ${formatPercent(limits.errorP99)}, sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`,
-    ),
-    ...labelled(
-      'Peak',
-      `${formatRate(peak.perSecond)} in a closed loop, ${formatPercent(peak.checkedShare)} of the answers checked${busy}`,
-    ),
-  ];
-}
-
-/** @param {Calibration} calibration */
-function summary({ summary: { text, limits, remedies } }) {
-  return [
-    ...wrap(text),
-    '',
-    ...limits.flatMap((limit, i) => labelled(i === 0 ? 'Limited by' : '', limit)),
-    ...remedies.flatMap((remedy, i) => labelled(i === 0 ? 'To do better' : '', remedy)),
-  ];
-}
+/** @param {number} count */
+const cores = (count) => `${count} core${count === 1 ? '' : 's'}`;
 
 /** @param {number | null} ms */
-function time(ms) {
-  return ms === null ? '–' : formatLatency(ms);
-}
+const time = (ms) => (ms === null ? '–' : formatLatency(ms));
 
-/** @param {string[][]} rows the first is the heading */
-function table(rows) {
-  return tableRows(rows).flat();
-}
+/** @param {number | null} ms */
+const duration = (ms) => (ms === null ? 'an unknown time' : formatDuration(Math.max(0, ms)));
 
-/** @typedef {Pick<Calibration, 'environment' | 'settings' | 'delays' | 'lateness' | 'peak' | 'honestRate'>} Found */
-
-/** A load average of so many for each core means that others have work for the machine. */
+/** A load average above this for each core means that the machine has other work. */
 const BUSY_LOAD = 0.5;
 
-/** The target's answers are so late at most where it gets a core when it wants one. */
+/** The responses of a target that gets a core when it needs one are this late at most. */
 const WAKING_MS = 0.5;
 
-/** `--threads` takes no more. */
+/** The maximum of `--threads`. */
 const MAX_THREADS = 64;
 
-/** @param {Found} found @returns {Calibration['summary']} */
+/** @param {Found} found @returns {Summary} */
 export function summarise(found) {
   return { text: textOf(found), limits: limitsOf(found), remedies: remediesOf(found) };
 }
 
 /** @param {Found} found */
 function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, honestRate }) {
-  const setting = `--concurrency ${concurrency} --threads ${threads} --pacing ${pacing}`;
-  const added = (/** @type {'p50' | 'p99'} */ key) => largest(delays.map(({ addedMs }) => addedMs[key]));
-  const latest = lateness.reduce(
-    (worst, row) => (Number(row.seenMs.p99) > Number(worst.seenMs.p99) ? row : worst),
-    lateness[0],
-  );
-  const { ratePerSecond } = honestRate;
+  const added = (/** @type {'p50' | 'p99'} */ key) =>
+    duration(largest(delays.map(({ addedMs }) => addedMs[key])));
+  const late = (/** @type {'p50' | 'p99'} */ key) => largest(lateness.map(({ seenMs }) => seenMs[key]));
+  const latest = lateness.find(({ seenMs }) => seenMs.p99 === late('p99'));
+  const { ratePerSecond, delayMs } = honestRate;
   return [
-    `On this machine, with ${setting}: latencies are inflated by at most ${duration(added('p50'))} (p50; p99 ${duration(added('p99'))}),`,
+    `On this machine, with --concurrency ${concurrency} --threads ${threads} --pacing ${pacing},`,
+    `latencies are at most ${added('p50')} too high (p50; p99 ${added('p99')}), including the wake-up of the target.`,
     latest === undefined
-      ? "the target's own waking up included; no rate was measured for lateness;"
-      : `and sends are late by at most ${duration(largest(lateness.map(({ seenMs }) => seenMs.p50)))} (p50; p99 ${duration(latest.seenMs.p99)}, at ${formatRate(latest.ratePerSecond)}), the target's own waking up included in both;`,
+      ? 'Lateness was not measured.'
+      : `Sends are at most ${duration(late('p50'))} late (p50; p99 ${duration(late('p99'))}, at ${formatRate(latest.ratePerSecond)}).`,
     ratePerSecond === null
-      ? 'no rate that was tried is honest.'
-      : `measurements are honest up to about ${formatRate(ratePerSecond)}, where the target takes ${duration(honestRate.delayMs)}.`,
+      ? 'No rate that was tried is honest.'
+      : `Measurements are honest up to about ${formatRate(ratePerSecond)}, with a target that takes ${duration(delayMs)}.`,
   ].join(' ');
 }
 
-/** @param {Found} found */
+/** @param {Found} found @returns {string[]} */
 function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const { brokenAtPerSecond, limits, tries } = honestRate;
-  const alone = [
-    ...(cpus === 1
-      ? ['There is one core, which the tool and its target share: the target is part of every figure.']
-      : []),
-    ...(loadAverage > BUSY_LOAD * cpus
-      ? [
-          `The machine was busy before the calibration began: a load average of ${loadAverage.toFixed(1)} on ${cpus} core${cpus === 1 ? '' : 's'}.`,
-        ]
-      : []),
+  /** @type {[boolean, string][]} */
+  const machine = [
+    [cpus === 1, 'The tool and its target share one core, so every figure includes the target.'],
+    [
+      loadAverage > BUSY_LOAD * cpus,
+      `The machine was busy before the calibration: a load average of ${loadAverage.toFixed(1)} on ${cores(cpus)}.`,
+    ],
   ];
-  if (brokenAtPerSecond === null) {
-    return [...alone, `${unbrokenText(tries)}; the closed loop's peak is ${peakText(peak)}.`];
+  const own = machine.flatMap(([applies, text]) => (applies ? [text] : []));
+  const broken = tries.findLast(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
+  if (broken === undefined) {
+    const failed = tries.filter(({ honest }) => !honest).length;
+    const busy =
+      peak.targetBusy === null ? '' : `, with the target busy for ${formatPercent(peak.targetBusy)}`;
+    const tried =
+      failed === 0
+        ? 'Every rate that was tried was honest'
+        : `The highest rate that was tried was honest, although ${failed} of ${tries.length} tries failed`;
+    return [...own, `${tried}; the peak of the closed loop is ${formatRate(peak.perSecond)}${busy}.`];
   }
-  const broken = tries.filter(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
-  const { latenessMs, p50Ms, p99Ms, measurement, planned, samples, delayMs } = broken[broken.length - 1];
-  const at = `At ${formatRate(brokenAtPerSecond)}`;
+  const { latenessMs, p50Ms, p99Ms, measurement, planned, samples, delayMs, ratePerSecond } = broken;
+  const at = `At ${formatRate(ratePerSecond)}`;
+  const wrong = (/** @type {string} */ name, /** @type {typeof p50Ms} */ { reported, target }) =>
+    `${at} the tool reported a ${name} of ${duration(reported)}, but the target took ${duration(target)}.`;
   const invalid = invalidReasonOf(measurement);
-  const late = latenessMs.p99 === null || latenessMs.p99 > limits.latenessP99Ms;
-  const wrong = /** @type {const} */ ([
-    ['p50', p50Ms, limits.errorP50],
-    ['p99', p99Ms, limits.errorP99],
-  ]).filter(([, compared, maxError]) => isWrong(compared, maxError));
-  return [
-    ...alone,
-    ...(late
-      ? [
-          `${at} the sends were ${duration(latenessMs.p99)} late (p99), more than --max-lateness ${formatDuration(limits.latenessP99Ms)}.`,
-        ]
-      : []),
-    ...wrong.map(
-      ([name, { reported, target }]) =>
-        `${at} a ${name} of ${duration(reported)} was reported, where the target took ${duration(target)}.`,
-    ),
-    ...(samples === planned
-      ? []
-      : [`${at} the target saw ${formatCount(samples)} of ${formatCount(planned)} requests.`]),
-    ...(invalid === undefined ? [] : [`${at}: ${invalid.text}`]),
-    ...(Number(p99Ms.target) > delayMs * (1 + limits.errorP99) + WAKING_MS
-      ? [
-          `${at} the calibration's own target took ${duration(p99Ms.target)} (p99) instead of ${duration(delayMs)}: the machine is too busy for both.`,
-        ]
-      : []),
+  /** @type {[boolean, string][]} */
+  const faults = [
+    [
+      latenessMs.p99 === null || latenessMs.p99 > limits.latenessP99Ms,
+      `${at} the sends were ${duration(latenessMs.p99)} late (p99), more than --max-lateness ${formatDuration(limits.latenessP99Ms)}.`,
+    ],
+    [isWrong(p50Ms, limits.errorP50), wrong('p50', p50Ms)],
+    [isWrong(p99Ms, limits.errorP99), wrong('p99', p99Ms)],
+    [
+      samples !== planned,
+      `${at} ${formatCount(samples)} of ${formatCount(planned)} requests arrived at the target.`,
+    ],
+    [invalid !== undefined, `${at}: ${invalid?.text}`],
+    [
+      Number(p99Ms.target) > delayMs * (1 + limits.errorP99) + WAKING_MS,
+      `${at} the target of the calibration took ${duration(p99Ms.target)} (p99) instead of ${duration(delayMs)}: the machine is too busy for both.`,
+    ],
   ];
+  return [...own, ...faults.flatMap(([applies, text]) => (applies ? [text] : []))];
 }
 
-/** @param {Found['honestRate']['tries']} tries of which none failed at a rate above the highest honest one */
-function unbrokenText(tries) {
-  const failed = tries.filter(({ honest }) => !honest).length;
-  if (failed === 0) return 'Every rate that was tried was honest';
-  return `The highest rate that was tried was honest, though ${failed} of ${tries.length} tries, at it or below, ${failed === 1 ? 'was' : 'were'} not`;
-}
-
-/** @param {Peak} peak */
-function peakText({ perSecond, targetBusy }) {
-  const busy = targetBusy === null ? '' : `, with the target busy for ${Math.round(targetBusy * 100)} %`;
-  return `${formatRate(perSecond)}${busy}`;
-}
-
-/** @param {Found} found */
+/** @param {Found} found @returns {string[]} */
 function remediesOf({ environment: { cpus }, settings, lateness }) {
   const { threads, pacing, concurrency, maxLatenessMs } = settings;
   const more = Math.min(cpus - 1, concurrency, MAX_THREADS);
-  const late = lateness.some(({ ownMs }) => Number(ownMs.p99) > maxLatenessMs / 4);
-  return [
-    ...(cpus <= threads ? ['Use a machine with more cores than --threads.'] : []),
-    ...(more > threads ? [`Try --threads ${more}.`] : []),
-    // Each thread that spins takes a core; two more must be left for all else.
-    ...(late && pacing !== 'spin' && cpus > threads + 1
-      ? ['Try --pacing spin: it sends more exactly and takes a core for each thread.']
-      : []),
-    ...(pacing === 'spin' && cpus <= threads + 1
-      ? ['Try --pacing auto: threads that spin leave too few cores for all else.']
-      : []),
-    'Leave the machine to the tool while it measures, and run the target on another one.',
+  const isLate = lateness.some(({ ownMs }) => Number(ownMs.p99) > maxLatenessMs / 4);
+  // Each thread that spins occupies a core; two more are needed for the rest.
+  const canSpin = cpus > threads + 1;
+  /** @type {[boolean, string][]} */
+  const remedies = [
+    [cpus <= threads, 'Use a machine with more cores than --threads.'],
+    [more > threads, `Try --threads ${more}.`],
+    [
+      isLate && pacing !== 'spin' && canSpin,
+      'Try --pacing spin: it sends more exactly, but occupies a core for each thread.',
+    ],
+    [pacing === 'spin' && !canSpin, 'Try --pacing auto: threads that spin leave too few cores.'],
+    [true, 'Run nothing else on this machine, and run the target on another one.'],
   ];
+  return remedies.flatMap(([applies, text]) => (applies ? [text] : []));
 }
 
 /** @param {(number | null)[]} values */
 function largest(values) {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : Math.max(...known);
-}
-
-/** @param {number | null} ms */
-function duration(ms) {
-  return ms === null ? 'an unknown time' : formatDuration(Math.max(0, ms));
 }

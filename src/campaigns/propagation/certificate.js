@@ -1,241 +1,175 @@
-/** One certificate: issue it, see that every node calls it good, revoke it, and poll every node until it calls it revoked. */
+/** One certificate: issue it, wait for every node to report it good, revoke it, and poll every node until it reports it revoked. */
 import { PkiLoadError, targetError } from '../../common/errors.js';
 import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
-import { createQuestioner } from './asker.js';
-import { lookOnce, watchNode } from './watch.js';
-
-/** @import { Asker, Question } from './asker.js' */
+import { mayBeDone } from '../../vault/client.js';
+import { queryOnce, watchNode } from './watch.js';
+/** @import { VaultClient } from '../../vault/client.js' */
 /** @import { PropagationPlan } from './propagation-plan.js' */
-/** @import { Interval, PollClock, PollCounts } from './watch.js' */
+/** @import { NodeRow, Run } from './watch.js' */
 
-/** @typedef {{write: (path: string, data: Record<string, any>, onHead?: () => void) => Promise<{data: Record<string, any> | null}>}} Writer
- *   see VaultClient */
-/**
- * @typedef {object} NodeRow one node's statuses of one certificate
- * @property {'revoked' | 'never_revoked' | 'never_answered' | 'not_good_before' | 'undecided'} outcome
- * @property {string} [before] with `not_good_before`: its status
- * @property {Interval | null} interval from when the revocation was sent; null unless revoked
- */
+/** @typedef {Pick<VaultClient, 'write'>} Writer */
 /**
  * @typedef {object} Row
  * @property {number} certificate from 1
- * @property {'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided'} outcome `followed`: the nodes tell
- * @property {string} [failure] code of what went wrong with a call
+ * @property {'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided'} outcome `followed`: see the nodes
+ * @property {string} [failure] code of a call that failed
  * @property {string} [unrevoked] error code where a certificate that was not followed could not be revoked either
- * @property {number | null} revokeMs how long the revocation took to be answered
- * @property {number} followedMs from the revocation's answer until it was seen everywhere, given up or interrupted
- * @property {NodeRow[]} nodes in the order of the plan; empty where it did not come to that
- * @property {'none' | 'revoked' | 'valid' | 'unknown'} left what stays behind on the server; `valid`: as far as is known it was not revoked;
- *   `unknown`: whether it was issued was not heard
+ * @property {number | null} revokeMs from the sending of the revocation to its response
+ * @property {number} followedMs from the response to the revocation until every node reported it, the end of waiting or an interruption
+ * @property {NodeRow[]} nodes in the order of the plan; empty where none was queried
+ * @property {'none' | 'revoked' | 'valid' | 'unknown'} left on the server; `valid`: as far as is known it was not revoked;
+ *   `unknown`: it may have been issued
  */
-/**
- * @typedef {object} NodeWatch a node that is asked, and what has been counted there
- * @property {Asker} asker
- * @property {Record<string, number>} answers by outcome, first looks included
- * @property {PollCounts} counts
- */
-/**
- * @typedef {object} Circumstances of all certificates of a run
- * @property {PropagationPlan} plan
- * @property {NodeWatch[]} nodes
- * @property {PollClock} clock
- * @property {(ms: number) => void} onLag
- * @property {(issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Question>} about
- * @property {AbortSignal} stop ends the waiting
- */
-
-/** Codes of calls that the server may have carried out all the same. */
-const MAY_BE_DONE = new Set([
-  'no_answer',
-  'connect_timeout',
-  'connection_reset',
-  'truncated',
-  'bad_http',
-  'answer_too_large',
-  'transport_error',
-  'aborted',
-  'not_vault',
-  'not_issued',
-  'vault_internal_error',
-]);
 
 /**
  * @param {number} certificate from 1
- * @param {Writer} client with nothing else to do meanwhile
- * @param {Circumstances} circumstances
+ * @param {Writer} client without other calls in the meantime
+ * @param {Run} run
  * @returns {Promise<Row>} never throws for what a server does
  */
-export async function followCertificate(certificate, client, circumstances) {
-  const { plan, nodes, about, stop } = circumstances;
+export async function followCertificate(certificate, client, run) {
+  const { plan, nodes, buildQuery, stop } = run;
   /** @type {Row} */
   const row = { certificate, outcome: 'followed', revokeMs: null, followedMs: 0, nodes: [], left: 'none' };
-  const issued = await attempt(() => issue(client, plan));
-  if ('failure' in issued) {
-    const left = MAY_BE_DONE.has(issued.failure) ? 'unknown' : 'none';
-    return { ...row, ...failed('issue_failed', issued.failure), left };
+  let issued;
+  try {
+    issued = await issue(client, plan);
+  } catch (error) {
+    return { ...row, ...failureOf('issue_failed', error), left: mayBeDone(error) ? 'unknown' : 'none' };
   }
-  const { serialText } = issued.value;
-  // A certificate that is not followed is revoked all the same.
-  /** @returns {Promise<Pick<Row, 'left' | 'unrevoked'>>} */
-  const takeBack = async () => {
-    const revoked = await attempt(() => revoke(client, plan, serialText));
-    return 'failure' in revoked ? { left: 'valid', unrevoked: revoked.failure } : { left: 'revoked' };
+  const { serial } = issued;
+  /** A certificate that is not followed is revoked, too. @param {Partial<Row>} outcome @returns {Promise<Row>} */
+  const takeBack = async (outcome) => {
+    try {
+      await revoke(client, plan, serial);
+      return { ...row, ...outcome, left: 'revoked' };
+    } catch (error) {
+      return { ...row, ...outcome, left: 'valid', unrevoked: codeOf(error) };
+    }
   };
-  if (stop.aborted) return { ...row, outcome: 'undecided', ...(await takeBack()) };
-  const read = await attempt(() => questionOf(issued.value, about), 'certificate_unreadable');
-  if ('failure' in read) {
-    return { ...row, ...failed('issue_failed', read.failure), ...(await takeBack()) };
+  if (stop.aborted) return takeBack({ outcome: 'undecided' });
+  let query;
+  try {
+    const { leaf, issuer } = readIssued(issued.data);
+    query = await buildQuery(issuer, leaf.serial);
+  } catch (error) {
+    const failure = error instanceof PkiLoadError ? error.code : 'certificate_unreadable';
+    return takeBack({ outcome: 'issue_failed', failure });
   }
-  const question = read.value;
-  const looks = await Promise.all(nodes.map((node) => lookOnce(node, question)));
-  if (stop.aborted) return { ...row, outcome: 'undecided', ...(await takeBack()) };
-  if (looks.every((look) => look !== 'good')) {
-    return { ...row, outcome: 'not_good_before', nodes: looks.map(notGood), ...(await takeBack()) };
-  }
-  return {
-    ...row,
-    ...(await revokeAndWatch({ certificate, question, serialText, looks }, client, circumstances)),
-  };
+  const before = await Promise.all(nodes.map((node) => queryOnce(node, query)));
+  if (stop.aborted) return takeBack({ outcome: 'undecided' });
+  if (!before.includes('good'))
+    return takeBack({ outcome: 'not_good_before', nodes: before.map(notGoodBefore) });
+  return { ...row, ...(await revokeAndWatch({ certificate, query, serial, before }, client, run)) };
 }
 
 /**
- * @param {{certificate: number, question: Question, serialText: string, looks: string[]}} subject
- * @param {Writer} client
- * @param {Circumstances} circumstances
+ * @param {{certificate: number, query: import('./responder.js').Query, serial: string, before: string[]}} subject `before`:
+ *   the status at each node
+ * @param {Writer} client @param {Run} run
  * @returns {Promise<Partial<Row>>}
  */
-async function revokeAndWatch({ certificate, question, serialText, looks }, client, circumstances) {
-  const { plan, nodes, clock } = circumstances;
+async function revokeAndWatch({ certificate, query, serial, before }, client, run) {
+  const { clock } = run;
   const sentMs = clock.now();
-  const watches = nodes.map((node, i) =>
-    looks[i] === 'good' ? watchNode(node, i, { certificate, question, sentMs }, circumstances) : null,
+  const watches = before.map((status, i) =>
+    status === 'good' ? watchNode(run, i, { certificate, query, sentMs }) : null,
   );
-  // Stamped at the first byte of the response: a late stamp makes bounds since then too small. Its own lateness stays unknown.
+  // The time at which the response's status line and headers were read. How late this program read them is unknown; the later
+  // it did, the smaller are the bounds since then.
   let answeredMs = sentMs;
   const onHead = () => {
     answeredMs = clock.now();
   };
-  const revoked = await attempt(() => revoke(client, plan, serialText, onHead));
-  if ('failure' in revoked) {
+  try {
+    await revoke(client, run.plan, serial, onHead);
+  } catch (error) {
     await Promise.all(watches.map((watch) => watch?.end()));
-    return { ...failed('revoke_failed', revoked.failure), left: 'valid' };
+    return { ...failureOf('revoke_failed', error), left: 'valid' };
   }
   const ends = await Promise.all(watches.map((watch) => watch?.until(answeredMs)));
   return {
     left: 'revoked',
     revokeMs: answeredMs - sentMs,
     followedMs: Math.max(0, clock.now() - answeredMs),
-    nodes: ends.map((end, i) => end ?? notGood(looks[i])),
+    nodes: ends.map((end, i) => end ?? notGoodBefore(before[i])),
   };
 }
 
 /**
- * @param {'issue_failed' | 'revoke_failed'} outcome
- * @param {string} failure code
- * @returns {Pick<Row, 'outcome' | 'failure'>} a call that we ended ourselves is no fault of the target
+ * @param {'issue_failed' | 'revoke_failed'} outcome @param {unknown} error
+ * @returns {Pick<Row, 'outcome' | 'failure'>} a call that this program aborted is no fault of the target
  */
-function failed(outcome, failure) {
+function failureOf(outcome, error) {
+  const failure = codeOf(error);
   return failure === 'aborted' ? { outcome: 'undecided' } : { outcome, failure };
 }
 
-/** @param {string} look @returns {NodeRow} */
-function notGood(look) {
-  return { outcome: 'not_good_before', before: look, interval: null };
+/** @param {unknown} error @throws where it is no target's */
+function codeOf(error) {
+  if (error instanceof PkiLoadError) return error.code;
+  throw error;
 }
 
-/**
- * @template T
- * @param {() => Promise<T>} call
- * @param {string} [otherwise] code of an error that has none; without it such a one is thrown
- * @returns {Promise<{value: T} | {failure: string}>} the code of what the target did
- */
-async function attempt(call, otherwise) {
-  try {
-    return { value: await call() };
-  } catch (error) {
-    if (error instanceof PkiLoadError) return { failure: error.code };
-    if (otherwise !== undefined) return { failure: otherwise };
-    throw error;
-  }
+/** @param {string} before @returns {NodeRow} */
+function notGoodBefore(before) {
+  return { outcome: 'not_good_before', before, interval: null };
 }
 
-/**
- * @param {Writer} client
- * @param {PropagationPlan} plan
- * @returns {Promise<{serialText: string, data: Record<string, any>}>} what can be revoked, though the rest may not be a certificate
- */
+/** @param {Writer} client @param {PropagationPlan} plan @returns {Promise<{serial: string, data: Record<string, any>}>} */
 async function issue(client, { target: { mount }, role, cn, ttlMs }) {
-  const { data } = await client.write(
-    `${mount}/issue/${role}`,
-    certificateParameters({ commonName: cn, altNames: [], ipSans: [], ttlMs }),
-  );
-  const serialText = data?.serial_number;
-  if (data !== null && typeof serialText === 'string') return { serialText, data };
-  throw new PkiLoadError('not_issued', 'The answer has no serial number.');
+  const parameters = certificateParameters({ commonName: cn, altNames: [], ipSans: [], ttlMs });
+  const { data } = await client.write(`${mount}/issue/${role}`, parameters);
+  const serial = data?.serial_number;
+  if (data !== null && typeof serial === 'string') return { serial, data };
+  throw new PkiLoadError('not_issued', 'The response has no serial number.');
 }
 
-/**
- * @param {{data: Record<string, any>}} issued
- * @param {Circumstances['about']} about
- * @returns {Promise<Question>}
- */
-function questionOf({ data }, about) {
-  const names = { leaf: 'the certificate that was issued', issuer: 'the issuing_ca it came with' };
+/** @param {Record<string, any>} data */
+function readIssued(data) {
+  const names = { leaf: 'the certificate that was issued', issuer: 'its issuing_ca' };
   const [leaf] = readCertificates(Buffer.from(String(data.certificate)), names.leaf);
   const [issuer] = readCertificates(Buffer.from(String(data.issuing_ca)), names.issuer);
   assertIssued(leaf, issuer, names);
-  return about(issuer, leaf.serial);
+  return { leaf, issuer };
 }
 
 /**
- * @param {Writer} client
- * @param {PropagationPlan} plan
- * @param {string} serial
- * @param {() => void} [onHead] called as soon as the head of the answer is read
+ * @param {Writer} client @param {PropagationPlan} plan @param {string} serial
+ * @param {() => void} [onHead] called when the response's status line and headers have been read
  */
 async function revoke(client, { target: { mount } }, serial, onHead) {
   const { data } = await client.write(`${mount}/revoke`, { serial_number: serial }, onHead);
   if (data?.revocation_time > 0) return;
-  throw new PkiLoadError('not_revoked', 'The answer does not say that the certificate is revoked.');
+  throw new PkiLoadError('not_revoked', 'The response does not say that the certificate is revoked.');
 }
 
-const MOST_WARMING_MS = 2000;
+const MAX_WARM_UP_MS = 2000;
 
 /**
- * @param {object} parts
- * @param {PropagationPlan} parts.plan
- * @param {NodeWatch[]} parts.nodes nothing is counted there
- * @param {Writer} parts.client
- * @param {PollClock} parts.clock
- * @param {AbortSignal} parts.stop
+ * One more certificate, which does not count: connections and code are used for the first time.
+ * @param {Run} run @param {Writer} client
  * @returns {Promise<Row>}
- * @throws {PkiLoadError} where the token may not issue or not revoke
+ * @throws {PkiLoadError} where the token may not issue or not revoke: one without `sys/capabilities-self` is checked by use
  */
-export async function warm({ plan, nodes, client, clock, stop }) {
+export async function warmUp(run, client) {
+  const { plan, nodes } = run;
   const row = await followCertificate(0, client, {
-    plan: { ...plan, giveUpMs: Math.min(plan.giveUpMs, MOST_WARMING_MS) },
-    nodes: nodes.map(({ asker }) => ({ asker, answers: {}, counts: { sent: 0, missed: 0, skipped: 0 } })),
-    clock,
+    ...run,
+    plan: { ...plan, giveUpMs: Math.min(plan.giveUpMs, MAX_WARM_UP_MS) },
+    nodes: nodes.map(({ responder }) => ({
+      responder,
+      answers: {},
+      counts: { sent: 0, missed: 0, skipped: 0 },
+    })),
     onLag: () => {},
-    about: createQuestioner().about,
-    stop,
   });
-  if ([row.failure, row.unrevoked].includes('vault_permission_denied')) throw denied(row, plan);
-  return row;
-}
-
-/**
- * A token without `sys/capabilities-self` is checked by use.
- *
- * @param {Row} row
- * @param {PropagationPlan} plan
- */
-function denied({ left: what }, { target: { mount }, role }) {
-  const isIssued = what === 'valid';
-  const path = isIssued ? `${mount}/revoke` : `${mount}/issue/${role}`;
+  if (![row.failure, row.unrevoked].includes('vault_permission_denied')) return row;
+  const isIssued = row.left === 'valid';
+  const path = `${plan.target.mount}/${isIssued ? 'revoke' : `issue/${plan.role}`}`;
   const left = isIssued ? ' The one certificate that was issued to try it stays valid until it expires.' : '';
-  return targetError(
+  throw targetError(
     'role_permission_denied',
     `The token may not write to ${path}.${left}`,
     `Use a token whose policy has: path "${path}" { capabilities = ["update"] }.`,

@@ -1,22 +1,27 @@
-/** Findings at the nodes -> the document, judged. */
-import { createHistogram, recordMs, valueAtShare } from '../../common/histogram.js';
+/**
+ * Rows of certificates -> the document, judged. Requirements are judged on the upper bound of the delay until every node reports
+ * revoked, counted from the response: the truth is no longer than that, except for the lateness of this program in reading the response.
+ * That is not known, so the largest lateness of a poll is taken for it: a requirement that would not be met on bounds longer by as much
+ * is not proven. A certificate that no node reported as revoked never helps.
+ */
+import { createHistogram, figures, recordMs, valueAtShare } from '../../common/histogram.js';
 import { total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { buildLatency } from '../../result/build.js';
 import { PROPAGATION_SCHEMA_ID } from '../../result/document.js';
-import { judgeDelay, judgeMeasurement } from './judge.js';
-import { everywhere, sinceAnswer } from './watch.js';
-
-/** @import { DelayBlock, Propagation } from '../../result/propagation/propagation-schema.js' */
-/** @import { NodeWatch } from './certificate.js' */
-/** @import { CrlFacts, NodeFacts } from './prepare.js' */
+import { judgeRequirement } from '../../result/requirements/judge.js';
+import { formatPercent } from '../../result/wording.js';
+/** @import { Requirement } from '../../plan/requirements.js' */
+/** @import { DelayBlock, Propagation, PropagationNode } from '../../result/propagation/propagation-schema.js' */
+/** @import { RequirementVerdict } from '../../result/schema.js' */
+/** @import { prepare } from './propagate.js' */
 /** @import { PropagationPlan } from './propagation-plan.js' */
-/** @import { Interval } from './watch.js' */
+/** @import { Interval, Node } from './watch.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {Omit<import('./certificate.js').Row, 'left'>} Row */
-/** @typedef {{interval: Interval, answeredMs: number}} Measured both from when the revocation was sent */
+/** @typedef {{interval: Interval, answeredMs: number}} Measured both from the sending of the revocation */
 /**
  * @typedef {object} Findings
  * @property {PropagationPlan} plan as it was carried out
@@ -24,12 +29,56 @@ import { everywhere, sinceAnswer } from './watch.js';
  * @property {Date} startedAt
  * @property {number} durationSeconds
  * @property {boolean} interrupted
- * @property {Awaited<ReturnType<typeof import('./prepare.js').prepare>>} found
- * @property {Pick<NodeWatch, 'answers' | 'counts'>[]} watched in the order of `found.nodes`
+ * @property {Awaited<ReturnType<typeof prepare>>} found
+ * @property {Pick<Node, 'answers' | 'counts'>[]} watched in the order of `found.nodes`
  * @property {Histogram} lag of polls
  * @property {Row[]} rows
  * @property {Propagation['environment']} environment
  */
+
+/** @param {Findings} findings @returns {Propagation} */
+export function conclude({ plan, found, watched, lag, rows: findings, startedAt, ...facts }) {
+  const rows = findings.map((row) => ({ ...row, outcome: outcomeOf(row) }));
+  const whole = rows.flatMap(({ outcome, revokeMs, nodes }) => {
+    if (outcome !== 'revoked' || revokeMs === null) return [];
+    return [{ interval: everywhere(nodes.flatMap(({ interval }) => interval ?? [])), answeredMs: revokeMs }];
+  });
+  const nodes = found.nodes.map((node, i) => concludeNode({ ...node, ...watched[i] }, i, findings));
+  const measurement = judgeMeasurement({ nodes, lag, plan, rows });
+  const isValid = measurement.verdict !== 'invalid';
+  const { target, role, certificates, concurrency, pauseMs, pollMs, giveUpMs, timeoutMs, seed } = plan;
+  const { mount, url } = target;
+  const { min, p50, p99, max } = { min: lag.totalCount === 0 ? null : valueAtShare(lag, 0), ...figures(lag) };
+  const revokes = rows.flatMap(({ revokeMs }) => revokeMs ?? []);
+  return {
+    schema: PROPAGATION_SCHEMA_ID,
+    tool: { version: TOOL_VERSION },
+    startedAt: startedAt.toISOString(),
+    ...facts,
+    plan: { mount, role, certificates, concurrency, pauseMs, pollMs, giveUpMs, timeoutMs, seed },
+    target: { url, ...found.target },
+    crl: found.crl,
+    certificates: {
+      planned: certificates,
+      begun: rows.length,
+      outcomes: countEach(rows.map(({ outcome }) => outcome)),
+    },
+    revokeMs: buildLatency(histogramOf(revokes)),
+    everywhere: delayOf(whole),
+    nodes,
+    pollLagMs: { count: lag.totalCount, min, p50, p99, max },
+    rows: rows.map(({ certificate, outcome, failure, revokeMs, nodes: own }) => ({
+      certificate,
+      outcome,
+      ...(failure === undefined ? {} : { failure }),
+      revokeMs,
+      nodes: own,
+    })),
+    requirements: plan.requirements.map((one) => judgeDelay(one, { whole, rows, lagMs: max ?? 0, isValid })),
+    measurement,
+    notes: notesOf(plan, found.crl, nodes),
+  };
+}
 
 /** The outcome of a certificate over several nodes: the first of these that any of them has. */
 const WORST_FIRST = /** @type {const} */ ([
@@ -39,159 +88,81 @@ const WORST_FIRST = /** @type {const} */ ([
   'undecided',
 ]);
 
-/** @param {Findings} findings @returns {Propagation} */
-export function conclude(findings) {
-  const { plan, command, startedAt, durationSeconds, interrupted, found, watched, lag, environment } =
-    findings;
-  const rows = findings.rows.map((row) => ({ ...row, outcome: outcomeOf(row) }));
-  const whole = rows.flatMap(wholeOf);
-  const { block, upper } = delayOf(whole);
-  const atLatest = lateBounds(whole, lag);
-  const nodes = found.nodes.map((node, i) => nodeOf(node, i, watched[i], findings.rows));
-  const measurement = judgeMeasurement({ nodes, lag, plan, revoked: whole.length, rows });
-  const revokes = createHistogram();
-  for (const { revokeMs } of rows) if (revokeMs !== null) recordMs(revokes, revokeMs);
-  return {
-    schema: PROPAGATION_SCHEMA_ID,
-    tool: { version: TOOL_VERSION },
-    startedAt: startedAt.toISOString(),
-    durationSeconds,
-    interrupted,
-    command,
-    plan: planOf(plan),
-    target: { url: plan.target.url, ...found.target },
-    crl: found.crl,
-    certificates: {
-      planned: plan.certificates,
-      begun: rows.length,
-      outcomes: countsOf(rows.map(({ outcome }) => outcome)),
-    },
-    revokeMs: buildLatency(revokes),
-    everywhere: block,
-    nodes,
-    pollLagMs: spreadOf(lag),
-    rows: rows.map(({ certificate, outcome, failure, revokeMs, nodes: own }) => ({
-      certificate,
-      outcome,
-      ...(failure === undefined ? {} : { failure }),
-      revokeMs,
-      nodes: own,
-    })),
-    requirements: plan.requirements.map((requirement) =>
-      judgeDelay(requirement, {
-        ...{ upper, atLatest, rows },
-        measurementValid: measurement.verdict !== 'invalid',
-      }),
-    ),
-    measurement,
-    notes: notesOf({ plan, found, nodes }),
-    environment,
-  };
-}
-
-/** @param {PropagationPlan} plan */
-function planOf({
-  target: { mount },
-  role,
-  certificates,
-  concurrency,
-  pauseMs,
-  pollMs,
-  giveUpMs,
-  timeoutMs,
-  seed,
-}) {
-  return { mount, role, certificates, concurrency, pauseMs, pollMs, giveUpMs, timeoutMs, seed };
-}
-
 /** @param {Row} row @returns {Propagation['rows'][number]['outcome']} */
 function outcomeOf({ outcome, nodes }) {
   if (outcome !== 'followed') return outcome;
   return WORST_FIRST.find((worst) => nodes.some((node) => node.outcome === worst)) ?? 'revoked';
 }
 
-/** @param {Omit<Row, 'outcome'> & {outcome: string}} row @returns {Measured[]} none where a node did not say revoked */
-function wholeOf({ outcome, revokeMs, nodes }) {
-  if (outcome !== 'revoked' || revokeMs === null) return [];
-  return [{ interval: everywhere(nodes.flatMap(({ interval }) => interval ?? [])), answeredMs: revokeMs }];
-}
-
 /**
- * @param {NodeFacts} facts
- * @param {number} number
- * @param {Findings['watched'][number]} watched
- * @param {Row[]} rows
- * @returns {Propagation['nodes'][number]}
+ * @param {Pick<PropagationNode, 'url' | 'version' | 'state'> & Findings['watched'][number]} node
+ * @param {number} number @param {Row[]} rows
+ * @returns {PropagationNode}
  */
-function nodeOf(facts, number, { answers, counts }, rows) {
-  const own = rows.flatMap((row) => row.nodes[number] ?? []);
-  const measured = rows.flatMap(({ nodes, revokeMs }) => {
-    const interval = nodes[number]?.interval ?? null;
-    return interval === null || revokeMs === null ? [] : [{ interval, answeredMs: revokeMs }];
-  });
-  const { sent, missed, skipped } = counts;
+function concludeNode({ url, version, state, answers, counts: { sent, missed, skipped } }, number, rows) {
+  const own = rows.flatMap(({ nodes, revokeMs }) =>
+    nodes[number] === undefined ? [] : [{ ...nodes[number], answeredMs: revokeMs }],
+  );
+  const measured = own.flatMap(({ interval, answeredMs }) =>
+    interval === null || answeredMs === null ? [] : [{ interval, answeredMs }],
+  );
   return {
-    ...facts,
-    outcomes: countsOf(own.map(({ outcome }) => outcome)),
-    delay: delayOf(measured).block,
+    url,
+    version,
+    state,
+    outcomes: countEach(own.map(({ outcome }) => outcome)),
+    delay: delayOf(measured),
     asked: { looks: total(Object.values(answers)) - sent, polls: sent, missed, skipped },
     answers: { ...answers },
   };
 }
 
-/**
- * @param {Measured[]} measured
- * @returns {{block: DelayBlock, upper: Histogram}} `upper`: bounds since the answer
- */
+/** @param {Measured[]} measured @returns {DelayBlock} values below zero count as zero */
 function delayOf(measured) {
-  const recorded = Array.from({ length: 5 }, createHistogram);
-  const [answeredLower, answeredUpper, sentLower, sentUpper, width] = recorded;
-  let beforeAnswered = 0;
-  for (const { interval, answeredMs } of measured) {
-    const { lowerMs, upperMs } = sinceAnswer(interval, answeredMs);
-    if (upperMs <= 0) beforeAnswered++;
-    // Values below zero count as zero.
-    recordMs(answeredLower, lowerMs);
-    recordMs(answeredUpper, upperMs);
-    recordMs(sentLower, interval.lowerMs);
-    recordMs(sentUpper, interval.upperMs);
-    recordMs(width, upperMs - lowerMs);
-  }
-  const [answerFrom, answerTo, sentFrom, sentTo, open] = recorded.map(buildLatency);
-  const block = {
+  const latencyOf = (/** @type {(one: Measured) => number} */ read) =>
+    buildLatency(histogramOf(measured.map(read)));
+  return {
     revoked: measured.length,
-    beforeAnswered,
-    sinceAnswered: { lower: answerFrom, upper: answerTo },
-    sinceSent: { lower: sentFrom, upper: sentTo },
-    widthMs: open,
+    beforeAnswered: measured.filter((one) => upperSinceAnswer(one) <= 0).length,
+    sinceAnswered: {
+      lower: latencyOf(({ interval, answeredMs }) => interval.lowerMs - answeredMs),
+      upper: latencyOf(upperSinceAnswer),
+    },
+    sinceSent: {
+      lower: latencyOf(({ interval }) => interval.lowerMs),
+      upper: latencyOf(({ interval }) => interval.upperMs),
+    },
+    widthMs: latencyOf(({ interval }) => interval.upperMs - interval.lowerMs),
   };
-  return { block, upper: answeredUpper };
+}
+
+/** @param {Measured} measured @returns {number} below zero: the node reported revoked before the revocation was answered */
+function upperSinceAnswer({ interval, answeredMs }) {
+  return interval.upperMs - answeredMs;
 }
 
 /**
- * @param {Measured[]} measured
- * @param {Histogram} lag of polls
- * @returns {{ms: number, upper: Histogram}} upper bounds since the answer, had each been read as late as any poll was
+ * Until the last of several nodes: the revocation is in effect everywhere after the latest lower bound and before the latest
+ * upper bound.
+ * @param {readonly Interval[]} intervals at least one
+ * @returns {Interval}
  */
-function lateBounds(measured, lag) {
-  const ms = lag.totalCount === 0 ? 0 : lag.maxValue / 1000;
-  const upper = createHistogram();
-  for (const { interval, answeredMs } of measured) {
-    recordMs(upper, sinceAnswer(interval, answeredMs).upperMs + ms);
-  }
-  return { ms, upper };
+export function everywhere(intervals) {
+  return {
+    lowerMs: Math.max(...intervals.map(({ lowerMs }) => lowerMs)),
+    upperMs: Math.max(...intervals.map(({ upperMs }) => upperMs)),
+  };
 }
 
-/** @param {Histogram} histogram @returns {Propagation['pollLagMs']} */
-function spreadOf(histogram) {
-  const { totalCount: count, maxValue } = histogram;
-  if (count === 0) return { count, min: null, p50: null, p99: null, max: null };
-  const at = (/** @type {number} */ share) => valueAtShare(histogram, share);
-  return { count, min: at(0), p50: at(0.5), p99: at(0.99), max: maxValue / 1000 };
+/** @param {number[]} values ms */
+function histogramOf(values) {
+  const histogram = createHistogram();
+  for (const ms of values) recordMs(histogram, ms);
+  return histogram;
 }
 
 /** @param {string[]} names @returns {Record<string, number>} */
-function countsOf(names) {
+function countEach(names) {
   /** @type {Record<string, number>} */
   const counts = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
@@ -199,31 +170,162 @@ function countsOf(names) {
 }
 
 /**
- * @param {object} facts
- * @param {Pick<PropagationPlan, 'pollMs' | 'concurrency' | 'target'>} facts.plan
- * @param {Pick<Awaited<ReturnType<typeof import('./prepare.js').prepare>>, 'crl'>} facts.found
- * @param {Propagation['nodes']} facts.nodes
+ * @typedef {object} Evidence
+ * @property {Measured[]} whole certificates that every node reported as revoked
+ * @property {{outcome: string, followedMs: number}[]} rows of all certificates that were begun
+ * @property {number} lagMs the largest lateness of a poll
+ * @property {boolean} isValid the measurement
+ */
+
+/** @param {Requirement} requirement of a time, or of errors @param {Evidence} evidence @returns {RequirementVerdict} */
+function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
+  const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
+  const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
+  /** @param {number} lateMs @param {{followedMs: number}[]} failed with the age they reached */
+  const judge = (lateMs, failed) => {
+    const uppers = whole.map((one) => upperSinceAnswer(one) + lateMs);
+    const ages = failed.map(({ followedMs }) => followedMs);
+    return judgeDelays(requirement, uppers, ages, isValid);
+  };
+  const judgeAt = (/** @type {number} */ lateMs) => {
+    const atWorst = judge(lateMs, [...lost, ...undecided]);
+    if (undecided.length === 0 || atWorst.verdict === 'met') return atWorst;
+    const without = judge(lateMs, lost);
+    if (without.verdict === 'not met') return without;
+    const left = `${formatCount(undecided.length)} more ${undecided.length === 1 ? 'was' : 'were'} undecided when it was interrupted.`;
+    return notProven(without, left);
+  };
+  const judged = judgeAt(0);
+  if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
+  return notProven(
+    judged,
+    `polls were up to ${formatLatency(lagMs)} late: had the responses to the revocations been read as late, it would not hold.`,
+  );
+}
+
+/** @param {RequirementVerdict} judged @param {string} but @returns {RequirementVerdict} */
+function notProven(judged, but) {
+  return { ...judged, verdict: 'not proven', reason: `${judged.reason} But ${but}` };
+}
+
+/**
+ * Judged as the requests of a closed loop, in the words of revocations.
+ * @param {Requirement} requirement @param {number[]} delays @param {number[]} lost ages of the others @param {boolean} isValid
+ * @returns {RequirementVerdict}
+ */
+function judgeDelays(requirement, delays, lost, isValid) {
+  const [own, all] = [delays, [...delays, ...lost]]
+    .map(histogramOf)
+    .map((one) => ({ reported: one, own: one }));
+  const verdict = judgeRequirement(requirement, {
+    series: { response: own, service: own, sendLag: own },
+    all: { response: all, service: all, sendLag: all },
+    succeeded: delays.length,
+    failed: lost.length,
+    dropped: 0,
+    neverSentDue: 0,
+    ratePerSecond: 0,
+    rateBar: { low: 0, high: null, sampled: 0 },
+    completedPerSecond: [],
+    model: 'closed',
+    offeredPerSecond: null,
+    arrivals: 'constant',
+    allOnTime: false,
+    measurementValid: isValid,
+  });
+  const reason = verdict.reason
+    .replaceAll('requests had no good response', 'revocations were not seen everywhere')
+    .replaceAll('a request without a good response', 'a revocation that was not seen everywhere')
+    .replaceAll('requests', 'revocations');
+  return { ...verdict, reason };
+}
+
+/** Shares of the polls, or of the responses. */
+const REMARK_SHARE = 0.01;
+const INVALID_SHARE = 0.1;
+
+/**
+ * @param {object} observed
+ * @param {PropagationNode[]} observed.nodes
+ * @param {Histogram} observed.lag of polls
+ * @param {Pick<PropagationPlan, 'pollMs'>} observed.plan
+ * @param {{outcome: string, failure?: string}[]} observed.rows
+ * @returns {Propagation['measurement']}
+ */
+function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {
+  /** @type {Propagation['measurement']['reasons']} */
+  const reasons = [];
+  // Revocations that were never seen are a measurement, too.
+  if (!rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked')) {
+    const failures = [...new Set(rows.map(({ failure, outcome }) => failure ?? outcome))];
+    const why =
+      rows.length === 0 ? 'no certificate was begun' : `all certificates ended as ${failures.join(', ')}`;
+    reasons.push({
+      grade: 'invalid',
+      code: 'nothing_measured',
+      text: `No revocation was followed to its end: ${why}.`,
+      remedy: 'See the outcomes and the log of the server, and run it again.',
+    });
+  }
+  const sum = (/** @type {'polls' | 'missed' | 'skipped'} */ key) =>
+    total(nodes.map(({ asked }) => asked[key]));
+  const [missed, skipped] = [sum('missed'), sum('skipped')];
+  const due = Math.max(1, sum('polls') + missed + skipped);
+  if (missed / due > REMARK_SHARE) {
+    const p99 = lag.totalCount === 0 ? 0 : valueAtShare(lag, 0.99);
+    reasons.push({
+      grade: missed / due > INVALID_SHARE ? 'invalid' : 'remark',
+      code: 'poll_lag',
+      text: `This program did not poll in time: ${formatPercent(missed / due)} of the polls were missed, and 1 % were over ${formatLatency(p99)} late, at an interval of ${formatLatency(pollMs)}.`,
+      remedy:
+        'Poll less often (--poll), follow fewer certificates at once (--concurrency), or use a machine with more to spare.',
+    });
+  }
+  if (skipped / due > REMARK_SHARE) {
+    reasons.push({
+      grade: 'remark',
+      code: 'slow_answers',
+      text: `${formatPercent(skipped / due)} of the polls were left out, as those before them had not been answered.`,
+      remedy: 'Poll less often (--poll): the nodes do not answer that fast, or the polls slow them down.',
+    });
+  }
+  const answers = nodes.flatMap((node) => Object.entries(node.answers));
+  const bad = answers.filter(([outcome]) => !['good', 'revoked', 'unknown'].includes(outcome));
+  const [all, failed] = [answers, bad].map((some) => total(some.map(([, count]) => count)));
+  if (failed / Math.max(1, all) > REMARK_SHARE) {
+    const names = [...new Set(bad.map(([outcome]) => outcome))].join(', ');
+    reasons.push({
+      grade: 'remark',
+      code: 'failed_answers',
+      text: `${formatCount(failed)} of ${formatCount(all)} OCSP responses (${formatPercent(failed / all)}) were errors or failed a check (${names}) and say nothing of a certificate.`,
+      remedy: 'See the responses of each node in the report, and the logs of those nodes.',
+    });
+  }
+  return { verdict: reasons.some(({ grade }) => grade === 'invalid') ? 'invalid' : 'valid', reasons };
+}
+
+/**
+ * @param {Pick<PropagationPlan, 'pollMs' | 'concurrency' | 'target'>} plan
+ * @param {Propagation['crl']} crl @param {Propagation['nodes']} nodes
  * @returns {string[]} sentences
  */
-function notesOf({ plan: { pollMs, concurrency, target }, found: { crl }, nodes }) {
+function notesOf({ pollMs, concurrency, target }, crl, nodes) {
   const perSecond = formatCount(Number(((concurrency * 1000) / pollMs).toPrecision(2)));
   return [
     'A delay is an interval: the revocation took effect after the last request that was still answered good was sent (lower bound), and before the first answer revoked arrived (upper bound). Delays that ended before the revocation was answered count as 0 since the answer.',
-    'A revocation was answered when this program had read the head of the response. Where it read that late, bounds since the response are too small by as much; what is required counts as met only if it were also on bounds that are longer by the largest lateness of a poll. Bounds since the sending do not depend on it.',
+    'A revocation counts as answered when this program has read the head of the response. If it read that late, bounds since the response are too small by as much, so a requirement is met only if it also holds with bounds longer by the largest lateness of a poll. Bounds since the request was sent do not depend on it.',
     `Each node was asked every ${formatLatency(pollMs)} about each certificate under way, up to ${perSecond} requests a second: polling is load, too.`,
     'One more certificate was issued and revoked beforehand, lest connections and code that were used for the first time count.',
     rebuildNote(crl, target.mount),
     ...nodes.flatMap(({ url, state }) =>
       state === 'standby'
-        ? [
-            `${url} is a standby. Vault without Enterprise passes OCSP requests on to the active node, so its answers are the active node's, and take longer by the way there.`,
-          ]
+        ? `${url} is a standby. Vault without Enterprise passes OCSP requests on to the active node, so its answers are the active node's, and take longer by the way there.`
         : [],
     ),
   ];
 }
 
-/** @param {CrlFacts} crl @param {string} mount */
+/** @param {Propagation['crl']} crl @param {string} mount */
 function rebuildNote({ autoRebuild, disabled }, mount) {
   if (autoRebuild === null)
     return `Whether ${mount} rebuilds its CRL by itself (auto_rebuild) could not be seen.`;

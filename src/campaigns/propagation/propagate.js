@@ -1,26 +1,31 @@
 /**
- * Measures how soon nodes report revocations: issues and revokes certificates, and polls every node's OCSP responder until it reports
- * so. Top to bottom; emits events, prints nothing.
+ * Measures how soon nodes report revocations: issues and revokes certificates, and polls every node's OCSP responder until it
+ * reports them revoked. Top to bottom; emits events, prints nothing.
  */
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PkiLoadError, targetError, usageError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { interrupted } from '../../common/stop.js';
 import { formatCount } from '../../common/units.js';
+import { createRequester, parseTargetUrl } from '../../http/request.js';
 import { loadTls } from '../../http/tls.js';
+import { checkIssuance } from '../../operations/prepare.js';
+import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
-import { createVaultClient } from '../../vault/client.js';
-import { createAsker, createQuestioner } from './asker.js';
-import { followCertificate, warm } from './certificate.js';
+import { createVaultClient, parseJson, textOf } from '../../vault/client.js';
+import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
-import { prepare } from './prepare.js';
+import { createQueryBuilder, createResponder } from './responder.js';
 
 /** @import { Tls } from '../../http/tls.js' */
+/** @import { PrepareContext } from '../../operations/index.js' */
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
 /** @import { VaultClient } from '../../vault/client.js' */
-/** @import { NodeWatch, Row } from './certificate.js' */
+/** @import { Row } from './certificate.js' */
 /** @import { PropagationPlan } from './propagation-plan.js' */
-/** @import { PollClock } from './watch.js' */
+/** @import { Clock } from './responder.js' */
+/** @import { Node, Run } from './watch.js' */
 
 /** @typedef {{type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number}} PropagationEvent */
 /**
@@ -32,18 +37,13 @@ import { prepare } from './prepare.js';
  * @property {string} [command] the command line, for the result; no secrets
  */
 
-/** @type {PollClock} */
-const CLOCK = {
-  now: () => performance.now(),
-  setTimer: setTimeout,
-  clearTimer: clearTimeout,
-};
+/** @type {Clock} */
+const CLOCK = { now: () => performance.now(), setTimer: setTimeout, clearTimer: clearTimeout };
 
 /**
- * @param {PropagationPlan} plan
- * @param {PropagationOptions} [options]
+ * @param {PropagationPlan} plan @param {PropagationOptions} [options]
  * @returns {Promise<Propagation>}
- * @throws {PkiLoadError} when it could not begin; what the target refuses later is an outcome
+ * @throws {PkiLoadError} when it could not begin; later refusals of the target are outcomes
  */
 export async function measurePropagation(plan, options = {}) {
   if (!plan.dev) return measureOn(plan, options);
@@ -57,36 +57,43 @@ export async function measurePropagation(plan, options = {}) {
   }
 }
 
-/** @param {PropagationPlan} plan @param {PropagationOptions} options @returns {Promise<Propagation>} */
+/** @param {PropagationPlan} plan @param {PropagationOptions} options */
 async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {}, command = '' }) {
   const stop = signal ?? new AbortController().signal;
-  const { url, namespace, tls: files } = plan.target;
+  const { timeoutMs } = plan;
+  const { url, mount, namespace, tls: files } = plan.target;
   const tls = loadTls(files);
-  const connect = () => createVaultClient({ url, token, namespace, tls, timeoutMs: plan.timeoutMs });
+  const connect = () => createVaultClient({ url, token, namespace, tls, timeoutMs });
   const client = connect();
-  // A client sends one request at a time: each certificate under way has one of its own, lest its revocation wait for another's.
+  // A client sends one request at a time, so each certificate in progress has its own: its revocation waits for no other.
   const clients = Array.from({ length: Math.min(plan.concurrency, plan.certificates) }, connect);
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
-  let renewal = /** @type {{stop: () => void} | null} */ (null);
+  let renewal = { stop() {} };
   const keepAlive = (/** @type {number} */ renewEveryMs) => {
-    renewal?.stop();
+    renewal.stop();
     renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
   };
-  /** @type {NodeWatch[]} */
+  /** @type {Node[]} */
   let nodes = [];
-  const endAll = () =>
-    Promise.all([...nodes.map(({ asker }) => asker.close()), ...clients.map((one) => one.close())]);
-  cutOff?.addEventListener('abort', endAll, { once: true });
+  const closeAll = () =>
+    Promise.all([...nodes.map((node) => node.responder), ...clients].map((one) => one.close()));
+  cutOff?.addEventListener('abort', closeAll, { once: true });
   try {
     const found = await prepare({ plan, client, tls, keepAlive, warn });
     if (stop.aborted) throw interrupted();
-    nodes = found.nodes.map((node) => watchOf(node.url, plan, tls));
+    nodes = found.nodes.map((node) => ({
+      responder: createResponder({ url: node.url, mount, namespace, tls, timeoutMs, clock: CLOCK }),
+      answers: {},
+      counts: { sent: 0, missed: 0, skipped: 0 },
+    }));
     const lag = createHistogram();
-    const warming = await warm({ plan, nodes, client: clients[0], clock: CLOCK, stop });
+    const onLag = (/** @type {number} */ ms) => recordMs(lag, ms);
+    const run = { plan, nodes, clock: CLOCK, onLag, buildQuery: createQueryBuilder(), stop };
+    const first = await warmUp(run, clients[0]);
     const startedAt = new Date();
     const fromMs = CLOCK.now();
-    const rows = await followAll({ plan, nodes, clients, stop, onEvent, onLag: (ms) => recordMs(lag, ms) });
-    const left = leftBehind([warming, ...rows]);
+    const rows = await followAll(run, clients, onEvent);
+    const left = describeLeft([first, ...rows]);
     if (left !== '') onEvent({ type: 'notice', text: left });
     return conclude({
       plan,
@@ -101,62 +108,36 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
       environment: { node: process.version, platform: process.platform, cpus: cpus().length },
     });
   } finally {
-    cutOff?.removeEventListener('abort', endAll);
-    /** @type {{stop: () => void} | null} */ (renewal)?.stop();
-    await endAll();
+    cutOff?.removeEventListener('abort', closeAll);
+    renewal.stop();
+    await closeAll();
     await client.close();
   }
 }
 
 /**
- * @param {string} url
- * @param {PropagationPlan} plan
- * @param {Tls} tls
- * @returns {NodeWatch}
- */
-function watchOf(url, { target: { mount, namespace }, timeoutMs }, tls) {
-  return {
-    asker: createAsker({ url, mount, namespace, tls, timeoutMs, clock: CLOCK }),
-    answers: {},
-    counts: { sent: 0, missed: 0, skipped: 0 },
-  };
-}
-
-/**
- * @param {object} parts
- * @param {PropagationPlan} parts.plan
- * @param {NodeWatch[]} parts.nodes
- * @param {VaultClient[]} parts.clients
- * @param {AbortSignal} parts.stop
- * @param {(event: PropagationEvent) => void} parts.onEvent
- * @param {(ms: number) => void} parts.onLag
+ * @param {Run} run @param {VaultClient[]} clients @param {(event: PropagationEvent) => void} onEvent
  * @returns {Promise<Row[]>} in the order in which they were begun
  */
-async function followAll({ plan, nodes, clients, stop, onEvent, onLag }) {
-  const { about } = createQuestioner();
-  const circumstances = { plan, nodes, clock: CLOCK, onLag, about, stop };
+async function followAll(run, clients, onEvent) {
+  const { certificates: total, pauseMs } = run.plan;
   /** @type {Row[]} */
   const rows = [];
   let begun = 0;
   let done = 0;
-  const lane = async (/** @type {VaultClient} */ client) => {
-    while (begun < plan.certificates && !stop.aborted) {
+  const followSeveral = async (/** @type {VaultClient} */ client) => {
+    while (begun < total && !run.stop.aborted) {
       const number = ++begun;
-      rows[number - 1] = await followCertificate(number, client, circumstances);
-      onEvent({
-        type: 'progress',
-        label: 'Certificates revoked and followed',
-        done: ++done,
-        total: plan.certificates,
-      });
-      if (begun < plan.certificates) await sleep(plan.pauseMs, undefined, { signal: stop }).catch(() => {});
+      rows[number - 1] = await followCertificate(number, client, run);
+      onEvent({ type: 'progress', label: 'Certificates revoked and followed', done: ++done, total });
+      if (begun < total) await sleep(pauseMs, undefined, { signal: run.stop }).catch(() => {});
     }
   };
-  await Promise.all(clients.map(lane));
+  await Promise.all(clients.map(followSeveral));
   return rows;
 }
 
-/** @type {[Row['left'], string, string][]} kind, sentence on one, what follows the number of several */
+/** Of one certificate, and of several after their number. @type {readonly [Row['left'], string, string][]} */
 const LEFT = [
   [
     'revoked',
@@ -175,13 +156,106 @@ const LEFT = [
   ],
 ];
 
-/**
- * @param {Pick<Row, 'left'>[]} rows that of warming included
- * @returns {string} empty where nothing is left
- */
-export function leftBehind(rows) {
-  return LEFT.flatMap(([kind, one, several]) => {
+/** @param {Pick<Row, 'left'>[]} rows that of the warm-up included @returns {string} empty where nothing is left */
+export function describeLeft(rows) {
+  const sentences = LEFT.map(([kind, one, several]) => {
     const count = rows.filter(({ left }) => left === kind).length;
-    return count === 0 ? [] : count === 1 ? [one] : [`${formatCount(count)} ${several}`];
-  }).join(' ');
+    if (count === 0) return '';
+    return count === 1 ? one : `${formatCount(count)} ${several}`;
+  });
+  return sentences.filter((sentence) => sentence !== '').join(' ');
+}
+
+/** @typedef {Pick<Propagation['nodes'][number], 'url' | 'version' | 'state'>} NodeFacts */
+/** @typedef {Propagation['crl']} CrlFacts */
+/**
+ * @typedef {object} Context
+ * @property {PropagationPlan} plan
+ * @property {VaultClient} client
+ * @property {Tls} tls
+ * @property {(everyMs: number) => void} keepAlive
+ * @property {(text: string) => void} warn
+ */
+
+/** By HTTP status of sys/health. @type {Record<number, NodeFacts['state']>} */
+const STATES = { 200: 'active', 429: 'standby', 473: 'performance standby' };
+
+/**
+ * Before the first certificate: checks that the measurement can work, and reads the nodes' states and how the mount keeps its CRL.
+ * @param {Context} context
+ * @throws {PkiLoadError} where it could not work, with the remedy
+ */
+export async function prepare(context) {
+  const { plan, client } = context;
+  const { role, cn, certificates, ttlMs } = plan;
+  const { mount, url } = plan.target;
+  // checkIssuance uses no more of its context.
+  const target = /** @type {PrepareContext} */ (/** @type {unknown} */ (context));
+  const { health, role: fields } = await checkIssuance(target, {
+    operation: 'issue',
+    role,
+    commonName: cn,
+    ttl: ttlMs === null ? null : `${Math.round(ttlMs / 1000)}s`,
+    requests: 2 * certificates,
+    neededMs: null,
+  });
+  await checkPermission(client, `${mount}/revoke`);
+  if (fields?.no_store === true) {
+    throw usageError(
+      'role_does_not_store',
+      `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`,
+      'Name a role that stores them with --role.',
+    );
+  }
+  const crl = await readCrlConfig(client, mount);
+  if (crl.ocsp_disable === true) {
+    throw targetError(
+      'ocsp_disabled',
+      `The mount ${mount} answers no OCSP requests (ocsp_disable in its config/crl).`,
+      `Turn it on with vault write ${mount}/config/crl ocsp_disable=false.`,
+    );
+  }
+  const named = plan.nodes.map((node) => ({ url: node, name: `--node ${node}` }));
+  const places = named.length > 0 ? named : [{ url, name: '--url (VAULT_ADDR)' }];
+  const flag = (/** @type {unknown} */ value) => (typeof value === 'boolean' ? value : null);
+  return {
+    target: { product: health.product, version: health.version },
+    /** @type {CrlFacts} */
+    crl: {
+      autoRebuild: flag(crl.auto_rebuild),
+      disabled: flag(crl.disable),
+      ocspExpiry: textOf(crl.ocsp_expiry).slice(0, 20) || null,
+    },
+    nodes: await Promise.all(places.map((place) => readNode(place, context))),
+  };
+}
+
+/** @param {VaultClient} client @param {string} mount @returns {Promise<Record<string, unknown>>} empty where it cannot be read */
+async function readCrlConfig(client, mount) {
+  try {
+    return (await client.read(`${mount}/config/crl`)).data ?? {};
+  } catch (error) {
+    if (error instanceof PkiLoadError) return {};
+    throw error;
+  }
+}
+
+/** @param {{url: string, name: string}} place `name`: of its option, for remedies @param {Context} context @returns {Promise<NodeFacts>} */
+async function readNode({ url, name }, { plan: { timeoutMs }, tls }) {
+  const { origin, basePath } = parseTargetUrl(url, '--node');
+  const requester = createRequester({ origin, tls, timeoutMs, named: name });
+  try {
+    const { status, body } = await requester.request({ path: `${basePath}/v1/sys/health` });
+    const { sealed, initialized, version } = parseJson(body) ?? {};
+    if (sealed === true || initialized === false) {
+      throw targetError(
+        'node_sealed',
+        `The node ${url} is ${sealed === true ? 'sealed' : 'not initialised'}.`,
+        'Unseal it with vault operator unseal, or leave it out.',
+      );
+    }
+    return { url, version: textOf(version).slice(0, 60) || null, state: STATES[status] ?? null };
+  } finally {
+    await requester.close();
+  }
 }

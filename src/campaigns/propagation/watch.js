@@ -1,57 +1,70 @@
-/** One certificate at one node: looked at once, or polled until it is revoked, given up or interrupted. */
+/** One certificate at one node: queried once, or polled until it is revoked, given up or interrupted. */
 import { uniform } from '../../common/random.js';
 
-/** @import { Question } from './asker.js' */
-/** @import { Circumstances, NodeRow, NodeWatch } from './certificate.js' */
+/** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
+/** @import { PropagationPlan } from './propagation-plan.js' */
+/** @import { Clock, Query, Responder } from './responder.js' */
 
-/** Keeps the phases of polling apart from what else is drawn from a seed. */
+/** Keeps the phases of polling apart from other random numbers of a seed. */
 const PHASE_STREAM = 31;
 
 /**
- * Polls of one certificate that may wait for a slow node at once. Each certificate has its own, so that none is in another's way: what
- * this program leaves out is no fault of the target.
+ * Polls of one certificate that may wait for a slow node at once. Each certificate has its own, so that none delays another:
+ * polls that this program skips are no fault of the target.
  */
-export const MOST_UNDER_WAY = 16;
+export const MAX_IN_FLIGHT = 16;
 
 /** The last polls of a node, so many or within --timeout, give its final status when it is given up. */
 const RECENT_POLLS = 10;
 
-/** @param {NodeWatch} node @param {Question} question @returns {Promise<string>} outcome */
-export function lookOnce({ asker, answers }, question) {
+/** @typedef {Propagation['rows'][number]['nodes'][number]} NodeRow one node's statuses of one certificate */
+/** @typedef {{sent: number, missed: number, skipped: number}} PollCounts `missed`: this program was late, and the next was due already; `skipped`: too
+ *   many earlier ones were in flight */
+/** @typedef {{responder: Responder, answers: Record<string, number>, counts: PollCounts}} Node `answers`: queries by outcome, `counts`: polls, both of
+ *   the whole run */
+/**
+ * @typedef {object} Run that the certificates share
+ * @property {PropagationPlan} plan
+ * @property {Node[]} nodes
+ * @property {Clock} clock
+ * @property {(ms: number) => void} onLag of each poll
+ * @property {(issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Query>} buildQuery
+ * @property {AbortSignal} stop ends the waiting
+ */
+
+/** @param {Node} node @param {Query} query @returns {Promise<string>} outcome */
+export function queryOnce({ responder, answers }, query) {
   return new Promise((resolve) => {
-    asker.ask(question, ({ outcome }) => {
-      count(answers, outcome);
+    responder.query(query, ({ outcome }) => {
+      answers[outcome] = (answers[outcome] ?? 0) + 1;
       resolve(outcome);
     });
   });
 }
 
 /**
- * Polls from the sending of the revocation on: it may be in effect before that is answered. The first poll comes somewhere within
- * the first interval, for a grid that always began with the revocation would favour some delays.
- *
- * @param {NodeWatch} node
- * @param {number} number of the node
- * @param {{certificate: number, question: Question, sentMs: number}} subject
- * @param {Circumstances} circumstances
+ * Polls from the sending of the revocation on: it may be in effect before its response. The first poll comes at a random time
+ * within the first interval: a grid that always began with the revocation would favour some delays.
+ * @param {Run} run @param {number} number of the node
+ * @param {{certificate: number, query: Query, sentMs: number}} subject
  */
-export function watchNode({ asker, answers, counts }, number, subject, { plan, clock, onLag, stop, nodes }) {
-  const { certificate, question, sentMs } = subject;
+export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certificate, query, sentMs }) {
+  const { responder, answers, counts } = nodes[number];
   const bounds = createBounds();
-  let underWay = 0;
-  let lastNotRevoked = Number.NEGATIVE_INFINITY;
+  let inFlight = 0;
+  let notRevokedMs = Number.NEGATIVE_INFINITY;
   let onChange = () => {};
 
-  const ask = () => {
-    if (underWay >= MOST_UNDER_WAY) return false;
-    underWay++;
-    asker.ask(question, ({ outcome, sentMs: askedMs, arrivedMs }) => {
-      underWay--;
-      count(answers, outcome);
-      if (outcome === 'good') bounds.good(Number(askedMs));
-      if (outcome === 'good' || outcome === 'unknown') {
-        lastNotRevoked = Math.max(lastNotRevoked, Number(askedMs));
-      }
+  const poll = () => {
+    if (inFlight >= MAX_IN_FLIGHT) return false;
+    inFlight++;
+    responder.query(query, (reply) => {
+      const { outcome, arrivedMs } = reply;
+      const queriedMs = Number(reply.sentMs);
+      inFlight--;
+      answers[outcome] = (answers[outcome] ?? 0) + 1;
+      if (outcome === 'good') bounds.good(queriedMs);
+      if (outcome === 'good' || outcome === 'unknown') notRevokedMs = Math.max(notRevokedMs, queriedMs);
       if (outcome === 'revoked') {
         bounds.revoked(arrivedMs);
         poller.stop();
@@ -61,120 +74,90 @@ export function watchNode({ asker, answers, counts }, number, subject, { plan, c
     return true;
   };
   const phase = uniform(plan.seed, certificate * nodes.length + number, PHASE_STREAM);
-  const poller = startPoller({
-    firstMs: sentMs + phase * plan.pollMs,
-    everyMs: plan.pollMs,
-    clock,
-    ask,
-    counts,
-    onLag,
-  });
+  const firstMs = sentMs + phase * plan.pollMs;
+  const poller = startPoller({ firstMs, everyMs: plan.pollMs, clock, poll, counts, onLag });
 
   /** @returns {Promise<void>} when the polls in flight are answered: an earlier one may still report good */
   function end() {
     poller.stop();
     return new Promise((resolve) => {
-      onChange = () => underWay === 0 && resolve();
+      onChange = () => inFlight === 0 && resolve();
       onChange();
     });
   }
 
   return {
     end,
-    /** @param {number} answeredMs when the revocation was @returns {Promise<NodeRow>} */
+    /** @param {number} answeredMs time of the response to the revocation @returns {Promise<NodeRow>} */
     async until(answeredMs) {
       const giveUpMs = answeredMs + plan.giveUpMs;
+      let isGivenUp = false;
       /** @type {any} */
       let timer;
-      let onStop = () => {};
-      let isGivenUp = false;
+      const over = new AbortController();
       await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
         const giveUp = () => {
           isGivenUp = true;
           resolve();
         };
         timer = clock.setTimer(giveUp, Math.max(0, giveUpMs - clock.now()));
-        onStop = () => resolve();
-        stop.addEventListener('abort', onStop);
+        stop.addEventListener('abort', resolve, { signal: over.signal });
         onChange = () => bounds.isRevoked && resolve();
         onChange();
         if (stop.aborted) resolve();
       });
       clock.clearTimer(timer);
-      stop.removeEventListener('abort', onStop);
+      over.abort();
       await end();
       const interval = bounds.interval(sentMs);
       if (interval !== null) return { outcome: 'revoked', interval };
-      if (!isGivenUp) return { outcome: 'undecided', interval: null };
+      if (!isGivenUp) return { outcome: 'undecided', interval };
       // A node that was silent for long may have changed its status unseen.
       const recentMs = giveUpMs - Math.max(RECENT_POLLS * plan.pollMs, plan.timeoutMs);
-      const isKnown = lastNotRevoked >= Math.max(answeredMs, recentMs);
-      return { outcome: isKnown ? 'never_revoked' : 'never_answered', interval: null };
+      const isKnown = notRevokedMs >= Math.max(answeredMs, recentMs);
+      return { outcome: isKnown ? 'never_revoked' : 'never_answered', interval };
     },
   };
 }
-
-/** @param {Record<string, number>} counts @param {string} name */
-function count(counts, name) {
-  counts[name] = (counts[name] ?? 0) + 1;
-}
-
-/** @typedef {(callback: () => void, ms: number) => any} SetTimer */
-/**
- * @typedef {object} PollCounts of a whole run
- * @property {number} sent
- * @property {number} missed this program was late, and the next was due already
- * @property {number} skipped too many earlier ones waited for answers
- */
-/**
- * @typedef {object} PollClock
- * @property {() => number} now ms, monotonic
- * @property {SetTimer} setTimer
- * @property {(timer: any) => void} clearTimer
- */
 
 /**
  * @param {object} options
  * @param {number} options.firstMs when the first is due
  * @param {number} options.everyMs
- * @param {PollClock} options.clock
- * @param {() => boolean} options.ask false: it was left out, since too many wait for answers
+ * @param {Clock} options.clock
+ * @param {() => boolean} options.poll false: it was skipped, since too many are in flight
  * @param {PollCounts} options.counts added to
- * @param {(ms: number) => void} options.onLag how late a poll was
- * @returns {{stop: () => void}} after which nothing is asked any more
+ * @param {(ms: number) => void} options.onLag lateness of a poll
+ * @returns {{stop: () => void}} after which there are no more polls
  */
-export function startPoller({ firstMs, everyMs, clock, ask, counts, onLag }) {
+export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
   let next = 0;
-  let stopped = false;
+  let isStopped = false;
   /** @type {any} */
   let timer;
-
-  const dueAt = (/** @type {number} */ index) => firstMs + index * everyMs;
+  const dueMs = () => firstMs + next * everyMs;
+  const arm = () => {
+    timer = clock.setTimer(tick, Math.max(0, dueMs() - clock.now()));
+  };
 
   function tick() {
-    if (stopped) return;
     const now = clock.now();
-    if (now >= dueAt(next)) poll(now);
-    // A failure there and then may have stopped it.
-    if (stopped) return;
-    // A timer may ring a little early: then it is set again.
-    timer = clock.setTimer(tick, Math.max(0, dueAt(next) - clock.now()));
+    // A timer may fire a little early: then it is set again.
+    if (now >= dueMs()) {
+      const latest = Math.max(next, Math.floor((now - firstMs) / everyMs));
+      onLag(now - dueMs());
+      counts.missed += latest - next;
+      next = latest + 1;
+      counts[poll() ? 'sent' : 'skipped']++;
+    }
+    // A reply that came at once may have stopped it.
+    if (!isStopped) arm();
   }
 
-  /** @param {number} now */
-  function poll(now) {
-    const latest = Math.max(next, Math.floor((now - firstMs) / everyMs));
-    onLag(now - dueAt(next));
-    counts.missed += latest - next;
-    next = latest + 1;
-    if (ask()) counts.sent++;
-    else counts.skipped++;
-  }
-
-  timer = clock.setTimer(tick, Math.max(0, firstMs - clock.now()));
+  arm();
   return {
     stop() {
-      stopped = true;
+      isStopped = true;
       clock.clearTimer(timer);
     },
   };
@@ -182,54 +165,26 @@ export function startPoller({ firstMs, everyMs, clock, ask, counts, onLag }) {
 
 /** @typedef {{lowerMs: number, upperMs: number}} Interval */
 
+/** When the revocation came into effect: after the last query answered good was sent, before the first reply revoked arrived. */
 export function createBounds() {
-  let lastGoodSent = Number.NEGATIVE_INFINITY;
-  let firstRevoked = Number.POSITIVE_INFINITY;
+  let lastGoodMs = Number.NEGATIVE_INFINITY;
+  let firstRevokedMs = Number.POSITIVE_INFINITY;
   return {
     /** @param {number} sentMs */
     good(sentMs) {
-      lastGoodSent = Math.max(lastGoodSent, sentMs);
+      lastGoodMs = Math.max(lastGoodMs, sentMs);
     },
     /** @param {number} arrivedMs */
     revoked(arrivedMs) {
-      firstRevoked = Math.min(firstRevoked, arrivedMs);
+      firstRevokedMs = Math.min(firstRevokedMs, arrivedMs);
     },
     get isRevoked() {
-      return firstRevoked !== Number.POSITIVE_INFINITY;
+      return Number.isFinite(firstRevokedMs);
     },
-    /**
-     * @param {number} askedForMs when the revocation was sent
-     * @returns {Interval | null} from `askedForMs`; null: no response reported revoked
-     */
-    interval(askedForMs) {
-      if (firstRevoked === Number.POSITIVE_INFINITY) return null;
-      return {
-        lowerMs: Math.max(0, lastGoodSent - askedForMs),
-        upperMs: firstRevoked - askedForMs,
-      };
+    /** @param {number} fromMs sending of the revocation @returns {Interval | null} since then; null: no reply was revoked */
+    interval(fromMs) {
+      if (!Number.isFinite(firstRevokedMs)) return null;
+      return { lowerMs: Math.max(0, lastGoodMs - fromMs), upperMs: firstRevokedMs - fromMs };
     },
   };
-}
-
-/**
- * Until the last of several nodes: the revocation is in effect everywhere after the latest lower bound and before the latest
- * upper bound.
- *
- * @param {readonly Interval[]} intervals at least one
- * @returns {Interval}
- */
-export function everywhere(intervals) {
-  return {
-    lowerMs: Math.max(...intervals.map(({ lowerMs }) => lowerMs)),
-    upperMs: Math.max(...intervals.map(({ upperMs }) => upperMs)),
-  };
-}
-
-/**
- * @param {Interval} interval from when the revocation was asked for
- * @param {number} answeredMs when it was answered, from then too
- * @returns {Interval} from the answer on; below zero: before it
- */
-export function sinceAnswer({ lowerMs, upperMs }, answeredMs) {
-  return { lowerMs: lowerMs - answeredMs, upperMs: upperMs - answeredMs };
 }

@@ -1,78 +1,66 @@
 /**
- * What a scenario may hold: one declaration that gives the validation and the published JSON Schema. Options of the target, of the
- * load and of operations are those of the command line, by the same names.
+ * The keys of a scenario: one declaration that gives the validation and the published JSON Schema. Options of the target, of the load
+ * and of operations are those of the command line, by the same names.
  */
 import { z } from 'zod';
+import { PkiLoadError } from '../../common/errors.js';
+import { readOne } from '../../common/options.js';
+import { loadOperation, operations } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
-import { ENGINES, setupOptions } from '../../vault/setup/setup-plan.js';
+import { parseRequirement } from '../../plan/requirements.js';
+import { reporterForFile } from '../../report/index.js';
+import { checkName, ENGINES, setupOptions } from '../../vault/setup/setup-plan.js';
 import { SHAPES } from './stages.js';
 import { DECLARATION } from './variables.js';
 
 /** @import { OptionSpec } from '../../common/options.js' */
 
-/** As in units.js; a value may come from a variable. For editors only: units.js has better messages. */
+/** @typedef {Record<string, Record<string, OptionSpec>>} OperationOptions options of operations, by their names */
+/** @typedef {(string | number)[]} Path */
+
+/** As in units.js, for editors only; a value may come from a variable. */
 const NUMBER = '(\\d[\\d_]*(\\.\\d+)?|\\.\\d+)(e\\d+)?';
 const VARIABLE = '.*\\$\\{.*';
-const PATTERNS = Object.freeze({
-  duration: `^\\s*(${NUMBER}|(${NUMBER}\\s*(us|µs|μs|ms|min|s|m|h|d)\\s*)+|${VARIABLE})\\s*$`,
-  rate: `^\\s*(${NUMBER}(\\s*/\\s*(s|sec|min|m|hour|h|day|d))?|${VARIABLE})\\s*$`,
-  integer: `^\\s*([\\d_]*\\d[\\d_]*|${VARIABLE})\\s*$`,
-  milliseconds: `^\\s*(\\d+(\\.\\d+)?|${VARIABLE})\\s*$`,
-});
+const RATE = `^\\s*(${NUMBER}(\\s*/\\s*(s|sec|min|m|hour|h|day|d))?|${VARIABLE})\\s*$`;
 
 /**
- * @param {'duration' | 'rate' | 'integer' | 'milliseconds' | 'level'} kind a level is a rate that may be 0
- * @returns {z.ZodType<string | number>}
+ * What editors accept as a number, and as its text; a level is a rate that may be 0.
+ * @satisfies {Record<string, [number: Record<string, unknown>, text: string]>}
  */
+const AMOUNTS = Object.freeze({
+  duration: [
+    { minimum: 0 },
+    `^\\s*(${NUMBER}|(${NUMBER}\\s*(us|µs|μs|ms|min|s|m|h|d)\\s*)+|${VARIABLE})\\s*$`,
+  ],
+  rate: [{ exclusiveMinimum: 0 }, RATE],
+  level: [{ minimum: 0 }, RATE],
+  integer: [{ minimum: 0, type: 'integer' }, `^\\s*([\\d_]*\\d[\\d_]*|${VARIABLE})\\s*$`],
+  milliseconds: [{ minimum: 0 }, `^\\s*(\\d+(\\.\\d+)?|${VARIABLE})\\s*$`],
+});
+
+/** @param {keyof typeof AMOUNTS} kind @returns {z.ZodType<string | number>} */
 function amount(kind) {
-  const isWhole = kind === 'integer';
-  const bound = kind === 'rate' ? { exclusiveMinimum: 0 } : { minimum: 0 };
+  const [number, pattern] = AMOUNTS[kind];
   return z.union([
-    z.number().meta({ ...(isWhole ? { type: 'integer' } : {}), ...bound }),
-    z.string().meta({ pattern: PATTERNS[kind === 'level' ? 'rate' : kind] }),
+    z.number().meta(/** @type {Record<string, unknown>} */ (number)),
+    z.string().meta({ pattern }),
   ]);
 }
 
-/** @param {Record<string, OptionSpec>} specs @returns {Record<string, z.ZodType>} by kebab-case name */
-export function optionSchemas(specs) {
-  return Object.fromEntries(
-    Object.entries(specs).map(([name, spec]) => [name, optionSchema(spec).meta(textsOf(spec)).optional()]),
-  );
-}
-
-/** @param {OptionSpec} spec what editors show of it */
-function textsOf({ describe, default: fallback, defaultText }) {
-  if (fallback !== undefined && defaultText === undefined)
-    return { description: describe, default: fallback };
-  return { description: defaultText === undefined ? describe : `${describe} [default: ${defaultText}]` };
-}
-
-/** @param {OptionSpec} spec @returns {z.ZodType} */
-export function optionSchema({ type, choices = [], repeatable = false }) {
-  if (type === 'flag') return flag;
-  if (type === 'choice') return choice(choices);
-  // Statuses, say: a list of numbers is one of texts that need no quotes.
-  if (type === 'list') return z.union([z.string(), z.int(), z.array(z.union([z.string(), z.int()]))]);
-  const one =
-    type === 'integer' || type === 'duration' || type === 'rate' || type === 'milliseconds'
-      ? amount(type)
-      : z.string();
-  return repeatable ? z.union([one, z.array(one)]) : one;
-}
-
-/** A variable's value is a text. */
+/** The value of a variable is a text. */
 const flag = z.preprocess(
   (value) => (value === 'true' ? true : value === 'false' ? false : value),
   z.boolean(),
 );
 
-/**
- * @param {readonly string[]} choices of which some may look like numbers: `kv-version: 2`
- * @returns {z.ZodType}
- */
+/** @param {unknown} value of which a variable is the text: `weight: ${WEIGHT}` */
+const asNumber = (value) =>
+  typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value.trim()) ? Number(value) : value;
+
+/** @param {readonly string[]} choices of which some may be numbers: `kv-version: 2` @returns {z.ZodType} */
 function choice(choices) {
   const numbers = choices.filter((text) => /^\d+$/.test(text)).map(Number);
-  const texts = z.enum(/** @type {[string, ...string[]]} */ ([...choices]));
+  const texts = z.enum(choices);
   if (numbers.length === 0) return texts;
   return z.preprocess(
     (value) => (typeof value === 'number' ? String(value) : value),
@@ -80,16 +68,120 @@ function choice(choices) {
   );
 }
 
-export const SCENARIO_SCHEMA_ID = 'vault-pki-load/scenario/1';
+/**
+ * @template {z.ZodType} Schema
+ * @param {Schema} schema
+ * @param {(value: z.output<Schema>) => unknown} read throws a PkiLoadError where the value will not do
+ * @returns {Schema}
+ */
+function readable(schema, read) {
+  return schema.check(({ value, issues }) => {
+    try {
+      read(/** @type {any} */ (value));
+    } catch (error) {
+      if (!(error instanceof PkiLoadError)) throw error;
+      // The place in the file names the option.
+      issues.push(problem([], error.message.replace(/^--[\w-]+ /, ''), error.remedy));
+    }
+  });
+}
 
-/** Of the load, those that make no sense in a file that others run too. */
-const NOT_IN_FILES = Object.freeze(['shard', 'start-at']);
+/**
+ * @param {Path} path
+ * @param {string} message
+ * @param {string} [remedy]
+ * @param {'value' | 'key' | 'missing'} [about] `missing`: the message suggests an unknown key in its place
+ */
+function problem(path, message, remedy, about = 'value') {
+  return {
+    code: /** @type {const} */ ('custom'),
+    input: undefined,
+    path,
+    message,
+    params: { remedy, about },
+  };
+}
 
-/** What target and load may hold: the flags of these groups. */
+/** @param {string} name kebab-case @param {OptionSpec} spec @returns {z.ZodType} */
+function optionSchema(name, spec) {
+  const { type, choices = [], repeatable = false } = spec;
+  if (type === 'flag') return flag;
+  if (type === 'choice') return choice(choices);
+  // A list of numbers, e.g. of statuses, needs no quotes.
+  const kinds =
+    type === 'list' ? z.union([z.string(), z.int(), z.array(z.union([z.string(), z.int()]))]) : null;
+  const one = readable(kinds ?? (type in AMOUNTS ? amount(/** @type {any} */ (type)) : z.string()), (value) =>
+    readOne(spec, `--${name}`, value),
+  );
+  return repeatable ? z.union([one, z.array(one)]) : one;
+}
+
+/** @param {Record<string, OptionSpec>} specs @returns {Record<string, z.ZodType>} by kebab-case name */
+function optionSchemas(specs) {
+  return Object.fromEntries(
+    Object.entries(specs).map(([name, spec]) => {
+      const { describe, default: fallback, defaultText } = spec;
+      const description = defaultText === undefined ? describe : `${describe} [default: ${defaultText}]`;
+      const texts = {
+        description,
+        ...(fallback === undefined || defaultText !== undefined ? {} : { default: fallback }),
+      };
+      return [name, optionSchema(name, spec).meta(texts).optional()];
+    }),
+  );
+}
+
+/** In place of the known keys, where there are none. */
+export const NONE = '-';
+
+/**
+ * A group of settings; the error of an unknown key lists the known ones, separated by commas.
+ * @template {Record<string, z.ZodType>} Shape
+ * @param {Shape} shape
+ */
+function settings(shape) {
+  const known = Object.keys(shape).filter((key) => key !== '$schema');
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? known.join(', ') || NONE : undefined),
+  });
+}
+
+/** @param {string[]} keys of which there must be exactly one, for editors */
+const oneOf = (keys) => ({ oneOf: keys.map((key) => ({ required: [key] })) });
+
+/**
+ * @template {z.ZodType<any[]>} List
+ * @param {List} list of entries with a `name`, no two with the same
+ * @param {string} [otherKey] names an entry without a name
+ * @returns {List}
+ */
+function uniquelyNamed(list, otherKey = 'name') {
+  return list.check(({ value, issues }) => {
+    const names = value.map((one) => one.name ?? one[otherKey]);
+    for (const [i, name] of names.entries()) {
+      if (name === undefined || names.indexOf(name) === i) continue;
+      const key = value[i].name === undefined ? otherKey : 'name';
+      issues.push(
+        problem(
+          [i, key],
+          `is ${JSON.stringify(name)}, the name of another entry`,
+          'Give each entry its own name.',
+        ),
+      );
+    }
+  });
+}
+
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u, 'holds a line break or another control character');
+
+/** The command line's options in these groups, except those for one machine or one run of the file. */
 export const targetOptions = optionsOf('Target', ['dev']);
-export const loadOptions = optionsOf('Load', NOT_IN_FILES);
-
-const MOST = Object.freeze({ entries: 100, stages: 200, runs: 100, requirements: 100, env: 100, out: 20 });
+export const loadOptions = optionsOf('Load', ['shard', 'start-at']);
 
 /** @param {string} group @param {readonly string[]} without @returns {Record<string, OptionSpec>} */
 function optionsOf(group, without) {
@@ -98,72 +190,69 @@ function optionsOf(group, without) {
   );
 }
 
-/**
- * A group of settings; the error of an unknown key lists the known ones, separated by commas.
- *
- * @template {Record<string, z.ZodType>} Shape
- * @param {Shape} shape
- */
-function settings(shape) {
-  const known = Object.keys(shape)
-    .filter((key) => key !== '$schema')
-    .join(', ');
-  return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? known : undefined),
-  });
-}
-
-/** A variable's value is a text: `weight: ${WEIGHT}`. @param {unknown} value */
-const asNumber = (value) =>
-  typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value) ? Number(value) : value;
-
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
-  .regex(/^[^\u0000-\u001f\u007f]*$/, 'holds a line break or another control character');
-
+const requirement = readable(z.string(), parseRequirement);
 const requirements = z
-  .union([z.string(), z.array(z.string()).max(MOST.requirements)])
-  .describe("Requirements, e.g. 'p99<200ms', 'rate>=1000/h', 'errors<0.1%'");
+  .union([requirement, z.array(requirement).max(100)])
+  .describe("Requirements, e.g. 'p99<200ms', 'rate>=1000/h', 'errors<0.1%'")
+  .optional();
 
-/** @param {readonly string[]} operations names */
-function entrySchema(operations) {
+const outputFile = readable(z.string(), reporterForFile);
+
+/** @param {string[]} names of operations @param {OperationOptions} options of the checked operations */
+function entrySchema(names, options) {
   return settings({
-    operation: z.enum(/** @type {[string, ...string[]]} */ ([...operations])).describe('What is sent'),
-    name: name.describe('In results; the name of the operation where it is left out').optional(),
+    operation: z.enum(names).describe('Operation to send'),
+    name: name.describe('Name in results; by default that of the operation').optional(),
     weight: z
       .preprocess(asNumber, z.number().positive().max(1e9))
-      .describe('Its share of the requests is this of the sum; 1')
+      .describe('Share of the requests: this weight of the sum of all weights; by default 1')
       .optional(),
-    options: z.record(z.string(), z.unknown()).describe("The operation's own, as its flags").optional(),
-    require: requirements.optional(),
-  });
+    options: z.record(z.string(), z.unknown()).describe('Options of the operation, as its flags').optional(),
+    require: requirements,
+  })
+    .check(({ value: { operation, options: given }, issues }) => {
+      const { error } = settings(optionSchemas(options[operation] ?? {})).safeParse(given ?? {});
+      for (const issue of error?.issues ?? []) {
+        issues.push(/** @type {any} */ ({ ...issue, path: ['options', ...issue.path] }));
+      }
+    })
+    .meta({
+      allOf: names.map((operation) => ({
+        if: { properties: { operation: { const: operation } }, required: ['operation'] },
+        // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so
+        then: { properties: { options: { $ref: `#/$defs/options-of-${operation}` } } },
+      })),
+    });
 }
 
-/** Levels to hold: the model decides which. @type {[string, z.ZodType][]} */
-const EITHER = [
-  ['rate', amount('level').optional()],
-  ['concurrency', amount('integer').optional()],
-];
+/** @param {keyof typeof SHAPES} shape */
+function shapeSchema(shape) {
+  const { describe, fields } = SHAPES[shape];
+  const { level, ...others } = fields;
+  const schemas = Object.entries(others).map(([field, type]) => [
+    field,
+    amount(type === 'level' ? 'level' : 'duration'),
+  ]);
+  // The model of the load decides which of the two.
+  const levels = { rate: amount('level').optional(), concurrency: amount('integer').optional() };
+  const schema = settings({ ...(level === undefined ? {} : levels), ...Object.fromEntries(schemas) });
+  return schema.meta({ description: describe, ...(level === undefined ? {} : oneOf(Object.keys(levels))) });
+}
 
-/** Each shape by its name, only one of which a stage may have. */
 function stageSchema() {
-  /** @type {[string, z.ZodType][]} */
-  const shapes = Object.entries(SHAPES).map(([shape, { describe, fields }]) => {
-    /** @type {[string, z.ZodType][]} */
-    const keys = Object.entries(fields).flatMap(([field, type]) =>
-      field === 'level' ? EITHER : [[field, amount(type === 'level' ? 'level' : 'duration')]],
-    );
-    return [shape, settings(Object.fromEntries(keys)).describe(describe).optional()];
-  });
+  const shapes = Object.keys(SHAPES);
   return settings({
-    name: name.describe('In results').optional(),
-    ...Object.fromEntries(shapes),
-    require: requirements.optional(),
-  });
+    name: name.describe('Name in results').optional(),
+    ...Object.fromEntries(shapes.map((shape) => [shape, shapeSchema(shape).optional()])),
+    require: requirements,
+  })
+    .check(({ value, issues }) => {
+      const own = shapes.filter((shape) => /** @type {any} */ (value)[shape] !== undefined);
+      if (own.length === 1) return;
+      const has = own.length === 0 ? 'no shape' : `${own.length} shapes (${own.join(', ')})`;
+      issues.push(problem([], `the stage has ${has}`, `Give it one of ${shapes.join(', ')}.`, 'missing'));
+    })
+    .meta(oneOf(shapes));
 }
 
 const setup = z
@@ -171,15 +260,16 @@ const setup = z
     flag,
     settings({
       ...optionSchemas(setupOptions),
+      name: readable(z.string(), checkName).describe(setupOptions.name.describe).optional(),
       with: z
         .union([z.enum(ENGINES), z.array(z.enum(ENGINES))])
-        .describe(`Beside the PKI: ${ENGINES.join(', ')}; one name or a list`)
+        .describe(`Engines besides the PKI: ${ENGINES.join(', ')}; one name or a list`)
         .optional(),
-      keep: flag.describe('Leave it there after the last run; else it is removed').optional(),
+      keep: flag.describe('Keep the set-up after the last run; by default it is removed').optional(),
     }),
   ])
   .describe(
-    'Make a PKI on each target before the first run, as the command setup does, and remove it afterwards',
+    'Create a PKI on each target before the first run, as the command setup does, and remove it at the end',
   );
 
 const target = {
@@ -187,70 +277,138 @@ const target = {
   'token-env': z
     .string()
     .regex(/^[A-Za-z_]\w*$/, 'is not the name of an environment variable')
-    .describe('Environment variable that holds the token; else BAO_TOKEN, VAULT_TOKEN or ~/.vault-token')
+    .describe(
+      'Environment variable that holds the token; by default BAO_TOKEN, VAULT_TOKEN or ~/.vault-token',
+    )
     .optional(),
 };
 
-/** @param {readonly string[]} operations names */
-function partSchemas(operations) {
-  return {
+/** @param {string[]} names of operations @param {OperationOptions} [options] of those that are checked */
+export function scenarioSchema(names, options = {}) {
+  const parts = {
     load: settings({
       model: z
         .enum(['open', 'closed'])
-        .describe('open: requests are due at a rate; closed: so many in flight')
+        .describe('open: requests are due at a rate; closed: a number of requests is in flight')
         .optional(),
       ...optionSchemas(loadOptions),
     }).optional(),
-    mix: z
-      .array(entrySchema(operations))
-      .min(1)
-      .max(MOST.entries)
+    mix: uniquelyNamed(z.array(entrySchema(names, options)).min(1).max(100), 'operation')
       .describe('Operations, by weight')
       .optional(),
-    stages: z
-      .array(stageSchema())
-      .min(1)
-      .max(MOST.stages)
-      .describe('How the load goes, one after the other')
+    stages: uniquelyNamed(z.array(stageSchema()).min(1).max(200))
+      .describe('The load over time, one stage after the other')
       .optional(),
-    require: requirements.optional(),
+    require: requirements,
   };
-}
-
-/** @param {readonly string[]} operations names */
-export function scenarioSchema(operations) {
-  const parts = partSchemas(operations);
   return settings({
     $schema: z.string().optional(),
-    name: name.describe('In results'),
+    name: name.describe('Name in results'),
     description: z.string().max(10_000).optional(),
     env: z
       .array(z.string().regex(DECLARATION, 'is neither NAME nor NAME=DEFAULT of an environment variable'))
-      .max(MOST.env)
-      .describe(`Environment variables that may stand in this file, as \${NAME}; NAME=DEFAULT has a default`)
+      .max(100)
+      .describe(`Environment variables that the file refers to as \${NAME}; NAME=DEFAULT has a default`)
       .optional(),
     setup: setup.optional(),
     target: settings(target).optional(),
-    targets: z
-      .array(settings({ name: name.describe('In results'), ...target }))
-      .min(1)
-      .max(MOST.runs)
-      .describe('Several, which take turns')
+    targets: uniquelyNamed(
+      z
+        .array(settings({ name: name.describe('Name in results'), ...target }))
+        .min(1)
+        .max(100),
+    )
+      .describe('Several targets, which take turns')
       .optional(),
     ...parts,
-    runs: z
-      .array(settings({ name, ...parts }))
-      .min(1)
-      .max(MOST.runs)
-      .describe('Several, one after the other; what one of them leaves out is that of the scenario')
+    runs: uniquelyNamed(
+      z
+        .array(settings({ name, ...parts }))
+        .min(1)
+        .max(100),
+    )
+      .describe('Several runs, one after the other; each inherits missing fields from the scenario')
       .optional(),
-    repeat: z.preprocess(asNumber, z.int().min(1).max(1000)).describe('Run it all so often').optional(),
-    pause: amount('duration').describe('Between runs').optional(),
+    repeat: z
+      .preprocess(asNumber, z.int().min(1).max(1000))
+      .describe('Number of times to run it all')
+      .optional(),
+    pause: optionSchema('pause', { type: 'duration', group: '', describe: '', max: 86_400_000 })
+      .describe('Pause between runs')
+      .optional(),
     out: z
-      .union([z.string(), z.array(z.string()).max(MOST.out)])
+      .union([outputFile, z.array(outputFile).max(20)])
       .describe('Files for the results, as --out')
       .optional(),
-  }).meta({ title: 'A scenario of vault-pki-load' });
+  })
+    .check(({ value, issues }) => {
+      if (value.target !== undefined && value.targets !== undefined) {
+        issues.push(problem(['targets'], 'conflicts with target', 'Remove one of them.', 'key'));
+      }
+      for (const [i, run] of (value.runs ?? [value]).entries()) {
+        if ((run.mix ?? value.mix) !== undefined) continue;
+        const path = value.runs === undefined ? [] : ['runs', i];
+        issues.push(
+          problem(
+            path,
+            `${JSON.stringify(run.name)} has no mix of operations`,
+            'Write mix: [{operation: issue}].',
+            'missing',
+          ),
+        );
+      }
+    })
+    .meta({
+      title: 'A scenario of vault-pki-load',
+      allOf: [
+        { not: { required: ['target', 'targets'] } },
+        { anyOf: [{ required: ['mix'] }, { required: ['runs'] }] },
+      ],
+    });
 }
 
 /** @typedef {z.infer<ReturnType<typeof scenarioSchema>>} Scenario */
+
+/** What may stand in place of a number, a choice or true and false. */
+const VARIABLE_REF = Object.freeze({ $ref: '#/$defs/variable' });
+
+/** @returns {Promise<Record<string, unknown>>} the JSON Schema (draft 2020-12) by which editors complete and check scenarios */
+export async function schemaOfScenarios() {
+  const names = Object.keys(operations);
+  const { $schema, ...rest } = toJsonSchema(scenarioSchema(names));
+  /** @type {Record<string, unknown>} */
+  const $defs = {
+    variable: { type: 'string', pattern: '\\$\\{\\w+\\}', description: 'An environment variable, see env' },
+  };
+  for (const operation of names) {
+    const { $schema: _, ...own } = toJsonSchema(
+      settings(optionSchemas((await loadOperation(operation)).options)),
+    );
+    $defs[`options-of-${operation}`] = own;
+  }
+  return { $schema, $id: 'vault-pki-load/scenario/1', ...rest, $defs };
+}
+
+/** @param {z.ZodType} schema */
+function toJsonSchema(schema) {
+  return z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io: 'input',
+    override({ jsonSchema: node, path }) {
+      // What may stand in place of one of several kinds may stand in place of all.
+      if (path.at(-2) === 'anyOf') return;
+      const { description, default: fallback, ...own } = node;
+      const kinds = /** @type {any[]} */ (node.anyOf ?? [own]);
+      if (!kinds.some(isNoText) || kinds.some(isText) || kinds.includes(VARIABLE_REF)) return;
+      for (const key of Object.keys(own)) delete node[key];
+      node.anyOf = [...kinds, VARIABLE_REF];
+    },
+  });
+}
+
+/** @param {{type?: unknown, enum?: unknown}} node */
+const isText = ({ type, enum: choices }) => type === 'string' && choices === undefined;
+
+/** The text of a variable would not do there. @param {{type?: unknown, enum?: unknown}} node */
+const isNoText = ({ type, enum: choices }) =>
+  choices !== undefined || ['number', 'integer', 'boolean'].includes(String(type));

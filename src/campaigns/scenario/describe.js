@@ -1,4 +1,4 @@
-/** What a scenario would do (`--dry-run`): set-up, targets, operations, stages, about how many requests of each, and what is left. */
+/** A dry run of a scenario: set-up, targets, operations, stages, about how many requests of each, and the objects left on the target. */
 
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { loadOperation } from '../../operations/index.js';
@@ -19,20 +19,21 @@ import { planOfStep } from '../search/step-plan.js';
  * @typedef {object} Step
  * @property {string} name
  * @property {Readonly<Plan>} plan
- * @property {SearchSettings | null} [asked] null: it is run, not searched
- * @property {readonly string[]} [notJudged] what is required of its stages, where it does without
+ * @property {SearchSettings | null} [asked] null: a run, not a search
+ * @property {readonly string[]} [notJudged] requirements on stages, where it has none
  */
 /** @typedef {{repeat: number, pauseMs: number, out: string[], search?: object | null}} Settings `search`: null: none */
 
 /**
- * @param {Pick<ReadScenario, 'name' | 'description' | 'setup'>} scenario
+ * @param {Pick<ReadScenario, 'name' | 'description' | 'setup' | 'reads'>} scenario
  * @param {readonly Step[]} steps
  * @param {Settings} settings
  * @returns {Promise<string>} ends with a newline
  */
-export async function describeSteps({ name, description, setup }, steps, settings) {
+export async function describeSteps({ name, description, setup, reads }, steps, settings) {
   const sections = [
     [...wrap(name), ...(description === null ? [] : wrap(description.trim()))],
+    ...(reads.size === 0 ? [] : [listed('Reads', describeReads(reads))]),
     ...(setup === null ? [] : [describeSetup(setup, steps)]),
     ...(await Promise.all(steps.map((step) => describeStep(step, setup, settings)))),
     describeRest(steps, settings),
@@ -40,19 +41,32 @@ export async function describeSteps({ name, description, setup }, steps, setting
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
+/** @param {ReadScenario['reads']} reads @returns {string[]} each environment variable, with the places that its value goes to */
+export function describeReads(reads) {
+  return [...reads].map(([name, places]) => {
+    const shown = places.map((place) => (place === 'token-env' ? 'the token' : place));
+    return `${name}: ${shown.slice(0, 5).join(', ')}${shown.length > 5 ? `, and ${shown.length - 5} more` : ''}`;
+  });
+}
+
+/** @param {string} label @param {readonly string[]} texts @returns {string[]} the label before the first of them */
+function listed(label, texts) {
+  return texts.flatMap((text, i) => labelled(i === 0 ? label : '', text));
+}
+
 /** @param {ScenarioSetup} setup @param {readonly Step[]} steps */
 function describeSetup(setup, steps) {
   if (steps.every(({ plan }) => plan.dev)) {
-    return labelled('Set up', 'nothing: the embedded server has what operations need');
+    return labelled('Set up', 'nothing: the embedded server has all that the operations need');
   }
   const { mounts, policy, roles } = planSetup(setup);
-  const places = [...new Set(steps.map(({ plan }) => plan.target.url))];
+  const urls = [...new Set(steps.map(({ plan }) => plan.target.url))];
   return [
-    ...labelled('Set up', `on ${places.join(', ')}, before anything runs there:`),
+    ...labelled('Set up', `on ${urls.join(', ')}, before anything runs there:`),
     ...mounts.map(({ kind, path, type }) => `  ${kind === 'auth' ? `auth/${path}` : path} (${type})`),
     ...labelled('Roles', `${Object.keys(roles).join(', ')}; policy ${policy}`),
-    ...labelled('Removed', setup.keep ? 'no, it stays (keep) until' : 'at the end'),
-    // Not wrapped: they are to be pasted.
+    ...labelled('Removed', setup.keep ? 'not by the scenario (keep); to remove it:' : 'at the end'),
+    // Not wrapped, to be pasted.
     ...(setup.keep ? teardownCommands(setup.name, steps).map((command) => `  ${command}`) : []),
   ];
 }
@@ -61,15 +75,14 @@ function describeSetup(setup, steps) {
 function describeRest(steps, { repeat, pauseMs, out, search = null }) {
   const pause = pauseMs > 0 ? `, with ${formatDuration(pauseMs)} in between` : '';
   const repeated = repeat === 1 ? 'no' : `${counted(repeat, 'time')}${pause}`;
-  const ofEach =
-    steps.length === 1
-      ? ''
-      : search === null
-        ? '; of each alone, with its name behind that'
-        : ', of each search with its name behind that';
+  const each =
+    search === null ? '; one file more for each, with its name' : '; one file for each search, with its name';
   return [
     ...labelled('Repeated', search === null ? repeated : 'as often as the search needs'),
-    ...labelled('Written', out.length === 0 ? 'nothing but the summary' : `${out.join(', ')}${ofEach}`),
+    ...labelled(
+      'Written',
+      out.length === 0 ? 'nothing but the summary' : `${out.join(', ')}${steps.length === 1 ? '' : each}`,
+    ),
     ...labelled('Sent', 'nothing (dry run)'),
   ];
 }
@@ -83,124 +96,95 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
     ...labelled('Run', name),
     ...labelled('Target', dev ? 'an embedded PKI server, started for it' : target.url),
     ...labelled('Mount', target.mount),
-    ...(asked === null ? describeLoad(load, planned) : describeSearch(plan, asked)),
+    ...(asked === null
+      ? [
+          ...labelled('Load', loadPhrase(load)),
+          ...labelled('Requests', planned === null ? 'as many as the target answers' : formatCount(planned)),
+        ]
+      : describeSearch(plan, asked)),
     ...operations(mix ?? [], planned),
     ...stages(load, schedule),
     '',
-    ...requirements.flatMap(({ text }, i) => labelled(i === 0 ? 'Required' : '', text)),
-    ...(notJudged.length === 0 ? [] : labelled('Left out', 'stages, and what is required of them:')),
-    ...notJudged.flatMap((text) => labelled('', text)),
-    ...(await leftBehind(plan, setup, settings)),
+    ...listed(
+      'Required',
+      requirements.map(({ text }) => text),
+    ),
+    ...listed(
+      'Left out',
+      notJudged.length === 0 ? [] : ['stages, and the requirements on them:', ...notJudged],
+    ),
+    ...listed('Left behind', await leftBehind(plan, setup, settings)),
   ];
 }
 
-/** @param {Plan['load']} load @param {number | null} planned requests; null: unknown */
-function describeLoad(load, planned) {
-  return [
-    ...labelled('Load', loadPhrase(load)),
-    ...labelled('Requests', planned === null ? 'as many as are answered' : formatCount(planned)),
-  ];
-}
-
-/**
- * @param {Plan} plan
- * @param {SearchSettings} asked
- * @returns {string[]} the goal and the steps; the number of requests is unknown
- */
+/** @param {Plan} plan @param {SearchSettings} asked @returns {string[]} the goal and the steps; the number of requests is unknown */
 function describeSearch(plan, asked) {
   const { of, start, highest, recoverMs } = asked;
   const loadAt = (/** @type {number} */ level, /** @type {'coarse' | 'confirmation'} */ phase) =>
     planOfStep(plan, asked, { level, phase, looks: 0, number: 1 }).load;
-  // The higher the rate, the sooner there are samples enough: no step is shorter than the highest.
+  // The higher the rate, the sooner there are enough samples: no step is shorter than the highest.
   const [first, shortest] = [loadAt(start, 'coarse'), loadAt(highest, 'coarse')];
-  const seconds = (/** @type {Plan['load']} */ { durationMs }) => formatDuration(Number(durationMs));
-  const what = of === 'rate' ? 'the highest rate' : 'the peak throughput';
-  const isMore = first.concurrency < shortest.concurrency;
-  const more = isMore ? `, more as the rate grows, ${shortest.concurrency} at most` : '';
+  const time = (/** @type {Plan['load']} */ { durationMs }) => formatDuration(Number(durationMs));
+  const goal = of === 'rate' ? 'the highest rate' : 'the peak throughput';
+  const more =
+    first.concurrency < shortest.concurrency
+      ? `, more as the rate grows, ${shortest.concurrency} at most`
+      : '';
   return [
     ...labelled(
       'Search',
-      `${what}: from ${levelText(of, start)} to ${levelText(of, highest)} at most, doubling, then bisection`,
+      `${goal}: from ${levelText(of, start)} to ${levelText(of, highest)} at most, doubling, then bisection`,
     ),
     ...labelled('First step', loadPhrase(first)),
     ...labelled(
       'Steps',
-      `of at least ${seconds(shortest)}, with ${formatDuration(recoverMs)} or more in between; then a confirmation of at least ${seconds(loadAt(highest, 'confirmation'))}`,
+      `of at least ${time(shortest)}, with ${formatDuration(recoverMs)} or more in between; then a confirmation of at least ${time(loadAt(highest, 'confirmation'))}`,
     ),
     ...(of === 'rate' ? labelled('Connections', `${first.concurrency}${more}`) : []),
   ];
 }
 
-/**
- * @param {Plan} plan
- * @param {ScenarioSetup | null} setup
- * @param {Settings} settings
- * @returns {Promise<string[]>}
- */
+/** @param {Plan} plan @param {ScenarioSetup | null} setup @param {Settings} settings @returns {Promise<string[]>} */
 async function leftBehind({ dev, target, mix }, setup, { repeat, search = null }) {
-  if (dev) return labelled('Left behind', 'nothing: the embedded server ends with the run');
+  if (dev) return ['nothing: the embedded server ends with the run'];
   /** @type {string[]} */
   const left = [];
   for (const { name, operation, options } of mix ?? []) {
-    const { leaves } = await loadOperation(operation);
-    const what = leaves?.(options) ?? null;
-    if (what !== null) left.push(`${name}: ${what}`);
+    const objects = (await loadOperation(operation)).leaves?.(options) ?? null;
+    if (objects !== null) left.push(`${name}: ${objects}`);
   }
-  if (left.length === 0) return labelled('Left behind', 'nothing');
+  if (left.length === 0) return ['nothing'];
   if (setup !== null && !setup.keep && target.mount === `${setup.name}-int`) {
-    left.push(`what is in ${target.mount} goes when the set-up is removed`);
-  } else if (search !== null) left.push('that of every step of the search');
-  else if (repeat > 1) left.push(`that of each of the ${repeat} repeats`);
-  return left.flatMap((text, i) => labelled(i === 0 ? 'Left behind' : '', text));
+    left.push(`the removal of the set-up removes all that is in ${target.mount}`);
+  } else if (search !== null) left.push('as much after every step of the search');
+  else if (repeat > 1) left.push(`as much after each of the ${repeat} repeats`);
+  return left;
 }
 
 /** @param {NonNullable<Plan['mix']>} mix @param {number | null} planned */
 function operations(mix, planned) {
   const total = mix.reduce((sum, { weight }) => sum + weight, 0);
-  const about =
-    planned === null
-      ? null
-      : apportion(
-          planned,
-          mix.map(({ weight }) => weight / total),
-        );
-  const rows = mix.map(({ name, operation, weight }, i) => [
+  const rows = mix.map(({ name, operation, weight }) => [
     name === operation ? name : `${name} (${operation})`,
     `${Number(((100 * weight) / total).toPrecision(3))} %`,
-    about === null ? '–' : formatCount(about[i]),
+    planned === null ? '–' : formatCount(Math.round((planned * weight) / total)),
   ]);
   return ['', ...table([['Operations', 'share', 'about'], ...rows]).flat()];
-}
-
-/**
- * @param {number} total
- * @param {readonly number[]} shares that sum to 1
- * @returns {number[]} whole numbers that sum to the total: the largest fractions are rounded up
- */
-export function apportion(total, shares) {
-  const whole = shares.map((share) => Math.floor(total * share));
-  const left = total - whole.reduce((sum, one) => sum + one, 0);
-  const first = shares
-    .map((share, i) => ({ i, rest: total * share - whole[i] }))
-    .sort((a, b) => b.rest - a.rest)
-    .slice(0, left);
-  for (const { i } of first) whole[i]++;
-  return whole;
 }
 
 /** @param {Plan['load']} load @param {Schedule | null} schedule */
 function stages(load, schedule) {
   if (load.stages === null) return [];
   const level = load.model === 'open' ? formatRate : (/** @type {number} */ value) => `${value} in flight`;
-  const rows = stageFacts(load, schedule).map(({ name, startMs, endMs, due }, i) => {
-    const lines = /** @type {NonNullable<Plan['load']['stages']>} */ (load.stages)[i].lines;
-    const most = lines.reduce((highest, { from, to }) => Math.max(highest, from, to), 0);
+  const facts = stageFacts(load, schedule);
+  const rows = load.stages.map(({ name, lines }, i) => {
+    const { startMs, endMs, due } = facts[i];
     return [
       name,
       formatDuration(startMs),
       formatDuration(endMs - startMs),
       level(lines[0].from),
-      level(most),
+      level(Math.max(...lines.flatMap(({ from, to }) => [from, to]))),
       level(lines[lines.length - 1].to),
       due === null ? '–' : formatCount(due),
     ];

@@ -1,190 +1,244 @@
 /** A scenario's text -> its runs, validated; errors have line and column. */
 import { closest } from '../../common/closest.js';
-import { usageError } from '../../common/errors.js';
-import { readOptions } from '../../common/options.js';
-import { operations } from '../../operations/index.js';
-import { reporterForFile } from '../../report/index.js';
-import { checkName, readSetupOptions } from '../../vault/setup/setup-plan.js';
-import { scenarioSchema, targetOptions } from './declaration.js';
-import { checkOptions, firstProblem, located } from './problems.js';
-import { readRun } from './read-run.js';
-import { pathIn } from './scenario-plan.js';
+import { PkiLoadError, usageError } from '../../common/errors.js';
+import { camelCase } from '../../common/options.js';
+import { formatDuration, parseDuration } from '../../common/units.js';
+import { visibleText } from '../../common/visible-text.js';
+import { loadOperation, operations } from '../../operations/index.js';
+import { commonOptions } from '../../plan/common-options.js';
+import { parseRequirement } from '../../plan/requirements.js';
+import { readSetupOptions } from '../../vault/setup/setup-plan.js';
+import { scenarioSchema } from './declaration.js';
+import { firstProblem, valueAt } from './problems.js';
 import { parseSource } from './source.js';
+import { linesOf, SHAPES } from './stages.js';
 import { resolveVariables } from './variables.js';
 
-/** @import { OptionSpec } from '../../common/options.js' */
-/** @import { Scenario } from './declaration.js' */
-/** @import { ScenarioRun } from './read-run.js' */
+/** @import { StagePlan } from '../../plan/load.js' */
+/** @import { MixEntry, PlannedRequirement } from '../../plan/plan.js' */
+/** @import { OperationOptions, Scenario } from './declaration.js' */
 /** @import { Path, Source } from './source.js' */
+/** @import { Level } from './stages.js' */
 
-/** As --pause and --out, which are the command line's. @type {Record<string, OptionSpec>} */
-const OWN = {
-  pause: { type: 'duration', group: '', describe: 'Between runs', max: 86_400_000 },
-  out: { type: 'file', group: '', describe: 'Results', repeatable: true },
-};
-
+/** @typedef {'load' | 'mix' | 'stages' | 'require'} Part */
 /**
  * @typedef {object} ScenarioTarget
  * @property {string | null} name in results; null: there is only one
  * @property {string | null} tokenEnv environment variable that holds its token
  * @property {Record<string, unknown>} options by kebab-case name
  */
-/**
- * @typedef {object} ScenarioSetup made on each target before the first run, removed after the last
- * @property {string} name
- * @property {'rsa' | 'ec' | null} caKeyType null: not given
- * @property {boolean | null} autoRebuild of CRLs; null: not given
- * @property {string[]} with engines beside the PKI
- * @property {boolean} keep it stays
- */
-/**
- * @typedef {object} ReadScenario
- * @property {string} name
- * @property {string | null} description
- * @property {ScenarioSetup | null} setup
- * @property {ScenarioTarget[]} targets at least one
- * @property {ScenarioRun[]} runs at least one
- * @property {number} repeat
- * @property {number} pauseMs
- * @property {string[]} out
- */
+/** @typedef {NonNullable<ReturnType<typeof readSetup>>} ScenarioSetup made on each target before the first run, removed after the last */
+/** @typedef {Awaited<ReturnType<typeof readScenario>>} ReadScenario */
+/** @typedef {ReturnType<typeof readRun>} ScenarioRun */
 
 /**
  * @param {string} text
  * @param {string} name of the file, for errors
  * @param {Record<string, string | undefined>} env
- * @returns {Promise<ReadScenario>}
  * @throws {PkiLoadError} code `bad_scenario`, with line and column
  */
 export async function readScenario(text, name, env) {
   const source = resolveVariables(parseSource(text, name), env);
-  const parsed = scenarioSchema(Object.keys(operations)).safeParse(source.value);
+  const names = Object.keys(operations);
+  /** @type {OperationOptions} */
+  const options = {};
+  for (const operation of names.filter((one) => text.includes(one))) {
+    options[operation] = (await loadOperation(operation)).options;
+  }
+  const parsed = scenarioSchema(names, options).safeParse(source.value);
   if (!parsed.success) throw firstProblem(source, parsed.error.issues);
   const scenario = parsed.data;
-  const setup = readSetup(source, scenario);
+  const {
+    description = null,
+    target,
+    targets = [target ?? {}],
+    runs,
+    repeat = 1,
+    pause = 0,
+    out = [],
+  } = scenario;
+  const setup = readSetup(scenario.setup);
+  const reads = new Map(source.reads);
+  for (const { 'token-env': variable } of targets) {
+    if (variable !== undefined) reads.set(variable, [...(reads.get(variable) ?? []), 'token-env']);
+  }
   return {
+    /** Environment variables that it reads -> places that their values go to. */
+    reads,
     name: scenario.name,
-    description: scenario.description ?? null,
+    description,
     setup,
-    targets: readTargets(source, scenario),
-    runs: await readRuns(source, scenario, setup),
-    repeat: scenario.repeat ?? 1,
-    pauseMs: readPause(source, scenario),
-    out: readOut(source, scenario),
+    targets: targets.map((/** @type {Record<string, any>} */ one) => {
+      const { name: own = null, 'token-env': tokenEnv = null, ...given } = one;
+      return /** @type {ScenarioTarget} */ ({ name: own, tokenEnv, options: given });
+    }),
+    runs:
+      runs === undefined
+        ? [readRun(source, scenario, scenario, [], setup)]
+        : runs.map((run, i) => readRun(source, scenario, run, ['runs', i], setup)),
+    repeat,
+    pauseMs: parseDuration(/** @type {string} */ (pause)),
+    out: [out].flat(),
   };
 }
 
-/** @param {Source} source @param {Scenario} scenario @returns {ScenarioSetup | null} */
-function readSetup(source, { setup = false }) {
+/** @param {Scenario['setup']} setup `caKeyType`, `autoRebuild`: null where not given */
+function readSetup(setup = false) {
   if (setup === false) return null;
   const { keep = false, ...given } = setup === true ? {} : setup;
-  const { name, caKeyType, autoRebuild, with: engines } = readSetupOptions(given);
-  located(source, ['setup', 'name'], () => checkName(name));
-  return { name, caKeyType, autoRebuild, with: [...new Set(engines)], keep };
-}
-
-/** @param {Source} source @param {Scenario} scenario @returns {ScenarioTarget[]} */
-function readTargets(source, { target, targets }) {
-  if (target !== undefined && targets !== undefined) {
-    throw source.error(
-      ['targets'],
-      'stands beside target; there can be one of them',
-      'Leave target out.',
-      'key',
-    );
-  }
-  /** @type {Set<string>} */
-  const names = new Set();
-  const given = targets ?? [target ?? {}];
-  return given.map((one, i) => {
-    const path = targets === undefined ? ['target'] : ['targets', i];
-    const { name: own = null, 'token-env': tokenEnv = null, ...options } = /** @type {any} */ (one);
-    if (own !== null && names.has(own)) throw repeated(source, [...path, 'name'], own);
-    names.add(own);
-    checkOptions(source, path, targetOptions, options);
-    return { name: own, tokenEnv, options };
-  });
+  const read = readSetupOptions(given);
+  return { ...read, with: [...new Set(read.with)], keep };
 }
 
 /**
  * @param {Source} source
  * @param {Scenario} scenario
+ * @param {Pick<Scenario, 'name' | 'load' | 'mix' | 'stages' | 'require'>} own what the run does not inherit
+ * @param {Path} path of the run
  * @param {ScenarioSetup | null} setup
- * @returns {Promise<ScenarioRun[]>}
  */
-async function readRuns(source, scenario, setup) {
-  const { name, load, mix, stages, require, runs } = scenario;
-  const whole = { load, mix, stages, require };
-  if (runs === undefined)
-    return [await readRun(source, { name, ...whole }, { setup, path: [], at: () => [] })];
-  /** @type {ScenarioRun[]} */
+function readRun(source, scenario, own, path, setup) {
+  /** The path of a part, in the run or in the scenario. @param {Part} part @returns {Path} */
+  const at = (part) => [...(own[part] === undefined ? [] : path), part];
+  const { name, mix = [], stages = null, require = [] } = { ...scenario, ...own };
+  const { model = null, ...load } = { ...scenario.load, ...own.load };
+  const entries = mix.map(({ operation, name: given = operation, weight = 1, options = {} }) => {
+    const camel = Object.entries(options).map(([key, value]) => [camelCase(key), value]);
+    return /** @type {MixEntry} */ ({ name: given, operation, weight, options: Object.fromEntries(camel) });
+  });
+  const staged =
+    stages && readStages(source, stages, model === 'closed' ? 'concurrency' : 'rate', at('stages'));
+  return {
+    name,
+    /** null: it follows from the rate */
+    model,
+    /** options by kebab-case name @type {Record<string, unknown>} */
+    load,
+    /** options as the user wrote them, by camelCase name */
+    mix: entries,
+    stages: staged,
+    requirements: [
+      ...readRequirements(require),
+      ...mix.flatMap((entry, i) => readRequirements(entry.require, { operation: entries[i].name })),
+      ...(stages ?? []).flatMap((stage, i) => readRequirements(stage.require, { stage: staged?.[i].name })),
+    ],
+    setup,
+    source,
+    at,
+  };
+}
+
+/**
+ * @param {string | string[] | undefined} texts
+ * @param {{operation?: string, stage?: string}} [scope]
+ * @returns {PlannedRequirement[]} whose texts begin with the scope
+ */
+function readRequirements(texts = [], scope = {}) {
+  const about = scope.operation ?? scope.stage;
+  return [texts].flat().map((text) => {
+    const requirement = parseRequirement(text);
+    return about === undefined
+      ? requirement
+      : { ...requirement, ...scope, text: `${about}: ${requirement.text}` };
+  });
+}
+
+/**
+ * @param {Source} source
+ * @param {NonNullable<Scenario['stages']>} stages
+ * @param {Level} level
+ * @param {Path} path
+ */
+function readStages(source, stages, level, path) {
+  /** @type {StagePlan[]} */
   const read = [];
-  for (const [i, run] of runs.entries()) {
-    if (read.some((other) => other.name === run.name)) {
-      throw repeated(source, ['runs', i, 'name'], run.name);
-    }
-    const own = { ...whole, ...run, load: { ...load, ...run.load } };
-    const at = (/** @type {'load' | 'mix' | 'stages' | 'require'} */ part) =>
-      run[part] === undefined ? [] : ['runs', i];
-    read.push(await readRun(source, own, { setup, path: ['runs', i], at }));
+  for (const [i, stage] of stages.entries()) {
+    const given = /** @type {Record<string, any>} */ (stage);
+    const shape = Object.keys(SHAPES).find((one) => given[one] !== undefined) ?? '';
+    const name = stage.name ?? uniqueName(shape, read);
+    const group = [...path, i, shape];
+    const pathOf = (/** @type {string} */ field) => (field === shape ? group : pathIn(source, group, field));
+    read.push({ name, lines: placed(source, { pathOf }, () => linesOf(shape, given[shape], level)) });
   }
-  return read;
-}
-
-/** @param {Source} source @param {Path} path @param {string} name */
-function repeated(source, path, name) {
-  return source.error(path, `is ${JSON.stringify(name)} a second time`, 'Give each a name of its own.');
-}
-
-/** @param {Source} source @param {Scenario} scenario @returns {number} ms */
-function readPause(source, { pause }) {
-  if (pause === undefined) return 0;
-  checkOptions(source, [], OWN, { pause });
-  return readOptions(OWN, { pause }).pause;
-}
-
-/** @param {Source} source @param {Scenario} scenario */
-function readOut(source, { out = [] }) {
-  checkOptions(source, [], OWN, { out });
-  const paths = [out].flat();
-  for (const [i, path] of paths.entries()) {
-    located(source, Array.isArray(out) ? ['out', i] : ['out'], () => reporterForFile(path));
+  const lines = read.flatMap((stage) => stage.lines);
+  if (lines.every(({ from, to }) => from === 0 && to === 0)) {
+    throw source.error(path, 'send nothing at all', 'Raise one of the levels above 0.', 'key');
   }
-  return paths;
+  const ms = lines.reduce((sum, { durationMs }) => sum + durationMs, 0);
+  const max = Number(commonOptions.duration.max);
+  if (ms <= max) return read;
+  throw source.error(
+    path,
+    `take ${formatDuration(ms)} together; the limit is ${formatDuration(max)}`,
+    'Shorten a stage.',
+    'key',
+  );
+}
+
+/** @param {string} shape @param {{name: string}[]} others @returns {string} `hold`, `hold 2` */
+function uniqueName(shape, others) {
+  const taken = others.filter(({ name }) => name === shape || name.startsWith(`${shape} `)).length;
+  return taken === 0 ? shape : `${shape} ${taken + 1}`;
+}
+
+/** @param {Source} source @param {Path} group @param {string} key @returns {Path | null} null: it is not there */
+export function pathIn(source, group, key) {
+  const path = [...group, key];
+  return valueAt(source.value, path) === undefined ? null : path;
+}
+
+const FLAG = /--([a-z][\w-]*)/g;
+
+/**
+ * @template T
+ * @param {Source} source
+ * @param {object} options
+ * @param {(name: string) => Path | null} options.pathOf an option, by its name; null: it is not in the file, or does not count
+ * @param {(name: string) => boolean} [options.isFlag] it is given on the command line, so it keeps its dashes
+ * @param {Path | null} [options.otherwise] the place of an error that names no option; null: it is not about the file
+ * @param {() => T} act
+ * @returns {T}
+ * @throws {PkiLoadError} the command line's error, at the place of the first option that it names
+ */
+export function placed(source, { pathOf, isFlag = () => false, otherwise = null }, act) {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof PkiLoadError) || error.code === 'bad_scenario') throw error;
+    const names = [...error.message.matchAll(FLAG)].map(([, name]) => name);
+    const path = names.map(pathOf).find((one) => one !== null) ?? otherwise;
+    if (path === null) throw error;
+    const plain = (/** @type {string} */ text) =>
+      text.replace(FLAG, (flag, name) => (isFlag(name) ? flag : name));
+    throw source.error(path, plain(error.message), error.remedy && plain(error.remedy));
+  }
 }
 
 /**
  * @param {readonly ScenarioRun[]} runs of the scenario, at least one
  * @param {readonly string[]} names as --only gives them; none: all runs
- * @returns {ScenarioRun[]} those of these names, in the order of the file
- * @throws {PkiLoadError} code `unknown_run`, naming those that there are; `contradiction` where the file has no
- *   `runs` to choose from
+ * @returns {ScenarioRun[]} the runs of these names, in the order of the file
+ * @throws {PkiLoadError} code `unknown_run`, naming the known ones; `contradiction` where the file has no `runs`
  */
 export function onlyRuns(runs, names) {
   if (names.length === 0) return [...runs];
   const [{ source }] = runs;
+  const file = visibleText(source.name);
   if (pathIn(source, [], 'runs') === null) {
     throw usageError(
       'contradiction',
-      `--only chooses among runs, but ${source.name} has none: it is one as a whole.`,
+      `--only selects from runs, but ${source.name} has none.`,
       'Leave --only out.',
     );
   }
   const known = runs.map(({ name }) => name);
   const wanted = names.map((name) => name.trim());
   const unknown = wanted.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw unknownRun(unknown, known, source.name);
-  return runs.filter(({ name }) => wanted.includes(name));
-}
-
-/** @param {string} name @param {readonly string[]} known @param {string} file */
-function unknownRun(name, known, file) {
-  const quoted = (/** @type {string} */ text) => JSON.stringify(text);
-  const near = closest(name, known);
-  const hint = near === null ? '' : `Did you mean ${quoted(near)}? `;
-  return usageError(
+  if (unknown === undefined) return runs.filter(({ name }) => wanted.includes(name));
+  const near = closest(unknown, known);
+  throw usageError(
     'unknown_run',
-    `--only is ${quoted(name.slice(0, 80))}, but ${file} has no run of that name.`,
-    `${hint}Its runs are ${known.map(quoted).join(', ')}.`,
+    `--only is ${visibleText(JSON.stringify(unknown.slice(0, 80)))}, but ${file} has no run of that name.`,
+    `${near === null ? '' : `Did you mean ${JSON.stringify(near)}? `}Its runs are ${known.map((name) => JSON.stringify(name)).join(', ')}.`,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The runs of a scenario of several steps, one after the other. What one target refuses does not end those on the others, and what
- * was measured is never lost. Prints nothing, writes nothing.
+ * The runs of a scenario of several steps, one after the other. A target that refuses does not end the runs on the others, and no
+ * result is lost. Prints nothing, writes nothing.
  */
 import { EXIT, PkiLoadError } from '../../common/errors.js';
 import { interrupted, unlessStopped } from '../../common/stop.js';
@@ -9,7 +9,7 @@ import { pauseFor } from '../repeat.js';
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Result } from '../../result/schema.js' */
 
-/** @typedef {{name: string, run: string, target: string, plan: Plan}} Step a run on a target */
+/** @typedef {{name: string, run: string, target: string}} Step a run on a target */
 /**
  * @typedef {object} Context
  * @property {readonly Step[]} steps
@@ -27,69 +27,60 @@ import { pauseFor } from '../repeat.js';
 
 /**
  * @param {Context} context
- * @returns {Promise<{interrupted: boolean, refused: Map<number, PkiLoadError>, fault: unknown}>} `fault`: what broke it off that is no
- *   target's refusal; undefined where nothing did
+ * @returns {Promise<{interrupted: boolean, refused: Map<number, PkiLoadError>, fault: unknown}>} `fault`: an error that ended it and is no
+ *   target's refusal; undefined: none did
  */
 export async function runScenario(context) {
-  const { steps, repeat, live, stop, onResult, onRefused } = context;
+  const { steps, repeat, pauseMs, live, stop } = context;
   /** @type {Map<number, PkiLoadError>} */
   const refused = new Map();
   const refuse = (/** @type {number} */ step, /** @type {PkiLoadError} */ error) => {
     refused.set(step, error);
-    onRefused(step, error);
+    context.onRefused(step, error);
     live.event({ type: 'warning', text: `Nothing more is sent for ${steps[step].name}: ${error.full}` });
   };
+  const ended = (/** @type {boolean} */ interrupted, /** @type {unknown} */ fault = undefined) => ({
+    ...{ interrupted, refused, fault },
+  });
   for (const [step, error] of context.refused ?? []) refuse(step, error);
   const turns = turnsOf(steps, repeat);
-  let made = 0;
-  /** Of the run before. @type {number | null} */
-  let last = null;
+  let hasResult = false;
+  /** @type {number | null} */
+  let previous = null;
   for (const [i, { step, number }] of turns.entries()) {
     if (refused.has(step)) continue;
-    if (stop.aborted) return { interrupted: true, refused, fault: undefined };
-    if (last !== null) await goOn(context, last, { step, number });
-    if (stop.aborted) return { interrupted: true, refused, fault: undefined };
-    live.event({ type: 'notice', text: announcement(steps[step], { i, of: turns.length, number, repeat }) });
-    last = step;
+    if (previous !== null && !stop.aborted) {
+      await context.between(previous);
+      const next = live.next(null, context.planOf(step, number));
+      await Promise.all([pauseFor(pauseMs, stop), unlessStopped(next, stop)]);
+    }
+    if (stop.aborted) return ended(true);
+    const { run, target } = steps[step];
+    const which = repeat === 1 ? '' : `, ${number + 1} of ${repeat}`;
+    live.event({ type: 'notice', text: `Run ${i + 1} of ${turns.length}: ${run} on ${target}${which}:` });
+    previous = step;
     try {
       const result = await context.runOnce(step, number);
       await live.finish(result);
-      onResult(step, result);
-      made++;
-      if (result.interrupted) return { interrupted: true, refused, fault: undefined };
+      context.onResult(step, result);
+      hasResult = true;
+      if (result.interrupted) return ended(true);
     } catch (error) {
-      if (made > 0 || i < turns.length - 1) await live.abandon();
-      if (stop.aborted || isInterruption(error)) return { interrupted: true, refused, fault: undefined };
-      if (!(error instanceof PkiLoadError)) return { interrupted: false, refused, fault: error };
+      if (hasResult || i < turns.length - 1) await live.abandon();
+      if (stop.aborted) return ended(true);
+      if (!(error instanceof PkiLoadError)) return ended(false, error);
+      if (error.code === 'interrupted') return ended(true);
       refuse(step, error);
     }
   }
-  return { interrupted: false, refused, fault: undefined };
-}
-
-/** @param {Context} context @param {number} last step that was run @param {Turn} turn that comes */
-async function goOn({ live, stop, pauseMs, between, planOf }, last, { step, number }) {
-  await between(last);
-  await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(null, planOf(step, number)), stop)]);
-}
-
-/** @param {Step} step @param {{i: number, of: number, number: number, repeat: number}} place */
-function announcement({ run, target }, { i, of, number, repeat }) {
-  const which = repeat === 1 ? '' : `, ${number + 1} of ${repeat}`;
-  return `Run ${i + 1} of ${of}: ${run} on ${target}${which}:`;
-}
-
-/** @param {unknown} error */
-function isInterruption(error) {
-  return error instanceof PkiLoadError && error.code === 'interrupted';
+  return ended(false);
 }
 
 /** @typedef {{step: number, number: number}} Turn index of a step, and which of its repeats, from 0 */
 
 /**
- * Targets take turns, and another one begins each time: with A1 B1 B2 A2 what a machine does meanwhile (it warms up, a disk fills)
- * falls on all alike.
- *
+ * Targets take turns, and another one begins each time: with A1 B1 B2 A2 a drift of the machine (it warms up, a disk fills) affects all
+ * alike.
  * @param {readonly {run: string}[]} steps all targets of the first run, then all of the next
  * @param {number} repeat of it all
  * @returns {Turn[]}
@@ -116,7 +107,6 @@ export function whyNothing({ fault, interrupted: isInterrupted, refused }) {
 
 /**
  * A search for each step, one after the other.
- *
  * @template {{name: string}} Planned
  * @param {object} given
  * @param {readonly Planned[]} given.steps
@@ -132,7 +122,7 @@ export async function searchEach({ steps, quiet, refused, stop, say, search }) {
   const codes = [];
   for (const [i, step] of steps.entries()) {
     if (stop.aborted) {
-      say('Warning: Interrupted: not all searches were made.');
+      say('Warning: Interrupted before the last search.');
       return [...codes, EXIT.interrupted];
     }
     const error = refused.get(i);

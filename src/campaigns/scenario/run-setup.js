@@ -1,4 +1,4 @@
-/** What a scenario has set up on each of its targets before anything runs there, and removed when all is over (`setup`). */
+/** The set-up that a scenario creates on each of its targets before the first run there, and removes at the end (`setup`). */
 
 import { PkiLoadError } from '../../common/errors.js';
 import { targetFlags, teardownCommand } from '../../vault/setup/command.js';
@@ -10,77 +10,104 @@ import { tearDown } from '../../vault/setup/teardown.js';
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { VaultClient } from '../../vault/client.js' */
 /** @import { Item, SetupReport } from '../../vault/setup/setup.js' */
-/** @import { ReadScenario } from './read.js' */
+/** @import { ScenarioSetup } from './read.js' */
 
 /** @typedef {{name: string, plan: Plan, token: string | null, tokenEnv?: string | null}} Step */
-/** @typedef {NonNullable<ReadScenario['setup']>} Setup */
-/** @typedef {{url: string, steps: number[], connect: () => VaultClient, command: string}} Place `command`: takes it away there */
-/** @typedef {{place: Place, report: SetupReport}} Begun `report`: what was made and found there until now */
+/**
+ * @typedef {object} Place a Vault, or namespace of it
+ * @property {string} url
+ * @property {number[]} steps
+ * @property {() => VaultClient} connect
+ * @property {string} remove the command that removes the set-up there
+ * @property {SetupReport | null} report items created and found there until now; null: not begun, or removed
+ */
 /**
  * @typedef {object} How
  * @property {(text: string) => void} say
  * @property {(text: string) => void} warn
- * @property {(client: VaultClient, stop: AbortSignal) => VaultClient} interruptible the same, but that it throws code `interrupted` in
- *   place of asking anything once it is to stop, and says what it waits for
- */
-/**
- * @typedef {object} System what tests replace
- * @property {typeof setUp} setUp
- * @property {typeof tearDown} tearDown
- * @property {(step: Step) => VaultClient} connect
+ * @property {(client: VaultClient, stop: AbortSignal) => VaultClient} interruptible the same client, which after `stop` sends no further
+ *   request but throws code `interrupted`, and reports the call it waits for
  */
 
 const UUID_TIMEOUT_MS = 10_000;
 
-const NEVER = new AbortController().signal;
-
-/** @type {System} */
-const REAL = { setUp, tearDown, connect: ({ plan, token }) => connect(plan.target, token) };
+/** Tests replace it. */
+const REAL = {
+  setUp,
+  tearDown,
+  connect: (/** @type {Step} */ { plan, token }) => connect(plan.target, token),
+};
 
 /**
- * @param {Setup} setup
- * @param {readonly Step[]} steps those with an embedded server of their own need none
+ * @param {ScenarioSetup} setup
+ * @param {readonly Step[]} steps those with an embedded server need none
  * @param {How} how
- * @param {System} [system]
+ * @param {typeof REAL} [system]
  */
-export function createScenarioSetup(setup, steps, how, system = REAL) {
+export function createScenarioSetup(setup, steps, { say, warn, interruptible }, system = REAL) {
   const { name, keep } = setup;
-  const { say, warn } = how;
   const places = placesOf(name, steps, system.connect);
-  /** From the moment when it is begun there until it is removed. @type {Set<Begun>} */
-  const begun = new Set();
-  /** uuids of root mounts that we have made: two addresses may be of one Vault. @type {Set<string | null>} */
+  /** uuids of root mounts that we have created: two addresses may be of one Vault. @type {Set<string | null>} */
   const own = new Set();
-  /** Says what was there before, and will be left. @param {Begun} one @param {VaultClient} client */
-  const learn = async (one, client) => {
-    const { place, report } = one;
-    const isEmpty = report.made.length + report.there.length === 0;
-    // Where all is kept, no list is needed.
-    if (keep || isEmpty) return;
+
+  /** Warns of a set-up that was there before. @param {Place} place @param {VaultClient} client */
+  async function inspect(place, client) {
+    const { made, there } = /** @type {SetupReport} */ (place.report);
+    if (keep || made.length + there.length === 0) return;
     const uuid = places.length > 1 ? await uuidOf(client, name) : null;
-    if (isOurs(one)) own.add(uuid);
+    if (isOurs(place)) own.add(uuid);
     else if (uuid === null || !own.has(uuid)) {
-      const added = additionsIn(report);
       warn(
-        `${name} was set up at ${place.url} before, and is left there when the scenario is over${added}. If it is not needed, remove it with: ${place.command}`,
+        `${name} was set up at ${place.url} before, and the scenario does not remove it${additionsIn(made)}. If it is not needed, remove it with: ${place.remove}`,
       );
     }
-  };
+  }
+
+  /** @param {Place} place @param {AbortSignal} stop */
+  async function setUpAt(place, stop) {
+    const client = place.connect();
+    place.report = { made: [], there: [] };
+    // A different value of an existing setting is refused, as it may have another user.
+    const plan = planSetup({ ...setup, keepsSettings: true });
+    try {
+      await system.setUp(
+        interruptible(client, stop),
+        plan,
+        (text) => say(`${place.url}: ${text}`),
+        place.report,
+      );
+    } finally {
+      await inspect(place, client);
+      await client.close();
+    }
+  }
+
+  /** @param {Place} place */
+  async function tearDownAt({ url, connect: open, remove }) {
+    const client = interruptible(open(), new AbortController().signal);
+    try {
+      const isGone = await system.tearDown(client, name, (text) => say(`${url}: ${text}`));
+      if (!isGone) warn(`Not all of ${name} at ${url} could be removed. Remove it with: ${remove}`);
+    } catch (error) {
+      const why = error instanceof PkiLoadError ? error.full : String(error);
+      warn(`${name} at ${url} could not be removed: ${why} Remove it with: ${remove}`);
+    } finally {
+      await client.close();
+    }
+  }
+
   return {
     /**
      * @param {AbortSignal} stop ends it after the call under way
-     * @returns {Promise<Map<number, PkiLoadError>>} steps on whose targets it could not be made, and why
+     * @returns {Promise<Map<number, PkiLoadError>>} steps on whose targets it failed, and why
      */
     async up(stop) {
       /** @type {Map<number, PkiLoadError>} */
       const refused = new Map();
       for (const place of places) {
         if (stop.aborted) break;
-        /** @type {Begun} */
-        const one = { place, report: { made: [], there: [] } };
-        begun.add(one);
         try {
-          await setUpAt(setup, one, { how, system, stop, learn });
+          await setUpAt(place, stop);
         } catch (error) {
           if (!(error instanceof PkiLoadError)) throw error;
           for (const step of place.steps) refused.set(step, error);
@@ -88,19 +115,19 @@ export function createScenarioSetup(setup, steps, how, system = REAL) {
       }
       return refused;
     },
-    /** @returns {string[]} what would be left if all ended now, a sentence for each target, also for one where it is being made */
+    /** @returns {string[]} a sentence for each target where something would be left if all ended now */
     left: () =>
       keep
         ? []
-        : [...begun]
+        : places
             .filter(isOurs)
-            .map(({ place: { url, command } }) => `${name} is left at ${url}. ${remedyIn(command)}`),
-    /** Never throws: what could not be removed is said. */
+            .map(({ url, remove }) => `${name} is left at ${url}. Remove it with: ${remove}`),
+    /** Never throws: it warns of failures. */
     async down() {
-      for (const one of [...begun].filter(isOurs)) {
-        if (keep) say(`Left ${name} at ${one.place.url}, as the scenario says (keep).`);
-        else await tearDownAt(name, one.place, how, system);
-        begun.delete(one);
+      for (const place of places.filter(isOurs)) {
+        if (keep) say(`Left ${name} at ${place.url} (keep).`);
+        else await tearDownAt(place);
+        place.report = null;
       }
     },
   };
@@ -109,56 +136,25 @@ export function createScenarioSetup(setup, steps, how, system = REAL) {
 /** @param {{kind: string}} item */
 const isMount = ({ kind }) => kind === 'mount' || kind === 'auth';
 
-/** There is something to take away, and all of it is ours. @param {Begun} begun */
-const isOurs = ({ report: { made, there } }) => made.length > 0 && !there.some(isMount);
+/** There is something to remove, and all of it is ours. @param {Place} place */
+const isOurs = ({ report }) => report !== null && report.made.length > 0 && !report.there.some(isMount);
 
-/** No full stop behind the command: it is to be pasted. @param {string} command */
-const remedyIn = (command) => `Remove it with: ${command}`;
-
-/**
- * @param {SetupReport} report of a set-up that was there before
- * @returns {string} part of a sentence: what it lacked
- */
-function additionsIn({ made }) {
+/** @param {Item[]} made in a set-up that was there before @returns {string} part of a sentence */
+function additionsIn(made) {
   const mounts = made.filter(isMount);
   const isInside = (/** @type {string} */ path) =>
     mounts.some((mount) => path === mount.path || path.startsWith(`${mount.path}/`));
-  const added = made.filter((item) => isMount(item) || !isInside(item.path)).map(itemText);
-  return added.length === 0 ? '' : `, with what it lacked and this scenario added: ${added.join('; ')}`;
+  const added = made
+    .filter((item) => isMount(item) || !isInside(item.path))
+    .map(({ kind, path, uncertain = false }) => {
+      if (kind === 'policy') return `rules of the policy ${path}`;
+      if (kind === 'ca') return `the CA of ${path}`;
+      return uncertain ? `perhaps ${path}` : path;
+    });
+  return added.length === 0 ? '' : `, nor its additions to it: ${added.join('; ')}`;
 }
 
-/** @param {Item} item @returns {string} */
-function itemText({ kind, path, uncertain = false }) {
-  if (kind === 'policy') return `rules of the policy ${path}`;
-  if (kind === 'ca') return `the CA of ${path}`;
-  return uncertain ? `perhaps ${path}` : path;
-}
-
-/**
- * @param {Setup} setup
- * @param {Begun} begun
- * @param {{how: How, system: System, stop: AbortSignal, learn: (begun: Begun, client: VaultClient) => Promise<void>}} more `learn`: from
- *   what was made and found, also where that failed half-way
- */
-async function setUpAt(setup, begun, { how, system, stop, learn }) {
-  const { place, report } = begun;
-  const client = place.connect();
-  // An existing setting may have another user: a different value is refused.
-  const plan = planSetup({ ...setup, keepsSettings: true });
-  const say = (/** @type {string} */ text) => how.say(`${place.url}: ${text}`);
-  try {
-    await system.setUp(how.interruptible(client, stop), plan, say, report);
-  } finally {
-    await learn(begun, client);
-    await client.close();
-  }
-}
-
-/**
- * @param {VaultClient} client
- * @param {string} name of the set-up
- * @returns {Promise<string | null>} the same by whichever address, node or replica it is asked; null: not told
- */
+/** @param {VaultClient} client @param {string} name @returns {Promise<string | null>} the same by any address or node; null: unknown */
 async function uuidOf(client, name) {
   try {
     return (await client.read('sys/mounts', UUID_TIMEOUT_MS)).data?.[`${name}-root/`]?.uuid ?? null;
@@ -168,40 +164,21 @@ async function uuidOf(client, name) {
 }
 
 /**
- * @param {string} name of the set-up
- * @param {Place} place
- * @param {How} how
- * @param {System} system
- */
-async function tearDownAt(name, { url, connect, command }, { say, warn, interruptible }, system) {
-  const client = interruptible(connect(), NEVER);
-  try {
-    const isGone = await system.tearDown(client, name, (text) => say(`${url}: ${text}`));
-    if (!isGone) warn(`Not all of ${name} at ${url} could be removed. ${remedyIn(command)}`);
-  } catch (error) {
-    const why = error instanceof PkiLoadError ? error.full : String(error);
-    warn(`${name} at ${url} could not be removed: ${why} ${remedyIn(command)}`);
-  } finally {
-    await client.close();
-  }
-}
-
-/**
- * @param {string} name of the set-up
+ * @param {string} name
  * @param {readonly Step[]} steps
- * @param {System['connect']} connect
- * @returns {Place[]} each Vault, or namespace of it, once
+ * @param {typeof REAL['connect']} connectTo
+ * @returns {Place[]} each once
  */
-function placesOf(name, steps, connect) {
+function placesOf(name, steps, connectTo) {
   /** @type {Map<string, Place>} */
   const places = new Map();
   for (const [i, step] of steps.entries()) {
     const { dev, target } = step.plan;
     if (dev) continue;
     const { url, namespace } = target;
+    const remove = teardownCommand(name, targetFlags(target), step.tokenEnv);
     const key = JSON.stringify([url, namespace]);
-    const command = teardownCommand(name, targetFlags(target), step.tokenEnv);
-    const place = places.get(key) ?? { url, steps: [], connect: () => connect(step), command };
+    const place = places.get(key) ?? { url, steps: [], connect: () => connectTo(step), remove, report: null };
     place.steps.push(i);
     places.set(key, place);
   }

@@ -1,5 +1,5 @@
 /** A run of a scenario, on one of its targets -> Plan. */
-import { PkiLoadError, usageError } from '../../common/errors.js';
+import { usageError } from '../../common/errors.js';
 import { camelCase, readOptions } from '../../common/options.js';
 import { loadOperation } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
@@ -7,16 +7,17 @@ import { planLoad } from '../../plan/load.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { checkSearchable } from '../search/find-max.js';
+import { pathIn, placed } from './read.js';
 
 /** @import { MixEntry, Plan } from '../../plan/plan.js' */
 /** @import { VaultEnvironment } from '../../vault/environment.js' */
 /** @import { SearchSettings } from '../search/step-plan.js' */
-/** @import { ScenarioRun } from './read-run.js' */
-/** @import { ScenarioTarget } from './read.js' */
-/** @import { Path, Source } from './source.js' */
+/** @import { ScenarioRun, ScenarioTarget } from './read.js' */
 
-/** With any of these on the command line, the scenario's stages are left out. */
-const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp']);
+/** @typedef {{of: 'rate' | 'concurrency', start: number}} SearchStart `start`: where neither file nor flag has a start */
+
+/** Any of these on the command line replaces the scenario's stages. */
+const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'ramp-up']);
 
 /**
  * @param {ScenarioRun} run
@@ -29,29 +30,41 @@ const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp
  */
 export async function planRun(run, target, flags, environment, search = null) {
   const own = camelKeys(flags);
-  const stages = search === null ? stagesOf(run, own) : null;
-  const said = saidOfLoad(run, flags, search);
+  const isFlag = (/** @type {string} */ name) => own[camelCase(name)] !== undefined;
+  const stages = search === null ? stagesOf(run, isFlag) : null;
+  const load = mergeLoad(run, flags, search);
   const given = {
-    ...ofTarget(run, target, own),
-    ...said,
-    ...(search === null ? {} : startLevel(said, search)),
-    // A flag for the level replaces the stages.
-    ...(stages === null ? {} : mostOf(run)),
+    ...targetGiven(run, target, own),
+    ...load,
+    ...(search === null ? {} : startLevel(load, search)),
+    ...(stages === null ? {} : stagesTotals(run, stages)),
   };
-  const pathOf = pathOfLoad(run, own, said);
-  const { common, load } = inFile(run, own, { pathOf, group: null }, () => {
-    const read = readOptions(commonOptions, given);
-    if (search === null) checkModel(run, read, own);
-    if (stages !== null) checkWarmup(run, read, stages);
-    return { common: read, load: planLoad(read, environment) };
-  });
+  const { options: common, load: planned } = placed(
+    run.source,
+    { pathOf: pathOfLoad(run, isFlag, load), isFlag },
+    () => {
+      const options = readOptions(commonOptions, given);
+      if (search === null) checkLoad(run, options, stages, isFlag);
+      return { options, load: planLoad(options, environment) };
+    },
+  );
+  /** @type {MixEntry[]} */
+  const mix = [];
+  for (const [i, entry] of run.mix.entries()) {
+    const operation = await loadOperation(entry.operation);
+    const options = readOptions(operation.options, entry.options);
+    const group = [...run.at('mix'), i, 'options'];
+    const pathOf = (/** @type {string} */ name) => pathIn(run.source, group, name);
+    placed(run.source, { pathOf, isFlag, otherwise: group }, () => operation.check?.(options, common));
+    mix.push({ ...entry, options });
+  }
   return deepFreeze({
     operation: run.name,
     dev: common.dev,
     target: planTarget(common, given, environment),
-    load: { ...load, stages },
+    load: { ...planned, stages },
     options: {},
-    mix: await readMix(run, common, own),
+    mix,
     requirements: [
       ...run.requirements.filter(({ stage }) => stage === undefined || stages !== null),
       ...common.require.map((/** @type {string} */ text) => parseRequirement(text)),
@@ -59,243 +72,136 @@ export async function planRun(run, target, flags, environment, search = null) {
   });
 }
 
-/**
- * @param {ScenarioRun} run
- * @param {Record<string, unknown>} flags by camelCase name
- * @returns {ScenarioRun['stages']} null: none, or the command line replaces them
- */
-function stagesOf({ stages, model }, flags) {
+/** @param {ScenarioRun} run @param {(name: string) => boolean} isFlag @returns {ScenarioRun['stages']} null: none, or flags replace them */
+function stagesOf({ stages, model }, isFlag) {
   const level = model === 'closed' ? 'concurrency' : 'rate';
-  const instead = [...INSTEAD_OF_STAGES, ...(model === 'closed' ? ['concurrency'] : [])];
-  const found = instead.find((key) => flags[key] !== undefined);
-  if (stages === null || found === undefined) return stages;
-  if (flags[level] !== undefined) return null;
+  const replacing = [...INSTEAD_OF_STAGES, level].find(isFlag);
+  if (stages === null || replacing === undefined) return stages;
+  if (isFlag(level)) return null;
   throw usageError(
     'contradiction',
-    `--${found === 'rampUp' ? 'ramp-up' : found} takes the place of the scenario's stages, but then nothing says the ${level}.`,
-    `Add --${level}, or leave it out.`,
+    `--${replacing} replaces the stages of the scenario, but then there is no ${level}.`,
+    `Add --${level}, or leave --${replacing} out.`,
   );
 }
 
 /**
- * The embedded server is another target than any that the scenario names: where those are, how they are trusted and what was set up
- * there says nothing of it.
- *
+ * The embedded server is none of the scenario's targets: their addresses, certificates and set-ups do not apply to it.
  * @param {ScenarioRun} run
  * @param {ScenarioTarget} target
  * @param {Record<string, unknown>} flags
  * @returns {Record<string, unknown>} by camelCase name
  */
-function ofTarget({ setup }, { options }, { dev }) {
+function targetGiven({ setup }, { options }, { dev }) {
   const given = camelKeys(options);
   if (dev === true || dev === 'true') return given.mount === undefined ? {} : { mount: given.mount };
   return setup === null ? given : { mount: `${setup.name}-int`, ...given };
 }
 
-/** @param {ScenarioRun} run @param {Record<string, any>} common @param {Record<string, unknown>} flags */
-function checkModel(run, { rate }, flags) {
-  const { source, model, name } = run;
+/**
+ * @param {ScenarioRun} run
+ * @param {Record<string, any>} common
+ * @param {ScenarioRun['stages']} stages
+ * @param {(name: string) => boolean} isFlag
+ */
+function checkLoad({ source, model, name, ...run }, { rate, warmup }, stages, isFlag) {
+  const at = (/** @type {string} */ key) => loadPath({ source, at: run.at }, key) ?? run.at('load');
   if (model === 'closed' && rate !== null) {
-    const path = flags.rate === undefined ? loadPath(run, 'rate') : null;
-    const remedy = 'Leave one of them out.';
-    if (path !== null) {
-      throw source.error(path, 'is there, but the load is a closed loop (model: closed)', remedy);
-    }
-    throw usageError(
-      'contradiction',
-      `${name} is a closed loop (model: closed), but --rate is given.`,
-      remedy,
-    );
+    const remedy = 'Remove one of them.';
+    if (!isFlag('rate')) throw source.error(at('rate'), 'conflicts with model: closed', remedy);
+    throw usageError('contradiction', `--rate conflicts with model: closed of ${name}.`, remedy);
   }
   if (model === 'open' && rate === null) {
+    throw source.error(at('model'), 'is open, but there is no rate', 'Add rate, e.g. rate: 20/s, or stages.');
+  }
+  if (stages !== null && warmup > 0 && stages[0].lines[0].from === 0) {
     throw source.error(
-      loadPath(run, 'model') ?? run.at('load'),
-      'is open, but there is no rate at which requests are due',
-      'Add rate, e.g. rate: 20/s, or stages.',
+      at('warmup'),
+      `would send nothing: a warm-up is at the first level of ${stages[0].name}, which is 0`,
+      'Begin above 0, or leave the warm-up out.',
     );
   }
 }
 
 /**
- * A warm-up before stages is at the level at which the first of them begins.
- *
  * @param {ScenarioRun} run
- * @param {Record<string, any>} common
  * @param {NonNullable<ScenarioRun['stages']>} stages
+ * @returns {Record<string, unknown>} options of the load: the highest level of the stages, and their duration
  */
-function checkWarmup(run, { warmup }, [{ name, lines }]) {
-  if (warmup === 0 || lines[0].from > 0) return;
-  throw run.source.error(
-    loadPath(run, 'warmup') ?? run.at('load'),
-    `is there, but nothing would be sent in it: it is at the level at which ${name} begins, which is 0`,
-    'Begin with more than 0, or leave the warm-up out.',
-  );
-}
-
-/**
- * What stages come to: the highest rate or most requests in flight, and how long they are together.
- *
- * @param {ScenarioRun} run with stages
- * @returns {Record<string, unknown>} options of the load
- */
-function mostOf(run) {
-  const { model, stages, load, source } = run;
-  const lines = (stages ?? []).flatMap((stage) => stage.lines);
-  const most = lines.reduce((highest, { from, to }) => Math.max(highest, from, to), 0);
-  const durationMs = lines.reduce((sum, line) => sum + line.durationMs, 0);
-  const level = model === 'closed' ? 'concurrency' : 'rate';
-  for (const key of ['rate', 'duration', 'requests', 'ramp-up', 'rampUp', level]) {
-    if (load[key] === undefined) continue;
-    throw source.error(
-      loadPath(run, key) ?? run.at('load'),
-      'stands beside stages, which say it themselves',
-      `Leave ${key} out.`,
-      'key',
-    );
+function stagesTotals(run, stages) {
+  const lines = stages.flatMap((stage) => stage.lines);
+  const level = run.model === 'closed' ? 'concurrency' : 'rate';
+  for (const key of [...INSTEAD_OF_STAGES, level]) {
+    const path = loadPath(run, key);
+    if (path !== null) throw run.source.error(path, 'conflicts with stages', `Leave ${key} out.`, 'key');
   }
-  return { [level]: most, duration: durationMs / 1000 };
-}
-
-/**
- * @param {ScenarioRun} run
- * @param {Record<string, any>} common
- * @param {Record<string, unknown>} flags
- * @returns {Promise<MixEntry[]>}
- */
-async function readMix(run, common, flags) {
-  /** @type {MixEntry[]} */
-  const entries = [];
-  for (const [i, entry] of run.mix.entries()) {
-    const operation = await loadOperation(entry.operation);
-    const options = readOptions(operation.options, entry.options);
-    const group = [...run.at('mix'), i, 'options'];
-    const pathOf = (/** @type {string} */ name) => pathIn(run.source, group, name);
-    inFile(run, flags, { pathOf, group }, () => operation.check?.(options, common));
-    entries.push({ ...entry, options });
-  }
-  return entries;
-}
-
-const FLAG = /--([a-z][\w-]*)/g;
-
-/**
- * @param {ScenarioRun} run
- * @param {string} name of an option of the load
- * @returns {Path | null} where it stands: in the run's own load, or in that of the scenario
- */
-function loadPath(run, name) {
-  return pathIn(run.source, run.at('load'), name) ?? pathIn(run.source, ['load'], name);
-}
-
-/**
- * @param {ScenarioRun} run
- * @param {Record<string, unknown>} flags by camelCase name: they win
- * @param {Record<string, unknown>} said of the load, by camelCase name: what counts
- * @returns {(name: string) => Path | null} where an option of the load stands in the file and counts
- */
-function pathOfLoad(run, flags, said) {
-  return (name) => {
-    const key = camelCase(name);
-    return flags[key] === undefined && said[key] !== undefined ? loadPath(run, name) : null;
+  return {
+    [level]: Math.max(...lines.flatMap(({ from, to }) => [from, to])),
+    duration: lines.reduce((sum, line) => sum + line.durationMs, 0) / 1000,
   };
 }
 
-/**
- * @param {Source} source
- * @param {Path} group
- * @param {string} name kebab-case
- * @returns {Path | null} null: it is not there
- */
-export function pathIn(source, group, name) {
-  const value = group.reduce((one, step) => Object(one)[step], /** @type {any} */ (source.value));
-  const key = [name, camelCase(name)].find((one) => Object.hasOwn(Object(value), one));
-  return key === undefined ? null : [...group, key];
+/** @param {Pick<ScenarioRun, 'source' | 'at'>} run @param {string} key @returns {import('./source.js').Path | null} in its own load, or the scenario's */
+function loadPath({ source, at }, key) {
+  return pathIn(source, at('load'), key) ?? pathIn(source, ['load'], key);
 }
 
 /**
- * The command line's error on contradicting flags, at the place of the first of them in the file.
- *
- * @template T
  * @param {ScenarioRun} run
- * @param {Record<string, unknown>} flags those that are given on the command line keep their dashes
- * @param {{pathOf: (name: string) => Path | null, group: Path | null}} where `pathOf` an option, where it stands in the file and
- *   counts; `group`: where it is that does not say which; null: it may be the command line
- * @param {() => T} act
- * @returns {T}
+ * @param {(name: string) => boolean} isFlag flags win
+ * @param {Record<string, unknown>} load by camelCase name: the options that count
  */
-function inFile({ source }, flags, { pathOf, group }, act) {
-  try {
-    return act();
-  } catch (error) {
-    if (!(error instanceof PkiLoadError) || error.code === 'bad_scenario') throw error;
-    const names = [...error.message.matchAll(FLAG)].map(([, name]) => name);
-    const path = names.map(pathOf).find((one) => one !== null) ?? group;
-    if (path === null) throw error;
-    const plain = (/** @type {string} */ text) =>
-      text.replace(FLAG, (flag, name) => (flags[camelCase(name)] === undefined ? name : flag));
-    throw source.error(path, plain(error.message), error.remedy && plain(error.remedy));
-  }
+function pathOfLoad(run, isFlag, load) {
+  return (/** @type {string} */ name) =>
+    isFlag(name) || load[camelCase(name)] === undefined ? null : loadPath(run, name);
 }
 
-/**
- * @param {Record<string, unknown>} given
- * @returns {Record<string, unknown>} by camelCase name, without options not given
- */
+/** @param {Record<string, unknown>} given @returns {Record<string, unknown>} by camelCase name, without options not given */
 function camelKeys(given) {
   return Object.fromEntries(
     Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [[camelCase(key), value]])),
   );
 }
 
-/** @typedef {{of: 'rate' | 'concurrency', start: number}} SearchStart `start`: where neither file nor flag has a start */
-
-/** A search in a closed loop has no use for them; and as it does not look below where it begins, it begins at the bottom. */
+/** A search of a closed loop has no use for these, and begins at the bottom. */
 const NOT_IN_CLOSED = Object.freeze(['rate', 'arrivals', 'rampUp', 'overflow', 'pacing', 'concurrency']);
 
-const { threads, concurrency } = commonOptions;
-
-/** The setting of connections, and its default. */
-const CONNECTIONS = Object.freeze({ threads, concurrency });
-
 /**
- * A search says itself in which loop requests are sent, and how many are in flight in a closed one: what a run with `model: closed`
- * says of that is no number of connections.
- *
+ * A search chooses the loop, and the number in flight in a closed one: the concurrency of `model: closed` is no number of connections.
  * @param {ScenarioRun} run
  * @param {Record<string, unknown>} flags by kebab- or camelCase name: they win
  * @param {SearchStart | null} search null: none
- * @returns {Record<string, unknown>} what file and flags say of the load, and flags of other things, by camelCase name
+ * @returns {Record<string, unknown>} options of the load and other flags, by camelCase name
  */
-export function saidOfLoad({ load, model }, flags, search) {
-  const said = camelKeys(load);
-  if (search?.of === 'concurrency') for (const key of NOT_IN_CLOSED) delete said[key];
-  if (search?.of === 'rate' && model === 'closed') delete said.concurrency;
-  return { ...said, ...camelKeys(flags) };
+export function mergeLoad({ load, model }, flags, search) {
+  const left =
+    search?.of === 'concurrency' ? NOT_IN_CLOSED : search && model === 'closed' ? ['concurrency'] : [];
+  const merged = Object.entries(camelKeys(load)).filter(([key]) => !left.includes(key));
+  return { ...Object.fromEntries(merged), ...camelKeys(flags) };
 }
 
+const { threads, concurrency } = commonOptions;
+
 /**
- * Every thread has a connection at least: what is chosen here is never refused for want of one.
- *
- * @param {Record<string, unknown>} said
+ * @param {Record<string, unknown>} load
  * @param {SearchStart} search
- * @returns {Record<string, unknown>} the level at which it begins, and how many connections that takes
- * @throws {PkiLoadError} where the number of threads is none
+ * @returns {Record<string, unknown>} the start of the search, and its connections: each thread needs one
  */
-function startLevel(said, { of, start }) {
-  const { threads, concurrency } = readOptions(CONNECTIONS, { threads: said.threads });
+function startLevel(load, { of, start }) {
+  const least = readOptions({ threads, concurrency }, { threads: load.threads });
   return of === 'rate'
-    ? { rate: said.rate ?? start, concurrency: said.concurrency ?? Math.max(concurrency, threads) }
-    : { concurrency: said.concurrency ?? Math.max(start, threads) };
+    ? {
+        rate: load.rate ?? start,
+        concurrency: load.concurrency ?? Math.max(least.concurrency, least.threads),
+      }
+    : { concurrency: load.concurrency ?? Math.max(start, least.threads) };
 }
 
-/**
- * @param {ScenarioRun} run
- * @param {Pick<Plan, 'load'>} plan of it
- * @returns {string[]} requirements on stages that flags or a search replaced
- */
+/** @param {ScenarioRun} run @param {Pick<Plan, 'load'>} plan @returns {string[]} requirements on stages that flags or a search replaced */
 export function notJudged({ requirements }, { load }) {
-  const isLeft = (/** @type {{stage?: string}} */ { stage }) => stage !== undefined && load.stages === null;
-  return requirements.filter(isLeft).map(({ text }) => text);
+  return load.stages === null
+    ? requirements.flatMap(({ stage, text }) => (stage === undefined ? [] : [text]))
+    : [];
 }
 
 /**
@@ -307,16 +213,15 @@ export function notJudged({ requirements }, { load }) {
  */
 export function checkSearched(run, plan, settings, flags) {
   if (settings.of === 'rate' && plan.requirements.length === 0) {
-    const name = JSON.stringify(run.name);
+    const has = notJudged(run, plan).length === 0 ? 'none' : 'requirements on its stages only';
     throw usageError(
       'nothing_required',
-      notJudged(run, plan).length === 0
-        ? `--find-max-rate looks for the highest rate at which every requirement is met, but ${name} has none.`
-        : `--find-max-rate takes the place of stages, but all that ${name} requires is of its stages.`,
-      "Say what must be met, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
+      `--find-max-rate needs requirements of a whole run, but ${JSON.stringify(run.name)} has ${has}.`,
+      "Add them, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
     );
   }
   const own = { ...camelKeys(flags), findMaxRate: true, maxConcurrency: true };
-  const pathOf = pathOfLoad(run, own, saidOfLoad(run, {}, settings));
-  inFile(run, own, { pathOf, group: null }, () => checkSearchable(plan, settings));
+  const isFlag = (/** @type {string} */ name) => camelCase(name) in own;
+  const pathOf = pathOfLoad(run, isFlag, mergeLoad(run, {}, settings));
+  placed(run.source, { pathOf, isFlag }, () => checkSearchable(plan, settings));
 }

@@ -3,45 +3,37 @@
 import { usageError } from '../../common/errors.js';
 import { readEnvironment } from '../../vault/environment.js';
 import { refuseOpenLoop, searchSettings, startOf } from '../search/search-options.js';
-import { checkSearched, notJudged, planRun, saidOfLoad } from './scenario-plan.js';
+import { checkSearched, mergeLoad, notJudged, planRun } from './scenario-plan.js';
 /** @import { AskedSearch } from '../search/search-options.js' */
-/** @import { SearchSettings } from '../search/step-plan.js' */
-/** @import { ReadScenario } from './read.js' */
+/** @import { ReadScenario, ScenarioTarget } from './read.js' */
+/** @import { Source } from './source.js' */
 
-/**
- * @typedef {object} PlannedStep
- * @property {string | null} token a secret
- * @property {string | null} tokenEnv environment variable that holds it
- * @property {SearchSettings | null} asked null: a run, not a search
- * @property {string[]} notJudged requirements on its stages, where it has none
- * @property {string[]} remarks sentences for its reports
- */
-/** @typedef {import('./run-scenario.js').Step & PlannedStep} Step */
+/** @typedef {Awaited<ReturnType<typeof stepsOf>>[number]} Step a run on a target */
 
 /**
  * @param {Pick<ReadScenario, 'runs' | 'targets'>} scenario
  * @param {Record<string, unknown>} flags
- * @param {{search?: AskedSearch | null, pauseMs: number}} settings
- * @returns {Promise<Step[]>} all targets of the first run, then all of the next
+ * @param {{search?: AskedSearch | null, pauseMs: number, allowEnv?: readonly string[]}} settings `allowEnv`: token-env may read these
+ * @returns all targets of the first run, then all of the next
  */
 export async function stepsOf({ runs, targets }, flags, settings) {
   if (targets.length > 1 && flags.url !== undefined) {
     throw usageError(
       'contradiction',
       `--url names one target, but the scenario has ${targets.length}.`,
-      'Leave --url out, or the targets of the scenario but one.',
+      'Leave --url out, or all targets of the scenario but one.',
     );
   }
   const { search = null } = settings;
   if (search !== null) refuseOpenLoop(search, flags);
   const start = search && { of: search.of, start: startOf(search) };
   const environment = readEnvironment();
-  /** @type {Step[]} */
   const steps = [];
   for (const run of runs) {
     for (const target of targets) {
       const plan = await planRun(run, target, flags, environment, start);
-      const asked = start && searchSettings(plan, settings, saidOfLoad(run, flags, start));
+      if (!plan.dev) checkTokenEnv(target, run.source, settings.allowEnv);
+      const asked = start && searchSettings(plan, settings, mergeLoad(run, flags, start));
       if (asked !== null) checkSearched(run, plan, asked, flags);
       const unjudged = notJudged(run, plan);
       const names = [runs.length > 1 ? run.name : null, target.name].filter((name) => name !== null);
@@ -50,15 +42,37 @@ export async function stepsOf({ runs, targets }, flags, settings) {
         run: run.name,
         target: target.name ?? (plan.dev ? 'embedded server' : plan.target.url),
         plan,
+        /** a secret */
         token: target.tokenEnv === null || plan.dev ? environment.token : tokenIn(target.tokenEnv),
         tokenEnv: target.tokenEnv,
+        /** null: a run, not a search */
         asked,
+        /** requirements on stages, where it has none */
         notJudged: unjudged,
+        /** sentences for its reports */
         remarks: remarksOf({ run: run.name, notJudged: unjudged }),
       });
     }
   }
   return steps;
+}
+
+/**
+ * A scenario of someone else must not send a secret that is not Vault's to the server that it names.
+ *
+ * @param {ScenarioTarget} target
+ * @param {Source} source
+ * @param {readonly string[]} [allowed]
+ */
+function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
+  if (tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv) || allowed.includes(tokenEnv)) return;
+  const { targets = [] } = /** @type {{targets?: {name: string}[]}} */ (source.value);
+  const path = name === null ? ['target'] : ['targets', targets.findIndex((one) => one.name.trim() === name)];
+  throw source.error(
+    [...path, 'token-env'],
+    `would send the value of ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`,
+    `If that is a token of this target, add --allow-env ${tokenEnv}.`,
+  );
 }
 
 /** @param {string} variable @returns {string} a secret */
@@ -72,14 +86,10 @@ function tokenIn(variable) {
   );
 }
 
-/**
- * @param {{run: string, notJudged: readonly string[]}} step `notJudged`: what is required of its stages, where it does without
- * @returns {string[]} sentences; the same for all targets of a run
- */
+/** @param {{run: string, notJudged: readonly string[]}} step @returns {string[]} sentences; the same for all targets of a run */
 export function remarksOf({ run, notJudged }) {
-  return notJudged.length === 0
-    ? []
-    : [
-        `${run}: its stages are left out, and what is required of them is not judged: ${notJudged.join(', ')}.`,
-      ];
+  if (notJudged.length === 0) return [];
+  return [
+    `${run}: its stages are left out, and the requirements on them are not judged: ${notJudged.join(', ')}.`,
+  ];
 }

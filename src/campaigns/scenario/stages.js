@@ -1,28 +1,33 @@
 /**
- * The shapes that a stage can have -> straight lines of rate (open loop) or of requests in flight (closed loop). A new shape is
- * one more entry in SHAPES: the schema and the validation follow from it.
+ * The shapes that a stage can have -> straight lines of rate (open loop) or of requests in flight (closed loop). A new shape is one more
+ * entry in SHAPES: the schema and the validation follow from it.
  */
 
-import { formatDuration, parseDuration, parseRate } from '../../common/units.js';
+import { usageError } from '../../common/errors.js';
+import { readOne } from '../../common/options.js';
+import { parseRate } from '../../common/units.js';
 import { commonOptions } from '../../plan/common-options.js';
 
 /** @import { Line } from '../../plan/load.js' */
 
-/** @typedef {'rate' | 'concurrency'} Level what the levels of a stage are: requests a second, or requests in flight */
+/** @typedef {'rate' | 'concurrency'} Level unit of a stage's levels: requests a second, or requests in flight */
 /**
  * @typedef {object} Shape
  * @property {string} describe a sentence
  * @property {Record<string, 'level' | 'duration' | 'pause'>} fields all needed; a pause may be 0. `level` itself is called rate, or
  *   concurrency in a closed loop
  * @property {(values: Record<string, number>) => Line[]} lines levels per second or in flight, durations in ms
- * @property {(values: Record<string, number>) => [field: string, problem: string] | null} [check]
+ * @property {(values: Record<string, number>) => string | null} [check] a sentence about a field, which begins with `--FIELD`
  */
 
-/** What parseRate takes for a rate above 0: of it, no requests in any of its units. */
-const NO_RATE = /^(?:0[0_]*(?:\.0+)?|\.0+)(?:e\d+)?(?:\s*\/\s*(?:s|sec|min|m|hour|h|day|d))?$/;
+/** More lines than this come from a mistake, e.g. steps of 1/s up to 100,000/s. */
+const MAX_LINES = 1000;
 
-/** More lines than this would be drawn by mistake: a step of 1/s up to 100,000/s, say. */
-const MOST_LINES = 1000;
+const hold = (/** @type {number} */ level, /** @type {number} */ durationMs) => ({
+  durationMs,
+  from: level,
+  to: level,
+});
 
 /** @type {Readonly<Record<string, Shape>>} */
 export const SHAPES = Object.freeze({
@@ -53,11 +58,9 @@ export const SHAPES = Object.freeze({
       );
     },
     check: ({ from, to, by }) => {
-      if (by === 0) return ['by', 'is 0: no step leads anywhere'];
-      const count = Math.abs(to - from) / by;
-      return count > MOST_LINES
-        ? ['by', `makes ${Math.ceil(count)} steps; ${MOST_LINES} are the most`]
-        : null;
+      const count = Math.ceil(Math.abs(to - from) / by);
+      if (by === 0) return '--by is 0; it must be above 0.';
+      return count > MAX_LINES ? `--by makes ${count} steps; the limit is ${MAX_LINES}.` : null;
     },
   },
   burst: {
@@ -74,11 +77,9 @@ export const SHAPES = Object.freeze({
       return lines;
     },
     check: ({ every, for: high, duration }) => {
-      if (high >= every) return ['for', 'is not shorter than every: the peak would never end'];
-      const count = duration / every;
-      return 2 * count > MOST_LINES
-        ? ['every', `makes ${Math.ceil(count)} bursts; ${MOST_LINES / 2} are the most`]
-        : null;
+      const count = Math.ceil(duration / every);
+      if (high >= every) return '--for must be shorter than every, or the peak would never end.';
+      return count > MAX_LINES / 2 ? `--every makes ${count} bursts; the limit is ${MAX_LINES / 2}.` : null;
     },
   },
   spike: {
@@ -92,123 +93,60 @@ export const SHAPES = Object.freeze({
   },
 });
 
+const { duration, rate, concurrency } = commonOptions;
+const SPECS = Object.freeze({
+  duration: { ...duration, min: 1 },
+  pause: { ...duration, min: 0 },
+  concurrency: { ...concurrency, min: 0 },
+});
+
 /**
  * @param {string} shape key of SHAPES
- * @param {Record<string, unknown>} given as the scenario has it
- * @param {Level} level what its levels are
+ * @param {Record<string, any>} given fields as the scenario has them
+ * @param {Level} level
  * @returns {Line[]} of which some may be at 0
- * @throws {StageError} naming the field
+ * @throws {PkiLoadError} naming the field as `--FIELD`
  */
 export function linesOf(shape, given, level) {
   const { fields, lines, check } = SHAPES[shape];
-  checkModel(fields, given, level);
+  const other = level === 'rate' ? 'concurrency' : 'rate';
+  if (given[other] !== undefined) {
+    const loop = level === 'rate' ? 'an open loop' : 'a closed loop (model: closed)';
+    const model = level === 'rate' ? 'closed' : 'open';
+    throw usageError(
+      'bad_stage',
+      `--${other} cannot be set, because the load is ${loop}.`,
+      `Write ${level}, or load: {model: ${model}}.`,
+    );
+  }
   /** @type {Record<string, number>} */
   const values = {};
   for (const [field, type] of Object.entries(fields)) {
-    const name = nameOf(field, level);
-    const raw = given[name];
-    if (raw === undefined) throw new StageError(null, `has no ${name}`);
-    values[field] = readField(name, type, raw, level);
+    const name = field === 'level' ? level : field;
+    if (given[name] === undefined) throw usageError('bad_stage', `--${shape} has no ${name}.`);
+    values[field] =
+      type === 'level' && level === 'rate'
+        ? parseLevel(given[name], `--${name}`)
+        : readOne(SPECS[type === 'level' ? 'concurrency' : type], `--${name}`, given[name]);
   }
-  const problem = check?.(values) ?? null;
-  if (problem !== null) throw new StageError(problem[0], problem[1]);
+  const fault = check?.(values) ?? null;
+  if (fault !== null) throw usageError('bad_stage', fault);
   return lines(values).filter(({ durationMs }) => durationMs > 0);
 }
 
-/** @param {Shape['fields']} fields @param {Record<string, unknown>} given @param {Level} level */
-function checkModel(fields, given, level) {
-  const other = level === 'rate' ? 'concurrency' : 'rate';
-  if (!('level' in fields) || given[other] === undefined) return;
-  throw new StageError(
-    other,
-    level === 'rate'
-      ? 'is about requests in flight, but the load is an open loop'
-      : 'is about arrivals, but the load is a closed loop (model: closed)',
-    level === 'rate' ? 'Write rate, or load: {model: closed}.' : 'Write concurrency, or load: {model: open}.',
-  );
-}
-
-/** @param {string} field @param {Level} level @returns {string} in the scenario */
-function nameOf(field, level) {
-  return field === 'level' ? level : field;
-}
-
-/** What is wrong with a stage, and in which field; null: in the whole. */
-export class StageError extends Error {
-  /**
-   * @param {string | null} field
-   * @param {string} message goes behind the name of the field
-   * @param {string} [remedy]
-   */
-  constructor(field, message, remedy) {
-    super(message);
-    this.name = 'StageError';
-    this.field = field;
-    this.remedy = remedy;
-  }
-}
-
-/**
- * @param {string} field
- * @param {'level' | 'duration' | 'pause'} type
- * @param {unknown} raw
- * @param {Level} level
- */
-function readField(field, type, raw, level) {
+/** As parseRate, but a level may be 0. @param {string | number} text @param {string} flag */
+function parseLevel(text, flag) {
+  const [number, ...unit] = String(text).trim().replaceAll('_', '').split('/');
+  const isZero = /^[\d.]/.test(number) && Number(number) === 0;
   try {
-    const text = /** @type {string | number} */ (raw);
-    if (type !== 'level') return readDuration(field, type, text);
-    return level === 'rate' ? parseLevel(text, field) : parseInFlight(text, field);
-  } catch (error) {
-    if (error instanceof StageError) throw error;
-    const { message } = /** @type {Error} */ (error);
-    throw new StageError(
-      field,
-      message.replace(`${field} is`, 'is').replace('above zero such as', 'such as 0,').replace(/\.$/, ''),
+    // A zero needs one of the units, too.
+    const level = parseRate(isZero ? ['1', ...unit].join('/') : text);
+    if (isZero || level <= Number(rate.max)) return isZero ? 0 : level;
+  } catch {
+    throw usageError(
+      'bad_rate',
+      `${flag} is ${JSON.stringify(text)}, which is not a rate such as 0, 20, 20/s or 1000/h.`,
     );
   }
-}
-
-/** @param {string} field @param {'duration' | 'pause'} type @param {string | number} text */
-function readDuration(field, type, text) {
-  const ms = parseDuration(text, field);
-  const { min = 1, max = Number.POSITIVE_INFINITY } = commonOptions.duration;
-  if (ms > max) {
-    throw new StageError(field, `is ${JSON.stringify(text)}; it must be at most ${formatDuration(max)}`);
-  }
-  if (ms >= min || (ms === 0 && type === 'pause')) return ms;
-  throw new StageError(field, `is ${JSON.stringify(text)}; it must be at least ${formatDuration(min)}`);
-}
-
-/**
- * A ramp may begin at nothing.
- *
- * @param {string | number} text
- * @param {string} field
- */
-function parseLevel(text, field) {
-  if (NO_RATE.test(String(text).trim())) return 0;
-  const rate = parseRate(text, field);
-  const { max = Number.POSITIVE_INFINITY } = commonOptions.rate;
-  if (rate <= max) return rate;
-  throw new StageError(field, `is ${JSON.stringify(text)}; it must be at most ${max}/s`);
-}
-
-/** @param {string | number} text @param {string} field */
-function parseInFlight(text, field) {
-  const { max = Number.POSITIVE_INFINITY } = commonOptions.concurrency;
-  const digits = String(text).replaceAll('_', '').trim();
-  if (!/^\d+$/.test(digits)) {
-    throw new StageError(
-      field,
-      `is ${JSON.stringify(text)}, which is not a whole number of requests in flight`,
-    );
-  }
-  if (Number(digits) <= max) return Number(digits);
-  throw new StageError(field, `is ${JSON.stringify(text)}; it must be at most ${max} in flight`);
-}
-
-/** @param {number} level @param {number} durationMs @returns {Line} */
-function hold(level, durationMs) {
-  return { durationMs, from: level, to: level };
+  throw usageError('out_of_range', `${flag} is ${JSON.stringify(text)}; it must be at most ${rate.max}/s.`);
 }

@@ -1,117 +1,130 @@
-/**
- * `${NAME}` in a scenario stands for an environment variable, where the scenario declares it (`env`): what a file takes
- * from its surroundings can be seen in it. Secrets are not for files: tokens come from where they always come from.
- */
+/** `${NAME}` in a scenario stands for an environment variable that the scenario declares (`env`). None may hold a secret. */
 import { closest } from '../../common/closest.js';
-import { describeSecret, findSecret } from './source.js';
+import { visibleText } from '../../common/visible-text.js';
+import { findSecret, pathText } from './source.js';
 /** @import { Path, Source } from './source.js' */
 
 /** `NAME`, or `NAME=default`. */
 export const DECLARATION = /^([A-Za-z_]\w*)(?:=(.*))?$/s;
 
-const REFERENCE = /\$\{([^}]*)\}/g;
+const REFERENCE = /\$\{([^${}]*)\}/g;
 
-/** Names of what must not get into a plan, which is written into results. */
-const SECRET = /TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE|CREDENTIAL|(?:^|_)KEY(?:$|_)/i;
+/** Names of variables whose values must not get into a plan, which is written into results. */
+const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE|CREDENTIAL|(?:^|_)KEY(?:$|_)/i;
 
-/** More than this in a file of at most 100,000 characters could only be meant to exhaust the memory. */
-const MOST_VALUE = 10_000;
+/** Of one text, and of all values of variables together: some readers of options take time that grows with its square. */
+const MAX_TEXT = 20_000;
+const MAX_VALUES = 1_000_000;
+
+/** Control characters but tabs and line breaks, halves of characters, and characters that reorder the text of a terminal. */
+const INVISIBLE = /[^\P{Cc}\t\n\r]|[\p{Cs}\p{Bidi_Control}\u2028\u2029]/u;
 
 /**
  * @param {Source} source
  * @param {Record<string, string | undefined>} env
- * @returns {Source} the same with the variables' values in its value; `$${` stands for `${`
+ * @returns {Source & {reads: ReadonlyMap<string, string[]>}} with the variables' values in its value; `$${` stands for `${`. `reads`:
+ *   places of each variable that is read
  * @throws {PkiLoadError} code `bad_scenario`
  */
 export function resolveVariables(source, env) {
-  const declared = declaredIn(source);
-  /** @param {unknown} value @param {Path} path @returns {unknown} */
-  const resolve = (value, path) => {
-    if (typeof value === 'string') return path[0] === 'env' ? value : resolveText(value, path);
-    if (Array.isArray(value)) return value.map((one, i) => resolve(one, [...path, i]));
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(one, [...path, key])]));
-  };
+  const declared = readDeclarations(source);
+  /** @type {Map<string, string[]>} */
+  const reads = new Map();
+  let characters = 0;
   /** @param {string} text @param {Path} path */
-  const resolveText = (text, path) =>
+  const insertValues = (text, path) =>
     text
       .split('$${')
-      .map((part) => part.replace(REFERENCE, (_, name) => lookUp(source, path, name, declared, env)))
+      .map((part) =>
+        part.replace(REFERENCE, (_, name) => {
+          const value = lookUp(source, path, name, declared, env);
+          characters += value.length;
+          if (characters > MAX_VALUES) {
+            throw source.error(path, `the variables have more than ${MAX_VALUES} characters`, 'Use fewer.');
+          }
+          reads.set(name, [...new Set([...(reads.get(name) ?? []), pathText(path)])]);
+          return value;
+        }),
+      )
       .join('${');
-  return { ...source, value: resolve(source.value, []) };
+  /** @param {string} text @param {Path} path */
+  const resolveText = (text, path) => {
+    const resolved = path[0] === 'env' ? text : insertValues(text, path);
+    const [invisible] = INVISIBLE.exec(resolved) ?? [];
+    if (invisible !== undefined) {
+      throw source.error(path, `holds the invisible character ${visibleText(invisible)}`, 'Remove it.');
+    }
+    if (resolved.length <= MAX_TEXT) return resolved;
+    throw source.error(path, `has ${resolved.length} characters; the limit is ${MAX_TEXT}`, 'Shorten it.');
+  };
+  /** @param {unknown} value @param {Path} path @returns {unknown} */
+  const resolve = (value, path) => {
+    if (typeof value === 'string') return resolveText(value, path);
+    if (Array.isArray(value)) return value.map((one, i) => resolve(one, [...path, i]));
+    if (typeof value !== 'object' || value === null) return value;
+    if (Object.hasOwn(value, '__proto__')) {
+      throw source.error([...path, '__proto__'], 'cannot be a key', 'Remove it.', 'key');
+    }
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(one, [...path, key])]));
+  };
+  return { ...source, value: resolve(source.value, []), reads };
 }
 
 /**
  * @param {Source} source
- * @param {Path} path where it is asked for
+ * @param {Path} path of the reference
  * @param {string} name
  * @param {ReadonlyMap<string, string | null>} declared
  * @param {Record<string, string | undefined>} env
  */
 function lookUp(source, path, name, declared, env) {
   const fallback = declared.get(name);
-  if (fallback === undefined) throw undeclared(source, path, name, [...declared.keys()]);
+  if (fallback === undefined) {
+    const known = [...declared.keys()];
+    const near = closest(name, known);
+    const literal = 'write $${ for the characters themselves.';
+    throw source.error(
+      path,
+      `the variable ${JSON.stringify(name)} is not declared (declared: ${known.join(', ') || 'none'})`,
+      near !== null
+        ? `Did you mean \${${near}}?`
+        : DECLARATION.test(name)
+          ? `Declare it at the top, env: [${name}], or ${literal}`
+          : `Write a variable as \${NAME}; ${literal}`,
+    );
+  }
   const value = env[name] || fallback;
-  if (value === null) {
-    throw source.error(
-      path,
-      `the environment variable ${name} is not set`,
-      `Set ${name}, or give it a default: env: [${name}=VALUE].`,
-    );
-  }
+  const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
+    source.error(path, `the environment variable ${name} ${problem}`, remedy);
+  if (value === null) throw refuse('is not set', `Set ${name}, or give it a default: env: [${name}=VALUE].`);
   const secret = findSecret(value);
-  if (secret !== null) {
-    const { what, remedy } = describeSecret(secret.kind);
-    throw source.error(path, `the environment variable ${name} holds ${what}`, remedy);
-  }
-  if (value.length > MOST_VALUE) {
-    throw source.error(
-      path,
-      `the environment variable ${name} has ${value.length} characters`,
-      'Shorten it.',
-    );
+  if (secret !== null) throw refuse(`holds ${secret.what}`, secret.remedy);
+  if (value.length > MAX_TEXT) {
+    throw refuse(`has ${value.length} characters; the limit is ${MAX_TEXT}`, 'Shorten it.');
   }
   return value;
 }
 
-/**
- * @param {Source} source
- * @param {Path} path
- * @param {string} name
- * @param {string[]} declared
- */
-function undeclared(source, path, name, declared) {
-  const known = declared.length === 0 ? 'none is declared' : `declared are ${declared.join(', ')}`;
-  const near = closest(name, declared);
-  const isName = /^[A-Za-z_]\w*$/.test(name);
-  const mend =
-    near !== null
-      ? `Did you mean \${${near}}?`
-      : isName
-        ? `Declare it at the top, env: [${name}], or write $\${ for the characters themselves.`
-        : `A variable is written as \${NAME}; write $\${ for the characters themselves.`;
-  return source.error(path, `the variable ${JSON.stringify(name)} is not declared (${known})`, mend);
-}
-
-/**
- * @param {Source} source
- * @returns {Map<string, string | null>} defaults by name; what is wrong with the list itself is found when the scenario is read
- */
-function declaredIn(source) {
+/** @param {Source} source @returns {Map<string, string | null>} defaults by name; the schema finds the faults of the list itself */
+function readDeclarations(source) {
   const { env } = /** @type {{env?: unknown}} */ (Object(source.value));
   /** @type {Map<string, string | null>} */
   const declared = new Map();
   for (const [i, text] of (Array.isArray(env) ? env : []).entries()) {
-    const [, name, fallback = null] = (typeof text === 'string' ? DECLARATION.exec(text) : null) ?? [];
+    const [, name, fallback = null] = DECLARATION.exec(String(text)) ?? [];
     if (name === undefined) continue;
-    if (SECRET.test(name)) {
+    if (SECRET_NAME.test(name)) {
       throw source.error(
         ['env', i],
-        `${name} looks like a secret, and what is in a scenario gets into results`,
-        'The token is taken from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token by itself; token-env names another variable.',
+        `${name} may be a secret, and values of a scenario get into results`,
+        'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; token-env names another variable.',
       );
     }
-    if (declared.has(name)) throw source.error(['env', i], `${name} is declared a second time`);
+    if (fallback?.includes('${')) {
+      const remedy = 'Write its value.';
+      throw source.error(['env', i], `the default of ${name} cannot refer to a variable`, remedy);
+    }
+    if (declared.has(name)) throw source.error(['env', i], `${name} is declared twice`);
     declared.set(name, fallback);
   }
   return declared;

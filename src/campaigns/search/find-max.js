@@ -42,72 +42,104 @@ const LOWEST_RATE = 0.1;
 export async function findMax(plan, settings, { runStep, onStep, isStopped = () => false, command = '' }) {
   checkSearchable(plan, settings);
   const startedAt = new Date();
-  const begun = performance.now();
+  const begunMs = performance.now();
   /** @type {SearchStep[]} */
   const steps = [];
   /** @type {Result | null} */
   let last = null;
-  /** By level, of those that were met. @type {Map<number, Result>} */
+  /** By level, where all was met. @type {Map<number, Result>} */
   const confirmations = new Map();
   const { of, start, highest } = settings;
 
-  /** @param {{level: number | null, why: Search['why'], peakPerSecond?: number | null}} found */
-  const documentOf = ({ level, why, peakPerSecond = null }) =>
-    searchDocument({
-      ...{ plan, settings, command, steps, last },
-      confirmation: level === null ? null : (confirmations.get(level) ?? null),
-      ...{ level, why, peakPerSecond, startedAt, durationSeconds: (performance.now() - begun) / 1000 },
-    });
+  /** @param {number | null} level @param {Search['why']} why @param {number | null} [peakPerSecond] @returns {Search} */
+  function documentOf(level, why, peakPerSecond = null) {
+    const confirmation = level === null ? null : (confirmations.get(level) ?? null);
+    const met = steps.filter(({ verdict }) => verdict === 'met');
+    const highestMet = met.length === 0 ? null : Math.max(...met.map((step) => step.level));
+    const { requirements, load, ...rest } = plan;
+    /** @type {Omit<Search, 'explanation'>} */
+    const document = {
+      schema: SEARCH_SCHEMA_ID,
+      tool: { version: TOOL_VERSION },
+      name: plan.operation,
+      startedAt: startedAt.toISOString(),
+      durationSeconds: (performance.now() - begunMs) / 1000,
+      command,
+      ...(why === 'going on' ? { unfinished: true } : {}),
+      interrupted: why === 'interrupted',
+      plan: { ...rest, load: { ...load } },
+      target: last?.target ?? null,
+      searched: of,
+      settings: {
+        ...{ start, highest, stepSeconds: settings.stepMs / 1000 },
+        ...{ confirmationSeconds: settings.confirmMs / 1000, tolerance: TOLERANCE },
+      },
+      requirements: requirements.map(({ text, operation, limit, metric }, i) => ({
+        text,
+        ...(operation === undefined ? {} : { operation }),
+        limit,
+        unit: metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms',
+        // It was not judged in the search: the confirmation shows whether it is met.
+        ...(level !== null && confirmation?.requirements[i].verdict !== 'met' ? { beyond: true } : {}),
+      })),
+      answer: met.findLast((step) => step.level === level && step.phase === 'confirmation') ?? null,
+      bracket: { confirmed: level, highestMet, above: lowestAbove(steps, level ?? highestMet ?? 0) },
+      peakPerSecond,
+      why,
+      steps: [...steps],
+      confirmation,
+    };
+    return { ...document, explanation: explain(document) };
+  }
 
   /** @param {number} level @param {Phase} phase @param {number} attempt */
   async function measure(level, phase, attempt) {
     const enough = enoughRequests(plan, phase);
-    const looks = looksBefore(steps, { level, phase, enough });
     const number = steps.length + 1;
     const seen = steps.findLast((step) => step.level === level);
-    const seenPerSecond = seen === undefined ? null : seen.requests / seen.seconds;
-    const likelyPerSecond = likelyAt(steps, level);
-    const asked = { level, phase, looks, seenPerSecond, likelyPerSecond, number };
-    const stepPlan = planOfStep(plan, settings, asked);
+    const stepPlan = planOfStep(plan, settings, {
+      ...{ level, phase, number },
+      looks: countUndecided(steps, { level, phase, enough }),
+      seenPerSecond: seen === undefined ? null : seen.requests / seen.seconds,
+      likelyPerSecond: likelyAt(steps, level),
+    });
     const ended = await runStep(stepPlan, { number, level, phase, attempt });
     if (ended !== null) last = ended.result;
     // An interrupted step decides nothing.
     if (ended === null || isStopped())
       return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0, succeeded: 0 };
     const { result, recovery, cutShort = null } = ended;
-    const isAsked = (/** @type {number} */ i) => isJudgedAt(plan.requirements[i], stepPlan, of, level);
     const judged = judgeStep(result, {
-      of,
-      enough,
-      isAsked,
-      cutShort,
-      poolRemedy: poolRemedy(plan, stepPlan),
+      ...{ of, enough, cutShort, poolRemedy: poolRemedy(plan, stepPlan) },
+      isAsked: (i) => isJudgedAt(plan.requirements[i], stepPlan, of, level),
     });
     if (phase === 'confirmation' && judged.verdict === 'met') confirmations.set(level, result);
-    const step = { level, phase, attempt, ...wordsOf(judged), ...figuresOf(result, recovery) };
+    const { verdict, reason, isStarved = false } = judged;
+    const step = { ...{ level, phase, attempt, verdict, reason, isStarved }, ...figuresOf(result, recovery) };
     steps.push(step);
-    await onStep?.(documentOf({ level: null, why: 'going on' }), step);
+    await onStep?.(documentOf(null, 'going on'), step);
     return { ...judged, perSecond: result.rates.perSecond, succeeded: result.totals.succeeded };
   }
 
   const common = { start: Math.min(start, highest), highest, measure, isStopped };
-  const found =
-    of === 'rate'
-      ? await findHighest({ ...common, lowest: Math.min(LOWEST_RATE, start), tolerance: TOLERANCE })
-      : await findPeak(common);
-  return documentOf(found);
+  if (of === 'rate') {
+    const lowest = Math.min(LOWEST_RATE, start);
+    const { level, why } = await findHighest({ ...common, lowest, tolerance: TOLERANCE });
+    return documentOf(level, why);
+  }
+  const { level, why, peakPerSecond } = await findPeak(common);
+  return documentOf(level, why, peakPerSecond);
 }
 
 /**
  * @param {readonly SearchStep[]} steps
- * @param {{level: number, phase: Phase, enough: number}} next `enough`: with fewer requests a few that miss may be
- *   chance
- * @returns {number} how often in a row it was too close to call, but for those looks that could not be offered
+ * @param {{level: number, phase: Phase, enough: number}} next `enough`: with fewer requests a few that miss may be chance
+ * @returns {number} undecided steps in a row at that level; steps that could not be offered are not counted
  */
-function looksBefore(steps, { level, phase, enough }) {
-  const last = steps.findLastIndex((step) => step.level !== level || step.phase !== phase);
+function countUndecided(steps, { level, phase, enough }) {
+  const others = steps.findLastIndex((step) => step.level !== level || step.phase !== phase);
   return steps
-    .slice(last + 1)
+    .slice(others + 1)
     .filter(
       ({ verdict, requests }) => verdict === 'not proven' || (verdict === 'not met' && requests < enough),
     ).length;
@@ -119,125 +151,24 @@ export function checkSearchable({ requirements, load }, { of }) {
   if (of === 'rate' && requirements.length === 0) {
     throw usageError(
       'nothing_required',
-      `${flag} looks for the highest rate at which every requirement is met, but there is none.`,
-      "Say what must be met, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
+      `${flag} searches for the highest rate that meets every requirement, but there is none.`,
+      "Add requirements, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
     );
   }
+  const isStaged = requirements.some(({ stage }) => stage !== undefined);
   /** @type {[boolean, string, string][]} */
   const refused = [
     [load.stages !== null, 'the plan has stages, whose rate changes', 'Leave the stages out.'],
-    [
-      requirements.some(({ stage }) => stage !== undefined),
-      'a requirement is about a stage',
-      'Leave it out.',
-    ],
-    [
-      load.requests !== null,
-      '--requests ends each step',
-      'Use --duration: each step takes at least so long.',
-    ],
-    [
-      load.shard !== null,
-      '--shard sends a part only',
-      'Search on one machine, with --threads where one thread will not do.',
-    ],
+    [isStaged, 'a requirement is about a stage', 'Leave it out.'],
+    [load.requests !== null, '--requests ends each step', 'Use --duration, the minimum of each step.'],
+    [load.shard !== null, '--shard sends a part only', 'Search on one machine, with more --threads.'],
     [load.startAt !== null, '--start-at is the time of one run', 'Leave it out.'],
-    [
-      load.rampUpMs > 0,
-      '--ramp-up changes the rate within a step',
-      'Use --warmup to let the target get up to speed in each step.',
-    ],
-    [
-      of === 'rate' && load.overflow === 'drop',
-      '--overflow drop has no backlog to tell overload by',
-      'Leave it out.',
-    ],
+    [load.rampUpMs > 0, '--ramp-up changes the rate within a step', 'Use --warmup.'],
+    [of === 'rate' && load.overflow === 'drop', '--overflow drop has no backlog', 'Leave it out.'],
   ];
   const culprit = refused.find(([applies]) => applies);
   if (culprit === undefined) return;
   throw usageError('contradiction', `${flag} measures one level at a time, but ${culprit[1]}.`, culprit[2]);
-}
-
-/**
- * @param {object} parts
- * @param {Plan} parts.plan
- * @param {SearchSettings} parts.settings
- * @param {string} parts.command
- * @param {SearchStep[]} parts.steps
- * @param {Result | null} parts.last
- * @param {Result | null} parts.confirmation
- * @param {number | null} parts.level
- * @param {Search['why']} parts.why
- * @param {number | null} parts.peakPerSecond
- * @param {Date} parts.startedAt
- * @param {number} parts.durationSeconds
- * @returns {Search}
- */
-function searchDocument({ plan, settings, command, steps, last, confirmation, level, why, ...rest }) {
-  const { of, start, highest, stepMs, confirmMs } = settings;
-  const { startedAt, durationSeconds, peakPerSecond } = rest;
-  const answer = steps.findLast(
-    (step) => step.level === level && step.phase === 'confirmation' && step.verdict === 'met',
-  );
-  const met = steps.filter(({ verdict }) => verdict === 'met').map((step) => step.level);
-  const highestMet = met.length === 0 ? null : Math.max(...met);
-  const above = lowestAbove(steps, level ?? highestMet ?? 0);
-  const { requirements, load, ...of_ } = plan;
-  // A level that was not judged: the confirming run shows whether it passes.
-  const isBeyond = (/** @type {number} */ i) =>
-    level !== null && confirmation?.requirements[i].verdict !== 'met';
-  /** @type {Omit<Search, 'explanation'>} */
-  const document = {
-    schema: SEARCH_SCHEMA_ID,
-    tool: { version: TOOL_VERSION },
-    name: plan.operation,
-    startedAt: startedAt.toISOString(),
-    durationSeconds,
-    command,
-    ...(why === 'going on' ? { unfinished: true } : {}),
-    interrupted: why === 'interrupted',
-    plan: { ...of_, load: { ...load } },
-    target: last?.target ?? null,
-    searched: of,
-    settings: {
-      ...{ start, highest, stepSeconds: stepMs / 1000, confirmationSeconds: confirmMs / 1000 },
-      tolerance: TOLERANCE,
-    },
-    requirements: requirements.map((requirement, i) => describeRequirement(requirement, isBeyond(i))),
-    answer: answer ?? null,
-    bracket: { confirmed: level, highestMet, above },
-    peakPerSecond,
-    why,
-    steps: [...steps],
-    confirmation,
-  };
-  return { ...document, explanation: explain(document) };
-}
-
-/**
- * @param {Plan['requirements'][number]} requirement
- * @param {boolean} beyond
- * @returns {Search['requirements'][number]}
- */
-function describeRequirement({ text, operation, limit, metric }, beyond) {
-  return {
-    text,
-    ...(operation === undefined ? {} : { operation }),
-    limit,
-    unit: unitOf(metric),
-    ...(beyond ? { beyond: true } : {}),
-  };
-}
-
-/** @param {Plan['requirements'][number]['metric']} metric @returns {Search['requirements'][number]['unit']} */
-function unitOf(metric) {
-  if (metric === 'rate') return '/s';
-  return metric === 'errors' ? 'fraction' : 'ms';
-}
-
-/** @param {Judged} judged */
-function wordsOf({ verdict, reason, isStarved = false }) {
-  return { verdict, reason, isStarved };
 }
 
 /** @param {Result} result @param {RecoveryEnd} recovery */
@@ -261,29 +192,31 @@ function figuresOf(
   };
 }
 
-/** The target cannot keep up: the percentiles depend on the length of the run, whatever is required. */
+/** The target cannot keep up, so the percentiles depend on the length of the run. */
 const OVERLOAD = 'backlog_growing';
 
-/** A sender thread that was busy for this share of the time had none left. */
+/** A sender thread that was busy for this share of the time is saturated. */
 const SATURATED = 0.9;
 
 const NOTHING_LEFT =
-  'There were more requests than certificates (--pool): those about certificates that were revoked already say nothing of the target.';
+  'There were more requests than certificates (--pool): to revoke a certificate again shows nothing about the target.';
 
 /**
  * @param {Result} result
  * @param {object} step
  * @param {'rate' | 'concurrency'} step.of
  * @param {number} step.enough with fewer requests `not proven` shows nothing
- * @param {(requirement: number) => boolean} [step.isAsked] by its place: can it be judged at that level at all?
- * @param {string | null} [step.cutShort] why it was ended before its time
- * @param {string | null} [step.poolRemedy] what to do where there were more requests than certificates to revoke, if the next step will
- *   have no more of them; null: it will
+ * @param {(requirement: number) => boolean} [step.isAsked] whether the requirement of that index can be judged at that level
+ * @param {string | null} [step.cutShort] why it ended early
+ * @param {string | null} [step.poolRemedy] where there were more requests than certificates to revoke; null: the next step has more
  * @returns {Judged}
  */
 export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, poolRemedy = null }) {
   const { measurement, totals, verification } = result;
-  if (verification.notes?.includes(USED_UP)) return usedUp(poolRemedy);
+  if (verification.notes?.includes(USED_UP)) {
+    const reason = `${NOTHING_LEFT} ${poolRemedy ?? 'Raise --pool.'}`;
+    return { verdict: 'not offered', reason, isClear: poolRemedy !== null };
+  }
   const fault = invalidReasonOf(measurement);
   if (fault !== undefined && (cutShort === null || fault.code !== 'nothing_measured'))
     return { verdict: 'not offered', reason: fault.text };
@@ -312,10 +245,4 @@ function ownLimit({ observed }) {
   const busy = observed?.cpu.senderBusyShare ?? 0;
   if (busy < SATURATED) return undefined;
   return `A sender thread was busy for ${Math.floor(busy * 100)} % of the time: the throughput is the tool's limit, not the target's.`;
-}
-
-/** @param {string | null} remedy @returns {Judged} */
-function usedUp(remedy) {
-  const reason = `${NOTHING_LEFT} ${remedy ?? 'Raise --pool.'}`;
-  return { verdict: 'not offered', reason, isClear: remedy !== null };
 }

@@ -9,16 +9,16 @@ import { commonOptions } from '../../plan/common-options.js';
 
 const GROUP = 'Search';
 
-/** Where the doubling begins without --rate. */
+/** Default of --rate, where the doubling begins. */
 const START_RATE = 50;
 
-const MOST_RATE = 1e6;
+const MAX_RATE = 1e6;
 
 /** Defaults of --duration, of a step, and of --pause, between steps. */
 const STEP_MS = 10_000;
 const RECOVER_MS = 1000;
 
-/** The confirmation is so many times as long as a step. */
+/** Length of the confirmation, in steps. */
 const CONFIRMATION = 3;
 
 const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
@@ -34,7 +34,7 @@ export const searchOptions = {
     type: 'rate',
     group: GROUP,
     placeholder: 'N/s',
-    max: MOST_RATE,
+    max: MAX_RATE,
     describe: 'With --find-max-rate: highest rate to offer',
   },
   'max-concurrency': {
@@ -52,37 +52,39 @@ export const searchOptions = {
 /**
  * @param {Record<string, any>} values of searchOptions
  * @param {number} repeat
- * @returns {AskedSearch | null} null: none is asked for
+ * @returns {AskedSearch | null} null: no search
  */
 export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
-  const contradiction = (/** @type {string} */ text, /** @type {string} */ remedy) =>
-    usageError('contradiction', text, remedy);
-  if (maxRate !== null && !findMaxRate) {
-    throw contradiction('--max-rate bounds a search, but there is none.', 'Add --find-max-rate.');
-  }
-  if (findMaxRate && maxConcurrency !== null) {
-    throw contradiction(
+  const isClosed = maxConcurrency !== null;
+  const flag = findMaxRate ? '--find-max-rate' : '--max-concurrency';
+  /** @type {[boolean, string, string][]} */
+  const refused = [
+    [
+      maxRate !== null && !findMaxRate,
+      '--max-rate bounds a search, but there is none.',
+      'Add --find-max-rate.',
+    ],
+    [
+      findMaxRate && isClosed,
       '--find-max-rate searches in an open loop, --max-concurrency in a closed one.',
       'Give one of them.',
-    );
-  }
-  if (!findMaxRate && maxConcurrency === null) return null;
-  const flag = findMaxRate ? '--find-max-rate' : '--max-concurrency';
-  if (repeat > 1) {
-    throw contradiction(
-      `${flag} runs the plan as often as it needs, but --repeat ${repeat} asks for so many runs.`,
-      'Leave --repeat out; to see how far searches agree, search several times.',
-    );
-  }
-  return findMaxRate
-    ? { of: 'rate', highest: maxRate ?? MOST_RATE }
-    : { of: 'concurrency', highest: maxConcurrency };
+    ],
+    [
+      (findMaxRate || isClosed) && repeat > 1,
+      `${flag} runs the plan as often as it needs, but --repeat ${repeat} sets their number.`,
+      'Leave --repeat out; to see how much searches differ, search several times.',
+    ],
+  ];
+  const culprit = refused.find(([applies]) => applies);
+  if (culprit !== undefined) throw usageError('contradiction', culprit[1], culprit[2]);
+  if (findMaxRate) return { of: 'rate', highest: maxRate ?? MAX_RATE };
+  return isClosed ? { of: 'concurrency', highest: maxConcurrency } : null;
 }
 
 /**
  * @param {AskedSearch | null} search
  * @param {Record<string, unknown>} planned options of a plan
- * @returns {Record<string, unknown>} with what a plan of such a search must have
+ * @returns {Record<string, unknown>} with the start of such a search
  */
 export function plannedForSearch(search, planned) {
   if (search === null) return planned;

@@ -1,6 +1,6 @@
 /**
- * The highest rate at which every requirement is met. Coarse steps up (or down) by two, then bisection, then a run of its own at the
- * answer that must bear it out. Knows nothing of how a level is measured.
+ * The highest rate at which every requirement is met: coarse steps up or down by two, then bisection, then a longer confirmation at the
+ * answer. Independent of how a level is measured.
  */
 import { bisect } from '../bisect.js';
 
@@ -8,7 +8,7 @@ import { bisect } from '../bisect.js';
 
 /**
  * @typedef {'met' | 'not met' | 'not proven' | 'not offered'} StepVerdict `not proven`: more samples would have decided; `not
- *   offered`: the generator could not offer it, which shows nothing of the target
+ *   offered`: the generator could not offer the level, which shows nothing about the target
  */
 /** @typedef {'coarse' | 'bisection' | 'confirmation'} Phase */
 /**
@@ -16,17 +16,13 @@ import { bisect } from '../bisect.js';
  * @property {StepVerdict} verdict
  * @property {string} reason a sentence
  * @property {boolean} [isClear] not at the edge: a second run would agree
- * @property {boolean} [isStarved] `not proven`: in so short a time the level could not have been proven, or only by luck.
- *   Then nothing speaks against it, and higher levels, where samples come sooner, are tried before it is asked again
+ * @property {boolean} [isStarved] `not proven`: in so short a time the level could hardly have been proven. Nothing speaks against it, so
+ *   higher levels, where samples come sooner, are tried first
+ * @property {number} [perSecond] successes; in a closed loop
+ * @property {number} [succeeded] requests; in a closed loop
  */
 /** @typedef {{level: number, phase: Phase, attempt: number} & Judged} Step `attempt` at this level in this phase, from 1 */
 /** @typedef {'bracketed' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why it ended */
-/**
- * @typedef {object} Found
- * @property {number | null} level the highest that was confirmed; null: none was
- * @property {Why} why
- * @property {Step[]} steps in order
- */
 /**
  * @typedef {object} SearchOptions
  * @property {number} start
@@ -37,137 +33,99 @@ import { bisect } from '../bisect.js';
  * @property {() => boolean} [isStopped] the user has ended it
  */
 
-/** A confirmation that fails is tried again a step lower, so often. */
-const CONFIRMATIONS = 6;
+/** A confirmation that fails is tried again lower, this often, by so many tolerances: the more have failed, the further. */
+const STEPS_DOWN = [1, 1, 2, 2, 4, 0];
 
-/** So much lower, in tolerances: the further, the more have failed. */
-const STEPS_DOWN = [1, 1, 2, 2, 4];
+/**
+ * At the edge chance decides, and anywhere a single disturbance can: this many failures count; this many steps without a proof, each
+ * longer, as a small share of errors needs many requests to show; and this many that other programs on the machine may have disturbed.
+ */
+const LOOKS = Object.freeze({ failed: 2, unproven: 3, unoffered: 3 });
+const CONFIRMING = Object.freeze({ failed: 1, unproven: 2, unoffered: 3 });
 
-/** At the edge chance decides, and anywhere a single disturbance can: what has failed is tried so often before it counts. */
-export const ATTEMPTS = 2;
-
-/** A step that proves nothing is repeated so often, each time longer: a small share of errors takes many requests to show. */
-const LOOKS = 3;
-
-/** What the generator could not offer is its own matter, and often that of what else runs on its machine just then. */
-export const OFFERS = 3;
-
-/** A failed level counts more than a lower one that could not be offered, if it is at most so much above the answer. */
+/** A failed level counts more than a lower one that could not be offered, if it is at most this share above the answer. */
 const STILL_NEAR = 0.05;
 
-/** A generator that can offer so many levels one after the other, and none before, is no better lower down. */
+/** A generator that could not offer so many levels in a row, and none before, is no better at lower ones. */
 const UNOFFERED_LEVELS = 2;
 
-/** @param {SearchOptions} options @returns {Promise<Found>} */
-export async function findHighest(options) {
-  const search = createSearch(options);
-  const { steps, isStopped } = search;
-  const { lowest, highest, tolerance } = options;
-  /** @type {Bracket} */
-  const bracket = { passed: null, failed: null };
-  const range = {
-    ...{ lowest, highest, round: search.rounded },
-    isClose: (/** @type {number} */ passed, /** @type {number} */ failed) => failed / passed <= 1 + tolerance,
-  };
-  await bisect(bracket, range, {
-    first: search.rounded(options.start),
-    passes: (level, isBracketed) => search.passes(level, isBracketed ? 'bisection' : 'coarse'),
-    isStopped: () => isStopped() || (bracket.passed === null && offersNothing(steps, UNOFFERED_LEVELS)),
-  });
-  if (isStopped()) return { level: null, why: 'interrupted', steps };
-  if (bracket.passed === null) {
-    return { level: null, why: offersNothing(steps) ? 'generator' : 'lowest', steps };
-  }
-  const level = await confirm(search, bracket.passed, options);
-  if (isStopped() && level === null) return { level, why: 'interrupted', steps };
-  return { level, why: level === null ? 'unconfirmed' : whyEnded(steps, level), steps };
-}
-
-/** @param {SearchOptions} options */
-function createSearch({ lowest, highest, measure, isStopped = () => false }) {
-  /** @type {Step[]} */
+/** @param {Pick<SearchOptions, 'measure' | 'isStopped'>} options */
+export function createLooks({ measure, isStopped = () => false }) {
+  /** In order. @type {Step[]} */
   const steps = [];
-  /** @param {number} level @param {Phase} phase @param {number} attempt */
-  async function tryOnce(level, phase, attempt) {
-    const judged = await measure(level, phase, attempt);
-    // An interrupted step decides nothing.
-    if (!isStopped()) steps.push({ level, phase, attempt, ...judged });
-    return judged;
-  }
   return {
     steps,
     isStopped,
-    /** @param {number} level */
-    rounded: (level) => Math.min(highest, Math.max(lowest, tidy(level))),
-    tryOnce,
-    /** @param {number} level @param {Phase} phase @returns {Promise<boolean>} whether to go on higher */
-    async passes(level, phase) {
+    /**
+     * Measures a level until it passes, until its verdict is clear, or until enough steps have not passed.
+     * @param {number} level
+     * @param {Phase} phase
+     * @param {{failed: number, unproven: number, unoffered: number}} [limits]
+     * @returns {Promise<Judged>} of the last step
+     */
+    async look(level, phase, limits = LOOKS) {
       let [failed, unproven, unoffered] = [0, 0, 0];
-      const isOpen = () => failed < ATTEMPTS && failed + unproven < LOOKS && unoffered < OFFERS;
-      while (isOpen() && !isStopped()) {
+      for (;;) {
         const attempt = failed + unproven + unoffered + 1;
-        const judged = await tryOnce(level, phase, attempt);
-        if (isPassing(judged)) return true;
-        const { verdict, isClear = false } = judged;
-        if (isClear) return false;
-        if (verdict === 'not offered') unoffered++;
-        else if (verdict === 'not proven') unproven++;
+        const judged = await measure(level, phase, attempt);
+        // An interrupted step decides nothing.
+        if (isStopped()) return judged;
+        steps.push({ level, phase, attempt, ...judged });
+        if (isPassing(judged) || judged.isClear) return judged;
+        if (judged.verdict === 'not offered') unoffered++;
+        else if (judged.verdict === 'not proven') unproven++;
         else failed++;
+        const isEnough = failed >= limits.failed || failed + unproven >= limits.unproven;
+        if (isEnough || unoffered >= limits.unoffered) return judged;
       }
-      return false;
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createSearch>} Search */
-
 /**
- * @param {readonly Step[]} steps
- * @param {number} [levels] that count
- * @returns {boolean} whether the last of them could not be offered
+ * @param {SearchOptions} options
+ * @returns {Promise<{level: number | null, why: Why, steps: Step[]}>} `level`: the highest that was confirmed; null: none was
  */
+export async function findHighest(options) {
+  const { lowest, highest, tolerance, start } = options;
+  const { steps, isStopped, look } = createLooks(options);
+  const round = (/** @type {number} */ level) => Math.min(highest, Math.max(lowest, tidy(level)));
+  /** @type {Bracket} */
+  const bracket = { passed: null, failed: null };
+  const isClose = (/** @type {number} */ passed, /** @type {number} */ failed) =>
+    failed / passed <= 1 + tolerance;
+  await bisect(
+    bracket,
+    { lowest, highest, round, isClose },
+    {
+      first: round(start),
+      passes: async (level, isBracketed) =>
+        isPassing(await look(level, isBracketed ? 'bisection' : 'coarse')),
+      isStopped: () => isStopped() || (bracket.passed === null && offersNothing(steps, UNOFFERED_LEVELS)),
+    },
+  );
+  if (isStopped()) return { level: null, why: 'interrupted', steps };
+  if (bracket.passed === null)
+    return { level: null, why: offersNothing(steps) ? 'generator' : 'lowest', steps };
+  let level = bracket.passed;
+  for (const down of STEPS_DOWN) {
+    const judged = await look(level, 'confirmation', CONFIRMING);
+    if (isStopped()) return { level: null, why: 'interrupted', steps };
+    if (judged.verdict === 'met') return { level, why: whyEnded(steps, level), steps };
+    const lower = round(level * (1 - down * tolerance));
+    // Lower down the same time brings fewer samples still.
+    if (lacksSamples(judged) || lower >= level) break;
+    level = lower;
+  }
+  return { level: null, why: 'unconfirmed', steps };
+}
+
+/** @param {readonly Step[]} steps @param {number} [levels] at least @returns {boolean} whether the last levels could not be offered */
 function offersNothing(steps, levels = 1) {
   const last = [...new Map(steps.map(({ level, verdict }) => [level, verdict])).values()].slice(
     -UNOFFERED_LEVELS,
   );
   return last.length >= levels && last.every((verdict) => verdict === 'not offered');
-}
-
-/**
- * Not proven is not enough here.
- *
- * @param {Search} search
- * @param {number} low
- * @param {SearchOptions} options
- * @returns {Promise<number | null>}
- */
-async function confirm({ tryOnce, rounded, isStopped }, low, { lowest, tolerance }) {
-  /**
-   * @param {number} at
-   * @returns {Promise<Judged>} repeats a step that was too close to call, for longer, and one that could not be offered;
-   *   what has failed is not
-   */
-  async function confirmOnce(at) {
-    let [unproven, unoffered] = [0, 0];
-    for (;;) {
-      const judged = await tryOnce(at, 'confirmation', unproven + unoffered + 1);
-      if (judged.verdict === 'not offered') unoffered++;
-      else if (judged.verdict === 'not proven' && !lacksSamples(judged)) unproven++;
-      else return judged;
-      if (judged.isClear || unoffered === OFFERS || unproven === ATTEMPTS || isStopped()) return judged;
-    }
-  }
-  let level = low;
-  for (let i = 0; i < CONFIRMATIONS && !isStopped(); i++) {
-    const judged = await confirmOnce(level);
-    if (judged.verdict === 'met') return level;
-    // Lower down as much time brings fewer samples still.
-    if (lacksSamples(judged)) return null;
-    const lower = rounded(level * (1 - (STEPS_DOWN[i] ?? 1) * tolerance));
-    if (lower >= level || level <= lowest) return null;
-    level = lower;
-  }
-  return null;
 }
 
 /** @param {readonly Step[]} steps @param {number} level confirmed @returns {Why} */
@@ -190,11 +148,11 @@ export function lowestAbove(steps, level) {
     .sort((a, b) => a.level - b.level);
   if (above.length === 0) return null;
   const failed = above.find(({ verdict }) => verdict !== 'not offered');
-  const told = failed !== undefined && failed.level <= (1 + STILL_NEAR) * level ? failed : above[0];
-  return { level: told.level, verdict: told.verdict };
+  const lowest = failed !== undefined && failed.level <= (1 + STILL_NEAR) * level ? failed : above[0];
+  return { level: lowest.level, verdict: lowest.verdict };
 }
 
-/** @param {number} level @returns {number} three significant digits: more would not be borne out by another measurement */
+/** @param {number} level @returns {number} three significant digits: another measurement would not confirm more */
 function tidy(level) {
   return Number(level.toPrecision(3));
 }

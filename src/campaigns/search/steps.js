@@ -1,4 +1,4 @@
-/** Steps of a search, run for real: prepared once where that can be, each after the target has recovered. */
+/** Steps of a search, run for real: prepared once where possible, each after the target has recovered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError } from '../../common/errors.js';
 import { median } from '../../common/median.js';
@@ -16,8 +16,8 @@ import { isShared, planOfAll } from './step-plan.js';
 /**
  * @typedef {object} StepEnd
  * @property {Result} result
- * @property {RecoveryEnd} recovery what the target was given before it
- * @property {string | null} [cutShort] why it was ended before its time: it could not be met any more
+ * @property {RecoveryEnd} recovery before it
+ * @property {string | null} [cutShort] why it ended early: a requirement could not be met any more
  */
 /**
  * @typedef {object} StepOptions
@@ -26,15 +26,13 @@ import { isShared, planOfAll } from './step-plan.js';
  * @property {AbortSignal} [cutOff]
  * @property {string} command
  * @property {number} recoverMs pause between steps, at least
- * @property {(event: RunEvent) => void} onEvent events beside the steps
+ * @property {(event: RunEvent) => void} onEvent events outside the steps
  */
-
 /** @typedef {{origin: string, tls: Tls}} Place */
 
-const LOOK_TIMEOUT_MS = 5000;
-
-/** Any response will do: only its time counts. */
-const LOOK_PATH = '/v1/sys/health';
+/** The recovery probe: any response will do, as only its time counts. */
+const PROBE_PATH = '/v1/sys/health';
+const PROBE_TIMEOUT_MS = 5000;
 
 /** @param {Plan} plan @param {StepOptions} options */
 export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onEvent }) {
@@ -43,12 +41,9 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   let shared = null;
   /** @type {Awaited<ReturnType<typeof watchRecovery>> | null} */
   let recovery = null;
-  const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal: stop }).catch(() => {});
-
-  /** Where the step before was sent, which prepared for itself. @type {Place | null} */
+  /** The target of the step before, which prepared for itself. @type {Place | null} */
   let last = null;
-
-  /** Removes what a step made for itself; after a stop the report does not wait for it. */
+  /** Removes the objects of a step; after a stop the report does not wait for it. */
   let closing = Promise.resolve();
 
   /** @param {Promise<void>} closed */
@@ -61,36 +56,35 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   /** @param {Plan} stepPlan @returns {Promise<Prepared>} */
   async function prepare(stepPlan) {
     if (stop.aborted) throw interrupted();
-    /** @type {Prepared | null} */
-    let prepared = null;
-    const preparing = prepareRun(stepPlan, { token, signal: stop, onEvent }).then((one) => {
-      prepared = one;
-      return one;
-    });
-    await unlessStopped(
-      preparing.then(() => {}),
-      stop,
-    );
+    const preparing = prepareRun(stepPlan, { token, signal: stop, onEvent });
+    const prepared = await firstUnlessStopped(preparing, stop);
     if (prepared !== null) return prepared;
-    await closeUnlessStopped(preparing.then((one) => one.close(), bearInterrupted));
+    // A preparation that is interrupted has cleaned up after itself.
+    const closed = preparing.then(
+      (one) => one.close(),
+      (error) => {
+        if (!(error instanceof PkiLoadError) || error.code !== 'interrupted') throw error;
+      },
+    );
+    await closeUnlessStopped(closed);
     throw interrupted();
   }
 
-  /** @param {Place} place @param {number} restMs the pause before it is asked */
-  async function recover({ origin, tls }, restMs) {
-    const asker = openAsker(origin, tls, stop);
+  /** @param {Place} place @param {number} restMs the pause before the first probe */
+  async function recover(place, restMs) {
+    const probe = openProbe(place, stop);
     try {
-      if (recovery !== null) return await recovery.wait(asker.look, restMs);
+      if (recovery !== null) return await recovery.wait(probe.look, restMs);
       recovery = await watchRecovery({
-        look: asker.look,
-        sleep: pause,
+        look: probe.look,
+        sleep: (ms) => sleep(ms, undefined, { signal: stop }).catch(() => {}),
         now: () => performance.now(),
         isStopped: () => stop.aborted,
         pauseMs: recoverMs,
       });
       return { waitedMs: 0, recovered: true };
     } finally {
-      await asker.close();
+      await probe.close();
     }
   }
 
@@ -101,17 +95,17 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
      * @returns {Promise<StepEnd>}
      */
     async run(stepPlan, showing) {
-      // Preparing is load as well, and where it fails the search ends.
+      // A preparation is load as well, and ends the search where it fails.
       const before = last === null ? null : await recover(last, recoverMs);
       const prepared = shared ?? (await prepare(isShared(plan) ? planOfAll(stepPlan) : stepPlan));
       const place = { origin: prepared.fixture.origin, tls: prepared.tls };
       if (isShared(plan)) shared = prepared;
-      // An embedded server is a new one each time.
+      // The embedded server is a new one each time.
       else if (!plan.dev) last = place;
       try {
         // The target has to recover from the preparation, too.
         const { waitedMs, recovered } = await recover(place, before === null ? recoverMs : 0);
-        const ended = await runWhileHopeful(stepPlan, {
+        const ended = await runWithEarlyStop(stepPlan, {
           prepared,
           signal: stop,
           cutOff,
@@ -123,7 +117,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
         if (shared === null) await closeUnlessStopped(prepared.close());
       }
     },
-    /** All that was made is removed then. */
+    /** Removes all that the steps created. */
     async close() {
       await closing;
       await shared?.close();
@@ -131,9 +125,15 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   };
 }
 
-/** @param {unknown} error of a preparation that has cleaned up after itself */
-function bearInterrupted(error) {
-  if (!(error instanceof PkiLoadError) || error.code !== 'interrupted') throw error;
+/** @template T @param {Promise<T>} promise @param {AbortSignal} stop @returns {Promise<T | null>} null: stopped before it resolved */
+async function firstUnlessStopped(promise, stop) {
+  /** @type {T | null} */
+  let value = null;
+  const settled = promise.then((one) => {
+    value = one;
+  });
+  await unlessStopped(settled, stop);
+  return value;
 }
 
 /**
@@ -141,8 +141,8 @@ function bearInterrupted(error) {
  * @param {RunOptions & {signal: AbortSignal, onEvent: (event: RunEvent) => void}} options
  * @returns {Promise<Pick<StepEnd, 'result' | 'cutShort'>>}
  */
-async function runWhileHopeful(stepPlan, options) {
-  const isHopeless = watchEarlyStop(stepPlan);
+async function runWithEarlyStop(stepPlan, options) {
+  const watch = watchEarlyStop(stepPlan);
   const over = new AbortController();
   /** @type {string | null} */
   let cutShort = null;
@@ -152,60 +152,51 @@ async function runWhileHopeful(stepPlan, options) {
     onEvent(event) {
       options.onEvent(event);
       if (event.type !== 'interval' || cutShort !== null) return;
-      cutShort = isHopeless(event);
+      cutShort = watch(event);
       if (cutShort !== null) over.abort();
     },
   });
   return { result, cutShort };
 }
 
-/** @param {string} origin @param {Tls} tls @param {AbortSignal} stop nothing is waited for then */
-function openAsker(origin, tls, stop) {
-  const requester = createRequester({ origin, tls, timeoutMs: LOOK_TIMEOUT_MS });
+/** @param {Place} place @param {AbortSignal} stop ends a probe at once */
+function openProbe({ origin, tls }, stop) {
+  const requester = createRequester({ origin, tls, timeoutMs: PROBE_TIMEOUT_MS });
   let isConnected = false;
-  const ask = async () => {
-    const begun = performance.now();
+  const request = async () => {
+    const begunMs = performance.now();
     try {
-      await requester.request({ path: LOOK_PATH });
-      return performance.now() - begun;
+      await requester.request({ path: PROBE_PATH });
+      return performance.now() - begunMs;
     } catch {
       return null;
     }
   };
   async function measure() {
     // The first request also connects.
-    if (!isConnected) isConnected = (await ask()) !== null;
-    return ask();
+    if (!isConnected) isConnected = (await request()) !== null;
+    return request();
   }
   return {
-    /** @returns {Promise<number | null>} milliseconds; null: no answer */
-    async look() {
-      if (stop.aborted) return null;
-      /** @type {number | null} */
-      let seen = null;
-      const looked = measure().then((ms) => {
-        seen = ms;
-      });
-      await unlessStopped(looked, stop);
-      return seen;
-    },
+    /** @returns {Promise<number | null>} milliseconds; null: no response */
+    look: async () => (stop.aborted ? null : firstUnlessStopped(measure(), stop)),
     close: () => requester.close(),
   };
 }
 
 /** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
 
-/** A step is given up only far from the edge: so many times the allowed number are late, and not just a few, twice in a row. */
+/** A step ends early only far from the edge: this many times the allowed number are late, and not just a few, twice in a row. */
 const CLEARLY = 2;
 const LEAST_LATE = 5;
 const IN_A_ROW = 2;
 
-/** More requests than that many standard deviations above the mean become due at random within the time of a limit once in a thousand times. */
+/** Random arrivals within the time of a limit exceed the mean by this many standard deviations once in a thousand times. */
 const SURE = 3;
 
 /**
  * @param {Pick<Plan, 'load' | 'requirements'>} plan of a step
- * @returns {(seen: Interval) => string | null} called once a second: why it cannot be met any more; null: it can
+ * @returns {(seen: Interval) => string | null} called once a second: why a requirement cannot be met any more; null: each can
  */
 export function watchEarlyStop({ load, requirements }) {
   const { ratePerSecond, durationMs, warmupMs, concurrency } = load;
@@ -222,7 +213,7 @@ export function watchEarlyStop({ load, requirements }) {
   );
   let row = 0;
   return ({ elapsedMs, inFlight, waiting, phase }) => {
-    // What waits while connections are free waits for the tool.
+    // Requests that wait while connections are free wait for the tool.
     const isTool = waiting > 0 && inFlight < concurrency;
     const measuredMs = elapsedMs - warmupMs;
     const open = Math.min(inFlight + waiting, (ratePerSecond * measuredMs) / 1000);
@@ -239,11 +230,11 @@ export function watchEarlyStop({ load, requirements }) {
 
 /** @typedef {{waitedMs: number, recovered: boolean}} RecoveryEnd */
 
-/** Requests that measure how fast it is at rest, and so many in a row that must be as fast. */
+/** Probes of the target at rest, and probes in a row that must be as fast. */
 const LOOKS = 5;
 const QUICK_LOOKS = 3;
 
-/** As fast is: no more than so many times as long, or so many milliseconds longer. */
+/** As fast: at most this many times as long, or this many milliseconds longer. */
 const TIMES = 3;
 const MORE_MS = 10;
 
@@ -254,7 +245,7 @@ const LONGEST_MS = 60_000;
 
 /**
  * @param {object} options
- * @param {() => Promise<number | null>} options.look asks once; milliseconds, null: no answer
+ * @param {() => Promise<number | null>} options.look one probe; milliseconds, null: no response
  * @param {(ms: number) => Promise<void>} options.sleep
  * @param {() => number} options.now milliseconds, monotonic
  * @param {() => boolean} options.isStopped
@@ -271,8 +262,8 @@ export async function watchRecovery({ look, sleep, now, isStopped, pauseMs }) {
   const limit = atRest.length === 0 ? null : Math.max(TIMES * median(atRest), median(atRest) + MORE_MS);
   return {
     /**
-     * @param {() => Promise<number | null>} [again] asks from now on
-     * @param {number} [restMs] the pause; 0 where it was made already
+     * @param {() => Promise<number | null>} [again] the probe from now on
+     * @param {number} [restMs] the pause
      * @returns {Promise<RecoveryEnd>}
      */
     async wait(again = look, restMs = pauseMs) {

@@ -11,9 +11,9 @@ import {
   verify,
 } from 'node:crypto';
 import { listed, secret, textParam, VaultError } from '../messages.js';
+import { route } from '../routes.js';
 
 /** @import { Params } from '../messages.js' */
-/** @import { CreateEngine } from '../mounts.js' */
 /** @import { Route } from '../routes.js' */
 
 /** @typedef {{encrypt?: (text: Buffer) => Buffer, decrypt?: (bytes: Buffer) => Buffer, sign?: (text: Buffer) => Buffer, verify?: (text: Buffer, signature: Buffer) => boolean, publicKey?: string, publicName?: string}} Key */
@@ -26,7 +26,7 @@ const KEYS = Object.freeze({
   'aes256-gcm96': () => aead('aes-256-gcm', 32),
   'aes128-gcm96': () => aead('aes-128-gcm', 16),
   'chacha20-poly1305': () => aead('chacha20-poly1305', 32),
-  ed25519: () => ed25519Key(),
+  ed25519: ed25519Key,
   'ecdsa-p256': () => ecKey('P-256'),
   'ecdsa-p384': () => ecKey('P-384'),
   'ecdsa-p521': () => ecKey('P-521'),
@@ -35,111 +35,81 @@ const KEYS = Object.freeze({
   'rsa-4096': () => rsaKey(4096),
 });
 
-/** Errors for a key that does not exist. @type {Readonly<Record<string, string>>} */
-const MISSING = Object.freeze({
-  encrypt: 'encryption key not found',
-  decrypt: 'encryption key not found',
-  sign: 'signing key not found',
-  verify: 'signature verification key not found',
-});
-
-/** @type {CreateEngine} */
+/** @returns {Route[]} */
 export function createTransit() {
   /** @type {Map<string, NamedKey>} */
   const keys = new Map();
+  const reply = (/** @type {Record<string, unknown>} */ data) => secret(data, { mountType: 'transit' });
   /**
-   * @param {string} action
-   * @param {(key: NamedKey, params: Params) => Record<string, unknown>} run
-   * @returns {Route}
+   * @param {'encrypt' | 'decrypt' | 'sign' | 'verify'} action
+   * @param {string} noKey error for a key that does not exist
+   * @param {string} refusal error for a type of key that cannot do it, before that type
+   * @param {(key: Required<Key>, params: Params) => Record<string, unknown>} run
    */
-  const route = (action, run) => ({
-    method: 'POST',
-    path: new RegExp(`^${action}/([\\w-]+)$`),
-    handle(call) {
-      const key = keys.get(call.match[1]);
+  const actionRoute = (action, noKey, refusal, run) =>
+    route('POST', new RegExp(`^${action}/([\\w-]+)$`), ({ match, params }) => {
+      const key = keys.get(match[1]);
       // Vault creates a missing key on encrypt; this server does not.
-      if (key === undefined) throw new VaultError(400, MISSING[action]);
-      return secret({ data: run(key, call.params()), mountType: 'transit' });
-    },
-  });
-  return {
-    openRoutes: [],
-    routes: [
-      {
-        method: 'POST',
-        path: /^keys\/([\w-]+)$/,
-        handle(call) {
-          const type = textParam(call.params(), 'type') || 'aes256-gcm96';
-          if (!Object.hasOwn(KEYS, type)) throw new VaultError(400, `unknown key type ${type}`);
-          const name = call.match[1];
-          const key = keys.get(name) ?? { type, createdAt: new Date(), ...KEYS[type]() };
-          keys.set(name, key);
-          return secret({ data: describe(name, key), mountType: 'transit' });
-        },
-      },
-      {
-        method: 'GET',
-        path: /^keys\/([\w-]+)$/,
-        handle({ match }) {
-          const key = keys.get(match[1]);
-          if (key === undefined) throw new VaultError(404);
-          return secret({ data: describe(match[1], key), mountType: 'transit' });
-        },
-      },
-      route('encrypt', (key, params) => {
+      if (key === undefined) throw new VaultError(400, noKey);
+      if (key[action] === undefined) throw new VaultError(400, refusal.replace('TYPE', key.type));
+      return reply(run(/** @type {Required<Key>} */ (key), params()));
+    });
+  const noSigning = 'key type TYPE does not support signing';
+  return [
+    route('POST', /^keys\/([\w-]+)$/, ({ match: [, name], params }) => {
+      const type = textParam(params(), 'type') || 'aes256-gcm96';
+      if (!Object.hasOwn(KEYS, type)) throw new VaultError(400, `unknown key type ${type}`);
+      const key = keys.get(name) ?? { type, createdAt: new Date(), ...KEYS[type]() };
+      keys.set(name, key);
+      return reply(describe(name, key));
+    }),
+    route('GET', /^keys\/([\w-]+)$/, ({ match: [, name] }) => {
+      const key = keys.get(name);
+      if (key === undefined) throw new VaultError(404);
+      return reply(describe(name, key));
+    }),
+    actionRoute(
+      'encrypt',
+      'encryption key not found',
+      'message encryption not supported for key type TYPE',
+      ({ encrypt }, params) => {
         if (params.plaintext === undefined) throw new VaultError(400, 'missing plaintext to encrypt');
-        const encrypt = able(key.encrypt, `message encryption not supported for key type ${key.type}`);
-        return {
-          ciphertext: VERSION + encrypt(textOf(params, 'plaintext')).toString('base64'),
-          key_version: 1,
-        };
-      }),
-      route('decrypt', (key, params) => {
+        const text = textOf(params, 'plaintext');
+        return { ciphertext: VERSION + encrypt(text).toString('base64'), key_version: 1 };
+      },
+    ),
+    actionRoute(
+      'decrypt',
+      'encryption key not found',
+      'message decryption not supported for key type TYPE',
+      ({ decrypt }, params) => {
         if (textParam(params, 'ciphertext') === '')
           throw new VaultError(400, 'missing ciphertext to decrypt');
-        const decrypt = able(key.decrypt, `message decryption not supported for key type ${key.type}`);
         return { plaintext: decrypt(bytesOf(params, 'ciphertext')).toString('base64') };
-      }),
-      route('sign', (key, params) => {
-        const sign = able(key.sign, `key type ${key.type} does not support signing`);
-        const text = textOf(params, 'input', 'unable to decode input: ');
-        return { signature: VERSION + sign(text).toString('base64'), key_version: 1 };
-      }),
-      route('verify', (key, params) => {
-        if (textParam(params, 'signature') === '')
-          throw new VaultError(400, "missing one of 'signature', 'hmac' or 'cmac' arguments to verify");
-        const verify = able(key.verify, `key type ${key.type} does not support signing`);
-        const text = textOf(params, 'input', 'unable to decode input: ');
-        return { valid: verify(text, bytesOf(params, 'signature')) };
-      }),
-    ],
-  };
+      },
+    ),
+    actionRoute('sign', 'signing key not found', noSigning, (key, params) => {
+      const text = textOf(params, 'input', 'unable to decode input: ');
+      return { signature: VERSION + key.sign(text).toString('base64'), key_version: 1 };
+    }),
+    actionRoute('verify', 'signature verification key not found', noSigning, (key, params) => {
+      if (textParam(params, 'signature') === '')
+        throw new VaultError(400, "missing one of 'signature', 'hmac' or 'cmac' arguments to verify");
+      const text = textOf(params, 'input', 'unable to decode input: ');
+      return { valid: key.verify(text, bytesOf(params, 'signature')) };
+    }),
+  ];
 }
 
-/** @param {string} name @param {NamedKey} key @returns {Record<string, unknown>} as Vault describes it */
+/** @param {string} name @param {NamedKey} key as Vault describes it, without its constants */
 function describe(name, { type, createdAt, encrypt, sign: signer, publicKey, publicName }) {
   const version =
     publicKey === undefined
       ? Math.floor(createdAt.getTime() / 1000)
-      : {
-          certificate_chain: '',
-          creation_time: createdAt.toISOString(),
-          hybrid_public_key: '',
-          name: publicName,
-          public_key: publicKey,
-        };
+      : { creation_time: createdAt.toISOString(), name: publicName, public_key: publicKey };
   return {
-    allow_plaintext_backup: false,
-    auto_rotate_period: 0,
-    deletion_allowed: false,
-    derived: false,
-    exportable: false,
-    imported_key: false,
     keys: { 1: version },
     latest_version: 1,
-    min_available_version: 0,
-    min_decryption_version: 1,
-    min_encryption_version: 0,
     name,
     supports_decryption: encrypt !== undefined,
     supports_derivation: publicKey === undefined || type === 'ed25519',
@@ -147,17 +117,6 @@ function describe(name, { type, createdAt, encrypt, sign: signer, publicKey, pub
     supports_signing: signer !== undefined,
     type,
   };
-}
-
-/**
- * @template T
- * @param {T | undefined} action
- * @param {string} refusal
- * @returns {T}
- */
-function able(action, refusal) {
-  if (action === undefined) throw new VaultError(400, refusal);
-  return action;
 }
 
 /** @param {Params} params @param {string} name @param {string} [before] start of the message */
@@ -177,11 +136,7 @@ function bytesOf(params, name) {
   return Buffer.from(text.slice(VERSION.length), 'base64');
 }
 
-/**
- * @param {'aes-256-gcm' | 'aes-128-gcm' | 'chacha20-poly1305'} cipher
- * @param {number} length of the key, bytes
- * @returns {Key}
- */
+/** @param {string} cipher @param {number} length of the key, bytes @returns {Key} */
 function aead(cipher, length) {
   const key = randomBytes(length);
   const name = /** @type {'aes-256-gcm'} */ (cipher);

@@ -1,13 +1,23 @@
 /**
- * Wakes the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early. The last stretch of an exact
+ * Calls the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early. The last stretch of an exact
  * wait is therefore slept through outside of the event loop where no response is awaited, and else spun on `setImmediate`,
  * which lets sockets be served. A thread that spins for a millisecond uses up its turn: on a machine whose cores are all busy,
- * another runs when the request is due, or when its response comes.
+ * another runs when the request is due, or when its response comes. Beside a pacing thread, which calls `check` when an
+ * arrival is due, an alarm neither sleeps nor spins.
  */
 import { LONGEST_TIMER_MS } from '../clock.js';
 
+/** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { Clock } from '../clock.js' */
-/** @import { Pacing } from './choose.js' */
+
+/**
+ * @typedef {object} Pacing
+ * @property {boolean} byThread a thread of its own sleeps until the time and wakes the sender; else a timer does
+ * @property {'never' | 'last stretch' | 'always'} spins
+ */
+
+/** Mean gaps below this are too narrow for a timer whose last stretch is spun: that would spin most of a core away. */
+const THREAD_BELOW_GAP_MS = 10;
 
 /** From here on an exact wait spins: a timer's own uncertainty. */
 const SPIN_FROM_MS = 1.6;
@@ -18,9 +28,15 @@ const LONGEST_EMPTY_TURN_MS = 0.05;
 /** A sleep ends this long before the time: the kernel wakes a sleeper late. The rest is spun. */
 const WAKE_EARLY_MS = 0.3;
 
+/** The clocks of two threads may differ by so much: when the pacing thread calls this early, the alarm checks again at once. */
+const CLOCKS_APART_MS = 0.05;
+
+/** Beside a pacing thread longer waits have a timer too: not every time that is waited for is an arrival. */
+const TIMER_FROM_MS = 2;
+
 /**
- * While no response is awaited there is nothing for the event loop to see to, and a turn of it makes garbage: the clock alone is
- * watched, for so long at a time. (A stop, or a connection that its server closes, is noticed that much later.)
+ * While no response is awaited the event loop has no work, and a turn of it makes garbage: the clock alone is watched, for so
+ * long at a time. (A stop, or a connection that its server closes, is noticed that much later.)
  */
 const SPIN_AT_ONCE_MS = 0.05;
 
@@ -45,25 +61,25 @@ function pause(loads) {
  * @typedef {object} Alarm
  * @property {(atMs: number) => void} set replaces an earlier time
  * @property {() => void} clear
- * @property {() => number} [emptySpinMs] spun so far without any work: event-loop utilisation counts it as busy
  */
+/** @typedef {(clock: Clock, onTime: () => void) => Alarm} CreateAlarm */
 
 /**
  * @param {Clock} clock
- * @param {Pacing['spins']} spins `last stretch`: sleeps until shortly before the time
+ * @param {Pacing} pacing
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
  * @param {object} [sender] what this thread does beside
  * @param {() => number} [sender.work] changes with every piece of work, e.g. responses so far
- * @param {() => boolean} [sender.idle] nothing is awaited
+ * @param {() => boolean} [sender.isIdle] no response is awaited
  * @param {(ms: number) => void} [sender.nap] blocks this thread; without it, it spins
- * @returns {Alarm}
  */
-export function createAlarm(clock, spins, onTime, { work = () => 0, idle = () => false, nap } = {}) {
+export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
+  const { work = () => 0, isIdle = () => false, nap } = sender;
   const spinFrom = { 'last stretch': SPIN_FROM_MS, always: Number.POSITIVE_INFINITY, never: 0 }[spins];
   let at = Number.POSITIVE_INFINITY;
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
-  let spinning = false;
+  let isSpinning = false;
   let emptySpinMs = 0;
   let turnFrom = 0;
   let workBefore = 0;
@@ -71,15 +87,19 @@ export function createAlarm(clock, spins, onTime, { work = () => 0, idle = () =>
   function wait() {
     const now = clock();
     const remaining = at - now;
-    if (remaining <= spinFrom) {
-      spinning = true;
+    if (byThread) {
+      if (remaining <= CLOCKS_APART_MS) setImmediate(check);
+      else if (remaining > TIMER_FROM_MS && timer === undefined) startTimer(Math.ceil(remaining) + 1);
+    } else if (remaining <= spinFrom) {
+      isSpinning = true;
       workBefore = work();
       turnFrom = now;
       setImmediate(onImmediate);
-      return;
-    }
-    const ms =
-      spins === 'never' ? Math.ceil(remaining) : Math.max(1, Math.floor(remaining - SPIN_FROM_MS + 0.5));
+    } else if (spins === 'never') startTimer(Math.ceil(remaining));
+    else startTimer(Math.max(1, Math.floor(remaining - SPIN_FROM_MS + 0.5)));
+  }
+  /** @param {number} ms */
+  function startTimer(ms) {
     timer = setTimeout(onTimer, Math.min(ms, LONGEST_TIMER_MS));
   }
   function onTimer() {
@@ -87,11 +107,11 @@ export function createAlarm(clock, spins, onTime, { work = () => 0, idle = () =>
     check();
   }
   function onImmediate() {
-    spinning = false;
+    isSpinning = false;
     const turn = clock() - turnFrom;
     if (turn < LONGEST_EMPTY_TURN_MS && work() === workBefore) emptySpinMs += turn;
     if (timer !== undefined || at === Number.POSITIVE_INFINITY) return;
-    if (idle()) {
+    if (isIdle()) {
       const ms = at - clock() - WAKE_EARLY_MS;
       if (spins === 'last stretch' && ms > 0) nap?.(ms);
       watchClock();
@@ -109,27 +129,58 @@ export function createAlarm(clock, spins, onTime, { work = () => 0, idle = () =>
     }
   }
   function check() {
-    if (clock() >= at) fire();
-    else wait();
-  }
-  function fire() {
+    if (at === Number.POSITIVE_INFINITY) return;
+    if (clock() < at) return wait();
     at = Number.POSITIVE_INFINITY;
     onTime();
   }
+  function clear() {
+    clearTimeout(timer);
+    timer = undefined;
+    at = Number.POSITIVE_INFINITY;
+  }
 
   return {
+    clear,
+    /** @param {number} atMs */
     set(atMs) {
       if (timer !== undefined && atMs === at) return;
-      clearTimeout(timer);
-      timer = undefined;
+      clear();
       at = atMs;
-      if (!spinning) wait();
+      if (!isSpinning) wait();
     },
-    clear() {
-      clearTimeout(timer);
-      timer = undefined;
-      at = Number.POSITIVE_INFINITY;
-    },
+    /** To be called when the pacing thread says that an arrival is due: of several, or of one that went out without it. */
+    check,
+    /** @returns ms that were spun so far without any work: event-loop utilisation counts them as busy */
     emptySpinMs: () => emptySpinMs,
   };
+}
+
+/**
+ * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and narrow ones to
+ * a thread that sleeps. Where every core has a sender, none spins: the target may need the rest.
+ * @param {Pick<LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
+ * @param {number} shards of the whole plan
+ * @param {number} cores of the machine: those that this process may not use are left to the target all the more
+ * @param {number} [threads] of the shards those that run here; the others are on other machines (`--shard`)
+ * @returns {Pacing}
+ */
+export function choosePacing({ model, pacing, ratePerSecond }, shards, cores, threads = shards) {
+  if (model === 'closed' || ratePerSecond === null || pacing === 'sleep')
+    return { byThread: false, spins: 'never' };
+  if (pacing === 'spin') return { byThread: false, spins: 'always' };
+  const isCoreLeft = cores > threads;
+  const gapMs = (1000 * shards) / ratePerSecond;
+  return {
+    byThread: gapMs < THREAD_BELOW_GAP_MS || !isCoreLeft,
+    spins: isCoreLeft ? 'last stretch' : 'never',
+  };
+}
+
+/** @param {LoadPlan} load @param {number} cores @returns {string | null} a notice of the cores that `--pacing spin` uses */
+export function describeSpinning({ model, pacing, threads }, cores) {
+  if (model === 'closed' || pacing !== 'spin') return null;
+  const busy = threads === 1 ? 'a core' : `${threads} cores`;
+  const left = cores > threads ? '' : ` This machine has ${cores}: a target on it gets what the tool leaves.`;
+  return `--pacing spin keeps ${busy} busy for the whole run.${left}`;
 }

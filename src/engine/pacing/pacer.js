@@ -3,54 +3,35 @@
  * a response. A backlog is no list but the distance between the next index and the clock.
  */
 import { scheduleOf } from '../../plan/due.js';
-import { createInFlight } from '../../plan/in-flight.js';
 import { share } from '../../plan/shard-part.js';
+import { createInFlight } from '../../plan/stages.js';
 
-/** @import { InFlight } from '../../plan/in-flight.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { Schedule } from '../../plan/schedule.js' */
 /** @import { Clock } from '../clock.js' */
-/** @import { Alarm } from './alarm.js' */
+/** @import { Slots } from '../slots.js' */
+/** @import { CreateAlarm } from './alarm.js' */
 
 /**
- * @typedef {object} Arrivals what one shard sends: its own indexes i with i mod shards = shard, in order
- * @property {number} shard
- * @property {number} shards
- * @property {Schedule | null} schedule null: closed loop
- * @property {number} stopAtMs nothing is sent from then on: in a closed loop the end of the measured part, in an open
- *   one the end of the time allowed for working off a backlog
- * @property {number} warmupMs
- * @property {number | null} requests closed loop: measured requests of this shard at most
- * @property {InFlight | null} [inFlight] closed loop: requests in flight at most, where that changes
- */
-/**
- * @typedef {object} Pacer
- * @property {() => void} start
- * @property {() => void} tick to be called when a slot became free
- * @property {() => void} stop hands out nothing more
- * @property {() => number} waiting arrivals that are due and have no slot yet
- * @property {() => boolean} ended nothing more will be handed out
- * @property {number} next the first index that was neither handed out nor dropped
- * @property {number} measured requests of the measured part that were handed out
- * @property {() => number} left requests of the measured part that were planned, and neither handed out nor dropped
+ * What one shard sends: its own indexes i with i mod shards = shard, in order.
+ * @typedef {Omit<ReturnType<typeof arrivalsOf>, 'inFlight'> & Partial<Pick<ReturnType<typeof arrivalsOf>, 'inFlight'>>} Arrivals
  */
 
 /** Interval of checks whether a stage now allows more requests in flight. */
-const LOOK_MS = 20;
+const CHECK_STAGE_MS = 20;
 
 /**
  * @param {object} context
  * @param {Arrivals} context.arrivals
  * @param {Clock} context.clock
- * @param {ReturnType<typeof import('../slots.js').createSlots>} context.slots
+ * @param {Pick<Slots, 'free' | 'busy' | 'nextFreeSince' | 'fire'>} context.slots
  * @param {'queue' | 'drop'} context.overflow
- * @param {(clock: Clock, onTime: () => void) => Alarm} context.createAlarm
+ * @param {CreateAlarm} context.createAlarm
  * @param {(index: number, intended: number, now: number) => void} context.onDrop
  * @param {() => void} context.onEnd called once
- * @returns {Pacer}
  */
 export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onDrop, onEnd }) {
-  const { schedule, shards, stopAtMs, inFlight = null } = arrivals;
+  const { schedule, shards, stopAtMs, requests, inFlight = null } = arrivals;
   const alarm = createAlarm(clock, tick);
   let next = arrivals.shard;
   let measured = 0;
@@ -104,10 +85,10 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     while (slots.free > 0) {
       const now = clock();
       if (now < 0) return alarm.set(0);
-      if (now >= stopAtMs || measured === arrivals.requests) return end();
+      if (now >= stopAtMs || measured === requests) return end();
       if (inFlight !== null && slots.busy >= inFlight.at(now)) {
         heldBack = true;
-        return alarm.set(Math.min(stopAtMs, now + LOOK_MS));
+        return alarm.set(Math.min(stopAtMs, now + CHECK_STAGE_MS));
       }
       const intended = Math.max(heldBack ? now : slots.nextFreeSince, 0);
       if (intended >= arrivals.warmupMs) measured++;
@@ -116,36 +97,39 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
       slots.fire(index, intended);
     }
     heldBack = false;
-    if (measured === arrivals.requests || clock() >= stopAtMs) return end();
+    if (measured === requests || clock() >= stopAtMs) return end();
     alarm.set(stopAtMs);
   }
 
   return {
-    tick,
     start: tick,
+    /** To be called when a slot became free. */
+    tick,
+    /** Hands out nothing more. */
     stop: end,
+    /** Nothing more will be handed out. */
     ended: () => ended,
+    /** The first index that was neither handed out nor dropped. */
     get next() {
       return next;
     },
+    /** Requests of the measured part that were handed out. */
     get measured() {
       return measured;
     },
+    /** @returns requests of the measured part that were planned, and neither handed out nor dropped */
     left() {
-      if (schedule === null) return arrivals.requests === null ? 0 : arrivals.requests - measured;
+      if (schedule === null) return requests === null ? 0 : requests - measured;
       const skipped = Math.max(0, Math.ceil((schedule.firstMeasured - next) / shards));
       return Math.max(0, Math.ceil((schedule.count - next) / shards) - skipped);
     },
-    waiting() {
-      if (schedule === null || next >= schedule.count) return 0;
-      return countDue(schedule, next, shards, clock());
-    },
+    /** @returns arrivals that are due and have no slot yet */
+    waiting: () => (schedule === null ? 0 : countDue(schedule, next, shards, clock())),
   };
 }
 
 /**
  * Searched for, in ever longer steps and back: a backlog may be a million long, and mostly there is none.
- *
  * @param {Schedule} schedule
  * @param {number} next
  * @param {number} shards
@@ -170,22 +154,21 @@ export function countDue(schedule, next, shards, now) {
   return low;
 }
 
-/**
- * @param {LoadPlan} load
- * @param {number} shard
- * @param {number} shards
- * @returns {Arrivals}
- */
+/** @param {LoadPlan} load @param {number} shard @param {number} shards of the whole plan */
 export function arrivalsOf(load, shard, shards) {
   const schedule = scheduleOf(load);
   const closedEnd = load.durationMs === null ? Number.POSITIVE_INFINITY : load.warmupMs + load.durationMs;
   return {
     shard,
     shards,
+    /** null: closed loop */
     schedule,
+    /** Nothing is sent from then on: a closed loop's measured part ends, or an open loop's time for working off a backlog. */
     stopAtMs: schedule === null ? closedEnd : schedule.endMs + load.timeoutMs,
     warmupMs: load.warmupMs,
+    /** Closed loop: measured requests of this shard at most. */
     requests: load.requests === null ? null : share(load.requests, shard, shards),
+    /** Closed loop: requests in flight at most, where that changes. */
     inFlight: schedule === null ? createInFlight(load, shard, shards) : null,
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Sample -> histograms and counters: a Tally. Knows nothing of Vault: what a response means is the operation's
- * `classify`. Runs on a thread of its own, beside the sender (thread-worker.js).
+ * `classify`. Runs on a thread of its own, beside the sender (recorder-worker.js).
  */
 import { encodeHistogram, recordMs } from '../../common/histogram.js';
 import { createStageFinder, spansOf } from '../../plan/stages.js';
@@ -35,11 +35,11 @@ export const ENGINE_OUTCOMES = Object.freeze({
 /** A response that the operation's own check fell over: never a success. @type {Verdict} */
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
 
-/** When the recorder cannot keep up, the sender drops the body of a refusal, too. */
-const NO_BODY = new Uint8Array(0);
-
 /** @type {Verdict} */
 const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
+
+/** When the recorder cannot keep up, the sender drops the body of a refusal, too. */
+const NO_BODY = new Uint8Array(0);
 
 /**
  * @param {object} context
@@ -51,31 +51,22 @@ const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verificat
  * @param {(row: SecondRow) => void} context.onSecond when it is over
  * @param {(operation: number, kept: unknown) => void} [context.onKept]
  */
-export function createRecorder({
-  operations,
-  warmupMs,
-  shards,
-  measuredMs,
-  stages = null,
-  onSecond,
-  onKept,
-}) {
+export function createRecorder(context) {
+  const { operations, warmupMs, shards, measuredMs, stages = null, onSecond, onKept } = context;
   const times = spansOf({ stages }, measuredMs);
   const stageAt = createStageFinder(times);
   const halves = times.map(({ startMs, endMs }) => (measuredMs === null ? 0 : (startMs + endMs) / 2));
-  const tally = createTally(
-    operations.map(({ name }) => name),
-    times.length,
-  );
+  const names = operations.map(({ name }) => name);
+  const tally = createTally(names, times.length);
   const { operations: cells, lag, readLate, displaced } = tally;
   const isPart = shards > 1;
   /** Where other shards' seconds are to be added to these, each needs a histogram of its own. */
   const spans = isPart ? null : createSpans();
   let current = createSecond(0);
 
-  /** @param {Sample} sample */
+  /** @param {Sample} sample @returns {Verdict} */
   function verdictOf({ operation, failure, status, body, index }) {
-    if (failure !== null) return failed(failure);
+    if (failure !== null) return { outcome: failure, success: false, verification: null };
     const { classify } = operations[operation];
     try {
       return body === null ? withoutBody(classify, status, index) : classify(status, body, index);
@@ -104,12 +95,7 @@ export function createRecorder({
     return isOwn ? { ...row, histogram: encodeHistogram(current.response) } : row;
   }
 
-  /**
-   * Counted and judged, so that what it creates is kept, but it is in no figure.
-   *
-   * @param {CellTally} cell
-   * @param {Sample} sample
-   */
+  /** Counts and judges, so that what the request created is kept, but it is in no figure. @param {CellTally} cell @param {Sample} sample */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
     cell.warmup++;
@@ -127,35 +113,34 @@ export function createRecorder({
       const outcome = outcomeOf(cell, verdict);
       const { latency } = outcome;
       outcome.count++;
-      recordMs(latency.response, sample.done - sample.intended);
-      const { lag: sentLate, carried, late } = sample;
-      recordMs(latency.ownResponse, sample.done - sample.intended - sentLate - carried - late);
+      const { intended, sent, done, lag: sentLate, carried, late } = sample;
+      recordMs(latency.response, done - intended);
+      recordMs(latency.ownResponse, done - intended - sentLate - carried - late);
       if (sample.failure === 'never_sent') {
         cell.neverSentDue++;
         return;
       }
-      recordMs(latency.service, sample.done - sample.sent);
-      recordMs(latency.ownService, sample.done - sample.sent - late);
+      recordMs(latency.service, done - sent);
+      recordMs(latency.ownService, done - sent - late);
       recordMs(readLate, late);
-      recordMs(latency.sendLag, sample.sent - sample.intended);
+      recordMs(latency.sendLag, sent - intended);
       recordMs(lag, sentLate);
-      const sentMs = sample.sent - warmupMs;
       displaced.second += displacedIn(1000, sample);
       displaced.tenth += displacedIn(100, sample);
       countVerification(cell.verification, verdict);
       if (verdict.kept !== undefined) onKept?.(sample.operation, verdict.kept);
 
-      const done = sample.done - warmupMs;
-      closeSecondsBefore(done);
-      current.add(verdict, sample.done - sample.intended, sample.sent - sample.intended);
-      increment(cell.perSecond.sent, secondOf(sentMs));
-      increment(verdict.success ? cell.perSecond.succeeded : cell.perSecond.failed, secondOf(done));
+      const doneMs = done - warmupMs;
+      closeSecondsBefore(doneMs);
+      current.add(verdict, done - intended, sent - intended);
+      increment(cell.perSecond.sent, secondOf(sent - warmupMs));
+      increment(verdict.success ? cell.perSecond.succeeded : cell.perSecond.failed, secondOf(doneMs));
       if (!verdict.success) return;
-      cell.lastSuccessMs = Math.max(cell.lastSuccessMs, done);
-      if (done < halves[stage]) {
+      cell.lastSuccessMs = Math.max(cell.lastSuccessMs, doneMs);
+      if (doneMs < halves[stage]) {
         cell.firstHalf.count++;
-        cell.firstHalf.responseMs += sample.done - sample.intended;
-      } else if (done > times[stage].endMs) cell.successesAfter++;
+        cell.firstHalf.responseMs += done - intended;
+      } else if (doneMs > times[stage].endMs) cell.successesAfter++;
     },
     /** @param {number} ms since time zero: every sample done before it has been recorded */
     advance(ms) {
@@ -181,12 +166,7 @@ export function createRecorder({
   };
 }
 
-/**
- * @param {Classify} classify
- * @param {number} status
- * @param {number} index
- * @returns {Verdict}
- */
+/** @param {Classify} classify @param {number} status @param {number} index @returns {Verdict} */
 function withoutBody(classify, status, index) {
   if (classify.byStatus !== undefined) return classify.byStatus(status) ?? UNCHECKED;
   return status >= 200 && status < 300 ? UNCHECKED : classify(status, NO_BODY, index);
@@ -194,7 +174,6 @@ function withoutBody(classify, status, index) {
 
 /**
  * A request that would have waited for the target for longer anyway is not the tool's to displace.
- *
  * @param {number} stretchMs
  * @param {Sample} sample
  * @returns {number} 0 to 1: how likely it went out in another stretch than it should have
@@ -204,26 +183,18 @@ function displacedIn(stretchMs, { intended, sent, lag, carried }) {
   return sent - lateMs - intended < stretchMs ? Math.min(1, lateMs / stretchMs) : 0;
 }
 
-/** @param {string} outcome @returns {Verdict} */
-function failed(outcome) {
-  return { outcome, success: false, verification: null };
-}
-
 /**
  * Samples to be taken at once, about: where this thread and the sender's share a core, the sender waits for so many.
  */
 const AT_ONCE = 20;
-const SHORTEST_SLEEP_MS = 1;
-
-const LONGEST_SLEEP_MS = 20;
+const [SHORTEST_SLEEP_MS, LONGEST_SLEEP_MS] = [1, 20];
 
 /** Intervals of reports, in time of the run: no clock is read. */
 export const REPORT_EVERY_MS = 2000;
 export const FIRST_REPORT_MS = 1000;
 
 /**
- * It polls and sleeps, so the sender need not wake it.
- *
+ * Polls and sleeps, so the sender need not wake this thread.
  * @param {object} context
  * @param {ReturnType<typeof import('./ring.js').openReader>} context.reader
  * @param {ReturnType<typeof createRecorder>} context.recorder
@@ -249,10 +220,8 @@ export function recordAll({ reader, recorder, onTaken, onReport = null }) {
     }
     taken += count;
     if (count > 0) continue;
-    ms =
-      taken === 0
-        ? LONGEST_SLEEP_MS
-        : Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, (ms * AT_ONCE) / taken));
+    const wantedMs = taken === 0 ? LONGEST_SLEEP_MS : (ms * AT_ONCE) / taken;
+    ms = Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, wantedMs));
     taken = 0;
     reader.sleep(ms);
   }

@@ -1,5 +1,5 @@
 /**
- * What became of one request, and its way from the sending thread to the recorder's: a ring in shared memory, so that a
+ * The outcome of one request, and its way from the sending thread to the recorder's: a ring in shared memory, so that a
  * sample costs the sender a few stores and one copy of the response, and no allocation. One writer, one reader.
  */
 import { TRANSPORT_CODES } from '../../http/failures.js';
@@ -39,13 +39,12 @@ const SIZE = Object.freeze({ samples: 1 << 15, bytes: 1 << 23 });
 
 /** Enough for a warm-up. */
 export const SMALL_RING = Object.freeze({ samples: 1 << 11, bytes: 1 << 18 });
-const FIRST_SCRATCH_BYTES = 16 * 1024;
 
 /** Positions in `control`, as Int32; byte counts are unsigned and wrap, as the sample counts do. */
 const WRITTEN = 0;
 const TAKEN = 1;
-const BYTES_TAKEN = 2;
-const UP_TO = 3;
+const BYTES_RELEASED = 2;
+const WATERMARK = 3;
 const ENDED = 4;
 const SLEEP = 5;
 const TAIL_OFFSET = 64;
@@ -78,12 +77,20 @@ export function createRingMemory({ samples, bytes } = SIZE, cells = 1) {
 }
 
 /** @param {RingMemory} memory */
-export function openWriter(memory) {
-  const control = new Int32Array(memory.control, 0, TAIL_OFFSET / 4);
-  const tail = new Float64Array(memory.control, TAIL_OFFSET);
+function openMemory(memory) {
   const numbers = new Float64Array(memory.numbers);
-  const samples = numbers.length / FIELDS;
-  const bytes = Buffer.from(memory.bytes);
+  return {
+    control: new Int32Array(memory.control, 0, TAIL_OFFSET / 4),
+    tail: new Float64Array(memory.control, TAIL_OFFSET),
+    numbers,
+    samples: numbers.length / FIELDS,
+    bytes: Buffer.from(memory.bytes),
+  };
+}
+
+/** @param {RingMemory} memory */
+export function openWriter(memory) {
+  const { control, tail, numbers, samples, bytes } = openMemory(memory);
   /** Samples that found no place, those before `spilledFrom` have by now; their bodies are not kept. @type {Sample[]} */
   let spilled = [];
   let spilledFrom = 0;
@@ -94,28 +101,26 @@ export function openWriter(memory) {
 
   const unread = () => (written - Atomics.load(control, TAKEN)) | 0;
 
-  /** @param {Uint8Array} body @returns {{at: number, length: number} | null} null: no room */
+  /** @param {Uint8Array} body @returns {number} its length, SAME_BODY, or NO_BODY where there is no room; it is at `last.at` */
   function store(body) {
     const { length } = body;
     if (length === last.length && bytes.compare(body, 0, length, last.at, last.at + length) === 0) {
-      return { at: 0, length: SAME_BODY };
+      return SAME_BODY;
     }
-    let at = bytesWritten % bytes.length;
+    const at = bytesWritten % bytes.length;
     const skipped = at + length > bytes.length ? bytes.length - at : 0;
-    const used = (bytesWritten - Atomics.load(control, BYTES_TAKEN)) >>> 0;
-    if (used + skipped + length > bytes.length) return null;
-    if (skipped > 0) at = 0;
-    bytes.set(body, at);
-    bytesWritten = (bytesWritten + skipped + length) >>> 0;
-    last.at = at;
+    const used = (bytesWritten - Atomics.load(control, BYTES_RELEASED)) >>> 0;
+    if (used + skipped + length > bytes.length) return NO_BODY;
+    last.at = skipped > 0 ? 0 : at;
     last.length = length;
-    return { at, length };
+    bytes.set(body, last.at);
+    bytesWritten = (bytesWritten + skipped + length) >>> 0;
+    return length;
   }
 
   /** @param {Sample} sample */
   function write(sample) {
     const to = (written & (samples - 1)) * FIELDS;
-    const stored = sample.body === null ? null : store(sample.body);
     numbers[to] = sample.operation;
     numbers[to + 1] = sample.index;
     numbers[to + 2] = sample.intended;
@@ -124,40 +129,39 @@ export function openWriter(memory) {
     numbers[to + 5] = sample.lag;
     numbers[to + 6] = sample.failure === null ? -1 : indexOfFailure(sample.failure);
     numbers[to + 7] = sample.status;
-    numbers[to + 8] = stored === null ? NO_BODY : stored.length;
-    numbers[to + 9] = stored === null ? 0 : stored.at;
+    numbers[to + 8] = sample.body === null ? NO_BODY : store(sample.body);
+    numbers[to + 9] = last.at;
     numbers[to + 10] = sample.carried;
     numbers[to + 11] = sample.late;
     written = (written + 1) | 0;
     Atomics.store(control, WRITTEN, written);
   }
 
+  /** @returns {boolean} every sample so far is in the ring */
   function unspill() {
-    if (spilled.length === 0) return;
+    if (spilled.length === 0) return true;
     while (spilledFrom < spilled.length && unread() < samples) write(spilled[spilledFrom++]);
-    if (spilledFrom < spilled.length) return;
+    if (spilledFrom < spilled.length) return false;
     spilled = [];
     spilledFrom = 0;
+    return true;
   }
 
   return {
     /** @param {Sample} sample */
     add(sample) {
-      unspill();
-      if (spilled.length > 0 || unread() >= samples) spilled.push({ ...sample, body: null });
-      else write(sample);
+      if (unspill() && unread() < samples) write(sample);
+      else spilled.push({ ...sample, body: null });
     },
     /** @param {number} ms every sample that was done before has been added */
     advanceWatermark(ms) {
-      unspill();
-      if (spilled.length === 0) Atomics.store(control, UP_TO, Math.floor(ms / WATERMARK_UNIT_MS));
+      if (unspill()) Atomics.store(control, WATERMARK, Math.floor(ms / WATERMARK_UNIT_MS));
     },
     /** @returns {number} samples that the reader has not taken yet */
     behind: () => unread() + spilled.length - spilledFrom,
     /** @param {Tail} last_ nothing is added after it @returns {boolean} false: try again, the ring is full */
     end({ endedMs, next, waiting, carried, dropped }) {
-      unspill();
-      if (spilled.length > 0) return false;
+      if (!unspill()) return false;
       tail.set([endedMs, next, waiting, carried, ...dropped]);
       Atomics.store(control, ENDED, 1);
       return true;
@@ -167,15 +171,12 @@ export function openWriter(memory) {
 
 /** @param {RingMemory} memory */
 export function openReader(memory) {
-  const control = new Int32Array(memory.control, 0, TAIL_OFFSET / 4);
-  const tail = new Float64Array(memory.control, TAIL_OFFSET);
-  const numbers = new Float64Array(memory.numbers);
-  const samples = numbers.length / FIELDS;
-  const bytes = Buffer.from(memory.bytes);
+  const { control, tail, numbers, samples, bytes } = openMemory(memory);
   let taken = 0;
-  /** Copy of the body taken last, so that its place in the ring is free at once. */
-  let last = Buffer.alloc(0);
-  let scratch = Buffer.alloc(0);
+  /** The body taken last, where it lies in the ring: its place is free again when another one is taken. */
+  let last = bytes.subarray(0, 0);
+  /** Byte count up to its end. */
+  let bytesTaken = 0;
 
   /** @param {number} from @returns {Uint8Array | null} */
   function bodyAt(from) {
@@ -183,12 +184,11 @@ export function openReader(memory) {
     if (length === NO_BODY) return null;
     if (length === SAME_BODY) return last;
     const at = numbers[from + 9];
-    if (length > scratch.length) scratch = Buffer.allocUnsafeSlow(Math.max(FIRST_SCRATCH_BYTES, length));
-    bytes.copy(scratch, 0, at, at + length);
-    last = scratch.subarray(0, length);
-    const before = Atomics.load(control, BYTES_TAKEN) >>> 0;
-    const skipped = before % bytes.length === at ? 0 : bytes.length - (before % bytes.length);
-    Atomics.store(control, BYTES_TAKEN, before + skipped + length);
+    const place = bytesTaken % bytes.length;
+    const start = bytesTaken + (place === at ? 0 : bytes.length - place);
+    Atomics.store(control, BYTES_RELEASED, start);
+    bytesTaken = (start + length) >>> 0;
+    last = bytes.subarray(at, at + length);
     return last;
   }
 
@@ -222,7 +222,7 @@ export function openReader(memory) {
       return count;
     },
     /** @returns {number} ms: samples done before it are all in the ring; to be asked before `take` */
-    watermarkMs: () => Atomics.load(control, UP_TO) * WATERMARK_UNIT_MS,
+    watermarkMs: () => Atomics.load(control, WATERMARK) * WATERMARK_UNIT_MS,
     /** @returns {Tail | null} null: the sender has not ended; to be asked before `take` */
     tail() {
       if (Atomics.load(control, ENDED) === 0) return null;

@@ -5,7 +5,6 @@
 import {
   createHistogram,
   encodeHistogram,
-  figures,
   recordMs,
   sumHistograms,
   valueAtShare,
@@ -15,6 +14,7 @@ import { createSpans } from './spans.js';
 
 /** @import { Verdict } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
 
 /**
  * @typedef {object} SecondRow one second of the measured part; times are ms, of requests done in it; null: none was
@@ -50,7 +50,6 @@ const NO_FIGURES = Object.freeze({
 /**
  * Those of a run. A part of a plan keeps a histogram of each second, so that other parts' can be added to it; a single
  * thread's recorder has joined them already.
- *
  * @param {Pick<LoadPlan, 'threads' | 'shard'>} load
  */
 export function createRunSeconds({ threads, shard }) {
@@ -103,10 +102,8 @@ export function createSeconds(shards, { joins = false } = {}) {
       const end = Math.max(open.length, ...unfinished.map(({ second }) => second + 1));
       const tail = Array.from({ length: Math.max(0, end - rows.length) }, (_, i) => {
         const second = rows.length + i;
-        return mergeSeconds(second, [
-          ...(open[second] ?? []),
-          ...unfinished.filter((row) => row.second === second),
-        ]);
+        const going = unfinished.filter((row) => row.second === second);
+        return mergeSeconds(second, [...(open[second] ?? []), ...going]);
       });
       return [...rows, ...tail];
     },
@@ -129,84 +126,63 @@ export function createSecond(second) {
     empty,
     response,
     /** @param {Verdict} verdict @param {number} responseMs @param {number} sendLagMs */
-    add(verdict, responseMs, sendLagMs) {
+    add({ outcome, success }, responseMs, sendLagMs) {
       recordMs(response, responseMs);
       recordMs(sendLag, sendLagMs);
-      if (verdict.success) row.succeeded++;
+      if (success) row.succeeded++;
       else {
         row.failed++;
-        row.failures[verdict.outcome] = (row.failures[verdict.outcome] ?? 0) + 1;
+        row.failures[outcome] = (row.failures[outcome] ?? 0) + 1;
       }
     },
-    /**
-     * @param {boolean} isPart other shards' have to be added to it, so it has histograms of its own
-     * @returns {SecondRow} as far as it has come
-     */
+    /** @param {boolean} isPart other shards' have to be added to it, so it has histograms of its own @returns {SecondRow} as far as it has come */
     row(isPart) {
-      const isEmpty = empty();
-      const { p50, p99, max } = figures(response);
-      return {
-        ...row,
-        failures: { ...row.failures },
-        p50,
-        p90: isEmpty ? null : valueAtShare(response, 0.9),
-        p99,
-        max,
-        lag99: isEmpty ? null : valueAtShare(sendLag, 0.99),
-        lagMax: isEmpty ? null : sendLag.maxValue / 1000,
-        histogram: isEmpty || !isPart ? null : encodeHistogram(response),
-        histogramSeconds: 1,
-        lag: isEmpty || !isPart ? null : encodeHistogram(sendLag),
-      };
+      const figures = empty() ? NO_FIGURES : figuresOf(response, sendLag, isPart);
+      return { ...row, failures: { ...row.failures }, ...figures };
     },
   };
 }
 
 /**
- * @param {number} second
- * @param {SecondRow[]} rows this second of every shard that has one
- * @returns {Second}
+ * @param {Histogram} response of a second in which something was done
+ * @param {Histogram} lag
+ * @param {boolean} isKept with the histograms
+ * @param {{max: number, lagMax: number}} [most] known exactly, where the histograms only have its bucket
  */
-function mergeSeconds(second, rows) {
-  return {
-    second,
-    succeeded: total(rows.map(({ succeeded }) => succeeded)),
-    failed: total(rows.map(({ failed }) => failed)),
-    failures: sumRecords(rows.map(({ failures }) => failures)),
-    ...(rows.length === 1 ? ownFigures(rows[0]) : figuresOf(rows.filter(({ max }) => max !== null))),
-  };
-}
-
-/** @typedef {Omit<Second, 'second' | 'succeeded' | 'failed' | 'failures'>} Figures */
-
-/** @param {SecondRow} row @returns {Figures} */
-function ownFigures({ second, succeeded, failed, failures, ...figures }) {
-  return figures;
-}
-
-/**
- * The largest value is known exactly, a histogram only has its bucket.
- *
- * @param {SecondRow[]} rows of parts, with responses
- * @returns {Figures}
- */
-function figuresOf(rows) {
-  if (rows.length === 0) return NO_FIGURES;
-  if (rows.length === 1) return ownFigures(rows[0]);
-  const max = Math.max(...rows.map((row) => Number(row.max)));
-  const response = sumHistograms(rows.map(({ histogram }) => String(histogram)));
-  const lag = sumHistograms(rows.flatMap((row) => row.lag ?? []));
-  const lagMax = Math.max(...rows.map((row) => Number(row.lagMax)));
-  const at = (/** @type {number} */ share) => Math.min(valueAtShare(response, share), max);
+function figuresOf(
+  response,
+  lag,
+  isKept,
+  most = { max: response.maxValue / 1000, lagMax: lag.maxValue / 1000 },
+) {
+  const at = (/** @type {number} */ share) => Math.min(valueAtShare(response, share), most.max);
+  const hasLag = lag.totalCount > 0;
   return {
     p50: at(0.5),
     p90: at(0.9),
     p99: at(0.99),
-    max,
-    lag99: lag.totalCount === 0 ? null : Math.min(valueAtShare(lag, 0.99), lagMax),
-    lagMax,
-    histogram: encodeHistogram(response),
+    ...most,
+    lag99: hasLag ? Math.min(valueAtShare(lag, 0.99), most.lagMax) : null,
+    histogram: isKept ? encodeHistogram(response) : null,
     histogramSeconds: 1,
-    lag: lag.totalCount === 0 ? null : encodeHistogram(lag),
+    lag: isKept && hasLag ? encodeHistogram(lag) : null,
   };
+}
+
+/** @param {number} second @param {SecondRow[]} rows this second of every shard that has one @returns {Second} */
+function mergeSeconds(second, rows) {
+  const counts = {
+    second,
+    succeeded: total(rows.map(({ succeeded }) => succeeded)),
+    failed: total(rows.map(({ failed }) => failed)),
+    failures: sumRecords(rows.map(({ failures }) => failures)),
+  };
+  const answered = rows.length === 1 ? rows : rows.filter(({ max }) => max !== null);
+  if (answered.length === 0) return { ...counts, ...NO_FIGURES };
+  if (answered.length === 1) return { ...answered[0], ...counts };
+  const response = sumHistograms(answered.map(({ histogram }) => String(histogram)));
+  const lag = sumHistograms(answered.flatMap((row) => row.lag ?? []));
+  const max = Math.max(...answered.map((row) => Number(row.max)));
+  const lagMax = Math.max(...answered.map((row) => Number(row.lagMax)));
+  return { ...counts, ...figuresOf(response, lag, true, { max, lagMax }) };
 }

@@ -13,31 +13,27 @@ import { encodeHistogram, sumHistograms } from '../../common/histogram.js';
 
 /** Seconds with a histogram of their own. */
 export const FINE_SECONDS = 3600;
-
 const MEDIUM_SECONDS = 36_000;
-const [MEDIUM, COARSE] = [10, 60];
 
 const NOTHING = Object.freeze({ histogram: null, histogramSeconds: 1 });
 
-/**
- * @param {number} second from 0
- * @returns {number} the length of its span, in seconds; spans begin at multiples of it
- */
+/** @param {number} second from 0 @returns {number} the length of its span, in seconds; spans begin at multiples of it */
 export function spanLength(second) {
   if (second < FINE_SECONDS) return 1;
-  return second < MEDIUM_SECONDS ? MEDIUM : COARSE;
+  return second < MEDIUM_SECONDS ? 10 : 60;
 }
 
 /** Gathers the histograms of seconds, which come in order. */
 export function createSpans() {
-  /** Of the seconds of a span that goes on: one, or none yet. @type {(Histogram | string)[]} */
-  let parts = [];
+  /** Of the seconds of a span that goes on: one, however long the span is; null: none yet. @type {Histogram | string | null} */
+  let sum = null;
   let seconds = 0;
 
   /** @returns {SpanEnd} */
   function end() {
-    const ended = parts.length === 0 ? NOTHING : { histogram: encoded(parts[0]), histogramSeconds: seconds };
-    parts = [];
+    const histogram = sum === null || typeof sum === 'string' ? sum : encodeHistogram(sum);
+    const ended = histogram === null ? NOTHING : { histogram, histogramSeconds: seconds };
+    sum = null;
     seconds = 0;
     return ended;
   }
@@ -52,18 +48,12 @@ export function createSpans() {
     add(second, histogram, isLast = false) {
       seconds += 1;
       if (histogram !== null && (typeof histogram === 'string' || histogram.totalCount > 0)) {
-        // A span holds back one histogram, however long it is.
-        parts = parts.length === 0 ? [histogram] : [sumHistograms([...parts, histogram])];
+        sum = sum === null ? histogram : sumHistograms([sum, histogram]);
       }
       return isLast || (second + 1) % spanLength(second) === 0 ? end() : NOTHING;
     },
     /** Something was done since the last span ended. */
-    isOpen: () => parts.length > 0,
+    isOpen: () => sum !== null,
     end,
   };
-}
-
-/** @param {Histogram | string} part */
-function encoded(part) {
-  return typeof part === 'string' ? part : encodeHistogram(part);
 }

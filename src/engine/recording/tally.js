@@ -43,27 +43,19 @@ import { sumArrays, sumRecords, total } from '../../common/sums.js';
  * @property {CellTally<H>[]} operations all of the first stage, then all of the next
  * @property {H} lag how late the tool itself sent
  * @property {H} readLate how late it read responses, at most
- * @property {Displaced} displaced
- */
-/**
- * @typedef {object} Displaced measured requests that the tool, being late, sent in another stretch of time than it should have: how
- *   many are to be expected, wherever in a stretch they were due
- * @property {number} second in another second
- * @property {number} tenth in another tenth of a second
+ * @property {{second: number, tenth: number}} displaced measured requests that the tool, being late, sent in another second, or another
+ *   tenth of one, than it should have: how many are to be expected, wherever in a stretch they were due
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
 
-/**
- * @param {string[]} operations names
- * @param {number} stages
- * @returns {Tally} of a run in which nothing was done yet
- */
+/** @param {string[]} operations names @param {number} stages @returns {Tally} of a run in which nothing was done yet */
 export function createTally(operations, stages) {
+  const cells = Array.from({ length: stages }, (_, stage) =>
+    operations.map((name) => createCell(name, stage)),
+  );
   return {
-    operations: Array.from({ length: stages }, (_, stage) =>
-      operations.map((name) => createCell(name, stage)),
-    ).flat(),
+    operations: cells.flat(),
     lag: createHistogram(),
     readLate: createHistogram(),
     displaced: { second: 0, tenth: 0 },
@@ -115,52 +107,45 @@ export function increment(counts, second) {
 
 /** @template H @param {(series: Series) => H} make @returns {Record<Series, H>} */
 function latencyOf(make) {
-  return /** @type {Record<Series, H>} */ (
-    Object.fromEntries(SERIES.map((series) => [series, make(series)]))
-  );
+  return /** @type {any} */ (Object.fromEntries(SERIES.map((series) => [series, make(series)])));
+}
+
+/** @template T, U @param {Record<string, T>} record @param {(value: T) => U} change */
+function mapValues(record, change) {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
 /** @param {Tally} tally @returns {Tally<PackedHistogram>} for another thread: shares what goes on changing, so post it at once */
 export function packTally({ operations, lag, readLate, displaced }) {
-  const packOutcome = (/** @type {OutcomeTally} */ { success, count, latency }) => ({
-    success,
-    count,
-    latency: latencyOf((series) => packHistogram(latency[series])),
+  const packOutcome = (/** @type {OutcomeTally} */ outcome) => ({
+    ...outcome,
+    latency: latencyOf((series) => packHistogram(outcome.latency[series])),
   });
   return {
-    operations: operations.map((cell) => ({
-      ...cell,
-      outcomes: Object.fromEntries(
-        Object.entries(cell.outcomes).map(([name, outcome]) => [name, packOutcome(outcome)]),
-      ),
-    })),
+    operations: operations.map((cell) => ({ ...cell, outcomes: mapValues(cell.outcomes, packOutcome) })),
     lag: packHistogram(lag),
     readLate: packHistogram(readLate),
     displaced: { ...displaced },
   };
 }
 
-/**
- * @param {Tally<InTransit>[]} tallies of the same plan, at least one
- * @returns {Tally} histograms added bucket for bucket
- */
+/** @param {Tally<InTransit>[]} tallies of the same plan, at least one @returns {Tally} histograms added bucket for bucket */
 export function mergeTallies(tallies) {
-  const sum = (/** @type {'second' | 'tenth'} */ key) =>
-    total(tallies.map(({ displaced }) => displaced[key]));
+  const cells = tallies[0].operations.keys();
   return {
-    operations: tallies[0].operations.map((_, i) =>
-      mergeCells(tallies.map(({ operations }) => operations[i])),
-    ),
+    operations: [...cells].map((i) => mergeCells(tallies.map(({ operations }) => operations[i]))),
     lag: sumHistograms(tallies.map(({ lag }) => lag)),
     readLate: sumHistograms(tallies.map(({ readLate }) => readLate)),
-    displaced: { second: sum('second'), tenth: sum('tenth') },
+    displaced: {
+      second: total(tallies.map(({ displaced }) => displaced.second)),
+      tenth: total(tallies.map(({ displaced }) => displaced.tenth)),
+    },
   };
 }
 
 /**
  * Each operation over all stages. The last stage has the requests always in flight (see rateWindowMs): those before it count
  * as far as some of theirs came after the end of all.
- *
  * @param {CellTally[]} cells all of the first stage, then all of the next
  * @param {readonly {startMs: number, endMs: number}[]} spans of the stages
  * @returns {CellTally[]}
@@ -205,7 +190,7 @@ export function settledOf({ outcomes, dropped }) {
 }
 
 /**
- * @param {CellTally[]} operations
+ * @param {CellTally<unknown>[]} operations
  * @param {{planned: number, neverSent: number}} facts of the run
  * @returns {{planned: number, neverSent: number}} of these operations; of the run where it has only one
  */
@@ -221,46 +206,40 @@ export function plannedOf(operations, facts) {
 
 /** @param {CellTally<Histogram | InTransit>[]} parts @returns {CellTally} */
 function mergeCells(parts) {
-  const names = [...new Set(parts.flatMap(({ outcomes }) => Object.keys(outcomes)))];
-  const outcomes = names.map((name) => [
-    name,
-    mergeOutcome(parts.flatMap((part) => part.outcomes[name] ?? [])),
-  ]);
+  const sum = (/** @type {(part: CellTally<unknown>) => number} */ of) => total(parts.map(of));
+  const sums = (/** @type {'sent' | 'succeeded' | 'failed'} */ key) =>
+    sumArrays(parts.map(({ perSecond }) => perSecond[key]));
+  const names = new Set(parts.flatMap(({ outcomes }) => Object.keys(outcomes)));
+  const outcomes = [...names].map((name) => {
+    const own = parts.flatMap((part) => part.outcomes[name] ?? []);
+    return [name, mergeOutcome(own)];
+  });
+  const isPlanned = parts.every(({ planned }) => planned !== undefined);
   return {
     name: parts[0].name,
     stage: parts[0].stage,
     outcomes: Object.fromEntries(outcomes),
     verification: {
-      checked: total(parts.map(({ verification }) => verification.checked)),
-      passed: total(parts.map(({ verification }) => verification.passed)),
-      unchecked: total(parts.map(({ verification }) => verification.unchecked)),
+      checked: sum(({ verification }) => verification.checked),
+      passed: sum(({ verification }) => verification.passed),
+      unchecked: sum(({ verification }) => verification.unchecked),
       failures: sumRecords(parts.map(({ verification }) => verification.failures)),
       notes: [...new Set(parts.flatMap(({ verification }) => verification.notes))],
     },
-    dropped: total(parts.map(({ dropped }) => dropped)),
-    neverSentDue: total(parts.map(({ neverSentDue }) => neverSentDue)),
-    warmup: total(parts.map(({ warmup }) => warmup)),
-    perSecond: {
-      sent: sumArrays(parts.map(({ perSecond }) => perSecond.sent)),
-      succeeded: sumArrays(parts.map(({ perSecond }) => perSecond.succeeded)),
-      failed: sumArrays(parts.map(({ perSecond }) => perSecond.failed)),
-    },
+    dropped: sum(({ dropped }) => dropped),
+    neverSentDue: sum(({ neverSentDue }) => neverSentDue),
+    warmup: sum(({ warmup }) => warmup),
+    perSecond: { sent: sums('sent'), succeeded: sums('succeeded'), failed: sums('failed') },
     lastSuccessMs: Math.max(...parts.map(({ lastSuccessMs }) => lastSuccessMs)),
     firstHalf: {
-      count: total(parts.map(({ firstHalf }) => firstHalf.count)),
-      responseMs: total(parts.map(({ firstHalf }) => firstHalf.responseMs)),
+      count: sum(({ firstHalf }) => firstHalf.count),
+      responseMs: sum(({ firstHalf }) => firstHalf.responseMs),
     },
-    successesAfter: total(parts.map(({ successesAfter }) => successesAfter)),
-    ...plannedParts(parts),
-  };
-}
-
-/** @param {CellTally<unknown>[]} parts @returns {Pick<CellTally, 'planned' | 'neverSent'>} */
-function plannedParts(parts) {
-  if (parts.some(({ planned }) => planned === undefined)) return {};
-  return {
-    planned: total(parts.map(({ planned }) => Number(planned))),
-    neverSent: total(parts.map(({ neverSent }) => Number(neverSent))),
+    successesAfter: sum(({ successesAfter }) => successesAfter),
+    ...(isPlanned && {
+      planned: sum(({ planned }) => Number(planned)),
+      neverSent: sum(({ neverSent }) => Number(neverSent)),
+    }),
   };
 }
 

@@ -4,17 +4,8 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
-import { watchReading } from './reading.js';
 /** @import { PerformanceEntry } from 'node:perf_hooks' */
 
-/**
- * @typedef {object} WatchEnd plain
- * @property {{count: number, totalMs: number, longestMs: number}} gc
- * @property {number} wallMs of the sending: from the start of the measured part until nothing more was to be sent
- * @property {number} busyMs of it, that the event loop neither waited nor spun without any work
- * @property {number} emptySpinMs of it
- * @property {number | null} runQueueMs of it, that the thread was ready to run and another one ran; null: not known here
- */
 /**
  * @typedef {object} Sources where the figures come from; they are of the thread that calls
  * @property {() => number} now ms, monotonic
@@ -28,44 +19,49 @@ import { watchReading } from './reading.js';
 export const BEAT_MS = 10;
 const TIMER_MS = 1;
 
+/**
+ * Reading the kernel's counter takes 3 us. In between, all time counts as awake, so the bound of a response may be too high by as
+ * much.
+ */
+const SAMPLE_EVERY_MS = 0.4;
+
+/**
+ * No counter shows the time from our time stamp to the wire, nor from the wire to the run queue: 10 to 50 us, compared with a
+ * capture of the wire.
+ */
+const UNSEEN_MS = 0.05;
+
 const neverWoken = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Linux counts for every thread how long it ran, and how long it waited for a core (Documentation/scheduler/sched-stats.rst):
  * the second of three numbers, in nanoseconds.
- *
  * @returns {Sources['runQueue']} of the thread that opens it
  */
 function openRunQueue() {
   try {
     const file = openSync('/proc/thread-self/schedstat', 'r');
     const bytes = Buffer.alloc(64);
-    const read = () => {
+    let isOpen = true;
+    let waitedMs = 0;
+    const readMs = () => {
+      if (!isOpen) return waitedMs;
       const length = readSync(file, bytes, 0, bytes.length, 0);
       const [ranNs, waitedNs] = bytes.toString('latin1', 0, length).split(' ', 2);
-      return { isKept: Number(ranNs) > 0, waitedMs: Number(waitedNs) / 1e6 };
+      // A kernel without scheduler statistics gives zeros.
+      waitedMs = Number(ranNs) > 0 ? Number(waitedNs) / 1e6 : Number.NaN;
+      return waitedMs;
     };
-    let { isKept, waitedMs } = read();
-    let isOpen = true;
     const close = () => {
       if (isOpen) closeSync(file);
       isOpen = false;
     };
-    // A kernel without scheduler statistics gives zeros.
-    if (!isKept || Number.isNaN(waitedMs)) {
-      close();
-      return null;
-    }
-    return {
-      readMs() {
-        if (isOpen) ({ waitedMs } = read());
-        return waitedMs;
-      },
-      close,
-    };
+    if (!Number.isNaN(readMs())) return { readMs, close };
+    close();
   } catch {
-    return null;
+    // No such file: another system.
   }
+  return null;
 }
 
 /** @param {Partial<Sources>} [sources] */
@@ -77,10 +73,17 @@ export function createWatch({
   sleep = (ms) => void Atomics.wait(neverWoken, 0, 0, ms),
 } = {}) {
   const gc = watchGarbage();
-  /** @type {{atMs: number, idleMs: number, spunMs: number, nappedMs: number, queuedMs: number | null} | null} */
+  /** @type {ReturnType<typeof read> | null} */
   let from = null;
-  /** @type {Omit<WatchEnd, 'gc'>} */
-  let sending = { wallMs: 0, busyMs: 0, emptySpinMs: 0, runQueueMs: null };
+  let sending = {
+    /** From the start of the measured part until nothing more was to be sent. */
+    wallMs: 0,
+    /** Of it, that the event loop neither waited nor spun without any work. */
+    busyMs: 0,
+    emptySpinMs: 0,
+    /** Of it, that the thread was ready to run and another one ran; null: not known here. */
+    runQueueMs: /** @type {number | null} */ (null),
+  };
   let lastBeatMs = now();
   /** That beats came too late, in all. */
   let lateBeatsMs = 0;
@@ -96,56 +99,114 @@ export function createWatch({
   function lateBeatMs() {
     return Math.max(0, now() - lastBeatMs - BEAT_MS - TIMER_MS);
   }
+  function read() {
+    const queuedMs = runQueue?.readMs() ?? null;
+    return { atMs: now(), idleMs: idleMs(), spunMs: emptySpinMs(), nappedMs, queuedMs };
+  }
 
   return {
     reading,
     /** `beat` is to be called from a timer, every BEAT_MS. */
     needsBeats: runQueue === null,
+    beat() {
+      lateBeatsMs += lateBeatMs();
+      lastBeatMs = now();
+    },
     /** The measured part begins. */
     begin() {
       gc.begin();
-      from = {
-        atMs: now(),
-        idleMs: idleMs(),
-        spunMs: emptySpinMs(),
-        nappedMs,
-        queuedMs: runQueue?.readMs() ?? null,
-      };
+      from = read();
     },
-    /**
-     * Blocks this thread while no response is awaited.
-     *
-     * @param {number} ms
-     */
+    /** Blocks this thread while no response is awaited. @param {number} ms */
     nap(ms) {
       const fromMs = now();
       sleep(ms);
       nappedMs += now() - fromMs;
     },
-    beat() {
-      lateBeatsMs += lateBeatMs();
-      lastBeatMs = now();
-    },
     /** Nothing more is sent; responses may still come. */
     rest() {
       if (from === null) return;
-      const wallMs = now() - from.atMs;
-      const spunMs = emptySpinMs() - from.spunMs;
-      const queuedMs = runQueue?.readMs() ?? null;
+      const to = read();
+      const wallMs = to.atMs - from.atMs;
+      const spunMs = to.spunMs - from.spunMs;
+      const restedMs = to.idleMs - from.idleMs + to.nappedMs - from.nappedMs;
       sending = {
         wallMs,
-        busyMs: Math.max(0, wallMs - (idleMs() - from.idleMs) - spunMs - (nappedMs - from.nappedMs)),
+        busyMs: Math.max(0, wallMs - restedMs - spunMs),
         emptySpinMs: spunMs,
-        runQueueMs: queuedMs === null || from.queuedMs === null ? null : queuedMs - from.queuedMs,
+        runQueueMs: to.queuedMs === null ? null : to.queuedMs - Number(from.queuedMs),
       };
     },
     /** Nothing more is in flight. */
-    end: gc.end,
-    /** @returns {WatchEnd} */
-    result: () => ({ gc: gc.seen, ...sending }),
+    end() {
+      gc.end();
+      return { gc: gc.seen, ...sending };
+    },
     close() {
       gc.close();
       runQueue?.close();
+    },
+  };
+}
+
+/**
+ * How late each response is read, at most. It waits in its socket from its arrival until this thread has polled and come to
+ * it. While the thread sleeps nothing waits: an arrival wakes it. So a response waited no longer than this thread was awake,
+ * or ready to run without a core, since the turn of the event loop before the one in which it is read (what had come before
+ * that was read then), or since its request was sent. Linux counts the time without a core for each thread
+ * (Documentation/scheduler/sched-stats.rst); elsewhere, timers that come late show it.
+ * @param {object} sources
+ * @param {() => number} sources.now ms, monotonic
+ * @param {() => number} sources.idleMs that the event loop of this thread has waited so far
+ * @param {() => number} sources.queuedMs that this thread has been ready to run without a core so far
+ * @param {(call: () => void) => void} sources.afterTurn calls back after the turn of the event loop
+ */
+export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
+  let sampled = { atMs: now(), idleMs: idleMs(), queuedMs: queuedMs() };
+  let isTurn = false;
+  /** The loop waits between turns only. */
+  let turnIdleMs = sampled.idleMs;
+  /** When the last two turns ended, in time awake: bytes that came before the earlier one were read in the turn before this one, at the latest. */
+  let endedMs = awakeMs(sampled.atMs);
+  let endedBeforeMs = endedMs;
+
+  /** At least so long had this thread been awake, or ready to run. @param {number} atMs in this turn */
+  function awakeMs(atMs) {
+    return atMs - turnIdleMs + sampled.queuedMs;
+  }
+  function endTurn() {
+    isTurn = false;
+    endedBeforeMs = endedMs;
+    endedMs = awakeMs(now());
+  }
+  function beginTurn() {
+    if (isTurn) return;
+    isTurn = true;
+    afterTurn(endTurn);
+    turnIdleMs = idleMs();
+    const atMs = now();
+    if (atMs - sampled.atMs >= SAMPLE_EVERY_MS) sampled = { atMs, idleMs: turnIdleMs, queuedMs: queuedMs() };
+  }
+
+  return {
+    now,
+    /**
+     * Call it after a request was sent: reading the counters then delays no request.
+     * @param {number} beforeMs from `now`, just before it was sent
+     * @returns {number} to be given to `lateMs` with its response
+     */
+    onSent(beforeMs) {
+      const { queuedMs: knownMs } = sampled;
+      beginTurn();
+      // Of what the counter has grown by, at most the time since then was after it.
+      const queuedThenMs = Math.max(knownMs, sampled.queuedMs - (now() - beforeMs));
+      return beforeMs - turnIdleMs + queuedThenMs;
+    },
+    /** To be called when a response was read. @param {number} sentMs from `onSent` @returns {number} ms that it waited, at most */
+    lateMs(sentMs) {
+      beginTurn();
+      const unknownMs = turnIdleMs - sampled.idleMs;
+      return UNSEEN_MS + Math.max(0, awakeMs(now()) + unknownMs - Math.max(endedBeforeMs, sentMs));
     },
   };
 }
@@ -164,6 +225,7 @@ function watchGarbage() {
   }
   const observer = new PerformanceObserver((list) => add(list.getEntries()));
   return {
+    seen,
     begin() {
       fromMs = performance.now();
       observer.observe({ entryTypes: ['gc'] });
@@ -172,7 +234,6 @@ function watchGarbage() {
       add(observer.takeRecords());
       observer.disconnect();
     },
-    seen,
     close: () => observer.disconnect(),
   };
 }
@@ -205,7 +266,6 @@ export function watchBacklog(fromMs, toMs) {
       const quarter = Math.floor((QUARTERS * (nowMs - fromMs)) / (toMs - fromMs));
       seen.quarterMins[quarter] = Math.min(seen.quarterMins[quarter] ?? Number.POSITIVE_INFINITY, seen.atEnd);
     },
-    /** @returns {BacklogEnd} */
     end: () => seen,
   };
 }
@@ -214,15 +274,14 @@ export function watchBacklog(fromMs, toMs) {
 export function mergeBacklogs(parts) {
   const sum = (/** @type {(part: BacklogEnd) => number} */ of) =>
     parts.reduce((all, part) => all + of(part), 0);
-  const quarterMins = Array.from({ length: QUARTERS }, (_, quarter) =>
-    parts.every((part) => part.quarterMins[quarter] !== null)
-      ? sum((part) => Number(part.quarterMins[quarter]))
-      : null,
-  );
   return {
     looks: sum(({ looks }) => looks),
     waitingLooks: sum(({ waitingLooks }) => waitingLooks),
-    quarterMins,
+    quarterMins: Array.from({ length: QUARTERS }, (_, quarter) =>
+      parts.every((part) => part.quarterMins[quarter] !== null)
+        ? sum((part) => Number(part.quarterMins[quarter]))
+        : null,
+    ),
     atEnd: sum(({ atEnd }) => atEnd),
   };
 }

@@ -1,8 +1,9 @@
 /** Axes: where a value lies, and which tick labels have room. Labels carry their unit, or the axis title does. */
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { formatCount } from '../../common/units.js';
+import { extent } from '../describe/words.js';
 
-/** @typedef {{at: number, label: string}} Tick `at` is 0 to 1 along the axis; an empty label leaves the mark alone */
+/** @typedef {{at: number, label: string}} Tick `at` is 0 to 1 along the axis */
 /**
  * @typedef {object} Axis
  * @property {string} title with the unit, where the labels have none
@@ -10,24 +11,21 @@ import { formatCount } from '../../common/units.js';
  * @property {(length: number, room: (label: string) => number) => Tick[]} ticks for an axis of `length` pixels; `room` is the
  *   width of a label with the gap beside it; no two labels touch
  */
+/** @typedef {'ms' | '/s' | 'fraction'} Unit */
+/** @typedef {(value: number) => string} Label */
 
 /** A log scale is used when the largest value is more than this many times the smallest. */
 const LOG_FROM = 30;
 
-const MOST_TICKS = 6;
-
-/** Up to this many decades have three labels each; longer axes label the decades only. */
+/** Log axes of up to so many decades have labels at 1, 2 and 5, longer ones at each decade. */
 const DECADES_IN_THREE = 3;
 
 /** The last label of a linear axis lies at least this far along. */
 const NEAR_END = 0.8;
 
 /**
- * The labels that have room, from the start of the axis.
- *
- * @param {Tick[]} ticks ascending
- * @param {number} length
- * @param {(label: string) => number} room
+ * @param {Tick[]} ticks ascending @param {number} length @param {(label: string) => number} room
+ * @returns {Tick[]} those with room, from the start
  */
 export function fit(ticks, length, room) {
   let end = Number.NEGATIVE_INFINITY;
@@ -40,116 +38,109 @@ export function fit(ticks, length, room) {
 }
 
 /**
+ * @param {string} title
+ * @param {(value: number) => number} at
+ * @param {Tick[][]} choices the finest first; the first whose labels all have room is taken
+ * @returns {Axis}
+ */
+function axisOf(title, at, choices) {
+  return {
+    title,
+    at,
+    ticks(length, room) {
+      const fitting = choices.find((ticks) => fit(ticks, length, room).length === ticks.length);
+      return fitting ?? fit(choices[choices.length - 1], length, room);
+    },
+  };
+}
+
+/**
  * @param {object} parts
  * @param {string} parts.title
  * @param {number} [parts.low]
  * @param {number} parts.high
- * @param {(value: number) => string} parts.label
- * @param {boolean} [parts.whole] label whole numbers only
+ * @param {Label} parts.label
+ * @param {boolean} [parts.isWhole] label whole numbers only
  * @returns {Axis}
  */
-export function linearAxis({ title, low = 0, high, label, whole = false }) {
+export function linearAxis({ title, low = 0, high, label, isWhole = false }) {
   const scale = scaleLinear()
     .domain([low, high > low ? high : low + 1])
     .nice(5)
     .range([0, 1]);
-  const ticksOf = (/** @type {number} */ count) =>
+  const tick = (/** @type {number} */ value) => ({ at: scale(value), label: label(value) });
+  const choices = [6, 5, 4, 3, 2].map((count) =>
     scale
       .ticks(count)
-      .filter((value) => !whole || Number.isInteger(value))
-      .map((value) => ({ at: scale(value), label: label(value) }));
-  return {
-    title,
-    at: (value) => scale(value),
-    ticks(length, room) {
-      for (let count = MOST_TICKS; count > 1; count--) {
-        const ticks = ticksOf(count);
-        if (ticks[ticks.length - 1].at >= NEAR_END && fit(ticks, length, room).length === ticks.length)
-          return ticks;
-      }
-      return fitEnds(ticksOf(MOST_TICKS), length, room);
-    },
-  };
+      .filter((value) => !isWhole || Number.isInteger(value))
+      .map(tick),
+  );
+  const whole = choices.filter((ticks) => ticks[ticks.length - 1].at >= NEAR_END);
+  return axisOf(title, (value) => scale(value), [...whole, scale.domain().map(tick)]);
 }
 
 /**
- * The first and last label, and those between that have room.
- *
- * @param {Tick[]} ticks ascending
- * @param {number} length
- * @param {(label: string) => number} room
- */
-export function fitEnds(ticks, length, room) {
-  const last = ticks[ticks.length - 1];
-  const before = (/** @type {Tick} */ { at, label }) =>
-    at * length + room(label) / 2 <= last.at * length - room(last.label) / 2;
-  return [...fit(ticks.slice(0, -1), length, room).filter(before), last];
-}
-
-/**
- * Both ends carry a label: 1, 2 or 5 times a power of ten, or a power of ten where only decades have labels.
- *
+ * Both ends are steps of 1, 2, 5, 10, or decades where the axis is long.
  * @param {string} title
  * @param {number} low above zero
  * @param {number} high above `low`
- * @param {(value: number) => string} label
+ * @param {Label} label
  * @returns {Axis} values below `low`, zero included, lie at its start
  */
 export function logAxis(title, low, high, label) {
-  const ends = [roundTo(low, [5, 2, 1]), roundTo(high, [1, 2, 5, 10])];
-  const isLong = Math.log10(ends[1] / ends[0]) > DECADES_IN_THREE + 1e-9;
-  const [from, to] = isLong
-    ? [10 ** Math.floor(Math.log10(low) + 1e-9), 10 ** Math.ceil(Math.log10(high) - 1e-9)]
-    : ends;
+  const [first, last] = [Math.floor(Math.log10(low) + 1e-9), Math.ceil(Math.log10(high) - 1e-9)];
+  const stepsOf = (/** @type {number[]} */ factors) =>
+    Array.from({ length: last - first + 1 }, (_, i) => factors.map((one) => one * 10 ** (first + i))).flat();
+  const isLong = high / low > 10 ** DECADES_IN_THREE;
+  const steps = stepsOf(isLong ? [1] : [1, 2, 5]);
+  const [from, to] = [
+    steps.findLast((step) => step <= low * (1 + 1e-9)) ?? steps[0],
+    steps.find((step) => step >= high * (1 - 1e-9)) ?? steps[steps.length - 1],
+  ];
   const scale = scaleLog().domain([from, to]).range([0, 1]).clamp(true);
-  const first = Math.floor(Math.log10(from));
-  const decades = Array.from({ length: Math.ceil(Math.log10(to)) - first + 1 }, (_, i) => i + first);
-  const ticksOf = (/** @type {number[]} */ factors) =>
-    decades
-      .flatMap((decade) => factors.map((factor) => factor * 10 ** decade))
-      .filter((value) => value >= from * 0.999 && value <= to * 1.001)
-      .map((value) => ({ at: scale(value), label: label(value) }));
-  return {
-    title,
-    at: (value) => scale(value),
-    ticks(length, room) {
-      const all = ticksOf(isLong ? [1] : [1, 2, 5]);
-      const everyNth = (/** @type {number} */ step) => all.filter((_, i) => i % step === 0);
-      const stride = [1, 2, 3].find(
-        (step) => fit(everyNth(step), length, room).length === everyNth(step).length,
-      );
-      if (isLong && stride !== undefined) return everyNth(stride);
-      if (stride === 1) return all;
-      const [start, end] = [all[0], all[all.length - 1]];
-      const between = ticksOf([1]).filter(({ at }) => at > start.at && at < end.at);
-      return fitEnds([start, ...between, end], length, room);
-    },
-  };
+  const ticks = steps
+    .filter((step) => step >= from && step <= to)
+    .map((value) => ({ at: scale(value), label: label(value) }));
+  const choices = [1, 2, 3, 4].map((stride) => ticks.filter((_, i) => (ticks.length - 1 - i) % stride === 0));
+  return axisOf(title, (value) => scale(value), [...choices, [ticks[0], ticks[ticks.length - 1]]]);
 }
 
 /**
+ * @param {Unit} unit
  * @param {string} title
- * @param {Iterable<number>} values milliseconds
- * @returns {Axis} from zero, or logarithmic where the values differ by orders of magnitude
+ * @param {Iterable<number | null | undefined>} values at least one is a number
+ * @returns {Axis} from zero; times that differ by orders of magnitude have a log scale
  */
-export function latencyAxis(title, values) {
-  let [low, high] = [Number.POSITIVE_INFINITY, 0];
-  for (const value of values) {
-    if (value > 0 && value < low) low = value;
-    if (value > high) high = value;
-  }
-  if (high > LOG_FROM * low) return logAxis(`${title} (log scale)`, low, high, latencyLabel);
-  return linearAxis({ title, high, label: latencyLabeller(high) });
+export function valueAxis(unit, title, values) {
+  const all = [...values];
+  const [, high] = extent(all);
+  const [low] = extent(all.map((value) => (value === 0 ? null : value)));
+  if (unit === 'ms' && high > LOG_FROM * low) return logAxis(`${title} (log scale)`, low, high, latencyLabel);
+  return linearAxis({ title, high, label: labelOf(unit, high) });
 }
 
-/** @param {number} high milliseconds, the largest value @returns {(ms: number) => string} all in one unit */
-export function latencyLabeller(high) {
-  const [unit, ms] = high >= 999.5 ? ['s', 1000] : high >= 0.0995 || high === 0 ? ['ms', 1] : ['µs', 0.001];
-  return (value) => `${numberLabel(value / Number(ms))} ${unit}`;
+/**
+ * @param {Unit} unit @param {number[]} values at least one
+ * @returns {Axis} that need not begin at zero, for differences between values
+ */
+export function rangeAxis(unit, values) {
+  const [low, high] = extent(values);
+  if (unit === 'ms' && low > 0 && high > LOG_FROM * low) return logAxis('log scale', low, high, latencyLabel);
+  const margin = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
+  const start = low >= 0 ? Math.max(0, low - margin) : low - margin;
+  return linearAxis({ title: '', low: start, high: high + margin, label: labelOf(unit, high) });
 }
 
-/** @param {number} ms @returns {string} each in its own unit, as formatLatency chooses it */
-export function latencyLabel(ms) {
+/** @param {Unit} unit @param {number} high the largest value @returns {Label} all times in one unit */
+function labelOf(unit, high) {
+  if (unit === '/s') return (value) => `${compactLabel(value)}/s`;
+  if (unit === 'fraction') return (value) => `${numberLabel(value * 100)} %`;
+  const [name, ms] = high >= 999.5 ? ['s', 1000] : high >= 0.0995 || high === 0 ? ['ms', 1] : ['µs', 0.001];
+  return (value) => `${numberLabel(value / Number(ms))} ${name}`;
+}
+
+/** @type {Label} milliseconds, each in its own unit, as formatLatency chooses it */
+function latencyLabel(ms) {
   if (ms < 0.0995) return `${numberLabel(ms * 1000)} µs`;
   return ms < 999.5 ? `${numberLabel(ms)} ms` : `${numberLabel(ms / 1000)} s`;
 }
@@ -157,92 +148,63 @@ export function latencyLabel(ms) {
 /** @param {number} value @returns {string} `9,000`, `12.5 k`, `3 M` */
 export function compactLabel(value) {
   if (Math.abs(value) >= 1e6) return `${numberLabel(value / 1e6)} M`;
-  if (Math.abs(value) >= 1e4) return `${numberLabel(value / 1e3)} k`;
-  return numberLabel(value);
+  return Math.abs(value) >= 1e4 ? `${numberLabel(value / 1e3)} k` : numberLabel(value);
 }
 
 /** @param {number} value @returns {string} without the noise of binary fractions */
-export function numberLabel(value) {
+function numberLabel(value) {
   return formatCount(Number(value.toPrecision(10)));
 }
 
-/** @param {number} value above zero @param {number[]} factors descending: round down; ascending: round up */
-function roundTo(value, factors) {
-  const power = 10 ** Math.floor(Math.log10(value));
-  const isDown = factors[0] > 1;
-  const factor = factors.find((one) =>
-    isDown ? one * power <= value * (1 + 1e-9) : one * power >= value * (1 - 1e-9),
-  );
-  return power * (factor ?? (isDown ? 1 : 10));
-}
-
-const TIME_UNITS = Object.freeze([
-  { name: 's', seconds: 1, upTo: 180 },
-  { name: 'min', seconds: 60, upTo: 3 * 3600 },
-  { name: 'h', seconds: 3600, upTo: 4 * 86_400 },
-  { name: 'days', seconds: 86_400, upTo: Number.POSITIVE_INFINITY },
-]);
-
-const TIME_STEPS = Object.freeze([
-  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800,
-  604_800, 1_209_600, 2_419_200,
-]);
+/** @type {[name: string, seconds: number, upTo: number][]} */
+const TIME_UNITS = [
+  ['s', 1, 180],
+  ['min', 60, 3 * 3600],
+  ['h', 3600, 4 * 86_400],
+  ['days', 86_400, Number.POSITIVE_INFINITY],
+];
 
 /** @param {number} seconds length of the chart @returns {Axis} its values are seconds from the start */
 export function timeAxis(seconds) {
   const end = Math.max(1, seconds);
-  const unit = TIME_UNITS.find(({ upTo }) => end <= upTo) ?? TIME_UNITS[3];
-  const steps = TIME_STEPS.filter((step) => step % unit.seconds === 0);
-  const label = (/** @type {number} */ at) => formatCount(at / unit.seconds);
-  return {
-    title: `time since the start, ${unit.name}`,
-    at: (value) => value / end,
-    ticks(length, room) {
-      const widest = room(label(Math.ceil(end / unit.seconds) * unit.seconds));
-      const step = steps.find((candidate) => (candidate / end) * length >= widest) ?? steps[steps.length - 1];
-      const ticks = Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, i) => ({
-        at: (i * step) / end,
-        label: label(i * step),
-      }));
-      return fit(ticks, length, room);
-    },
-  };
+  const [name, size] = TIME_UNITS.find(([, , upTo]) => end <= upTo) ?? TIME_UNITS[3];
+  const scale = scaleLinear().domain([0, end / size]);
+  const choices = [20, 10, 5, 3, 2].map((count) =>
+    scale
+      .ticks(count)
+      .filter(Number.isInteger)
+      .map((value) => ({ at: scale(value), label: formatCount(value) })),
+  );
+  return axisOf(`time since the start, ${name}`, (value) => value / end, choices);
 }
 
 /**
  * The steps from 90 to 99 and from 99 to 99.9 % have the same length.
- *
  * @param {number} end in nines: log10(1 / (1 - share)) of the largest share
  * @returns {Axis} its values are nines
  */
 export function percentileAxis(end) {
   const nines = Array.from({ length: Math.floor(end + 1e-9) }, (_, i) => i + 1);
   const half = Math.log10(2);
+  // Strides count back from the last nine, so that the highest has its label.
+  const choices = Array.from({ length: nines.length + 1 }, (_, i) => i + 1).flatMap((stride) => {
+    const some = nines.filter((nine) => (nines.length - nine) % stride === 0);
+    return [
+      [0, half, ...some],
+      [half, ...some],
+      [0, ...some],
+    ];
+  });
   const tick = (/** @type {number} */ value) => ({ at: value / end, label: percentLabel(value) });
-  return {
-    title: 'percentile (log scale towards 100 %)',
-    at: (value) => value / end,
-    ticks(length, room) {
-      const has = (/** @type {Tick[]} */ some) => fit(some, length, room).length === some.length;
-      // Strides count back from the last nine, so that the highest has its label.
-      const strided = (/** @type {number} */ step) =>
-        nines.filter((nine) => (nines.length - nine) % step === 0);
-      const step = nines.find((one) => has(strided(one).map(tick))) ?? 1;
-      const labelled = strided(step).filter((nine) => has([half, nine].map(tick)));
-      const middle = [half, ...labelled].map(tick);
-      const zero = tick(0);
-      const first = has([zero, ...middle]) ? zero : { ...zero, label: '' };
-      const marks = nines
-        .filter((nine) => !labelled.includes(nine))
-        .map((nine) => ({ ...tick(nine), label: '' }));
-      return [first, ...middle, ...marks].sort((a, b) => a.at - b.at);
-    },
-  };
+  return axisOf(
+    'percentile (log scale towards 100 %)',
+    (value) => value / end,
+    choices.map((values) => values.map(tick)),
+  );
 }
 
 /** @param {number} nines log10(1 / (1 - share)) @returns {string} `50 %`, `99.9 %` */
 export function percentLabel(nines) {
-  const percent = 100 - 10 ** (2 - nines);
   if (nines === 0) return '0 %';
-  return `${Number(percent.toFixed(Math.max(1, Math.ceil(nines))))} %`;
+  return `${Number((100 - 10 ** (2 - nines)).toFixed(Math.max(1, Math.ceil(nines))))} %`;
 }

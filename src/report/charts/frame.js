@@ -6,22 +6,9 @@ import { escapeHtml } from '../html/escape.js';
 
 /** @import { Axis, Tick } from './axes.js' */
 
-/**
- * @typedef {object} Size
- * @property {'full' | 'wide' | 'narrow'} name
- * @property {number} width of the SVG
- * @property {number} height of the plot
- */
+/** @typedef {{name: 'full' | 'wide' | 'narrow', width: number, height: number}} Size width of the SVG, height of the plot */
 /** @typedef {{id: string, title: string, sizes: readonly Size[]}} Setting `id` of the figure, unique in the page */
-/**
- * @typedef {object} Place the plot; x and y take 0 to 1 along an axis
- * @property {number} left
- * @property {number} right
- * @property {number} top
- * @property {number} bottom
- * @property {(at: number) => number} x
- * @property {(at: number) => number} y
- */
+/** @typedef {ReturnType<typeof makePlace>} Place the plot */
 
 /** Of all text in a chart. Browsers show it at 0.85 to 1.3 times its size. */
 const FONT_SIZE = 13;
@@ -40,20 +27,16 @@ const FOOT = { titled: 48, bare: 30 };
 const WIDEST_LABELS = 0.3;
 
 /** @type {readonly Size[]} */
-export const SIZES = Object.freeze([
-  Object.freeze({ name: 'wide', width: 640, height: 220 }),
-  Object.freeze({ name: 'narrow', width: 340, height: 200 }),
-]);
+export const SIZES = [
+  { name: 'wide', width: 640, height: 220 },
+  { name: 'narrow', width: 340, height: 200 },
+];
 
 /** Of the main chart, which has the whole width of the page. @type {readonly Size[]} */
-export const MAIN_SIZES = Object.freeze([
-  Object.freeze({ name: 'full', width: 1240, height: 210 }),
-  ...SIZES,
-]);
+export const MAIN_SIZES = [{ name: 'full', width: 1240, height: 210 }, ...SIZES];
 
 /**
  * A chart with axes, in each size.
- *
  * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string, isUpright?: boolean}} parts `draw`
  *   fills the plot; `isUpright`: the grid is of the x axis
  */
@@ -62,31 +45,40 @@ export function frames(parts) {
 }
 
 /** @param {Parameters<typeof frames>[0]} parts @param {Size} size */
-function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, size) {
-  const yTicks = yAxis.ticks(size.height, () => LINE_HEIGHT);
-  const room = Math.min(widest(yTicks, 24), Math.floor(size.width * WIDEST_LABELS));
-  const { left, right, ticks: xTicks } = layOutX(xAxis, 10 + room, size.width);
+function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { name, width, height }) {
+  const yTicks = yAxis.ticks(height, () => LINE_HEIGHT);
+  const labels = Math.min(widest(yTicks, 24), Math.floor(width * WIDEST_LABELS));
+  const { left, right, ticks: xTicks } = layOutX(xAxis, 10 + labels, width);
   const top = yAxis.title === '' ? HEAD.bare : HEAD.titled;
-  const place = makePlace({ left, right, top, bottom: top + size.height });
+  const place = makePlace({ left, right, top, bottom: top + height });
   const { bottom, x, y } = place;
-  const grid = isUpright
-    ? xTicks.map(({ at }) => `<line class="grid" x1="${x(at)}" x2="${x(at)}" y1="${top}" y2="${bottom}"/>`)
-    : yTicks.map(({ at }) => `<line class="grid" x1="${left}" x2="${right}" y1="${y(at)}" y2="${y(at)}"/>`);
+  const line = (
+    /** @type {string} */ className,
+    /** @type {number} */ x1,
+    /** @type {number} */ x2,
+    /** @type {number} */ y1,
+    /** @type {number} */ y2,
+  ) => `<line class="${className}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}"/>`;
   const content = [
-    textAt({ x: 0, y: 14, text: yAxis.title, room: size.width }),
-    ...grid,
+    textAt({ x: 0, y: 14, text: yAxis.title, room: width }),
+    ...(isUpright
+      ? xTicks.map(({ at }) => line('grid', x(at), x(at), top, bottom))
+      : yTicks.map(({ at }) => line('grid', left, right, y(at), y(at)))),
     ...yTicks.map(({ at, label }) =>
       textAt({ x: left - 8, y: round(y(at) + 4.5), text: label, anchor: 'end', room: left - 10 }),
     ),
-    xAxisMarks(xTicks, place),
+    ...xTicks.flatMap(({ at, label }) => [
+      line('axis', x(at), x(at), bottom, bottom + 5),
+      textAt({ x: x(at), y: bottom + 22, text: label, anchor: 'middle' }),
+    ]),
     draw(place),
-    `<line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>`,
+    line('axis', left, right, bottom, bottom),
     textAt({ x: right, y: bottom + 43, text: xAxis.title, anchor: 'end', room: right }),
-    `<line class="cursor" x1="${left}" x2="${left}" y1="${top}" y2="${bottom}"/>`,
+    line('cursor', left, left, top, bottom),
   ];
-  const height = bottom + (xAxis.title === '' ? FOOT.bare : FOOT.titled);
-  const own = escapeHtml(`${id}-${size.name}`);
-  return `<svg class="chart ${size.name}" viewBox="0 0 ${size.width} ${height}" font-size="${FONT_SIZE}" role="img" aria-labelledby="${own}-title" aria-describedby="${own}-desc" data-left="${left}" data-right="${right}">
+  const whole = bottom + (xAxis.title === '' ? FOOT.bare : FOOT.titled);
+  const own = escapeHtml(`${id}-${name}`);
+  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" role="img" aria-labelledby="${own}-title" aria-describedby="${own}-desc" data-left="${left}" data-right="${right}">
 <title id="${own}-title">${escapeHtml(title)}</title>
 <desc id="${own}-desc">${escapeHtml(summary)}</desc>
 ${content.join('\n')}
@@ -95,7 +87,6 @@ ${content.join('\n')}
 
 /**
  * Both ends of the plot leave room for half of the widest label.
- *
  * @param {Axis} axis
  * @param {number} least x of the plot's start
  * @param {number} width of the SVG
@@ -114,25 +105,15 @@ function layOutX(axis, least, width) {
   }
 }
 
-/** @param {Tick[]} ticks @param {Place} place */
-function xAxisMarks(ticks, { x, bottom }) {
-  return ticks
-    .map(
-      ({ at, label }) =>
-        `<line class="axis" x1="${x(at)}" x2="${x(at)}" y1="${bottom}" y2="${bottom + (label === '' ? 3 : 5)}"/>${textAt({ x: x(at), y: bottom + 22, text: label, anchor: 'middle' })}`,
-    )
-    .join('\n');
-}
-
-/** @param {{left: number, right: number, top: number, bottom: number}} box @returns {Place} */
+/** @param {{left: number, right: number, top: number, bottom: number}} box with x and y of 0 to 1 along an axis */
 export function makePlace({ left, right, top, bottom }) {
   return {
     left,
     right,
     top,
     bottom,
-    x: (at) => round(left + at * (right - left)),
-    y: (at) => round(bottom - at * (bottom - top)),
+    x: (/** @type {number} */ at) => round(left + at * (right - left)),
+    y: (/** @type {number} */ at) => round(bottom - at * (bottom - top)),
   };
 }
 
@@ -178,17 +159,12 @@ const WIDE = 1.4;
 
 /** @param {string} text @param {number} size of the font @returns {number} in the unit of `size` */
 export function textWidth(text, size) {
-  let ems = 0;
-  for (const character of text) {
-    ems += WIDTHS.find(([pattern]) => pattern.test(character))?.[1] ?? WIDE;
-  }
-  return ems * size;
+  const ems = [...text].map((one) => WIDTHS.find(([pattern]) => pattern.test(one))?.[1] ?? WIDE);
+  return ems.reduce((sum, em) => sum + em, 0) * size;
 }
 
 /**
- * @param {string} text
- * @param {number} room in the unit of `size`
- * @param {number} size of the font
+ * @param {string} text @param {number} room @param {number} size of the font
  * @returns {string} the text, or its beginning with an ellipsis
  */
 export function ellipsize(text, room, size) {

@@ -4,55 +4,16 @@
  * or quote in quotes, quotes doubled.
  */
 import { kindOf } from '../../result/document.js';
-import { distinct } from '../layout.js';
 
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
 /** @import { RunSet } from '../../result/runs/run-set.js' */
 /** @import { Result, TimelineRow } from '../../result/schema.js' */
 
 /** @typedef {string | number | null | undefined} Field */
+/** @template Row @typedef {[heading: string, read: (row: Row) => Field]} Column */
 
 /** By kind. @type {Record<string, (document: any) => Field[][]>} */
 const ROWS = { result: timelineRows, 'run-set': runRows, propagation: certificateRows };
-
-/** `sent` is by the second of sending, all that follow by the second of the response. */
-const SECOND_COLUMNS = [
-  'second',
-  'time_utc',
-  'due',
-  'sent',
-  'succeeded',
-  'failed',
-  'p50_ms',
-  'p90_ms',
-  'p99_ms',
-  'max_ms',
-  'send_lag_p99_ms',
-];
-
-/** By heading. @type {[string, (result: Result) => Field][]} */
-const RUN_COLUMNS = [
-  ['started_utc', ({ startedAt }) => startedAt],
-  ['duration_s', ({ durationSeconds }) => rounded(durationSeconds)],
-  ['measurement', ({ measurement }) => measurement.verdict],
-  ['planned', ({ totals }) => totals.planned],
-  ['sent', ({ totals }) => totals.sent],
-  ['succeeded', ({ totals }) => totals.succeeded],
-  ['failed', ({ totals }) => totals.failed],
-  ['dropped', ({ totals }) => totals.dropped],
-  ['never_sent', ({ totals }) => totals.neverSent],
-  ['succeeded_per_second', ({ rates }) => Number(rates.perSecond.toPrecision(12))],
-  ['mean_ms', ({ latencyMs }) => rounded(latencyMs.response.mean)],
-  ['min_ms', ({ latencyMs }) => rounded(latencyMs.response.min)],
-  ['p50_ms', ({ latencyMs }) => rounded(latencyMs.response.p50)],
-  ['p90_ms', ({ latencyMs }) => rounded(latencyMs.response.p90)],
-  ['p95_ms', ({ latencyMs }) => rounded(latencyMs.response.p95)],
-  ['p99_ms', ({ latencyMs }) => rounded(latencyMs.response.p99)],
-  ['p999_ms', ({ latencyMs }) => rounded(latencyMs.response.p999)],
-  ['max_ms', ({ latencyMs }) => rounded(latencyMs.response.max)],
-  ['service_p99_ms', ({ latencyMs }) => rounded(latencyMs.service.p99)],
-  ['send_lag_p99_ms', ({ latencyMs }) => rounded(latencyMs.sendLag.p99)],
-];
 
 /** @param {Result | RunSet | Propagation} document @returns {string} ends with a line break */
 export function render(document) {
@@ -61,33 +22,41 @@ export function render(document) {
     .join('');
 }
 
-/** @param {Result} result @returns {Field[][]} the first is the heading */
+/** @template Row @param {Column<Row>[]} columns @param {Row[]} rows @returns {Field[][]} the first is the heading */
+function tableOf(columns, rows) {
+  return [columns.map(([heading]) => heading), ...rows.map((row) => columns.map(([, read]) => read(row)))];
+}
+
+/** @param {Result} result `sent` is by the second of sending, all that follow by the second of the response */
 function timelineRows({ startedAt, timeline, stages = [] }) {
-  const failures = failureNames(timeline);
+  const failures = [...new Set(timeline.flatMap((row) => Object.keys(row.failures ?? {})))].sort();
   const start = Date.parse(startedAt);
-  /** @type {Field[][]} */
-  const rows = timeline.map((row) => [
-    row.second,
-    new Date(start + row.second * 1000).toISOString(),
-    ...(stages.length === 0 ? [] : [stageAt(stages, row.second)]),
-    row.due,
-    row.sent,
-    row.succeeded,
-    row.failed,
-    ...[row.p50, row.p90, row.p99, row.max, row.lag99].map(rounded),
-    ...failures.map((name) => failedWith(row, name)),
-  ]);
-  const [second, time, ...others] = SECOND_COLUMNS;
-  const columns = stages.length === 0 ? SECOND_COLUMNS : [second, time, 'stage', ...others];
-  /** @type {Field[]} */
-  const heading = [...columns, ...failures.map((name) => `failed_${name}`)];
-  return [heading, ...rows];
+  /** @type {Column<TimelineRow>} */
+  const stage = ['stage', ({ second }) => stageAt(stages, second)];
+  /** @type {Column<TimelineRow>[]} */
+  const columns = [
+    ['second', ({ second }) => second],
+    ['time_utc', ({ second }) => new Date(start + second * 1000).toISOString()],
+    ...(stages.length === 0 ? [] : [stage]),
+    ['due', ({ due }) => due],
+    ['sent', ({ sent }) => sent],
+    ['succeeded', ({ succeeded }) => succeeded],
+    ['failed', ({ failed }) => failed],
+    ['p50_ms', ({ p50 }) => rounded(p50)],
+    ['p90_ms', ({ p90 }) => rounded(p90)],
+    ['p99_ms', ({ p99 }) => rounded(p99)],
+    ['max_ms', ({ max }) => rounded(max)],
+    ['send_lag_p99_ms', ({ lag99 }) => rounded(lag99)],
+    ...failures.map(
+      (name) => /** @type {Column<TimelineRow>} */ ([`failed_${name}`, (row) => failedWith(row, name)]),
+    ),
+  ];
+  return tableOf(columns, timeline);
 }
 
 /**
- * @param {NonNullable<Result['stages']>} stages
- * @param {number} second
- * @returns {string | null} the one that it begins in; null: after the last of them
+ * @param {NonNullable<Result['stages']>} stages @param {number} second
+ * @returns {string | null} the one that it begins in; null: after the last
  */
 function stageAt(stages, second) {
   const last = stages[stages.length - 1];
@@ -95,79 +64,82 @@ function stageAt(stages, second) {
   return stages.findLast(({ startSeconds }) => startSeconds <= second)?.name ?? null;
 }
 
-/**
- * @param {TimelineRow} row
- * @param {string} name of an outcome, which may be that of a property of every object
- * @returns {number | null}
- */
+/** @param {TimelineRow} row @param {string} name of an outcome, which may be that of a property of every object */
 function failedWith({ failures }, name) {
   if (failures === undefined) return null;
   return Object.hasOwn(failures, name) ? failures[name] : 0;
 }
 
-/**
- * @param {TimelineRow[]} timeline
- * @returns {string[]} outcomes that some second failed with, in alphabetical order
- */
-function failureNames(timeline) {
-  return [...new Set(timeline.flatMap(({ failures }) => Object.keys(failures ?? {})))].sort();
-}
+const LATENCIES = /** @type {const} */ (['mean', 'min', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
 
-/** @param {RunSet} runSet @returns {Field[][]} the first is the heading */
+/** @param {RunSet} runSet */
 function runRows({ runs, summary }) {
+  /** @typedef {{result: Result, name: string}} Run */
+  const count = (
+    /** @type {string} */ heading,
+    /** @type {keyof Result['totals']} */ key = /** @type {any} */ (heading),
+  ) => /** @type {Column<Run>} */ ([heading, ({ result }) => result.totals[key]]);
+  const time = (
+    /** @type {string} */ heading,
+    /** @type {keyof Result['latencyMs']} */ series,
+    /** @type {typeof LATENCIES[number]} */ key,
+  ) => /** @type {Column<Run>} */ ([heading, ({ result }) => rounded(result.latencyMs[series][key])]);
   const requirements = [...new Set(runs.flatMap((run) => run.requirements.map(({ text }) => text)))];
-  const rows = runs.map((result, i) => [
-    i + 1,
-    leftOutFor(summary, `run ${i + 1}`),
-    ...RUN_COLUMNS.map(([, read]) => read(result)),
-    ...requirements.map((text) => result.requirements.find((one) => one.text === text)?.verdict),
-  ]);
-  const headings = RUN_COLUMNS.map(([heading]) => heading);
-  return [['run', 'left_out', ...headings, ...requirements.map((text) => `requirement_${text}`)], ...rows];
-}
-
-/**
- * @param {RunSet['summary']} summary
- * @param {string} name
- * @returns {Field} why; empty where the run counts
- */
-function leftOutFor({ leftOut }, name) {
-  return leftOut.find(({ run }) => run === name)?.why;
-}
-
-/** @param {Propagation} found @returns {Field[][]} the first is the heading */
-function certificateRows({ rows, nodes }) {
-  return [
-    [
-      'certificate',
-      'outcome',
-      'failure',
-      'revoke_ms',
-      'node',
-      'node_outcome',
-      'before',
-      'lower_ms',
-      'upper_ms',
-    ],
-    ...rows.flatMap(({ certificate, outcome, failure, revokeMs, nodes: own }) => {
-      /** @type {Field[]} */
-      const head = [certificate, outcome, failure, rounded(revokeMs)];
-      if (own.length === 0) return [[...head, null, null, null, null, null]];
-      return own.map((node, i) => [
-        ...head,
-        nodes[i].url,
-        node.outcome,
-        node.before,
-        rounded(node.interval?.lowerMs),
-        rounded(node.interval?.upperMs),
-      ]);
-    }),
+  /** @type {Column<Run>[]} */
+  const columns = [
+    ['run', ({ name }) => name.replace('run ', '')],
+    ['left_out', ({ name }) => summary.leftOut.find(({ run }) => run === name)?.why],
+    ['started_utc', ({ result }) => result.startedAt],
+    ['duration_s', ({ result }) => rounded(result.durationSeconds)],
+    ['measurement', ({ result }) => result.measurement.verdict],
+    ...[count('planned'), count('sent'), count('succeeded'), count('failed'), count('dropped')],
+    count('never_sent', 'neverSent'),
+    ['succeeded_per_second', ({ result }) => Number(result.rates.perSecond.toPrecision(12))],
+    ...LATENCIES.map((key) => time(`${key}_ms`, 'response', key)),
+    time('service_p99_ms', 'service', 'p99'),
+    time('send_lag_p99_ms', 'sendLag', 'p99'),
+    ...requirements.map(
+      (text) =>
+        /** @type {Column<Run>} */ ([
+          `requirement_${text}`,
+          ({ result }) => result.requirements.find((one) => one.text === text)?.verdict,
+        ]),
+    ),
   ];
+  return tableOf(
+    columns,
+    runs.map((result, i) => ({ result, name: `run ${i + 1}` })),
+  );
+}
+
+/** @param {Propagation} found */
+function certificateRows({ rows, nodes }) {
+  const lines = rows.flatMap((row) =>
+    (row.nodes.length === 0 ? [undefined] : row.nodes).map((node, i) => ({
+      row,
+      node,
+      url: node && nodes[i].url,
+    })),
+  );
+  return tableOf(
+    [
+      ['certificate', ({ row }) => row.certificate],
+      ['outcome', ({ row }) => row.outcome],
+      ['failure', ({ row }) => row.failure],
+      ['revoke_ms', ({ row }) => rounded(row.revokeMs)],
+      ['node', ({ url }) => url],
+      ['node_outcome', ({ node }) => node?.outcome],
+      ['before', ({ node }) => node?.before],
+      ['lower_ms', ({ node }) => rounded(node?.interval?.lowerMs)],
+      ['upper_ms', ({ node }) => rounded(node?.interval?.upperMs)],
+    ],
+    lines,
+  );
 }
 
 /** @param {Field} value */
 function field(value) {
-  const text = distinct(String(value ?? ''));
+  const text = String(value ?? '');
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -4,10 +4,9 @@
  *
  * - Starts are relative. A reader takes them for absolute unless they are a year before StartTime, or a BaseTime is given:
  *   it is.
- * - A reader asked for a range stops at the first start behind it, so starts never go down: what covers the whole run
- *   stands first.
+ * - A reader of a range stops at the first start behind it, so starts never go down: what covers the whole run stands first.
  * - Service time and send lag are known of the whole run only: one interval each, tagged. HistogramLogProcessor leaves
- *   tagged intervals out unless asked (-tag service), so by default it adds up the response times, and those alone.
+ *   tagged intervals out unless it gets -tag service, so by default it adds up the response times, and those alone.
  * - Histograms are in microseconds, and max is in milliseconds (the reader skips it). HistogramLogProcessor takes values
  *   for nanoseconds and divides by 1,000,000 to print milliseconds; -outputValueUnitRatio 1000 makes that right.
  */
@@ -15,11 +14,10 @@ import { createHistogram, encodeHistogram } from '../../common/histogram.js';
 import { formatCount } from '../../common/units.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
 import { subjectPhrase } from '../describe/words.js';
-import { clean } from '../layout.js';
 
 /** @import { Result } from '../../result/schema.js' */
 
-/** @typedef {{tag?: string, start: number, seconds: number, maxMs: number | null, histogram: string | null}} Interval */
+/** @typedef {{tag?: string, start: number, seconds: number, max: number | null, histogram: string | null}} Interval max in ms */
 
 const UNITS =
   'Values are in microseconds, Interval_Max in milliseconds: HistogramLogProcessor -outputValueUnitRatio 1000';
@@ -29,69 +27,48 @@ const LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Comp
 
 /** @param {Result} result @returns {string} ends with a newline */
 export function render(result) {
-  const startedAt = `${(Date.parse(result.startedAt) / 1000).toFixed(3)} (seconds since epoch)`;
-  const neverSent = neverSentIntervals(result);
+  const { startedAt, tool, timeline, latencyMs, durationSeconds, outcomeDetails } = result;
+  const time = `${(Date.parse(startedAt) / 1000).toFixed(3)} (seconds since epoch)`;
+  const whole = { start: 0, seconds: durationSeconds };
+  const tagged = /** @type {const} */ (['service', 'sendLag']).map((tag) => ({
+    tag,
+    ...whole,
+    ...latencyMs[tag],
+  }));
+  // Requests that were due and never sent belong to the response times of the run, but to no second of it.
+  const neverSent = outcomeDetails.never_sent?.latencyMs.response;
+  const hasNeverSent = isBySecond(result) && neverSent !== undefined && neverSent.count > 0;
+  const last = hasNeverSent ? [{ start: timeline.length, seconds: 1, ...neverSent }] : [];
   const comments = [
-    `vault-pki-load ${result.tool.version}: ${subjectPhrase(result)}`,
+    `vault-pki-load ${tool.version}: ${subjectPhrase(result)}`,
     '[Histogram log format version 1.3]',
-    `[StartTime: ${startedAt}, ${result.startedAt}]`,
-    `[BaseTime: ${startedAt}]`,
+    `[StartTime: ${time}, ${startedAt}]`,
+    `[BaseTime: ${time}]`,
     UNITS,
     TAGS,
-    ...(neverSent.length === 0 ? [] : [neverSentComment(result)]),
-  ].map((text) => `#${clean(text)}`);
-  const intervals = [...wholeIntervals(result), ...responseIntervals(result), ...neverSent];
-  return `${[...comments, LEGEND, ...intervals.map(intervalLine)].join('\n')}\n`;
-}
-
-/** @param {Result} result @returns {Interval[]} */
-function wholeIntervals({ latencyMs, durationSeconds }) {
-  return /** @type {const} */ (['service', 'sendLag']).map((tag) => {
-    const { max: maxMs, histogram } = latencyMs[tag];
-    return { tag, start: 0, seconds: durationSeconds, maxMs, histogram };
-  });
+    ...last.map(
+      ({ count }) =>
+        `The last interval is no second of the run: ${formatCount(count)} requests, due and never sent, by the age they reached`,
+    ),
+  ].map((text) => `#${text}`);
+  const responses = isBySecond(result) ? secondIntervals(result) : [{ ...whole, ...latencyMs.response }];
+  return `${[...comments, LEGEND, ...[...tagged, ...responses, ...last].map(intervalLine)].join('\n')}\n`;
 }
 
 /**
  * @param {Result} result
- * @returns {Interval[]} one a second, in the first hour (see engine/recording/spans.js); of an older result, which has no histograms by
- *   the second, one of the whole run
+ * @returns {Interval[]} one a second, in the first hour; from then on, seconds share one (see engine/recording/spans.js)
  */
-function responseIntervals(result) {
-  const { timeline, latencyMs, durationSeconds } = result;
-  if (!isBySecond(result)) {
-    const { max: maxMs, histogram } = latencyMs.response;
-    return [{ start: 0, seconds: durationSeconds, maxMs, histogram }];
-  }
-  return timeline.flatMap(({ second, histogram = null, histogramSeconds = 1 }) => {
+function secondIntervals({ timeline }) {
+  return timeline.flatMap(({ second, histogram = null, histogramSeconds: seconds = 1 }) => {
     if (histogram === null && second >= FINE_SECONDS) return [];
-    const start = second + 1 - histogramSeconds;
-    const longest = timeline.slice(start, second + 1).map(({ max }) => max ?? 0);
-    return [{ start, seconds: histogramSeconds, maxMs: Math.max(...longest), histogram }];
+    const start = second + 1 - seconds;
+    const max = Math.max(...timeline.slice(start, second + 1).map((row) => row.max ?? 0));
+    return [{ start, seconds, max, histogram }];
   });
 }
 
-/**
- * Requests that were due and never sent belong to the response times of the run, but to no second of it: they are an
- * interval behind the last one.
- *
- * @param {Result} result
- * @returns {Interval[]} none where there are no such requests, or where the whole run is one interval that has them
- */
-function neverSentIntervals(result) {
-  const response = result.outcomeDetails.never_sent?.latencyMs.response;
-  if (!isBySecond(result) || response === undefined || response.count === 0) return [];
-  const { max: maxMs, histogram } = response;
-  return [{ start: result.timeline.length, seconds: 1, maxMs, histogram }];
-}
-
-/** @param {Result} result */
-function neverSentComment({ outcomeDetails }) {
-  const { count } = outcomeDetails.never_sent;
-  return `The last interval is no second of the run: ${formatCount(count)} requests, due and never sent, by the age they reached`;
-}
-
-/** @param {Result} result */
+/** @param {Result} result @returns {boolean} whether it has histograms by the second, as older ones do not */
 function isBySecond({ timeline }) {
   return timeline
     .slice(0, FINE_SECONDS)
@@ -99,8 +76,8 @@ function isBySecond({ timeline }) {
 }
 
 /** @param {Interval} interval */
-function intervalLine({ tag, start, seconds, maxMs, histogram }) {
-  const times = [start, seconds, maxMs ?? 0].map((value) => value.toFixed(3));
+function intervalLine({ tag, start, seconds, max, histogram }) {
+  const times = [start, seconds, max ?? 0].map((value) => value.toFixed(3));
   const fields = [...times, histogram ?? encodeHistogram(createHistogram())];
   return (tag === undefined ? fields : [`Tag=${tag}`, ...fields]).join(',');
 }

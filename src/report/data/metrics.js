@@ -14,7 +14,7 @@
 /** @typedef {NumberMetric | LatencyMetric} Metric */
 
 /** Outcomes of requests that were not sent; they have metrics of their own. */
-const UNSENT = new Set(['dropped', 'never_sent']);
+const UNSENT = ['dropped', 'never_sent'];
 
 /** Label and key of a latency block. */
 export const QUANTILES = /** @type {const} */ ([
@@ -32,11 +32,11 @@ const TIMES = /** @type {const} */ ([
   ['send_lag', 'sendLag'],
 ]);
 
-const REQUIREMENT_STATES = /** @type {const} */ (['met', 'not met', 'not proven']);
+const REQUIREMENT_STATES = ['met', 'not met', 'not proven'];
+const MEASUREMENT_STATES = ['valid', 'suspect', 'invalid'];
+
 /** Stages times operations: a series each, several metrics long. */
 const MOST_STAGE_SERIES = 100;
-
-const MEASUREMENT_STATES = /** @type {const} */ (['valid', 'suspect', 'invalid']);
 
 /** @type {Record<Result['requirements'][number]['unit'], {name: string, factor: number}>} */
 const REQUIREMENT_UNITS = {
@@ -56,8 +56,7 @@ export function metricsOf(result) {
   return [
     ...aboutRun(result),
     ...requests(result),
-    ...answers(result),
-    ...rates(result),
+    ...responses(result),
     ...times(result),
     ...stages(result),
     ...requirements(result),
@@ -65,26 +64,33 @@ export function metricsOf(result) {
   ];
 }
 
-/** @param {Result} result @returns {Metric[]} */
-function aboutRun({ startedAt, durationSeconds, unfinished, interrupted }) {
-  const start = Date.parse(startedAt) / 1000;
+/** @param {Result} result @returns {Metric[]} of an open loop in stages, each stage has its own offered rate */
+function aboutRun({ startedAt, durationSeconds, unfinished, interrupted, rates, load }) {
+  const { ratePerSecond, stageCount } = load;
+  const offered = ratePerSecond === null || stageCount !== undefined ? [] : one(exact(ratePerSecond));
+  const rate = '{request}/s';
   return [
-    gauge('start_time', 's', 'Start of the measured part, since the epoch.', one(start)),
+    gauge(
+      'start_time',
+      's',
+      'Start of the measured part, since the epoch.',
+      one(Date.parse(startedAt) / 1000),
+    ),
     gauge('duration', 's', 'Wall time of the measured part, so far.', one(durationSeconds)),
     gauge('running', '{run}', '1 while the run goes on.', one(unfinished ? 1 : 0)),
     gauge('interrupted', '{run}', '1 where the run was ended before its time.', one(interrupted ? 1 : 0)),
+    gauge('offered', rate, 'Rate of an open loop, as planned.', offered),
+    gauge('succeeded', rate, 'Successes a second over the measured part.', one(exact(rates.perSecond))),
+    gauge('succeeded_per_second_max', '{request}', 'Successes in the best second.', one(rates.peakOneSecond)),
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {Metric[]} those never sent are no counter: while the run goes on, they become fewer
- */
+/** @param {Result} result @returns {Metric[]} those never sent are no counter: during the run, they become fewer */
 function requests({ operations, totals }) {
   const blocks = Object.entries(operations);
   const sent = blocks.flatMap(([operation, { outcomeDetails }]) =>
     Object.entries(outcomeDetails)
-      .filter(([outcome]) => !UNSENT.has(outcome))
+      .filter(([outcome]) => !UNSENT.includes(outcome))
       .map(([outcome, { count, success }]) => ({
         labels: { operation, outcome, result: success ? 'success' : 'failure' },
         value: count,
@@ -92,57 +98,40 @@ function requests({ operations, totals }) {
   );
   const each = (/** @type {'dropped' | 'neverSent'} */ key) =>
     blocks.map(([operation, block]) => ({ labels: { operation }, value: block.totals[key] }));
+  const [request, ofDropped, ofNeverSent] = [
+    '{request}',
+    'Arrivals dropped because every connection was busy; counted when the run has ended.',
+    'Planned requests that were never sent; during the run, all without a response yet, dropped ones among them.',
+  ];
   return [
-    gauge('requests_planned', '{request}', 'Requests that the plan asks for.', one(totals.planned)),
-    counter('requests', '{request}', 'Requests that were sent, by what came of them.', sent),
-    counter(
-      'requests_dropped',
-      '{request}',
-      'Arrivals dropped because every connection was busy; counted when the run has ended.',
-      each('dropped'),
-    ),
-    gauge(
-      'requests_never_sent',
-      '{request}',
-      'Planned requests that were never sent; while the run goes on, all that are not answered yet, dropped ones among them.',
-      each('neverSent'),
-    ),
+    gauge('requests_planned', request, 'Planned requests.', one(totals.planned)),
+    counter('requests', request, 'Requests sent, by outcome.', sent),
+    counter('requests_dropped', request, ofDropped, each('dropped')),
+    gauge('requests_never_sent', request, ofNeverSent, each('neverSent')),
   ];
 }
 
 /** @param {Result} result @returns {Metric[]} */
-function answers({ operations }) {
+function responses({ operations }) {
   const blocks = Object.entries(operations);
   const each = (/** @type {'checked' | 'passed' | 'unchecked'} */ key) =>
     blocks.map(([operation, { verification }]) => ({ labels: { operation }, value: verification[key] }));
   const failures = blocks.flatMap(([operation, { verification }]) =>
     Object.entries(verification.failures).map(([rule, value]) => ({ labels: { operation, rule }, value })),
   );
-  const answer = '{answer}';
+  const unit = '{answer}';
   return [
-    counter('answers.checked', answer, 'Responses that were checked in full.', each('checked')),
-    counter('answers.passed', answer, 'Checked responses that passed every check.', each('passed')),
-    counter('answers.unchecked', answer, 'Successful responses that were not checked.', each('unchecked')),
-    counter('answers.failed', answer, 'Checked responses by the rule that they broke.', failures),
-  ];
-}
-
-/** @param {Result} result @returns {Metric[]} */
-function rates({ rates: { perSecond, peakOneSecond }, load: { ratePerSecond, stageCount } }) {
-  // Of stages each has its own.
-  const offered = ratePerSecond === null || stageCount !== undefined ? [] : one(exact(ratePerSecond));
-  const succeeded = one(exact(perSecond));
-  return [
-    gauge('offered', '{request}/s', 'Rate of an open loop, as planned.', offered),
-    gauge('succeeded', '{request}/s', 'Successes a second over the measured part.', succeeded),
-    gauge('succeeded_per_second_max', '{request}', 'Successes in the best second.', one(peakOneSecond)),
+    counter('answers.checked', unit, 'Responses that were checked in full.', each('checked')),
+    counter('answers.passed', unit, 'Checked responses that passed every check.', each('passed')),
+    counter('answers.unchecked', unit, 'Successful responses that were not checked.', each('unchecked')),
+    counter('answers.failed', unit, 'Checked responses by the rule that they broke.', failures),
   ];
 }
 
 /** @param {Result} result @returns {Metric[]} */
 function times({ operations, latencyMs }) {
   const blocks = Object.entries(operations);
-  const responses = blocks.flatMap(([operation, { outcomeDetails }]) =>
+  const byOutcome = blocks.flatMap(([operation, { outcomeDetails }]) =>
     Object.entries(outcomeDetails)
       .filter(([outcome]) => outcome !== 'dropped')
       .map(([outcome, details]) => ({ labels: { operation, outcome }, latency: details.latencyMs.response })),
@@ -153,33 +142,18 @@ function times({ operations, latencyMs }) {
   const longest = all.flatMap(({ labels, latency: { max } }) =>
     max === null ? [] : [{ labels, value: exact(max / 1000) }],
   );
+  const [ofResponse, ofService, ofLag] = [
+    'From when a request was due to the end of its response.',
+    'From when a request was sent to the end of its response.',
+    'From when a request was due to when it was sent.',
+  ];
   return [
-    latency(
-      'histogram',
-      'response_time',
-      'From when a request was due to the end of its response.',
-      responses,
-    ),
-    latency(
-      'histogram',
-      'service_time',
-      'From when a request was sent to the end of its response.',
-      whole('service'),
-    ),
-    latency('histogram', 'send_lag', 'From when a request was due to when it was sent.', whole('sendLag')),
-    latency(
-      'percentiles',
-      'latency',
-      'Percentiles of the whole run, finer than the buckets of its histograms.',
-      all,
-    ),
+    latency('histogram', 'response_time', ofResponse, byOutcome),
+    latency('histogram', 'service_time', ofService, whole('service')),
+    latency('histogram', 'send_lag', ofLag, whole('sendLag')),
+    latency('percentiles', 'latency', 'Percentiles, finer than the buckets of the histograms.', all),
     gauge('latency_max', 's', 'The longest of the whole run.', longest),
   ];
-}
-
-/** @param {{operation?: string, stage?: string}} scope @returns {Labels} */
-function scopeLabels({ operation, stage }) {
-  return { ...(operation === undefined ? {} : { operation }), ...(stage === undefined ? {} : { stage }) };
 }
 
 /**
@@ -192,91 +166,72 @@ function stages({ stages: all = [], load: { model } }) {
   const each = shown.flatMap(({ name: stage, operations }) =>
     Object.entries(operations).map(([operation, block]) => ({ labels: { operation, stage }, block })),
   );
-  const blocks =
-    each.length > MOST_STAGE_SERIES
-      ? shown.map(({ name: stage, ...block }) => ({ labels: { stage }, block }))
-      : each;
+  const wholes = shown.map(({ name: stage, ...block }) => ({ labels: { stage }, block }));
+  const blocks = each.length > MOST_STAGE_SERIES ? wholes : each;
   const counts = (/** @type {'sent' | 'succeeded' | 'errors'} */ key) =>
     blocks.map(({ labels, block }) => ({ labels, value: block.totals[key] }));
-  const level = (/** @type {'least' | 'most'} */ bound) =>
-    shown.map(({ name: stage, level: { [bound]: value } }) => ({
-      labels: { stage, bound },
-      value: exact(value),
-    }));
-  const levels = [...level('least'), ...level('most')];
-  const request = '{request}';
+  const levels = /** @type {const} */ (['least', 'most']).flatMap((bound) =>
+    shown.map(({ name: stage, level }) => ({ labels: { stage, bound }, value: exact(level[bound]) })),
+  );
+  const [open, closed] = model === 'open' ? [levels, []] : [[], levels];
+  const rates = blocks.map(({ labels, block }) => ({ labels, value: exact(block.rates.perSecond) }));
+  const latencies = blocks.map(({ labels, block }) => ({ labels, latency: block.latencyMs.response }));
+  const [request, ofErrors] = [
+    '{request}',
+    'Requests due in a stage that failed, were dropped or waited to the end.',
+  ];
   return [
-    gauge(
-      'stage.offered',
-      '{request}/s',
-      'Rate of a stage of an open loop, as planned.',
-      model === 'open' ? levels : [],
-    ),
-    gauge(
-      'stage.in_flight',
-      request,
-      'In flight in a stage of a closed loop, as planned.',
-      model === 'open' ? [] : levels,
-    ),
+    gauge('stage.offered', '{request}/s', 'Rate of a stage of an open loop, as planned.', open),
+    gauge('stage.in_flight', request, 'In flight in a stage of a closed loop, as planned.', closed),
     counter('stage.requests', request, 'Requests that were due in a stage, and sent.', counts('sent')),
     counter('stage.requests_succeeded', request, 'Those of them that succeeded.', counts('succeeded')),
-    gauge(
-      'stage.errors',
-      request,
-      'Requests due in a stage that failed, were dropped or waited to the end.',
-      counts('errors'),
-    ),
-    gauge(
-      'stage.succeeded',
-      '{request}/s',
-      'Successes a second over a stage.',
-      blocks.map(({ labels, block }) => ({ labels, value: exact(block.rates.perSecond) })),
-    ),
-    latency(
-      'percentiles',
-      'stage.latency',
-      'Percentiles of the response times of what was due in a stage.',
-      blocks.map(({ labels, block }) => ({ labels, latency: block.latencyMs.response })),
-    ),
+    gauge('stage.errors', request, ofErrors, counts('errors')),
+    gauge('stage.succeeded', '{request}/s', 'Successes a second over a stage.', rates),
+    latency('percentiles', 'stage.latency', 'Response times of what was due in a stage.', latencies),
   ];
 }
 
 /** @param {Result} result @returns {Metric[]} each requirement once: a series must not be there twice */
 function requirements({ requirements: all }) {
-  const unique = [
-    ...new Map(all.map((one) => [JSON.stringify([one.text, one.operation, one.stage]), one])).values(),
-  ];
-  const states = unique.flatMap(({ text, verdict, operation, stage }) =>
-    REQUIREMENT_STATES.map((state) => ({
-      labels: { requirement: text, ...scopeLabels({ operation, stage }), state },
-      value: Number(state === verdict),
-    })),
-  );
+  const labelled = all.map(({ text, operation, stage, ...one }) => {
+    /** @type {Labels} */
+    const labels = { requirement: text };
+    if (operation !== undefined) labels.operation = operation;
+    if (stage !== undefined) labels.stage = stage;
+    return { ...one, labels };
+  });
+  const unique = [...new Map(labelled.map((one) => [JSON.stringify(one.labels), one])).values()];
+  const states = unique.flatMap(({ verdict, labels }) => statesOf(REQUIREMENT_STATES, verdict, labels));
   const values = (/** @type {'actual' | 'limit'} */ key) =>
-    unique.flatMap(({ text, unit, operation, stage, [key]: value }) => {
-      if (value === null) return [];
+    unique.flatMap(({ labels, unit, [key]: value }) => {
       const { name, factor } = REQUIREMENT_UNITS[unit];
-      const labels = { requirement: text, ...scopeLabels({ operation, stage }), unit: name };
-      return [{ labels, value: exact(value * factor) }];
+      return value === null ? [] : [{ labels: { ...labels, unit: name }, value: exact(value * factor) }];
     });
-  const unitSaid = 'in the unit that the label says';
   return [
     gauge('requirement.state', '', '1 for the state that the requirement is in.', states),
-    gauge('requirement.actual', '', `What was measured, ${unitSaid}.`, values('actual')),
-    gauge('requirement.limit', '', `What was required, ${unitSaid}.`, values('limit')),
+    gauge('requirement.actual', '', 'The measured value, in the unit of the label.', values('actual')),
+    gauge('requirement.limit', '', 'The limit, in the unit of the label.', values('limit')),
   ];
 }
 
-/** @param {Result} result @returns {Metric[]} nothing while the run goes on: it is judged at its end */
+/** @param {Result} result @returns {Metric[]} none during the run: the measurement is judged at its end */
 function measurement({ measurement: { verdict, reasons }, unfinished }) {
   if (unfinished) return [];
-  const states = MEASUREMENT_STATES.map((state) => ({ labels: { state }, value: Number(state === verdict) }));
   const codes = [...new Set(reasons.map(({ code }) => code))];
   const against = codes.map((reason) => ({ labels: { reason }, value: 1 }));
+  const states = statesOf(MEASUREMENT_STATES, verdict, {});
   return [
     gauge('measurement.state', '', '1 for the verdict on the measurement itself.', states),
     gauge('measurement.reason', '', '1 for each reason against the measurement.', against),
   ];
+}
+
+/**
+ * @param {string[]} states @param {string} now @param {Labels} labels
+ * @returns {NumberPoint[]} 1 for the state of now, 0 for the others
+ */
+function statesOf(states, now, labels) {
+  return states.map((state) => ({ labels: { ...labels, state }, value: Number(state === now) }));
 }
 
 /** @param {string} name @param {string} unit @param {string} help @param {NumberPoint[]} points @returns {NumberMetric} */
@@ -289,7 +244,10 @@ function counter(name, unit, help, points) {
   return { kind: 'counter', name, unit, help, points };
 }
 
-/** @param {LatencyMetric['kind']} kind @param {string} name @param {string} help @param {LatencyPoint[]} points @returns {LatencyMetric} */
+/**
+ * @param {LatencyMetric['kind']} kind @param {string} name @param {string} help
+ * @param {LatencyPoint[]} points @returns {LatencyMetric}
+ */
 function latency(kind, name, help, points) {
   return { kind, name, unit: 's', help, points };
 }

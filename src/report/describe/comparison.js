@@ -1,60 +1,42 @@
 /** A comparison of groups of runs as a report: the finding first, then every metric. */
-
 import { differenceText, figureText, intervalText, pText } from '../../result/runs/figures.js';
 import { VARIANCE_KEYS } from '../../result/runs/run-metrics.js';
 import { formatPercent } from '../../result/wording.js';
-import {
-  detailColumn,
-  facts,
-  figureColumn,
-  notes,
-  report,
-  section,
-  sentence,
-  table,
-  textColumn,
-  verdicts,
-  worstVerdict,
-} from '../sections.js';
-import { differenceTo, doubtsOf, finding, headlineOf, rankOf, worthOf } from './differences.js';
-import {
-  commonSubject,
-  datesPhrase,
-  filesPhrase,
-  leftOutOf,
-  madePhrase,
-  runsChart,
-  runsPhrase,
-  SPREAD_COLUMNS,
-  subjectsPhrase,
-  targetsPhrase,
-} from './runs.js';
-import { joined } from './words.js';
+import { facts, notes, report, section, sentence, table, verdicts, worstVerdict } from '../sections.js';
+import { differenceTo, doubtsOf, finding, worthOf } from './differences.js';
+import { leftOutOf, minuteText, runsChart, SPREAD_COLUMNS, targetsPhrase } from './runs.js';
+import { counted, joined, loadPhrase } from './words.js';
 
-/** @import { ComparedMetric, Comparison } from '../../result/comparison/comparison-schema.js' */
-/** @import { Part, Report } from '../sections.js' */
+/** @import { ComparedGroup, ComparedMetric, Comparison } from '../../result/comparison/comparison-schema.js' */
+/** @import { Cell, Part, Report } from '../sections.js' */
+/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
 /** Longer names of groups give way to letters in the headings of columns. */
 const LONG_NAME = 12;
-
-const MARKS = { best: ' *', 'best median': ' +' };
 
 /** By the worth of a difference. */
 const WORTH_VERDICTS = { bad: 'worse', good: 'better', none: undefined, unsure: undefined };
 
 /** @param {Comparison} comparison @returns {Report} */
 export function describeComparison(comparison) {
-  const others = comparison.groups.map((_, i) => i).slice(1);
-  const subject = commonSubject(comparison);
+  const { groups, failIf, warnings } = comparison;
+  const others = groups.map((_, i) => i).slice(1);
+  const [subject, ...otherSubjects] = new Set(groups.map(subjectsPhrase));
+  const isSame = otherSubjects.length === 0;
   return report({
-    title: finding(comparison, others[0]).replace(/\.$/, ''),
-    verdict: worstVerdict(comparison.failIf, ['failed', 'not proven', 'passed']),
-    subject: subject ?? headlineOf(comparison),
+    title: finding(comparison, 1).replace(/\.$/, ''),
+    verdict: worstVerdict(failIf, ['failed', 'not proven', 'passed']),
+    subject: isSame ? subject : `${joined(others.map((i) => groups[i].name))} beside ${groups[0].name}`,
     sections: [
-      section('answer', null, answer(comparison, others)),
+      section('answer', null, [
+        ...others.flatMap((other) => sentence(finding(comparison, other))),
+        ...verdicts(failIf.map(({ text, verdict, reason }) => ({ verdict, name: text, text: '', reason }))),
+        ...notes(warnings),
+        ...charts(comparison, (key) => key === 'p99'),
+      ]),
       ...others.map((other) => ({
         ...section(`difference-${other}`, pairName(comparison, other), pair(comparison, other)),
-        ...(others.length > 1 ? { isDetail: true } : {}),
+        isDetail: others.length > 1,
       })),
       section('medians', 'Medians', others.length > 1 ? medians(comparison) : []),
       section(
@@ -63,26 +45,15 @@ export function describeComparison(comparison) {
         charts(comparison, (key) => key !== 'p99'),
       ),
       section('over-runs', 'Over runs', variances(comparison)),
-      section('groups', 'Groups', groups(comparison)),
+      section('groups', 'Groups', about(comparison, isSame)),
       section('notes', 'Notes', notes(comparison.notes)),
     ],
   });
 }
 
-/** @param {Comparison} comparison @param {number[]} others @returns {Part[]} */
-function answer(comparison, others) {
-  const { failIf, warnings } = comparison;
-  return [
-    ...others.flatMap((other) => sentence(finding(comparison, other))),
-    ...verdicts(failIf.map(({ text, verdict, reason }) => ({ verdict, name: text, text: '', reason }))),
-    ...notes(warnings),
-    ...charts(comparison, (key) => key === 'p99'),
-  ];
-}
-
 /** @param {Comparison} comparison @param {number} other */
-function pairName({ groups: [base, ...rest] }, other) {
-  return `${rest[other - 1].name} beside ${base.name}`;
+function pairName({ groups }, other) {
+  return `${groups[other].name} beside ${groups[0].name}`;
 }
 
 /** @param {Comparison} comparison @param {number} other @returns {Part[]} */
@@ -93,18 +64,20 @@ function pair(comparison, other) {
     ...table(
       `Medians of ${pairName(comparison, other)}`,
       [
-        textColumn('Median', ({ label }) => label),
-        figureColumn(labelOf(comparison, 0), ({ metric }) => medianText(comparison, metric, 0)),
-        figureColumn(labelOf(comparison, other), ({ metric }) => medianText(comparison, metric, other)),
-        figureColumn('difference', ({ unit, differencePercent }) => differenceText(unit, differencePercent)),
-        figureColumn(`${formatPercent(method.confidence)} interval`, ({ unit, interval }) =>
-          intervalText(unit, interval),
-        ),
-        detailColumn('p', ({ pValue }) => pText(pValue)),
-        textColumn('verdict', ({ metric, verdict }) => {
-          const worth = WORTH_VERDICTS[worthOf(metric, verdict)];
-          return worth === undefined ? verdict : { text: verdict, verdict: worth };
-        }),
+        ['Median', ({ label }) => label],
+        [labelOf(comparison, 0), ({ metric }) => medianText(comparison, metric, 0)],
+        [labelOf(comparison, other), ({ metric }) => medianText(comparison, metric, other)],
+        ['difference', ({ unit, differencePercent }) => differenceText(unit, differencePercent)],
+        [
+          `${formatPercent(method.confidence)} interval`,
+          ({ unit, interval }) => intervalText(unit, interval),
+        ],
+        ['p', ({ pValue }) => pText(pValue), 'detail'],
+        [
+          'verdict',
+          ({ metric, verdict }) => ({ text: verdict, verdict: WORTH_VERDICTS[worthOf(metric, verdict)] }),
+          'text',
+        ],
       ],
       rows,
     ),
@@ -112,57 +85,39 @@ function pair(comparison, other) {
   ];
 }
 
-/** @param {Comparison} comparison @returns {Part[]} of all groups side by side */
+/**
+ * @param {Comparison} comparison
+ * @returns {Part[]} of all groups side by side; of each metric, the best is marked where it is shown
+ */
 function medians(comparison) {
-  const { groups: all, metrics } = comparison;
-  const ranks = metrics.flatMap((metric) => all.map((_, i) => rankOf(metric, i)));
-  /** @param {ComparedMetric} metric @param {number} i */
-  const rankedCell = (metric, i) => {
-    const rank = rankOf(metric, i);
-    const text = medianText(comparison, metric, i);
-    return rank === null ? text : { text: `${text}${MARKS[rank]}`, isStrong: rank === 'best' };
-  };
-  return [
-    ...table(
-      'Medians of all groups',
-      [
-        textColumn('Median', ({ label }) => label),
-        ...all.map((_, i) =>
-          figureColumn(labelOf(comparison, i), (/** @type {ComparedMetric} */ metric) =>
-            rankedCell(metric, i),
-          ),
-        ),
-      ],
-      metrics,
-    ),
-    ...sentence(
-      ranks.includes('best') ? `* best: shown to be better than every other${competing(metrics)}` : '',
-    ),
-    ...sentence(
-      ranks.includes('best median') ? '+ best median, not shown to be better than every other' : '',
-    ),
-  ];
-}
-
-/** @param {Comparison['metrics']} metrics */
-function competing(metrics) {
+  const { groups, metrics } = comparison;
+  const columns = groups.map((_, i) => {
+    /** @param {ComparedMetric} metric @returns {Cell} */
+    const cell = (metric) => {
+      const text = medianText(comparison, metric, i);
+      return metric.best === i ? { text: `${text} *`, isStrong: true } : text;
+    };
+    return /** @type {Column<ComparedMetric>} */ ([labelOf(comparison, i), cell]);
+  });
   const isBiased = metrics.some(({ comparisons }) =>
     comparisons.some(({ verdict }) => verdict === 'not comparable'),
   );
-  return isBiased ? ' that has no more errors' : '';
+  const key = `* best: shown to be better than every other${isBiased ? ' that has no more errors' : ''}`;
+  return [
+    ...table('Medians of all groups', [['Median', ({ label }) => label], ...columns], metrics),
+    ...sentence(metrics.some(({ best }) => best !== null) ? key : ''),
+  ];
 }
 
 /** @param {Comparison} comparison @param {(key: string) => boolean} isShown @returns {Part[]} */
-function charts({ groups: all, metrics }, isShown) {
+function charts({ groups, metrics }, isShown) {
   return metrics
-    .filter(
-      ({ key }) => isShown(key) && all.some((group) => group.metrics[key].values.some((one) => one !== null)),
-    )
-    .map(({ key, label, unit }) =>
+    .filter(({ key }) => isShown(key))
+    .flatMap(({ key, label, unit }) =>
       runsChart(
         label,
         unit,
-        all.map(({ name, runs, metrics: own }) => ({
+        groups.map(({ name, runs, metrics: own }) => ({
           name,
           runs: runs.filter(({ used }) => used).map((run) => run.name),
           values: own[key].values,
@@ -182,49 +137,81 @@ function variances(comparison) {
         spread: metrics[key],
       })),
     );
-  return table('Spread over runs', [textColumn('Over runs', ({ name }) => name), ...SPREAD_COLUMNS], rows);
+  return table('Spread over runs', [['Over runs', ({ name }) => name], ...SPREAD_COLUMNS], rows);
 }
 
-/** @param {Comparison} comparison @returns {Part[]} */
-function groups(comparison) {
-  const isSame = commonSubject(comparison) !== null;
-  const items = comparison.groups.map((group, i) => {
-    const label = labelOf(comparison, i);
+/** @param {Comparison} comparison @param {boolean} isSame all groups have the same operations and load @returns {Part[]} */
+function about(comparison, isSame) {
+  const { groups, createdAt, command, tool } = comparison;
+  const own = groups.map((group, i) => {
+    const used = group.runs.filter((run) => run.used).length;
+    const of = used === group.runs.length ? '' : `${used} of `;
     const parts = [
-      label === group.name ? '' : group.name,
-      `${runsPhrase(group)}${i === 0 ? ', the base' : ''}`,
-      isSame ? '' : subjectsPhrase(group),
+      labelOf(comparison, i) !== group.name && group.name,
+      `${of}${counted(group.runs.length, 'run')}${i === 0 ? ', the base' : ''}`,
+      !isSame && subjectsPhrase(group),
       `on ${targetsPhrase(group.runs)}`,
       `started ${datesPhrase(group)}`,
       `from ${filesPhrase(group)}`,
     ];
-    return /** @type {[string, string]} */ ([label, joined(parts, '; ')]);
+    return /** @type {[string, string]} */ ([labelOf(comparison, i), joined(parts, '; ')]);
   });
-  const leftOut = comparison.groups.flatMap((group, i) =>
+  const leftOut = groups.flatMap((group, i) =>
     leftOutOf(group).map(
       ({ run, why }) =>
         /** @type {[string, string]} */ (['Left out', `of ${labelOf(comparison, i)}: ${run}: ${why}`]),
     ),
   );
   return facts([
-    ...items,
+    ...own,
     ...leftOut,
-    ['Made', madePhrase(comparison)],
-    ['Tool', `vault-pki-load ${comparison.tool.version}`],
+    ['Made', joined([createdAt !== null && `${minuteText(createdAt)} UTC`, command ?? ''])],
+    ['Tool', `vault-pki-load ${tool.version}`],
   ]);
 }
 
+/**
+ * @param {ComparedGroup} group
+ * @returns {string} `ocsp, open loop at 20/s, 20 s`; where its runs differ, each with its count of runs
+ */
+function subjectsPhrase({ subjects }) {
+  return subjects
+    .map(({ operations, load, runs }) => {
+      const subject = `${operations.join(', ')}, ${loadPhrase(load)}`;
+      return subjects.length === 1 ? subject : `${subject} (${counted(runs, 'run')})`;
+    })
+    .join('; ');
+}
+
+/** @param {ComparedGroup} group @returns {string} when its runs were started: `2026-01-02 03:00 to 03:18 UTC` */
+function datesPhrase({ runs }) {
+  const times = runs.map(({ startedAt }) => startedAt).sort();
+  const [first, last] = [times[0], times[times.length - 1]].map(minuteText);
+  if (first === last) return `${first} UTC`;
+  return `${first} to ${first.slice(0, 10) === last.slice(0, 10) ? last.slice(11) : last} UTC`;
+}
+
+/** @param {ComparedGroup} group @returns {string} `a.json, set.json (10 runs)` */
+function filesPhrase({ runs }) {
+  /** @type {Map<string, number>} */
+  const files = new Map();
+  for (const { name } of runs) {
+    const file = name.replace(/, run \d+$/, '');
+    files.set(file, (files.get(file) ?? 0) + (file === name ? 0 : 1));
+  }
+  return [...files].map(([file, of]) => (of === 0 ? file : `${file} (${counted(of, 'run')})`)).join(', ');
+}
+
 /** @param {Comparison} comparison @param {ComparedMetric} metric @param {number} group index */
-function medianText({ groups: all }, { key, unit }, group) {
-  return figureText(unit, all[group].metrics[key].median);
+function medianText({ groups }, { key, unit }, group) {
+  return figureText(unit, groups[group].metrics[key].median);
 }
 
 /**
- * @param {Comparison} comparison
- * @param {number} group index
+ * @param {Comparison} comparison @param {number} group index
  * @returns {string} its name; A to Z, then G27, G28, ... where a name is long
  */
-function labelOf({ groups: all }, group) {
-  if (all.every(({ name }) => name.length <= LONG_NAME)) return all[group].name;
+function labelOf({ groups }, group) {
+  if (groups.every(({ name }) => name.length <= LONG_NAME)) return groups[group].name;
   return group < 26 ? String.fromCharCode(65 + group) : `G${group + 1}`;
 }

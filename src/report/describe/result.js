@@ -1,46 +1,50 @@
 /** The result of one run as a report. */
-
 import { formatCount, formatDuration } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
-import { chart, notes, report, section, sentence, verdicts, worstVerdict } from '../sections.js';
-import { latencyBar, rangeText, requirementBar, requirementClause } from './bars.js';
 import {
-  latency,
-  next,
-  operations,
-  outcomes,
-  overTime,
-  remarks,
-  remarksOf,
-  requests,
-  run,
-  stages,
-} from './result-details.js';
+  chart,
+  facts,
+  figures,
+  notes,
+  report,
+  section,
+  sentence,
+  table,
+  verdicts,
+  worstVerdict,
+} from '../sections.js';
+import { invalidItem, keyFigure, requirementItem } from './bars.js';
+import { next } from './next.js';
 import {
+  countColumns,
+  counted,
   errorsPhrase,
   headline,
+  levelPhrase,
   pacePhrase,
+  perHourText,
   perSecondText,
   statePhrase,
   subjectPhrase,
+  timeColumns,
   unitName,
 } from './words.js';
 
-/** @import { Result } from '../../result/schema.js' */
-/** @import { Part, Report, Verdicts } from '../sections.js' */
-/** @import { RequirementVerdict } from './bars.js' */
+/** @import { OperationBlock, Result } from '../../result/schema.js' */
+/** @import { Part, Report } from '../sections.js' */
+/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
-/** @typedef {Verdicts['items'][number]} VerdictItem */
-
-/** Of the line of key figures. */
+/** Of the line of key figures, and of a table of latencies. */
 const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99', 'max']);
+const LATENCIES = /** @type {const} */ (['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
 
 /** @param {Result} result @returns {Report} */
 export function describeResult(result) {
+  const { measurement, unfinished, requirements: required } = result;
   return report({
     title: headline(result),
-    verdict: verdictOf(result),
+    verdict: measurement.verdict === 'invalid' && !unfinished ? 'invalid' : worstVerdict(required),
     subject: subjectPhrase(result),
     sections: [
       section('answer', null, answer(result)),
@@ -57,59 +61,37 @@ export function describeResult(result) {
   });
 }
 
-/** @param {Result} result */
-function verdictOf({ requirements, measurement: { verdict }, unfinished }) {
-  return verdict === 'invalid' && !unfinished ? verdict : worstVerdict(requirements);
-}
-
 /** @param {Result} result @returns {Part[]} */
 function answer(result) {
+  const { latencyMs, rates, errorShare, errorShareBar, measurement, requirements: required } = result;
+  const { response } = latencyMs;
+  const isMeasured = response.count > 0;
+  const times = KEY_FIGURES.map((key) => {
+    const figure = keyFigure(key, formatDuration, response[key], response.bars?.[key]);
+    return key === 'max' ? { ...figure, range: undefined } : figure;
+  });
+  const others = [
+    keyFigure('rate', perSecondText, rates.perSecond, rates.bar),
+    keyFigure('errors', formatPercent, errorShare ?? 0, errorShareBar),
+  ].map((figure) => ({ ...figure, isDetail: true }));
+  const [remark] = measurement.verdict === 'invalid' ? [] : remarksOf(result);
   return [
-    ...verdicts([...result.requirements.map(requirementItem), ...invalidItem(result)]),
+    ...verdicts([...required.map(requirementItem), ...invalidItem(result)]),
     ...sentence(statePhrase(result), true),
     ...sentence(summary(result)),
-    ...keyFigures(result),
-    ...notes(
-      result.measurement.verdict === 'invalid'
-        ? []
-        : remarksOf(result)
-            .slice(0, 1)
-            .map(({ text }) => ({ text })),
-    ),
-    ...(result.latencyMs.response.count === 0
-      ? []
-      : [
+    ...figures(isMeasured ? [...times, ...others] : []),
+    ...notes(remark === undefined ? [] : [remark.text]),
+    ...(isMeasured
+      ? [
           chart(
             'latency-over-time',
             'Response time over time',
             'p50, p90, p99 and max of each second.',
             result,
           ),
-        ]),
+        ]
+      : []),
   ];
-}
-
-/** @param {RequirementVerdict} requirement @returns {VerdictItem} */
-export function requirementItem(requirement) {
-  const { text, verdict, reason, doubt } = requirement;
-  const bar = requirementBar(requirement);
-  return {
-    verdict,
-    name: text,
-    text: requirementClause(requirement),
-    ...(verdict === 'met' || doubt === 'invalid' ? {} : { reason }),
-    ...(bar === undefined ? {} : { bar }),
-  };
-}
-
-/** @param {Pick<Result, 'measurement' | 'unfinished'>} result @returns {VerdictItem[]} why no verdict can be believed */
-export function invalidItem({ measurement, unfinished }) {
-  const { verdict } = measurement;
-  if (verdict !== 'invalid' || unfinished) return [];
-  const first = invalidReasonOf(measurement);
-  if (first === undefined) return [{ verdict, name: 'measurement', text: 'no reason is given' }];
-  const { text, remedy } = first;
-  return [{ verdict, name: 'measurement', text, ...(remedy === undefined ? {} : { reason: remedy }) }];
 }
 
 /** @param {Result} result @returns {string} `400 of 400 OCSP responses good, all checked, in 20 s at 20/s` */
@@ -127,39 +109,178 @@ function summary(result) {
 }
 
 /** @param {Result} result @returns {Part[]} */
-function keyFigures({ latencyMs: { response }, rates, errorShare, errorShareBar }) {
-  if (response.count === 0) return [];
-  const details = [
-    detail('rate', perSecondText, rates.perSecond, rates.bar),
-    detail('errors', formatPercent, errorShare ?? 0, errorShareBar),
+function latency({ latencyMs: { response, service, sendLag } }) {
+  if (response.count + service.count + sendLag.count === 0) return [];
+  const rows = Object.entries({ response, service, 'send lag': sendLag });
+  const series = [
+    { name: 'response time', latency: response },
+    { name: 'service time', latency: service },
   ];
-  const items = KEY_FIGURES.map((key) => {
-    const bar = latencyBar(response, key);
-    const range = key === 'max' ? undefined : rangeText(bar, formatDuration);
-    return {
-      name: key,
-      value: response[key] === null ? '–' : formatDuration(response[key]),
-      ...(range === undefined ? {} : { range }),
-      ...(bar === undefined ? {} : { bar }),
-    };
+  return [
+    ...table(
+      'Response time counts from when a request was due, service time from when it was sent; send lag is between.',
+      [
+        ['Latency', ([name]) => name],
+        ...timeColumns(LATENCIES, (/** @type {typeof rows[number]} */ [, block]) => block),
+      ],
+      rows,
+    ),
+    chart('percentiles', 'Response times', 'By percentile.', { axis: 'latency', series, isShaded: true }),
+  ];
+}
+
+/** @param {Result} result @returns {Part[]} */
+function overTime(result) {
+  if (result.timeline.length === 0) return [];
+  const hasFailed = result.timeline.some((row) => row.failed > 0);
+  return [
+    chart('rates', 'Rates', 'Requests offered, sent and succeeded.', result),
+    ...(hasFailed ? [chart('errors', 'Errors', 'By outcome.', result)] : []),
+    chart('send-lag', 'Send lag', 'p99 of each second.', result),
+  ];
+}
+
+/** @param {Result} result @returns {Part[]} only where some were not sent, or failed */
+function requests({ totals, unfinished }) {
+  return table(
+    'Requests',
+    [
+      ['Requests', () => 'all'],
+      ...countColumns(
+        ['planned', 'sent', 'succeeded', 'failed', 'dropped'],
+        (/** @type {typeof totals} */ row) => row,
+      ),
+      [unfinished ? 'unanswered' : 'never sent', ({ neverSent }) => formatCount(neverSent)],
+    ],
+    totals.planned === totals.succeeded ? [] : [totals],
+  );
+}
+
+/** @param {Result} result @returns {Part[]} only where there are several, or failures */
+function outcomes({ outcomeDetails, totals, verification }) {
+  const rows = Object.entries(outcomeDetails).sort(([, a], [, b]) => b.count - a.count);
+  const broken = Object.entries(verification.failures).sort(([, a], [, b]) => b - a);
+  const isAllGood = rows.length < 2 && rows.every(([, { success }]) => success) && broken.length === 0;
+  return [
+    ...table(
+      'Outcomes',
+      [
+        ['Outcome', ([name]) => name],
+        ['count', ([, { count }]) => formatCount(count)],
+        ['share', ([, { count }]) => formatPercent(count / Math.max(1, totals.planned))],
+        ...timeColumns(
+          ['p50', 'p99', 'max'],
+          (/** @type {typeof rows[number]} */ [, { latencyMs }]) => latencyMs.response,
+        ),
+        ['meaning', ([, { meaning = '' }]) => meaning, 'text'],
+      ],
+      isAllGood ? [] : rows,
+    ),
+    ...table(
+      'Rules that responses broke',
+      [
+        ['Broken rule', ([rule]) => rule],
+        ['responses', ([, count]) => formatCount(count)],
+      ],
+      broken,
+    ),
+  ];
+}
+
+/** @typedef {{name: string, level?: string, block: Pick<OperationBlock, 'totals' | 'rates' | 'latencyMs'>}} BlockRow */
+
+/** Of operations and stages. @type {Column<BlockRow>[]} */
+const BLOCK_COLUMNS = [
+  ...countColumns(['sent', 'succeeded', 'errors'], (/** @type {BlockRow} */ { block }) => block.totals),
+  ['rate', ({ block }) => perSecondText(block.rates.perSecond)],
+  ['per hour', ({ block }) => `${perHourText(block.rates.perHour)}/h`, 'detail'],
+  ...timeColumns(['p50', 'p99', 'max'], (/** @type {BlockRow} */ { block }) => block.latencyMs.response),
+];
+
+/** @param {Result} result @returns {Part[]} only where there are several */
+function operations({ operations: blocks }) {
+  const rows = Object.entries(blocks).map(([name, block]) => ({ name, block }));
+  return table(
+    'Operations',
+    [['Operation', ({ name }) => name], ...BLOCK_COLUMNS],
+    rows.length < 2 ? [] : rows,
+  );
+}
+
+/** @param {Result} result @returns {Part[]} stage by stage, and its operations where there are several */
+function stages({ stages: all = [], load }) {
+  const rows = all.flatMap(({ name, level: { least, most }, operations: own, ...block }) => {
+    const each = Object.entries(own).map(([operation, one]) => ({ name: `– ${operation}`, block: one }));
+    /** @type {BlockRow[]} */
+    const rowsOfStage = [
+      { name, level: levelPhrase(load, least, most), block },
+      ...(each.length < 2 ? [] : each),
+    ];
+    return rowsOfStage;
   });
-  return [{ kind: 'figures', items: [...items, ...details] }];
+  const level = load.model === 'open' ? 'offered' : 'in flight';
+  return table(
+    'Stages',
+    [['Stage', ({ name }) => name], [level, (row) => row.level ?? ''], ...BLOCK_COLUMNS],
+    rows,
+  );
 }
 
 /**
- * @param {string} name
- * @param {(value: number) => string} format
- * @param {number} value
- * @param {{low: number, high: number | null}} [bar]
+ * @param {Result} result
+ * @returns {Part[]} with their details and remedies; why a measurement is invalid is all in the answer
  */
-function detail(name, format, value, bar) {
-  const whole = bar === undefined ? undefined : { value, ...bar };
-  const range = rangeText(whole, format);
-  return {
-    name,
-    value: format(value),
-    isDetail: true,
-    ...(range === undefined ? {} : { range }),
-    ...(whole === undefined ? {} : { bar: whole }),
-  };
+function remarks(result) {
+  const { measurement, verification, unfinished, load, warmup } = result;
+  const all = remarksOf(result).slice(measurement.verdict === 'invalid' ? 1 : 0);
+  return notes([
+    ...all.map(({ text, detail = '', remedy }) => ({ text: `${text} ${detail}`.trimEnd(), remedy })),
+    ...(unfinished ? ['The measurement is judged when the run has ended.'] : []),
+    ...(verification.notes ?? []),
+    ...(load.model === 'closed'
+      ? [
+          'A closed loop hides waiting: a slow target gets fewer requests. Use --rate to see what users would wait.',
+        ]
+      : []),
+    ...(warmup.seconds > 0
+      ? [
+          `The warm-up (${formatDuration(warmup.seconds * 1000)}, ${counted(warmup.sent, 'request')}) is not counted.`,
+        ]
+      : []),
+  ]);
+}
+
+/** @param {Result} result @returns {Result['measurement']['reasons']} the first of a valid one belongs to the answer */
+function remarksOf({ measurement, unfinished }) {
+  if (unfinished) return [];
+  const { reasons } = measurement;
+  const main = invalidReasonOf(measurement) ?? reasons[0];
+  return main === undefined ? [] : [main, ...reasons.filter((reason) => reason !== main)];
+}
+
+/** @param {Result} result @returns {Part[]} */
+function run(result) {
+  const { rates, durationSeconds, startedAt, tool, environment } = result;
+  const { node, platform, cpus } = environment;
+  const peak = formatCount(Number(rates.peakOneSecond.toFixed(1)));
+  return facts([
+    [
+      'Rate',
+      `${perSecondText(rates.perSecond)}, ${perHourText(rates.perHour)} an hour; peak ${peak} in one second`,
+    ],
+    ['Checked', verificationPhrase(result)],
+    ['Time', `${formatDuration(durationSeconds * 1000)} from ${startedAt}`],
+    ['Tool', `vault-pki-load ${tool.version}, Node ${node} on ${platform}, ${counted(cpus, 'core')}`],
+  ]);
+}
+
+/** @param {Result} result @returns {string} how many responses were checked, and how many passed */
+function verificationPhrase(result) {
+  const { checked, passed, sampled, unchecked } = result.verification;
+  const all = checked + unchecked;
+  if (all === 0) return 'nothing: no response could be checked';
+  const count = `${formatCount(checked)} of ${formatCount(all)} ${unitName(result)} checked`;
+  const share = sampled ? `sampled (${formatPercent(checked / all)}): ` : '';
+  const failed = checked - passed;
+  return `${share}${count}, ${failed === 0 ? 'all passed' : `${formatCount(failed)} did not pass`}`;
 }

@@ -2,36 +2,40 @@
 import { figureText } from '../../result/runs/figures.js';
 import { METRICS, namedRuns } from '../../result/runs/run-metrics.js';
 import {
-  detailColumn,
   facts,
-  figureColumn,
+  figures,
   notes,
   report,
   section,
   sentence,
   table,
-  textColumn,
   verdicts,
   worstVerdict,
 } from '../sections.js';
 import { spanText } from './bars.js';
-import { requirementOverRuns, runSetCount, runSetPhrase, runsChart, SPREAD_COLUMNS } from './runs.js';
-import { counted, verdictCell } from './words.js';
+import { runsChart, SPREAD_COLUMNS, targetsPhrase, verdictCounts } from './runs.js';
+import { counted, operationsPhrase, planPhrase, verdictCell } from './words.js';
 
 /** @import { RunSet } from '../../result/runs/run-set.js' */
+/** @import { Result } from '../../result/schema.js' */
 /** @import { Part, Report } from '../sections.js' */
+/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
 /** In the line of key figures, and in the first columns of the runs. */
-const KEY = Object.freeze(['p50', 'p99', 'max', 'rate', 'errors']);
+const KEY = ['p50', 'p99', 'max', 'rate', 'errors'];
 
 /** @param {RunSet} runSet @returns {Report} */
 export function describeRunSet(runSet) {
-  const { summary } = runSet;
-  const judged = summary.requirements.map(requirementOverRuns);
+  const { summary, tool } = runSet;
+  const judged = summary.requirements.map(({ text, verdicts: counts }) => ({
+    verdict: ['not met', 'not proven'].find((verdict) => (counts[verdict] ?? 0) > 0) ?? 'met',
+    name: text,
+    text: verdictCounts(counts),
+  }));
   return report({
     title: titleOf(runSet),
     verdict: worstVerdict(judged),
-    subject: runSetPhrase(runSet),
+    subject: subjectPhrase(runSet),
     sections: [
       section('answer', null, [
         ...verdicts(judged),
@@ -45,7 +49,7 @@ export function describeRunSet(runSet) {
         'Run by run',
         charts(runSet, (key) => key !== 'p99'),
       ),
-      section('tool', 'Tool', facts([['Tool', `vault-pki-load ${runSet.tool.version}`]])),
+      section('tool', 'Tool', facts([['Tool', `vault-pki-load ${tool.version}`]])),
     ],
   });
 }
@@ -58,43 +62,59 @@ function titleOf({ name, summary: { used, metrics } }) {
   return `${name}: ${text}, ${used.length === 1 ? '1 run' : `medians of ${counted(used.length, 'run')}`}`;
 }
 
+/**
+ * @param {RunSet} runSet
+ * @returns {string} `ocsp on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s`; each that differs
+ */
+function subjectPhrase({ runs }) {
+  /** @type {Map<string, Result[]>} */
+  const alike = new Map();
+  for (const run of runs) {
+    const key = JSON.stringify([operationsPhrase(run), planPhrase(run)]);
+    alike.set(key, [...(alike.get(key) ?? []), run]);
+  }
+  if (alike.size === 0) return 'nothing was run';
+  return [...alike.values()]
+    .map((some) => {
+      const phrase = `${operationsPhrase(some[0])} on ${targetsPhrase(some)}, ${planPhrase(some[0])}`;
+      return alike.size === 1 ? phrase : `${phrase} (${counted(some.length, 'run')})`;
+    })
+    .join('; ');
+}
+
 /** @param {RunSet} runSet @returns {Part[]} */
-function answer(runSet) {
-  const { used, metrics, leftOut, warnings } = runSet.summary;
+function answer({ runs, summary: { used, metrics, leftOut, warnings } }) {
+  const count = used.length === 0 ? 'none' : used.length;
+  const all = `${counted(runs.length, 'run')}${used.length === runs.length ? '' : `, of which ${count} count`}.`;
   const remarks = notes([...leftOut.map(({ run, why }) => `Left out: ${run}: ${why}.`), ...warnings]);
-  if (used.length === 0) return [...sentence(`${runSetCount(runSet)}.`), ...remarks];
+  if (used.length === 0) return [...sentence(all), ...remarks];
   const items = metrics
     .filter(({ key }) => KEY.includes(key))
-    .map(({ key, label, unit, median, min, max }) => {
-      const isSpread = median !== null && min !== null && max !== null && min !== max;
-      return {
-        name: label,
-        value: figureText(unit, median),
-        ...(isSpread && key !== 'errors'
-          ? { range: spanText(min, max, (value) => figureText(unit, value)) }
-          : {}),
-      };
+    .map(({ label, unit, median, min, max }) => {
+      const isSpread = min !== null && max !== null && figureText(unit, min) !== figureText(unit, max);
+      const range = isSpread ? spanText(min, max, (value) => figureText(unit, value)) : undefined;
+      return { name: label, value: figureText(unit, median), range };
     });
   const of = used.length === 1 ? '' : ' Medians (lowest to highest run):';
-  return [...sentence(`${runSetCount(runSet)}.${of}`), { kind: 'figures', items }, ...remarks];
+  return [...sentence(`${all}${of}`), ...figures(items), ...remarks];
 }
 
 /** @param {RunSet} runSet @returns {Part[]} */
 function eachRun({ runs, summary: { used } }) {
-  const key = KEY.flatMap((one) => METRICS.filter((metric) => metric.key === one));
-  const others = METRICS.filter((metric) => !KEY.includes(metric.key));
   /** @typedef {ReturnType<typeof namedRuns>[number]} NamedRun */
-  const cellOf =
-    (/** @type {typeof METRICS[number]} */ { unit, read }) =>
-    (/** @type {NamedRun} */ { result }) =>
-      figureText(unit, read(result));
+  /** @param {typeof METRICS[number]} metric @param {'detail'} [kind] @returns {Column<NamedRun>} */
+  const column = ({ label, unit, read }, kind) => [
+    label,
+    ({ result }) => figureText(unit, read(result)),
+    kind,
+  ];
   return table(
     'Each run',
     [
-      textColumn('Run', ({ name }) => (used.includes(name) ? name : `${name}, left out`)),
-      ...key.map((metric) => figureColumn(metric.label, cellOf(metric))),
-      textColumn('measured', ({ result: { measurement } }) => verdictCell(measurement.verdict)),
-      ...others.map((metric) => detailColumn(metric.label, cellOf(metric))),
+      ['Run', ({ name }) => (used.includes(name) ? name : `${name}, left out`)],
+      ...KEY.flatMap((key) => METRICS.filter((metric) => metric.key === key)).map((metric) => column(metric)),
+      ['measured', ({ result }) => verdictCell(result.measurement.verdict), 'text'],
+      ...METRICS.filter(({ key }) => !KEY.includes(key)).map((metric) => column(metric, 'detail')),
     ],
     namedRuns(runs),
   );
@@ -102,15 +122,14 @@ function eachRun({ runs, summary: { used } }) {
 
 /** @param {RunSet} runSet @returns {Part[]} */
 function overRuns({ summary: { used, metrics } }) {
-  if (used.length < 2) return [];
   return table(
     `Over ${counted(used.length, 'run')}`,
     [
-      textColumn('Over runs', ({ label }) => label),
-      figureColumn('median', ({ unit, spread }) => figureText(unit, spread.median)),
+      ['Over runs', ({ label }) => label],
+      ['median', ({ unit, spread }) => figureText(unit, spread.median)],
       ...SPREAD_COLUMNS,
     ],
-    metrics.map((metric) => ({ ...metric, spread: metric })),
+    used.length < 2 ? [] : metrics.map((metric) => ({ ...metric, spread: metric })),
   );
 }
 
@@ -118,6 +137,6 @@ function overRuns({ summary: { used, metrics } }) {
 function charts({ summary: { used, metrics } }, isShown) {
   if (used.length < 2) return [];
   return metrics
-    .filter(({ key, values }) => isShown(key) && values.some((value) => value !== null))
-    .map(({ label, unit, values }) => runsChart(label, unit, [{ name: '', runs: used, values }]));
+    .filter(({ key }) => isShown(key))
+    .flatMap(({ label, unit, values }) => runsChart(label, unit, [{ name: '', runs: used, values }]));
 }

@@ -1,17 +1,14 @@
-/** The tables of a scenario's result. Shares of errors are all that is computed here. */
-
+/** The tables of a scenario's result. */
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
-import { differenceText, figureText } from '../../result/runs/figures.js';
+import { differenceText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
-import { detailColumn, figureColumn, table, textColumn } from '../sections.js';
+import { table } from '../sections.js';
 import { SPREAD_COLUMNS } from './runs.js';
-import { errorKinds, verdictCell } from './words.js';
+import { errorKinds, levelPhrase, shareText, timeColumns, verdictCell } from './words.js';
 
 /** @import { ScenarioResult, ScenarioRow, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
-/** @import { Part, TableColumn } from '../sections.js' */
-
-/** Stands where there is no figure. */
-const NONE = '–';
+/** @import { Part } from '../sections.js' */
+/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
 /** Behind the name of a row without any run that counts. */
 export const NOT_COUNTED = ' *';
@@ -25,233 +22,24 @@ export const SPREAD_METRICS = /** @type {const} */ ([
   ['perSecond', 'throughput', '/s'],
 ]);
 
-/** Differences that a narrow table shows, too. */
-const FEW_DIFFERENCES = new Set(['mean', 'p99', 'max', 'min', 'perSecond', 'errorShare']);
+/** Differences that a narrow table leaves out. */
+const DETAILS = ['p50', 'p90', 'p95', 'p999', 'serviceP99'];
+
+/** @type {Column<ScenarioRow>[]} */
+const ROW_COLUMNS = [
+  ['count', ({ count }) => formatCount(count)],
+  ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
+  ['throughput', ({ perSecond }) => formatRate(perSecond)],
+  ...timeColumns(['mean', 'p50', 'p95', 'p99', 'max'], (/** @type {ScenarioRow} */ row) => row, [
+    'p50',
+    'max',
+  ]),
+  ['success', ({ successRatio }) => shareText(successRatio)],
+];
 
 /** @param {ScenarioResult} scenario */
 function hasTargets({ steps }) {
   return new Set(steps.map(({ target }) => target)).size > 1;
-}
-
-/** @type {readonly TableColumn<ScenarioRow>[]} */
-const ROW_COLUMNS = [
-  figureColumn('count', ({ count }) => formatCount(count)),
-  figureColumn('rate', ({ ratePerSecond }) => formatRate(ratePerSecond)),
-  figureColumn('throughput', ({ perSecond }) => formatRate(perSecond)),
-  figureColumn('mean', ({ mean }) => timeText(mean)),
-  detailColumn('p50', ({ p50 }) => timeText(p50)),
-  figureColumn('p95', ({ p95 }) => timeText(p95)),
-  figureColumn('p99', ({ p99 }) => timeText(p99)),
-  detailColumn('max', ({ max }) => timeText(max)),
-  figureColumn('success', ({ successRatio }) => shareText(successRatio)),
-];
-
-/** @param {ScenarioResult} scenario @returns {Part[]} a row a run and target */
-export function overview(scenario) {
-  const hasSeveral = hasTargets(scenario);
-  const hasRuns = new Set(scenario.steps.map(({ run }) => run)).size > 1;
-  const nameOf = (/** @type {ScenarioRow} */ { run, target }) => {
-    if (!hasSeveral) return run;
-    return hasRuns ? `${run}, ${target}` : target;
-  };
-  return table(
-    'All requests of each run',
-    [textColumn('Run', (row) => marked(row, nameOf(row))), ...ROW_COLUMNS],
-    scenario.rows.filter(({ stage, operation }) => stage === null && operation === null),
-  );
-}
-
-/**
- * @param {ScenarioResult} scenario
- * @param {string} run
- * @returns {Part[]} of a mix: each operation below its target
- */
-export function operationTable(scenario, run) {
-  const rows = scenario.rows.filter((row) => row.run === run && row.stage === null);
-  if (rows.every(({ operation }) => operation === null)) return [];
-  const nameOf = (/** @type {ScenarioRow} */ row) => (hasTargets(scenario) ? row.target : 'all requests');
-  return table(
-    'Each operation',
-    [textColumn('Operation', (row) => innerName(row, nameOf(row))), ...ROW_COLUMNS],
-    rows,
-  );
-}
-
-/** @param {ScenarioResult} scenario @param {ScenarioStep} step @returns {Part[]} */
-export function stageTable(scenario, step) {
-  const own = scenario.rows.filter(
-    (row) => row.run === step.run && row.target === step.target && row.stage !== null,
-  );
-  return table(
-    `Stages of ${step.target}`,
-    [
-      textColumn(hasTargets(scenario) ? `Stages, ${step.target}` : 'Stages', (row) =>
-        innerName(row, String(row.stage)),
-      ),
-      figureColumn('for', (row) => plannedOf(step, row).time),
-      figureColumn('planned', (row) => plannedOf(step, row).level),
-      figureColumn('rate', ({ ratePerSecond }) => formatRate(ratePerSecond)),
-      figureColumn('errors', ({ errorShare }) => shareText(errorShare)),
-      figureColumn('mean', ({ mean }) => timeText(mean)),
-      figureColumn('p99', ({ p99 }) => timeText(p99)),
-      textColumn('required', ({ requirement }) => (requirement === null ? NONE : verdictCell(requirement))),
-    ],
-    own,
-  );
-}
-
-/**
- * @param {ScenarioStep} step
- * @param {ScenarioRow} row
- * @returns {{time: string, level: string}} of the stage; empty for an operation in it
- */
-function plannedOf({ stages, load }, row) {
-  if (row.operation !== null) return { time: '', level: '' };
-  const stage = stages.find(({ name }) => name === row.stage);
-  if (stage === undefined) return { time: NONE, level: NONE };
-  const { from, to, seconds } = stage;
-  const level = (/** @type {number} */ value) =>
-    load.model === 'open' ? formatRate(value) : `${formatCount(value)} in flight`;
-  const short = load.model === 'open' ? level(from).replace(/\/s$/, '') : formatCount(from);
-  return {
-    time: formatDuration(seconds * 1000),
-    level: from === to ? level(to) : `${short} to ${level(to)}`,
-  };
-}
-
-/**
- * @param {ScenarioResult} scenario
- * @param {string} run
- * @returns {Part[]} kinds of errors below each target, the most frequent first; of a mix, operation by operation
- */
-export function errorTable(scenario, run) {
-  const wholes = scenario.rows.filter(
-    (row) => row.run === run && row.stage === null && row.operation === null && row.errors > 0,
-  );
-  const isRepeated = wholes.some(({ runs, outcomeDetails }) => runs > 1 && outcomeDetails !== undefined);
-  const rows = wholes.flatMap((whole) => [
-    {
-      whole,
-      label: hasTargets(scenario) ? whole.target : 'all requests',
-      count: whole.errors,
-      runs: null,
-      meaning: '',
-    },
-    ...kindsOf(scenario, whole).map((kind) => ({ whole, ...kind, label: `– ${kind.label}` })),
-  ]);
-  return table(
-    'Errors',
-    [
-      textColumn('Errors', ({ whole, label }) => marked(whole, label)),
-      figureColumn('count', ({ count }) => formatCount(count)),
-      figureColumn('share of all', ({ whole, count }) => formatPercent(count / whole.count)),
-      figureColumn('in runs', ({ whole, runs }) =>
-        runs === null || !isRepeated ? '' : `${formatCount(runs)} of ${formatCount(whole.runs)}`,
-      ),
-      textColumn('meaning', ({ meaning = '' }) => meaning),
-    ],
-    rows,
-  );
-}
-
-/**
- * @param {ScenarioResult} scenario
- * @param {ScenarioRow} whole
- * @returns {{label: string, count: number, runs: number, meaning?: string}[]} none in a file from before they were kept
- */
-function kindsOf({ rows }, whole) {
-  const operations = rows.filter(
-    ({ run, target, stage, operation }) =>
-      run === whole.run && target === whole.target && stage === null && operation !== null,
-  );
-  return (operations.length === 0 ? [whole] : operations).flatMap(({ operation, outcomeDetails = {} }) =>
-    errorKinds(outcomeDetails).map(([name, { count, runs, meaning }]) => ({
-      label: operation === null ? name : `${operation}: ${name}`,
-      count,
-      runs,
-      meaning,
-    })),
-  );
-}
-
-/**
- * @param {ScenarioResult} scenario
- * @param {string} run
- * @returns {Part[]} target by target for each metric; none where no step has two runs
- */
-export function spreadTables({ rows, differences }, run) {
-  const all = rows.filter((row) => row.run === run && row.stage === null);
-  const operations = [...new Set(all.map(({ operation }) => operation))];
-  return operations.flatMap((operation) => {
-    const own = all.filter((row) => row.operation === operation);
-    const spreads = SPREAD_METRICS.flatMap(([key, label, unit]) =>
-      own.flatMap((row) =>
-        row.overRuns === null ? [] : [{ key, label, unit, row, spread: row.overRuns[key] }],
-      ),
-    );
-    /** @param {typeof spreads[number]} spread */
-    const differenceCell = ({ key, unit, row }) => {
-      const beside = differences.find(
-        (one) => one.run === run && one.operation === operation && one.metric.key === key,
-      );
-      const difference = beside?.targets.find(({ target }) => target === row.target)?.difference ?? null;
-      const isUnmarked =
-        difference === null || own.every(({ counts, target }) => counts || target !== beside?.base);
-      return `${differenceText(unit, difference)}${isUnmarked ? '' : NOT_COUNTED}`;
-    };
-    const name = operation === null ? 'Over runs' : `Over runs, ${operation}`;
-    return table(
-      name,
-      [
-        textColumn(name, ({ row, label }) => marked(row, `${label}, ${row.target}`)),
-        ...SPREAD_COLUMNS,
-        figureColumn('to first', differenceCell),
-      ],
-      spreads,
-    );
-  });
-}
-
-/**
- * @param {ScenarioResult} scenario
- * @param {string} run
- * @returns {Part[]} how far each target but the first is from it, operation by operation
- */
-export function differenceTable({ differences, rows }, run) {
-  const own = differences.filter((one) => one.run === run);
-  const [first] = own;
-  if (first === undefined) return [];
-  const operations = [...new Set(own.map(({ operation }) => operation))];
-  const heads = own.filter(({ operation }) => operation === null).map(({ metric }) => metric);
-  const others = first.targets.slice(1).map(({ target }) => target);
-  const rowsOf = others.flatMap((target) =>
-    operations.flatMap((operation) => {
-      const texts = own
-        .filter((one) => one.operation === operation)
-        .map(({ metric, targets }) =>
-          differenceText(metric.unit, targets.find((one) => one.target === target)?.difference ?? null),
-        );
-      if (texts.every((text) => text === NONE)) return [];
-      const isBeside = (/** @type {ScenarioRow} */ row) =>
-        row.run === run && row.operation === operation && [first.base, target].includes(row.target);
-      const counts = rows.every((row) => row.counts || row.stage !== null || !isBeside(row));
-      return [{ name: innerName({ operation, counts }, target), texts }];
-    }),
-  );
-  const name = `Beside ${first.base}`;
-  const columns = heads.map(({ key, label }, i) => {
-    const cell = (/** @type {typeof rowsOf[number]} */ { texts }) => texts[i];
-    return FEW_DIFFERENCES.has(key) ? figureColumn(label, cell) : detailColumn(label, cell);
-  });
-  return table(name, [textColumn(name, (row) => row.name), ...columns], rowsOf);
-}
-
-/**
- * @param {Pick<ScenarioRow, 'operation' | 'counts'>} row
- * @param {string} name of the row of all operations
- */
-function innerName({ operation, counts }, name) {
-  return marked({ counts }, operation === null ? name : `– ${operation}`);
 }
 
 /** @param {Pick<ScenarioRow, 'counts'>} row @param {string} name */
@@ -259,12 +47,165 @@ function marked({ counts }, name) {
   return counts ? name : `${name}${NOT_COUNTED}`;
 }
 
-/** @param {number | null} ms */
-function timeText(ms) {
-  return figureText('ms', ms);
+/** @param {Pick<ScenarioRow, 'operation' | 'counts'>} row @param {string} name of the row of all operations */
+function innerName(row, name) {
+  return marked(row, row.operation === null ? name : `– ${row.operation}`);
 }
 
-/** @param {number | null} share */
-function shareText(share) {
-  return share === null ? NONE : formatPercent(share);
+/** @param {ScenarioResult} scenario @param {ScenarioRow} row */
+function targetName(scenario, { target }) {
+  return hasTargets(scenario) ? target : 'all requests';
+}
+
+/** @param {ScenarioResult} scenario @returns {Part[]} a row a run and target */
+export function overview(scenario) {
+  const hasRuns = new Set(scenario.steps.map(({ run }) => run)).size > 1;
+  const nameOf = (/** @type {ScenarioRow} */ { run, target }) => {
+    if (!hasTargets(scenario)) return run;
+    return hasRuns ? `${run}, ${target}` : target;
+  };
+  return table(
+    'All requests of each run',
+    [['Run', (row) => marked(row, nameOf(row))], ...ROW_COLUMNS],
+    scenario.rows.filter(({ stage, operation }) => stage === null && operation === null),
+  );
+}
+
+/**
+ * @param {ScenarioResult} scenario @param {ScenarioRow[]} rows of a run, without stages
+ * @returns {Part[]} of a mix: each operation below its target
+ */
+export function operationTable(scenario, rows) {
+  const isMix = rows.some(({ operation }) => operation !== null);
+  return table(
+    'Each operation',
+    [['Operation', (row) => innerName(row, targetName(scenario, row))], ...ROW_COLUMNS],
+    isMix ? rows : [],
+  );
+}
+
+/** @param {ScenarioResult} scenario @param {ScenarioStep} step @returns {Part[]} */
+export function stageTable(scenario, { run, target, stages, load }) {
+  const planned = (/** @type {ScenarioRow} */ { stage, operation }) =>
+    operation === null ? stages.find(({ name }) => name === stage) : undefined;
+  /** @type {Column<ScenarioRow>[]} */
+  const plan = [
+    ['for', (row) => formatDuration(Number(planned(row)?.seconds) * 1000)],
+    ['planned', (row) => levelPhrase(load, Number(planned(row)?.from), Number(planned(row)?.to))],
+  ];
+  return table(
+    `Stages of ${target}`,
+    [
+      [hasTargets(scenario) ? `Stages, ${target}` : 'Stages', (row) => innerName(row, String(row.stage))],
+      ...plan.map(
+        ([name, cell]) => /** @type {typeof plan[0]} */ ([name, (row) => (planned(row) ? cell(row) : '')]),
+      ),
+      ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
+      ['errors', ({ errorShare }) => shareText(errorShare)],
+      ...timeColumns(['mean', 'p99'], (/** @type {ScenarioRow} */ row) => row),
+      ['required', ({ requirement }) => (requirement === null ? '–' : verdictCell(requirement)), 'text'],
+    ],
+    scenario.rows.filter((row) => row.run === run && row.target === target && row.stage !== null),
+  );
+}
+
+/**
+ * @param {ScenarioResult} scenario
+ * @param {ScenarioRow[]} rows of a run, without stages
+ * @returns {Part[]} kinds of errors below each target, the most frequent first; of a mix, operation by operation
+ */
+export function errorTable(scenario, rows) {
+  const wholes = rows.filter(({ operation, errors }) => operation === null && errors > 0);
+  const lines = wholes.flatMap((whole) => {
+    const operations = rows.filter(({ target, operation }) => target === whole.target && operation !== null);
+    // Files from before kinds were kept have none.
+    const kinds = (operations.length === 0 ? [whole] : operations).flatMap(
+      ({ operation, outcomeDetails = {} }) =>
+        errorKinds(outcomeDetails).map(([name, { count, runs, meaning = '' }]) => ({
+          name: marked(whole, `– ${operation === null ? '' : `${operation}: `}${name}`),
+          share: count / whole.count,
+          runs: whole.runs > 1 ? `${formatCount(runs)} of ${formatCount(whole.runs)}` : '',
+          count,
+          meaning,
+        })),
+    );
+    const name = marked(whole, targetName(scenario, whole));
+    return [
+      { name, count: whole.errors, share: whole.errors / whole.count, runs: '', meaning: '' },
+      ...kinds,
+    ];
+  });
+  return table(
+    'Errors',
+    [
+      ['Errors', ({ name }) => name],
+      ['count', ({ count }) => formatCount(count)],
+      ['share of all', ({ share }) => formatPercent(share)],
+      ['in runs', ({ runs }) => runs],
+      ['meaning', ({ meaning }) => meaning, 'text'],
+    ],
+    lines,
+  );
+}
+
+/**
+ * @param {ScenarioRow[]} rows of a run, without stages
+ * @returns {Part[]} target by target for each metric; none where no step has two runs
+ */
+export function spreadTables(rows) {
+  const operations = [...new Set(rows.map(({ operation }) => operation))];
+  return operations.flatMap((operation) => {
+    const own = rows.filter((row) => row.operation === operation);
+    const spreads = SPREAD_METRICS.flatMap(([key, label, unit]) =>
+      own.flatMap((row) =>
+        row.overRuns === null
+          ? []
+          : [{ name: marked(row, `${label}, ${row.target}`), unit, spread: row.overRuns[key] }],
+      ),
+    );
+    const name = operation === null ? 'Over runs' : `Over runs, ${operation}`;
+    return table(name, [[name, (spread) => spread.name], ...SPREAD_COLUMNS], spreads);
+  });
+}
+
+/**
+ * @param {ScenarioResult['differences']} differences of a run
+ * @param {ScenarioRow[]} rows of the run, without stages
+ * @returns {Part[]} how far each target but the first is from it, operation by operation
+ */
+export function differenceTable(differences, rows) {
+  const [first] = differences;
+  if (first === undefined) return [];
+  const metrics = differences.filter(({ operation }) => operation === null).map(({ metric }) => metric);
+  const operations = [...new Set(differences.map(({ operation }) => operation))];
+  const others = first.targets.slice(1).map(({ target }) => target);
+  const lines = others.flatMap((target) =>
+    operations.map((operation) => {
+      const compared = rows.filter(
+        (row) => row.operation === operation && [first.base, target].includes(row.target),
+      );
+      const name = innerName({ operation, counts: compared.every(({ counts }) => counts) }, target);
+      const texts = differences
+        .filter((one) => one.operation === operation)
+        .map(({ metric, targets }) =>
+          differenceText(metric.unit, targets.find((one) => one.target === target)?.difference ?? null),
+        );
+      return { name, texts };
+    }),
+  );
+  const name = `Beside ${first.base}`;
+  const columns = metrics.map(
+    ({ key, label }, i) =>
+      /** @type {Column<typeof lines[number]>} */ ([
+        label,
+        ({ texts }) => texts[i],
+        DETAILS.includes(key) ? 'detail' : undefined,
+      ]),
+  );
+  const hasValue = (/** @type {string[]} */ texts) => texts.some((text) => text !== '–');
+  return table(
+    name,
+    [[name, (line) => line.name], ...columns],
+    lines.filter(({ texts }) => hasValue(texts)),
+  );
 }

@@ -1,8 +1,8 @@
 /** The result of a scenario as a report: its verdicts, a row a run, then each run. */
 import { formatDuration } from '../../common/units.js';
 import { facts, notes, report, section, sentence, verdicts, worstVerdict } from '../sections.js';
+import { requirementItem } from './bars.js';
 import { conclusions, doubtsOf, finding } from './differences.js';
-import { requirementItem } from './result.js';
 import { runsChart, verdictCounts } from './runs.js';
 import {
   differenceTable,
@@ -16,23 +16,22 @@ import {
 } from './scenario-tables.js';
 import { counted, loadPhrase, targetPhrase, titled } from './words.js';
 
-/** @import { ScenarioResult, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
-/** @import { Part, Report, Verdicts } from '../sections.js' */
-
-/** @typedef {Verdicts['items'][number]} VerdictItem */
+/** @import { ScenarioResult, ScenarioRow, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
+/** @import { Part, Report, VerdictItem } from '../sections.js' */
 
 /** The worst first. */
-const VERDICTS = Object.freeze(['failed', 'invalid', 'not met', 'not proven', 'met']);
+const VERDICTS = ['failed', 'invalid', 'not met', 'not proven', 'met'];
 
 /** With more verdicts, the answer has one line per step for its met requirements, and the section of the run lists them. */
 const MAX_VERDICTS = 10;
 
 /** @param {ScenarioResult} scenario @returns {Report} */
 export function describeScenario(scenario) {
-  const { name, description, steps } = scenario;
+  const { name, description, steps, rows, interrupted, unfinished } = scenario;
   const items = steps.flatMap((step) => stepItems(step));
   const runs = [...new Set(steps.map(({ run }) => run))];
   const isLong = items.length > MAX_VERDICTS;
+  const state = unfinished ? 'Unfinished: runs were still to come when this was written.' : '';
   return report({
     title: titleOf(scenario, items),
     verdict: worstVerdict(items, VERDICTS),
@@ -40,20 +39,15 @@ export function describeScenario(scenario) {
     sections: [
       section('answer', null, [
         ...verdicts(isLong ? steps.flatMap(shortItems) : items),
-        ...sentence(statePhrase(scenario), true),
+        ...sentence(interrupted ? 'Interrupted: some runs are missing.' : state, true),
         ...findings(scenario),
         ...charts(scenario, runs[0], 'p99').slice(0, 1),
       ]),
       section('runs', 'Runs', [
         ...overview(scenario),
-        ...sentence(scenario.rows.some(({ counts }) => !counts) ? '* none of its runs counts' : ''),
+        ...sentence(rows.some(({ counts }) => !counts) ? '* none of its runs counts' : ''),
       ]),
-      ...runs.map((run, i) =>
-        section(`run-${i}`, run, [
-          ...(isLong ? allVerdicts(steps.filter((step) => step.run === run)) : []),
-          ...ofRun(scenario, run),
-        ]),
-      ),
+      ...runs.map((run, i) => section(`run-${i}`, run, ofRun(scenario, run, isLong))),
       section('remarks', 'Remarks', remarks(scenario)),
       section('scenario', 'Scenario', about(scenario)),
     ],
@@ -61,53 +55,43 @@ export function describeScenario(scenario) {
 }
 
 /**
- * @param {ScenarioResult} scenario
- * @param {VerdictItem[]} items
+ * @param {ScenarioResult} scenario @param {VerdictItem[]} items
  * @returns {string} its name and its finding: verdicts, else the first difference
  */
 function titleOf({ name, steps, comparisons }, items) {
-  const [compared] = comparisons.filter(({ operation }) => operation === null);
-  if (items.length === 0) {
-    const found = compared === undefined ? counted(steps.length, 'step') : finding(compared.comparison, 1);
-    return `${name}: ${found.replace(/\.$/, '')}`;
-  }
   const worst = worstVerdict(items, VERDICTS);
-  const count = items.filter(({ verdict }) => verdict === worst).length;
-  return `${name}: ${count} of ${counted(items.length, 'verdict')} ${worst}`;
-}
-
-/** @param {ScenarioResult} scenario */
-function statePhrase({ interrupted, unfinished }) {
-  if (interrupted) return 'Interrupted: some runs are missing.';
-  return unfinished ? 'Unfinished: runs were still to come when this was written.' : '';
+  if (worst !== undefined) {
+    const count = items.filter(({ verdict }) => verdict === worst).length;
+    return `${name}: ${count} of ${counted(items.length, 'verdict')} ${worst}`;
+  }
+  const compared = comparisons.find(({ operation }) => operation === null);
+  const found = compared === undefined ? counted(steps.length, 'step') : finding(compared.comparison, 1);
+  return `${name}: ${found.replace(/\.$/, '')}`;
 }
 
 /** @param {ScenarioStep} step @param {string} [name] in front of each @returns {VerdictItem[]} */
 function stepItems(step, name = step.name) {
-  const { failure, requirements, measurement } = step;
+  const { failure, requirements, measurement, runs } = step;
   const prefix = name === '' ? '' : `${name}: `;
-  const { reasons } = measurement;
+  /** @type {VerdictItem[]} */
+  const items = requirements.map(({ verdicts: counts, actual, limit, unit, ...one }) => {
+    // Older files have no figures.
+    const hasFigures = actual !== undefined && limit !== undefined && unit !== undefined;
+    const item = hasFigures
+      ? requirementItem({ ...one, actual, limit, unit })
+      : { verdict: one.verdict, text: one.reason };
+    const text = runs.length < 2 ? item.text : `${verdictCounts(counts)}, e.g. ${item.text}`;
+    return { ...item, name: `${prefix}${one.text}`, text };
+  });
+  if (failure !== null) items.unshift({ verdict: 'failed', name: name || 'run', text: failure.text });
+  if (measurement.verdict !== 'invalid') return items;
   // Files from before there were grades have none.
-  const against = reasons.filter(({ grade }) => grade !== 'remark');
+  const against = measurement.reasons.filter(({ grade }) => grade !== 'remark');
+  const reason = against.map(({ text }) => text).join(' ');
   return [
-    ...(failure === null ? [] : [{ verdict: 'failed', name: name || 'run', text: failure.text }]),
-    ...requirements.map((one) => ({ ...requirementOfStep(one, step), name: `${prefix}${one.text}` })),
-    ...(measurement.verdict === 'invalid'
-      ? [
-          {
-            verdict: 'invalid',
-            name: `${prefix}measurement`,
-            text: measurementText(step),
-            reason: against.map(({ text }) => text).join(' '),
-          },
-        ]
-      : []),
+    ...items,
+    { verdict: 'invalid', name: `${prefix}measurement`, text: measurementText(step), reason },
   ];
-}
-
-/** @param {ScenarioStep[]} steps of one run @returns {Part[]} */
-function allVerdicts(steps) {
-  return verdicts(steps.flatMap((step) => stepItems(step, steps.length === 1 ? '' : step.target)));
 }
 
 /** @param {ScenarioStep} step @returns {VerdictItem[]} one for all that is met, and each that is not */
@@ -115,23 +99,8 @@ function shortItems(step) {
   const items = stepItems(step);
   const others = items.filter(({ verdict }) => verdict !== 'met');
   const met = items.length - others.length;
-  return met === 0
-    ? others
-    : [{ verdict: 'met', name: step.name, text: counted(met, 'requirement') }, ...others];
-}
-
-/**
- * @param {ScenarioStep['requirements'][number]} requirement
- * @param {ScenarioStep} step
- * @returns {VerdictItem}
- */
-function requirementOfStep(requirement, { runs }) {
-  const { text: name, verdict, verdicts: counts, reason, actual, limit, unit } = requirement;
-  const item =
-    actual === undefined || limit === undefined || unit === undefined
-      ? { verdict, name, text: reason }
-      : requirementItem({ ...requirement, actual, limit, unit });
-  return runs.length < 2 ? item : { ...item, text: `${verdictCounts(counts)}, e.g. ${item.text}` };
+  const short = { verdict: 'met', name: step.name, text: counted(met, 'requirement') };
+  return met === 0 ? others : [short, ...others];
 }
 
 /** @param {ScenarioStep} step @returns {string} `valid in 3 runs, invalid in 1 run` */
@@ -142,29 +111,35 @@ export function measurementText({ measurement: { verdict, verdicts: counts } }) 
 
 /** @param {ScenarioResult} scenario @returns {Part[]} one sentence a comparison of all requests */
 function findings({ comparisons }) {
-  const runs = new Set(comparisons.map(({ run }) => run)).size;
+  const hasRuns = new Set(comparisons.map(({ run }) => run)).size > 1;
   return comparisons
     .filter(({ operation }) => operation === null)
     .flatMap(({ run, comparison }) =>
       comparison.groups
         .slice(1)
-        .flatMap((_, i) => sentence(`${runs > 1 ? `${titled(run)}: ` : ''}${finding(comparison, i + 1)}`)),
+        .flatMap((_, i) => sentence(`${hasRuns ? `${titled(run)}: ` : ''}${finding(comparison, i + 1)}`)),
     );
 }
 
-/** @param {ScenarioResult} scenario @param {string} run @returns {Part[]} */
-function ofRun(scenario, run) {
+/** @param {ScenarioResult} scenario @param {string} run @param {boolean} hasVerdicts @returns {Part[]} */
+function ofRun(scenario, run, hasVerdicts) {
   const steps = scenario.steps.filter((step) => step.run === run);
+  const rows = scenario.rows.filter((row) => row.run === run && row.stage === null);
+  const nameOf = (/** @type {ScenarioStep} */ { target }) => (steps.length === 1 ? '' : target);
   return [
+    ...verdicts(hasVerdicts ? steps.flatMap((step) => stepItems(step, nameOf(step))) : []),
     ...facts([
       ['Load', stepPhrase(steps[0])],
       ...steps.map((step) => /** @type {[string, string]} */ (['Target', targetOfStep(step)])),
     ]),
-    ...operationTable(scenario, run),
-    ...errorTable(scenario, run),
+    ...operationTable(scenario, rows),
+    ...errorTable(scenario, rows),
     ...steps.flatMap((step) => stageTable(scenario, step)),
-    ...spreadTables(scenario, run),
-    ...differenceTable(scenario, run),
+    ...spreadTables(rows),
+    ...differenceTable(
+      scenario.differences.filter((one) => one.run === run),
+      rows,
+    ),
     ...charts(scenario, run, null),
     ...compared(scenario.comparisons.filter((one) => one.run === run)),
   ];
@@ -182,10 +157,8 @@ export function stepPhrase({ load, stages, repeat }) {
 /** @param {ScenarioStep} step @returns {string} its address, and how many of its runs count */
 export function targetOfStep({ target, aim, runs, used, repeat }) {
   const address = aim === null ? 'nothing could be sent' : targetPhrase(aim);
-  const made =
-    used.length === runs.length && runs.length === repeat
-      ? ''
-      : `; ${runs.length} of ${counted(repeat, 'run')} made, ${used.length} count`;
+  const isWhole = used.length === runs.length && runs.length === repeat;
+  const made = isWhole ? '' : `; ${runs.length} of ${counted(repeat, 'run')} made, ${used.length} count`;
   // A target without a name of its own goes by its URL; one may be called http.
   const isItsUrl = aim?.url === target || aim?.url.startsWith(`${target.replace(/\/$/, '')}/`);
   return isItsUrl ? `${address}${made}` : `${target}: ${address}${made}`;
@@ -200,18 +173,19 @@ export function targetOfStep({ target, aim, runs, used, repeat }) {
 function charts({ steps, rows }, run, only) {
   const own = rows.filter((row) => row.run === run && row.stage === null && row.overRuns !== null);
   const operations = [...new Set(own.map(({ operation }) => operation))];
+  const namesOf = (/** @type {ScenarioRow} */ { target, counts }) => {
+    const step = steps.find((one) => one.run === run && one.target === target);
+    return (counts ? step?.used : step?.runs.map(({ name }) => name)) ?? [];
+  };
   return operations.flatMap((operation) =>
-    SPREAD_METRICS.filter(([key]) => only === null || key === only).map(([key, label, unit]) => {
+    SPREAD_METRICS.filter(([key]) => only === null || key === only).flatMap(([key, label, unit]) => {
       const groups = own
         .filter((row) => row.operation === operation)
-        .map((row) => {
-          const step = steps.find((one) => one.run === run && one.target === row.target);
-          return {
-            name: `${row.target}${row.counts ? '' : NOT_COUNTED}`,
-            runs: (row.counts ? step?.used : step?.runs.map(({ name }) => name)) ?? [],
-            values: row.overRuns?.[key].values ?? [],
-          };
-        });
+        .map((row) => ({
+          name: `${row.target}${row.counts ? '' : NOT_COUNTED}`,
+          runs: namesOf(row),
+          values: row.overRuns?.[key].values ?? [],
+        }));
       return runsChart(operation === null ? label : `${label}, ${operation}`, unit, groups);
     }),
   );
@@ -219,21 +193,18 @@ function charts({ steps, rows }, run, only) {
 
 /** @param {ScenarioResult['comparisons']} all of a run @returns {Part[]} */
 function compared(all) {
-  const [first] = all;
-  if (first === undefined) return [];
-  const { groups, method } = first.comparison;
+  if (all.length === 0) return [];
+  const { groups, method } = all[0].comparison;
   const pairs = all.flatMap(({ operation, comparison }) =>
-    comparison.groups
-      .map(({ name }, other) => ({
-        comparison,
-        other,
-        name: operation === null ? name : `${name}, ${operation}`,
-      }))
-      .slice(1),
+    comparison.groups.slice(1).map(({ name }, i) => ({
+      comparison,
+      other: i + 1,
+      name: operation === null ? name : `${name}, ${operation}`,
+    })),
   );
   const items = pairs.flatMap(({ comparison, other, name }) =>
     conclusions(comparison, other).map(
-      ({ verdict, text }) => /** @type {[string, string]} */ ([titled(verdict), `${name}: ${text}`]),
+      ([verdict, text]) => /** @type {[string, string]} */ ([titled(verdict), `${name}: ${text}`]),
     ),
   );
   const doubts = pairs.flatMap(({ comparison, other }) => doubtsOf(comparison, other));
@@ -247,20 +218,17 @@ function compared(all) {
 
 /** @param {ScenarioResult} scenario @returns {Part[]} */
 function remarks({ steps, warnings, notes: own }) {
-  const ofSteps = steps.flatMap((step) => {
-    const { verdict, reasons } = step.measurement;
+  const ofSteps = steps.flatMap(({ name, measurement: { verdict, reasons } }) => {
     const isInAnswer = verdict === null || verdict === 'invalid';
-    return isInAnswer ? [] : reasons.map(({ text, remedy }) => ({ text: `${step.name}: ${text}`, remedy }));
+    return isInAnswer ? [] : reasons.map(({ text, remedy }) => ({ text: `${name}: ${text}`, remedy }));
   });
   return notes([...ofSteps, ...warnings, ...own]);
 }
 
 /** @param {ScenarioResult} scenario @returns {Part[]} */
 function about({ tool, startedAt, durationSeconds, environment, command }) {
-  const where =
-    environment === null
-      ? ''
-      : `, Node ${environment.node} on ${environment.platform}, ${counted(environment.cpus, 'core')}`;
+  const { node, platform, cpus = 0 } = environment ?? {};
+  const where = environment === null ? '' : `, Node ${node} on ${platform}, ${counted(cpus, 'core')}`;
   return facts([
     ['Time', `${formatDuration(durationSeconds * 1000)} from ${startedAt}`],
     ['Command', command],

@@ -1,41 +1,37 @@
 /** A search for the highest rate, or the peak, as a report: its finding first, then level by level. */
-
 import { formatCount, formatDuration } from '../../common/units.js';
 import { levelText } from '../../result/search/explain.js';
-import { formatPercent } from '../../result/wording.js';
-import {
-  chart,
-  detailColumn,
-  facts,
-  figureColumn,
-  report,
-  section,
-  sentence,
-  table,
-  textColumn,
-  verdicts,
-} from '../sections.js';
+import { chart, facts, report, section, sentence, table, verdicts } from '../sections.js';
 import { requirementClause } from './bars.js';
-import { perHourText, perSecondText, targetPhrase, timeText, verdictCell } from './words.js';
+import {
+  perHourText,
+  perSecondText,
+  shareText,
+  targetPhrase,
+  timeColumns,
+  timeText,
+  verdictCell,
+} from './words.js';
+
 /** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
 /** @import { Part, Report } from '../sections.js' */
 
 /** @param {Search} search @returns {Report} */
 export function describeSearch(search) {
+  const drawn = charts(search);
   return report({
     title: finding(search),
     subject: searchSubject(search),
     sections: [
-      section('answer', null, answer(search)),
-      section('levels', 'Levels', levels(search)),
-      section('steps', 'Steps', steps(search)),
+      section('answer', null, [...answer(search), ...drawn.slice(0, 1)]),
+      section('levels', 'Levels', [...drawn.slice(1), ...levels(search)]),
       section('search', 'Search', how(search)),
     ],
   });
 }
 
 /** @param {Search} search @returns {string} `Highest rate: 118/s = 424,800 an hour` */
-function finding(search) {
+export function finding(search) {
   return `${searchTitle(search)}: ${answerPhrase(search)}`;
 }
 
@@ -48,7 +44,7 @@ export function searchTitle({ searched }) {
  * @param {Search} search
  * @returns {string} `118/s = 424,800 an hour`; `1,234/s with 16 in flight`; a lower bound where the target did not reach its limit
  */
-export function answerPhrase({ searched, answer: found, bracket, unfinished, why }) {
+function answerPhrase({ searched, answer: found, bracket, unfinished, why }) {
   if (found !== null) {
     const { level, perSecond } = found;
     const reached =
@@ -64,8 +60,7 @@ export function answerPhrase({ searched, answer: found, bracket, unfinished, why
 }
 
 /**
- * @param {Search} search with an answer
- * @param {number} i place of a requirement
+ * @param {Search} search with an answer @param {number} i place of a requirement
  * @returns {'met' | 'not met' | 'not proven'} at the answer
  */
 export function requirementVerdict({ requirements, confirmation }, i) {
@@ -89,7 +84,6 @@ export function stepPhrase(searched, { level, verdict, p50Ms, p99Ms, errorShare,
 /** @param {Search} search @returns {Part[]} */
 function answer(search) {
   const { answer: found, confirmation, requirements, explanation } = search;
-  const rows = byLevel(search);
   const items = requirements.map(({ text }, i) => {
     const judged = confirmation?.requirements[i];
     return {
@@ -98,29 +92,16 @@ function answer(search) {
       text: judged === undefined ? '' : requirementClause(judged),
     };
   });
+  const confirmed =
+    found === null
+      ? ''
+      : `Confirmed by a run of ${formatDuration(found.seconds * 1000)} with ${formatCount(found.requests)} requests.`;
   return [
     ...sentence(`${finding(search)}.`, true),
     ...verdicts(found === null ? [] : items),
-    ...sentence(certaintyPhrase(search)),
+    ...sentence(confirmed),
     ...sentence(explanation),
-    ...(rows.length < 2 ? [] : [charts(search, rows)[0]]),
   ];
-}
-
-/** @param {Search} search @returns {string} how the answer is known */
-function certaintyPhrase({ answer: found }) {
-  if (found === null) return '';
-  return `Confirmed by a run of ${formatDuration(found.seconds * 1000)} with ${formatCount(found.requests)} requests.`;
-}
-
-/** @param {Search} search @returns {SearchStep[]} the last at each level, ascending */
-function byLevel({ steps: all }) {
-  return [...new Map(all.map((step) => [step.level, step])).values()].sort((a, b) => a.level - b.level);
-}
-
-/** @param {Search} search */
-function levelHeading({ searched }) {
-  return searched === 'rate' ? 'Rate' : 'In flight';
 }
 
 /** @param {Search} search @param {number} level */
@@ -128,44 +109,23 @@ function levelCell({ searched }, level) {
   return searched === 'rate' ? levelText(searched, level) : formatCount(level);
 }
 
-/** @param {number | null} share */
-function shareText(share) {
-  if (share === null) return '–';
-  return share === 0 ? 'none' : formatPercent(share);
+/** @param {Search} search */
+function levelHeading({ searched }) {
+  return searched === 'rate' ? 'Rate' : 'In flight';
 }
 
-/** @param {Search} search @returns {Part[]} */
-function levels(search) {
-  const rows = byLevel(search);
+/** @param {Search} search @returns {Part[]} of the last step at each level; none of a single level */
+function charts(search) {
+  const { searched, answer: found, requirements, steps } = search;
+  const last = new Map(steps.map((step) => [step.level, step]));
+  const rows = [...last.values()].sort((a, b) => a.level - b.level);
   if (rows.length < 2) return [];
-  return [
-    ...charts(search, rows).slice(1),
-    ...table(
-      'The last step at each level',
-      [
-        textColumn(levelHeading(search), ({ level }) => levelCell(search, level)),
-        figureColumn('succeeded', ({ perSecond }) => perSecondText(perSecond)),
-        figureColumn('p50', ({ p50Ms }) => timeText(p50Ms)),
-        figureColumn('p99', ({ p99Ms }) => timeText(p99Ms)),
-        figureColumn('max', ({ maxMs }) => timeText(maxMs)),
-        figureColumn('errors', ({ errorShare }) => shareText(errorShare)),
-        textColumn('verdict', ({ verdict }) => verdictCell(verdict)),
-      ],
-      rows,
-    ),
-  ];
-}
-
-/** @param {Search} search @param {SearchStep[]} rows @returns {Part[]} */
-function charts(search, rows) {
-  const { searched, answer: found, requirements } = search;
   const draw = (
     /** @type {string} */ title,
-    /** @type {string} */ text,
     /** @type {string} */ unit,
     /** @type {Record<string, (step: SearchStep) => number | null>} */ series,
   ) =>
-    chart('levels', title, text, {
+    chart('levels', title, 'At each level.', {
       heading: levelHeading(search),
       axis: searched === 'rate' ? 'requests per second' : 'requests in flight',
       levels: rows.map(({ level, verdict }) => ({ level, name: levelCell(search, level), verdict })),
@@ -177,50 +137,49 @@ function charts(search, rows) {
         .map(({ text, limit }) => ({ text, value: limit })),
     });
   return [
-    draw('Response times', 'p50 and p99 at each level.', 'ms', {
-      p50: ({ p50Ms }) => p50Ms,
-      p99: ({ p99Ms }) => p99Ms,
-    }),
-    ...(searched === 'rate'
-      ? []
-      : [draw('Throughput', 'At each level.', '/s', { succeeded: ({ perSecond }) => perSecond })]),
-    draw('Errors', 'At each level.', 'fraction', { errors: ({ errorShare }) => errorShare }),
+    draw('Response times', 'ms', { p50: ({ p50Ms }) => p50Ms, p99: ({ p99Ms }) => p99Ms }),
+    ...(searched === 'rate' ? [] : [draw('Throughput', '/s', { succeeded: ({ perSecond }) => perSecond })]),
+    draw('Errors', 'fraction', { errors: ({ errorShare }) => errorShare }),
   ];
 }
 
-/** @param {Search} search @returns {Part[]} in the order in which they were made */
-function steps(search) {
+/** @param {Search} search @returns {Part[]} every step, by level */
+function levels(search) {
+  const rows = search.steps.map((step, i) => ({ ...step, number: i + 1 }));
   return table(
-    'Every step',
+    'Every step, by level',
     [
-      textColumn('Step', ({ number, phase, attempt }) => `${number} ${phase}${attempt > 1 ? ', again' : ''}`),
-      figureColumn(levelHeading(search).toLowerCase(), ({ level }) => levelCell(search, level)),
-      figureColumn('time', ({ seconds }) => formatDuration(seconds * 1000)),
-      figureColumn('requests', (step) => formatCount(step.requests)),
-      detailColumn('succeeded', ({ perSecond }) => perSecondText(perSecond)),
-      detailColumn('p50', ({ p50Ms }) => timeText(p50Ms)),
-      figureColumn('p99', ({ p99Ms }) => timeText(p99Ms)),
-      detailColumn('errors', ({ errorShare }) => shareText(errorShare)),
-      textColumn('verdict', ({ verdict }) => verdictCell(verdict)),
-      textColumn('why', ({ verdict, reason }) => (verdict === 'met' ? '' : reason)),
+      [levelHeading(search), ({ level }) => levelCell(search, level)],
+      ['step', ({ number, phase, attempt }) => `${number} ${phase}${attempt > 1 ? ', again' : ''}`, 'text'],
+      ['time', ({ seconds }) => formatDuration(seconds * 1000), 'detail'],
+      ['requests', (step) => formatCount(step.requests), 'detail'],
+      ['succeeded', ({ perSecond }) => perSecondText(perSecond), 'detail'],
+      ...timeColumns(
+        ['p50', 'p99', 'max'],
+        (/** @type {SearchStep} */ { p50Ms, p99Ms, maxMs }) => ({ p50: p50Ms, p99: p99Ms, max: maxMs }),
+        ['max'],
+      ),
+      ['errors', ({ errorShare }) => shareText(errorShare)],
+      ['verdict', ({ verdict }) => verdictCell(verdict), 'text'],
+      ['why', ({ verdict, reason }) => (verdict === 'met' ? '' : reason), 'text'],
     ],
-    search.steps.map((step, i) => ({ ...step, number: i + 1 })),
+    rows.sort((a, b) => a.level - b.level || a.number - b.number),
   );
 }
 
 /** @param {Search} search @returns {Part[]} */
 function how(search) {
-  const { command, settings, durationSeconds, steps: made, tool, startedAt } = search;
+  const { command, settings, durationSeconds, steps, tool, startedAt } = search;
+  const [each, confirmation] = [settings.stepSeconds, settings.confirmationSeconds].map((seconds) =>
+    formatDuration(seconds * 1000),
+  );
   return facts([
     [
       'Time',
-      `${formatCount(made.length)} steps in ${formatDuration(durationSeconds * 1000)}, from ${startedAt}`,
+      `${formatCount(steps.length)} steps in ${formatDuration(durationSeconds * 1000)}, from ${startedAt}`,
     ],
     ['First level', levelCell(search, settings.start)],
-    [
-      'Each step',
-      `${formatDuration(settings.stepSeconds * 1000)} or more, ${formatDuration(settings.confirmationSeconds * 1000)} or more to confirm`,
-    ],
+    ['Each step', `${each} or more, ${confirmation} or more to confirm`],
     ['Command', command],
     ['Tool', `vault-pki-load ${tool.version}`],
   ]);

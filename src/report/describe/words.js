@@ -1,32 +1,52 @@
-/** Phrases that reports share. */
-
+/** Phrases and columns that reports share. */
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
 import { formatPercent } from '../../result/wording.js';
+import { worstVerdict } from '../sections.js';
+
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Cell } from '../sections.js' */
+/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
-/** Columns of a table of latencies: heading and key. */
-export const LATENCY_COLUMNS = /** @type {const} */ ([
-  ['mean', 'mean'],
-  ['p50', 'p50'],
-  ['p90', 'p90'],
-  ['p95', 'p95'],
-  ['p99', 'p99'],
-  ['p99.9', 'p999'],
-  ['max', 'max'],
-]);
+/** Stands where there is no figure. */
+const NONE = '–';
+
+/** Kinds of errors that are named where there is room for a line only. */
+const NAMED_ERRORS = 3;
+
+/** A rate that differs by less than this share is the one that was offered. */
+const SMALL_SHARE = 0.02;
 
 /** @param {string} verdict @returns {Cell} */
 export function verdictCell(verdict) {
   return { text: verdict, verdict };
 }
 
-/** Kinds of errors that are named where there is room for a line only, and how long a name may be there. */
-const NAMED_ERRORS = 3;
-const SHORT_NAME = 40;
+/**
+ * @template {string} Key
+ * @template Row
+ * @param {readonly Key[]} keys of times, which are headings, too
+ * @param {(row: Row) => {readonly [key in Key]?: number | null} | undefined} read milliseconds
+ * @param {readonly Key[]} [details] left out of a narrow table
+ * @returns {Column<Row>[]}
+ */
+export function timeColumns(keys, read, details = []) {
+  return keys.map((key) => [
+    key === 'p999' ? 'p99.9' : key,
+    (row) => timeText(read(row)?.[key]),
+    details.includes(key) ? 'detail' : undefined,
+  ]);
+}
 
-/** A rate that differs by less than this share is the one that was offered. */
-const SMALL_SHARE = 0.02;
+/**
+ * @template {string} Key
+ * @template Row
+ * @param {readonly Key[]} keys of counts, which are headings, too
+ * @param {(row: Row) => {readonly [key in Key]: number}} read
+ * @returns {Column<Row>[]}
+ */
+export function countColumns(keys, read) {
+  return keys.map((key) => [key, (row) => formatCount(read(row)[key])]);
+}
 
 /**
  * @param {{url: string, product?: string | null, version?: string | null}} target
@@ -47,33 +67,28 @@ export function loadPhrase(load) {
   const stages = load.stageCount ?? load.stages?.length ?? 0;
   const inStages = stages === 0 ? '' : ` in ${counted(stages, 'stage')}`;
   const upTo = stages === 0 ? '' : 'up to ';
-  const parts = [
+  return joined([
     model === 'open'
       ? `open loop${inStages} ${upTo || 'at '}${formatRate(Number(ratePerSecond))}`
       : `closed loop${inStages}, ${upTo}${formatCount(concurrency)} in flight`,
-    arrivals === 'poisson' ? 'Poisson arrivals' : '',
-    rampUpMs > 0 ? `ramp-up ${formatDuration(rampUpMs)}` : '',
-    threads > 1 ? `${threads} threads` : '',
-    durationMs === null ? '' : formatDuration(durationMs),
-    requests === null ? '' : counted(requests, 'request'),
-  ];
-  return joined(parts);
+    arrivals === 'poisson' && 'Poisson arrivals',
+    rampUpMs > 0 && `ramp-up ${formatDuration(rampUpMs)}`,
+    threads > 1 && `${threads} threads`,
+    durationMs !== null && formatDuration(durationMs),
+    requests !== null && counted(requests, 'request'),
+  ]);
 }
 
 /**
  * @param {Pick<Result['load'], 'model'>} load
- * @param {{least: number, most: number}} level of a stage
- * @returns {string} `100/s`, `0 to 100/s`, `10`: in flight
+ * @param {number} from
+ * @param {number} to
+ * @returns {string} the level of a stage: `100/s`, `0 to 100/s`; `10`: in flight
  */
-export function levelPhrase({ model }, { least, most }) {
+export function levelPhrase({ model }, from, to) {
   const text = (/** @type {number} */ level) =>
     model === 'open' && level > 0 ? formatRate(level) : formatCount(level);
-  return least === most ? text(most) : `${text(least).replace(/\/s$/, '')} to ${text(most)}`;
-}
-
-/** @param {Pick<Result['load'], 'model'>} load @returns {string} what the level of a stage is; a heading */
-export function levelName({ model }) {
-  return model === 'open' ? 'offered' : 'in flight';
+  return text(from) === text(to) ? text(to) : `${text(from).replace(/\/s$/, '')} to ${text(to)}`;
 }
 
 /** @param {Result} result @returns {string} `open loop at 20/s, 20 s, shard 0/4` */
@@ -81,53 +96,46 @@ export function planPhrase({ load, shard }) {
   return shard === undefined ? loadPhrase(load) : `${loadPhrase(load)}, shard ${shard.index}/${shard.of}`;
 }
 
-/**
- * @param {Result} result
- * @returns {string} `issue on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s`
- */
-export function subjectPhrase(result) {
-  const names = Object.keys(result.operations).join(', ') || result.command;
-  return `${names} on ${targetPhrase(result.target)}, ${planPhrase(result)}`;
+/** @param {Result} result @returns {string} */
+export function operationsPhrase({ operations, command }) {
+  return Object.keys(operations).join(', ') || command;
 }
 
-/** @param {Result} result @returns {string} what its total `neverSent` counts; a heading */
-export function neverSentPhrase({ unfinished }) {
-  return unfinished ? 'unanswered' : 'never sent';
+/** @param {Result} result @returns {string} `issue on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s` */
+export function subjectPhrase(result) {
+  return `${operationsPhrase(result)} on ${targetPhrase(result.target)}, ${planPhrase(result)}`;
 }
 
 /**
  * @param {Result} result
  * @returns {string} the answer in a line: `Not met: 1 of 2 requirements`; without requirements, the rate
  */
-export function headline(result) {
-  const { requirements } = result;
-  const all = requirements.length;
-  if (all === 0) return ratePhrase(result);
-  const missed = requirements.filter(({ verdict }) => verdict === 'not met').length;
-  if (missed > 0) return `Not met: ${missed} of ${counted(all, 'requirement')}`;
-  const unproven = requirements.filter(({ verdict }) => verdict === 'not proven').length;
-  if (unproven > 0) return `Not proven: ${unproven} of ${counted(all, 'requirement')}`;
-  return `Met: ${counted(all, 'requirement')}`;
+export function headline({ requirements, ...result }) {
+  const worst = worstVerdict(requirements);
+  if (worst === undefined) return ratePhrase(result);
+  const count = requirements.filter(({ verdict }) => verdict === worst).length;
+  return `${titled(worst)}: ${worst === 'met' ? '' : `${count} of `}${counted(requirements.length, 'requirement')}`;
 }
 
-/** @param {Result} result @returns {string} why it is not the result of a whole run; empty where it is */
+/**
+ * @param {Pick<Result, 'unfinished' | 'interrupted'>} result
+ * @returns {string} why it is not the result of a whole run; empty where it is
+ */
 export function statePhrase({ unfinished, interrupted }) {
   if (unfinished) return 'Unfinished: the run was still going on when this was written.';
   return interrupted ? 'Interrupted: these are the figures up to then.' : '';
 }
 
 /**
- * @param {Result} result
+ * @param {Pick<Result, 'operations'>} result
  * @returns {string} the unit of the counts: `certificates`; `responses` of several operations
  */
 export function unitName({ operations }) {
-  const names = [
-    ...new Set(Object.values(operations).map(({ unit, things }) => unit ?? things ?? 'responses')),
-  ];
-  return names.length === 1 ? names[0] : 'responses';
+  const names = new Set(Object.values(operations).map(({ unit, things }) => unit ?? things ?? 'responses'));
+  return names.size === 1 ? [...names][0] : 'responses';
 }
 
-/** @param {Result} result @returns {string} `679/s = 2,446,020 certificates an hour` */
+/** @param {Pick<Result, 'rates' | 'operations'>} result @returns {string} `679/s = 2,446,020 certificates an hour` */
 export function ratePhrase(result) {
   const { perSecond, perHour } = result.rates;
   return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${unitName(result)} an hour`;
@@ -138,12 +146,10 @@ export function errorsPhrase({ totals: { succeeded, errors }, errorShare, outcom
   if (errorShare === null) return 'nothing was measured';
   if (errors === 0) return 'none';
   const kinds = errorKinds(outcomeDetails);
-  const named = kinds
-    .slice(0, NAMED_ERRORS)
-    .map(([name, { count }]) => `${formatCount(count)} ${shortened(name)}`);
-  const more = kinds.length > NAMED_ERRORS ? [`${counted(kinds.length - NAMED_ERRORS, 'kind')} more`] : [];
-  const detail = named.length === 0 ? '' : `: ${[...named, ...more].join(', ')}`;
-  return `${formatCount(errors)} of ${formatCount(succeeded + errors)} (${formatPercent(errorShare)})${detail}`;
+  const named = kinds.slice(0, NAMED_ERRORS).map(([name, { count }]) => `${formatCount(count)} ${name}`);
+  const more = kinds.length > NAMED_ERRORS && `${counted(kinds.length - NAMED_ERRORS, 'kind')} more`;
+  const all = `${formatCount(errors)} of ${formatCount(succeeded + errors)} (${formatPercent(errorShare)})`;
+  return joined([all, joined([...named, more])], ': ');
 }
 
 /**
@@ -157,31 +163,14 @@ export function errorKinds(outcomeDetails) {
     .sort(([, a], [, b]) => b.count - a.count);
 }
 
-/**
- * @param {Pick<Result, 'outcomes' | 'outcomeDetails'>} block
- * @returns {string[]} names: successes first, then the most frequent
- */
-export function outcomeNames({ outcomes, outcomeDetails }) {
-  const succeeded = (/** @type {string} */ name) => Number(outcomeDetails[name]?.success ?? false);
-  return Object.keys(outcomes).sort((a, b) => succeeded(b) - succeeded(a) || outcomes[b] - outcomes[a]);
-}
-
-/** @param {string} name */
-function shortened(name) {
-  return name.length > SHORT_NAME ? `${name.slice(0, SHORT_NAME - 1)}…` : name;
-}
-
 /** @param {number} number @param {string} noun */
 export function counted(number, noun) {
   return `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/**
- * @param {number} perSecond
- * @returns {string} always per second, three digits: `0.278/s`, `19.9/s`, `1,234/s`
- */
+/** @param {number} perSecond @returns {string} always per second, three digits: `0.278/s`, `19.9/s`, `1,234/s` */
 export function perSecondText(perSecond) {
-  return `${formatCount(perSecond >= 100 ? Math.round(perSecond) : Number(perSecond.toPrecision(3)))}/s`;
+  return `${perHourText(perSecond)}/s`;
 }
 
 /** @param {number} perHour @returns {string} without a unit; whole, where that has three digits */
@@ -191,64 +180,12 @@ export function perHourText(perHour) {
 
 /** @param {number | null | undefined} ms @returns {string} a dash for a missing value */
 export function timeText(ms) {
-  return ms === null || ms === undefined ? '–' : formatLatency(ms);
+  return ms === null || ms === undefined ? NONE : formatLatency(ms);
 }
 
-/** @param {Result} result @returns {string} how many responses were checked, and how many passed */
-export function verificationPhrase(result) {
-  const { checked, passed, sampled, unchecked } = result.verification;
-  const unit = unitName(result);
-  if (checked + unchecked === 0) return 'nothing: no response could be checked';
-  if (checked === 0) return `none of ${formatCount(unchecked)} ${unit} checked`;
-  const all = checked + unchecked;
-  const share = sampled ? `sampled (${formatPercent(checked / all)}): ` : '';
-  const verdict = passed === checked ? 'all passed' : `${formatCount(checked - passed)} did not pass`;
-  return `${share}${formatCount(checked)} of ${formatCount(all)} ${unit} checked, ${verdict}`;
-}
-
-/**
- * @param {Result} result
- * @returns {string} `at 20/s`; `at 18.2/s of the 20/s offered`; `at 679/s, 2,446,020/h`
- */
-export function pacePhrase({ load, rates: { perSecond, perHour } }) {
-  const { model, ratePerSecond, rampUpMs, stageCount = 0 } = load;
-  if (model === 'closed' || ratePerSecond === null || rampUpMs > 0 || stageCount > 0)
-    return `at ${perSecondText(perSecond)}, ${perHourText(perHour)}/h`;
-  const offered = formatRate(ratePerSecond);
-  return Math.abs(perSecond - ratePerSecond) <= SMALL_SHARE * ratePerSecond
-    ? `at ${offered}`
-    : `at ${perSecondText(perSecond)} of the ${offered} offered`;
-}
-
-/**
- * @param {Result} result
- * @returns {boolean} whether every response is good and nothing that was required is missed or in doubt
- */
-export function isKept({ totals, measurement, requirements, interrupted, unfinished }) {
-  return (
-    totals.succeeded > 0 &&
-    totals.errors === 0 &&
-    !interrupted &&
-    !unfinished &&
-    measurement.verdict !== 'invalid' &&
-    requirements.every(({ verdict }) => verdict === 'met')
-  );
-}
-
-/** @param {Result} result @returns {string[]} how the load has to be taken into account */
-export function loadNotes({ load, warmup }) {
-  return [
-    ...(load.model === 'closed'
-      ? [
-          'A closed loop hides waiting: a slow target gets fewer requests. Use --rate to see what users would wait.',
-        ]
-      : []),
-    ...(warmup.seconds > 0
-      ? [
-          `The warm-up (${formatDuration(warmup.seconds * 1000)}, ${counted(warmup.sent, 'request')}) is not counted.`,
-        ]
-      : []),
-  ];
+/** @param {number | null} share @returns {string} a dash for a missing value */
+export function shareText(share) {
+  return share === null ? NONE : formatPercent(share);
 }
 
 /** @param {string} text @returns {string} with a capital, as a title; `p99` stays small */
@@ -280,16 +217,21 @@ export function extent(values) {
   return [low, high];
 }
 
-/**
- * @param {readonly (string | false)[]} parts
- * @param {string} [separator]
- * @returns {string} without the empty ones
- */
+/** @param {readonly (string | false)[]} parts @param {string} [separator] @returns {string} without the empty ones */
 export function joined(parts, separator = ', ') {
   return parts.filter((part) => part !== false && part !== '').join(separator);
 }
 
-/** @param {(string | false)[]} parts */
-export function sentences(...parts) {
-  return joined(parts, ' ');
+/**
+ * @param {Result} result
+ * @returns {string} `at 20/s`; `at 18.2/s of the 20/s offered`; `at 679/s, 2,446,020/h`
+ */
+export function pacePhrase({ load, rates: { perSecond, perHour } }) {
+  const { model, ratePerSecond, rampUpMs, stageCount = 0 } = load;
+  if (model === 'closed' || ratePerSecond === null || rampUpMs > 0 || stageCount > 0)
+    return `at ${perSecondText(perSecond)}, ${perHourText(perHour)}/h`;
+  const offered = formatRate(ratePerSecond);
+  return Math.abs(perSecond - ratePerSecond) <= SMALL_SHARE * ratePerSecond
+    ? `at ${offered}`
+    : `at ${perSecondText(perSecond)} of the ${offered} offered`;
 }

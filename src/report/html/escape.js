@@ -1,25 +1,15 @@
 /** Text to markup. Every text of a server, a file or a user passes through here. */
-
-/** Control characters, lone surrogates, noncharacters, and bidi controls, which reorder the text beside them. */
-const UNFIT = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u202a-\u202e\u2066-\u2069]/gu;
+import { visibleText } from '../../common/visible-text.js';
 
 /** @type {Record<string, string>} */
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** @param {string} text @returns {string} plain text, unescaped, for what the script writes into the page */
-export function fitText(text) {
-  return text.replace(UNFIT, '?');
-}
-
-/** @param {string} text @returns {string} safe between tags and within a quoted attribute */
+/** @param {string} text @returns {string} safe between tags and within a quoted attribute, of HTML and of XML */
 export function escapeHtml(text) {
-  return fitText(text).replace(/[&<>"']/g, (character) => ENTITIES[character]);
+  return visibleText(text).replace(/[&<>"']/g, (character) => ENTITIES[character]);
 }
 
-/**
- * @param {unknown} value
- * @returns {string} JSON for a `<script type="application/json">`, which no text in it can close
- */
+/** @param {unknown} value @returns {string} JSON for a `<script type="application/json">`, which no text in it can close */
 export function jsonForScript(value) {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

@@ -2,8 +2,8 @@
 import { cellText } from '../sections.js';
 import { breakable, escapeHtml } from './escape.js';
 
-/** @import { Drawn } from '../charts/index.js' */
-/** @import { Bar, Cell, Command, Facts, Figures, Note, Table, Verdicts } from '../sections.js' */
+/** @import { Drawn } from '../charts/chart.js' */
+/** @import { Bar, Cell, Facts, Figures, Note, Table, Verdicts } from '../sections.js' */
 
 /** Good and bad verdicts; the others are neutral. */
 const GOOD = ['met', 'valid', 'faster', 'better', 'best', 'passed', 'kept'];
@@ -29,33 +29,29 @@ function worthOf(verdict) {
   return UNSURE.includes(verdict) ? 'unsure' : 'neutral';
 }
 
-/**
- * A verdict by colour, sign and word.
- *
- * @param {string} verdict
- * @param {string} [text]
- */
+/** A verdict by colour, sign and word. @param {string} verdict @param {string} [text] */
 export function badge(verdict, text = verdict) {
   const worth = worthOf(verdict);
   const sign = SIGNS[worth] === '' ? '' : `<span aria-hidden="true">${SIGNS[worth]}</span> `;
   return `<strong class="badge ${worth}">${sign}${escapeHtml(text)}</strong>`;
 }
 
-/** @param {string} text @param {string} [className] */
+/** @param {string} text @param {string} [className] @returns {string} empty for an empty text */
 export function paragraph(text, className) {
+  if (text === '') return '';
   return `<p${className === undefined ? '' : ` class="${className}"`}>${breakable(text)}</p>`;
 }
 
 /** @param {Verdicts} part */
 export function verdicts({ items }) {
   const hasBars = items.some(({ bar }) => bar !== undefined);
-  const rows = items.map(({ verdict, name, text, reason, bar }) => {
+  const rows = items.map(({ verdict, name, text, reason = '', bar }) => {
     const cells = [
       badge(verdict),
       `<code>${breakable(name)}</code>`,
       bar === undefined ? '' : whisker(bar, VERDICT_WHISKER, worthOf(verdict)),
       `<span class="text">${breakable(text)}</span>`,
-      reason === undefined || reason === '' ? '' : paragraph(reason, 'reason'),
+      paragraph(reason, 'reason'),
     ];
     return `<li>${cells.filter((html) => html !== '').join('\n')}</li>`;
   });
@@ -69,7 +65,7 @@ export function figures({ items }) {
     const cells = [
       `<dd>${escapeHtml(value)}</dd>`,
       bar === undefined ? '' : `<dd class="whisker">${whisker(bar, FIGURE_WHISKER)}</dd>`,
-      range === undefined || range === '' ? '' : `<dd class="range">${escapeHtml(range)}</dd>`,
+      range === undefined ? '' : `<dd class="range">${escapeHtml(range)}</dd>`,
     ];
     return `<div><dt>${escapeHtml(name)}</dt>${cells.join('')}</div>`;
   });
@@ -78,7 +74,6 @@ export function figures({ items }) {
 
 /**
  * The first cell of a row is its heading. A table that is too wide scrolls below its caption, by keyboard too.
- *
  * @param {Table} part
  */
 export function table({ caption, columns, rows }) {
@@ -122,27 +117,21 @@ function cell(content) {
 }
 
 /** @param {Facts} part */
-export function facts({ items }) {
-  const lines = items.map(
-    ({ name, text }) => `<div><dt>${escapeHtml(name)}</dt><dd>${breakable(text)}</dd></div>`,
-  );
+export function facts({ items, isCode = false }) {
+  const lines = items.map(({ name, text }) => {
+    const label = isCode ? `<code>${escapeHtml(name)}</code>` : escapeHtml(name);
+    return `<div><dt>${label}</dt><dd>${breakable(text)}</dd></div>`;
+  });
   return `<dl class="facts">\n${lines.join('\n')}\n</dl>`;
 }
 
 /** @param {Note} part */
-export function note({ text, remedy }) {
-  const html = remedy === undefined ? '' : `\n${paragraph(remedy, 'muted')}`;
-  return `<div class="note">${paragraph(text)}${html}</div>`;
-}
-
-/** @param {Command} part */
-export function command({ text, command: line }) {
-  return `<div class="command">${text === '' ? '' : paragraph(text)}<pre><code>${escapeHtml(line)}</code></pre></div>`;
+export function note({ text, remedy = '' }) {
+  return `<div class="note">${paragraph(text)}${paragraph(remedy, 'muted')}</div>`;
 }
 
 /**
  * A chart with its title, legend, summary and data.
- *
  * @param {object} parts
  * @param {string} parts.id of the figure, unique in the page
  * @param {2 | 3} parts.level of the heading
@@ -154,15 +143,14 @@ export function command({ text, command: line }) {
 export function figure({ id, level, title, text, drawn, isMain = false }) {
   const heading = `<h${level}>${escapeHtml(title)}</h${level}>`;
   if (drawn === null) return `<div class="figure" id="${id}">\n${heading}\n${paragraph(text)}\n</div>`;
-  const summary = drawn.summary === '' ? '' : paragraph(drawn.summary, 'summary');
   return `<figure id="${id}"${isMain ? ' class="main"' : ''}>
 <figcaption>
 ${heading}
-${text === '' ? '' : paragraph(text)}
+${paragraph(text)}
 </figcaption>
 ${legend(drawn.legend)}
 <div class="plot">${drawn.svg}</div>
-${summary}
+${paragraph(drawn.summary, 'summary')}
 <details>
 <summary>${escapeHtml(`Data: ${title}`)}</summary>
 ${table(drawn.table)}

@@ -40,8 +40,7 @@ section { padding: 1.25rem 0; border-top: 1px solid var(--rule); }
 section:first-child { border-top: 0; padding-top: 0; }
 section > :last-child { margin-bottom: 0; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
-code, pre { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.93em; }
-pre { margin: 0 0 1rem; padding: 0.6rem 0.9rem; background: var(--tint); white-space: pre-wrap; border-radius: 0.4rem; }
+code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.93em; }
 .answer { font-size: 1.2rem; line-height: 1.4; margin-bottom: 0.75rem; }
 
 .badge { display: inline-block; padding: 0 0.6em; border-radius: 1em; font-weight: 650; white-space: nowrap; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
@@ -145,7 +144,7 @@ figcaption p, .summary { font-size: 0.833rem; margin: 0; }
 .grid { stroke: var(--grid); }
 .axis { stroke: var(--muted); }
 .after { fill: var(--rule); fill-opacity: 0.3; }
-.stage { stroke: var(--muted); stroke-dasharray: 1 3; }
+.upright { stroke: var(--muted); stroke-dasharray: 1 3; }
 .cursor { stroke: var(--ink); visibility: hidden; }
 .cursor.on { visibility: visible; }
 .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); } .s6 { --c: var(--s6); }

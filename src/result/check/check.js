@@ -10,23 +10,24 @@
  * - an outcome's own times cover its own requests
  * - a histogram decodes to the count and the figures beside it; the outcomes' add up to the whole's, bucket for bucket
  * - the timeline, and the operations together, add up to the whole; no second has more than the peak
- * - where a second has more fields (its failures, its send lag, a histogram), that fits the requests done in it; whether its
- *   histogram holds just that is for the reader of a file to ask (check-timeline.js), as is what a part of a plan has for
- *   `merge` (check-merge-block.js)
+ * - where a second has more fields (its failures, its send lag, a histogram), that fits the requests done in it; only the
+ *   reader of a file checks the histograms of seconds, and what a part of a plan has for `merge`
  * - the stages together add up to the whole, and the operations of each to it
  * - a response passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
  */
+import { sumArrays, total } from '../../common/sums.js';
+import { FINE_SECONDS } from '../../engine/recording/spans.js';
+import { countErrors, shareOfErrors } from '../build.js';
+import { SERIES } from '../latency.js';
+import { checkHistogram, checkLatencies, checkSums, isSameBucket, same } from './check-latency.js';
 
-import { total } from '../../common/sums.js';
-import { countErrors, shareOfErrors } from '../errors.js';
-import { checkLatencies, checkSums, SERIES, same, unless } from './check-latency.js';
-import { checkMergeBlock } from './check-merge-block.js';
-import { checkRates, checkSeconds, checkTimeline } from './check-timeline.js';
+/** @import { OperationBlock, Result, TimelineRow } from '../schema.js' */
 
-/** @import { OperationBlock, Result, StageBlock } from '../schema.js' */
-
-/** Outcomes of requests that were not sent. */
+/** Outcomes of requests that were not sent, and their totals. */
 const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSentDue' });
+
+/** A rate is borne out where it differs by less than this share: it was rounded to a decimal number, no more. */
+const ROUNDING_SHARE = 1e-6;
 
 /**
  * @param {Result} result
@@ -36,198 +37,266 @@ const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSentDue' })
  */
 export function checkResult(result, { eachSecond = false } = {}) {
   return [
-    ...checkRates(result),
-    ...checkBlock(result, ''),
-    ...Object.entries(result.operations).flatMap(([name, block]) => checkBlock(block, `operation ${name}: `)),
+    ...checkCells(result, result.windowSeconds),
     ...checkTimeline(result),
-    ...checkParts('the operations', Object.values(result.operations), result),
     ...checkStages(result),
     ...(eachSecond ? [...checkSeconds(result), ...checkMergeBlock(result)] : []),
   ];
 }
 
-/** @param {OperationBlock} block @param {string} where */
-function checkBlock(block, where) {
-  return [
-    ...checkTotals(block),
-    ...checkOutcomes(block),
-    ...checkLatencies(block.latencyMs, expectedCounts(block), 'latencyMs'),
-    ...checkDetails(block),
-    ...checkSums(
-      block.latencyMs,
-      Object.values(block.outcomeDetails).map(({ latencyMs }) => latencyMs),
-    ),
-    ...checkVerification(block),
-  ].map((problem) => where + problem);
+/**
+ * The whole, or a stage, and its operations. They have the same window, so that the operations' rates add up.
+ * @param {OperationBlock & {operations: Record<string, OperationBlock>}} cells
+ * @param {number | undefined} windowSeconds undefined: an older version had none
+ */
+function* checkCells({ operations, ...whole }, windowSeconds) {
+  yield* checkBlock(whole, windowSeconds);
+  for (const [name, block] of Object.entries(operations))
+    yield* within(`operation ${name}: `, checkBlock(block, windowSeconds));
+  yield* checkParts('operations', Object.values(operations), whole);
 }
 
-/** @param {OperationBlock} block */
-function checkTotals({ totals, rates, errorShare }) {
-  const { planned, sent, succeeded, failed, dropped, neverSent, neverSentDue } = totals;
-  return [
-    ...same('sent + dropped + neverSent', sent + dropped + neverSent, 'planned', planned),
-    ...same('succeeded + failed', succeeded + failed, 'sent', sent),
-    ...same('failed + dropped + neverSentDue', countErrors(totals), 'errors', totals.errors),
-    ...same('errors / (succeeded + errors)', shareOfErrors(totals), 'errorShare', errorShare),
-    ...unless(
-      neverSentDue <= neverSent,
-      `neverSentDue (${neverSentDue}) is more than neverSent (${neverSent})`,
-    ),
-    ...unless(
-      Math.abs(rates.perHour - rates.perSecond * 3600) <= 1e-6 * rates.perHour,
-      `rates.perHour (${rates.perHour}) is not 3600 times rates.perSecond (${rates.perSecond})`,
-    ),
-  ];
+/** @param {string} where @param {Iterable<string>} problems */
+function* within(where, problems) {
+  for (const problem of problems) yield where + problem;
 }
 
-/** @param {OperationBlock} block */
-function checkOutcomes({ totals, outcomes, outcomeDetails }) {
-  const sentOutcomes = Object.entries(outcomes).filter(([name]) => !Object.hasOwn(UNSENT, name));
-  const details = Object.entries(outcomeDetails);
-  const successes = details.filter(([, detail]) => detail.success).map(([, detail]) => detail.count);
-  return [
-    ...same(
-      'the outcomes of sent requests',
-      total(sentOutcomes.map(([, count]) => count)),
-      'sent',
-      totals.sent,
-    ),
-    ...Object.entries(UNSENT).flatMap(([name, total]) =>
-      Object.hasOwn(outcomes, name) ? same(`outcome ${name}`, outcomes[name], total, totals[total]) : [],
-    ),
-    ...same('the successful outcomes', total(successes), 'succeeded', totals.succeeded),
-    ...[...new Set([...Object.keys(outcomes), ...details.map(([name]) => name)])].flatMap((name) =>
-      same(`outcomes.${name}`, outcomes[name], `outcomeDetails.${name}.count`, outcomeDetails[name]?.count),
-    ),
-  ];
-}
-
-/** @param {OperationBlock} block @returns {Record<string, number>} what each series must hold */
-function expectedCounts({ totals: { sent, neverSentDue } }) {
-  return { response: sent + neverSentDue, service: sent, sendLag: sent };
-}
-
-/** @param {OperationBlock} block */
-function checkDetails({ outcomeDetails }) {
-  return Object.entries(outcomeDetails).flatMap(([name, { count, latencyMs }]) => {
-    const sent = Object.hasOwn(UNSENT, name) ? 0 : count;
-    const response = name === 'dropped' ? 0 : count;
-    return checkLatencies(
-      latencyMs,
-      { response, service: sent, sendLag: sent },
-      `outcomeDetails.${name}.latencyMs`,
-    );
-  });
-}
-
-/** @param {OperationBlock} block */
-function checkVerification({ verification, outcomes, totals }) {
-  const { checked, passed, sampled, unchecked, failures } = verification;
-  return [
-    ...unless(
-      passed <= checked,
-      `verification.passed (${passed}) is more than verification.checked (${checked})`,
-    ),
-    ...same(
-      'verification.failures, together,',
-      total(Object.values(failures)),
-      'checked less passed',
-      checked - passed,
-    ),
-    ...Object.entries(failures).flatMap(([rule, count]) =>
-      same(`verification.failures.${rule}`, count, `outcomes.${rule}`, outcomes[rule]),
-    ),
-    ...unless(
-      (outcomes.unchecked ?? 0) <= unchecked,
-      `outcome unchecked is ${outcomes.unchecked}, but verification.unchecked is ${unchecked}`,
-    ),
-    ...unless(
-      passed + unchecked <= totals.succeeded,
-      `verification says ${passed} passed and ${unchecked} unchecked, but only ${totals.succeeded} succeeded`,
-    ),
-    ...unless(
-      sampled === unchecked > 0,
-      `verification left ${unchecked} unchecked, but ${sampled ? 'says' : 'does not say'} it is sampled`,
-    ),
-  ];
-}
-
-/** @param {Result} result @returns {string[]} */
-function checkStages({ stages, operations, ...whole }) {
-  if (stages === undefined) return [];
-  const names = Object.keys(operations);
-  const inEach = stages.flatMap(({ operations: own, ...stage }) => {
-    const where = `stage ${stage.name}: `;
-    return [
-      ...checkBlock(stage, where),
-      ...checkWindow(stage).map((problem) => where + problem),
-      ...Object.entries(own).flatMap(([name, block]) => checkBlock(block, `${where}operation ${name}: `)),
-      ...checkParts('the operations', Object.values(own), stage).map((problem) => where + problem),
-      ...unless(
-        names.length === Object.keys(own).length && names.every((name) => Object.hasOwn(own, name)),
-        `${where}its operations are not those of the run`,
-      ),
-    ];
-  });
-  const together = names.flatMap((name) => {
-    const blocks = stages.flatMap((stage) =>
-      Object.hasOwn(stage.operations, name) ? stage.operations[name] : [],
-    );
-    return checkParts('the stages', blocks, operations[name]).map(
-      (problem) => `operation ${name}: ${problem}`,
-    );
-  });
-  return [...inEach, ...checkParts('the stages', stages, whole), ...together];
-}
-
-/** @param {StageBlock | Omit<StageBlock, 'operations'>} stage */
-function checkWindow({ windowSeconds, totals: { succeeded }, rates: { perSecond } }) {
-  const expected = windowSeconds > 0 ? succeeded / windowSeconds : 0;
-  return unless(
-    Math.abs(perSecond - expected) <= 1e-6 * expected,
-    `rates.perSecond is ${perSecond}, but ${succeeded} successes in ${windowSeconds} s are ${expected}/s`,
+/** @param {OperationBlock} block @param {number | undefined} windowSeconds */
+function* checkBlock(block, windowSeconds) {
+  const { sent, neverSentDue } = block.totals;
+  yield* checkTotals(block, windowSeconds);
+  yield* checkOutcomes(block);
+  yield* checkLatencies(
+    block.latencyMs,
+    { response: sent + neverSentDue, service: sent, sendLag: sent },
+    'latencyMs',
   );
+  for (const [name, { count, latencyMs }] of Object.entries(block.outcomeDetails)) {
+    const response = name === 'dropped' ? 0 : count;
+    const own = Object.hasOwn(UNSENT, name) ? 0 : count;
+    const counts = { response, service: own, sendLag: own };
+    yield* checkLatencies(latencyMs, counts, `outcomeDetails.${name}.latencyMs`);
+  }
+  yield* checkSums(
+    block.latencyMs,
+    Object.values(block.outcomeDetails).map(({ latencyMs }) => latencyMs),
+  );
+  yield* checkVerification(block);
+}
+
+/** @param {OperationBlock} block @param {number | undefined} windowSeconds */
+function* checkTotals({ totals, rates: { perSecond, perHour }, errorShare }, windowSeconds) {
+  const { planned, sent, succeeded, failed, dropped, neverSent, neverSentDue } = totals;
+  yield* same('sent + dropped + neverSent', sent + dropped + neverSent, 'planned', planned);
+  yield* same('succeeded + failed', succeeded + failed, 'sent', sent);
+  yield* same('failed + dropped + neverSentDue', countErrors(totals), 'errors', totals.errors);
+  yield* same('errors / (succeeded + errors)', shareOfErrors(totals), 'errorShare', errorShare);
+  if (neverSentDue > neverSent) yield `neverSentDue (${neverSentDue}) is more than neverSent (${neverSent})`;
+  const isNear = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) <= ROUNDING_SHARE * b;
+  if (!isNear(perSecond * 3600, perHour))
+    yield `rates.perHour (${perHour}) is not 3600 times rates.perSecond (${perSecond})`;
+  if (windowSeconds === undefined) return;
+  const expected = windowSeconds > 0 ? succeeded / windowSeconds : 0;
+  if (!isNear(perSecond, expected))
+    yield `rates.perSecond is ${perSecond}, but ${succeeded} successes in ${windowSeconds} s are ${expected}/s`;
+}
+
+/** @param {OperationBlock} block */
+function* checkOutcomes({ totals, outcomes, outcomeDetails }) {
+  const sent = Object.entries(outcomes).flatMap(([name, count]) =>
+    Object.hasOwn(UNSENT, name) ? [] : count,
+  );
+  const succeeded = Object.values(outcomeDetails).flatMap(({ success, count }) => (success ? count : []));
+  yield* same('the outcomes of sent requests', total(sent), 'sent', totals.sent);
+  yield* same('the successful outcomes', total(succeeded), 'succeeded', totals.succeeded);
+  for (const [name, key] of Object.entries(UNSENT))
+    if (Object.hasOwn(outcomes, name)) yield* same(`outcome ${name}`, outcomes[name], key, totals[key]);
+  for (const name of new Set([...Object.keys(outcomes), ...Object.keys(outcomeDetails)]))
+    yield* same(
+      `outcomes.${name}`,
+      outcomes[name],
+      `outcomeDetails.${name}.count`,
+      outcomeDetails[name]?.count,
+    );
+}
+
+/** @param {OperationBlock} block */
+function* checkVerification({ verification, outcomes, totals: { succeeded } }) {
+  const { checked, passed, sampled, unchecked, failures } = verification;
+  const failed = total(Object.values(failures));
+  yield* same('verification.passed and its failures, together,', passed + failed, 'checked', checked);
+  for (const [rule, count] of Object.entries(failures))
+    yield* same(`verification.failures.${rule}`, count, `outcomes.${rule}`, outcomes[rule]);
+  if ((outcomes.unchecked ?? 0) > unchecked)
+    yield `outcome unchecked is ${outcomes.unchecked}, but verification.unchecked is ${unchecked}`;
+  if (passed + unchecked > succeeded)
+    yield `verification has ${passed} passed and ${unchecked} unchecked, but only ${succeeded} succeeded`;
+  if (sampled !== unchecked > 0)
+    yield `verification.sampled is ${sampled}, but verification.unchecked is ${unchecked}`;
+}
+
+/** @param {Result} result */
+function* checkStages({ stages, operations, ...whole }) {
+  if (stages === undefined) return;
+  for (const stage of stages) {
+    yield* within(`stage ${stage.name}: `, checkCells(stage, stage.windowSeconds));
+    const names = [operations, stage.operations].map((one) => Object.keys(one).sort().join());
+    if (names[0] !== names[1]) yield `stage ${stage.name}: its operations are not those of the run`;
+  }
+  yield* checkParts('stages', stages, whole);
+  for (const [name, operation] of Object.entries(operations)) {
+    const blocks = stages.flatMap(({ operations: own }) => (Object.hasOwn(own, name) ? own[name] : []));
+    yield* within(`operation ${name}: `, checkParts('stages', blocks, operation));
+  }
 }
 
 /**
  * @param {string} name of the parts
  * @param {readonly OperationBlock[]} blocks
  * @param {OperationBlock} whole
- * @returns {string[]}
+ * @returns {Generator<string, void>}
  */
-function checkParts(name, blocks, whole) {
-  if (blocks.length === 0) return [`there are no ${name.replace('the ', '')}`];
-  /** @type {[string, (block: OperationBlock) => number][]} */
-  const figures = [
-    ...Object.keys(whole.totals).map((key) =>
-      figure(`totals.${key}`, ({ totals }) => Object(totals)[key] ?? 0),
-    ),
-    ...Object.keys(whole.outcomes).map((key) =>
-      figure(`outcomes.${key}`, ({ outcomes }) => outcomes[key] ?? 0),
-    ),
-    ...SERIES.map((key) => figure(`latencyMs.${key}.count`, ({ latencyMs }) => latencyMs[key].count)),
-    figure('verification.checked', ({ verification }) => verification.checked),
-    figure('verification.passed', ({ verification }) => verification.passed),
-    figure('verification.unchecked', ({ verification }) => verification.unchecked),
+function* checkParts(name, blocks, whole) {
+  if (blocks.length === 0) return yield `there are no ${name}`;
+  const parts = blocks.map(countsOf);
+  for (const [key, count] of Object.entries(countsOf(whole)))
+    yield* same(`the ${name}' ${key}`, total(parts.map((part) => part[key] ?? 0)), key, count);
+  // One block, checked by itself, is the whole.
+  if (blocks.length > 1)
+    yield* checkSums(
+      whole.latencyMs,
+      blocks.map(({ latencyMs }) => latencyMs),
+      `the ${name}`,
+    );
+}
+
+/** @param {OperationBlock} block @returns {Record<string, number>} that add up, by place */
+function countsOf({ totals, outcomes, latencyMs, verification: { checked, passed, unchecked } }) {
+  const counts = [
+    ...Object.entries(totals).map(([key, count]) => [`totals.${key}`, count]),
+    ...Object.entries(outcomes).map(([key, count]) => [`outcomes.${key}`, count]),
+    ...SERIES.map((key) => [`latencyMs.${key}.count`, latencyMs[key].count]),
+    ...Object.entries({ checked, passed, unchecked }).map(([key, count]) => [`verification.${key}`, count]),
   ];
-  return [
-    ...figures.flatMap(([key, read]) => same(`${name}' ${key}`, total(blocks.map(read)), key, read(whole))),
-    // One block, checked by itself, is the whole.
-    ...(blocks.length === 1
-      ? []
-      : checkSums(
-          whole.latencyMs,
-          blocks.map(({ latencyMs }) => latencyMs),
-          name,
-        )),
-  ];
+  return Object.fromEntries(counts);
+}
+
+/** @param {Result} result */
+function* checkTimeline({ timeline, totals, rates, latencyMs, windowSeconds, unfinished }) {
+  const longest = Number(latencyMs.response.max);
+  const isAbove = (/** @type {number} */ a, /** @type {number} */ b) => a > b && !isSameBucket(a, b);
+  const due = total(timeline.map((row) => row.due ?? 0));
+  if (due > totals.planned)
+    yield `the timeline has ${due} arrivals due, but only ${totals.planned} were planned`;
+  for (const key of /** @type {const} */ (['sent', 'succeeded', 'failed']))
+    yield* same(
+      `the timeline's ${key}`,
+      total(timeline.map((row) => row[key])),
+      `totals.${key}`,
+      totals[key],
+    );
+  for (const [at, row] of timeline.entries()) yield* checkRow(row, at);
+  const { peakOneSecond: peak } = rates;
+  if (peak > totals.succeeded || peak * timeline.length < totals.succeeded)
+    yield `rates.peakOneSecond is ${peak}, which ${totals.succeeded} successes in ${timeline.length} seconds cannot have`;
+  const slowest = timeline.reduce((most, { max }) => Math.max(most, max ?? 0), 0);
+  if (isAbove(slowest, longest))
+    yield `the timeline's longest is ${slowest}, but latencyMs.response.max is ${longest}`;
+  if (windowSeconds === undefined || unfinished) return;
+  // Nothing is due after the window of an open loop, and a closed loop's ends with its last success.
+  const last = timeline.findLast(({ succeeded }) => succeeded > 0)?.second ?? 0;
+  if (isAbove(last * 1000, windowSeconds * 1000 + longest))
+    yield `windowSeconds is ${windowSeconds}, but second ${last} had a success, and none took longer than ${longest} ms`;
+}
+
+/** @param {TimelineRow} row @param {number} at */
+function* checkRow(row, at) {
+  const { second, succeeded, failed, failures, p50, p90 = p50, p99, max, lag99, histogram } = row;
+  const done = succeeded + failed;
+  const fits = (/** @type {unknown} */ value) => value === undefined || (value === null) === (done === 0);
+  const figures = [p50, p90, p99, max];
+  yield* same(`row ${at} of the timeline`, second, 'its second', at);
+  if (!figures.every(fits) || figures.some((value, i) => i > 0 && Number(figures[i - 1]) > Number(value)))
+    yield `second ${second} of the timeline has ${done} responses with p50 ${p50}, p99 ${p99}, max ${max}`;
+  if (!(fits(histogram) || second >= FINE_SECONDS) || !(fits(lag99) || lag99 === null))
+    yield `second ${second} of the timeline has ${done} responses, which does not fit its histogram or its send lag`;
+  if (failures !== undefined)
+    yield* same(
+      `second ${second}'s failures, together,`,
+      total(Object.values(failures)),
+      'those that failed in it',
+      failed,
+    );
+}
+
+/** @param {Pick<Result, 'timeline' | 'unfinished'>} result while it went on, the seconds of the last span had no histogram yet */
+export function* checkSeconds({ timeline, unfinished }) {
+  /** The second that no histogram so far has covered. */
+  let next = 0;
+  for (const [at, { histogram, histogramSeconds = 1, p50, p90, p99 }] of timeline.entries()) {
+    if (histogram === null || histogram === undefined) continue;
+    const name = `timeline.${at}.histogram`;
+    const start = at + 1 - histogramSeconds;
+    if (start < next || start > at) yield `${name} cannot cover ${histogramSeconds} seconds`;
+    else {
+      if (!unfinished) yield* checkCovered(timeline.slice(next, start));
+      const rows = timeline.slice(start, at + 1);
+      const max = rows.reduce((most, one) => Math.max(most, one.max ?? 0), 0);
+      yield* checkHistogram(
+        name,
+        histogram,
+        countDone(rows),
+        rows.length > 1 ? { max } : { p50, p90, p99, max },
+      );
+    }
+    next = at + 1;
+  }
+  if (!unfinished) yield* checkCovered(timeline.slice(next));
+}
+
+/** @param {TimelineRow[]} rows that no histogram covers; without the key they are an older version's */
+function* checkCovered(rows) {
+  const found = rows.find((row) => row.histogram === null && countDone([row]) > 0);
+  if (found !== undefined) yield `the responses of second ${found.second} are in no histogram`;
+}
+
+/** @param {readonly (TimelineRow | undefined)[]} rows */
+function countDone(rows) {
+  return rows.reduce((sum, row) => sum + (row?.succeeded ?? 0) + (row?.failed ?? 0), 0);
 }
 
 /**
- * @param {string} name
- * @param {(block: OperationBlock) => number} read
- * @returns {[string, (block: OperationBlock) => number]}
+ * The block for `merge` is of the same requests as the figures of the result.
+ * @param {Pick<Result, 'merge' | 'timeline' | 'operations' | 'totals'>} result
  */
-function figure(name, read) {
-  return [name, read];
+export function* checkMergeBlock({ merge, timeline, operations, totals: { sent } }) {
+  if (merge === undefined) return;
+  const own = Object.entries(merge.operations);
+  for (const key of /** @type {const} */ (['sent', 'succeeded', 'failed'])) {
+    const perSecond = sumArrays([...own.map(([, block]) => block.perSecond[key]), timeline.map(() => 0)]);
+    const second = perSecond.findIndex((count, at) => count !== (timeline[at]?.[key] ?? 0));
+    if (second >= 0)
+      yield `merge has ${perSecond[second]} ${key} in second ${second}, but the timeline ${timeline[second]?.[key] ?? 0}`;
+  }
+  const { lag, readLate } = merge.watch;
+  yield* checkHistogram('merge.watch.lag', lag, sent);
+  if (readLate !== undefined) yield* checkHistogram('merge.watch.readLate', readLate, sent);
+  for (const [name, block] of own) {
+    if (!Object.hasOwn(operations, name)) {
+      yield `merge has an operation ${name}, which was not measured`;
+      continue;
+    }
+    const details = new Map(Object.entries(operations[name].outcomeDetails));
+    for (const [outcome, histograms] of Object.entries(block.own ?? {}))
+      for (const series of /** @type {const} */ (['response', 'service'])) {
+        const count = details.get(outcome)?.latencyMs[series].count ?? 0;
+        yield* checkHistogram(`merge.operations.${name}.own.${outcome}.${series}`, histograms[series], count);
+      }
+  }
+  // Where there is one part only, of one thread, its seconds have no lags.
+  for (const [second, of] of merge.lags.entries()) {
+    if (of === null) continue;
+    const done = countDone([timeline[second]]);
+    yield* checkHistogram(`merge.lags.${second}.histogram`, of.histogram, done, { max: of.max });
+  }
 }

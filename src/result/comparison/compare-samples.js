@@ -1,20 +1,17 @@
 /** One metric of two groups of runs: the difference, whether it is shown, and a sentence with both. */
-
 import { median } from '../../common/median.js';
 import { differenceText, figureText, intervalText, pText, sizeText } from '../runs/figures.js';
 import { sentence } from '../wording.js';
-import { bootstrapInterval } from './bootstrap.js';
-import { ALPHA, mannWhitney, runsNeeded, smallestPValue } from './rank-test.js';
+import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } from './run-statistics.js';
 /** @import { MetricHead, Unit } from '../runs/run-metrics.js' */
-/** @import { DifferenceVerdict } from './comparison-schema.js' */
+/** @import { Difference, DifferenceVerdict } from './comparison-schema.js' */
 
-/** @typedef {{differencePercent: number | null, interval: [number, number] | null, pValue: number | null, verdict: DifferenceVerdict, isTools?: true, surePercent?: number}} Found
- *   `isTools`: the difference that there is may be the tool's own; `surePercent`: the part of it that is not */
+/** @typedef {Omit<Difference, 'base' | 'other' | 'doubt' | 'text'>} Found */
+/** @typedef {[base: readonly number[], other: readonly number[]]} Pair one value per run */
 
 /**
  * So much of the values of each run may be the tool's own lateness: added to a time, or taken from a rate. Alike in both groups it
  * makes no difference; where one group has more of it, that much is no difference of the targets.
- *
  * @typedef {{base: readonly number[], other: readonly number[]}} ToolParts
  */
 
@@ -26,7 +23,7 @@ import { ALPHA, mannWhitney, runsNeeded, smallestPValue } from './rank-test.js';
  * @returns {Found & {doubt: string | null, text: string}}
  */
 export function compareSamples(metric, base, other, options) {
-  const found = find(metric, base, other, options);
+  const found = find(metric, [base, other], options);
   const doubt = found.isTools
     ? "The difference may be this tool's own: the tool was later in one group than in the other."
     : disagreement(found, base.length, other.length);
@@ -39,15 +36,12 @@ export function compareSamples(metric, base, other, options) {
  * @param {readonly number[]} base
  * @param {readonly number[]} other
  * @param {string} why it would mislead
- * @returns {{verdict: DifferenceVerdict, doubt: string, text: string}}
+ * @returns {Pick<Difference, 'verdict' | 'doubt' | 'text'>}
  */
 export function notComparable({ label, unit }, base, other, why) {
   const [a, b] = [base, other].map((values) => figureText(unit, values.length === 0 ? null : median(values)));
-  return {
-    verdict: 'not comparable',
-    doubt: sentence(why),
-    text: sentence(`${label}: not comparable, ${b} and ${a}`, why),
-  };
+  const text = sentence(`${label}: not comparable, ${b} and ${a}`, why);
+  return { verdict: 'not comparable', doubt: sentence(why), text };
 }
 
 /**
@@ -57,12 +51,11 @@ export function notComparable({ label, unit }, base, other, why) {
  * @param {ToolParts} [tool] of b, as `base`, and of a
  * @returns {boolean} that a is better than b is shown
  */
-export function isShownBetter(metric, a, b, tool) {
-  const shifted = tool === undefined ? [] : shift(metric.unit, { base: b, other: a }, tool);
-  return [/** @type {const} */ ([b, a]), ...shifted].every(([base, other]) => {
-    const { direction } = test(base, other);
-    return metric.lowerIsBetter ? direction < 0 : direction > 0;
-  });
+export function isShownBetter({ unit, lowerIsBetter }, a, b, tool) {
+  const better = lowerIsBetter ? -1 : 1;
+  return [/** @type {Pair} */ ([b, a]), ...shift(unit, [b, a], tool)].every(
+    (pair) => test(pair).direction === better,
+  );
 }
 
 /**
@@ -78,42 +71,29 @@ export function differenceOf(unit, base, other) {
 
 /**
  * @param {MetricHead} metric
- * @param {readonly number[]} base
- * @param {readonly number[]} other
+ * @param {Pair} pair
  * @param {{seed: number, resamples?: number, tool?: ToolParts}} options
  * @returns {Found}
  */
-function find({ unit }, base, other, { tool, ...options }) {
-  if (base.length === 0 || other.length === 0) {
-    return { differencePercent: null, interval: null, pValue: null, verdict: 'not enough runs' };
-  }
+function find({ unit }, pair, { tool, ...options }) {
+  const none = { differencePercent: null, interval: null, pValue: null };
+  if (pair.some(({ length }) => length === 0)) return { ...none, verdict: 'not enough runs' };
   const difference = (/** @type {number} */ from, /** @type {number} */ to) => differenceOf(unit, from, to);
-  const differencePercent = difference(median(base), median(other));
-  const { pValue, isPossible, direction } = test(base, other);
-  if (!isPossible) return { differencePercent, interval: null, pValue, verdict: 'not enough runs' };
-  const plain = bootstrapInterval(base, other, difference, options);
-  const shifted = tool === undefined ? [] : shift(unit, { base, other }, tool);
-  const intervals = [plain, ...shifted.map(([a, b]) => bootstrapInterval(a, b, difference, options))];
-  const ends = intervals.filter((one) => one !== null);
-  const interval =
-    ends.length === 0
-      ? null
-      : /** @type {[number, number]} */ ([
-          Math.min(...ends.map(([low]) => low)),
-          Math.max(...ends.map(([, high]) => high)),
-        ]);
-  const isTools = direction !== 0 && shifted.some(([a, b]) => test(a, b).direction !== direction);
-  const sure = nearestToZero([
-    differencePercent,
-    ...shifted.map(([a, b]) => difference(median(a), median(b))),
-  ]);
+  const differenceIn = (/** @type {Pair} */ [base, other]) => difference(median(base), median(other));
+  const differencePercent = differenceIn(pair);
+  const { pValue, isPossible, direction } = test(pair);
+  if (!isPossible) return { ...none, differencePercent, pValue, verdict: 'not enough runs' };
+  const shifted = shift(unit, pair, tool);
+  const ends = [pair, ...shifted].flatMap((one) => bootstrapInterval(...one, difference, options) ?? []);
+  const isTools = direction !== 0 && shifted.some((one) => test(one).direction !== direction);
+  const surePercent = nearestToZero([differencePercent, ...shifted.map(differenceIn)]);
   return {
     differencePercent,
-    interval,
+    interval: ends.length === 0 ? null : [Math.min(...ends), Math.max(...ends)],
     pValue,
     verdict: wordFor(unit, isTools ? 0 : direction),
     ...(isTools ? { isTools } : {}),
-    ...(shifted.length === 0 || sure === null ? {} : { surePercent: sure }),
+    ...(shifted.length === 0 || surePercent === null ? {} : { surePercent }),
   };
 }
 
@@ -126,33 +106,33 @@ function nearestToZero(differences) {
 
 /**
  * @param {Unit} unit
- * @param {{base: readonly number[], other: readonly number[]}} values
- * @param {ToolParts} tool
- * @returns {[readonly number[], readonly number[]][]} the groups, had the one with more of the tool's lateness had no more than the
- *   other; none where both had as much
+ * @param {Pair} pair
+ * @param {ToolParts} [tool]
+ * @returns {Pair[]} the groups, had the one with more of the tool's lateness had no more than the other; none where both had as much
  */
-function shift(unit, { base, other }, tool) {
+function shift(unit, [base, other], tool) {
+  if (tool === undefined) return [];
   const sign = unit === '/s' ? 1 : -1;
   const more = (/** @type {readonly number[]} */ own, /** @type {readonly number[]} */ than) =>
     own.map((part) => Math.max(0, part - median(than)));
-  const moved = (/** @type {readonly number[]} */ of, /** @type {readonly number[]} */ by) =>
-    of.map((value, i) => value + sign * by[i]);
+  const move = (/** @type {readonly number[]} */ values, /** @type {readonly number[]} */ by) =>
+    values.map((value, i) => value + sign * by[i]);
   const [ofBase, ofOther] = [more(tool.base, tool.other), more(tool.other, tool.base)];
-  return [
-    ...(ofOther.some((ms) => ms > 0) ? [/** @type {[any, any]} */ ([base, moved(other, ofOther)])] : []),
-    ...(ofBase.some((ms) => ms > 0) ? [/** @type {[any, any]} */ ([moved(base, ofBase), other])] : []),
+  /** @type {[readonly number[], Pair][]} */
+  const pairs = [
+    [ofOther, [base, move(other, ofOther)]],
+    [ofBase, [move(base, ofBase), other]],
   ];
+  return pairs.flatMap(([by, pair]) => (by.some((part) => part > 0) ? [pair] : []));
 }
 
 /**
  * The test shows whether one group's values tend to be larger; a difference counts as shown only where the medians agree.
- *
- * @param {readonly number[]} base
- * @param {readonly number[]} other
+ * @param {Pair} pair
  * @returns {{pValue: number | null, isPossible: boolean, direction: -1 | 0 | 1}} direction from base to other, 0: none shown;
  *   isPossible: with so many runs a difference could be shown
  */
-function test(base, other) {
+function test([base, other]) {
   if (base.length === 0 || other.length === 0) return { pValue: null, isPossible: false, direction: 0 };
   const { u, pValue } = mannWhitney(other, base);
   const isPossible = smallestPValue(base.length, other.length) < ALPHA;
@@ -174,30 +154,26 @@ function wordFor(unit, direction) {
  * @param {Found} found
  * @param {readonly number[]} base
  * @param {readonly number[]} other
- * @returns {string}
  */
-function describe({ key, label, unit }, found, base, other) {
-  const { verdict, differencePercent, interval, pValue } = found;
+function describe({ key, label, unit }, { verdict, differencePercent, interval, pValue }, base, other) {
   if (verdict === 'not enough runs') return describeFew(label, base.length, other.length);
   const value = (/** @type {readonly number[]} */ values) => figureText(unit, median(values));
-  const evidence = [
-    ...(interval === null ? [] : [`95 % interval ${intervalText(unit, interval)}`]),
-    `p ${pText(pValue)
-      .replace(/^(?=\d)/, '= ')
-      .replace(/^</, '< ')}`,
-  ].join(', ');
+  const range = interval === null ? '' : `95 % interval ${intervalText(unit, interval)}, `;
+  const p = pText(pValue);
+  const evidence = `${range}p ${p.startsWith('<') ? p.replace('<', '< ') : `= ${p}`}`;
   if (verdict === 'no difference shown') {
     const by = differencePercent === null ? '' : `${differenceText(unit, differencePercent)}, `;
     return sentence(`${label}: no difference shown, ${value(other)} and ${value(base)} (${by}${evidence})`);
   }
-  const size = differencePercent === null ? verdict : `${sizeText(unit, differencePercent)} ${verdict}`;
+  const size = differencePercent === null ? '' : `${sizeText(unit, differencePercent)} `;
   const is = key === 'errors' ? 'are' : 'is';
-  return sentence(`${label} ${is} ${size}: ${value(other)} instead of ${value(base)} (${evidence})`);
+  const [from, to] = [value(base), value(other)];
+  const values = from === to ? `both ${to} as rounded` : `${to} instead of ${from}`;
+  return sentence(`${label} ${is} ${size}${verdict}: ${values} (${evidence})`);
 }
 
 /**
  * The test is of ranks and the interval is of medians: where they disagree, a sentence gives the reason.
- *
  * @param {Found} found
  * @param {number} n runs of the base
  * @param {number} m runs of the other
@@ -205,17 +181,16 @@ function describe({ key, label, unit }, found, base, other) {
  */
 function disagreement({ verdict, interval, pValue }, n, m) {
   if (verdict === 'not enough runs') return null;
-  const holdsZero = interval !== null && interval[0] <= 0 && interval[1] >= 0;
-  if (verdict !== 'no difference shown') {
-    return holdsZero
+  const includesZero = interval !== null && interval[0] <= 0 && interval[1] >= 0;
+  if (verdict !== 'no difference shown')
+    return includesZero
       ? 'By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.'
       : null;
-  }
-  if (pValue !== null && pValue < ALPHA) {
+  if (pValue !== null && pValue < ALPHA)
     return 'By their ranks the runs differ, but the medians do not say the same.';
-  }
-  if (interval === null || holdsZero) return null;
-  return `The interval of the medians leaves 0 out, but by their ranks ${n} and ${m} runs do not show a difference.`;
+  return interval === null || includesZero
+    ? null
+    : `The interval of the medians leaves 0 out, but by their ranks ${n} and ${m} runs do not show a difference.`;
 }
 
 /** @param {string} label @param {number} n @param {number} m */
@@ -223,7 +198,6 @@ function describeFew(label, n, m) {
   const counts = `${label}: not enough runs, ${n} and ${m}`;
   const needed = `${runsNeeded()} of each are enough to show one`;
   if (n === 0 || m === 0) return sentence(`${counts} have a value`, needed);
-  const smallest = pText(smallestPValue(n, m));
-  const none = `${counts}: no p-value below ${smallest} can come out`;
+  const none = `${counts}: no p-value below ${pText(smallestPValue(n, m))} can come out`;
   return sentence(none, `a difference needs one below ${ALPHA}`, needed);
 }

@@ -7,28 +7,33 @@ import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { COMPARISON_SCHEMA_ID } from '../document.js';
 import { differenceWarnings, orderNotes, seedWarnings, targetWarnings } from '../runs/run-differences.js';
-import { headOf, known, METRICS, summariseMetrics } from '../runs/run-metrics.js';
+import { headOf, known, METRICS, offeredLoadOf, summariseMetrics } from '../runs/run-metrics.js';
 import { admit } from './admit.js';
-import { INTERVAL_CONFIDENCE, RESAMPLES } from './bootstrap.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
-import { ErrorBias } from './error-bias.js';
+import { createErrorBias } from './error-bias.js';
 import { judgeFailIf, parseFailIf } from './fail-if.js';
-import { ALPHA, chooseMethod, runsNeeded, smallestPValue } from './rank-test.js';
+import {
+  ALPHA,
+  chooseMethod,
+  INTERVAL_CONFIDENCE,
+  RESAMPLES,
+  runsNeeded,
+  smallestPValue,
+} from './run-statistics.js';
 
-/** @import { MetricHead, MetricSummary } from '../runs/run-metrics.js' */
+/** @import { MetricHead } from '../runs/run-metrics.js' */
 /** @import { RunGroup } from '../runs/same-run.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { AdmittedGroup } from './admit.js' */
 /** @import { ComparedGroup, ComparedMetric, Comparison } from './comparison-schema.js' */
 
-/** Of the bootstrap, so that the same files give the same comparison. */
-const DEFAULT_SEED = 1;
+/** @typedef {ReturnType<typeof createErrorBias>} ErrorBias */
 
 /**
  * @typedef {object} CompareOptions
  * @property {boolean} [allowInvalid] take invalid and interrupted runs, too, which are refused otherwise
  * @property {boolean} [leaveOutInvalid] compare the others
- * @property {number} [seed] of the bootstrap
+ * @property {number} [seed] of the bootstrap, so that the same files give the same comparison
  * @property {number} [resamples] of the bootstrap
  * @property {readonly string[]} [failIf] e.g. `p99 slower by 10%`
  * @property {string | null} [createdAt] ISO 8601, UTC: when the document was made
@@ -42,22 +47,14 @@ const DEFAULT_SEED = 1;
  * @throws {PkiLoadError} where there is nothing to compare, or what must not be
  */
 export function compareGroups(groups, options = {}) {
-  const {
-    seed = DEFAULT_SEED,
-    resamples = RESAMPLES,
-    failIf = [],
-    createdAt = null,
-    command = null,
-  } = options;
+  const { seed = 1, resamples = RESAMPLES, failIf = [], createdAt = null, command = null } = options;
   const rules = failIf.map(parseFailIf);
   const admitted = admit(groups, options);
   const described = admitted.map(describeGroup);
-  const bias = new ErrorBias(
+  const bias = createErrorBias(
     described.map(({ name, metrics: { errors } }) => ({ name, errors: errors.values })),
   );
-  const metrics = METRICS.map((metric) =>
-    compareMetric(headOf(metric), described, bias, { seed, resamples }),
-  );
+  const metrics = METRICS.map((one) => compareMetric(headOf(one), described, bias, { seed, resamples }));
   const hasErrors = described.some(({ metrics: { errors } }) => Number(errors.max) > 0);
   return {
     schema: COMPARISON_SCHEMA_ID,
@@ -98,8 +95,12 @@ function describeGroup({ name, runs, used }) {
  * @returns {ComparedMetric}
  */
 function compareMetric(head, groups, bias, options) {
-  const samples = groups.map(({ metrics }) => known(metrics[head.key].values));
-  const tools = groups.map(({ metrics }) => toolOf(metrics[head.key]));
+  const summaries = groups.map(({ metrics }) => metrics[head.key]);
+  const samples = summaries.map(({ values }) => known(values));
+  // Of the runs that have a value: how much of it may be the tool's own.
+  const tools = summaries.map(({ values, tool }) =>
+    values.flatMap((value, i) => (value === null ? [] : (tool?.[i] ?? 0))),
+  );
   const [base, ...others] = samples;
   return {
     ...head,
@@ -116,17 +117,8 @@ function compareMetric(head, groups, bias, options) {
 }
 
 /**
- * @param {MetricSummary} summary
- * @returns {number[]} of the runs that have a value: how much of it may be the tool's own
- */
-function toolOf({ values, tool }) {
-  return values.flatMap((value, i) => (value === null ? [] : (tool?.[i] ?? 0)));
-}
-
-/**
  * The best group is one shown to be better than every other; a better median alone may be chance. A group with more errors than
  * another does not compete, so that it cannot win, nor keep another from winning.
- *
  * @param {MetricHead} head
  * @param {number[][]} samples
  * @param {number[][]} tools
@@ -143,10 +135,9 @@ function findBest(head, samples, tools, bias) {
   );
   const lowest = Math.min(...medians);
   const first = medians.indexOf(lowest);
-  const isAlone = competes.filter((one) => one).length === 1;
-  if (lowest === Number.POSITIVE_INFINITY || medians.lastIndexOf(lowest) !== first) {
+  if (lowest === Number.POSITIVE_INFINITY || medians.lastIndexOf(lowest) !== first)
     return { best: null, bestMedian: null };
-  }
+  const isAlone = competes.filter((one) => one).length === 1;
   const isShown = samples.every(
     (other, i) =>
       i === first ||
@@ -156,88 +147,53 @@ function findBest(head, samples, tools, bias) {
   return { best: isShown ? first : null, bestMedian: isShown || !isAlone ? first : null };
 }
 
-/** @typedef {ComparedGroup['subjects'][number]} Subject */
-
-/**
- * @param {readonly Result[]} results
- * @returns {Subject[]} each that differs once, with the number of runs, in order of appearance
- */
+/** @param {readonly Result[]} results @returns {ComparedGroup['subjects']} each that differs once, with the number of runs, in order of appearance */
 function subjectsOf(results) {
-  /** @type {Map<string, Subject>} */
+  /** @type {Map<string, ComparedGroup['subjects'][number]>} */
   const subjects = new Map();
-  for (const result of results) {
-    const one = subjectOf(result);
-    const key = JSON.stringify(one);
-    const { runs } = subjects.get(key) ?? one;
-    subjects.set(key, { ...one, runs: runs + 1 });
+  for (const { operations, command, load } of results) {
+    const stages = load.stageCount === undefined ? {} : { stageCount: load.stageCount };
+    const names = Object.keys(operations);
+    const subject = {
+      operations: names.length > 0 ? names : [command],
+      load: { ...offeredLoadOf(load), ...stages },
+    };
+    const key = JSON.stringify(subject);
+    subjects.set(key, { ...subject, runs: (subjects.get(key)?.runs ?? 0) + 1 });
   }
   return [...subjects.values()];
 }
 
-/** @param {Result} result @returns {Subject} */
-function subjectOf({ operations, command, load }) {
-  const { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs, stageCount } =
-    load;
-  const names = Object.keys(operations);
-  return {
-    operations: names.length > 0 ? names : [command],
-    load: {
-      model,
-      ratePerSecond,
-      concurrency,
-      threads,
-      arrivals,
-      durationMs,
-      requests,
-      rampUpMs,
-      ...(stageCount === undefined ? {} : { stageCount }),
-    },
-    runs: 0,
-  };
-}
-
 /**
  * Settings and events beside the compared ones that may have made a difference.
- *
  * @param {readonly AdmittedGroup[]} groups
- * @param {import('./error-bias.js').ErrorBias} bias
+ * @param {ErrorBias} bias
  * @returns {string[]} sentences
  */
-export function warningsOf(groups, bias) {
-  const resultsOf = (/** @type {AdmittedGroup} */ { used }) => used.map(({ result }) => result);
+function warningsOf(groups, bias) {
+  const named = groups.map(({ name, used }) => ({ name, results: used.map(({ result }) => result) }));
+  const [base, ...others] = groups;
+  const tooFew = others.filter(({ used }) => smallestPValue(base.used.length, used.length) >= ALPHA);
+  const leftOut = groups.filter(({ runs, used }) => used.length < runs.length);
   return [
-    ...differenceWarnings(groups.flatMap(resultsOf)),
-    ...groups.flatMap((group) => targetWarnings(group.name, resultsOf(group))),
-    ...groups.flatMap((group) => seedWarnings(group.name, resultsOf(group))),
-    ...tooFewRuns(groups),
-    ...groups.flatMap(leftOut),
-    ...groups.flatMap(doubtful),
-    ...bias.warnings(),
-  ];
-}
-
-/** @param {readonly AdmittedGroup[]} groups @returns {string[]} */
-function tooFewRuns([base, ...others]) {
-  return others
-    .filter(({ used }) => smallestPValue(base.used.length, used.length) >= ALPHA)
-    .map(
+    ...differenceWarnings(named.flatMap(({ results }) => results)),
+    ...named.flatMap(({ name, results }) => targetWarnings(name, results)),
+    ...named.flatMap(({ name, results }) => seedWarnings(name, results)),
+    ...tooFew.map(
       ({ name, used }) =>
         `${base.name} and ${name} have too few runs (${base.used.length} and ${used.length}) for any difference to be shown: ${runsNeeded()} of each are enough.`,
-    );
-}
-
-/** @param {AdmittedGroup} group @returns {string[]} */
-function leftOut({ name, runs, used }) {
-  const out = runs.length - used.length;
-  if (out === 0) return [];
-  return [`${out} of ${runs.length} runs of ${name} are left out: what is left may be the better ones.`];
-}
-
-/** @param {AdmittedGroup} group @returns {string[]} */
-function doubtful({ name, used }) {
-  return used.flatMap(({ name: run, why }) =>
-    why === null ? [] : [`${run} of ${name} is taken all the same: ${why}.`],
-  );
+    ),
+    ...leftOut.map(
+      ({ name, runs, used }) =>
+        `${runs.length - used.length} of ${runs.length} runs of ${name} are left out: what is left may be the better ones.`,
+    ),
+    ...groups.flatMap(({ name, used }) =>
+      used.flatMap(({ name: run, why }) =>
+        why === null ? [] : [`${run} of ${name} is taken all the same: ${why}.`],
+      ),
+    ),
+    ...bias.warnings(),
+  ];
 }
 
 /**
@@ -245,7 +201,7 @@ function doubtful({ name, used }) {
  * @param {{seed: number, resamples: number, hasErrors: boolean}} facts
  * @returns {string[]} sentences
  */
-export function notesOf(groups, { seed, resamples, hasErrors }) {
+function notesOf(groups, { seed, resamples, hasErrors }) {
   const [base, ...others] = groups;
   const isExact = others.every(({ used }) => chooseMethod(base.used.length, used.length) === 'exact');
   const test = isExact ? 'exact' : 'exact but for very many runs, of which it is the normal approximation';

@@ -1,40 +1,35 @@
 /** The Comparison: one declaration that gives the type, the validation and the JSON Schema. `compare.js` makes it. */
 import { z } from 'zod';
-import { validatorOf } from '../declared.js';
+import { count, each, MeasurementWord, number, Target, Tool, text, validatorOf } from '../declared.js';
 import { COMPARISON_SCHEMA_ID } from '../document.js';
-import { MetricHead, MetricSummary } from '../runs/metric-summary-schema.js';
+import { MetricHead, MetricSummary } from '../runs/run-set.js';
 
-const index = z.int().min(0);
-const number = z.number().nullable();
+export const OfferedLoad = z.object({
+  model: z.enum(['open', 'closed']),
+  arrivals: z.enum(['constant', 'poisson']),
+  ...each(['concurrency', 'threads'], count),
+  ...each(['ratePerSecond', 'durationMs', 'requests'], number),
+  rampUpMs: z.number(),
+});
 
 /** One that was given: where it came from, and whether it counts. */
 const GroupRun = z.object({
   /** The file it is from, with its number where that is a set of runs. */
   name: z.string(),
   startedAt: z.iso.datetime(),
-  target: z.object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() }),
+  target: Target,
   /** Of its measurement. */
-  verdict: z.enum(['valid', 'suspect', 'invalid']),
+  verdict: MeasurementWord,
   used: z.boolean(),
   /** Why it is no sample of what a whole, valid run gives, left out or taken all the same; null where it is one. */
-  why: z.string().nullable(),
+  why: text,
 });
 
 /** What so many of the runs were: operations, and the load that was offered. */
 const Subject = z.object({
   operations: z.array(z.string()),
-  load: z.object({
-    model: z.enum(['open', 'closed']),
-    ratePerSecond: number,
-    concurrency: index,
-    threads: index,
-    arrivals: z.enum(['constant', 'poisson']),
-    durationMs: number,
-    requests: number,
-    rampUpMs: z.number(),
-    stageCount: index.optional(),
-  }),
-  runs: index,
+  load: OfferedLoad.extend({ stageCount: count.optional() }),
+  runs: count,
 });
 
 const Group = z.object({
@@ -48,8 +43,8 @@ const Group = z.object({
 
 /** Of the medians of `other` and `base`, both indices of `groups`. */
 const Difference = z.object({
-  base: index,
-  other: index,
+  base: count,
+  other: count,
   /** In `differenceIn` of the metric; null where the base is 0, of which nothing is a percentage. */
   differencePercent: number,
   /** The 95 % confidence interval of that difference. */
@@ -72,7 +67,7 @@ const Difference = z.object({
     'not comparable',
   ]),
   /** Why figures and verdict do not seem to agree, or cannot be compared; a sentence, also in `text`. Null where all is plain. */
-  doubt: z.string().nullable(),
+  doubt: text,
   text: z.string(),
 });
 
@@ -82,30 +77,26 @@ const ComparedMetric = MetricHead.extend({
   /** Each group with the base. */
   comparisons: z.array(Difference),
   /** The group that is shown to be better than every other whose errors let it compete; null where none is. */
-  best: index.nullable(),
+  best: count.nullable(),
   /** Of those the one with the best median, shown or not; null where several have it. */
-  bestMedian: index.nullable(),
+  bestMedian: count.nullable(),
 });
 
 export const Comparison = z
   .object({
     schema: z.literal(COMPARISON_SCHEMA_ID),
-    tool: z.object({ version: z.string() }),
+    tool: Tool,
     /** Time and command line that made it; null from a program that gave none. */
     createdAt: z.iso.datetime().nullable(),
-    command: z.string().nullable(),
+    command: text,
     /** A difference is shown where the p-value is below `alpha`. */
-    method: z.object({ alpha: z.number(), confidence: z.number(), resamples: index, seed: z.number() }),
+    method: z.object({ alpha: z.number(), confidence: z.number(), resamples: count, seed: z.number() }),
     /** The first is the base. */
     groups: z.array(Group).min(2, 'there are fewer than two groups'),
     metrics: z.array(ComparedMetric),
     /** `not proven`: it did not fire, but with these runs it could not have, or is not to be believed. */
     failIf: z.array(
-      z.object({
-        text: z.string(),
-        verdict: z.enum(['failed', 'passed', 'not proven']),
-        reason: z.string(),
-      }),
+      z.object({ text: z.string(), verdict: z.enum(['failed', 'passed', 'not proven']), reason: z.string() }),
     ),
     /** Settings and events beside the compared ones that may have made a difference. */
     warnings: z.array(z.string()),

@@ -1,18 +1,14 @@
-/** What a part of a plan writes into its result so that `merge` can take the parts for the shards of one run: see merge-results.js. */
+/** The block of a part of a plan for `merge`, which takes the parts for the shards of one run: see merge-results.js. */
 import { createHistogram, decodeHistogram, encodeHistogram } from '../../common/histogram.js';
+import { SERIES } from '../latency.js';
 
 /** @import { SecondRow } from '../../engine/recording/seconds.js' */
 /** @import { CellTally, OutcomeTally, Tally } from '../../engine/recording/tally.js' */
 /** @import { RunFacts } from '../build.js' */
-/** @import { OperationBlock, Result } from '../schema.js' */
-/** @import { MergeBlock } from './merge-block-schema.js' */
+/** @import { MergeBlock, OperationBlock, Result } from '../schema.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
-/**
- * @typedef {Omit<MergeBlock['watch'], 'lag' | 'readLate' | 'machine'> & Record<'lag' | 'readLate', Histogram>} Watched
- */
-
-const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
+/** @typedef {Omit<MergeBlock['watch'], 'lag' | 'readLate' | 'machine'> & Record<'lag' | 'readLate', Histogram>} Watched */
 
 /**
  * @param {object} part
@@ -22,7 +18,7 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
  * @param {MergeBlock['watch']['machine']} part.machine
  * @param {(string | null)[]} part.lagPerSecond encoded: the send lags of requests done in each second; null: none was
  * @param {(number | null | undefined)[]} [part.lagMaxPerSecond] ms, the longest of them, where a bucket is not exact enough
- * @returns {MergeBlock} plain
+ * @returns {MergeBlock}
  */
 export function mergeBlockOf({ operations, facts, watched, machine, lagPerSecond, lagMaxPerSecond = [] }) {
   return {
@@ -35,73 +31,52 @@ export function mergeBlockOf({ operations, facts, watched, machine, lagPerSecond
       ]),
     ),
     lags: lagPerSecond.map((histogram, second) =>
-      histogram === null ? null : { histogram, max: lagMaxPerSecond[second] ?? topOf(histogram) },
+      histogram === null
+        ? null
+        : { histogram, max: lagMaxPerSecond[second] ?? decodeHistogram(histogram).maxValue / 1000 },
     ),
-    watch: watchOf(watched, machine),
+    watch: {
+      ...watched,
+      lag: encodeHistogram(watched.lag),
+      readLate: encodeHistogram(watched.readLate),
+      machine,
+    },
   };
-}
-
-/** @param {string} histogram not empty @returns {number} ms: the upper end of its last bucket */
-function topOf(histogram) {
-  return decodeHistogram(histogram).maxValue / 1000;
 }
 
 /** @param {CellTally['outcomes']} outcomes */
 function ownOf(outcomes) {
-  return Object.fromEntries(
-    Object.entries(outcomes).map(
-      ([
-        name,
-        {
-          latency: { ownResponse, ownService },
-        },
-      ]) => [name, { response: encodeHistogram(ownResponse), service: encodeHistogram(ownService) }],
-    ),
+  const own = Object.entries(outcomes).map(
+    ([
+      name,
+      {
+        latency: { ownResponse, ownService },
+      },
+    ]) => [name, { response: encodeHistogram(ownResponse), service: encodeHistogram(ownService) }],
   );
-}
-
-/** @param {Watched} watched @param {MergeBlock['watch']['machine']} machine @returns {MergeBlock['watch']} */
-function watchOf({ lag, readLate, gc, backlog, ...rest }, machine) {
-  const { busyShare, spinShare, runQueueShare, droppedLate, displaced, forgone, leftWhileFree, dialled } =
-    rest;
-  return {
-    lag: encodeHistogram(lag),
-    readLate: encodeHistogram(readLate),
-    gc,
-    busyShare,
-    spinShare,
-    runQueueShare,
-    droppedLate,
-    displaced,
-    forgone,
-    leftWhileFree,
-    dialled,
-    backlog,
-    machine,
-  };
+  return Object.fromEntries(own);
 }
 
 /**
- * The way back: what the recorders of a part handed in at the end.
- *
+ * The way back: the final tally of the recorders of a part.
  * @param {Result} result of a part
  * @param {MergeBlock} merge its merge block
  * @returns {Tally<string>} its histograms are text
  */
-export function tallyOf(result, merge) {
+export function tallyOf(result, { operations, watch }) {
   return {
     operations: Object.entries(result.operations).map(([name, block]) => ({
       name,
       stage: 0,
-      outcomes: outcomesOf(block, merge.operations[name].own ?? {}),
+      outcomes: outcomesOf(block, operations[name].own ?? {}),
       verification: { ...block.verification, notes: block.verification.notes ?? [] },
       dropped: block.totals.dropped,
       neverSentDue: block.totals.neverSentDue,
-      ...merge.operations[name],
+      ...operations[name],
     })),
-    lag: merge.watch.lag,
-    readLate: merge.watch.readLate ?? encodeHistogram(createHistogram()),
-    displaced: merge.watch.displaced ?? { second: 0, tenth: 0 },
+    lag: watch.lag,
+    readLate: watch.readLate ?? zeros(0),
+    displaced: watch.displaced ?? { second: 0, tenth: 0 },
   };
 }
 
@@ -112,17 +87,16 @@ export function tallyOf(result, merge) {
  */
 function outcomesOf({ outcomeDetails }, own) {
   const recorded = Object.entries(outcomeDetails).filter(([name]) => name !== 'dropped');
-  const empty = encodeHistogram(createHistogram());
-  return Object.fromEntries(
-    recorded.map(([name, { success, count, latencyMs }]) => {
-      const latency = SERIES.map((series) => [series, latencyMs[series].histogram ?? empty]);
-      latency.push(
-        ['ownResponse', own[name]?.response ?? zeros(latencyMs.response.count)],
-        ['ownService', own[name]?.service ?? zeros(latencyMs.service.count)],
-      );
-      return [name, { success, count, latency: Object.fromEntries(latency) }];
-    }),
-  );
+  const outcomes = recorded.map(([name, { success, count, latencyMs }]) => {
+    const latency = Object.fromEntries(
+      SERIES.map((series) => [series, latencyMs[series].histogram ?? zeros(0)]),
+    );
+    const { response, service } = Object.hasOwn(own, name)
+      ? own[name]
+      : { response: zeros(latencyMs.response.count), service: zeros(latencyMs.service.count) };
+    return [name, { success, count, latency: { ...latency, ownResponse: response, ownService: service } }];
+  });
+  return Object.fromEntries(outcomes);
 }
 
 /** @param {number} count @returns {string} an encoded histogram of so many zeros */
@@ -134,28 +108,24 @@ function zeros(count) {
 
 /**
  * The way back, second by second.
- *
  * @param {Result} result of a part
  * @param {MergeBlock} merge its merge block
  * @returns {SecondRow[]}
  */
 export function secondsOf({ timeline }, { lags }) {
-  return timeline.map((row) => {
-    const lag = lags[row.second] ?? null;
-    return {
-      second: row.second,
-      succeeded: row.succeeded,
-      failed: row.failed,
-      failures: row.failures ?? {},
-      p50: row.p50,
-      p90: row.p90 ?? null,
-      p99: row.p99,
-      max: row.max,
-      lag99: row.lag99 ?? null,
-      lagMax: lag === null ? null : lag.max,
-      histogram: row.histogram ?? null,
-      histogramSeconds: row.histogramSeconds ?? 1,
-      lag: lag === null ? null : lag.histogram,
-    };
-  });
+  return timeline.map(({ second, succeeded, failed, p50, p99, max, ...row }) => ({
+    second,
+    succeeded,
+    failed,
+    failures: row.failures ?? {},
+    p50,
+    p90: row.p90 ?? null,
+    p99,
+    max,
+    lag99: row.lag99 ?? null,
+    lagMax: lags[second]?.max ?? null,
+    histogram: row.histogram ?? null,
+    histogramSeconds: row.histogramSeconds ?? 1,
+    lag: lags[second]?.histogram ?? null,
+  }));
 }

@@ -1,26 +1,33 @@
 /**
  * The results of all parts of one plan (`--shard`) -> the result of the plan, as one run of all their threads would have given
- * it: what the parts' recorders handed in is restored from their results, and goes the way that it goes in a run.
+ * it: the final tallies of the parts' recorders are restored from their results, and go the way that they go in a run.
  */
-import { usageError } from '../../common/errors.js';
+
 import { total } from '../../common/sums.js';
+import { formatDuration } from '../../common/units.js';
+import { visibleText } from '../../common/visible-text.js';
 import { createSeconds } from '../../engine/recording/seconds.js';
 import { mergeTallies } from '../../engine/recording/tally.js';
 import { createDuePerSecond, scheduleOf } from '../../plan/due.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { partName, shareOf } from '../../plan/shard-part.js';
-import { observe, ownLossesOf } from '../../verdict/observed.js';
+import { machineOf, mergeCounted, observe, ownLossesOf } from '../../verdict/observed.js';
 import { buildBlock } from '../build.js';
 import { findUnreadable } from '../check/check-latency.js';
 import { concludeWith } from '../conclude.js';
+import { inconsistent } from '../declared.js';
 import { secondsOf, tallyOf } from './merge-block.js';
 import { orderParts } from './parts.js';
-import { problemsOfParts, startedApart, watchedOfParts } from './watched-parts.js';
+
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Schedule } from '../../plan/schedule.js' */
+/** @import { Late, Observed, Watched } from '../../verdict/observed.js' */
 /** @import { RunFacts } from '../build.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { Part } from './parts.js' */
+
+/** Starts may differ by this: clocks of machines, and milliseconds. */
+const TOGETHER_MS = 1000;
 
 /**
  * @typedef {object} MergeOptions
@@ -39,15 +46,23 @@ import { problemsOfParts, startedApart, watchedOfParts } from './watched-parts.j
 export function mergeResults(results, { names = [], allowInterrupted, command, onWarning } = {}) {
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
   const parts = orderParts(named, allowInterrupted);
-  for (const text of warnings(parts)) onWarning?.(text);
+  const versions = distinct(parts.map(({ result }) => result.tool.version));
+  if (versions.length > 1)
+    onWarning?.(
+      visibleText(`The parts were run with different versions of vault-pki-load: ${versions.join(', ')}.`),
+    );
   const plan = planOf(parts);
   const schedule = scheduleOf(plan.load);
   if (schedule !== null) checkPlanned(parts, schedule);
   try {
     return addUp(parts, plan, schedule, command ?? parts[0].result.command);
   } catch (error) {
-    // Files are checked when they are read; who hands in results of his own learns here which of them is broken.
-    throw unreadable(parts, error) ?? error;
+    // Files are checked when they are read; a caller with results of his own learns here which of them is broken.
+    for (const { name, result } of parts) {
+      const place = findUnreadable(result);
+      if (place !== undefined) throw inconsistent('result', name, `${place} cannot be read`, error);
+    }
+    throw error;
   }
 }
 
@@ -59,21 +74,29 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
  * @returns {Result}
  */
 function addUp(parts, plan, schedule, command) {
+  const { load } = plan;
   const { operations, ...late } = mergeTallies(parts.map(({ result, merge }) => tallyOf(result, merge)));
-  const watched = watchedOfParts(parts, late);
+  const watched = watchedOf(parts, late);
   const facts = { ...factsOf(parts, plan), ownLosses: ownLossesOf(operations, watched) };
   const block = buildBlock(operations, facts);
-  const seconds = addSeconds(parts);
-  const { load } = plan;
+  const joined = createSeconds(parts.length, { joins: true });
+  for (const { result, merge } of parts) for (const row of secondsOf(result, merge)) joined.add(row);
+  joined.closeAll();
+  const seconds = joined.rows;
   const apart = startedApart(parts, facts.windowMs);
   const seen = observe({ load, operations, block, facts, seconds, watched, targetIsLocal: false, apart });
+  const problems = parts.flatMap(({ shard, result }) =>
+    result.measurement.reasons
+      .filter(({ code }) => code === 'bookkeeping')
+      .map(({ text }) => `${partName(shard)}: ${text}`),
+  );
   const sum = concludeWith(
-    { ...seen, problems: problemsOfParts(parts) },
+    { ...seen, problems },
     {
       plan,
       target: targetOf(parts),
       command,
-      startedAt: new Date(Math.min(...parts.map(({ result }) => Date.parse(result.startedAt)))),
+      startedAt: new Date(Math.min(...startsOf(parts))),
       startedAtNs: 0n,
       operations,
       block,
@@ -85,30 +108,42 @@ function addUp(parts, plan, schedule, command) {
   return withParts(sum, parts);
 }
 
-/** @param {Part[]} parts @param {unknown} cause */
-function unreadable(parts, cause) {
-  for (const { name, result } of parts) {
-    const place = findUnreadable(result);
-    if (place === null) continue;
-    return usageError(
-      'inconsistent_result',
-      `${name} does not add up: ${place} cannot be read.`,
-      'Give the file as vault-pki-load wrote it.',
-      cause,
-    );
-  }
+/** @param {Part[]} parts @param {Late} late @returns {Watched} as one run of all their threads would have observed itself */
+function watchedOf(parts, late) {
+  const watches = parts.map(({ merge }) => ({ forgone: 0, ...merge.watch }));
+  const machine = machineOf(parts.map(({ merge }) => merge.watch.machine));
+  return { ...mergeCounted(watches), ...late, machine };
 }
 
-/** @param {Part[]} parts @returns {string[]} sentences */
-function warnings(parts) {
-  const versions = distinct(parts.map(({ result }) => result.tool.version));
-  if (versions.length === 1) return [];
-  return [`The parts were run with different versions of vault-pki-load: ${versions.join(', ')}.`];
+/** @param {Part[]} parts @returns {number[]} Unix time in ms */
+function startsOf(parts) {
+  return parts.map(({ result }) => Date.parse(result.startedAt));
+}
+
+/**
+ * Seconds are added by their number, whenever they were.
+ * @param {Part[]} parts
+ * @param {number} windowMs
+ * @returns {Observed['apart']}
+ */
+function startedApart(parts, windowMs) {
+  const starts = startsOf(parts);
+  const [first, last] = [Math.min(...starts), Math.max(...starts)];
+  const apartMs = last - first;
+  if (apartMs <= TOGETHER_MS) return null;
+  const [early, late] = [first, last].map((start) => partName(parts[starts.indexOf(start)].shard));
+  return {
+    grade: apartMs > windowMs / 2 ? 'invalid' : 'remark',
+    text: `By their clocks, ${late} began to send ${formatDuration(apartMs)} after ${early}, so the target was not under the whole load all the time.`,
+    remedy: 'Give all parts the same --start-at, and see that the clocks of the machines agree.',
+  };
 }
 
 /** @param {Part[]} parts @param {Plan} plan @returns {RunFacts} */
 function factsOf(parts, { load }) {
   const results = parts.map(({ result }) => result);
+  const operations = Object.entries(results[0].operations);
+  const details = results.flatMap(({ outcomeDetails }) => Object.entries(outcomeDetails));
   return {
     planned: total(results.map(({ totals }) => totals.planned)),
     neverSent: total(results.map(({ totals }) => totals.planned - totals.sent - totals.dropped)),
@@ -119,42 +154,25 @@ function factsOf(parts, { load }) {
     warmupMs: load.warmupMs,
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
     units: Object.fromEntries(
-      Object.entries(results[0].operations).map(([name, { unit, things }]) => [
-        name,
-        unit ?? things ?? 'responses',
-      ]),
+      operations.map(([name, { unit, things = 'responses' }]) => [name, unit ?? things]),
     ),
     meanings: Object.fromEntries(
-      results.flatMap(({ outcomeDetails }) =>
-        Object.entries(outcomeDetails).flatMap(([name, { meaning }]) =>
-          meaning === undefined ? [] : [[name, meaning]],
-        ),
-      ),
+      details.flatMap(([name, { meaning }]) => (meaning === undefined ? [] : [[name, meaning]])),
     ),
   };
 }
 
-/** @param {Part[]} parts */
-function addSeconds(parts) {
-  const seconds = createSeconds(parts.length, { joins: true });
-  for (const { result, merge } of parts) for (const row of secondsOf(result, merge)) seconds.add(row);
-  seconds.closeAll();
-  return seconds.rows;
-}
-
 /**
  * The blocks about the machine: there may be as many machines as parts.
- *
  * @param {Result} sum
  * @param {Part[]} parts
  * @returns {Result}
  */
 function withParts({ startedAtMonotonicNs, ...sum }, parts) {
-  const environments = parts.map(({ result }) => result.environment);
+  const results = parts.map(({ result }) => result);
+  const environments = results.map(({ environment }) => environment);
   // Notes that no operation's block has, e.g. of requirements that were not judged.
-  const notes = distinct(
-    [sum, ...parts.map(({ result }) => result)].flatMap(({ verification }) => verification.notes ?? []),
-  );
+  const notes = distinct([sum, ...results].flatMap(({ verification }) => verification.notes ?? []));
   return {
     ...sum,
     verification: { ...sum.verification, notes },
@@ -183,26 +201,20 @@ function distinct(texts) {
 }
 
 /** @param {Part[]} parts @returns {Plan} the whole one; threads are those of all parts */
-export function planOf(parts) {
-  const [{ result }] = parts;
-  const { load, requirements, ...rest } = /** @type {any} */ (result.plan);
+function planOf(parts) {
+  const { load, requirements, ...rest } = /** @type {any} */ (parts[0].result.plan);
+  const threads = total(parts.map(({ result }) => result.load.threads));
+  const { startAt = null, stages = null } = load;
   return {
     ...rest,
     mix: rest.mix ?? null,
-    load: {
-      ...load,
-      threads: total(parts.map(({ result: { load: own } }) => own.threads)),
-      shard: null,
-      startAt: load.startAt ?? null,
-      stages: load.stages ?? null,
-    },
-    requirements: requirements.map((/** @type {string} */ text) => parseRequirement(text)),
+    load: { ...load, threads, shard: null, startAt, stages },
+    requirements: requirements.map(parseRequirement),
   };
 }
 
 /**
  * In an open loop the plan determines how many requests each part has.
- *
  * @param {Part[]} parts
  * @param {Schedule} schedule of the whole plan
  */
@@ -210,21 +222,15 @@ function checkPlanned(parts, { count, firstMeasured }) {
   for (const { name, shard, result } of parts) {
     const planned = shareOf(count, shard) - shareOf(firstMeasured, shard);
     if (result.totals.planned === planned) continue;
-    throw usageError(
-      'inconsistent_result',
-      `${name} does not add up: ${partName(shard)} of its plan has ${planned} requests, but totals.planned is ${result.totals.planned}.`,
-      'Give the file as vault-pki-load wrote it.',
-    );
+    const has = `has ${planned} requests, but totals.planned is ${result.totals.planned}`;
+    throw inconsistent('result', name, `${partName(shard)} of its plan ${has}`);
   }
 }
 
-/**
- * @param {Part[]} parts that do not contradict each other; a target may not have reported its product
- * @returns {Result['target']}
- */
+/** @param {Part[]} parts that do not contradict each other; a target may not have reported its product @returns {Result['target']} */
 function targetOf(parts) {
   const targets = parts.map(({ result }) => result.target);
-  const told = (/** @type {'product' | 'version'} */ key) =>
+  const find = (/** @type {'product' | 'version'} */ key) =>
     targets.find((target) => target[key] !== null)?.[key] ?? null;
-  return { ...targets[0], product: told('product'), version: told('version') };
+  return { ...targets[0], product: find('product'), version: find('version') };
 }

@@ -3,12 +3,10 @@
  * src/campaigns/propagation/ makes it. A delay is known as an interval, so every distribution comes twice: of lower and of upper bounds.
  */
 import { z } from 'zod';
-import { validatorOf } from '../declared.js';
+import { amount, count, each, ms, Target, Tool, text, validatorOf } from '../declared.js';
 import { PROPAGATION_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 
-const count = z.int().min(0);
-const amount = z.number().min(0);
 const counts = z.record(z.string(), count);
 const { response: Latency } = Result.shape.latencyMs.shape;
 
@@ -37,7 +35,7 @@ const interval = z.object({ lowerMs: z.number(), upperMs: z.number() }).nullable
 
 const Node = z.object({
   url: z.string(),
-  version: z.string().nullable(),
+  version: text,
   /** From its sys/health before the first certificate; null where that reports none. */
   state: z.enum(['active', 'standby', 'performance standby']).nullable(),
   /** Certificates by outcome at this node. */
@@ -78,7 +76,7 @@ const Row = z.object({
 export const Propagation = z
   .object({
     schema: z.literal(PROPAGATION_SCHEMA_ID),
-    tool: z.object({ version: z.string() }),
+    tool: Tool,
     startedAt: z.iso.datetime(),
     durationSeconds: amount,
     interrupted: z.boolean(),
@@ -87,21 +85,16 @@ export const Propagation = z
     plan: z.object({
       mount: z.string(),
       role: z.string(),
-      certificates: count,
-      concurrency: count,
-      pauseMs: amount,
-      pollMs: amount,
-      giveUpMs: amount,
-      timeoutMs: amount,
-      seed: count,
+      ...each(['certificates', 'concurrency', 'seed'], count),
+      ...each(['pauseMs', 'pollMs', 'giveUpMs', 'timeoutMs'], amount),
     }),
     /** Where certificates were issued and revoked. */
-    target: z.object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() }),
+    target: Target,
     /** Of the mount's config/crl; null where it cannot be seen. */
     crl: z.object({
       autoRebuild: z.boolean().nullable(),
       disabled: z.boolean().nullable(),
-      ocspExpiry: z.string().nullable(),
+      ocspExpiry: text,
     }),
     /** planned - begun were not reached; the outcomes of those begun add up to them. */
     certificates: z.object({ planned: count, begun: count, outcomes: counts }),
@@ -111,13 +104,7 @@ export const Propagation = z
     everywhere: Delay,
     nodes: z.array(Node).min(1, 'there is no node'),
     /** How late polls were sent; missed ones are counted with the nodes. */
-    pollLagMs: z.object({
-      count,
-      min: amount.nullable(),
-      p50: amount.nullable(),
-      p99: amount.nullable(),
-      max: amount.nullable(),
-    }),
+    pollLagMs: z.object({ count, ...each(['min', 'p50', 'p99', 'max'], ms) }),
     rows: z.array(Row),
     /** Judged on the upper bounds of `everywhere.sinceAnswered`. */
     requirements: Result.shape.requirements,

@@ -4,18 +4,13 @@
  */
 import { formatCount } from '../../common/units.js';
 import { partName } from '../../plan/shard-part.js';
-import { proportionLowerBound, samplesNeeded } from '../../verdict/statistics.js';
-import { countErrors, errorBar } from '../errors.js';
-import { formatPercent, sentence } from '../wording.js';
-import { neededText, ownLossesText, verdictOn, within } from './judge-common.js';
-import { judgeRate } from './judge-rate.js';
-import { judgeExtreme, judgePercentile } from './judge-times.js';
-/** @import { Series } from '../../plan/requirements.js' */
+import { countErrors } from '../build.js';
+import { judgeErrors, judgeExtreme, judgePercentile, judgeRate } from './judge-figures.js';
+/** @import { PlannedRequirement as Requirement } from '../../plan/plan.js' */
+/** @import { Requirement as ParsedRequirement, Series } from '../../plan/requirements.js' */
 /** @import { ShardPart } from '../../plan/shard-part.js' */
 /** @import { Times } from '../../verdict/bars.js' */
 /** @import { RequirementVerdict } from '../schema.js' */
-
-/** @typedef {import('../../plan/plan.js').PlannedRequirement} Requirement */
 
 /**
  * The run, as far as requirements are concerned.
@@ -34,7 +29,7 @@ import { judgeExtreme, judgePercentile } from './judge-times.js';
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
  * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level that one of them keeps
- * @property {number} [perhapsOfferedPerSecond] the level of a stage of which fewer than 100 arrivals, less than one short, cannot show it
+ * @property {number} [perhapsOfferedPerSecond] the level of a stage with fewer than 100 arrivals, less than one short: they cannot show
  *   whether it was kept
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
@@ -54,28 +49,39 @@ import { judgeExtreme, judgePercentile } from './judge-times.js';
 
 /** @param {Requirement} requirement @param {RunView} view @returns {RequirementVerdict} */
 export function judgeRequirement(requirement, view) {
-  const { text, limit, metric, operation, stage } = requirement;
-  const judged = doubted(requirement, view);
-  const unit = metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms';
+  const { operation, stage } = requirement;
+  const { low, high, verdict, actual, reason, doubt } = doubted(requirement, view);
   const end = (/** @type {number | undefined} */ value) => (Number.isFinite(value) ? Number(value) : null);
   return {
-    text,
+    ...limitOf(requirement),
     ...(operation === undefined ? {} : { operation }),
     ...(stage === undefined ? {} : { stage }),
-    verdict: judged.verdict,
-    actual: judged.actual,
-    limit,
-    unit,
-    reason: judged.reason,
-    low: end(judged.low),
-    high: end(judged.high),
-    ...(judged.doubt === undefined ? {} : { doubt: judged.doubt }),
+    verdict,
+    actual,
+    reason,
+    low: end(low),
+    high: end(high),
+    ...(doubt === undefined ? {} : { doubt }),
   };
+}
+
+/** @param {ParsedRequirement} requirement @param {Readonly<ShardPart>} shard @returns {RequirementVerdict} */
+export function deferRequirement(requirement, shard) {
+  return {
+    ...limitOf(requirement),
+    verdict: 'not proven',
+    actual: null,
+    reason: `This is ${partName(shard)} of the plan: vault-pki-load merge judges it on all of them.`,
+  };
+}
+
+/** @param {ParsedRequirement} requirement @returns {Pick<RequirementVerdict, 'text' | 'limit' | 'unit'>} */
+function limitOf({ text, limit, metric }) {
+  return { text, limit, unit: metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms' };
 }
 
 /**
  * A requirement that was met, but would not be had the unchecked responses been wrong, or on an invalid measurement, is not proven.
- *
  * @param {Requirement} requirement
  * @param {RunView} view
  * @returns {Judgement}
@@ -83,21 +89,23 @@ export function judgeRequirement(requirement, view) {
 function doubted(requirement, view) {
   const judged = judge(requirement, view);
   const { unchecked = 0 } = view;
+  const because = (/** @type {'invalid' | 'unchecked'} */ doubt, /** @type {string} */ text) => ({
+    ...judged,
+    verdict: /** @type {const} */ ('not proven'),
+    doubt,
+    reason: `${judged.reason} ${text}`,
+  });
   if (judged.verdict !== 'met') return judged;
-  if (!view.measurementValid) {
-    const reason = `${judged.reason} But the measurement is invalid, so this proves nothing.`;
-    return { ...judged, verdict: 'not proven', doubt: 'invalid', reason };
-  }
+  if (!view.measurementValid)
+    return because('invalid', 'But the measurement is invalid, so this proves nothing.');
   if (unchecked === 0 || judge(requirement, atWorst(view, unchecked)).verdict === 'met') return judged;
-  const reason = `${judged.reason} But ${formatCount(unchecked)} responses were not checked; if they were wrong, the requirement would not be met.`;
-  return { ...judged, verdict: 'not proven', doubt: 'unchecked', reason };
+  return because(
+    'unchecked',
+    `But ${formatCount(unchecked)} responses were not checked; if they were wrong, the requirement would not be met.`,
+  );
 }
 
-/**
- * @param {RunView} view
- * @param {number} unchecked
- * @returns {RunView} as if every unchecked response had been a wrong one
- */
+/** @param {RunView} view @param {number} unchecked @returns {RunView} as if every unchecked response had been a wrong one */
 function atWorst(view, unchecked) {
   const share = (view.succeeded - unchecked) / view.succeeded;
   return {
@@ -114,9 +122,8 @@ function atWorst(view, unchecked) {
 
 /** @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
 function judge(requirement, view) {
-  if (view.succeeded + countErrors(view) === 0) {
+  if (view.succeeded + countErrors(view) === 0)
     return { verdict: 'not proven', actual: null, doubt: 'sample', reason: 'Nothing was measured.' };
-  }
   switch (requirement.metric) {
     case 'rate':
       return judgeRate(requirement, view);
@@ -127,53 +134,4 @@ function judge(requirement, view) {
     default:
       return judgeExtreme(requirement, view);
   }
-}
-
-/** @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
-function judgeErrors(requirement, view) {
-  const { comparator, limit } = requirement;
-  const errors = countErrors(view);
-  const due = view.succeeded + errors;
-  const actual = errors / due;
-  const { ownLosses = 0 } = view;
-  const bar = errorBar(view, ownLosses);
-  const observed = `${formatPercent(actual)} of requests failed (${formatCount(errors)} of ${formatCount(due)})`;
-  const against = limit === 0 ? 'none may' : `the limit is ${formatPercent(limit)}`;
-  if (limit === 0 && errors === 0)
-    return {
-      verdict: 'met',
-      actual,
-      ...bar,
-      reason: `None of ${formatCount(due)} requests failed in this run.`,
-    };
-  const verdict = limit === 1 && within(actual, comparator, limit) ? 'met' : verdictOn(requirement, bar);
-  if (verdict === 'not met') return { verdict, actual, ...bar, reason: sentence(observed, against) };
-  const isKept = within(actual, comparator, limit);
-  const side = isKept ? `most ${formatPercent(bar.high)}` : `least ${formatPercent(bar.low)}`;
-  const confident = `at 95 % confidence it is at ${side}`;
-  if (verdict === 'met') return { verdict, actual, ...bar, reason: sentence(observed, against, confident) };
-  const isTool = !within(proportionLowerBound(errors, due), comparator, limit);
-  const more = isTool
-    ? ownLossesText(ownLosses)
-    : isKept
-      ? neededText(samplesNeeded(errors, due, limit))
-      : 'more requests would decide it';
-  const doubt = isTool ? 'tool' : 'sample';
-  return { verdict, actual, ...bar, doubt, reason: sentence(observed, against, confident, more) };
-}
-
-/**
- * @param {import('../../plan/requirements.js').Requirement} requirement
- * @param {Readonly<ShardPart>} shard
- * @returns {RequirementVerdict}
- */
-export function deferRequirement({ text, metric, limit }, shard) {
-  return {
-    text,
-    verdict: 'not proven',
-    actual: null,
-    limit,
-    unit: metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms',
-    reason: `This is ${partName(shard)} of the plan: vault-pki-load merge judges it on all of them.`,
-  };
 }

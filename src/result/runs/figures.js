@@ -68,7 +68,6 @@ export function pText(pValue) {
 
 /**
  * The unit that figureText writes a value in.
- *
  * @param {Unit} unit
  * @param {number} value
  * @returns {{factor: number, sign: string, square: string}} what to multiply with, and what to put behind that

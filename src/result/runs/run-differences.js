@@ -1,8 +1,16 @@
-/** Settings that differ between the runs of a set or of a comparison, apart from their targets. */
-import { flatten, isAmong, PATHS, shortened } from '../settings.js';
+/** Settings of runs, one by one, and those that differ between the runs of a set or of a comparison, apart from their targets. */
 
 /** @import { Result } from '../schema.js' */
 /** @import { NamedRun } from './run-metrics.js' */
+
+/** Paths on the machine that ran it: another path is not another load. */
+export const PATHS = Object.freeze([
+  'target.tls.caCert',
+  'target.tls.caPath',
+  'target.tls.clientCert',
+  'target.tls.clientKey',
+  'options.keep',
+]);
 
 /**
  * Left out: settings that may differ without a run being another (each has a seed of its own), paths on the machine that ran it, what
@@ -24,21 +32,15 @@ const IGNORED = Object.freeze([
 /** Keys named, and values of each. */
 const [MOST_KEYS, MOST_VALUES, MOST_CHARACTERS] = [8, 4, 40];
 
-/**
- * @param {readonly Result[]} results
- * @returns {{key: string, values: string[]}[]} values as JSON, each once, in order of appearance
- */
-function runDifferences(results) {
-  const all = results.map((result) => flatten(settings(result)));
-  const keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => !isAmong(key, IGNORED));
-  return keys
-    .map((key) => ({ key, values: [...new Set(all.map((one) => one.get(key) ?? 'null'))] }))
-    .filter(({ values }) => values.length > 1);
-}
-
 /** @param {readonly Result[]} results @returns {string[]} a sentence, or none */
 export function differenceWarnings(results) {
-  const differences = runDifferences(results);
+  const all = results.map(({ plan, load, environment: { node, platform, cpus }, tool }) =>
+    flatten({ ...plan, load, environment: { node, platform, cpus }, tool }),
+  );
+  const keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => !isAmong(key, IGNORED));
+  const differences = keys
+    .map((key) => ({ key, values: [...new Set(all.map((one) => one.get(key) ?? 'null'))] }))
+    .filter(({ values }) => values.length > 1);
   if (differences.length === 0) return [];
   const named = differences.slice(0, MOST_KEYS).map(({ key, values }) => {
     const shown = values.slice(0, MOST_VALUES).map((json) => shortened(json, MOST_CHARACTERS));
@@ -52,7 +54,6 @@ export function differenceWarnings(results) {
 
 /**
  * Runs of one group are to be samples of one thing.
- *
  * @param {string} name of the group
  * @param {readonly Result[]} results of it
  * @returns {string[]} a sentence, or none
@@ -70,7 +71,6 @@ export function targetWarnings(name, results) {
 
 /**
  * Runs that replay one sequence of random arrivals differ less among themselves than from runs that replay another.
- *
  * @param {string} name of the group
  * @param {readonly Result[]} results of it
  * @returns {string[]} a sentence, or none
@@ -87,7 +87,6 @@ export function seedWarnings(name, results) {
 
 /**
  * Groups that were run one after the other differ by the time of day, too.
- *
  * @param {readonly {name: string, used: readonly NamedRun[]}[]} groups the first is the base
  * @returns {string[]} a sentence, or none
  */
@@ -101,12 +100,6 @@ export function orderNotes([base, ...others]) {
   ];
 }
 
-/** @param {Result} result */
-function settings({ plan, load, environment, tool }) {
-  const { node, platform, cpus } = environment;
-  return { ...plan, load, environment: { node, platform, cpus }, tool };
-}
-
 /** @param {readonly NamedRun[]} runs @returns {number[]} */
 function times(runs) {
   return runs.map(({ result }) => Date.parse(result.startedAt));
@@ -116,4 +109,29 @@ function times(runs) {
 function areApart(a, b) {
   if (a.length < 2 || b.length < 2) return false;
   return Math.max(...a) < Math.min(...b) || Math.max(...b) < Math.min(...a);
+}
+
+/**
+ * @param {unknown} value e.g. the plan of a result
+ * @param {string} [prefix]
+ * @returns {Map<string, string>} JSON of each value that is no object, by `outer.inner`
+ */
+export function flatten(value, prefix = '') {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return new Map([[prefix, JSON.stringify(value) ?? 'null']]);
+  }
+  const inner = Object.entries(value).map(([key, one]) =>
+    flatten(one, prefix === '' ? key : `${prefix}.${key}`),
+  );
+  return new Map(inner.flatMap((map) => [...map]));
+}
+
+/** @param {string} key `outer.inner` @param {readonly string[]} names of settings, or of groups of them */
+export function isAmong(key, names) {
+  return names.some((name) => key === name || key.startsWith(`${name}.`));
+}
+
+/** @param {string} json @param {number} most characters */
+export function shortened(json, most) {
+  return json.length <= most ? json : `${json.slice(0, most)}...`;
 }

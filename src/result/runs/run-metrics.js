@@ -7,31 +7,18 @@ import { meanAndVariance } from '../../verdict/statistics.js';
 import { invalidReasonOf } from '../document.js';
 import { differenceWarnings, seedWarnings, targetWarnings } from './run-differences.js';
 
+/** @import { Figure } from '../latency.js' */
 /** @import { Result } from '../schema.js' */
 
+/** @typedef {import('./run-set.js').MetricHead} MetricHead */
+/** @typedef {import('./run-set.js').MetricSummary} MetricSummary */
+/** @typedef {import('./run-set.js').RunSet['summary']} RunSetSummary */
+/** @typedef {MetricHead['unit']} Unit */
 /** @typedef {{name: string, result: Result}} NamedRun `name`: the file it is from, or `run 3` */
-/** @typedef {{run: string, why: string}} LeftOut */
-/** @typedef {'ms' | '/s' | 'fraction'} Unit */
-
+/** @typedef {Pick<Result, 'latencyMs' | 'rates' | 'errorShare'>} Figures of a run, or of an operation or a stage of it */
 /**
- * @typedef {object} MetricHead
- * @property {string} key
- * @property {string} label
- * @property {Unit} unit of the values
- * @property {boolean} lowerIsBetter
- */
-/** @typedef {MetricHead & {read: (result: Result) => number | null, tool?: (result: Result) => number}} Metric `read`: null where nothing was recorded;
- *   `tool`: how much of it may be the tool's own lateness */
-
-/**
- * @typedef {object} MetricSummary one value per run, in the order of the runs; null where there is none
- * @property {(number | null)[]} values
- * @property {number | null} median
- * @property {number | null} mean
- * @property {number | null} variance unbiased, in the square of the unit; null for fewer than two values
- * @property {number | null} min
- * @property {number | null} max
- * @property {number[]} [tool] beside `values`: how much of each may be the tool's own lateness; left out where it is none
+ * @typedef {MetricHead & {read: (figures: Figures) => number | null, tool?: (figures: Figures) => number}} Metric `read`: null where
+ *   nothing was recorded; `tool`: how much of it may be the tool's own lateness
  */
 
 /** Where a result has no upper end of a rate. */
@@ -39,15 +26,15 @@ const UNKNOWN_SLOWDOWN = 1000;
 
 /** Times are response times where the name has no other series. @type {readonly Metric[]} */
 export const METRICS = [
-  time('mean', 'mean', 'response', 'mean'),
-  time('p50', 'p50', 'response', 'p50'),
-  time('p90', 'p90', 'response', 'p90'),
-  time('p95', 'p95', 'response', 'p95'),
-  time('p99', 'p99', 'response', 'p99'),
-  time('p999', 'p99.9', 'response', 'p999'),
-  time('max', 'max', 'response', 'max'),
-  time('min', 'min', 'response', 'min'),
-  time('serviceP99', 'p99 service', 'service', 'p99'),
+  time('mean'),
+  time('p50'),
+  time('p90'),
+  time('p95'),
+  time('p99'),
+  { ...time('p999'), label: 'p99.9' },
+  time('max'),
+  time('min'),
+  { ...time('p99', 'service'), key: 'serviceP99', label: 'p99 service' },
   {
     key: 'rate',
     label: 'rate',
@@ -70,23 +57,21 @@ export const METRICS = [
 /** Those whose mean and variance over runs are reported, as the benchmark of Constellation does. */
 export const VARIANCE_KEYS = Object.freeze(['mean', 'p99', 'max', 'min']);
 
+/** @param {Figure} figure @param {'response' | 'service'} [series] @returns {Metric} */
+function time(figure, series = 'response') {
+  return {
+    key: figure,
+    label: figure,
+    unit: 'ms',
+    lowerIsBetter: true,
+    read: ({ latencyMs }) => latencyMs[series][figure],
+    tool: ({ latencyMs }) => latencyMs[series].bars?.[figure].tool ?? 0,
+  };
+}
+
 /** @param {Metric} metric @returns {MetricHead} as in a document */
 export function headOf({ key, label, unit, lowerIsBetter }) {
   return { key, label, unit, lowerIsBetter };
-}
-
-/** @param {readonly NamedRun[]} runs @returns {{used: NamedRun[], leftOut: LeftOut[]}} */
-function sortOut(runs) {
-  /** @type {NamedRun[]} */
-  const used = [];
-  /** @type {LeftOut[]} */
-  const leftOut = [];
-  for (const run of runs) {
-    const why = whyLeftOut(run.result);
-    if (why === null) used.push(run);
-    else leftOut.push({ run: run.name, why });
-  }
-  return { used, leftOut };
 }
 
 /**
@@ -96,13 +81,11 @@ function sortOut(runs) {
 export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
   if (unfinished === true) return 'it was cut off: its file is from before its end';
   if (interrupted) return 'it was interrupted';
-  if (shard !== undefined && shard.of > 1) {
+  if (shard !== undefined && shard.of > 1)
     return `it is only part ${shard.index}/${shard.of} of a run, to be merged with the others first`;
-  }
   if (measurement.verdict !== 'invalid') return null;
   const reason = invalidReasonOf(measurement);
-  const because = reason === undefined ? '' : `: ${reason.text.replace(/\.$/, '')}`;
-  return `its measurement is invalid${because}`;
+  return `its measurement is invalid${reason === undefined ? '' : `: ${reason.text.replace(/\.$/, '')}`}`;
 }
 
 /** @param {readonly NamedRun[]} runs @returns {Record<string, MetricSummary>} by key of METRICS */
@@ -136,67 +119,38 @@ export function summarise(values) {
   };
 }
 
-/**
- * @param {string} key
- * @param {string} label
- * @param {'response' | 'service'} series
- * @param {'min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max'} figure
- * @returns {Metric}
- */
-function time(key, label, series, figure) {
-  return {
-    key,
-    label,
-    unit: 'ms',
-    lowerIsBetter: true,
-    read: ({ latencyMs }) => latencyMs[series][figure],
-    tool: ({ latencyMs }) => latencyMs[series].bars?.[figure].tool ?? 0,
-  };
-}
-
-/**
- * @typedef {object} RunSetSummary
- * @property {string[]} used names of the runs that count: `run 1`, ...
- * @property {LeftOut[]} leftOut the others: invalid or interrupted
- * @property {string[]} warnings in what those that count were not made alike
- * @property {(MetricHead & MetricSummary)[]} metrics values in the order of `used`
- * @property {{text: string, verdicts: Record<string, number>}[]} requirements of the runs that count, in how many each
- *   verdict was given
- */
-
 /** @param {string} name of the set @param {readonly Result[]} runs @returns {RunSetSummary} */
 export function summariseRuns(name, runs) {
-  const { used, leftOut } = sortOut(namedRuns(runs));
+  const judged = namedRuns(runs).map((run) => ({ ...run, why: whyLeftOut(run.result) }));
+  const used = judged.filter(({ why }) => why === null);
   const results = used.map(({ result }) => result);
   const summaries = summariseMetrics(used);
+  /** @type {Map<string, Record<string, number>>} */
+  const requirements = new Map();
+  for (const { text, verdict } of results.flatMap((result) => result.requirements)) {
+    const verdicts = requirements.get(text) ?? {};
+    requirements.set(text, { ...verdicts, [verdict]: (verdicts[verdict] ?? 0) + 1 });
+  }
   return {
     used: used.map((run) => run.name),
-    leftOut,
+    leftOut: judged.flatMap(({ name: run, why }) => (why === null ? [] : { run, why })),
     warnings: [
       ...differenceWarnings(results),
       ...targetWarnings(name, results),
       ...seedWarnings(name, results),
     ],
     metrics: METRICS.map((metric) => ({ ...headOf(metric), ...summaries[metric.key] })),
-    requirements: summariseRequirements(used),
+    requirements: [...requirements].map(([text, verdicts]) => ({ text, verdicts })),
   };
+}
+
+/** @param {Result['load']} load @returns {import('zod').infer<typeof import('../comparison/comparison-schema.js').OfferedLoad>} */
+export function offeredLoadOf(load) {
+  const { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs } = load;
+  return { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs };
 }
 
 /** @param {readonly Result[]} runs @returns {NamedRun[]} by their place in the set, from 1 */
 export function namedRuns(runs) {
   return runs.map((result, i) => ({ name: `run ${i + 1}`, result }));
-}
-
-/** @param {NamedRun[]} runs */
-function summariseRequirements(runs) {
-  /** @type {Map<string, Record<string, number>>} */
-  const byText = new Map();
-  for (const { result } of runs) {
-    for (const { text, verdict } of result.requirements) {
-      const verdicts = byText.get(text) ?? {};
-      verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
-      byText.set(text, verdicts);
-    }
-  }
-  return [...byText].map(([text, verdicts]) => ({ text, verdicts }));
 }

@@ -1,33 +1,53 @@
 /** A run set: several results of one plan (`--repeat N`), in the order in which they were run. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { validatorOf } from '../declared.js';
+import { count, inconsistent, number, Tool, Unit, validatorOf } from '../declared.js';
 import { RUN_SET_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
-import { MetricHead, MetricSummary } from './metric-summary-schema.js';
 import { summariseRuns } from './run-metrics.js';
 
 export { isRunSet, RUN_SET_SCHEMA_ID } from '../document.js';
+
+/** A metric over runs. One value per run that counts, null where it has none. The variance is unbiased, in the square of the unit. */
+export const MetricSummary = z
+  .object({
+    values: z.array(number),
+    median: number,
+    mean: number,
+    variance: number,
+    min: number,
+    max: number,
+    /** Beside `values`: how much of each may be the tool's own lateness, added to a time or taken from a rate. */
+    tool: z.array(z.number()).optional(),
+  })
+  .meta({ id: 'MetricSummary' });
+
+/** A metric, and how its values are to be read. */
+export const MetricHead = z.object({
+  key: z.string(),
+  label: z.string(),
+  unit: Unit,
+  lowerIsBetter: z.boolean(),
+});
 
 /** The summary over the runs. */
 const Summary = z.object({
   /** Names of the runs that count, by their place from 1: `run 1`. */
   used: z.array(z.string()),
   leftOut: z.array(z.object({ run: z.string(), why: z.string() })),
-  /** In what those that count were not made alike. */
+  /** Settings that differ between the counted runs. */
   warnings: z.array(z.string()),
   /** Values in the order of `used`. */
   metrics: z.array(MetricHead.extend(MetricSummary.shape)),
   /** In how many of the runs that count each verdict was given. */
-  requirements: z.array(z.object({ text: z.string(), verdicts: z.record(z.string(), z.int().min(0)) })),
+  requirements: z.array(z.object({ text: z.string(), verdicts: z.record(z.string(), count) })),
 });
 
 export const RunSet = z
   .object({
     schema: z.literal(RUN_SET_SCHEMA_ID),
-    tool: z.object({ version: z.string() }),
+    tool: Tool,
     /** Its name in a comparison. */
     name: z.string(),
     summary: Summary,
@@ -36,6 +56,8 @@ export const RunSet = z
   .meta({ title: 'Results of several runs of one vault-pki-load plan' });
 
 /** @typedef {z.infer<typeof RunSet>} RunSet */
+/** @typedef {z.infer<typeof MetricHead>} MetricHead */
+/** @typedef {z.infer<typeof MetricSummary>} MetricSummary */
 
 /** @param {string} name @param {import('../schema.js').Result[]} results at least one @returns {RunSet} */
 export function makeRunSet(name, results) {
@@ -48,14 +70,14 @@ export function makeRunSet(name, results) {
   };
 }
 
-const declared = validatorOf(RunSet, {
+const validate = validatorOf(RunSet, {
   code: 'bad_run_set',
   called: 'The run set',
   writtenWith: '--repeat N --out FILE.json',
-  placeOf,
 });
 
 /**
+ * Reports are made from the runs. Metrics that only another version knows are left as they are.
  * @param {unknown} value e.g. parsed from a file
  * @param {string} [name] what to call it in an error
  * @returns {RunSet} the same value, unknown keys and all
@@ -63,40 +85,12 @@ const declared = validatorOf(RunSet, {
  *   summary is not that of its runs
  */
 export function validateRunSet(value, name = 'The run set') {
-  return checkedSummary(declared(value, name), name);
-}
-
-/**
- * Reports are made from the runs. Metrics that only another version knows are left as they are.
- *
- * @param {RunSet} runSet
- * @param {string} name
- * @returns {RunSet}
- */
-function checkedSummary(runSet, name) {
+  const runSet = validate(value, name);
   const { used, metrics } = summariseRuns(runSet.name, runSet.runs);
   const given = new Map(runSet.summary.metrics.map((metric) => [metric.key, metric]));
   const wrong = isDeepStrictEqual(used, runSet.summary.used)
     ? metrics.find((metric) => !isDeepStrictEqual(given.get(metric.key) ?? metric, metric))?.label
     : 'which runs count';
   if (wrong === undefined) return runSet;
-  throw usageError(
-    'inconsistent_run_set',
-    `${name} does not add up: its summary says something else of ${wrong} than its runs.`,
-    'Give the file as vault-pki-load wrote it.',
-  );
-}
-
-/**
- * People count runs from 1.
- *
- * @param {PropertyKey[]} path
- * @returns {string} `runs[2] (run 3): totals.sent`
- */
-function placeOf(path) {
-  if (path.length === 0) return 'the whole';
-  const [first, at, ...inner] = path.map(String);
-  if (first !== 'runs' || at === undefined) return path.map(String).join('.');
-  const run = `runs[${at}] (run ${Number(at) + 1})`;
-  return inner.length === 0 ? run : `${run}: ${inner.join('.')}`;
+  throw inconsistent('run_set', name, `its summary says something else of ${wrong} than its runs`);
 }

@@ -1,5 +1,5 @@
 /** Finds runs given twice: they would make differences surer, and spreads smaller, than they are. */
-import { usageError } from '../../common/errors.js';
+import { fileError } from '../document.js';
 /** @import { Result } from '../schema.js' */
 /** @import { NamedRun } from './run-metrics.js' */
 
@@ -28,23 +28,19 @@ export function refuseSameRun(groups) {
  * @param {boolean} namesGroups
  */
 function sameRunTwice(one, other, namesGroups) {
-  if (one.group === other.group) {
-    const [of, bothOf] = namesGroups ? [` for ${one.group}`, `, both of ${one.group},`] : ['', ''];
-    return usageError(
-      'same_run_twice',
-      one.run === other.run
-        ? `${one.run} is given twice${of}.`
-        : `${one.run} and ${other.run}${bothOf} are the same run.`,
-      'Give each run once.',
-    );
-  }
-  return usageError(
-    'same_run_twice',
-    one.run === other.run
-      ? `${one.run} is given for ${one.group} and for ${other.group}.`
-      : `${one.run} of ${one.group} and ${other.run} of ${other.group} are the same run.`,
-    'Give each run once, in one group: a run that is compared with itself hides what differs.',
-  );
+  const isOneGroup = one.group === other.group;
+  const isOneName = one.run === other.run;
+  const groups = isOneGroup ? one.group : `${one.group} and for ${other.group}`;
+  const twice = isOneGroup ? 'twice ' : '';
+  const message = isOneName
+    ? `${one.run} is given ${twice}${namesGroups ? `for ${groups}` : ''}`.trimEnd()
+    : isOneGroup
+      ? `${one.run} and ${other.run}${namesGroups ? `, both of ${one.group},` : ''} are the same run`
+      : `${one.run} of ${one.group} and ${other.run} of ${other.group} are the same run`;
+  const remedy = isOneGroup
+    ? 'Give each run once.'
+    : 'Give each run once, in one group: a run that is compared with itself hides what differs.';
+  return fileError('same_run_twice', `${message}.`, remedy);
 }
 
 /** @param {Result} result @returns {string} no two runs have the same */

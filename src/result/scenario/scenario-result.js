@@ -3,12 +3,14 @@
  * every report of them together.
  */
 import { TOOL_VERSION } from '../../common/version.js';
+import { meanAndVariance } from '../../verdict/statistics.js';
+import { compareGroups } from '../comparison/compare.js';
+import { differenceOf } from '../comparison/compare-samples.js';
+import { RESAMPLES, runsNeeded } from '../comparison/run-statistics.js';
 import { SCENARIO_RESULT_SCHEMA_ID } from '../document.js';
 import { differenceWarnings, seedWarnings, targetWarnings } from '../runs/run-differences.js';
-import { whyLeftOut } from '../runs/run-metrics.js';
-import { comparisonsOf, differencesOf, notComparedNotes } from './scenario-comparisons.js';
+import { headOf, known, METRICS, offeredLoadOf, whyLeftOut } from '../runs/run-metrics.js';
 import { createRows } from './scenario-rows.js';
-import { loadOfStep, measurementOf, requirementsOf, worstRequirement } from './scenario-steps.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { NamedRun } from '../runs/run-metrics.js' */
@@ -25,16 +27,39 @@ import { loadOfStep, measurementOf, requirementsOf, worstRequirement } from './s
  * @property {number} repeat
  * @property {readonly PlannedStep[]} steps at least one; all targets of the first run, then all of the next
  */
-/** @typedef {{step: PlannedStep, results: Result[], used: NamedRun[], why: (string | null)[], counted: Rows, leftOut: Rows, failure: ScenarioStep['failure']}} Kept */
+/** @typedef {{durationMs: number, interrupted?: boolean, unfinished?: boolean}} How it ended */
 /** @typedef {ReturnType<typeof createRows>} Rows */
+/**
+ * @typedef {object} Kept of one step
+ * @property {PlannedStep} step
+ * @property {Result[]} results
+ * @property {NamedRun[]} used
+ * @property {(string | null)[]} why each result does not count; null where it does
+ * @property {Rows} counted
+ * @property {Rows} leftOut
+ * @property {ScenarioStep['failure']} failure
+ */
 
 /** Every note holds of all steps. */
-const NOTES = Object.freeze([
-  'Response times count from when a request was due. Of several runs, count, times and ratios are of all their requests together; mean and variance over runs are of one value per run.',
-]);
+const NOTE =
+  'Response times count from when a request was due. Of several runs, count, times and ratios are of all their requests together; mean and variance over runs are of one value per run.';
 
 const CLOSED_NOTE =
-  'In a closed loop a request is sent when another is answered: a target that stalls is asked less, and the waiting is not in the times.';
+  'In a closed loop a request is sent when another is answered: a target that stalls receives fewer requests, and the waiting is not in the times.';
+
+/** Verdicts, the worst first. */
+const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
+const MEASUREMENT = /** @type {const} */ (['invalid', 'suspect', 'valid']);
+
+/** Values drawn again for each figure of a comparison: of a hundred runs fewer resamples do, and all targets are done in seconds. */
+const [MOST_DRAWS, FEWEST_RESAMPLES] = [200_000, 1000];
+
+/** The metrics in which targets are shown side by side, with their names there. */
+const DIFFERENCES = ['mean', 'p50', 'p95', 'p99', 'max', 'min', 'rate', 'errors'].flatMap((key) => {
+  const names = { rate: { key: 'perSecond', label: 'throughput' }, errors: { key: 'errorShare' } };
+  const of = METRICS.filter((metric) => metric.key === key).map(headOf);
+  return of.map((head) => ({ from: key, metric: { ...head, ...Object(names)[key] } }));
+});
 
 /** @param {ScenarioFacts} facts */
 export function createScenarioSummary(facts) {
@@ -62,24 +87,21 @@ export function createScenarioSummary(facts) {
     fail(index, failure) {
       kept[index].failure = failure;
     },
-    /** @param {{durationMs: number, interrupted?: boolean, unfinished?: boolean}} how @returns {ScenarioResult} */
+    /** @param {How} how @returns {ScenarioResult} */
     result: (how) => build(facts, kept, how),
     /** @param {number} index of a step @returns {readonly Result[]} of all runs that were made */
     resultsOf: (index) => kept[index].results,
   };
 }
 
-/**
- * @param {ScenarioFacts} facts
- * @param {Kept[]} kept
- * @param {{durationMs: number, interrupted?: boolean, unfinished?: boolean}} how
- * @returns {ScenarioResult}
- */
+/** @param {ScenarioFacts} facts @param {Kept[]} kept @param {How} how @returns {ScenarioResult} */
 function build(facts, kept, { durationMs, interrupted = false, unfinished = false }) {
   const { name, description, command, startedAt, repeat } = facts;
-  const runs = groupByRun(kept);
+  const runs = [...new Set(kept.map(({ step }) => step.run))].map((run) =>
+    kept.filter(({ step }) => step.run === run),
+  );
   const steps = kept.map((one) => describeStep(one, repeat));
-  const environment = kept.flatMap(({ results }) => results)[0]?.environment ?? null;
+  const environment = kept.flatMap(({ results }) => results)[0]?.environment;
   const createdAt = new Date(startedAt.getTime() + durationMs).toISOString();
   return {
     schema: SCENARIO_RESULT_SCHEMA_ID,
@@ -91,47 +113,40 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
     durationSeconds: durationMs / 1000,
     interrupted,
     ...(unfinished ? { unfinished: true } : {}),
-    environment: environment && {
-      node: environment.node,
-      platform: environment.platform,
-      cpus: environment.cpus,
-    },
+    environment:
+      environment === undefined
+        ? null
+        : { node: environment.node, platform: environment.platform, cpus: environment.cpus },
     steps,
     rows: kept.flatMap((one, i) => rowsOf(one, steps[i])),
-    differences: runs.flatMap(differencesIn),
+    differences: runs.flatMap(differencesOf),
     // They take long, and of what goes on nothing is concluded.
-    comparisons: unfinished
-      ? []
-      : runs.flatMap(([run, targets]) => comparisonsOf(run, usedIn(targets), command, createdAt)),
-    warnings: warningsOf(runs),
+    comparisons: unfinished ? [] : runs.flatMap((targets) => comparisonsOf(targets, command, createdAt)),
+    warnings: [...new Set(runs.flatMap(warningsOf))],
     notes: [
-      ...NOTES,
+      NOTE,
       ...(steps.some(({ load }) => load.model === 'closed') ? [CLOSED_NOTE] : []),
-      ...runs.flatMap(([run, targets]) => notComparedNotes(run, usedIn(targets))),
+      ...runs.flatMap(notComparedNotes),
     ],
   };
 }
 
-/** @param {Kept[]} kept @returns {[run: string, targets: Kept[]][]} */
-function groupByRun(kept) {
-  const names = [...new Set(kept.map(({ step }) => step.run))];
-  return names.map((run) => [run, kept.filter(({ step }) => step.run === run)]);
-}
-
-/** @param {Kept[]} targets */
-function usedIn(targets) {
-  return targets.map(({ step: { target }, used }) => ({ target, used }));
-}
-
 /** @param {Kept} kept @param {number} repeat @returns {ScenarioStep} */
 function describeStep({ step, results, used, why, failure }, repeat) {
-  const { target } = results[results.length - 1] ?? { target: null };
+  const { load } = step;
+  const target = results.at(-1)?.target;
   return {
     name: step.name,
     run: step.run,
     target: step.target,
-    aim: target && { url: target.url, product: target.product, version: target.version },
-    ...loadOfStep(step.load),
+    aim: target === undefined ? null : { url: target.url, product: target.product, version: target.version },
+    load: offeredLoadOf(load),
+    stages: (load.stages ?? []).map(({ name, lines }) => ({
+      name,
+      seconds: lines.reduce((sum, { durationMs: ms }) => sum + ms, 0) / 1000,
+      from: lines[0].from,
+      to: lines[lines.length - 1].to,
+    })),
     repeat,
     runs: results.map(({ startedAt, durationSeconds, measurement }, i) => ({
       name: `run ${i + 1}`,
@@ -147,6 +162,48 @@ function describeStep({ step, results, used, why, failure }, repeat) {
   };
 }
 
+/** @param {readonly Result[]} results @returns {ScenarioStep['requirements']} in the order of the plan */
+function requirementsOf(results) {
+  /** @type {Map<string, Result['requirements']>} */
+  const alike = new Map();
+  for (const one of results.flatMap(({ requirements }) => requirements)) {
+    const key = JSON.stringify([one.text, one.operation, one.stage]);
+    alike.set(key, [...(alike.get(key) ?? []), one]);
+  }
+  return [...alike.values()].map((given) => {
+    const verdicts = given.map(({ verdict }) => verdict);
+    const worst = given[verdicts.indexOf(worstOf(REQUIREMENT, verdicts) ?? verdicts[0])];
+    const { operation = null, stage = null } = worst;
+    return { ...worst, operation, stage, verdicts: countBy(verdicts) };
+  });
+}
+
+/** @param {readonly Result[]} results @returns {ScenarioStep['measurement']} */
+function measurementOf(results) {
+  const verdicts = results.map(({ measurement }) => measurement.verdict);
+  /** @type {Map<string, ScenarioStep['measurement']['reasons'][number]>} */
+  const reasons = new Map();
+  for (const reason of results.flatMap(({ measurement }) => measurement.reasons)) {
+    const first = reasons.get(reason.code) ?? { ...reason, runs: 0 };
+    reasons.set(reason.code, { ...first, runs: first.runs + 1 });
+  }
+  return {
+    verdict: worstOf(MEASUREMENT, verdicts),
+    verdicts: countBy(verdicts),
+    reasons: [...reasons.values()],
+  };
+}
+
+/** @template {string} Verdict @param {readonly Verdict[]} order @param {readonly Verdict[]} verdicts @returns {Verdict | null} null: there is none */
+function worstOf(order, verdicts) {
+  return order.find((worst) => verdicts.includes(worst)) ?? null;
+}
+
+/** @param {readonly string[]} words @returns {Record<string, number>} */
+function countBy(words) {
+  return Object.fromEntries(words.map((word) => [word, words.filter((one) => one === word).length]));
+}
+
 /**
  * @param {Kept} kept
  * @param {ScenarioStep} step
@@ -158,38 +215,97 @@ function rowsOf({ used, counted, leftOut }, { requirements }) {
     const own = requirements.filter(
       ({ operation, stage }) => operation === row.operation && stage === row.stage,
     );
-    return { ...row, requirement: worstRequirement(own.map(({ verdict }) => verdict)), overRuns };
+    const verdicts = own.map(({ verdict }) => verdict);
+    return { ...row, requirement: worstOf(REQUIREMENT, verdicts), overRuns };
   });
 }
 
-/** @param {[string, Kept[]]} run @returns {ScenarioResult['differences']} */
-function differencesIn([run, targets]) {
-  const rows = targets.map((one) => ({
-    target: one.step.target,
-    rows: one.used.length > 0 ? one.counted : one.leftOut,
-  }));
-  const names = [
-    ...new Set(
-      targets.flatMap(({ results }) => results.flatMap(({ operations }) => Object.keys(operations))),
-    ),
-  ];
-  return [null, ...(names.length < 2 ? [] : names)].flatMap((operation) =>
-    differencesOf(
-      run,
-      operation,
-      rows.map(({ target, rows: own }) => ({ target, perRun: own.perRun(operation) })),
-    ),
+/** @param {readonly Result[]} results @returns {(string | null)[]} null: all together; then each operation, where there are several */
+function operationsOf(results) {
+  const names = [...new Set(results.flatMap(({ operations }) => Object.keys(operations)))];
+  return [null, ...(names.length < 2 ? [] : names)];
+}
+
+/** @param {Kept[]} targets of one run @returns {ScenarioResult['differences']} one for each metric; none where there is only one target */
+function differencesOf(targets) {
+  if (targets.length < 2) return [];
+  const { run } = targets[0].step;
+  return operationsOf(targets.flatMap(({ results }) => results)).flatMap((operation) =>
+    DIFFERENCES.map(({ from, metric }) => {
+      const means = targets.map(({ used, counted, leftOut }) => {
+        const perRun = (used.length > 0 ? counted : leftOut).perRun(operation);
+        const values = known(perRun?.[from] ?? []);
+        return values.length === 0 ? null : meanAndVariance(values).mean;
+      });
+      const sides = targets.map(({ step: { target } }, i) => ({
+        target,
+        value: means[i],
+        difference:
+          i === 0 || means[0] === null || means[i] === null
+            ? null
+            : differenceOf(metric.unit, means[0], means[i]),
+      }));
+      return { run, operation, metric, base: sides[0].target, targets: sides };
+    }),
   );
 }
 
-/** @param {[string, Kept[]][]} runs @returns {string[]} each once */
-function warningsOf(runs) {
-  const all = runs.flatMap(([, targets]) => [
-    ...targets.flatMap(({ step, used }) => {
-      const results = used.map(({ result }) => result);
-      return [...targetWarnings(step.name, results), ...seedWarnings(step.name, results)];
-    }),
-    ...differenceWarnings(targets.flatMap(({ used }) => used.map(({ result }) => result))),
-  ]);
-  return [...new Set(all)];
+/**
+ * @param {Kept[]} targets of one run
+ * @param {string} command
+ * @param {string} createdAt
+ * @returns {ScenarioResult['comparisons']} of the whole, then of each operation where there are several
+ */
+function comparisonsOf(targets, command, createdAt) {
+  const { run } = targets[0].step;
+  const groups = targets.filter(({ used }) => used.length >= runsNeeded());
+  // A comparison with another base would not be with the first target.
+  if (groups.length < 2 || groups[0] !== targets[0]) return [];
+  const results = groups.flatMap(({ used }) => used.map(({ result }) => result));
+  return operationsOf(results).flatMap((operation) => {
+    const own = groups.map(({ step: { target }, used }) => ({
+      name: target,
+      runs: used.flatMap((one) => ofOperation(one, operation)),
+    }));
+    if (own.some(({ runs }) => runs.length < runsNeeded())) return [];
+    const draws = Math.floor(MOST_DRAWS / Math.max(...own.map(({ runs }) => runs.length)));
+    const resamples = Math.min(RESAMPLES, Math.max(FEWEST_RESAMPLES, draws));
+    return [{ run, operation, comparison: compareGroups(own, { command, createdAt, resamples }) }];
+  });
+}
+
+/**
+ * @param {NamedRun} run
+ * @param {string | null} operation
+ * @returns {NamedRun[]} as if nothing but this operation had been sent; none where it was not
+ */
+function ofOperation({ name, result }, operation) {
+  if (operation === null) return [{ name, result }];
+  const block = result.operations[operation];
+  return block === undefined
+    ? []
+    : [{ name, result: { ...result, ...block, operations: { [operation]: block } } }];
+}
+
+/** @param {Kept[]} targets of one run @returns {string[]} why some targets are not compared, a sentence */
+function notComparedNotes(targets) {
+  const needed = runsNeeded();
+  const few = targets.filter(({ used }) => used.length < needed);
+  if (targets.length < 2 || few.length === 0) return [];
+  const named = few.map(({ step, used }) => `${step.target} has ${used.length}`).join(', ');
+  return [
+    `${targets[0].step.run}: whether a difference is more than chance takes at least ${needed} runs that count of each target (repeat: ${needed}); ${named}.`,
+  ];
+}
+
+/** @param {Kept[]} targets of one run @returns {string[]} */
+function warningsOf(targets) {
+  const counted = targets.map(({ step, used }) => ({ step, results: used.map(({ result }) => result) }));
+  return [
+    ...counted.flatMap(({ step: { name }, results }) => [
+      ...targetWarnings(name, results),
+      ...seedWarnings(name, results),
+    ]),
+    ...differenceWarnings(counted.flatMap(({ results }) => results)),
+  ];
 }

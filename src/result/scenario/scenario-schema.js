@@ -3,19 +3,24 @@
  * `scenario-result.js` makes it. The results themselves are in files beside it, one for each step.
  */
 import { z } from 'zod';
-import { Comparison } from '../comparison/comparison-schema.js';
-import { validatorOf } from '../declared.js';
+import { Comparison, OfferedLoad } from '../comparison/comparison-schema.js';
+import {
+  amount,
+  count,
+  Environment,
+  each,
+  MeasurementWord,
+  number,
+  RequirementWord,
+  share,
+  Target,
+  Tool,
+  text,
+  validatorOf,
+} from '../declared.js';
 import { SCENARIO_RESULT_SCHEMA_ID } from '../document.js';
-import { MetricHead, MetricSummary } from '../runs/metric-summary-schema.js';
+import { MetricHead, MetricSummary } from '../runs/run-set.js';
 import { Result } from '../schema.js';
-
-const count = z.int().min(0);
-const amount = z.number().min(0);
-const number = z.number().nullable();
-const text = z.string().nullable();
-const share = z.number().min(0).max(1).nullable();
-const requirementVerdict = z.enum(['met', 'not met', 'not proven']);
-const measurementVerdict = z.enum(['valid', 'suspect', 'invalid']);
 
 /** One value for each run that counts, in the order of `used` of the step; `sd` is the root of the variance. */
 const Spread = MetricSummary.extend({ sd: number }).meta({ id: 'SpreadOverRuns' });
@@ -26,17 +31,8 @@ const Step = z.object({
   run: z.string(),
   target: z.string(),
   /** The target; null where nothing could be sent. */
-  aim: z.object({ url: z.string(), product: text, version: text }).nullable(),
-  load: z.object({
-    model: z.enum(['open', 'closed']),
-    ratePerSecond: number,
-    concurrency: count,
-    threads: count,
-    arrivals: z.enum(['constant', 'poisson']),
-    durationMs: number,
-    requests: number,
-    rampUpMs: z.number(),
-  }),
+  aim: Target.nullable(),
+  load: OfferedLoad,
   /** As planned: requests a second, in a closed loop requests in flight, at the beginning and the end. */
   stages: z.array(z.object({ name: z.string(), seconds: amount, from: amount, to: amount })),
   /** So many runs were asked for. */
@@ -46,7 +42,7 @@ const Step = z.object({
       name: z.string(),
       startedAt: z.iso.datetime(),
       durationSeconds: amount,
-      verdict: measurementVerdict,
+      verdict: MeasurementWord,
       /** Why it does not count; null where it does. */
       why: text,
     }),
@@ -65,7 +61,7 @@ const Step = z.object({
   ),
   measurement: z.object({
     /** The worst of all runs that were made; null: none was. */
-    verdict: measurementVerdict.nullable(),
+    verdict: MeasurementWord.nullable(),
     verdicts: z.record(z.string(), count),
     /** By code, in the words of the first run, with the number of runs. */
     reasons: z.array(Result.shape.measurement.shape.reasons.element.extend({ runs: count })),
@@ -95,12 +91,7 @@ const Row = z.object({
   ratePerSecond: amount,
   /** Successes, over the time until they were in. */
   perSecond: amount,
-  min: number,
-  mean: number,
-  p50: number,
-  p95: number,
-  p99: number,
-  max: number,
+  ...each(['min', 'mean', 'p50', 'p95', 'p99', 'max'], number),
   /** succeeded / count, and errors / count; null where nothing was due. */
   successRatio: share,
   errorShare: share,
@@ -121,9 +112,9 @@ const Row = z.object({
     )
     .optional(),
   /** The worst of the requirements that are about just this; null: there is none. */
-  requirement: requirementVerdict.nullable(),
+  requirement: RequirementWord.nullable(),
   /** Of one value per run; null for less than two runs. */
-  overRuns: z.object({ mean: Spread, p99: Spread, max: Spread, min: Spread, perSecond: Spread }).nullable(),
+  overRuns: z.object(each(['mean', 'p99', 'max', 'min', 'perSecond'], Spread)).nullable(),
 });
 
 /** Of the means over runs, as percent of that of the first target; shares differ by percentage points. */
@@ -138,7 +129,7 @@ const TargetDifference = z.object({
 export const ScenarioResult = z
   .object({
     schema: z.literal(SCENARIO_RESULT_SCHEMA_ID),
-    tool: z.object({ version: z.string() }),
+    tool: Tool,
     name: z.string(),
     description: text,
     command: z.string(),
@@ -148,7 +139,7 @@ export const ScenarioResult = z
     interrupted: z.boolean(),
     /** Written before all runs were made. */
     unfinished: z.literal(true).optional(),
-    environment: z.object({ node: z.string(), platform: z.string(), cpus: count }).nullable(),
+    environment: Environment.nullable(),
     /** In the order of the scenario: all targets of the first run, then all of the next. */
     steps: z.array(Step).min(1, 'there is no step in it'),
     rows: z.array(Row),

@@ -1,13 +1,20 @@
 /** The Search: one declaration that gives the type, the validation and the JSON Schema. `src/campaigns/search/find-max.js` makes it. */
 import { z } from 'zod';
-import { usageError } from '../../common/errors.js';
-import { validatorOf } from '../declared.js';
+import {
+  amount,
+  count,
+  each,
+  inconsistent,
+  MeasurementWord,
+  ms,
+  share,
+  Target,
+  Tool,
+  Unit,
+  validatorOf,
+} from '../declared.js';
 import { SEARCH_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
-
-const amount = z.number().min(0);
-const count = z.int().min(0);
-const ms = amount.nullable();
 
 const Verdict = z.enum(['met', 'not met', 'not proven', 'not offered']).meta({ id: 'StepVerdict' });
 
@@ -31,11 +38,9 @@ const Step = z
     /** Successes. */
     perSecond: amount,
     /** Response times. */
-    p50Ms: ms,
-    p99Ms: ms,
-    maxMs: ms,
-    errorShare: z.number().min(0).max(1).nullable(),
-    measurement: z.enum(['valid', 'suspect', 'invalid']),
+    ...each(['p50Ms', 'p99Ms', 'maxMs'], ms),
+    errorShare: share,
+    measurement: MeasurementWord,
     /** What the target was given before it. */
     recovery: z.object({ seconds: amount, recovered: z.boolean() }),
   })
@@ -44,7 +49,7 @@ const Step = z
 export const Search = z
   .object({
     schema: z.literal(SEARCH_SCHEMA_ID),
-    tool: z.object({ version: z.string() }),
+    tool: Tool,
     name: z.string(),
     startedAt: z.iso.datetime(),
     durationSeconds: amount,
@@ -55,16 +60,11 @@ export const Search = z
     /** Of which each step changed the load; never a token or a key. */
     plan: z.record(z.string(), z.unknown()),
     /** Null where no step was made. */
-    target: z
-      .object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() })
-      .nullable(),
+    target: Target.nullable(),
     /** Levels are requests a second (open loop), or requests in flight (closed loop). */
     searched: z.enum(['rate', 'concurrency']),
     settings: z.object({
-      start: amount,
-      highest: amount,
-      stepSeconds: amount,
-      confirmationSeconds: amount,
+      ...each(['start', 'highest', 'stepSeconds', 'confirmationSeconds'], amount),
       /** The bisection ends when the ends of the bracket are at most this share apart. */
       tolerance: amount,
     }),
@@ -74,7 +74,7 @@ export const Search = z
         text: z.string(),
         operation: z.string().optional(),
         limit: z.number(),
-        unit: z.enum(['ms', '/s', 'fraction']),
+        unit: Unit,
         /** A rate that the result was not shown to reach: it is higher, or too near, or of a closed loop. */
         beyond: z.literal(true).optional(),
       }),
@@ -133,11 +133,7 @@ export function validateSearch(value, name = 'The search') {
   const search = declared(value, name);
   const problem = inconsistency(search);
   if (problem === null) return search;
-  throw usageError(
-    'inconsistent_search',
-    `${name} does not add up: ${problem}.`,
-    'Give the file as vault-pki-load wrote it.',
-  );
+  throw inconsistent('search', name, problem);
 }
 
 /** @param {Search} search @returns {string | null} */

@@ -5,8 +5,8 @@ import { readEnvironment } from '../environment.js';
 /**
  * @param {string} name of the set-up
  * @param {string} flags that name the target; starts with a space where it is not empty
- * @param {string | null} [tokenEnv] environment variable that holds the token; null: the command finds it itself. It is given
- *   as BAO_TOKEN, which wins over whatever else is exported (readEnvironment); a BAO_TOKEN would win over a VAULT_TOKEN given here
+ * @param {string | null} [tokenEnv] environment variable that holds the token; null: the command finds it itself.
+ *   It becomes BAO_TOKEN, which wins over every other exported token
  * @returns {string} for a shell
  */
 export function teardownCommand(name, flags, tokenEnv = null) {
@@ -16,11 +16,12 @@ export function teardownCommand(name, flags, tokenEnv = null) {
 
 /**
  * @param {TargetPlan} target
- * @param {Record<string, string | undefined>} [env] where it is typed: a verified target stays verified, whatever VAULT_SKIP_VERIFY is
+ * @param {Record<string, string | undefined>} [env] of the shell: a verified target stays verified whatever
+ *   VAULT_SKIP_VERIFY is
  * @returns {string} flags that name it; starts with a space
  */
 export function targetFlags({ url, namespace, tls }, env = process.env) {
-  const flags = Object.entries({
+  const values = Object.entries({
     url,
     namespace,
     'ca-cert': tls.caCert,
@@ -28,10 +29,11 @@ export function targetFlags({ url, namespace, tls }, env = process.env) {
     'client-cert': tls.clientCert,
     'client-key': tls.clientKey,
     'tls-server-name': tls.serverName,
-  }).flatMap(([flag, value]) => (value ? [` --${flag} ${quoted(value)}`] : []));
-  const { skipVerify } = readEnvironment(env).tls;
-  const verify = tls.skipVerify ? ' --tls-skip-verify' : skipVerify ? ' --tls-skip-verify=false' : '';
-  return [...flags, verify].join('');
+  });
+  const flags = values.flatMap(([flag, value]) => (value ? [` --${flag} ${quoted(value)}`] : []));
+  if (tls.skipVerify) flags.push(' --tls-skip-verify');
+  else if (readEnvironment(env).tls.skipVerify) flags.push(' --tls-skip-verify=false');
+  return flags.join('');
 }
 
 /** @param {string} value @returns {string} one word of a shell */
@@ -42,7 +44,7 @@ export function quoted(value) {
 /**
  * @param {string} name
  * @param {readonly {plan: {dev: boolean, target: TargetPlan}, tokenEnv?: string | null}[]} steps
- * @returns {string[]} one for each of their targets, but for embedded servers
+ * @returns {string[]} one for each of their targets, except embedded servers
  */
 export function teardownCommands(name, steps) {
   const real = steps.filter(({ plan }) => !plan.dev);

@@ -3,16 +3,12 @@ import { PkiLoadError } from '../../common/errors.js';
 import { loadTls } from '../../http/tls.js';
 import { createVaultClient } from '../client.js';
 import { readEnvironment } from '../environment.js';
-
 /** @import { VaultClient } from '../client.js' */
 /** @import { TargetPlan } from '../environment.js' */
 
-const ENVIRONMENT = 'VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT)';
-
 /**
- * Vault reports its health at once, and makes the key of a CA within a minute. Removing a mount takes as long as its content
- * takes to be deleted.
- *
+ * Vault reports its health at once, and makes the key of a CA within a minute. Removing a mount takes as long as deleting
+ * its content.
  * @param {number | null} timeoutMs of the environment
  */
 export function limitsOf(timeoutMs) {
@@ -24,8 +20,7 @@ export function limitsOf(timeoutMs) {
 }
 
 /**
- * @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target
- * @param {string | null} token
+ * @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token
  * @param {ReturnType<typeof limitsOf>} [limits]
  * @returns {VaultClient}
  */
@@ -34,38 +29,21 @@ export function connect(
   token,
   { healthMs, callMs, removeMs } = limitsOf(readEnvironment().timeoutMs),
 ) {
-  const tls = loadTls(files);
-  const client = createVaultClient({ url, namespace, token, tls, timeoutMs: callMs });
-  const first = createVaultClient({ url, tls, timeoutMs: healthMs });
+  const client = createVaultClient({ url, namespace, token, tls: loadTls(files), timeoutMs: callMs });
   return {
     ...client,
-    health: truly(first.health),
-    read: truly(client.read),
-    write: truly(client.write),
-    list: truly(client.list),
-    remove: truly((path, within = removeMs) => client.remove(path, within)),
-    async close() {
-      await Promise.all([client.close(), first.close()]);
-    },
+    health: (within = healthMs) => client.health(within).catch(nameEnvironment),
+    read: (...call) => client.read(...call).catch(nameEnvironment),
+    write: (...call) => client.write(...call).catch(nameEnvironment),
+    list: (path) => client.list(path).catch(nameEnvironment),
+    remove: (path, within = removeMs) => client.remove(path, within).catch(nameEnvironment),
   };
 }
 
-/**
- * @template {any[]} Args
- * @template Answer
- * @param {(...args: Args) => Promise<Answer>} ask
- * @returns {(...args: Args) => Promise<Answer>} the same, but that no remedy names a flag which set-ups do not have
- */
-function truly(ask) {
-  return async (...args) => {
-    try {
-      return await ask(...args);
-    } catch (error) {
-      if (!(error instanceof PkiLoadError)) throw error;
-      const { code, message, remedy, exitCode } = error;
-      if (remedy === undefined || !remedy.includes('--timeout')) throw error;
-      const own = remedy.replace('--timeout', ENVIRONMENT);
-      throw new PkiLoadError(code, message, { remedy: own, exitCode, cause: error });
-    }
-  };
+/** @param {unknown} error @returns {never} set-ups have no --timeout: the remedy names the variable */
+function nameEnvironment(error) {
+  if (!(error instanceof PkiLoadError) || !error.remedy?.includes('--timeout')) throw error;
+  const { code, message, exitCode } = error;
+  const remedy = error.remedy.replace('--timeout', 'VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT)');
+  throw new PkiLoadError(code, message, { remedy, exitCode, cause: error });
 }

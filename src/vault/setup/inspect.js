@@ -1,172 +1,153 @@
-/** Before anything is made or removed: what exists, whether it is ours, and whether the token has all the rights needed. */
+/** Before anything is made or removed: the mounts and the policy at the names of a set-up, ours or not, and the rights of the token. */
 import { PkiLoadError, targetError, usageError } from '../../common/errors.js';
-import { describe, fullPath, KEY, otherName, possibleMounts, ROLE } from './setup-plan.js';
+import { visibleText } from '../../common/visible-text.js';
+import { recordOf, textOf } from '../client.js';
+import { isOwnMount } from '../own-mount.js';
+import { fullPath, KEY, markOf, otherName, possibleMounts, ROLE, right } from './setup-plan.js';
 /** @import { VaultClient } from '../client.js' */
-/** @import { Kind, Mount, SetupPlan } from './setup-plan.js' */
+/** @import { Kind, Mount, Right, SetupPlan } from './setup-plan.js' */
 
-/** @typedef {Mount & {full: string, isOurs: boolean, found: {type: string, description: string}}} FoundMount `full`: its path below `/v1/` */
+/** @typedef {Pick<Mount, 'kind' | 'path' | 'type'> & {full: string, description: string}} FoundMount `full`: its path below `/v1/` */
 /**
  * @typedef {object} Existing
- * @property {FoundMount[]} mounts at the paths of the set-up, ours or not
+ * @property {(FoundMount & {isOurs: boolean})[]} mounts at the paths of the set-up
  * @property {{isOurs: boolean, text: string} | null} policy
- * @property {string[]} moved full paths of mounts that carry the mark, but are elsewhere
+ * @property {FoundMount[]} moved mounts that carry the mark, but are at other paths
+ * @property {FoundMount[]} ofRuns mounts that runs made for themselves
  */
 
 /** @param {VaultClient} client @param {string} name of the set-up @returns {Promise<Existing>} */
 export async function findExisting(client, name) {
-  const possible = possibleMounts(name);
-  const mark = describe(name);
-  /** @type {Existing} */
-  const there = { mounts: [], policy: null, moved: [] };
-  for (const kind of /** @type {const} */ (['mounts', 'auth'])) {
-    for (const [path, found] of Object.entries(await mountsOf(client, kind))) {
-      const own = path.replace(/\/$/, '');
-      const mount = possible.find((one) => one.kind === kind && one.path === own);
-      const full = fullPath({ kind, path: own });
-      if (mount !== undefined) {
-        const isOurs = found.description === mark && found.type === mount.type;
-        there.mounts.push({ ...mount, full, isOurs, found });
-      } else if (found.description === mark) there.moved.push(full);
-    }
-  }
+  const mark = markOf(name);
+  const possible = new Map(possibleMounts(name).map((mount) => [fullPath(mount), mount.type]));
+  const found = [...(await listMounts(client, 'mounts')), ...(await listMounts(client, 'auth'))];
   const text = await readPolicy(client, name);
-  if (text !== null) there.policy = { isOurs: text.startsWith(`# ${mark}\n`), text };
-  return there;
+  return {
+    mounts: found.flatMap((mount) => {
+      const type = possible.get(mount.full);
+      const isOurs = mount.description === mark && mount.type === type;
+      return type === undefined ? [] : [{ ...mount, isOurs }];
+    }),
+    policy: text === null ? null : { text, isOurs: text.startsWith(`# ${mark}\n`) },
+    moved: found.filter(({ full, description }) => description === mark && !possible.has(full)),
+    ofRuns: found.filter(isOwnMount),
+  };
 }
 
-/** @param {Existing} there @param {SetupPlan} plan @throws {PkiLoadError} code `not_ours` */
-export function refuseOthers({ mounts, policy }, plan) {
-  const { name } = plan;
-  const others = mounts
-    .filter(({ isOurs }) => !isOurs)
-    .map(({ full, found }) => `a mount ${full} (${found.type})`);
-  if (policy?.isOurs === false) others.push(`a policy ${name}`);
-  if (others.length === 0) return;
-  throw usageError(
-    'not_ours',
-    `There is ${others.join(' and ')} already, which setup --name ${name} did not make.`,
-    `Nothing was changed. Choose ${otherName(plan)}.`,
-  );
-}
-
-/**
- * @param {VaultClient} client
- * @param {Kind} kind
- * @returns {Promise<Record<string, any>>} by path, with a slash at the end
- */
-async function mountsOf(client, kind) {
-  return (await client.read(`sys/${kind}`)).data ?? {};
+/** @param {VaultClient} client @param {Kind} kind @returns {Promise<FoundMount[]>} */
+export async function listMounts(client, kind) {
+  const { data } = await client.read(`sys/${kind}`);
+  return Object.entries(recordOf(data)).map(([key, mount]) => {
+    const path = key.replace(/\/$/, '');
+    const { type, description } = recordOf(mount);
+    return {
+      kind,
+      path,
+      full: fullPath({ kind, path }),
+      type: visibleText(textOf(type)),
+      description: textOf(description),
+    };
+  });
 }
 
 /** @param {VaultClient} client @param {string} name @returns {Promise<string | null>} null: there is none */
 async function readPolicy(client, name) {
   try {
-    return String((await client.read(`sys/policies/acl/${name}`)).data?.policy ?? '');
+    return textOf((await client.read(`sys/policies/acl/${name}`)).data?.policy);
   } catch (error) {
     if (error instanceof PkiLoadError && error.code === 'vault_not_found') return null;
     throw error;
   }
 }
 
-/** @typedef {{path: string, able: string[]}} Right all of them */
+/** @param {Existing} existing @param {SetupPlan} plan @throws {PkiLoadError} code `not_ours` */
+export function refuseOthers({ mounts, policy }, plan) {
+  const others = mounts
+    .filter(({ isOurs }) => !isOurs)
+    .map(({ full, type }) => `a mount ${full} (${visibleText(type)})`);
+  if (policy?.isOurs === false) others.push(`a policy ${plan.name}`);
+  if (others.length === 0) return;
+  throw usageError(
+    'not_ours',
+    `There is ${others.join(' and ')} already, which setup --name ${plan.name} did not make.`,
+    `Nothing was changed. Choose ${otherName(plan)}.`,
+  );
+}
 
-/** To find what exists. @param {string} name @returns {Right[]} */
+/** To find what exists. @param {string} name of the set-up */
 export function rightsToLook(name) {
-  return [
-    { path: 'sys/mounts', able: ['read'] },
-    { path: 'sys/auth', able: ['read'] },
-    { path: `sys/policies/acl/${name}`, able: ['read'] },
-  ];
+  return ['sys/mounts', 'sys/auth', `sys/policies/acl/${name}`].map((path) => right(path, 'read'));
 }
 
 /** @param {SetupPlan} plan @returns {Right[]} beside those to look */
 export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
-  const paths = (/** @type {string} */ mount, /** @type {Record<string, string[]>} */ rights) =>
-    Object.entries(rights).map(([path, able]) => ({ path: `${mount}/${path}`, able }));
-  const pki = { 'config/urls': ['read', 'update'], 'config/issuers': ['read'] };
   return [
-    ...mounts.map(({ kind, path }) => ({
-      path: `sys/${kind}/${path}`,
-      able: kind === 'auth' ? ['update', 'sudo'] : ['update'],
-    })),
-    ...paths(root, {
-      ...pki,
-      'root/generate/internal': ['update'],
-      'root/sign-intermediate': ['update'],
-      'cert/ca': [],
-    }),
-    ...paths(intermediate, {
-      ...pki,
-      'intermediate/generate/internal': ['update'],
-      'intermediate/set-signed': ['update'],
-      'config/crl': ['read', 'update'],
-      roles: ['list'],
-      ...Object.fromEntries(Object.keys(roles).map((role) => [`roles/${role}`, ['update']])),
-    }),
+    ...mounts.map(({ kind, path }) =>
+      right(`sys/${kind}/${path}`, 'update', ...(kind === 'auth' ? ['sudo'] : [])),
+    ),
+    right(`${root}/config/urls`, 'read', 'update'),
+    right(`${root}/config/issuers`, 'read'),
+    right(`${root}/root/generate/internal`, 'update'),
+    right(`${root}/root/sign-intermediate`, 'update'),
+    right(`${intermediate}/config/urls`, 'read', 'update'),
+    right(`${intermediate}/config/issuers`, 'read'),
+    right(`${intermediate}/intermediate/generate/internal`, 'update'),
+    right(`${intermediate}/intermediate/set-signed`, 'update'),
+    right(`${intermediate}/config/crl`, 'read', 'update'),
+    right(`${intermediate}/roles`, 'list'),
+    ...Object.keys(roles).map((role) => right(`${intermediate}/roles/${role}`, 'update')),
     ...mounts.flatMap((mount) => {
       const path = fullPath(mount);
-      if (mount.type === 'kv') return paths(path, { config: ['read'] });
+      if (mount.type === 'kv') return [right(`${path}/config`, 'read')];
       if (mount.type === 'transit')
-        return paths(path, { keys: ['list'], [`keys/${KEY}`]: ['create', 'update'] });
+        return [right(`${path}/keys`, 'list'), right(`${path}/keys/${KEY}`, 'create', 'update')];
       if (mount.type === 'approle')
-        return paths(path, { role: ['list'], [`role/${ROLE}`]: ['create', 'update'] });
+        return [right(`${path}/role`, 'list'), right(`${path}/role/${ROLE}`, 'create', 'update')];
       return [];
     }),
-    { path: `sys/policies/acl/${policy}`, able: ['create', 'update'] },
-  ].filter(({ able }) => able.length > 0);
+    right(`sys/policies/acl/${policy}`, 'create', 'update'),
+  ];
 }
 
-/** @param {Existing} there @param {string} name @returns {Right[]} needed to remove our part of it */
+/** @param {Existing} existing @param {string} name @returns {Right[]} needed to remove our part of it */
 export function rightsToTearDown({ mounts, policy }, name) {
+  const ours = mounts.filter(({ isOurs }) => isOurs);
   return [
-    ...mounts
-      .filter(({ isOurs }) => isOurs)
-      .map(({ kind, path }) => ({
-        path: `sys/${kind}/${path}`,
-        able: kind === 'auth' ? ['delete', 'sudo'] : ['delete'],
-      })),
-    ...(policy?.isOurs ? [{ path: `sys/policies/acl/${name}`, able: ['delete'] }] : []),
+    ...ours.map(({ kind, path }) =>
+      right(`sys/${kind}/${path}`, 'delete', ...(kind === 'auth' ? ['sudo'] : [])),
+    ),
+    ...(policy?.isOurs ? [right(`sys/policies/acl/${name}`, 'delete')] : []),
   ];
 }
 
 /**
  * A token without access to `sys/capabilities-self` (it is in the default policy) goes on, and meets refusals one by one.
- *
- * @param {VaultClient} client
- * @param {readonly Right[]} rights
- * @param {string} what that needs them, e.g. `setup`
+ * @param {VaultClient} client @param {readonly Right[]} rights @param {string} command that needs them
  * @throws {PkiLoadError} code `missing_rights`
  */
-export async function checkRights(client, rights, what) {
-  if (rights.length === 0) return;
-  const answer = await capabilities(
-    client,
-    rights.map(({ path }) => path),
-  );
-  if (answer === null) return;
+export async function checkRights(client, rights, command) {
+  const paths = rights.map(({ path }) => path);
+  const capabilities = paths.length === 0 ? null : await readCapabilities(client, paths);
+  if (capabilities === null) return;
   const missing = rights.flatMap(({ path, able }) => {
-    const has = [answer[path] ?? []].flat();
+    const has = [capabilities[path] ?? []].flat();
     const lacks = has.includes('root') ? [] : able.filter((one) => !has.includes(one));
     return lacks.length === 0 ? [] : [{ path, able, lacks }];
   });
   if (missing.length === 0) return;
-  const said = missing.map(({ path, lacks }) => `${lacks.join(' and ')} on ${path}`);
+  const lacking = missing.map(({ path, lacks }) => `${lacks.join(' and ')} on ${path}`);
   const rules = missing.map(({ path, able }) => `path "${path}" { capabilities = ${JSON.stringify(able)} }`);
   throw targetError(
     'missing_rights',
-    `The token may not do what ${what} needs; it lacks ${said.join(', ')}.`,
+    `The token may not do what ${command} needs; it lacks ${lacking.join(', ')}.`,
     `Nothing was changed. Use a token whose policy has: ${rules.join(' ')}`,
   );
 }
 
-/**
- * @param {VaultClient} client
- * @param {string[]} paths
- * @returns {Promise<Record<string, any> | null>} null: not told
- */
-async function capabilities(client, paths) {
+/** @param {VaultClient} client @param {string[]} paths @returns {Promise<Record<string, unknown> | null>} null: not reported */
+async function readCapabilities(client, paths) {
   try {
-    return (await client.write('sys/capabilities-self', { paths })).data;
+    return recordOf((await client.write('sys/capabilities-self', { paths })).data);
   } catch (error) {
     if (error instanceof PkiLoadError && error.code === 'vault_permission_denied') return null;
     throw error;

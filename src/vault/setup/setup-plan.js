@@ -1,58 +1,43 @@
 /**
- * Options of `setup`, and what it makes and `teardown` removes: a PKI for testing and other engines that operations need, under one
- * name. Everything carries a mark, to distinguish it from other people's.
+ * Options of `setup`, and what it makes and `teardown` removes: a PKI for testing and other engines that operations need,
+ * under one name. Mounts and policy carry a mark that tells them from those of others. And the policy: a token that has it can run
+ * every operation on the set-up, and do nothing else.
  */
 import { usageError } from '../../common/errors.js';
-import { camelCase, readOptions } from '../../common/options.js';
+import { camelCase, inGroup, readOptions } from '../../common/options.js';
 import { PREFIX } from '../own-mount.js';
-
-/** @import { OptionSpec } from '../../common/options.js' */
-
-const GROUP = 'Set-up';
 
 export const DEFAULT_NAME = 'vault-pki-load';
 
-/** What operations may need beside a PKI. */
+/** Engines that operations may need beside a PKI. */
 export const ENGINES = Object.freeze(/** @type {const} */ (['kv', 'transit', 'approle']));
 
-/** @type {{name: OptionSpec}} */
-export const nameOption = {
-  name: {
-    type: 'text',
-    group: GROUP,
-    placeholder: 'NAME',
-    default: DEFAULT_NAME,
-    describe: 'Prefix of all names: NAME-root, NAME-int, ...',
-  },
-};
+export const nameOption = inGroup('Set-up', {
+  name: { type: 'text', default: DEFAULT_NAME, describe: 'Prefix of all names: NAME-root, NAME-int, ...' },
+});
 
-/** @type {Record<string, OptionSpec>} */
 export const setupOptions = {
   ...nameOption,
-  'ca-key-type': {
-    type: 'choice',
-    group: GROUP,
-    choices: ['rsa', 'ec'],
-    default: 'rsa',
-    describe: 'CA keys: RSA-2048 or P-256',
-  },
-  'auto-rebuild': {
-    type: 'flag',
-    group: GROUP,
-    describe: 'Rebuild CRLs periodically, not with every revocation',
-  },
-  with: {
-    type: 'list',
-    group: GROUP,
-    placeholder: 'ENGINES',
-    describe: `Besides the PKI: ${ENGINES.join(', ')}, comma-separated`,
-  },
+  ...inGroup('Set-up', {
+    'ca-key-type': {
+      type: 'choice',
+      choices: ['rsa', 'ec'],
+      default: 'rsa',
+      describe: 'CA keys: RSA-2048 or P-256',
+    },
+    'auto-rebuild': { type: 'flag', describe: 'Rebuild CRLs periodically, not with every revocation' },
+    with: {
+      type: 'list',
+      placeholder: 'ENGINES',
+      describe: `Besides the PKI: ${ENGINES.join(', ')}, comma-separated`,
+    },
+  }),
 };
 
 /**
  * @param {Record<string, unknown>} given by kebab- or camelCase name
- * @returns {{name: string, caKeyType: 'rsa' | 'ec' | null, autoRebuild: boolean | null, with: string[]}} `caKeyType`, `autoRebuild`:
- *   null where not given: an existing CA may have any
+ * @returns {{name: string, caKeyType: 'rsa' | 'ec' | null, autoRebuild: boolean | null, with: string[]}} `caKeyType`,
+ *   `autoRebuild`: null where not given: an existing CA may have any
  */
 export function readSetupOptions(given) {
   const { name, caKeyType, autoRebuild, with: engines } = readOptions(setupOptions, given);
@@ -64,9 +49,6 @@ export function readSetupOptions(given) {
     with: engines,
   };
 }
-
-/** In the description of mounts, and as a comment in policies. */
-export const MARK = 'made by vault-pki-load setup';
 
 /** In the AppRole method and the transit engine of a set-up. */
 export const ROLE = 'load';
@@ -82,19 +64,19 @@ export const KEY = 'load';
  * @property {string} intermediate path of the PKI that issues
  * @property {string} policy
  * @property {Readonly<Record<string, Record<string, unknown>>>} roles of the intermediate
- * @property {'rsa' | 'ec' | null} caKeyType null: that of a CA which is there, else rsa
- * @property {boolean | null} autoRebuild of CRLs; null: as it is, which is off where the CA is new
- * @property {boolean} keepsSettings it is a scenario's: a CA that is there and set otherwise is refused, not changed
+ * @property {'rsa' | 'ec' | null} caKeyType null: that of an existing CA, else rsa
+ * @property {boolean | null} autoRebuild of CRLs; null: unchanged, which is off where the CA is new
+ * @property {boolean} keepsSettings the plan is a scenario's: an existing CA with other settings is refused, not changed
  */
 
-const NAMES = Object.freeze({
+const NAMES = {
   allowed_domains: 'example.com',
   allow_subdomains: true,
   allow_localhost: true,
   max_ttl: '720h',
-});
+};
 
-/** By name, which are those of the embedded server; the keys decide how fast certificates are issued. */
+/** The embedded server has the same; the keys decide how fast certificates are issued. */
 const ROLES = Object.freeze({
   'example-dot-com': { ...NAMES },
   'example-dot-com-ec': { ...NAMES, key_type: 'ec', key_bits: 256 },
@@ -102,34 +84,26 @@ const ROLES = Object.freeze({
   'example-dot-com-ed25519': { ...NAMES, key_type: 'ed25519' },
 });
 
-/** What can stand beside the PKI, by what --with calls it. @type {Readonly<Record<string, Omit<Mount, 'path'>>>} */
-const BESIDE = Object.freeze({
-  kv: { kind: 'mounts', type: 'kv', settings: { options: { version: '2' } } },
-  transit: { kind: 'mounts', type: 'transit', settings: {} },
-  approle: { kind: 'auth', type: 'approle', settings: {} },
-});
-
 /**
  * @param {{name?: string, caKeyType?: 'rsa' | 'ec' | null, autoRebuild?: boolean | null, with?: readonly string[],
- *   keepsSettings?: boolean}} [options] `with`: engines beside the PKI, of options.js
+ *   keepsSettings?: boolean}} [options] `with`: of ENGINES
  * @returns {SetupPlan}
- * @throws {PkiLoadError} for a name or an engine that will not do
+ * @throws {PkiLoadError} for a name or an engine that is not fit
  */
 export function planSetup(options = {}) {
   const { name = DEFAULT_NAME, caKeyType = null, autoRebuild = null, keepsSettings = false } = options;
-  const { with: others = [] } = options;
+  const { with: engines = [] } = options;
   checkName(name);
-  const unknown = others.find((one) => !Object.hasOwn(BESIDE, one));
+  const unknown = engines.find((one) => !ENGINES.some((engine) => engine === one));
   if (unknown !== undefined) {
     throw usageError(
       'bad_option',
       `--with holds ${JSON.stringify(unknown.slice(0, 40))}, which is not one of ${ENGINES.join(', ')}.`,
     );
   }
-  const all = possibleMounts(name);
   return {
     name,
-    mounts: all.filter(({ path, type }) => type === 'pki' || others.some((one) => path === `${name}-${one}`)),
+    mounts: possibleMounts(name).filter(({ type }) => type === 'pki' || engines.includes(type)),
     root: `${name}-root`,
     intermediate: `${name}-int`,
     policy: name,
@@ -142,25 +116,25 @@ export function planSetup(options = {}) {
 
 /** @param {string} name @returns {Mount[]} all that a set-up of this name can have */
 export function possibleMounts(name) {
-  const description = describe(name);
-  const pki = (/** @type {string} */ suffix) => ({
-    kind: /** @type {const} */ ('mounts'),
-    path: `${name}-${suffix}`,
-    type: 'pki',
-    settings: { description, config: { max_lease_ttl: '87600h' } },
-  });
-  const beside = Object.entries(BESIDE).map(([suffix, { kind, type, settings }]) => ({
-    kind,
+  const mount = (/** @type {string} */ suffix, /** @type {string} */ type, settings = {}) => ({
+    kind: /** @type {Kind} */ (type === 'approle' ? 'auth' : 'mounts'),
     path: `${name}-${suffix}`,
     type,
-    settings: { description, ...settings },
-  }));
-  return [pki('root'), pki('int'), ...beside];
+    settings: { description: markOf(name), ...settings },
+  });
+  const pki = { config: { max_lease_ttl: '87600h' } };
+  return [
+    mount('root', 'pki', pki),
+    mount('int', 'pki', pki),
+    mount('kv', 'kv', { options: { version: '2' } }),
+    mount('transit', 'transit'),
+    mount('approle', 'approle'),
+  ];
 }
 
-/** @param {string} name @returns {string} of every mount of this name */
-export function describe(name) {
-  return `${MARK} (${name})`;
+/** @param {string} name @returns {string} the description of its mounts, and the first comment in its policy */
+export function markOf(name) {
+  return `made by vault-pki-load setup (${name})`;
 }
 
 /** @param {{kind: Kind, path: string}} mount @returns {string} its path below `/v1/` */
@@ -168,15 +142,12 @@ export function fullPath({ kind, path }) {
   return kind === 'auth' ? `auth/${path}` : path;
 }
 
-/**
- * @param {SetupPlan} plan
- * @returns {string} what to choose where the name is taken, as it is written where the plan comes from
- */
+/** @param {SetupPlan} plan @returns {string} the remedy where the name is taken, as it is written where the plan comes from */
 export function otherName({ keepsSettings }) {
   return keepsSettings ? 'another name, setup: {name: ...}' : 'another name with --name';
 }
 
-/** @param {string} name @throws {PkiLoadError} where it could be mistaken for something else */
+/** @param {string} name @throws {PkiLoadError} where it could be mistaken for another object's */
 export function checkName(name) {
   if (!/^[a-z][a-z0-9-]{2,40}$/.test(name) || ['default', 'root'].includes(name)) {
     throw usageError(
@@ -185,13 +156,85 @@ export function checkName(name) {
       `Use three to forty-one lower-case letters, digits and hyphens, such as ${DEFAULT_NAME}.`,
     );
   }
-  const kept = ENGINES.map((type) => `${PREFIX}-${type}`).find(
-    (one) => name === one || name.startsWith(`${one}-`),
-  );
-  if (kept === undefined) return;
+  const own = ENGINES.map((type) => `${PREFIX}-${type}`).find((one) => `${name}-`.startsWith(`${one}-`));
+  if (own === undefined) return;
   throw usageError(
     'bad_setup_name',
-    `The name ${name} is like those of the mounts that runs make for themselves (${kept}-...).`,
+    `The name ${name} is like those of the mounts that runs make for themselves (${own}-...).`,
     'Choose another.',
   );
+}
+
+/** @typedef {{path: string, able: string[], parameters?: Record<string, unknown[]>}} Right `able`: all of them are needed; `parameters`: in a policy,
+ *   no others are allowed, without values any value */
+
+/** @param {string} path @param {...string} able @returns {Right} */
+export const right = (path, ...able) => ({ path, able });
+
+/** @param {SetupPlan} plan @returns {string} HCL */
+export function policyText({ name, intermediate, mounts }) {
+  const engines = mounts.filter(({ type }) => type !== 'pki');
+  const rules = [
+    right(`${intermediate}/issue/+`, 'update'),
+    right(`${intermediate}/sign/+`, 'update'),
+    right(`${intermediate}/sign-verbatim`, 'update'),
+    right(`${intermediate}/sign-verbatim/+`, 'update'),
+    right(`${intermediate}/revoke`, 'update'),
+    right(`${intermediate}/roles`, 'list'),
+    right(`${intermediate}/roles/+`, 'read'),
+    right(`${intermediate}/config/crl`, 'read'),
+    ...engines.flatMap(rulesOfMount),
+    ...engines.flatMap(rulesOfOwnMounts),
+  ];
+  return [`# ${markOf(name)}`, ...rules.map(formatRule), ''].join('\n');
+}
+
+/** @param {Mount} mount of the set-up */
+function rulesOfMount(mount) {
+  const path = fullPath(mount);
+  if (mount.type === 'approle') return [];
+  if (mount.type === 'kv') return [right(`${path}/*`, 'create', 'read', 'update', 'delete', 'list')];
+  const uses = ['encrypt', 'decrypt', 'sign', 'verify'].map((action) =>
+    right(`${path}/${action}/+`, 'update'),
+  );
+  return [...uses, right(`${path}/keys/+`, 'read')];
+}
+
+/** What makeOwnMount and `approle-login` write. A value that is a list must be that list. */
+const MOUNT_PARAMETERS = Object.freeze({ description: [], options: [] });
+const APPROLE_PARAMETERS = Object.freeze({
+  token_type: [],
+  token_ttl: [],
+  token_max_ttl: [],
+  token_num_uses: [],
+  token_policies: [['default']],
+  secret_id_num_uses: [],
+  secret_id_ttl: [],
+});
+
+/** @param {Mount} mount operations make such mounts themselves: see own-mount.js @returns {Right[]} */
+function rulesOfOwnMounts({ kind, type }) {
+  const path = `${PREFIX}-${type}-*`;
+  const all = ['create', 'read', 'update', 'delete'];
+  return [
+    {
+      path: `sys/${kind}/${path}`,
+      able: kind === 'auth' ? [...all, 'sudo'] : all,
+      parameters: { type: [type], ...MOUNT_PARAMETERS },
+    },
+    type === 'approle'
+      ? { path: `auth/${path}`, able: ['create', 'read', 'update'], parameters: APPROLE_PARAMETERS }
+      : { path, able: all },
+  ];
+}
+
+/** @param {Right} rule */
+function formatRule({ path, able, parameters = {} }) {
+  const allowed = Object.entries(parameters).map(([key, values]) => `    ${key} = ${JSON.stringify(values)}`);
+  return [
+    `path ${JSON.stringify(path)} {`,
+    `  capabilities = ${JSON.stringify(able)}`,
+    ...(allowed.length === 0 ? [] : ['  allowed_parameters = {', ...allowed, '  }']),
+    '}',
+  ].join('\n');
 }

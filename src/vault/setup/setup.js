@@ -1,13 +1,13 @@
-/** Makes on a real Vault what operations need. What an earlier setup made stays as it is; what others made is refused. */
-import { PkiLoadError, usageError } from '../../common/errors.js';
-import { checkHealth } from '../check-target.js';
-import { PREFIX, waitUntilReady } from '../own-mount.js';
-import { checkAuthorities, makeAuthorities } from './authorities.js';
+/** Makes on a real Vault what operations need. What an earlier setup made stays unchanged; what others made is refused. */
+import { usageError } from '../../common/errors.js';
+import { checkHealth, readIssuer } from '../check-target.js';
+import { listOf, mayBeDone } from '../client.js';
+import { untilReady } from '../own-mount.js';
 import { checkRights, findExisting, refuseOthers, rightsToLook, rightsToSetUp } from './inspect.js';
-import { describe, fullPath, KEY, possibleMounts, ROLE } from './setup-plan.js';
+import { fullPath, KEY, otherName, policyText, possibleMounts, ROLE } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
-/** @import { Mount, SetupPlan } from './setup-plan.js' */
+/** @import { SetupPlan } from './setup-plan.js' */
 
 /**
  * @typedef {object} Item
@@ -17,232 +17,235 @@ import { describe, fullPath, KEY, possibleMounts, ROLE } from './setup-plan.js';
  * @property {boolean} [uncertain] no response, or one that Vault failed: it may exist
  */
 /** @typedef {{made: Item[], there: Item[]}} SetupReport items that this setup created, and those that existed */
-/** @typedef {ReturnType<typeof createRecorder>} Recorder */
+/** @typedef {'rsa' | 'ec'} KeyType */
+/** @typedef {(item: Item, isPresent: boolean, make: () => Promise<unknown>, sentence: string) => Promise<void>} Ensure */
 
-/** What the embedded server calls itself. */
-const DEV_PRODUCT = 'vault-pki-load dev';
+/** @type {Readonly<Record<KeyType, {text: string, key: Record<string, unknown>}>>} */
+const KEYS = Object.freeze({
+  rsa: { text: 'RSA-2048', key: { key_type: 'rsa', key_bits: 2048 } },
+  ec: { text: 'P-256', key: { key_type: 'ec', key_bits: 256 } },
+});
+
+/** When CRLs are rebuilt. @param {boolean} isAuto `auto_rebuild` */
+const rebuilt = (isAuto) => (isAuto ? 'now and then (auto_rebuild)' : 'with every revocation');
 
 /**
- * Everything is looked at before anything is made.
- *
- * @param {VaultClient} client
- * @param {SetupPlan} plan
- * @param {(text: string) => void} say reports each creation in a sentence
+ * Checks everything before it makes anything.
+ * @param {VaultClient} client @param {SetupPlan} plan
+ * @param {(text: string) => void} say receives a sentence on each creation
  * @param {SetupReport} [report] filled step by step; complete even where this throws
- * @returns {Promise<SetupReport>}
  * @throws {PkiLoadError} items created until then stay, for teardown to remove; the caller reports that
  */
 export async function setUp(client, plan, say, report = { made: [], there: [] }) {
   const { name } = plan;
   const { product } = await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
-  if (product === DEV_PRODUCT) throw needsNone(client.origin);
+  if (product === 'vault-pki-load dev') {
+    throw usageError(
+      'dev_needs_no_setup',
+      `${client.origin} is the embedded PKI server, which has one PKI mount, with roles, and takes no other.`,
+      'Use it without a set-up; setup is for a real Vault: give its URL with --url (VAULT_ADDR).',
+    );
+  }
   await checkRights(client, rightsToLook(name), 'setup');
-  const there = await findExisting(client, name);
-  refuseOthers(there, plan);
-  const present = new Set(there.mounts.map(({ full }) => full));
-  const whole = withPresent(plan, present);
+  const existing = await findExisting(client, name);
+  refuseOthers(existing, plan);
+  const present = new Set(existing.mounts.map(({ full }) => full));
+  // Engines that an earlier setup made and this one does not name belong to it.
+  const asked = new Set(plan.mounts.map(fullPath));
+  const mounts = possibleMounts(name).filter(
+    (mount) => asked.has(fullPath(mount)) || present.has(fullPath(mount)),
+  );
+  const whole = { ...plan, mounts };
   await checkRights(client, rightsToSetUp(whole), 'setup');
   const keyTypes = await checkAuthorities(client, whole, present);
-  const recorder = createRecorder(report, say);
+  /** @type {Ensure} */
+  const ensure = async (item, isPresent, make, sentence) => {
+    if (isPresent) return void report.there.push(item);
+    await make();
+    report.made.push(item);
+    say(sentence);
+  };
   await makeMounts(client, whole, present, report, say);
-  await makeAuthorities(client, whole, keyTypes, recorder);
-  await makeContents(client, whole, recorder);
-  await makePolicy(client, whole, there.policy?.text ?? null, recorder);
+  await makeAuthorities(client, whole, keyTypes, ensure);
+  await makeContents(client, whole, ensure);
+  const [text, found] = [policyText(whole), existing.policy?.text];
+  await ensure(
+    { kind: 'policy', path: name },
+    found === text,
+    () => client.write(`sys/policies/acl/${name}`, { policy: text }),
+    `${found === undefined ? 'Wrote' : 'Rewrote'} the policy ${name}.`,
+  );
   return report;
 }
 
 /**
- * @param {SetupPlan} plan
- * @param {ReadonlySet<string>} present full paths of mounts of ours
- * @returns {SetupPlan} engines that an earlier setup made and this one does not name belong to it
- */
-function withPresent(plan, present) {
-  const asked = new Set(plan.mounts.map(fullPath));
-  const mounts = possibleMounts(plan.name).filter((mount) => {
-    const full = fullPath(mount);
-    return asked.has(full) || present.has(full);
-  });
-  return { ...plan, mounts };
-}
-
-/**
- * @param {VaultClient} client
- * @param {SetupPlan} plan
- * @param {ReadonlySet<string>} present
- * @param {SetupReport} report
- * @param {(text: string) => void} say
+ * @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlySet<string>} present full paths of existing mounts
+ * @param {SetupReport} report @param {(text: string) => void} say
  */
 async function makeMounts(client, plan, present, report, say) {
-  const items = plan.mounts.map((mount) => ({ mount, item: itemOf(mount) }));
-  // Lists what exists before creating anything: that stays, wherever this ends.
+  const items = plan.mounts.map((mount) => ({
+    ...mount,
+    /** @type {Item} */
+    item: { kind: mount.kind === 'auth' ? 'auth' : 'mount', path: fullPath(mount), type: mount.type },
+  }));
+  // Lists what exists before creating anything: that stays, however this ends.
   report.there.push(...items.flatMap(({ item }) => (present.has(item.path) ? item : [])));
-  for (const { mount, item } of items.filter(({ item }) => !present.has(item.path))) {
-    const { path, type } = item;
-    // From now on it may be there, also for who reads the report while Vault has not answered.
+  for (const { item, kind, path, type, settings } of items.filter(({ item }) => !present.has(item.path))) {
+    // From now on it may exist, also for a caller that reads the report before Vault has responded.
     const at = report.made.push({ ...item, uncertain: true }) - 1;
     try {
-      await client.write(`sys/${mount.kind}/${mount.path}`, { type, ...mount.settings });
+      await client.write(`sys/${kind}/${path}`, { type, ...settings });
     } catch (error) {
-      if (!isUncertain(error)) report.made.splice(at, 1);
+      if (!mayBeDone(error)) report.made.splice(at, 1);
       throw error;
     }
     report.made[at] = item;
-    say(`Mounted ${path} (${type}).`);
+    say(`Mounted ${item.path} (${type}).`);
   }
 }
 
-/** @param {SetupReport} report to be filled @param {(text: string) => void} say */
-function createRecorder(report, say) {
-  return {
-    /** @type {(item: Item, isPresent: boolean, make: () => Promise<unknown>, sentence: string) => Promise<void>} */
-    async ensure(item, isPresent, make, sentence) {
-      if (isPresent) report.there.push(item);
-      else {
-        await make();
-        report.made.push(item);
-        say(sentence);
-      }
+/**
+ * An existing CA is never replaced, so its key must be of the type that the plan asks for, where it asks for one.
+ * @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlySet<string>} present paths of existing mounts
+ * @returns {Promise<Map<string, string>>} key types of existing CAs, by mount
+ * @throws {PkiLoadError} code `other_ca_key` or `other_auto_rebuild`
+ */
+async function checkAuthorities(client, plan, present) {
+  const { name, root, intermediate, caKeyType, autoRebuild } = plan;
+  /** @type {Map<string, string>} */
+  const keyTypes = new Map();
+  for (const mount of [root, intermediate].filter((path) => present.has(path))) {
+    const { data: issuers } = await untilReady(() => client.read(`${mount}/config/issuers`));
+    if (!issuers?.default) continue;
+    const actual = String((await readIssuer(client, mount)).publicKey.asymmetricKeyType);
+    if (caKeyType !== null && actual !== caKeyType) {
+      const option = plan.keepsSettings ? 'setup.ca-key-type' : '--ca-key-type';
+      throw usageError(
+        'other_ca_key',
+        `${mount} has a CA already, whose key is of type ${actual}, and ${option} is ${caKeyType}.`,
+        `Nothing was changed. Leave ${option} out, run vault-pki-load teardown --name ${name} on the same target first, or choose ${otherName(plan)}.`,
+      );
+    }
+    keyTypes.set(mount, actual);
+  }
+  if (!plan.keepsSettings || autoRebuild === null || !keyTypes.has(intermediate)) return keyTypes;
+  const isAuto = await readAutoRebuild(client, intermediate);
+  if (isAuto === autoRebuild) return keyTypes;
+  throw usageError(
+    'other_auto_rebuild',
+    `${intermediate} was there before, and its CRLs are rebuilt ${rebuilt(isAuto)}; with auto-rebuild: ${autoRebuild} they would be ${rebuilt(autoRebuild)}.`,
+    `Nothing was changed. Leave auto-rebuild out, choose another name, or run vault-pki-load setup --name ${name} --auto-rebuild${autoRebuild ? '' : '=false'} on the same target first.`,
+  );
+}
+
+/** @param {VaultClient} client @param {string} mount */
+async function readAutoRebuild(client, mount) {
+  return Boolean((await client.read(`${mount}/config/crl`)).data?.auto_rebuild);
+}
+
+/**
+ * @param {VaultClient} client @param {SetupPlan} plan
+ * @param {ReadonlyMap<string, string>} keyTypes of existing CAs @param {Ensure} ensure
+ */
+async function makeAuthorities(client, plan, keyTypes, ensure) {
+  const { root, intermediate, autoRebuild, roles } = plan;
+  const type = plan.caKeyType ?? ([...keyTypes.values()].includes('ec') ? 'ec' : 'rsa');
+  const { text, key } = KEYS[type];
+  // URLs first: a certificate names those at the time of its creation.
+  for (const mount of [root, intermediate]) await makeUrls(client, mount, ensure);
+  const name = 'vault-pki-load test';
+  await ensure(
+    { kind: 'ca', path: root, type: keyTypes.get(root) ?? type },
+    keyTypes.has(root),
+    () =>
+      client.write(`${root}/root/generate/internal`, { common_name: `${name} root`, ttl: '87600h', ...key }),
+    `Made a root CA in ${root} (${text}).`,
+  );
+  // Before the CA: an existing one with another setting is refused, and this one may remain half-made.
+  const crl = `${intermediate}/config/crl`;
+  const isAuto = await readAutoRebuild(client, intermediate);
+  await ensure(
+    { kind: 'crl', path: crl },
+    autoRebuild === null || isAuto === autoRebuild,
+    () => client.write(crl, { auto_rebuild: autoRebuild }),
+    `CRLs of ${intermediate} are rebuilt ${rebuilt(Boolean(autoRebuild))}.`,
+  );
+  await ensure(
+    { kind: 'ca', path: intermediate, type: keyTypes.get(intermediate) ?? type },
+    keyTypes.has(intermediate),
+    async () => {
+      const subject = { common_name: `${name} intermediate` };
+      const request = await client.write(`${intermediate}/intermediate/generate/internal`, {
+        ...subject,
+        ...key,
+      });
+      const signing = { csr: request.data?.csr, ...subject, ttl: '43800h', format: 'pem_bundle' };
+      const signed = await client.write(`${root}/root/sign-intermediate`, signing);
+      const certificate = signed.data?.certificate;
+      await client.write(`${intermediate}/intermediate/set-signed`, { certificate });
     },
-  };
+    `Made a CA in ${intermediate}, signed by the one in ${root} (${text}).`,
+  );
+  const present = await client.list(`${intermediate}/roles`);
+  for (const [role, fields] of Object.entries(roles)) {
+    const path = `${intermediate}/roles/${role}`;
+    const make = () => client.write(path, fields);
+    await ensure(
+      { kind: 'role', path },
+      present.includes(role),
+      make,
+      `Made the role ${role} of ${intermediate}.`,
+    );
+  }
 }
 
-/** @param {SetupPlan['mounts'][number]} mount @returns {Item} */
-function itemOf(mount) {
-  return { kind: mount.kind === 'auth' ? 'auth' : 'mount', path: fullPath(mount), type: mount.type };
+/** @param {VaultClient} client @param {string} mount @param {Ensure} ensure */
+async function makeUrls(client, mount, ensure) {
+  const path = `${mount}/config/urls`;
+  const { data } = await untilReady(() => client.read(path));
+  const { origin, basePath, namespace } = client;
+  const inside = (namespace ?? '')
+    .split('/')
+    .filter((part) => part !== '')
+    .join('/');
+  const base = [`${origin}${basePath}/v1`, ...(['', 'root'].includes(inside) ? [] : [inside]), mount].join(
+    '/',
+  );
+  await ensure(
+    { kind: 'urls', path },
+    listOf(data?.ocsp_servers).length > 0,
+    () =>
+      client.write(path, {
+        issuing_certificates: `${base}/ca`,
+        crl_distribution_points: `${base}/crl`,
+        ocsp_servers: `${base}/ocsp`,
+      }),
+    `Certificates of ${mount} will name ${base}/ca, /crl and /ocsp.`,
+  );
 }
 
-/** @param {unknown} error */
-function isUncertain(error) {
-  if (!(error instanceof PkiLoadError)) return true;
-  const isRefusal = /^(vault|token)_/.test(error.code) && error.code !== 'vault_internal_error';
-  return !isRefusal && error.code !== 'interrupted';
-}
-
-/** @param {VaultClient} client @param {SetupPlan} plan @param {Recorder} recorder */
-async function makeContents(client, { mounts, policy }, recorder) {
+/** @param {VaultClient} client @param {SetupPlan} plan @param {Ensure} ensure */
+async function makeContents(client, { mounts, policy }, ensure) {
   for (const mount of mounts) {
     const path = fullPath(mount);
-    // A version 2 store refuses everything for a moment after it was mounted.
-    if (mount.type === 'kv') await waitUntilReady(() => client.read(`${path}/config`));
+    if (mount.type === 'kv') await untilReady(() => client.read(`${path}/config`));
     if (mount.type === 'transit') {
       const key = `${path}/keys/${KEY}`;
-      await recorder.ensure(
+      await ensure(
         { kind: 'key', path: key },
-        (await waitUntilReady(() => client.list(`${path}/keys`))).includes(KEY),
+        (await untilReady(() => client.list(`${path}/keys`))).includes(KEY),
         () => client.write(key, { type: 'aes256-gcm96' }),
         `Made the key ${KEY} of ${path} (aes256-gcm96).`,
       );
     }
     if (mount.type === 'approle') {
       const role = `${path}/role/${ROLE}`;
-      await recorder.ensure(
+      await ensure(
         { kind: 'role', path: role },
-        (await waitUntilReady(() => client.list(`${path}/role`))).includes(ROLE),
+        (await untilReady(() => client.list(`${path}/role`))).includes(ROLE),
         () => client.write(role, { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' }),
         `Made the role ${ROLE} of ${path}, whose tokens have the policy ${policy}.`,
       );
     }
   }
-}
-
-/**
- * @param {VaultClient} client
- * @param {SetupPlan} plan
- * @param {string | null} present its text
- * @param {Recorder} recorder
- */
-async function makePolicy(client, plan, present, recorder) {
-  const text = policyText(plan);
-  await recorder.ensure(
-    { kind: 'policy', path: plan.policy },
-    present === text,
-    () => client.write(`sys/policies/acl/${plan.policy}`, { policy: text }),
-    `${present === null ? 'Wrote' : 'Rewrote'} the policy ${plan.policy}.`,
-  );
-}
-
-/** @param {string} origin */
-function needsNone(origin) {
-  return usageError(
-    'dev_needs_no_setup',
-    `${origin} is the embedded PKI server, which has one PKI mount, with roles, and takes no other.`,
-    'Use it as it is; setup is for a real Vault: give its URL with --url (VAULT_ADDR).',
-  );
-}
-
-/** @typedef {{path: string, able: string[], parameters?: Record<string, unknown[]>}} Rule `parameters`: others are refused; no values: any */
-
-/** What makeOwnMount and the operations write. */
-const MOUNT_PARAMETERS = Object.freeze({ description: [], options: [] });
-const APPROLE_PARAMETERS = Object.freeze({
-  token_type: [],
-  token_ttl: [],
-  token_max_ttl: [],
-  token_num_uses: [],
-  // A value that is a list must be that list.
-  token_policies: [['default']],
-  secret_id_num_uses: [],
-  secret_id_ttl: [],
-});
-
-/** @param {SetupPlan} plan @returns {string} HCL */
-export function policyText({ name, intermediate, mounts }) {
-  const beside = mounts.filter(({ type }) => type !== 'pki');
-  const rules = [...pkiRules(intermediate), ...beside.flatMap(mountRules), ...beside.flatMap(ownMountRules)];
-  return [`# ${describe(name)}`, ...rules.map(ruleText), ''].join('\n');
-}
-
-/** @param {string} mount @returns {Rule[]} */
-function pkiRules(mount) {
-  return [
-    { path: `${mount}/issue/+`, able: ['update'] },
-    { path: `${mount}/sign/+`, able: ['update'] },
-    { path: `${mount}/sign-verbatim`, able: ['update'] },
-    { path: `${mount}/sign-verbatim/+`, able: ['update'] },
-    { path: `${mount}/revoke`, able: ['update'] },
-    { path: `${mount}/roles`, able: ['list'] },
-    { path: `${mount}/roles/+`, able: ['read'] },
-    { path: `${mount}/config/crl`, able: ['read'] },
-  ];
-}
-
-/** @param {Mount} mount of the set-up @returns {Rule[]} */
-function mountRules(mount) {
-  const path = fullPath(mount);
-  if (mount.type === 'kv')
-    return [{ path: `${path}/*`, able: ['create', 'read', 'update', 'delete', 'list'] }];
-  if (mount.type === 'approle') return [];
-  return [
-    ...['encrypt', 'decrypt', 'sign', 'verify'].map((action) => ({
-      path: `${path}/${action}/+`,
-      able: ['update'],
-    })),
-    { path: `${path}/keys/+`, able: ['read'] },
-  ];
-}
-
-/** @param {Mount} mount operations make such themselves: see operations/own-mount.js @returns {Rule[]} */
-function ownMountRules({ kind, type }) {
-  const path = `${PREFIX}-${type}-*`;
-  const mounting = {
-    path: `sys/${kind}/${path}`,
-    // Vault asks for sudo where auth methods are mounted.
-    able: ['create', 'read', 'update', 'delete', ...(kind === 'auth' ? ['sudo'] : [])],
-    parameters: { type: [type], ...MOUNT_PARAMETERS },
-  };
-  if (type === 'approle') {
-    const able = ['create', 'read', 'update'];
-    return [mounting, { path: `auth/${path}`, able, parameters: APPROLE_PARAMETERS }];
-  }
-  return [mounting, { path, able: ['create', 'read', 'update', 'delete'] }];
-}
-
-/** @param {Rule} rule */
-function ruleText({ path, able, parameters }) {
-  const lines = [`capabilities = ${JSON.stringify(able)}`];
-  if (parameters !== undefined) {
-    const allowed = Object.entries(parameters).map(([key, values]) => `${key} = ${JSON.stringify(values)}`);
-    lines.push(`allowed_parameters = {`, ...allowed.map((line) => `  ${line}`), '}');
-  }
-  return [`path ${JSON.stringify(path)} {`, ...lines.map((line) => `  ${line}`), '}'].join('\n');
 }

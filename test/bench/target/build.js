@@ -13,7 +13,6 @@ let built = null;
 
 /**
  * Seconds when cold; Go itself knows what is up to date.
- *
  * @returns {Promise<{target: string, sleeper: string, wire: string}>} paths of the programs
  */
 export function buildTarget() {

@@ -83,7 +83,6 @@ export async function startTarget(options = {}) {
 
 /**
  * Starts, uses, and stops whatever happens.
- *
  * @template T
  * @param {TargetOptions} options
  * @param {(target: RunningTarget) => Promise<T>} use

@@ -1,9 +1,10 @@
-/** What a target saw of a run, from its record and the run's time zero. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { sight } from '../../../src/campaigns/calibrate/measure.js';
+import { quantilesOf, sight } from '../../../src/campaigns/calibrate/measure.js';
 
 /** @import { Plan } from '../../../src/plan/plan.js' */
+
+/** What a target saw of a run, from its record and the run's time zero. */
 
 const NONE = { count: 0, p50: null, p99: null, max: null };
 
@@ -113,5 +114,21 @@ const BUSY = [
 describe("the target's CPU", () => {
   for (const [what, cpu, expected] of BUSY) {
     test(what, () => assert.equal(sight(seen([], [], cpu), planOf(10), ZERO_NS).targetBusy, expected));
+  }
+});
+
+/** @type {[string, number[], object][]} */
+const QUANTILES = [
+  ['nothing', [], { count: 0, p50: null, p99: null, max: null }],
+  ['one value is all of them', [3], { count: 1, p50: 3, p99: 3, max: 3 }],
+  ['of an even number the lower middle', [4, 1, 3, 2], { count: 4, p50: 2, p99: 4, max: 4 }],
+  ['a hundred', Array.from({ length: 100 }, (_, i) => 100 - i), { count: 100, p50: 50, p99: 99, max: 100 }],
+  ['sorted as numbers', [10, 9, -1], { count: 3, p50: 9, p99: 10, max: 10 }],
+  ['to the microsecond', [0.0123456], { count: 1, p50: 0.012, p99: 0.012, max: 0.012 }],
+];
+
+describe('quantiles', () => {
+  for (const [what, values, expected] of QUANTILES) {
+    test(what, () => assert.deepEqual(quantilesOf(Float64Array.from(values)), expected));
   }
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createBounds, everywhere, sinceAnswer } from '../../../src/campaigns/propagation/watch.js';
+import { everywhere } from '../../../src/campaigns/propagation/conclude.js';
+import { createBounds } from '../../../src/campaigns/propagation/watch.js';
 
 /** @typedef {{good?: number[], revoked?: number[]}} Answers sendings that were answered good, arrivals of revoked */
 
@@ -34,10 +35,6 @@ for (const [sentence, { good = [], revoked = [] }, expected] of CASES) {
     assert.equal(bounds.isRevoked, expected !== null);
   });
 }
-
-test('since the answer: shifted, below zero where it came about before', () => {
-  assert.deepEqual(sinceAnswer({ lowerMs: 5, upperMs: 30 }, 12), { lowerMs: -7, upperMs: 18 });
-});
 
 test('everywhere: the latest of both bounds, perhaps of different nodes', () => {
   const nodes = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import fc from 'fast-check';
 import { followCertificate } from '../../../src/campaigns/propagation/certificate.js';
-import { MOST_UNDER_WAY } from '../../../src/campaigns/propagation/watch.js';
+import { MAX_IN_FLIGHT } from '../../../src/campaigns/propagation/watch.js';
 import { PkiLoadError } from '../../../src/common/errors.js';
 import { createDevServer } from '../../../src/dev/server.js';
 import { createVaultClient } from '../../../src/vault/client.js';
@@ -62,8 +62,8 @@ async function follow(
   const wait = (/** @type {number} */ ms) =>
     new Promise((resolve) => void time.setTimer(() => resolve(null), ms));
   const client = {
-    /** @param {string} path @param {Record<string, any>} data @param {() => void} [onHead] */
-    async write(path, data, onHead) {
+    /** @param {string} path @param {Record<string, any>} [data] @param {() => void} [onHead] */
+    async write(path, data = {}, onHead = undefined) {
       calls.push(path);
       if (path === 'pki_int/issue/web') {
         if (stopWhileIssued !== undefined) time.setTimer(() => stop.abort(), stopWhileIssued);
@@ -85,8 +85,8 @@ async function follow(
   };
   const [underWay, mostUnderWay] = [scripts.map(() => 0), scripts.map(() => 0)];
   const nodes = scripts.map((node, i) => ({
-    asker: {
-      ask(/** @type {any} */ _question, /** @type {(answered: any) => void} */ onAnswer) {
+    responder: {
+      query(/** @type {any} */ _query, /** @type {(reply: any) => void} */ onReply) {
         underWay[i]++;
         mostUnderWay[i] = Math.max(mostUnderWay[i], underWay[i]);
         const askedMs = time.now();
@@ -99,7 +99,7 @@ async function follow(
             (judged >= (node.effect ?? Number.POSITIVE_INFINITY) ? 'revoked' : 'good'));
         time.setTimer(() => {
           underWay[i]--;
-          onAnswer({ outcome: said, sentMs: askedMs, arrivedMs: time.now() });
+          onReply({ outcome: said, sentMs: askedMs, arrivedMs: time.now() });
         }, there + back);
       },
       close: async () => {},
@@ -124,7 +124,7 @@ async function follow(
       nodes,
       clock: { ...time, setTimer: (callback, ms) => time.setTimer(callback, ms > 100 ? ms - early : ms) },
       onLag: () => {},
-      async about() {
+      async buildQuery() {
         if (aboutFails !== undefined) throw aboutFails;
         return /** @type {any} */ ({});
       },
@@ -305,7 +305,7 @@ test('an answer good that was overtaken by revoked is waited for, and raises the
 test('a slow node: so many polls of a certificate wait for it, and no more; the rest are left out', async () => {
   const { row, nodes, mostUnderWay } = await follow([{ effect: 500, back: 700 }], { giveUpMs: 5000 });
   assert.equal(row.nodes[0].outcome, 'revoked');
-  assert.deepEqual(mostUnderWay, [MOST_UNDER_WAY]);
+  assert.deepEqual(mostUnderWay, [MAX_IN_FLIGHT]);
   const [{ counts }] = nodes;
   assert.ok(counts.skipped > 0 && counts.missed === 0, JSON.stringify(counts));
 });

@@ -4,24 +4,24 @@ import { startPoller } from '../../../src/campaigns/propagation/watch.js';
 import { createFakeTime } from './fake-time.js';
 
 /** @param {{firstMs?: number, everyMs?: number, free?: () => boolean}} [options] */
-function poll({ firstMs = 7, everyMs = 20, free = () => true } = {}) {
+function start({ firstMs = 7, everyMs = 20, free = () => true } = {}) {
   const time = createFakeTime();
   const counts = { sent: 0, missed: 0, skipped: 0 };
   /** @type {number[]} */
   const sent = [];
   /** @type {number[]} */
   const lags = [];
-  const ask = () => {
+  const poll = () => {
     if (!free()) return false;
     sent.push(time.now());
     return true;
   };
-  const poller = startPoller({ firstMs, everyMs, clock: time, ask, counts, onLag: (ms) => lags.push(ms) });
+  const poller = startPoller({ firstMs, everyMs, clock: time, poll, counts, onLag: (ms) => lags.push(ms) });
   return { time, counts, sent, lags, poller };
 }
 
 test('polls come on schedule, whether or not anything was answered', async () => {
-  const { time, counts, sent, lags } = poll();
+  const { time, counts, sent, lags } = start();
   await time.until(100);
   assert.deepEqual(sent, [7, 27, 47, 67, 87]);
   assert.deepEqual(counts, { sent: 5, missed: 0, skipped: 0 });
@@ -29,7 +29,7 @@ test('polls come on schedule, whether or not anything was answered', async () =>
 });
 
 test('after a stall of this program: one poll at once, late; those that were due are missed; then the old grid', async () => {
-  const { time, counts, sent, lags } = poll();
+  const { time, counts, sent, lags } = start();
   await time.until(30);
   time.stall(65);
   await time.until(130);
@@ -39,7 +39,7 @@ test('after a stall of this program: one poll at once, late; those that were due
 });
 
 test('a poll that is late by less than an interval is not missed', async () => {
-  const { time, counts, lags } = poll();
+  const { time, counts, lags } = start();
   await time.until(30);
   time.stall(25);
   await time.until(70);
@@ -49,7 +49,7 @@ test('a poll that is late by less than an interval is not missed', async () => {
 
 test('where too many wait for answers it is left out, and the next comes when it is due', async () => {
   let frees = [true, false, false, true];
-  const { time, counts, sent } = poll({
+  const { time, counts, sent } = start({
     free: () => {
       const [first, ...rest] = frees;
       frees = rest;
@@ -74,7 +74,7 @@ test('a timer that rings early is set again: nothing is sent before it is due', 
     firstMs: 10,
     everyMs: 10,
     clock: early,
-    ask: () => sent.push(time.now()) > 0,
+    poll: () => sent.push(time.now()) > 0,
     counts,
     onLag: () => {},
   });
@@ -86,7 +86,7 @@ test('a timer that rings early is set again: nothing is sent before it is due', 
 });
 
 test('stopped, it leaves no timer behind', async () => {
-  const { time, sent, poller } = poll();
+  const { time, sent, poller } = start();
   await time.until(30);
   poller.stop();
   assert.equal(time.waiting(), 0);

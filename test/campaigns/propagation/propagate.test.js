@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leftBehind } from '../../../src/campaigns/propagation/propagate.js';
+import { describeLeft } from '../../../src/campaigns/propagation/propagate.js';
 
 const REVOKED = /** @type {const} */ ({ left: 'revoked' });
 const VALID = /** @type {const} */ ({ left: 'valid' });
 const UNKNOWN = /** @type {const} */ ({ left: 'unknown' });
 const NONE = /** @type {const} */ ({ left: 'none' });
 
-/** @type {[string, Parameters<typeof leftBehind>[0], RegExp][]} */
+/** @type {[string, Parameters<typeof describeLeft>[0], RegExp][]} */
 const LEFT = [
   ['nothing was issued: nothing is said', [NONE, NONE], /^$/],
   ['one', [REVOKED, NONE], /^One revoked certificate stays in storage .* until it expires\.$/],
@@ -23,5 +23,5 @@ const LEFT = [
 ];
 
 for (const [what, rows, text] of LEFT) {
-  test(`what stays behind: ${what}`, () => assert.match(leftBehind(rows), text));
+  test(`what stays behind: ${what}`, () => assert.match(describeLeft(rows), text));
 }

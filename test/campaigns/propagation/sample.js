@@ -4,7 +4,7 @@ import { conclude } from '../../../src/campaigns/propagation/conclude.js';
 import { createHistogram, recordMs } from '../../../src/common/histogram.js';
 import { parseRequirement } from '../../../src/plan/requirements.js';
 /** @import { Findings, Row } from '../../../src/campaigns/propagation/conclude.js' */
-/** @import { CrlFacts, NodeFacts } from '../../../src/campaigns/propagation/prepare.js' */
+/** @import { CrlFacts, NodeFacts } from '../../../src/campaigns/propagation/propagate.js' */
 
 /**
  * @param {number} certificate

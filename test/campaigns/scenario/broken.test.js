@@ -34,16 +34,19 @@ const TABLE = LINES.flatMap((line, i) => {
   ];
 });
 
-const NO_TEXT = 's.yaml: It is not text in UTF-8. A scenario is a YAML or JSON file; save it as UTF-8.';
+const NO_TEXT = 's.yaml: The file is not text in UTF-8. A scenario is a YAML or JSON file; save it as UTF-8.';
 /** Too odd for a line. @type {[text: string, says: string][]} */
 const ODD = [
   ['\u007fELF\u0002\u0001\u0001\u0000\u0000', NO_TEXT],
   [`name: caf\ufffd\n${HEAD}`, NO_TEXT],
   [
     `# ${'x'.repeat(200_000)}\n`,
-    's.yaml: It has 200003 characters, and 100000 are the most. A result is read by report; a scenario is far shorter.',
+    's.yaml: The file has more than 100000 characters. Use report to read a result.',
   ],
-  [`name: ${'['.repeat(50_000)}`, 's.yaml: It is nested too deeply to be read. Write it flatter.'],
+  [
+    `name: ${'['.repeat(50_000)}`,
+    's.yaml: The values are nested too deeply. Write the file without so many levels.',
+  ],
 ];
 
 const check = compileForText(await schemaOf('scenario'));
@@ -77,6 +80,6 @@ test('the command says the same, and exits with 1', async (t) => {
   assert.deepEqual([code, stdout], [1, '']);
   assert.match(
     stderr,
-    /^vault-pki-load: \S*s\.yaml:4:3: load\.raet: not known here\. Did you mean rate\? [^\n]+\n$/,
+    /^vault-pki-load: \S*s\.yaml:4:3: load\.raet: is not known here\. Did you mean rate\? [^\n]+\n$/,
   );
 });

@@ -64,8 +64,8 @@ describe('a dry run of a search says', () => {
 
   test('that every step leaves something, and where each search is written', async () => {
     const text = await described(`${HEAD}runs: [{name: a}, {name: b}]\n`, FLIGHT, {}, { out: ['r.json'] });
-    assert.match(text, /^ {14}that of every step of the search$/m);
-    assert.match(text, /^Written {7}r\.json, of each search with its name behind that$/m);
+    assert.match(text, /^ {14}as much after every step of the search$/m);
+    assert.match(text, /^Written {7}r\.json; one file for each search, with its name$/m);
   });
 });
 
@@ -79,7 +79,7 @@ for (const [what, search, flags] of INSTEAD) {
   test(`a dry run says what is not judged where ${what} take the place of stages`, async () => {
     assert.match(
       await described(STAGED, search, flags),
-      /^Required {6}p50<1s\nLeft out {6}stages, and what is required of them:\n {14}up: p99<1s\n {14}up: errors<1%\nLeft behind/m,
+      /^Required {6}p50<1s\nLeft out {6}stages, and the requirements on them:\n {14}up: p99<1s\n {14}up: errors<1%\nLeft behind/m,
     );
   });
 }

@@ -51,7 +51,7 @@ const REFUSED = [
     HEAD,
     ['n'],
     'contradiction',
-    '--only chooses among runs, but s.yaml has none: it is one as a whole. Leave --only out.',
+    '--only selects from runs, but s.yaml has none. Leave --only out.',
   ],
 ];
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createScenarioSetup } from '../../../src/campaigns/scenario/run-setup.js';
-import { interruptible } from '../../../src/cli/vault-command.js';
+import { interruptible } from '../../../src/cli/setup.js';
 import { targetError } from '../../../src/common/errors.js';
 import { setUp } from '../../../src/vault/setup/setup.js';
 import { planSetup } from '../../../src/vault/setup/setup-plan.js';
@@ -108,7 +108,7 @@ describe('what a scenario sets up', () => {
     assert.deepEqual(made.left(), []);
     await made.down();
     assert.equal(deeds().length, 1);
-    assert.equal(did.at(-1), 'Left load-test at http://a, as the scenario says (keep).');
+    assert.equal(did.at(-1), 'Left load-test at http://a (keep).');
   });
 
   test("stays where it was there before: it is somebody's", async () => {
@@ -118,7 +118,7 @@ describe('what a scenario sets up', () => {
     assert.deepEqual(deeds(), ['set up load-test at http://a']);
     assert.match(
       warned[0],
-      /^load-test was set up at http:\/\/a before, and is left there .* remove it with: vault-pki-load teardown --name load-test --url http:\/\/a$/,
+      /^load-test was set up at http:\/\/a before, and the scenario does not remove it, .* remove it with: vault-pki-load teardown --name load-test --url http:\/\/a$/,
     );
   });
 
@@ -319,7 +319,7 @@ describe('on Vaults that keep what they are told', () => {
       warned,
       ['a', 'b'].map(
         (host) =>
-          `load-test was set up at http://${host} before, and is left there when the scenario is over. If it is not needed, remove it with: vault-pki-load teardown --name load-test --url http://${host}`,
+          `load-test was set up at http://${host} before, and the scenario does not remove it. If it is not needed, remove it with: vault-pki-load teardown --name load-test --url http://${host}`,
       ),
     );
   });
@@ -333,7 +333,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.equal(isAuto(vault), true);
     assert.ok(vault.mounted.mounts.has('load-test-kv'));
     assert.deepEqual(warned, [
-      'load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: load-test-kv; rules of the policy load-test. If it is not needed, remove it with: vault-pki-load teardown --name load-test --url http://a',
+      'load-test was set up at http://a before, and the scenario does not remove it, nor its additions to it: load-test-kv; rules of the policy load-test. If it is not needed, remove it with: vault-pki-load teardown --name load-test --url http://a',
     ]);
   });
 
@@ -349,7 +349,10 @@ describe('on Vaults that keep what they are told', () => {
     assert.ok(vault.mounted.mounts.has('load-test-root'));
     await made.down();
     assert.ok(vault.mounted.mounts.has('load-test-kv'));
-    assert.match(warned.join(), /^load-test was set up at http:\/\/a before, and is left there .* added: /);
+    assert.match(
+      warned.join(),
+      /^load-test was set up at http:\/\/a before, and the scenario does not remove it, nor its additions to it: /,
+    );
   });
 
   test('a set-up that was there is refused where the scenario asks for other settings', async () => {
@@ -429,7 +432,7 @@ describe('on Vaults that keep what they are told', () => {
       );
       await made.up(never);
       assert.deepEqual(warned, [
-        `load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: ${added}. If it is not needed, remove it with: ${TEARDOWN_A}`,
+        `load-test was set up at http://a before, and the scenario does not remove it, nor its additions to it: ${added}. If it is not needed, remove it with: ${TEARDOWN_A}`,
       ]);
     });
   }

@@ -113,7 +113,7 @@ const REFUSED = [
     OPEN_STAGES,
     RATE,
     {},
-    /^--find-max-rate takes the place of stages, but all that "n" requires is of its stages\. Say what must be met/,
+    /^--find-max-rate needs requirements of a whole run, but "n" has requirements on its stages only\. Add them/,
     OPEN_STAGES,
     REQUIRED,
   ],
@@ -158,7 +158,7 @@ const REFUSED = [
     `${HEAD}load: {rate: 5, overflow: drop}\n`,
     RATE,
     REQUIRED,
-    /^s\.yaml:3:27: load\.overflow: --find-max-rate .* overflow drop has no backlog .* Leave it out\./,
+    /^s\.yaml:3:27: load\.overflow: --find-max-rate .* overflow drop has no backlog\. Leave it out\./,
     `${HEAD}load: {rate: 5}\n`,
     REQUIRED,
   ],
@@ -237,7 +237,7 @@ describe('what is required of stages', () => {
         ],
       );
       const said =
-        'n: its stages are left out, and what is required of them is not judged: up: p99<1s, up: errors<1%.';
+        'n: its stages are left out, and the requirements on them are not judged: up: p99<1s, up: errors<1%.';
       assert.deepEqual(remarksIn(steps), [[said], [said]]);
     });
   }

@@ -47,10 +47,7 @@ const GOOD = [
   ['text amounts', `${HEAD}load: {rate: 1000/h, duration: 1h30m, warmup: 500ms, concurrency: '1_000'}\n`],
   ['one requirement, not in a list', `${HEAD}require: p99<200ms\n`],
   ['one output, not in a list', `${HEAD}out: a.json\n`],
-  [
-    'options spelled either way',
-    'name: n\nmix: [{operation: issue, options: {altNames: a, ip-sans: [::1]}}]\n',
-  ],
+  ['a list for an option', 'name: n\nmix: [{operation: issue, options: {alt-names: a, ip-sans: [::1]}}]\n'],
   ['a choice that looks like a number', 'name: n\nmix: [{operation: kv-write, options: {kv-version: 2}}]\n'],
   ['a list of numbers', 'name: n\nmix: [{operation: http, options: {status: [200, 204]}}]\n'],
   ['one number for a list', 'name: n\nmix: [{operation: http, options: {status: 403}}]\n'],

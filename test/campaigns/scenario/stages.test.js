@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { linesOf, SHAPES, StageError } from '../../../src/campaigns/scenario/stages.js';
+import { linesOf, SHAPES } from '../../../src/campaigns/scenario/stages.js';
+import { PkiLoadError } from '../../../src/common/errors.js';
 import { createSchedule } from '../../../src/plan/schedule.js';
 import { HEAD, readAndPlan } from './read.js';
 
@@ -93,7 +94,7 @@ for (const [level, table] of /** @type {const} */ ([
   });
 }
 
-/** @type {[string, string, Record<string, unknown>, 'rate' | 'concurrency', string | null, RegExp][]} */
+/** @type {[string, string, Record<string, unknown>, 'rate' | 'concurrency', string, RegExp][]} */
 const REFUSED = [
   ['above a million', 'hold', { rate: 1_000_001, duration: 1 }, 'rate', 'rate', /at most 1000000\/s/],
   ['a month and a day', 'soak', { rate: 1, duration: '32d' }, 'rate', 'duration', /at most 744 h/],
@@ -112,7 +113,7 @@ const REFUSED = [
     { from: '0/banana', to: 2, duration: 1 },
     'rate',
     'from',
-    /^is "0\/banana", which is not a rate such as 0, 20, 20\/s or 1000\/h$/,
+    /^--from is "0\/banana", which is not a rate such as 0, 20, 20\/s or 1000\/h\.$/,
   ],
   ['nothing, of no unit', 'ramp', { from: '0/', to: 2, duration: 1 }, 'rate', 'from', /is not a rate/],
   [
@@ -121,19 +122,22 @@ const REFUSED = [
     { from: '1_0', to: '20_000', duration: 1 },
     'concurrency',
     'to',
-    /^is "20_000"; it must be at most 10000 in flight$/,
+    /^--to is "20_000"; it must be at most 10000\.$/,
   ],
   ['no digits', 'hold', { concurrency: '_', duration: 1 }, 'concurrency', 'concurrency', /not a whole/],
   ['half a request', 'ramp', { from: 0.5, to: 2, duration: 1 }, 'concurrency', 'from', /not a whole number/],
   ['a rate', 'ramp', { from: 1, to: '2/s', duration: 1 }, 'concurrency', 'to', /not a whole number/],
-  ['a field that is missing', 'hold', { rate: 1 }, 'rate', null, /has no duration/],
+  ['a field that is missing', 'hold', { rate: 1 }, 'rate', 'hold', /has no duration/],
 ];
 
 for (const [what, shape, given, level, field, message] of REFUSED) {
   test(`refused: ${what}`, () => {
     assert.throws(
       () => linesOf(shape, given, level),
-      (error) => error instanceof StageError && error.field === field && message.test(error.message),
+      (error) =>
+        error instanceof PkiLoadError &&
+        error.message.startsWith(`--${field} `) &&
+        message.test(error.message),
     );
   });
 }

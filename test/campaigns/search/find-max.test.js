@@ -479,7 +479,13 @@ test('stopped after two steps: what they showed is told, no answer is given', as
 
 /** @type {[string, string[], Partial<LoadPlan>, 'rate' | 'concurrency', RegExp][]} */
 const REFUSED = [
-  ['nothing is required', [], {}, 'rate', /--find-max-rate looks for the highest rate .* but there is none/],
+  [
+    'nothing is required',
+    [],
+    {},
+    'rate',
+    /--find-max-rate searches for the highest rate .* but there is none/,
+  ],
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
   ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends a part only/],
   ['a time to begin', ['p99<1s'], { startAt: '2026-01-01T00:00:00Z' }, 'rate', /--start-at is the time of/],

@@ -1,11 +1,17 @@
 /** The tests of the reader of OCSP responses: a share of what main.js does over a million. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseCertificate } from '../../../src/pki/certificate-der.js';
+import { parseCrl } from '../../../src/pki/crl.js';
+import { verifySignature } from '../../../src/pki/signature.js';
+import { crlByHand, entry } from '../crl-maker.js';
+import { bytesOf, der, extension } from '../ocsp-builder.js';
+import { EXTENSIONS, TestCa } from '../test-ca.js';
 import { compareMutant, emptyTally, isClean, makeMutant, ORIGINALS } from './compare.js';
-import { WAYS } from './mutators.js';
+import { createDraw, mutate, WAYS } from './mutators.js';
 import { breachOf } from './ocsp-syntax.js';
-import { readWithPkijs } from './readings.js';
-import { writeNode } from './tree.js';
+import { readBoth, readWithPkijs } from './readings.js';
+import { readNodes, writeNode } from './tree.js';
 
 const SEED = 1;
 
@@ -36,4 +42,39 @@ export function checkMutants(mutants) {
     assert.ok(tally.acceptedAlone < mutants / 50, `${tally.acceptedAlone} accepted by us alone`);
     assert.ok(Object.keys(tally.breaches).length > 15, JSON.stringify(tally.breaches));
   });
+}
+
+/** The same for certificates and CRLs: the grammar decides what may be read, pkijs how, and no signature survives. @param {number} mutants */
+export function checkCertificateMutants(mutants) {
+  const ca = new TestCa();
+  const reason = der(0x30, extension('2.5.29.21', false, bytesOf('0a0101')));
+  const number = der(0xa0, der(0x30, extension('2.5.29.20', false, bytesOf('020105'))));
+  const originals = /** @type {const} */ ([
+    ['certificate', ca.issue('leaf', { extensions: [EXTENSIONS.ocspSigning, EXTENSIONS.notCa] }).der],
+    ['crl', crlByHand(ca.ca, { entries: der(0x30, entry(1, reason), entry(2)), extensions: number })],
+  ]);
+  for (const [kind, original] of originals) {
+    test(`${mutants} mutants of a ${kind}: read where the grammar allows it, and as pkijs reads it`, () => {
+      const [root] = readNodes(original);
+      let read = 0;
+      for (let index = 0; index < mutants; index++) {
+        const { bytes, ways } = mutate({ bytes: original, root }, createDraw(SEED, index));
+        const label = `${kind} ${index} (${ways.join(', ')})`;
+        const { ours, theirs } = readBoth(bytes, kind);
+        assert.equal(ours !== null, breachOf(bytes, kind) === null, `${label}: ${breachOf(bytes, kind)}`);
+        if (ours === null) continue;
+        read += 1;
+        const [our, their] = [ours, theirs].map((one) => JSON.stringify(one));
+        // pkijs reads the years 0 to 99 as 1900 to 1999, and writes long arcs of an OBJECT IDENTIFIER as {octets}.
+        const isOdd = /[:,]-[56]\d{13}/.test(our) || /\{[0-9a-f]+\}/.test(their);
+        if (theirs !== null && !isOdd) assert.equal(our, their, label);
+        const { signed } = kind === 'crl' ? parseCrl(bytes) : parseCertificate(bytes);
+        if (verifySignature(signed, ca.ca.publicKey) === 'valid') {
+          const isOriginal = originals.some(([, der]) => der.includes(signed.data));
+          assert.ok(isOriginal, `${label}: another content has a good signature`);
+        }
+      }
+      assert.ok(read > mutants / 20 && read < mutants / 2, `${read} read`);
+    });
+  }
 }

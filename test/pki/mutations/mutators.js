@@ -202,7 +202,6 @@ export const WAYS = Object.freeze([...TREE_WAYS, ...BYTE_WAYS]);
 
 /**
  * Mutant number `number`: one change mostly, now and then two or three; four in five where the structure is.
- *
  * @param {{bytes: Buffer, root: Node}} original
  * @param {Draw} draw
  * @returns {{bytes: Buffer, ways: string[]}}

@@ -36,6 +36,7 @@ const UNDERSTOOD = new Set([
   '551d18',
 ]);
 const BASIC = '2b0601050507300101';
+const CRL_NUMBER = '551d14';
 
 const algorithm = sequence(oid, optional(any));
 
@@ -109,6 +110,41 @@ const certificate = after(sequence(tbsCertificate, algorithm, bitString), ({ chi
   demand(inner.content.equals(outer.content), 'algorithms of a certificate differ');
 });
 
+/** RFC 5280 section 5.1: extensions, of the list and of entries, are for version 2 only. */
+const someExtensions = after(someOf(extension), ({ children }) => void demandEachOnce(children));
+const entry = sequence(integer(), time, optional(someExtensions));
+const tbsCertList = after(
+  sequence(
+    optional(integer((value) => demand(value.length === 1 && value[0] === 1, 'no version of CRLs'))),
+    algorithm,
+    name,
+    time,
+    optional(time),
+    optional(listOf(entry)),
+    optional(explicit(0, someExtensions)),
+  ),
+  ({ children }) => {
+    const isV2 = children[0].tag === 0x02;
+    const entries = children.slice(isV2 ? 3 : 2).find(({ tag }) => tag === 0x30)?.children ?? [];
+    const last = children[children.length - 1];
+    const isExtended = last.tag === 0xa0 || entries.some((one) => one.children.length > 2);
+    demand(isV2 || !isExtended, 'extensions in version 1');
+    for (const {
+      children: [id, ...rest],
+    } of last.tag === 0xa0 ? last.children[0].children : []) {
+      if (id.content.toString('hex') !== CRL_NUMBER) continue;
+      const inner = decode(rest[rest.length - 1].content);
+      demand(inner.length === 1 && inner[0].tag === 0x02, 'CRL number not one INTEGER');
+      integer().type(inner[0]);
+    }
+  },
+);
+
+const crl = after(sequence(tbsCertList, algorithm, bitString), ({ children: [tbs, outer] }) => {
+  const inner = tbs.children[tbs.children[0].tag === 0x02 ? 1 : 0];
+  demand(inner.content.equals(outer.content), 'algorithms of a CRL differ');
+});
+
 const basicResponse = sequence(
   responseData,
   algorithm,
@@ -143,15 +179,24 @@ function demandOne(bytes, { tags, type }) {
   return elements[0];
 }
 
-/** @param {Buffer} bytes @returns {string | null} the rule that the bytes break; null: none */
-export function breachOf(bytes) {
+/** @param {Buffer} bytes */
+function demandResponse(bytes) {
+  const [status, body] = demandOne(bytes, response).children;
+  demand((status.content[0] === 0) === (body !== undefined), 'responseBytes and status disagree');
+  if (body === undefined) return;
+  const [type, octets] = body.children[0].children;
+  if (type.content.toString('hex') === BASIC) demandOne(octets.content, basicResponse);
+}
+
+/**
+ * @param {Buffer} bytes
+ * @param {'response' | 'certificate' | 'crl'} [kind]
+ * @returns {string | null} the rule that the bytes break; null: none
+ */
+export function breachOf(bytes, kind = 'response') {
   try {
-    const { children } = demandOne(bytes, response);
-    const [status, body] = children;
-    demand((status.content[0] === 0) === (body !== undefined), 'responseBytes and status disagree');
-    if (body === undefined) return null;
-    const [type, octets] = body.children[0].children;
-    if (type.content.toString('hex') === BASIC) demandOne(octets.content, basicResponse);
+    if (kind === 'response') demandResponse(bytes);
+    else demandOne(bytes, kind === 'crl' ? crl : certificate);
     return null;
   } catch (error) {
     if (error instanceof Breach) return error.message;

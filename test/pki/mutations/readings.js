@@ -2,7 +2,9 @@
 import * as asn1js from 'asn1js';
 import * as pkijs from 'pkijs';
 import { parseCertificate } from '../../../src/pki/certificate-der.js';
-import { OcspParseError, parseOcspResponse } from '../../../src/pki/ocsp-response.js';
+import { parseCrl } from '../../../src/pki/crl.js';
+import { DerError } from '../../../src/pki/der.js';
+import { parseOcspResponse } from '../../../src/pki/ocsp-response.js';
 
 /** @import { BasicResponse } from '../../../src/pki/ocsp-response.js' */
 
@@ -70,22 +72,82 @@ function describePkijs({ tbsResponseData: data, signatureAlgorithm, signature, c
     nonce: nonce ? valueHex(asn1js.fromBER(nonce.extnValue.valueBlock.valueHexView).result) : null,
     algorithm: describePkijsAlgorithm(signatureAlgorithm),
     signature: valueHex(signature),
-    certs: certs.map((certificate) => ({
-      tbs: hex(certificate.tbsView),
-      serial: valueHex(certificate.serialNumber),
-      notBefore: certificate.notBefore.value.getTime(),
-      notAfter: certificate.notAfter.value.getTime(),
-      subject: hex(certificate.subject.valueBeforeDecode),
-      issuer: hex(certificate.issuer.valueBeforeDecode),
-      key: valueHex(certificate.subjectPublicKeyInfo.subjectPublicKey),
-      extensions: (certificate.extensions ?? []).map(({ extnID, extnValue }) => [
-        extnID,
-        valueHex(extnValue),
-      ]),
-      algorithm: describePkijsAlgorithm(certificate.signatureAlgorithm),
-      signature: valueHex(certificate.signatureValue),
-    })),
+    certs: certs.map(describePkijsCertificate),
   };
+}
+
+/** @param {pkijs.Certificate} certificate */
+function describePkijsCertificate(certificate) {
+  return {
+    tbs: hex(certificate.tbsView),
+    serial: valueHex(certificate.serialNumber),
+    notBefore: certificate.notBefore.value.getTime(),
+    notAfter: certificate.notAfter.value.getTime(),
+    subject: hex(certificate.subject.valueBeforeDecode),
+    issuer: hex(certificate.issuer.valueBeforeDecode),
+    key: valueHex(certificate.subjectPublicKeyInfo.subjectPublicKey),
+    extensions: (certificate.extensions ?? []).map(({ extnID, extnValue }) => [extnID, valueHex(extnValue)]),
+    algorithm: describePkijsAlgorithm(certificate.signatureAlgorithm),
+    signature: valueHex(certificate.signatureValue),
+  };
+}
+
+/** @param {pkijs.CertificateRevocationList} crl */
+function describePkijsCrl(crl) {
+  return {
+    tbs: hex(crl.tbsView),
+    issuer: hex(crl.issuer.valueBeforeDecode),
+    thisUpdate: crl.thisUpdate.value.getTime(),
+    nextUpdate: crl.nextUpdate?.value.getTime() ?? null,
+    entries: (crl.revokedCertificates ?? []).map(({ userCertificate, revocationDate }) => [
+      valueHex(userCertificate),
+      revocationDate.value.getTime(),
+    ]),
+    algorithm: describePkijsAlgorithm(crl.signatureAlgorithm),
+    signature: valueHex(crl.signatureValue),
+  };
+}
+
+/** @param {Buffer} der */
+function describeCrl(der) {
+  /** @type {[string, number][]} */
+  const entries = [];
+  const { signed, issuer, thisUpdateMs, nextUpdateMs } = parseCrl(der, (serial, ms) =>
+    entries.push([hex(serial), ms]),
+  );
+  return {
+    tbs: hex(signed.data),
+    issuer: hex(issuer),
+    thisUpdate: thisUpdateMs,
+    nextUpdate: nextUpdateMs,
+    entries,
+    algorithm: describeAlgorithm(signed.oid, signed.parameters),
+    signature: hex(signed.signature),
+  };
+}
+
+/**
+ * A certificate or a CRL in both readings; null: refused.
+ * @param {Buffer} bytes
+ * @param {'certificate' | 'crl'} kind
+ * @returns {{ours: object | null, theirs: object | null}}
+ */
+export function readBoth(bytes, kind) {
+  const attempt = (/** @type {() => object} */ read, /** @type {Function} */ expected) => {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof expected) return null;
+      throw error;
+    }
+  };
+  const isCrl = kind === 'crl';
+  const ours = () => (isCrl ? describeCrl(bytes) : describeCertificate(bytes));
+  const theirs = () =>
+    isCrl
+      ? describePkijsCrl(pkijs.CertificateRevocationList.fromBER(bytes))
+      : describePkijsCertificate(pkijs.Certificate.fromBER(bytes));
+  return { ours: attempt(ours, DerError), theirs: attempt(theirs, Error) };
 }
 
 /** @param {pkijs.SingleResponse} answer */
@@ -122,9 +184,10 @@ export function readOurselves(bytes) {
       return { reading: { status: NAMES.indexOf(response.status) }, why: '' };
     const { typeOid: type } = response;
     if (response.signed === null) return { reading: { status: 0, type }, why: '' };
+    if (response.critical !== null) return { reading: null, why: `critical extension ${response.critical}` };
     return { reading: { status: 0, type, basic: describeOurs(response) }, why: '' };
   } catch (error) {
-    if (error instanceof OcspParseError) return { reading: null, why: error.message };
+    if (error instanceof DerError) return { reading: null, why: error.message };
     throw error;
   }
 }
@@ -136,7 +199,7 @@ function describeOurs({ signed, version, responderId, producedAt, responses, non
     version,
     responder: `${responderId.kind === 'name' ? 'name' : 'key'} ${hex(responderId.value)}`,
     producedAt,
-    answers: responses.map(({ certId, ...answer }) => ({
+    answers: responses.map(({ certId, critical: _, ...answer }) => ({
       certId: {
         hash: describeAlgorithm(certId.hashOid, certId.hashParameters),
         name: hex(certId.issuerNameHash),

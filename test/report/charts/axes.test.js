@@ -4,13 +4,11 @@ import fc from 'fast-check';
 import {
   compactLabel,
   fit,
-  fitEnds,
-  latencyAxis,
   linearAxis,
-  logAxis,
   percentileAxis,
   percentLabel,
   timeAxis,
+  valueAxis,
 } from '../../../src/report/charts/axes.js';
 import { textWidth } from '../../../src/report/charts/frame.js';
 
@@ -30,21 +28,21 @@ const AXES = [
   ['half an hour', timeAxis(1800), '0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30'],
   [
     'similar latencies, from zero',
-    latencyAxis('t', [1, 4]),
+    valueAxis('ms', 't', [1, 4]),
     '0 ms, 0.5 ms, 1 ms, 1.5 ms, 2 ms, 2.5 ms, 3 ms, 3.5 ms, 4 ms',
   ],
   [
     'latencies of different magnitude, on a log scale',
-    latencyAxis('t', [0.3, 900]),
+    valueAxis('ms', 't', [0.3, 900]),
     '0.1 ms, 1 ms, 10 ms, 100 ms, 1 s',
   ],
   [
     'fractions of a millisecond',
-    latencyAxis('t', [0.05, 0.4]),
+    valueAxis('ms', 't', [0.05, 0.4]),
     '0 ms, 0.05 ms, 0.1 ms, 0.15 ms, 0.2 ms, 0.25 ms, 0.3 ms, 0.35 ms, 0.4 ms',
   ],
-  ['only zeros', latencyAxis('t', [0]), '0 ms, 0.2 ms, 0.4 ms, 0.6 ms, 0.8 ms, 1 ms'],
-  ['counts', linearAxis({ title: 'n', high: 3, label: compactLabel, whole: true }), '0, 1, 2, 3'],
+  ['only zeros', valueAxis('ms', 't', [0]), '0 ms, 0.2 ms, 0.4 ms, 0.6 ms, 0.8 ms, 1 ms'],
+  ['counts', linearAxis({ title: 'n', high: 3, label: compactLabel, isWhole: true }), '0, 1, 2, 3'],
   [
     'large counts',
     linearAxis({ title: 'n', high: 2_000_000, label: compactLabel }),
@@ -60,7 +58,7 @@ for (const [why, axis, expected] of AXES) {
 test('a larger value lies further along the axis, and never beyond it', () => {
   fc.assert(
     fc.property(fc.array(anyMs, { minLength: 2, maxLength: 50 }), (values) => {
-      const axis = latencyAxis('t', values);
+      const axis = valueAxis('ms', 't', values);
       const places = [...values].sort((a, b) => a - b).map((value) => axis.at(value));
       for (const [i, at] of places.entries()) {
         assert.ok(at >= -1e-9 && at <= 1 + 1e-9 && (i === 0 || at >= places[i - 1]), `${values}`);
@@ -93,7 +91,7 @@ const LINE = () => 20;
 test('both ends of a log axis have a label, whatever the times', () => {
   fc.assert(
     fc.property(anyMs, anyMs, fc.constantFrom(200, 220), (a, b, length) => {
-      const axis = latencyAxis('t', [Math.min(a, b), Math.max(a, b)]);
+      const axis = valueAxis('ms', 't', [Math.min(a, b), Math.max(a, b)]);
       const ticks = axis.ticks(length, LINE);
       assert.ok(ticks[0].at < 0.02 && ticks[ticks.length - 1].at > 0.7, `${a} ${b}`);
       if (Math.max(a, b) > 30 * Math.min(a, b)) assert.ok(ticks[ticks.length - 1].at > 0.8, `${a} ${b}`);
@@ -103,7 +101,7 @@ test('both ends of a log axis have a label, whatever the times', () => {
 
 test('labels of a long log axis are evenly spaced', () => {
   for (const high of [4000, 90_000, 1e6, 1e8]) {
-    const places = latencyAxis('t', [0.03, high])
+    const places = valueAxis('ms', 't', [0.03, high])
       .ticks(200, LINE)
       .map(({ at }) => at);
     const steps = places.slice(1).map((at, i) => at - places[i]);
@@ -112,39 +110,25 @@ test('labels of a long log axis are evenly spaced', () => {
 });
 
 test('one very long response leaves labels for the others', () => {
-  const axis = latencyAxis('t', [2.4, 9_900]);
+  const axis = valueAxis('ms', 't', [2.4, 9_900]);
   assert.deepEqual(
     axis.ticks(220, LINE).map(({ label }) => label),
     ['1 ms', '10 ms', '100 ms', '1 s', '10 s'],
   );
 });
 
-test('a short log axis keeps the labels at its ends', () => {
-  const axis = logAxis('t', 2, 5000, (value) => `${value} milliseconds`);
-  const found = labels(axis, 300);
-  assert.equal(found[0], '1 milliseconds');
-  assert.equal(found.at(-1), '10000 milliseconds');
-  const ticks = [0, 0.4, 0.9, 1].map((at) => ({ at, label: String(at) }));
-  assert.deepEqual(
-    fitEnds(ticks, 100, () => 20).map(({ at }) => at),
-    [0, 0.4, 1],
-  );
-});
-
 /** @type {[string, number, number, string][]} requests, pixels, labels */
 const PERCENTILES = [
   ['ten million on a wide chart', 10_000_000, 560, '50 %, 90 %, 99.9 %, 99.999 %, 99.99999 %'],
-  ['ten million on a phone', 10_000_000, 260, '50 %, 99.99 %, 99.99999 %'],
+  ['ten million on a phone', 10_000_000, 260, '50 %, 99.9 %, 99.99999 %'],
   ['ten on a phone', 10, 260, '0 %, 50 %, 90 %'],
   ['one', 1, 260, '0 %, 50 %'],
 ];
 
 for (const [why, count, length, expected] of PERCENTILES) {
-  test(`every nine has a mark, and some have labels: ${why}`, () => {
+  test(`as many nines as have room have labels: ${why}`, () => {
     const axis = percentileAxis(Math.log10(2 * count));
     const ticks = axis.ticks(length, (label) => textWidth(label, 13) + 12);
-    const named = ticks.filter(({ label }) => label !== '').map(({ label }) => label);
-    assert.equal(named.join(', '), expected);
-    assert.equal(ticks.length, Math.floor(Math.log10(2 * count)) + 2);
+    assert.equal(ticks.map(({ label }) => label).join(', '), expected);
   });
 }

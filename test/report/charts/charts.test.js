@@ -9,7 +9,7 @@ import { HARD_RESULTS, row, timeline } from '../hard-results.js';
 import { chartsIn, collisions } from '../svg.js';
 import { chartsOf } from './draw.js';
 
-/** @import { Drawn } from '../../../src/report/charts/index.js' */
+/** @import { Drawn } from '../../../src/report/charts/chart.js' */
 
 /** @param {Drawn[]} all */
 function assertNoCollision(all) {

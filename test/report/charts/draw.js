@@ -1,7 +1,7 @@
 /** Draws charts for tests. */
 import { MAIN_SIZES } from '../../../src/report/charts/frame.js';
 import { CHARTS } from '../../../src/report/charts/index.js';
-/** @import { Drawn } from '../../../src/report/charts/index.js' */
+/** @import { Drawn } from '../../../src/report/charts/chart.js' */
 /** @import { Result } from '../../../src/result/schema.js' */
 
 /** @param {string} name @param {unknown} data @returns {Drawn | null} */

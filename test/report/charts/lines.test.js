@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { linearAxis } from '../../../src/report/charts/axes.js';
 import { ellipsize, LINE_HEIGHT, makePlace, textWidth } from '../../../src/report/charts/frame.js';
 import { drawLevels, drawLine, gather } from '../../../src/report/charts/lines.js';
-import { binned, pick, spanFor, thinnedNote } from '../../../src/report/charts/time-chart.js';
+import { binned, spanFor } from '../../../src/report/charts/over-time.js';
 import { collisions, textBoxes } from '../svg.js';
 
 /** Noise that repeats exactly, with an outlier at every 50th point. @param {number} count */
@@ -33,13 +33,6 @@ test('points that share columns become an area from smallest to largest, and a l
   for (const step of steps) assert.ok(Number(step.split(',')[1]) > place.y(yAxis.at(4.1)), step);
 });
 
-test('the line of the greatest shows a single peak in an hour', () => {
-  const points = noisy(3600).map((point, i) => (i === 1801 ? { ...point, value: 9.9 } : point));
-  const html = drawLine(points, { style: 4, shows: 'greatest' }, yAxis, place);
-  assert.doesNotMatch(html, /class="area/);
-  assert.ok(html.includes(`,${place.y(yAxis.at(9.9))}`));
-});
-
 test('columns hold equally many points, keep smallest and largest, and are gaps without a value', () => {
   fc.assert(
     fc.property(
@@ -48,15 +41,14 @@ test('columns hold equally many points, keep smallest and largest, and are gaps 
       (values, most) => {
         const points = values.map((value, i) => ({ at: i / values.length, value }));
         const columns = gather(points, most);
-        if (columns === null) return assert.ok(points.length <= most);
         assert.ok(columns.length <= most);
         const size = Math.ceil(points.length / most);
         for (const [i, column] of columns.entries()) {
           const own = values.slice(i * size, (i + 1) * size).filter((value) => value !== null);
-          if (column.least === null) assert.equal(own.length, 0);
+          if (column.low === null) assert.equal(own.length, 0);
           else {
-            assert.deepEqual([column.least, column.greatest], [Math.min(...own), Math.max(...own)]);
-            assert.ok(column.least <= column.middle && column.middle <= column.greatest);
+            assert.deepEqual([column.low, column.high], [Math.min(...own), Math.max(...own)]);
+            assert.ok(column.low <= Number(column.value) && Number(column.value) <= Number(column.high));
           }
         }
       },
@@ -93,15 +85,6 @@ test('a text is cut to its room and ends in an ellipsis', () => {
       },
     ),
   );
-});
-
-test('picked rows are the heaviest of their stretch, and the note counts them', () => {
-  assert.deepEqual(
-    pick([1, 5, 2, 9, 3], 2, (value) => value),
-    [5, 9],
-  );
-  assert.equal(thinnedNote(240, 'x'), '');
-  assert.match(thinnedNote(3600, 'the longest'), /^240 of 3,600 rows: of every 15 s the longest\./);
 });
 
 test('seconds are added up over the shortest round span that makes few enough sums', () => {

@@ -35,7 +35,7 @@ test('error bars are whiskers at p50, p90, p95, p99 and p99.9, and a column of t
   assert.equal(drawn.svg.match(/class="error"/g)?.length, 5 * 3, 'five in each size');
   assert.match(drawn.summary, /Whiskers: 95 % error bars\.$/);
   assert.equal(drawn.table.columns.at(-1)?.name, '95 % range, response time');
-  assert.deepEqual(drawn.table.rows.find(([share]) => share === '95 %')?.at(-1), '20.0 ms to 30.0 ms');
+  assert.deepEqual(drawn.table.rows.find(([share]) => share === '95 %')?.at(-1), '20.0 to 30.0 ms');
   assert.deepEqual(drawn.table.rows.find(([share]) => share === '75 %')?.at(-1), '–');
 });
 
@@ -62,6 +62,6 @@ test('a whisker beyond the largest value is left out', () => {
 test('one request is singular, and none draws nothing', () => {
   const one = sampleResult([{ outcome: 'good', service: [5.5] }]).latencyMs.response;
   const data = (/** @type {object} */ latency) => ({ axis: 'latency', series: [{ name: 'a', latency }] });
-  assert.equal(draw('percentiles', data(one)).summary, 'The only one took 5.50 ms.');
+  assert.equal(draw('percentiles', data(one)).summary, 'p50 5.50 ms, p99 5.50 ms, max 5.50 ms.');
   assert.equal(drawOrNull('percentiles', data(sampleResult([]).latencyMs.response)), null);
 });

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { render } from '../../../src/report/data/csv.js';
-import { distinct } from '../../../src/report/layout.js';
+import { visibleText } from '../../../src/common/visible-text.js';
+import { renderDocument } from '../../../src/report/index.js';
 import { makeRunSet } from '../../../src/result/runs/run-set.js';
 import { runOf } from '../../result/runs.js';
 import { sampleResult, spread, timelineOf } from '../../result/sample.js';
 import { SAMPLES } from '../samples.js';
+
+/** @param {import('../../../src/result/document.js').Document} document */
+const rowsOf = async (document) => parse(await renderDocument('csv', document));
 
 /**
  * RFC 4180, by hand and on its own.
@@ -36,12 +39,12 @@ function parse(text) {
   return rows;
 }
 
-test('a row a second, under names with units', () => {
+test('a row a second, under names with units', async () => {
   const groups = [
     { outcome: 'good', service: spread(40, 1, 2), lag: 0.25 },
     { outcome: 'timeout', success: false, service: [5, 6], lag: 0.25 },
   ];
-  const [heading, ...rows] = parse(render(sampleResult(groups, { timeline: timelineOf(groups, 2) })));
+  const [heading, ...rows] = await rowsOf(sampleResult(groups, { timeline: timelineOf(groups, 2) }));
   assert.deepEqual(heading, [
     'second',
     'time_utc',
@@ -63,34 +66,35 @@ test('a row a second, under names with units', () => {
   assert.deepEqual(rows[2].slice(2), ['0', '0', '0', '0', '', '', '', '', '', '0']);
 });
 
-test('what an older result does not say is empty', () => {
-  const [heading, first, last] = parse(render(SAMPLES['closed-loop-issue']));
+test('what an older result does not say is empty', async () => {
+  const [heading, first, last] = await rowsOf(SAMPLES['closed-loop-issue']);
   assert.equal(heading.length, 11);
   assert.deepEqual([first[2], first[7], first[10]], ['', '', '']);
   assert.equal(last[0], '1');
 });
 
-test('without a second there is the heading alone', () => {
-  assert.equal(parse(render({ ...SAMPLES['no-samples'], timeline: [] })).length, 1);
+test('without a second there is the heading alone', async () => {
+  assert.equal((await rowsOf({ ...SAMPLES['no-samples'], timeline: [] })).length, 1);
 });
 
-test('an outcome that is called as a property of every object is counted where it was, and nowhere else', () => {
+test('an outcome that is called as a property of every object is counted where it was, and nowhere else', async () => {
   for (const name of ['constructor', 'toString', '__proto__']) {
     const failures = JSON.parse(`{${JSON.stringify(name)}: 2}`);
     const [row, next] = timelineOf([], 1);
     const timeline = [{ ...row, failed: 2, failures }, next];
-    const [heading, first, second] = parse(render({ ...sampleResult([]), timeline }));
+    const [heading, first, second] = await rowsOf({ ...sampleResult([]), timeline });
     assert.deepEqual([heading[11], first[11], second[11]], [`failed_${name}`, '2', '0']);
   }
 });
 
-test('outcomes that differ in what cannot be seen have columns of their own', () => {
+test('outcomes that differ in what cannot be seen have columns of their own', async () => {
   const failures = { 'a\u0001': 1, 'a\u0002': 2, 'a?': 3 };
-  const [heading, values] = parse(
-    render({ ...sampleResult([]), timeline: [{ ...timelineOf([], 1)[0], failures }] }),
-  );
-  assert.deepEqual(heading.slice(11), ['failed_a\\u{1}', 'failed_a\\u{2}', 'failed_a?']);
-  assert.deepEqual(values.slice(11), ['1', '2', '3']);
+  const [heading, values] = await rowsOf({
+    ...sampleResult([]),
+    timeline: [{ ...timelineOf([], 1)[0], failures }],
+  });
+  assert.deepEqual(heading.slice(11), ['failed_a?', 'failed_a\\u{1}', 'failed_a\\u{2}']);
+  assert.deepEqual(values.slice(11), ['3', '1', '2']);
 });
 
 const anyName = fc.oneof(
@@ -102,21 +106,24 @@ const anyName = fc.oneof(
   fc.constantFrom('constructor', 'hasOwnProperty', 'valueOf'),
 );
 
-test('whatever an outcome is called, its name and count are read back, and nothing else moves', () => {
-  fc.assert(
-    fc.property(fc.uniqueArray(anyName, { maxLength: 5 }), (names) => {
+test('whatever an outcome is called, its name and count are read back, and nothing else moves', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(anyName, { maxLength: 5 }), async (names) => {
       const failures = Object.fromEntries(names.map((name, i) => [name, i + 1]));
       const row = { ...timelineOf([], 1)[0], failures };
-      const [heading, values] = parse(render({ ...sampleResult([]), timeline: [row] }));
+      const [heading, values] = await rowsOf({ ...sampleResult([]), timeline: [row] });
       assert.deepEqual(
         heading.slice(11).map((name, i) => [name, values[11 + i]]),
-        [...names].sort().map((name) => [`failed_${distinct(name)}`, String(failures[name])]),
+        names
+          .map((name) => [visibleText(name), String(failures[name])])
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([name, count]) => [`failed_${name}`, count]),
       );
     }),
   );
 });
 
-test('a set of runs has a row a run, and says which do not count, and what became of each requirement', () => {
+test('a set of runs has a row a run, and says which do not count, and what became of each requirement', async () => {
   const met = /** @type {const} */ ({ text: 'p99<10ms, "all"', verdict: 'met', reason: '' });
   const figures = { actual: 9, limit: 10, unit: /** @type {const} */ ('ms') };
   const runSet = makeRunSet('nightly', [
@@ -124,7 +131,7 @@ test('a set of runs has a row a run, and says which do not count, and what becam
     runOf(2, 1, { requirements: [{ ...met, ...figures, verdict: 'not met' }], interrupted: true }),
     sampleResult([], { counts: { neverSent: 400 } }),
   ]);
-  const [heading, ...rows] = parse(render(runSet));
+  const [heading, ...rows] = await rowsOf(runSet);
   assert.equal(heading.at(-1), 'requirement_p99<10ms, "all"');
   const read = (/** @type {string[]} */ row) => Object.fromEntries(heading.map((name, i) => [name, row[i]]));
   const [first, second, third] = rows.map(read);

@@ -7,7 +7,7 @@ import {
   sumHistograms,
   valueAtShare,
 } from '../../../src/common/histogram.js';
-import { render } from '../../../src/report/data/hlog.js';
+import { renderDocument } from '../../../src/report/index.js';
 import { sampleResult, spread, timelineOf } from '../../result/sample.js';
 import { SAMPLES } from '../samples.js';
 
@@ -16,8 +16,8 @@ import { SAMPLES } from '../samples.js';
 const NO_TAG = 'NO TAG';
 
 /** @param {Result} result */
-function read(result) {
-  const reader = new HistogramLogReader(render(result));
+async function read(result) {
+  const reader = new HistogramLogReader(await renderDocument('hlog', result));
   const intervals = [];
   for (let next = reader.nextIntervalHistogram(); next !== null; next = reader.nextIntervalHistogram()) {
     intervals.push(next);
@@ -26,8 +26,8 @@ function read(result) {
 }
 
 for (const [name, result] of Object.entries(SAMPLES)) {
-  test(`the log of ${name}: untagged intervals add up to the response times, tagged ones are the others`, () => {
-    const intervals = read(result);
+  test(`the log of ${name}: untagged intervals add up to the response times, tagged ones are the others`, async () => {
+    const intervals = await read(result);
     const { response, service, sendLag } = result.latencyMs;
     for (const [tag, { count, histogram }] of /** @type {const} */ ([
       [NO_TAG, response],
@@ -46,8 +46,8 @@ for (const [name, result] of Object.entries(SAMPLES)) {
     }
   });
 
-  test(`the lines of the log of ${name} are as HistogramLogReader wants them`, () => {
-    const lines = render(result).split('\n');
+  test(`the lines of the log of ${name} are as HistogramLogReader wants them`, async () => {
+    const lines = (await renderDocument('hlog', result)).split('\n');
     assert.equal(lines.pop(), '');
     const first = lines.findIndex((line) => !line.startsWith('#'));
     assert.equal(lines[1], '#[Histogram log format version 1.3]');
@@ -69,9 +69,9 @@ for (const [name, result] of Object.entries(SAMPLES)) {
   });
 }
 
-test('seconds are at their times, whole seconds long', () => {
+test('seconds are at their times, whole seconds long', async () => {
   const groups = [{ outcome: 'good', service: spread(40, 1, 2) }];
-  const intervals = read(sampleResult(groups, { timeline: timelineOf(groups, 2) }));
+  const intervals = await read(sampleResult(groups, { timeline: timelineOf(groups, 2) }));
   const seconds = intervals.filter(({ tag }) => tag === NO_TAG);
   const start = Date.parse('2026-01-02T03:04:05.678Z');
   assert.deepEqual(
@@ -88,26 +88,29 @@ test('seconds are at their times, whole seconds long', () => {
   );
 });
 
-test('of an older result, without histograms by the second, the whole run is one interval', () => {
-  const [, , whole, ...more] = read(SAMPLES['closed-loop-issue']);
+test('of an older result, without histograms by the second, the whole run is one interval', async () => {
+  const [, , whole, ...more] = await read(SAMPLES['closed-loop-issue']);
   assert.equal(more.length, 0);
   assert.equal(whole.totalCount, 13_589);
   assert.equal(Math.round(whole.endTimeStampMsec - whole.startTimeStampMsec), 20_000);
 });
 
-test('requests that were never sent are an interval behind the last second, and the log says so', () => {
-  assert.equal(read(SAMPLES.backlog).at(-1)?.totalCount, 60);
-  assert.match(render(SAMPLES.backlog), /^#The last interval is no second of the run: 60 requests, /m);
+test('requests that were never sent are an interval behind the last second, and the log says so', async () => {
+  assert.equal((await read(SAMPLES.backlog)).at(-1)?.totalCount, 60);
+  assert.match(
+    await renderDocument('hlog', SAMPLES.backlog),
+    /^#The last interval is no second of the run: 60 requests, /m,
+  );
 });
 
-test('seconds that share a histogram are one interval, as long as they are', () => {
+test('seconds that share a histogram are one interval, as long as they are', async () => {
   const groups = [{ outcome: 'good', service: spread(4, 1, 2) }];
   const [row] = timelineOf(groups, 1);
   const none = { second: 0, sent: 0, succeeded: 0, failed: 0, p50: null, p99: null, max: null };
   const timeline = Array.from({ length: 3610 }, (_, second) => ({ ...none, second, histogram: null }));
   Object.assign(timeline[3602], { ...row, second: 3602, histogram: null });
   Object.assign(timeline[3609], { histogram: row.histogram, histogramSeconds: 10 });
-  const intervals = render(sampleResult(groups, { timeline }))
+  const intervals = (await renderDocument('hlog', sampleResult(groups, { timeline })))
     .split('\n')
     .filter((line) => /^\d/.test(line));
   assert.equal(intervals.length, 3601);

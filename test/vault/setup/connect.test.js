@@ -59,7 +59,7 @@ describe('a target that does not answer', () => {
         code: 'no_answer',
         exitCode: 2,
         remedy:
-          'Look at the load and the log of the server, or raise VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT).',
+          'Check the load and the log of the server, or raise VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT).',
       });
     });
   }

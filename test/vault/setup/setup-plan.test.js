@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { targetError } from '../../../src/common/errors.js';
-import { waitUntilReady } from '../../../src/vault/own-mount.js';
-import { policyText } from '../../../src/vault/setup/setup.js';
-import { fullPath, planSetup } from '../../../src/vault/setup/setup-plan.js';
+import { untilReady } from '../../../src/vault/own-mount.js';
+import { fullPath, planSetup, policyText } from '../../../src/vault/setup/setup-plan.js';
 
 /** @type {[string, string][]} what is wrong with it, name */
 const BAD_NAMES = [
@@ -74,7 +73,7 @@ describe('a mount that is not ready yet', () => {
       if (answer instanceof Error) throw answer;
       return answer;
     };
-    assert.equal(await waitUntilReady(ask, async (ms) => void pauses.push(ms)), 'ready');
+    assert.equal(await untilReady(ask, undefined, async (ms) => void pauses.push(ms)), 'ready');
     assert.deepEqual(pauses, [100, 100]);
   });
 
@@ -85,12 +84,12 @@ describe('a mount that is not ready yet', () => {
       throw error;
     };
     await assert.rejects(
-      waitUntilReady(ask(early()), async () => {}),
+      untilReady(ask(early()), undefined, async () => {}),
       /Upgrading/,
     );
     assert.equal(asked, 50);
     await assert.rejects(
-      waitUntilReady(ask(targetError('vault_bad_request', 'no')), async () => {}),
+      untilReady(ask(targetError('vault_bad_request', 'no')), undefined, async () => {}),
       /no/,
     );
     assert.equal(asked, 51);

@@ -1,13 +1,12 @@
 /** `setup` on a Vault that is not there: what it makes, leaves and refuses, and what is left when any call fails. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { targetError } from '../../../src/common/errors.js';
+import { PkiLoadError, targetError } from '../../../src/common/errors.js';
 import { setUp } from '../../../src/vault/setup/setup.js';
 import { planSetup, readSetupOptions } from '../../../src/vault/setup/setup-plan.js';
 import { takeAway, tearDown } from '../../../src/vault/setup/teardown.js';
 import { fakeVault } from './fake-vault.js';
 
-/** @import { PkiLoadError } from '../../../src/common/errors.js' */
 /** @import { Item, SetupReport } from '../../../src/vault/setup/setup.js' */
 /** @import { TeardownReport } from '../../../src/vault/setup/teardown.js' */
 
@@ -394,6 +393,59 @@ describe('a mount whose answer never came', () => {
   });
 });
 
+describe('whatever a server answers to setup and teardown, they end or refuse with a code:', () => {
+  const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+  const values = [undefined, null, -1, 'x', '\u001b[31m', true, [null], {}, { a: 1 }, deep];
+  const name = 'vault-pki-load';
+  /** @type {[string, string[]][]} path, fields */
+  const FIELDS = [
+    ['sys/mounts', [`${name}-int/`, `${name}-int/ type`, `${name}-int/ description`]],
+    ['sys/auth', [`${name}-approle/`, `${name}-approle/ type`, `${name}-approle/ description`]],
+    [`sys/policies/acl/${name}`, ['policy']],
+    [`${name}-int/config/issuers`, ['default']],
+    [`${name}-int/cert/ca`, ['certificate']],
+    [`${name}-int/config/urls`, ['ocsp_servers']],
+    [`${name}-int/config/crl`, ['auto_rebuild']],
+    ['sys/capabilities-self', [`sys/policies/acl/${name}`]],
+  ];
+  for (const [path, fields] of FIELDS) {
+    test(path, async () => {
+      for (const field of ['', ...fields]) {
+        for (const value of values) await answerWith(path, field, value);
+      }
+    });
+  }
+
+  /** @param {string} path @param {string} field empty: all @param {any} value */
+  async function answerWith(path, field, value) {
+    const vault = fakeVault();
+    await setUp(vault.client, ALL, silent);
+    const change = (/** @type {any} */ answer) => {
+      // The client itself refuses data of other types.
+      if (field === '')
+        return { ...answer, data: value !== null && typeof value === 'object' ? value : null };
+      const [first, second] = field.split(' ');
+      const inner = second === undefined ? value : { ...answer.data?.[first], [second]: value };
+      return { ...answer, data: { ...answer.data, [first]: inner } };
+    };
+    const { client } = vault;
+    const changed = {
+      ...client,
+      read: async (/** @type {string} */ at) =>
+        at === path ? change(await client.read(at)) : client.read(at),
+      write: async (/** @type {string} */ at, /** @type {any} */ data) =>
+        at === path ? change(await client.write(at, data)) : client.write(at, data),
+    };
+    const say = (/** @type {string} */ text) => assert.doesNotMatch(text, /\p{Cc}/u);
+    for (const run of [() => setUp(changed, ALL, say), () => takeAway(changed, name, say)]) {
+      await run().catch((/** @type {any} */ error) => {
+        assert.ok(error instanceof PkiLoadError, `${path} ${field}: ${error.stack}`);
+        assert.doesNotMatch(error.full, /\p{Cc}/u);
+      });
+    }
+  }
+});
+
 describe('teardown', () => {
   /** @param {TeardownReport} report */
   const paths = ({ gone, left }) => ({
@@ -449,6 +501,55 @@ describe('teardown', () => {
     assert.equal(vault.policies.has('vault-pki-load'), false);
     vault.fault.every = () => false;
     assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
+  });
+
+  describe('what a killed run left', () => {
+    const own = 'made by vault-pki-load for a test, and to be taken away by it';
+    const prepare = () => {
+      const vault = fakeVault();
+      vault.own('auth', 'vault-pki-load-approle-00ff', 'approle', own);
+      vault.own('mounts', 'vault-pki-load-kv-12ab', 'kv', own);
+      vault.own('mounts', 'vault-pki-load-kv-theirs', 'kv', 'ours');
+      vault.own('mounts', 'their-kv', 'kv', own);
+      return vault;
+    };
+
+    test('is removed, and said; what lacks the mark or the name is not', async () => {
+      const vault = prepare();
+      await setUp(vault.client, ALL, silent);
+      /** @type {string[]} */
+      const said = [];
+      const report = await takeAway(vault.client, 'vault-pki-load', (text) => said.push(text));
+      assert.deepEqual(paths(report).left, []);
+      assert.deepEqual(paths(report).gone.slice(-2), [
+        'vault-pki-load-kv-12ab',
+        'auth/vault-pki-load-approle-00ff',
+      ]);
+      assert.match(
+        String(said.at(-1)),
+        /^Removed auth\/vault-pki-load-approle-00ff \(approle\), which a run made for itself and did not remove\.$/,
+      );
+      assert.deepEqual(
+        [...vault.mounted.mounts.keys()],
+        ['cubbyhole', 'vault-pki-load-kv-theirs', 'their-kv'],
+      );
+      assert.deepEqual([...vault.mounted.auth.keys()], ['token']);
+    });
+
+    test('that cannot be removed is named, and the rest is removed', async () => {
+      const vault = prepare();
+      vault.fault.every = (call) => call === 'DELETE sys/mounts/vault-pki-load-kv-12ab';
+      const report = await takeAway(vault.client, 'vault-pki-load', silent);
+      assert.deepEqual(paths(report).left, ['vault-pki-load-kv-12ab']);
+      assert.equal(vault.mounted.auth.has('vault-pki-load-approle-00ff'), false);
+    });
+
+    test('stays where a scenario removes its own set-up: another run may use it', async () => {
+      const vault = prepare();
+      const before = vault.state();
+      assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
+      assert.deepEqual(vault.state(), before);
+    });
   });
 
   test('of nothing is nothing', async () => {

@@ -1,0 +1,126 @@
+/** One node's OCSP responder, queried over as many connections as queries are in flight; responses are checked as RFC 6960, 3.2 demands. */
+import { createConnection } from '../../http/connection.js';
+import { parseTargetUrl } from '../../http/request.js';
+import { refusal } from '../../operations/outcomes.js';
+import { apiPath } from '../../operations/request-parts.js';
+import { createOcspChecker, isOcspStatus } from '../../pki/ocsp-check.js';
+import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
+/** @import { Connection } from '../../http/exchange.js' */
+/** @import { Tls } from '../../http/tls.js' */
+/** @import { OcspChecker, OcspVerdict } from '../../pki/ocsp-check.js' */
+
+/** @typedef {{body: Buffer, certId: {raw: Uint8Array}, checker: OcspChecker}} Query about one certificate; `body`: DER; `checker`: of its issuer */
+/** @typedef {{outcome: string, sentMs: number | null, arrivedMs: number}} Reply `outcome`: `good`, `revoked`, `unknown` or the failure; `sentMs`:
+ *   null where the query was never sent */
+/**
+ * @typedef {object} Clock
+ * @property {() => number} now ms, monotonic
+ * @property {(callback: () => void, ms: number) => any} setTimer
+ * @property {(timer: any) => void} clearTimer
+ */
+/** @typedef {ReturnType<typeof createResponder>} Responder */
+
+/**
+ * @param {object} options
+ * @param {string} options.url of the node
+ * @param {string} options.mount
+ * @param {string | null} options.namespace
+ * @param {Tls} options.tls
+ * @param {number} options.timeoutMs of one query, connecting included
+ * @param {Clock} options.clock
+ * @param {typeof createConnection} [options.connect]
+ */
+export function createResponder({
+  url,
+  mount,
+  namespace,
+  tls,
+  timeoutMs,
+  clock,
+  connect = createConnection,
+}) {
+  const { origin, basePath } = parseTargetUrl(url, '--node');
+  const path = apiPath(basePath, mount, 'ocsp');
+  const headers = {
+    accept: 'application/ocsp-response',
+    'content-type': 'application/ocsp-request',
+    ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
+  };
+  /** @type {Connection[]} */
+  const all = [];
+  /** @type {Connection[]} */
+  const free = [];
+  /** Each ends a query in flight. @type {Set<() => void>} */
+  const inFlight = new Set();
+
+  function open() {
+    const connection = connect({ origin, tls });
+    all.push(connection);
+    return connection;
+  }
+
+  return {
+    /** Sends at once: there is always a connection. @param {Query} query @param {(reply: Reply) => void} onReply */
+    query({ body, certId, checker }, onReply) {
+      const connection = free.pop() ?? open();
+      /** @type {number | null} */
+      let sentMs = null;
+      const finish = (/** @type {string} */ outcome, arrivedMs = clock.now()) => {
+        clock.clearTimer(timer);
+        inFlight.delete(cutOff);
+        free.push(connection);
+        onReply({ outcome, sentMs, arrivedMs });
+      };
+      const giveUp = (/** @type {string} */ outcome) => {
+        connection.abort();
+        finish(outcome);
+      };
+      const cutOff = () => giveUp('aborted');
+      const timer = clock.setTimer(() => giveUp('timeout'), timeoutMs);
+      inFlight.add(cutOff);
+      connection.send(
+        { method: 'POST', path, headers, body },
+        {
+          onSent() {
+            sentMs = clock.now();
+          },
+          onAnswer(status, bytes) {
+            const arrivedMs = clock.now();
+            const verdict = checker.check(bytes, { certId, nonce: null, nowMs: Date.now() });
+            finish(outcomeOf(status, verdict), arrivedMs);
+          },
+          onFailure: (outcome) => finish(outcome),
+        },
+      );
+    },
+    /** Queries in flight end as `aborted`. */
+    async close() {
+      for (const cutOff of [...inFlight]) cutOff();
+      await Promise.all(all.map((connection) => connection.close()));
+    },
+  };
+}
+
+/**
+ * RFC 6960 lets errors come with any HTTP status, so a body that is an OCSP response counts before the HTTP status does; but only
+ * with HTTP 2xx does it report the status of a certificate.
+ * @param {number} status of HTTP @param {OcspVerdict} verdict
+ */
+export function outcomeOf(status, verdict) {
+  if (status >= 200 && status < 300) return verdict;
+  return verdict === 'not_ocsp' || isOcspStatus(verdict) ? refusal(status).outcome : verdict;
+}
+
+/** Builds queries about the certificates of few issuers. */
+export function createQueryBuilder() {
+  /** @type {Map<string, OcspChecker>} by the issuer's certificate */
+  const checkers = new Map();
+  /** @param {{der: Uint8Array}} issuer @param {Uint8Array} serial INTEGER contents @returns {Promise<Query>} */
+  return async ({ der }, serial) => {
+    const key = Buffer.from(der).toString('latin1');
+    const checker = checkers.get(key) ?? createOcspChecker({ issuerDer: der });
+    checkers.set(key, checker);
+    const certId = await createCertId({ issuerDer: der, serial, hash: 'sha1' });
+    return { body: await buildOcspRequest({ certId }), certId, checker };
+  };
+}

@@ -1,0 +1,50 @@
+/** The sender's end of the pacing thread, which wakes it for every arrival: the sender's own thread need not spin. */
+import { startThread } from '../thread.js';
+
+/** @import { LoadPlan } from '../../plan/load.js' */
+/** @import { ShardInput } from '../shard.js' */
+
+/** @typedef {Awaited<ReturnType<typeof startPacingThread>>} PacingThread */
+
+/** Shared by both threads: two Int32 flags, and time zero as a BigInt64. */
+const CONTROL_BYTES = 16;
+/** Int32: a wake-up is on its way. */
+export const UNDER_WAY = 0;
+/** Int32: time zero is known. */
+export const STARTED = 1;
+/** BigInt64: time zero, `process.hrtime.bigint()`. */
+export const ORIGIN = 1;
+
+/**
+ * Starts the thread; it waits for time zero.
+ * @param {Pick<ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
+ * @param {boolean} spins the last hundredths of a millisecond of a wait, where gaps are wide enough
+ * @param {LoadPlan | null} warmUpLoad paced before this resolves, for a few tenths of a second
+ */
+export async function startPacingThread({ plan: { load }, shard, shards }, spins, warmUpLoad) {
+  const control = new SharedArrayBuffer(CONTROL_BYTES);
+  const flags = new Int32Array(control);
+  let onWake = () => {};
+  const thread = startThread('pacing', new URL('./pacing-worker.js', import.meta.url), {
+    data: { load, shard, shards, spins, warmUpLoad, control },
+    onSignal() {
+      Atomics.store(flags, UNDER_WAY, 0);
+      onWake();
+    },
+  });
+  await thread.first('ready');
+  return {
+    failed: thread.failed,
+    stop: thread.stop,
+    /** @param {bigint} originNs */
+    start(originNs) {
+      new BigInt64Array(control)[ORIGIN] = originNs;
+      Atomics.store(flags, STARTED, 1);
+      Atomics.notify(flags, STARTED);
+    },
+    /** @param {() => void} call when an arrival is due */
+    onWake(call) {
+      onWake = call;
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/** A thread of this process: how one is started and stopped, and what it posts: `{type, value}`, or the signal `null`. */
+import { Worker } from 'node:worker_threads';
+import { unpackError } from '../common/errors.js';
+
+/** @import { MessagePort } from 'node:worker_threads' */
+
+/** @typedef {ReturnType<typeof startThread>} Thread */
+/** @typedef {{promise: Promise<any>, resolve: (value: any) => void, reject: (reason: unknown) => void}} Reply */
+
+/**
+ * In MiB, for threads beside the sender: their garbage is dead at once, but V8 lets a young generation grow to 48 before it
+ * collects; with 6 the recorder is as fast.
+ */
+export const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6 });
+
+/**
+ * @param {string} name for the error of a thread that ends too early
+ * @param {URL} file
+ * @param {object} options
+ * @param {any} options.data
+ * @param {(MessagePort | null)[]} [options.transfer] the thread takes these ports out of `data`
+ * @param {{maxYoungGenerationSizeMb?: number}} [options.limits]
+ * @param {Record<string, (value: any) => void>} [options.on] types that come more than once
+ * @param {() => void} [options.onSignal]
+ */
+export function startThread(
+  name,
+  file,
+  { data, transfer = [], limits = HELPER_LIMITS, on = {}, onSignal = () => {} },
+) {
+  const worker = new Worker(file, {
+    workerData: data,
+    transferList: transfer.filter((port) => port !== null),
+    resourceLimits: limits,
+  });
+  /** @type {Map<string, Reply>} */
+  const replies = new Map();
+  const failure = createReply();
+  /** @type {unknown} */
+  let end = null;
+
+  /** @param {string} type */
+  function replyOf(type) {
+    const reply = replies.get(type) ?? createReply();
+    replies.set(type, reply);
+    if (end !== null) reply.reject(end);
+    return reply;
+  }
+  /** @param {unknown} error */
+  function fail(error) {
+    end ??= error;
+    for (const reply of replies.values()) reply.reject(end);
+  }
+
+  worker.on('message', (message) => {
+    if (message === null) return onSignal();
+    const { type, value } = message;
+    (on[type] ?? replyOf(type).resolve)(value);
+  });
+  worker.on('error', (thrown) => {
+    fail(unpackError(thrown));
+    failure.reject(end);
+  });
+  worker.on('exit', (code) => {
+    fail(new Error(`The ${name} thread ended before its work was done (exit code ${code}).`));
+    if (code !== 0) failure.reject(end);
+  });
+  return {
+    /** @type {(message: unknown) => void} */
+    post: (message) => worker.postMessage(message),
+    /** @type {(type: string) => Promise<any>} value of the first message of that type; rejects when the thread ends without one */
+    first: (type) => replyOf(type).promise,
+    /** Rejects when the thread fails, and when it is stopped. */
+    failed: /** @type {Promise<never>} */ (failure.promise),
+    hasEnded: () => end !== null,
+    async stop() {
+      await worker.terminate();
+    },
+  };
+}
+
+/** @returns {Reply} whose rejection need not be handled */
+function createReply() {
+  /** @type {any} */
+  const reply = {};
+  reply.promise = new Promise((resolve, reject) => Object.assign(reply, { resolve, reject }));
+  reply.promise.catch(() => {});
+  return reply;
+}

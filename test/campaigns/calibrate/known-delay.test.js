@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRecording, startAlarmThread } from '../../../src/campaigns/calibrate/known-delay.js';
+import { createClock } from '../../../src/engine/clock.js';
+
+/** @import { Worker } from 'node:worker_threads' */
+
+test('many more requests than it has room for at first, answered in any order, some never', () => {
+  const recording = createRecording();
+  const count = 20_000;
+  for (let i = 0; i < count; i++) assert.equal(recording.arrived(i), i);
+  for (let i = count - 1; i >= 0; i--) if (i % 7 !== 0) recording.answered(i, i + 0.5);
+  const { arrivedMs, answeredMs } = recording.taken();
+  assert.deepEqual([arrivedMs.length, answeredMs.length], [count, count]);
+  for (let i = 0; i < count; i++) {
+    assert.deepEqual([arrivedMs[i], answeredMs[i]], [i, i % 7 === 0 ? Number.NaN : i + 0.5]);
+  }
+});
+
+test('what was taken does not change afterwards', () => {
+  const recording = createRecording();
+  recording.arrived(1);
+  const { answeredMs } = recording.taken();
+  recording.answered(0, 2);
+  assert.deepEqual([...answeredMs], [Number.NaN]);
+});
+
+/** The alarm of a calibration's target: never early, never missed, asleep while nothing is set, and its death is said. */
+
+/** @param {{after: (fn: () => Promise<void>) => void}} context */
+async function start(context) {
+  const originNs = process.hrtime.bigint();
+  const alarm = await startAlarmThread(originNs, () => assert.fail('the thread ended'));
+  context.after(() => alarm.stop());
+  const clock = createClock(originNs);
+  return {
+    alarm,
+    clock,
+    /** @param {number} atMs @returns {Promise<number>} when it rang */
+    ring: (atMs) => new Promise((resolve) => alarm.set(atMs, () => resolve(clock()))),
+  };
+}
+
+test('thousands of times, past, now and soon, set as soon as the last one rang or a little later', {
+  timeout: 120_000,
+}, async (t) => {
+  const { clock, ring } = await start(t);
+  for (let i = 0; i < 6000; i++) {
+    const at = clock() + ((i % 7) - 2) * 0.01;
+    assert.ok((await ring(at)) >= at);
+    // The thread is about to sleep, or has just done so: anywhere in the first 30 microseconds.
+    const until = clock() + (i % 31) / 1000;
+    while (clock() < until);
+  }
+});
+
+test('a second time before the first is over is a fault', async (t) => {
+  const { alarm, clock } = await start(t);
+  alarm.set(clock() + 60_000, () => {});
+  assert.throws(() => alarm.set(clock(), () => {}), /set already/);
+});
+
+/** The worker thread that is started next. @returns {Promise<Worker>} */
+const nextWorker = () => new Promise((resolve) => process.once('worker', resolve));
+
+test('a thread that dies is said, once; one that is stopped is not', async () => {
+  for (const [stop, said] of /** @type {const} */ ([
+    [false, 1],
+    [true, 0],
+  ])) {
+    let deaths = 0;
+    const started = nextWorker();
+    const alarm = await startAlarmThread(0n, () => deaths++);
+    const worker = await started;
+    await (stop ? alarm.stop() : worker.terminate());
+    assert.equal(deaths, said);
+    await alarm.stop();
+    assert.equal(deaths, said);
+  }
+});
+
+test('it takes no CPU while nothing is set, nor while it waits', async (t) => {
+  const { alarm, clock, ring } = await start(t);
+  await ring(clock());
+  for (const setIt of [() => {}, () => alarm.set(clock() + 60_000, () => {})]) {
+    setIt();
+    const before = process.cpuUsage();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 150_000, `${user + system} µs of 300,000`);
+  }
+});

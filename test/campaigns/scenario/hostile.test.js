@@ -1,0 +1,223 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of scenarios
+/** Scenario files that are meant to hang, to exhaust memory, to crash, to deceive or to steal: each is refused, with its place. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readScenario } from '../../../src/campaigns/scenario/read.js';
+import { stepsOf } from '../../../src/campaigns/scenario/scenario-steps.js';
+import { PkiLoadError } from '../../../src/common/errors.js';
+import { runCli, scratch } from '../../cli/support.js';
+import { HEAD, readAndPlan } from './read.js';
+
+const DEEP = /^s\.yaml: The values are nested too deeply\. Write the file without so many levels\.$/;
+const LONG = /^s\.yaml: The file has more than 100000 characters\. Use report to read a result\.$/;
+const bomb = (/** @type {string} */ open, /** @type {string} */ close) =>
+  Array.from(
+    { length: 9 },
+    (_, i) => `a${i}: &a${i} ${open}${i === 0 ? 'x' : Array(9).fill(`*a${i - 1}`)}${close}`,
+  );
+
+/** @type {[what: string, text: string, message: RegExp, env?: Record<string, string>][]} */
+const HOSTILE = [
+  ['100,000 levels of JSON', '['.repeat(100_001), LONG],
+  ['as many levels as fit', `${'['.repeat(49_990)}${']'.repeat(49_990)}`, DEEP],
+  ['groups in groups', `{"a":${'{"a":'.repeat(15_000)}1${'}'.repeat(15_001)}`, DEEP],
+  ['lists in lists, in YAML', '- '.repeat(49_000), DEEP],
+  [
+    '1,000 levels, which the parser takes',
+    `name: n\nmix: ${'['.repeat(1000)}${']'.repeat(1000)}\n`,
+    /^s\.yaml:(?:1:1:)? The values are nested too deeply/,
+  ],
+  ['10 MB', `name: ${'x'.repeat(10_000_000)}`, LONG],
+  ['an alias bomb of lists', bomb('[', ']').join('\n'), /^s\.yaml:2:\d+: The aliases expand to too much\./],
+  [
+    'aliases in each other',
+    'a: &a [*b]\nb: &b [*a]\n',
+    /^s\.yaml:1:8: There is no anchor for the alias \*b\./,
+  ],
+  [
+    'an alias in itself',
+    'name: n\nmix: &a [*a, *a, *a]\n',
+    /^s\.yaml:2:10: The values are nested too deeply, or/,
+  ],
+  ['12,000 keys', Array.from({ length: 12_000 }, (_, i) => `k${i}:`).join('\n'), /is not known here/],
+  [
+    'a number of 90,000 digits',
+    `${HEAD}load: {rate: ${'9'.repeat(90_000)}}\n`,
+    /load\.rate: is Infinity, not a fin/,
+  ],
+  [
+    'a huge weight',
+    'name: n\nmix: [{operation: issue, weight: 1e308}]\n',
+    /weight: is 1e\+308; it must be at most/,
+  ],
+  [
+    'a huge seed',
+    `${HEAD}load: {seed: 99999999999999999999}\n`,
+    /3:14: load\.seed: is "100000000000000000000", /,
+  ],
+  ['__proto__', `${HEAD}load: {__proto__: {rate: 5}}\n`, /^s\.yaml:3:8: load\.__proto__: cannot be a key\./],
+  [
+    '__proto__ in JSON options',
+    '{"name": "n", "mix": [{"operation": "issue", "options": {"__proto__": {"cn": "x"}}}]}',
+    /mix\[0\]\.options\.__proto__: cannot be a key\./,
+  ],
+  [
+    'variables in a circle',
+    `env: ['A=\${B}', 'B=\${A}']\n${HEAD}target: {namespace: '\${A}'}\n`,
+    /^s\.yaml:1:7: env\[0\] \(\$\{B\}\): the default of A cannot refer to a variable\. Write its value\.$/,
+  ],
+  [
+    'a variable in all places',
+    `env: [A]\n${HEAD}description: '${'${A}'.repeat(20_000)}'\n`,
+    /description \(.*\): the variables have more than 1000000 characters\./,
+    { A: 'x'.repeat(10_000) },
+  ],
+  [
+    'references without an end',
+    `${HEAD}description: '${'${'.repeat(40_000)}'\n`,
+    /has 80000 characters; the limit is/,
+  ],
+  [
+    'an address of slashes',
+    `${HEAD}target: {url: 'http://x${'/'.repeat(90_000)}x'}\n`,
+    /3:15: target\.url: has 9\d+ ch/,
+  ],
+  [
+    'the longest address of slashes',
+    `${HEAD}target: {mount: 'x${'/'.repeat(19_000)}x'}\n`,
+    /target\.mount: /,
+  ],
+  ['the longest requirement', `${HEAD}require: 'p${'9'.repeat(19_000)}<'\n`, /3:10: require: Requirement "/],
+  [
+    'spaces for a number',
+    `${HEAD}load: {duration: '1${' '.repeat(19_000)}x'}\n`,
+    /load\.duration: is "1 +", which is/,
+  ],
+  [
+    'an escape sequence in a name',
+    'name: "n\\e[2J"\nmix: [{operation: issue}]\n',
+    /1:7: name: holds the .* \\u\{1b\}\./,
+  ],
+  [
+    'a C1 control',
+    `${HEAD}description: "a\u009b31mb"\n`,
+    /description: holds the invisible character \\u\{9b\}\./,
+  ],
+  [
+    'text that runs backwards',
+    `${HEAD}out: ["a\u202enosj.json"]\n`,
+    /out\[0\]: holds .* \\u\{202e\}\. Remove it\.$/,
+  ],
+  [
+    'an escape in a key',
+    `${HEAD}"\\e[31mload": 1\n`,
+    /^s\.yaml:3:1: "\\u001b\[31mload": is not known here\./,
+  ],
+  ['a C1 control in a key', `${HEAD}"a\u009bb": 1\n`, /^s\.yaml:3:1: "a\\u\{9b\}b": is not known here\./],
+  [
+    'an escape in an operation',
+    'name: n\nmix: [{operation: "\\e]0;x\\a"}]\n',
+    /operation: holds .* \\u\{1b\}\./,
+  ],
+  [
+    'an escape in a variable',
+    `env: [A]\n${HEAD}target: {namespace: '\${A}'}\n`,
+    /target\.namespace \(\$\{A\}\): holds the invisible character \\u\{1b\}\./,
+    { A: '\u001b[2J' },
+  ],
+];
+
+describe('refused, in words and soon:', () => {
+  for (const [what, text, message, env] of HOSTILE) {
+    test(what, { timeout: 20_000 }, () =>
+      assert.rejects(
+        () => readAndPlan(text, { env }),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError, String(/** @type {Error} */ (error).stack).slice(0, 2000));
+          assert.equal(error.code, 'bad_scenario');
+          assert.match(error.full, message);
+          assert.doesNotMatch(error.full, /[^\P{Cc}]|\p{Bidi_Control}/u);
+          assert.ok(error.full.length < 2000);
+          return true;
+        },
+      ),
+    );
+  }
+});
+
+test('the name of a file cannot give orders to a terminal', async () => {
+  await assert.rejects(
+    () => readAndPlan('name: n\n', { file: 'a\u001b[2J\u202e.yaml' }),
+    /^PkiLoadError: a\\u\{1b\}\[2J\\u\{202e\}\.yaml:1:1: /,
+  );
+});
+
+test('a file without an end is read no further than a scenario can go', async () => {
+  const { code, stderr } = await runCli(['run', '/dev/zero', '--dry-run']);
+  assert.deepEqual(
+    [code, stderr.includes('/dev/zero: The file has more than 100000 characters.')],
+    [1, true],
+  );
+});
+
+describe('the environment', () => {
+  const TEXT = `env: [HOST=h, RATE]\n${HEAD}load: {rate: '\${RATE}'}\ntargets:\n  - {name: a, url: 'http://\${HOST}', token-env: SOME_KEY}\n  - {name: b, url: 'http://\${HOST}'}\n`;
+
+  test('its variables are named, with the places that their values go to', async () => {
+    const { reads } = await readScenario(TEXT, 's.yaml', { RATE: '5' });
+    assert.deepEqual(
+      [...reads],
+      [
+        ['RATE', ['load.rate']],
+        ['HOST', ['targets[0].url', 'targets[1].url']],
+        ['SOME_KEY', ['token-env']],
+      ],
+    );
+  });
+
+  test('a token of another program is not sent to a target, unless the user allows it', async (t) => {
+    t.after(() => delete process.env.SOME_KEY);
+    process.env.SOME_KEY = 'not-yours';
+    const scenario = await readScenario(TEXT, 's.yaml', { RATE: '5' });
+    await assert.rejects(
+      () => stepsOf(scenario, {}, { pauseMs: 0 }),
+      /^PkiLoadError: s\.yaml:6:49: targets\[0\]\.token-env: would send the value of SOME_KEY to the target as a token/,
+    );
+    await assert.rejects(() => stepsOf(scenario, {}, { pauseMs: 0, allowEnv: ['OTHER'] }), /SOME_KEY/);
+    const [first] = await stepsOf(scenario, {}, { pauseMs: 0, allowEnv: ['SOME_KEY'] });
+    assert.equal(first.token, 'not-yours');
+    await stepsOf(scenario, { dev: true }, { pauseMs: 0 });
+  });
+
+  for (const name of ['VAULT_A', 'BAO_B', 'OPENBAO_C']) {
+    test(`${name} is a token of Vault`, async (t) => {
+      t.after(() => delete process.env[name]);
+      process.env[name] = 'mine';
+      const scenario = await readScenario(`${HEAD}target: {token-env: ${name}}\n`, 's.yaml', {});
+      assert.equal((await stepsOf(scenario, {}, { pauseMs: 0 }))[0].token, 'mine');
+    });
+  }
+
+  test('the command refuses it, and a dry run names all that is read', async (t) => {
+    const file = scratch(t)(
+      's.yaml',
+      `env: [N=5]\n${HEAD}load: {rate: '\${N}'}\ntarget: {token-env: AWS_SECRET_ACCESS_KEY}\n`,
+    );
+    const env = { AWS_SECRET_ACCESS_KEY: 'their-secret' };
+    const refused = await runCli(['run', file, '--dry-run'], { env });
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /s\.yaml:5:21: target\.token-env: would send .* --allow-env AWS_SECRET_ACCESS_KEY\.\n$/,
+    );
+    const allowed = await runCli(['run', file, '--dry-run', '--allow-env', 'AWS_SECRET_ACCESS_KEY'], { env });
+    assert.deepEqual([allowed.code, allowed.stderr], [0, '']);
+    assert.match(allowed.stdout, /^Reads {9}N: load\.rate\n {14}AWS_SECRET_ACCESS_KEY: the token$/m);
+    assert.doesNotMatch(allowed.stdout, /their-secret/);
+    const run = await runCli(['run', file, '--dev', '--duration', '0.1', '--cold-start'], { env });
+    assert.match(
+      run.stderr,
+      /^Environment variables that the scenario reads: N: load\.rate; AWS_SECRET_ACCESS_KEY: the token\.\n/,
+    );
+  });
+});

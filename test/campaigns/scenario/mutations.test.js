@@ -1,0 +1,3 @@
+import { testMutations } from './mutations.js';
+
+testMutations(2000);

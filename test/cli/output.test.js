@@ -1,0 +1,40 @@
+/** Pipes as `--out`: without a reader, with one that reads nothing, with one that comes later. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeDevice } from '../../src/cli/output.js';
+import { scratch } from './support.js';
+
+/** @import { TestContext } from 'node:test' */
+
+/** @param {TestContext} t */
+function makePipe(t) {
+  const path = scratch(t)('pipe');
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
+describe('a pipe', () => {
+  test('without a reader is given up', async (t) => {
+    await assert.rejects(writeDevice(makePipe(t), 'text', 200), { code: 'ENXIO' });
+  });
+
+  test('with a reader that reads nothing is given up', async (t) => {
+    const path = makePipe(t);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    t.after(() => closeSync(reader));
+    await assert.rejects(writeDevice(path, 'x'.repeat(1e6), 200), { code: 'EAGAIN' });
+  });
+
+  test('is written as a whole, also to a reader that starts later', async (t) => {
+    const path = makePipe(t);
+    const text = 'y'.repeat(1e6);
+    const writing = writeDevice(path, text);
+    await sleep(100);
+    const [read] = await Promise.all([readFile(path, 'utf8'), writing]);
+    assert.equal(read, text);
+  });
+});

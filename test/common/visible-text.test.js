@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { visibleText } from '../../src/common/visible-text.js';
+
+/** @type {[string, string, string][]} what, in, out */
+const TABLE = [
+  ['plain text, accents, other scripts and emoji', 'Zürich 東京 عربي 👩‍🔧', 'Zürich 東京 عربي 👩‍🔧'],
+  ['a terminal escape', '\u001b]0;X\u0007\u001b[31mred', '\\u{1b}]0;X\\u{7}\\u{1b}[31mred'],
+  ['line breaks, tabs, DEL', 'a\r\n\tb\u007f', 'a\\u{d}\\u{a}\\u{9}b\\u{7f}'],
+  ['C1 controls: CSI and string terminator', '\u009b31m\u009c', '\\u{9b}31m\\u{9c}'],
+  ['bidirectional controls', 'a\u202eb\u2066c\u2069\u200f', 'a\\u{202e}b\\u{2066}c\\u{2069}\\u{200f}'],
+  ['line and paragraph separators', 'a\u2028b\u2029', 'a\\u{2028}b\\u{2029}'],
+];
+for (const [what, given, expected] of TABLE) {
+  test(`visible text: ${what}`, () => assert.equal(visibleText(given), expected));
+}

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { between } from '../../src/engine/watch/machine.js';
+import { createWatch, mergeBacklogs, watchBacklog, watchReading } from '../../src/engine/watch/sender.js';
+
+/** What no counter has of the way from and to the wire. */
+const UNSEEN_MS = 0.05;
+
+/** A watch whose time and figures are set by hand. */
+function setUp({ hasRunQueue = true } = {}) {
+  const at = { now: 0, idle: 0, spun: 0, queued: 0 };
+  const watch = createWatch({
+    now: () => at.now,
+    idleMs: () => at.idle,
+    emptySpinMs: () => at.spun,
+    runQueue: hasRunQueue ? { readMs: () => at.queued, close() {} } : null,
+    sleep(ms) {
+      at.now += ms + 2;
+    },
+  });
+  return { at, watch };
+}
+
+describe('what a sender thread observes of itself', () => {
+  test('counts from the start of the measured part until nothing more is sent', () => {
+    const { at, watch } = setUp();
+    Object.assign(at, { now: 100, idle: 50, spun: 20, queued: 5 });
+    watch.begin();
+    Object.assign(at, { now: 1100, idle: 250, spun: 620, queued: 35 });
+    watch.rest();
+    Object.assign(at, { now: 9000, idle: 1, spun: 9999, queued: 9999 });
+    const { wallMs, busyMs, emptySpinMs, runQueueMs: waited } = watch.end();
+    watch.close();
+    assert.deepEqual(
+      { wallMs, busyMs, emptySpinMs, waited },
+      { wallMs: 1000, busyMs: 200, emptySpinMs: 600, waited: 30 },
+    );
+  });
+
+  test('is nothing where the measured part was never reached', () => {
+    const { watch } = setUp();
+    watch.rest();
+    const { wallMs, busyMs, gc } = watch.end();
+    watch.close();
+    assert.deepEqual([wallMs, busyMs, gc.count], [0, 0, 0]);
+  });
+
+  test('does not take a nap for work', () => {
+    const { at, watch } = setUp();
+    watch.begin();
+    watch.nap(8);
+    Object.assign(at, { idle: 85, now: 100 });
+    watch.rest();
+    assert.equal(watch.end().busyMs, 5);
+    watch.close();
+  });
+
+  test('has no run queue where the kernel does not tell', () => {
+    const { at, watch } = setUp({ hasRunQueue: false });
+    watch.begin();
+    at.now = 100;
+    watch.rest();
+    assert.equal(watch.end().runQueueMs, null);
+    watch.close();
+  });
+
+  test('takes late timers for time without a core there', async () => {
+    const { at, watch } = setUp({ hasRunQueue: false });
+    at.now = 1;
+    const sent = watch.reading.onSent(watch.reading.now());
+    await turn();
+    Object.assign(at, { now: 51, idle: 49.5 });
+    watch.beat();
+    assert.ok(Math.abs(watch.reading.lateMs(sent) - (51 - 10 - 1 + 0.5 + UNSEEN_MS)) < 1e-9);
+    watch.close();
+  });
+
+  test('sees real garbage collections, with their time', async () => {
+    const watch = createWatch();
+    watch.begin();
+    await turn();
+    /** @type {unknown[]} */
+    let kept = [];
+    for (let i = 0; i < 40; i++) {
+      kept = Array.from({ length: 50_000 }, (_, k) => ({ i, k }));
+      await turn();
+    }
+    watch.rest();
+    const { gc } = watch.end();
+    watch.close();
+    assert.equal(kept.length, 50_000);
+    assert.ok(gc.count > 0 && gc.totalMs > 0 && gc.longestMs <= gc.totalMs, JSON.stringify(gc));
+  });
+});
+
+/** A thread whose time is passed by hand, and whose turns end when they are told to. */
+function createThread() {
+  const at = { now: 0, idle: 0, queued: 0 };
+  let ended = () => {};
+  let asked = 0;
+  const reading = watchReading({
+    now: () => at.now,
+    idleMs: () => at.idle,
+    queuedMs: () => {
+      asked++;
+      return at.queued;
+    },
+    afterTurn: (call) => {
+      ended = call;
+    },
+  });
+  return {
+    reading,
+    asked: () => asked,
+    /** @param {number} ms */
+    work(ms) {
+      at.now += ms;
+    },
+    /** Another thread takes the core within a turn. @param {number} ms */
+    queue(ms) {
+      at.now += ms;
+      at.queued += ms;
+    },
+    /** The turn ends; then the loop waits, and after that for a core. @param {number} ms @param {number} [queuedMs] */
+    poll(ms, queuedMs = 0) {
+      ended();
+      at.now += ms + queuedMs;
+      at.idle += ms + queuedMs;
+      at.queued += queuedMs;
+    },
+  };
+}
+
+describe('how late a response is read, at most', () => {
+  /** @param {number} actual @param {number} expected */
+  const near = (actual, expected) =>
+    assert.ok(Math.abs(actual - UNSEEN_MS - expected) < 1e-9, `${actual}, not ${expected}`);
+
+  test('is the time that the thread was awake since it sent the request', () => {
+    const { reading, work, poll } = createThread();
+    work(40);
+    const sent = reading.onSent(reading.now());
+    work(0.1);
+    poll(20);
+    work(0.3);
+    near(reading.lateMs(sent), 0.4);
+  });
+
+  test('holds the time for which it was ready to run but had no core', () => {
+    const { reading, poll } = createThread();
+    const sent = reading.onSent(reading.now());
+    poll(20, 7);
+    near(reading.lateMs(sent), 7);
+  });
+
+  test('holds the time that the thread had no core while it was sending', () => {
+    const { reading, work, poll, queue } = createThread();
+    const beforeMs = reading.now();
+    queue(5);
+    work(1);
+    const sent = reading.onSent(beforeMs);
+    poll(20);
+    assert.ok(reading.lateMs(sent) >= 6, 'the response may have come meanwhile');
+  });
+
+  test('leaves out the time that the thread had no core before it sent', () => {
+    const { reading, poll } = createThread();
+    poll(20, 7);
+    const sent = reading.onSent(reading.now());
+    poll(20);
+    near(reading.lateMs(sent), 0);
+  });
+
+  test('counts from the turn before the one in which it is read: what had come earlier was read then', () => {
+    const { reading, work, poll } = createThread();
+    const [first, second] = [reading.onSent(reading.now()), reading.onSent(reading.now())];
+    work(50);
+    poll(10);
+    near(reading.lateMs(first), 50);
+    work(3);
+    poll(10);
+    work(2);
+    near(reading.lateMs(second), 5);
+  });
+
+  test('holds the time that responses before it in the same turn took', () => {
+    const { reading, work, poll } = createThread();
+    const sent = [reading.onSent(reading.now()), reading.onSent(reading.now())];
+    poll(20);
+    near(reading.lateMs(sent[0]), 0);
+    work(4);
+    near(reading.lateMs(sent[1]), 4);
+  });
+
+  test('reads the counter at most every 0.4 ms, and takes what it does not know for awake', () => {
+    const { reading, asked, poll } = createThread();
+    poll(1);
+    const sent = reading.onSent(reading.now());
+    const before = asked();
+    poll(0.3);
+    near(reading.lateMs(sent), 0.3);
+    assert.equal(asked(), before);
+    poll(0.3);
+    const next = reading.onSent(reading.now());
+    assert.equal(asked(), before + 1);
+    poll(5, 2);
+    near(reading.lateMs(next), 2);
+  });
+});
+
+describe('a backlog', () => {
+  test('is the fewest that waited in each quarter of the time', () => {
+    const backlog = watchBacklog(1000, 2000);
+    for (const [at, waiting] of [
+      [900, 9],
+      [1000, 3],
+      [1200, 2],
+      [1300, 5],
+      [1749, 0],
+      [1999, 8],
+      [2000, 99],
+    ]) {
+      backlog.look(at, waiting, 0);
+    }
+    assert.deepEqual(backlog.end(), { looks: 5, waitingLooks: 4, quarterMins: [2, 5, 0, 8], atEnd: 8 });
+  });
+
+  test('is what waits in the target too', () => {
+    const backlog = watchBacklog(0, 4000);
+    for (let second = 0; second < 4; second++) backlog.look(1000 * second, 0, 10 * second);
+    assert.deepEqual(backlog.end(), { looks: 4, waitingLooks: 0, quarterMins: [0, 10, 20, 30], atEnd: 30 });
+  });
+
+  test('of several shards is their sum, where all looked', () => {
+    const one = { looks: 10, waitingLooks: 5, quarterMins: [0, 1, null, 3], atEnd: 4 };
+    const other = { looks: 9, waitingLooks: 1, quarterMins: [1, 1, 1, 1], atEnd: 1 };
+    assert.deepEqual(mergeBacklogs([one, other]), {
+      looks: 19,
+      waitingLooks: 6,
+      quarterMins: [1, 2, null, 4],
+      atEnd: 5,
+    });
+  });
+});
+
+describe('the machine between two readings', () => {
+  const from = {
+    atMs: 0,
+    cpuMs: 100,
+    cores: [
+      { idle: 10, all: 20 },
+      { idle: 0, all: 20 },
+    ],
+    pressureMs: 5,
+  };
+  const to = {
+    atMs: 1000,
+    cpuMs: 600,
+    cores: [
+      { idle: 910, all: 1020 },
+      { idle: 100, all: 1020 },
+    ],
+    pressureMs: 255,
+  };
+  test('was idle, under pressure, and the process busy for so much', () => {
+    assert.deepEqual(between(from, to), {
+      wallMs: 1000,
+      processCpuMs: 500,
+      cores: 2,
+      idleShare: 0.5,
+      pressureShare: 0.25,
+    });
+  });
+  test('tells nothing in no time', () => {
+    const { wallMs, idleShare, pressureShare } = between(to, to);
+    assert.deepEqual(
+      { wallMs, idleShare, pressureShare },
+      { wallMs: 0, idleShare: null, pressureShare: null },
+    );
+  });
+});

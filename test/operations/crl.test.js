@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadOperation } from '../../src/operations/index.js';
+import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
+import { encodePem } from '../../src/pki/text.js';
+import { crlByHand, entry } from '../pki/crl-maker.js';
+import { bytesOf, der, extension, generalizedTime, oid } from '../pki/ocsp-builder.js';
+import { TestCa } from '../pki/test-ca.js';
+
+const { createClassifier, createRequester, outcomes, takeNotes } = await loadOperation('crl');
+const [{ ca }, { ca: namesake }] = [new TestCa({ name: 'EC' }), new TestCa({ name: 'EC' })];
+const { ca: rsa } = new TestCa({ key: 'rsa', name: 'RSA' });
+const NOW = Date.now();
+const at = (/** @type {number} */ hours) => generalizedTime(NOW + hours * 3_600_000);
+const UNKNOWN_ALGORITHM = der(0x30, oid('1.2.840.10045.4.3.99'));
+const unknown = { inside: UNKNOWN_ALGORITHM, outside: UNKNOWN_ALGORITHM };
+const delta = der(0xa0, der(0x30, extension('2.5.29.27', true, bytesOf('020105'))));
+
+/** @type {[string, Buffer, string, typeof ca?][]} what, body, outcome, issuer other than the EC CA */
+const ROWS = [
+  ['a right one', crlByHand(ca), 'crl'],
+  ['that of an RSA issuer', crlByHand(rsa), 'crl', rsa],
+  ['one that never ends', crlByHand(ca, { nextUpdate: null }), 'crl'],
+  ['clocks a little apart', crlByHand(ca, { thisUpdate: at(0.001) }), 'crl'],
+  ['HTML', Buffer.from('<!doctype html>'), 'not_crl'],
+  ['nothing', Buffer.alloc(0), 'not_crl'],
+  ['the PEM of one', Buffer.from(encodePem('X509 CRL', crlByHand(ca))), 'not_crl'],
+  ['half of one', crlByHand(ca).subarray(0, 100), 'not_crl'],
+  ['that of another CA', crlByHand(rsa), 'other_issuer'],
+  ['that of another CA of the same name', crlByHand(namesake), 'bad_signature'],
+  ['an unknown algorithm', crlByHand(ca, unknown), 'unsupported_signature_algorithm'],
+  ['a delta CRL', crlByHand(ca, { extensions: delta }), 'unknown_critical_extension'],
+  ['one from tomorrow', crlByHand(ca, { thisUpdate: at(24), nextUpdate: at(48) }), 'not_yet_valid'],
+  ['one from yesterday', crlByHand(ca, { thisUpdate: at(-24), nextUpdate: at(-1) }), 'expired'],
+];
+
+const open = (issuer = ca, largest = new SharedArrayBuffer(24)) =>
+  createClassifier(/** @type {any} */ ({}), { issuerPem: issuer.pem, largest });
+
+for (const [what, body, outcome, issuer] of ROWS) {
+  test(`crl: ${what}: ${outcome}`, () => {
+    const classify = open(issuer);
+    const success = outcome === 'crl';
+    for (const index of [0, 1]) {
+      const expected = { outcome, success, verification: success ? 'passed' : 'failed' };
+      assert.deepEqual(classify(200, body, index), expected);
+    }
+    assert.deepEqual(classify(503, body, 2), { outcome: 'unavailable', success: false, verification: null });
+  });
+}
+
+test('crl: each declared outcome can occur', () => {
+  const seen = new Set([...ROWS.map(([, , outcome]) => outcome), ...Object.keys(REFUSAL_OUTCOMES)]);
+  assert.deepEqual([...seen].sort(), Object.keys(outcomes).sort());
+});
+
+test('crl: a verdict is not that of the list before, and its bytes may be overwritten afterwards', () => {
+  const classify = open();
+  const right = crlByHand(ca);
+  const damaged = Buffer.from(right);
+  damaged[damaged.length - 1] ^= 1;
+  const seen = [right, damaged, right].map((body) => classify(200, body, 0).outcome);
+  assert.deepEqual(seen, ['crl', 'bad_signature', 'crl']);
+  const lent = new Uint8Array(right.length + 8);
+  lent.set(right, 4);
+  const body = lent.subarray(4, -4);
+  assert.equal(classify(200, body, 0).outcome, 'crl');
+  lent.fill(0);
+  assert.equal(classify(200, body, 0).outcome, 'not_crl');
+  assert.equal(classify(200, right, 0).outcome, 'crl');
+});
+
+test('crl: the note names the largest of all threads, of this run only', () => {
+  const largest = new SharedArrayBuffer(24);
+  const [one, other] = [open(ca, largest), open(ca, largest)];
+  one(200, Buffer.alloc(100_000), 0);
+  assert.deepEqual(takeNotes?.({ largest }), []);
+  const aged = (/** @type {number} */ hours, /** @type {Buffer[]} */ ...entries) =>
+    crlByHand(ca, { entries: der(0x30, ...entries), thisUpdate: at(-hours) });
+  const long = aged(5, entry(1), entry(2));
+  other(200, crlByHand(ca), 0);
+  one(200, long, 0);
+  assert.equal(one.notes ?? other.notes, undefined, 'no thread knows what the others will see');
+  const note = (/** @type {Buffer} */ { length }, /** @type {string} */ rest) => {
+    const notes = takeNotes?.({ largest });
+    assert.equal(notes?.length, 1);
+    assert.match(String(notes), new RegExp(`had ${length} bytes, the longest ${rest} h`));
+  };
+  note(long, '2 entries; the oldest was up to 5');
+  const short = aged(2, entry(1));
+  other(200, short, 0);
+  note(short, '1 entry; the oldest was up to 2');
+  assert.deepEqual(takeNotes?.({ largest }), []);
+});
+
+test('crl is asked for without a token', () => {
+  const plan = /** @type {any} */ ({ target: { mount: 'a b/pki' } });
+  const headers = { accept: 'x' };
+  const expected = { method: 'GET', path: '/base/v1/a%20b/pki/crl', headers, body: null };
+  assert.deepEqual(createRequester(plan, { basePath: '/base', headers })(7), expected);
+});

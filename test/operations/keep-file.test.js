@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs, {
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openKeepFile } from '../../src/operations/keep-file.js';
+
+test('--keep appends one JSON line each from several writers', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const item = (/** @type {number} */ n) => ({ serial: `0${n}`, certificate: `line 1\nline 2 ${n}` });
+  const path = join(folder, 'kept.jsonl');
+  const [one, other] = [openKeepFile(path), openKeepFile(path)];
+  one.write([item(1), item(2)]);
+  other.write([item(3)]);
+  one.write([item(4)]);
+  assert.deepEqual(one.close(), { count: 3, failure: null });
+  assert.deepEqual(other.close(), { count: 1, failure: null });
+  const again = openKeepFile(path);
+  again.write([item(5)]);
+  again.close();
+  const text = [1, 2, 3, 4, 5].map((n) => `${JSON.stringify(item(n))}\n`).join('');
+  assert.equal(readFileSync(path, 'utf8'), text);
+  for (const [wrong, code] of [
+    [folder, 'EISDIR'],
+    [join(folder, 'no', 'file'), 'ENOENT'],
+  ]) {
+    assert.throws(
+      () => openKeepFile(wrong),
+      (/** @type {any} */ { code: own, full, exitCode }) => {
+        assert.deepEqual([own, exitCode], ['cannot_write', 1]);
+        return full.includes(`--keep ${wrong}`) && full.includes(code) && full.includes('Give a file');
+      },
+    );
+  }
+});
+
+test('--keep: a full disk ends the writing, not the run', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const { mock } = t.mock.method(fs, 'writeSync', () => {
+    throw Object.assign(new Error(), { code: 'ENOSPC' });
+  });
+  syncBuiltinESMExports();
+  const full = openKeepFile(join(folder, 'kept.jsonl'));
+  for (const n of [1, 2]) full.write([{ n }]);
+  mock.restore();
+  syncBuiltinESMExports();
+  assert.deepEqual(full.close(), { count: 0, failure: 'ENOSPC' });
+  assert.equal(mock.callCount(), 1);
+});
+
+test('--keep: pipes and links to nothing are refused at once, an existing file behind a link is not', (t) => {
+  if (process.platform !== 'linux') return t.skip('mkfifo, /dev/full');
+  const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const at = (/** @type {string} */ name) => join(folder, name);
+  spawnSync('mkfifo', [at('fifo'), at('read')]);
+  const reader = openSync(at('read'), constants.O_RDONLY | constants.O_NONBLOCK);
+  t.after(() => closeSync(reader));
+  symlinkSync(at('nothing'), at('dangling'));
+  writeFileSync(at('file'), '');
+  symlinkSync(at('file'), at('link'));
+  for (const [path, message] of /** @type {[string, RegExp][]} */ ([
+    [at('fifo'), /fifo is a pipe, .* not a file\. Give a file in/],
+    [at('read'), /read is a pipe, .* not a file/],
+    [at('dangling'), /dangling cannot be written to \(ENOENT\)/],
+  ])) {
+    assert.throws(
+      () => openKeepFile(path),
+      (/** @type {any} */ { code, full }) => code === 'cannot_write' && message.test(full),
+      path,
+    );
+  }
+  assert.equal(existsSync(at('nothing')), false);
+  const linked = openKeepFile(at('link'));
+  linked.write([1]);
+  linked.close();
+  assert.equal(readFileSync(at('file'), 'utf8'), '1\n');
+});

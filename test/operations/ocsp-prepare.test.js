@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { findSubjects } from '../../src/operations/ocsp-prepare.js';
+import { TestCa } from '../pki/test-ca.js';
+import { assertUsage } from './calls-support.js';
+
+const [ca, stranger] = [new TestCa(), new TestCa({ name: 'Stranger' })];
+after(() => {
+  ca.close();
+  stranger.close();
+});
+const leaf = ca.issue('leaf');
+const issuer = ca.ca.certFile;
+const { certFile: cert } = leaf;
+let files = 0;
+/** @param {string | Uint8Array} content */
+function file(content) {
+  const path = ca.path(`file${++files}`);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** @param {{cert?: string, issuer?: string, serials?: string}} given */
+function find(given) {
+  const options = { cert: null, issuer: null, serials: null, revokedSerials: null, about: [], ...given };
+  return findSubjects(/** @type {any} */ ({ plan: { options, target: { mount: 'pki_int' } } }));
+}
+
+const kept = (/** @type {{pem: string, serialHex: string}} */ { pem, serialHex }, serial = serialHex) =>
+  JSON.stringify({ serial, certificate: pem });
+const listed = (/** @type {string | Uint8Array} */ text) => ({ issuer, serials: file(text) });
+
+/** @type {[string, Parameters<typeof find>[0], string[]?][]} what, files, serials other than that of the leaf */
+const GOOD = [
+  ['a PEM certificate and its issuer', { cert, issuer }],
+  ['both as DER', { cert: file(leaf.der), issuer: file(ca.ca.der) }],
+  ['a chain file, which brings its issuer', { cert: file(leaf.pem + ca.ca.pem) }],
+  ['an issuer anywhere in its file', { cert, issuer: file(stranger.ca.pem + ca.ca.pem) }],
+  [
+    'serials, one a line, in any of the usual forms, as INTEGER contents',
+    listed('1a:2b\n\n0x1A2C\r\n  ff-01 \n7\n00ab'),
+    ['1a2b', '1a2c', '00ff01', '07', '00ab'],
+  ],
+  [
+    'lines of issue --keep, after a byte-order mark and with Windows line ends',
+    listed(`\ufeff${kept(leaf)}\r\n{"serial":"1a:2b"}\r\n1a:2c\r\n`),
+    [leaf.serial.toString('hex'), '1a2b', '1a2c'],
+  ],
+];
+for (const [what, given, expected = [leaf.serial.toString('hex')]] of GOOD) {
+  test(`subjects of ocsp: ${what}`, async () => {
+    const subjects = await find(given);
+    assert.ok(subjects.issuer.der.equals(ca.ca.der));
+    assert.deepEqual(
+      subjects.good.map((serial) => Buffer.from(serial).toString('hex')),
+      expected,
+    );
+  });
+}
+
+const none = ca.path('none');
+/** What readCertificates refuses is in certificate.test.js. @type {[string, Parameters<typeof find>[0], string, RegExp][]} what, files, code, message */
+const BAD = [
+  ['no such certificate', { cert: none, issuer }, 'cannot_read', /--cert .*none was not found.*Check/],
+  ['a folder for a certificate', { cert: ca.dir, issuer }, 'cannot_read', /--cert .* is a folder/],
+  ['no such issuer', { cert, issuer: none }, 'cannot_read', /--issuer .*not found/],
+  ['no such serials', { serials: none, issuer }, 'cannot_read', /--serials .*not found/],
+  ['a folder for serials', { serials: ca.dir, issuer }, 'cannot_read', /--serials .* is a folder/],
+  ['a key for a certificate', { cert: leaf.keyFile, issuer }, 'private_key_given', /private key/],
+  ['the issuer of another', { cert, issuer: stranger.ca.certFile }, 'wrong_issuer', /did not issue/],
+  ['certificate and issuer swapped', { cert: issuer, issuer: cert }, 'certificates_swapped', /swapped/],
+  ['an empty list of serials', listed('\n \n'), 'no_serials', /holds no serial.*--keep/],
+  ['1 MB of noise', listed(randomBytes(1e6)), 'bad_serials_file', /line 1 .*--keep/],
+  ['a bad line among good ones', listed('01\n02\nxyz\n'), 'bad_serials_file', /line 3 /],
+  ['JSON cut off', listed('01\n{"serial":"1a'), 'bad_serials_file', /line 2 /],
+  ['JSON without a serial', listed('{"cert":"x"}'), 'bad_serials_file', /line 1 /],
+  ['a serial that is a number', listed('{"serial":1234}'), 'bad_serials_file', /line 1 /],
+  ['a serial of a kilobyte', listed('ab'.repeat(1000)), 'bad_serials_file', /line 1 /],
+  ['no certificate', listed('{"serial":"1a","certificate":"x"}'), 'bad_serials_file', /line 1 /],
+  ['another serial than in its certificate', listed(kept(leaf, '1a')), 'bad_serials_file', /line 1 /],
+  [
+    'serials of another issuer',
+    { serials: file(kept(leaf)), issuer: stranger.ca.certFile },
+    'wrong_issuer',
+    /did not issue/,
+  ],
+  ['one of another issuer', listed(`${kept(leaf)}\n${kept(stranger.issue('x'))}`), 'wrong_issuer', /line 2 /],
+];
+for (const [what, given, code, message] of BAD) {
+  test(`subjects of ocsp: ${what}: ${code}`, async () => {
+    const error = await find(given).then(
+      () => assert.fail('is taken'),
+      (/** @type {any} */ reason) => reason,
+    );
+    assert.equal(error.code, code);
+    assert.ok(error.full.length < 600 && error.remedy !== undefined);
+    assertUsage(() => {
+      throw error;
+    }, message);
+  });
+}

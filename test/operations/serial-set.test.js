@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import { createSerialMemory, MAX_SERIALS, openSerialSet } from '../../src/operations/serial-set.js';
+
+test('a set of serials is the same as a Set, through any number of views on the same memory', () => {
+  const serial = fc.uint8Array({ minLength: 1, maxLength: 3, max: 3 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(serial, fc.boolean()), { maxLength: 200 }), (serials) => {
+      const memory = createSerialMemory();
+      const views = [openSerialSet(memory), openSerialSet(memory)];
+      const known = new Set();
+      for (const [bytes, which] of serials) {
+        const name = bytes.join();
+        assert.equal(views[Number(which)].add(bytes), known.has(name) ? 'repeated' : 'new', name);
+        known.add(name);
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('a set of serials tells those in sequence apart, and beyond its bound takes any as new', () => {
+  const set = openSerialSet(createSerialMemory());
+  const bytes = Buffer.alloc(20);
+  for (let n = 0; n < MAX_SERIALS; n++) {
+    bytes.writeUInt32BE(n, 16);
+    if (set.add(bytes) !== 'new') assert.fail(`serial ${n}`);
+  }
+  assert.equal(set.isFull(), true);
+  const random = Buffer.alloc(20, 0xa5);
+  for (let again = 0; again < 2; again++) assert.equal(set.add(random), 'full', 'is not remembered');
+  bytes.writeUInt32BE(5, 16);
+  assert.equal(set.add(bytes), 'repeated');
+  assert.ok(MAX_SERIALS >= 1_000_000);
+});
+
+/** Adds the same serials as the other, in step with it, and posts how many were there before. */
+const ADDER = `import { parentPort, workerData } from 'node:worker_threads';
+  const { openSerialSet } = await import(workerData.source);
+  const set = openSerialSet(workerData.memory);
+  const step = new Int32Array(workerData.step);
+  const bytes = Buffer.alloc(20);
+  let repeats = 0;
+  for (let n = 0; n < workerData.count; n++) {
+    if (n % 64 === 0) {
+      Atomics.add(step, 0, 1);
+      while (Atomics.load(step, 0) < 2 * (n / 64 + 1));
+    }
+    bytes.writeUInt32BE(n, 8);
+    if (set.add(bytes) === 'repeated') repeats++;
+  }
+  parentPort.postMessage(repeats);`;
+
+test('a set of serials counts each repeat once when two threads add the same ones at the same time', async () => {
+  const url = new URL(`data:text/javascript,${encodeURIComponent(ADDER)}`);
+  const source = new URL('../../src/operations/serial-set.js', import.meta.url).href;
+  const [memory, step] = [createSerialMemory(), new SharedArrayBuffer(4)];
+  const workers = [1, 2].map(() => new Worker(url, { workerData: { memory, step, count: 16_000, source } }));
+  const repeats = await Promise.all(workers.map(async (worker) => (await once(worker, 'message'))[0]));
+  assert.equal(repeats[0] + repeats[1], 16_000);
+  await Promise.all(workers.map((worker) => worker.terminate()));
+});

@@ -1,0 +1,143 @@
+/** Files that were made to do harm are refused with their place, in bounded time and memory. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deflateSync } from 'node:zlib';
+import { decodeHistogram } from '../../src/common/histogram.js';
+import { parseDocument } from '../../src/result/read-document.js';
+import { DOCUMENTS, readDamaged } from './hostile.js';
+import { refusal } from './support.js';
+
+const [run] = DOCUMENTS;
+
+/** @param {(document: any) => unknown} change @returns {string} */
+function changed(change) {
+  const document = JSON.parse(run);
+  change(document);
+  return JSON.stringify(document);
+}
+
+/** @param {Buffer} inflated @returns {string} an encoded histogram with this content */
+function encoded(inflated) {
+  const deflated = deflateSync(inflated);
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(0x1c849314, 0);
+  head.writeUInt32BE(deflated.length, 4);
+  return Buffer.concat([head, deflated]).toString('base64');
+}
+
+/** @param {{digits?: number, lowest?: bigint, highest?: bigint, payload: Buffer, length?: number}} header */
+function histogram({ digits = 3, lowest = 1n, highest = 2n, payload, length = payload.length }) {
+  const head = Buffer.alloc(40);
+  head.writeUInt32BE(0x1c849313, 0);
+  head.writeInt32BE(length, 4);
+  head.writeInt32BE(digits, 12);
+  head.writeBigInt64BE(lowest, 16);
+  head.writeBigInt64BE(highest, 24);
+  head.writeBigInt64BE(1n, 32);
+  return encoded(Buffer.concat([head, payload]));
+}
+
+const ONE = Buffer.from([2]);
+/** Odd: a row of empty buckets, 2^55 of them. */
+const ENDLESS = Buffer.from([...Array(8).fill(0xff), 0x7f]);
+
+/** @type {[string, string][]} */
+const HISTOGRAMS = [
+  ['a bomb of zeros', encoded(Buffer.alloc(400_000_000))],
+  ['a header and a bomb', histogram({ payload: Buffer.alloc(100_000_000) })],
+  ['a row of empty buckets without an end', histogram({ payload: ENDLESS })],
+  ['a payload that is not there', histogram({ payload: ONE, length: 2 ** 31 - 1 })],
+  ['five digits', histogram({ payload: ONE, digits: 5, highest: 2n ** 62n })],
+  ['values without a bound', histogram({ payload: ONE, highest: 2n ** 62n })],
+  ['a negative unit', histogram({ payload: ONE, lowest: -1n })],
+  ['a number without an end', histogram({ payload: Buffer.from([0x80]) })],
+];
+for (const [what, text] of HISTOGRAMS) {
+  test(`a histogram of ${what} is refused`, () => {
+    assert.throws(() => decodeHistogram(text));
+    const file = changed((document) => (document.latencyMs.response.histogram = text));
+    const refused = refusal('inconsistent_result', /r\.json .*latencyMs\.response\.histogram cannot be read/);
+    assert.throws(() => parseDocument(Buffer.from(file), 'r.json'), refused);
+  });
+}
+
+test('a histogram of a legal header is read', () => {
+  assert.equal(decodeHistogram(histogram({ payload: ONE })).totalCount, 1);
+});
+
+const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+const CLEAR = '\u001b[2J\u009b\u202e';
+
+/** @type {[string, string, string, RegExp][]} what, file, code, message */
+const REFUSED = [
+  [
+    'lists in lists',
+    `{"plan":{"a":${DEEP}}}`,
+    'bad_document',
+    /nested more than 100 levels deep, at plan\.a\.0/,
+  ],
+  ['lists in lists alone', DEEP, 'bad_document', /nested more than 100 levels deep, at 0\.0/],
+  [
+    'a long list of wrong rows',
+    changed((document) => (document.timeline = Array(300_000).fill([]))),
+    'bad_result',
+    /timeline\.0: /,
+  ],
+  [
+    'very many wrong outcomes',
+    changed((document) => (document.outcomes = Object.fromEntries(Array(300_000).entries()))).replaceAll(
+      'null',
+      '-1',
+    ),
+    'bad_result',
+    /r\.json /,
+  ],
+  [
+    'a number beyond range',
+    run.replace(/"durationSeconds":[\d.]+/, '"durationSeconds":1e999'),
+    'bad_result',
+    /durationSeconds/,
+  ],
+  [
+    'escapes in a key',
+    changed((document) => (document.outcomes[CLEAR] = -1)),
+    'bad_result',
+    /outcomes\.\\u\{1b\}\[2J/,
+  ],
+  [
+    'escapes in an outcome that does not add up',
+    changed((document) => (document.outcomes[CLEAR] = 1)),
+    'inconsistent_result',
+    /r\.json does not add up/,
+  ],
+  ['escapes in the schema', JSON.stringify({ schema: CLEAR }), 'bad_document', /its schema is/],
+  [
+    'escapes in the version of a newer file',
+    JSON.stringify({ schema: 'vault-pki-load/result/2', tool: { version: CLEAR } }),
+    'newer_file',
+    /newer vault-pki-load \\u\{1b\}\[2J\\u\{9b\}\\u\{202e\}:/,
+  ],
+  ['escapes instead of JSON', CLEAR, 'not_json', /is not JSON/],
+  [
+    'a prototype as an outcome',
+    changed((document) => (document.outcomes = JSON.parse('{"__proto__":1}'))),
+    'inconsistent_result',
+    /r\.json/,
+  ],
+];
+for (const [what, text, code, message] of REFUSED) {
+  test(`refused: ${what}`, () => {
+    assert.throws(
+      () => parseDocument(Buffer.from(text), 'r.json'),
+      (error) => {
+        assert.doesNotMatch(Object(error).full, /[\p{Cc}\p{Bidi_Control}]/u);
+        return refusal(code, message)(error);
+      },
+    );
+  });
+}
+
+test('3,000 damaged documents of all kinds are refused with their place, or read', () => {
+  const { read, refused } = readDamaged(1, 3000);
+  assert.ok(read > 100 && refused > 1500, `${read} read, ${refused} refused`);
+});

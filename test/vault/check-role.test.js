@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isCommonNameChecked, whyNotAllowed } from '../../src/vault/check-role.js';
+
+const domains = {
+  allowed_domains: ['example.com'],
+  enforce_hostnames: true,
+  allow_wildcard_certificates: true,
+};
+const sub = { ...domains, allow_subdomains: true };
+
+/** @type {[string, object, string, boolean][]} what, role, name, allowed; each as seen on Vault 1.21.1 */
+const table = [
+  ['a domain is not allowed without a way to use it', domains, 'example.com', false],
+  ['a bare domain, whatever its case', { ...domains, allow_bare_domains: true }, 'EXAMPLE.com', true],
+  ['a subdomain at any depth', sub, 'a.b.example.com', true],
+  ['a subdomain in other case is refused', sub, 'a.Example.com', false],
+  ['a name that only ends alike', sub, 'notexample.com', false],
+  ['a wildcard right below', sub, '*.example.com', true],
+  ['a wildcard inside the first label', sub, 'a*.example.com', true],
+  ['a wildcard in another label', sub, 'a.*.example.com', false],
+  ['wildcards switched off', { ...sub, allow_wildcard_certificates: false }, '*.example.com', false],
+  [
+    'a glob',
+    { ...domains, allowed_domains: ['app-*.example.com'], allow_glob_domains: true },
+    'app-1.x.example.com',
+    true,
+  ],
+  [
+    'a glob with every part in order, once',
+    { ...domains, allowed_domains: ['a*b*c'], allow_glob_domains: true },
+    'a.bb.bc',
+    true,
+  ],
+  [
+    'a glob whose last part comes too early',
+    { ...domains, allowed_domains: ['a*bc*cd'], allow_glob_domains: true },
+    'a.bcd',
+    false,
+  ],
+  [
+    'a glob whose parts overlap',
+    { ...domains, allowed_domains: ['aba*aba'], allow_glob_domains: true },
+    'aba',
+    false,
+  ],
+  [
+    'a glob with many stars (a regular expression would never end)',
+    { ...domains, allowed_domains: [`${'*'.repeat(24)}z`], allow_glob_domains: true },
+    `${'a'.repeat(60)}.example.com`,
+    false,
+  ],
+  [
+    'a glob with many stars and letters',
+    { ...domains, allowed_domains: [`${'*a'.repeat(24)}z`], allow_glob_domains: true },
+    `${'a'.repeat(60)}.example.com`,
+    false,
+  ],
+  ['a host name of one long label', sub, `${'a'.repeat(50_000)}_`, false],
+  ['an underscore is no host name', sub, 'a_b.example.com', false],
+  [
+    'an underscore where host names are not enforced',
+    { ...sub, enforce_hostnames: false },
+    'a_b.example.com',
+    true,
+  ],
+  ['localhost', { ...sub, allow_localhost: true }, 'localhost', true],
+  ['localhost switched off', { ...sub, allow_localhost: false }, 'localhost', false],
+  ['any name', { ...domains, allow_any_name: true }, 'x.org', true],
+  ['an e-mail address below a subdomain', sub, 'me@a.example.com', true],
+  ['an e-mail address at the bare domain', sub, 'me@example.com', false],
+  ['a template: only Vault can tell', { ...sub, allowed_domains_template: true }, 'x.org', true],
+  ['a display name: only Vault can tell', { ...sub, allow_token_displayname: true }, 'x.org', true],
+  ['another script: only Vault can tell', sub, 'bücher.example', true],
+];
+for (const [what, role, name, allowed] of table) {
+  test(`names: ${what}`, () => assert.equal(whyNotAllowed(role, name) === null, allowed));
+}
+
+test('names: text of the role is shown with its escapes visible', () => {
+  const role = { ...sub, allowed_domains: ['\u001b]0;X\u0007\u001b[31mexample.com', '\u202emoc.elpmaxe'] };
+  assert.equal(
+    whyNotAllowed(role, 'a.example.org'),
+    'it names \\u{1b}]0;X\\u{7}\\u{1b}[31mexample.com, \\u{202e}moc.elpmaxe, and allows only subdomains',
+  );
+});
+
+test('names: a common name without rules is checked where it becomes a DNS name', () => {
+  const role = { cn_validations: ['disabled'] };
+  assert.equal(isCommonNameChecked(role, 'host.example.com'), true);
+  assert.equal(isCommonNameChecked(role, 'Jane Doe'), false);
+  assert.equal(isCommonNameChecked({ cn_validations: ['email', 'hostname'] }, 'Jane Doe'), true);
+});
