@@ -1,6 +1,6 @@
 /**
  * The library: a plan, a run, a result. Asks for the status of one certificate for a few seconds, on the embedded PKI
- * server, or on a real Vault where VAULT_ADDR and VAULT_TOKEN are set.
+ * server, or on a real Vault if VAULT_ADDR and VAULT_TOKEN are set.
  *
  *     node examples/library.js
  */
@@ -19,7 +19,7 @@ try {
   const result = await run(plan, {
     token: environment.token,
     onEvent(event) {
-      if (event.type === 'interval') console.error(`${event.succeeded} good answers so far`);
+      if (event.type === 'interval') console.error(`${event.succeeded} good responses so far`);
     },
   });
 

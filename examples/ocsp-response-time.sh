@@ -27,13 +27,13 @@ code=$?
 case $code in
 0) echo "Fast enough: p99 below $LIMIT at $RATE. The result is in $OUT." ;;
 99)
-  echo "Not fast enough, or too few requests to tell; the lines above say which. The result is in $OUT."
-  echo 'Compare response with service time: where only the response time is long, requests waited for a free'
-  echo 'connection; where both are, the responder is slow. Not proven: raise DURATION.'
+  echo "Not fast enough, or too few requests to decide; see the lines above. The result is in $OUT."
+  echo 'Compare response with service time: if only the response time is long, requests waited for a free'
+  echo 'connection; if both are, the responder is slow. Not proven: raise DURATION.'
   ;;
 98)
-  echo 'Nothing is proven either way: this machine could not send as planned, so the figures are of the tool.'
-  echo 'Do what the measurement line above says, then run it again.'
+  echo 'Nothing is proven either way: this machine could not send as planned, so the figures describe the tool.'
+  echo 'Follow the remedy above, then run it again.'
   ;;
 esac >&2
 exit "$code"

@@ -4,7 +4,7 @@
 #   export VAULT_ADDR=https://vault.example.com:8200 VAULT_TOKEN=...
 #   examples/validate-1000-per-hour.sh [FILE.json] [OPTION of vault-pki-load issue]...
 #
-# Sends 1100 requests an hour (a tenth more than is required) for ten minutes to MOUNT and ROLE, checks every
+# Sends 1100 requests an hour (a tenth more than required) for ten minutes to MOUNT and ROLE, checks every
 # certificate, writes the result to FILE.json and ends with the exit code of vault-pki-load:
 # 0 validated; 1 wrong usage or no token; 2 Vault cannot be used; 98 the measurement is invalid; 99 not met or not proven.
 set -uo pipefail
@@ -40,16 +40,16 @@ code=$?
 case $code in
 0) echo "Validated: $REQUIRED with $ROLE on $MOUNT. The result is in $file." ;;
 99)
-  echo "Not validated; the lines above say which requirement, and by how much. The result is in $file."
-  echo 'not met:    look at the outcomes and at the service time, which is what Vault takes: the key type of the role'
-  echo '            weighs most (RSA keys made by Vault are slow), then storage and generate_lease.'
-  echo "not proven: there were too few requests to tell; run it for longer, e.g. DURATION=1h."
+  echo "Not validated; see the requirements above. The result is in $file."
+  echo 'not met:    see the outcomes and the service time, the time that Vault takes: the key type of the role matters'
+  echo '            most (RSA keys made by Vault are slow), then storage and generate_lease.'
+  echo "not proven: there were too few requests to decide; run it for longer, e.g. DURATION=1h."
   ;;
 98)
-  echo 'Nothing is proven either way: this machine could not send as planned, so the figures are of the tool.'
-  echo 'Do what the measurement line above says (a machine with more free CPU), then run it again.'
+  echo 'Nothing is proven either way: this machine could not send as planned, so the figures describe the tool.'
+  echo 'Follow the remedy above (a machine with more free CPU), then run it again.'
   ;;
-2) echo 'Nothing was measured: Vault could not be used; the message above says what to do.' ;;
-130) echo "Interrupted: nothing is proven. What was measured until then is in $file." ;;
+2) echo 'Nothing was measured: Vault refused or was unreachable; see the message above.' ;;
+130) echo "Interrupted: nothing is proven. The results so far are in $file." ;;
 esac >&2
 exit "$code"

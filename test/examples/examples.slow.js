@@ -143,7 +143,7 @@ test('library.js', async () => {
     assert.equal(code, 0, stderr + stdout);
     assert.match(stdout, /^rate>=1000\/h: met\.[\s\S]*the measurement is valid$/m);
   }
-  assert.match(stderr, /\d+ good answers so far/);
+  assert.match(stderr, /\d+ good responses so far/);
 });
 
 test('shellcheck has nothing to say', {
