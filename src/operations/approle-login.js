@@ -4,7 +4,7 @@
  */
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
-import { longestRunMs } from '../plan/expected.js';
+import { longestRunMs } from '../plan/due.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';

@@ -4,7 +4,7 @@ import { usageError } from '../common/errors.js';
 import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
-import { expectedRequests, longestRunMs } from '../plan/expected.js';
+import { expectedRequests, longestRunMs } from '../plan/due.js';
 import { describeFootprint } from '../vault/check-role.js';
 import { openKeepFile } from './keep-file.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';

@@ -4,7 +4,7 @@
  */
 import { targetError, usageError } from '../common/errors.js';
 import { shuffled } from '../common/random.js';
-import { allRequests, expectedRequests } from '../plan/expected.js';
+import { allRequests, expectedRequests } from '../plan/due.js';
 import { lookUpMount } from '../vault/check-target.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';

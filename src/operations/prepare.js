@@ -2,7 +2,7 @@
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 import { parseTargetUrl } from '../http/request.js';
-import { expectedRequests, longestRunMs } from '../plan/expected.js';
+import { expectedRequests, longestRunMs } from '../plan/due.js';
 import { checkPermission, checkRole } from '../vault/check-role.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
 import { checkToken } from '../vault/check-token.js';

@@ -1,6 +1,6 @@
 /** `revoke`: certificates that are issued before the run, each revoked once. */
 import { usageError } from '../common/errors.js';
-import { allRequests, expectedRequests, longestRunMs } from '../plan/expected.js';
+import { allRequests, expectedRequests, longestRunMs } from '../plan/due.js';
 import { checkPermission } from '../vault/check-role.js';
 import { CALL_OUTCOMES, createJsonClassifier, refused } from './outcomes.js';
 import { checkIssuance, describeLifetime, fixtureOf, issueBefore, lifetimeMs } from './prepare.js';

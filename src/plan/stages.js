@@ -1,7 +1,7 @@
 /** The stages of a plan: when each begins and ends, and how many requests the plan has in it. From the plan alone. */
 import { total } from '../common/sums.js';
 import { createDueCounter } from './due.js';
-import { createProfile } from './schedule.js';
+import { createProfile, TOLERANCE_MS } from './schedule.js';
 import { share } from './shard-part.js';
 /** @import { LoadPlan } from './load.js' */
 /** @import { Schedule } from './schedule.js' */
@@ -24,10 +24,8 @@ export function spansOf({ stages }, measuredMs) {
   });
 }
 
-/** Rounding must not carry an arrival into another stage than the one that it was planned in: see due.js. */
-const TOLERANCE_MS = 1e-6;
-
 /**
+ * Rounding must not carry an arrival into another stage than the planned one: see due.js.
  * @param {readonly Span[]} spans
  * @returns {(ms: number) => number} from the start of the measured part -> its stage; later times belong to the last
  */
