@@ -10,11 +10,9 @@ import { getSystemErrorMap } from 'node:util';
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 
 /**
- * Where the path is a link, the file that it leads to. An existing file keeps its mode and, where permitted, its owner.
- * A file that cannot be replaced is written in place.
- *
- * @param {string} path of a file, see whatIsAt
- * @param {Content} content
+ * Where the path is a link, the file that it leads to. An existing file keeps its mode and, where permitted,
+ * its owner. A file that cannot be replaced is written in place.
+ * @param {string} path of a file, see whatIsAt @param {Content} content
  * @param {{rename?: typeof fs.renameSync}} [system]
  * @throws {NodeJS.ErrnoException} the file is then as it was, unless it was written in place
  */
@@ -34,9 +32,7 @@ export function writeWhole(path, content, { rename = fs.renameSync } = {}) {
 
 /**
  * Throws the error that would keep writeWhole from writing, as far as that shows without doing it.
- *
- * @param {string} path of a file, see whatIsAt
- * @throws {NodeJS.ErrnoException}
+ * @param {string} path of a file, see whatIsAt @throws {NodeJS.ErrnoException}
  */
 export function tryWhole(path) {
   const place = placeOf(path);
@@ -161,8 +157,7 @@ const REMEDIES = {
 };
 
 /**
- * @param {string} path
- * @param {unknown} error of the system
+ * @param {string} path @param {unknown} error of the system
  * @returns {{why: string, remedy: string}} `why`: the rest of a sentence, after a colon
  */
 export function fileFault(path, error) {

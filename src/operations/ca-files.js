@@ -180,9 +180,8 @@ function checkChain(text, issuer) {
 }
 
 /**
- * Vault appends the chains of all parents of an issuer: a cross-signed CA has several. The last one of each is a root, or its own issuer
- * is unknown to the mount.
- *
+ * Vault appends the chains of all parents of an issuer: a cross-signed CA has several. The last one of each
+ * is a root, or its own issuer is unknown to the mount.
  * @param {X509Certificate[]} chain
  */
 function isChain(chain) {

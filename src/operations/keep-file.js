@@ -4,11 +4,9 @@ import { usageError } from '../common/errors.js';
 /** @import { Keeper } from './index.js' */
 
 /**
- * Opens the file at once, so an unwritable path is known before anything is sent. Lines are appended whole: several threads may have the
- * same file open.
- *
- * @param {string} path
- * @returns {Keeper}
+ * Opens the file at once, so an unwritable path is known before anything is sent. Lines are appended whole:
+ * several threads may have the same file open.
+ * @param {string} path @returns {Keeper}
  */
 export function openKeepFile(path) {
   const file = openRegular(path);

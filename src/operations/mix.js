@@ -106,10 +106,7 @@ function sayOnce(say) {
 
 /**
  * A connection goes to one server, so all members must.
- *
- * @param {Member[]} members
- * @param {Fixture[]} fixtures
- * @returns {MixFixture}
+ * @param {Member[]} members @param {Fixture[]} fixtures @returns {MixFixture}
  */
 function joinFixtures(members, fixtures) {
   const [first] = fixtures;

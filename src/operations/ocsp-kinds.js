@@ -16,9 +16,8 @@ export const ANSWERS = /** @type {const} */ (['good', 'revoked', 'unknown', 'una
 /** @typedef {{name: KindName | null, weight: number, expect: ExpectedAnswer}} Kind `name` is null without --about */
 
 /**
- * The kinds, and the statuses of Vault: for a serial that was never issued `good`, which RFC 6960 section 2.2 allows and the CA/Browser
- * Forum's Baseline Requirements (4.9.10) forbid.
- *
+ * The kinds, and the statuses of Vault: for a serial that was never issued `good`, which RFC 6960 section 2.2
+ * allows and the CA/Browser Forum's Baseline Requirements (4.9.10) forbid.
  * @type {Readonly<Record<KindName, {expect: ExpectedAnswer, subject: string}>>}
  */
 export const KINDS = Object.freeze({
@@ -39,8 +38,7 @@ export const DEFAULT_POOL = 10;
 /**
  * @param {readonly string[]} about texts such as `revoked=5`; none: only given or issued certificates
  * @param {readonly string[]} expect one status; with `about` texts such as `never-issued=unknown`
- * @returns {Kind[]} at least one
- * @throws {PkiLoadError}
+ * @returns {Kind[]} at least one @throws {PkiLoadError}
  */
 export function readKinds(about, expect) {
   if (about.length === 0) {
@@ -73,11 +71,8 @@ const EXAMPLES = {
 };
 
 /**
- * @template T
- * @param {keyof typeof EXAMPLES} flag
- * @param {readonly string[]} texts such as `revoked=5`
- * @param {readonly KindName[]} known
- * @param {(value: string, text: string) => T} readValue
+ * @template T @param {keyof typeof EXAMPLES} flag @param {readonly string[]} texts such as `revoked=5`
+ * @param {readonly KindName[]} known @param {(value: string, text: string) => T} readValue
  */
 function readPairs(flag, texts, known, readValue) {
   /** @type {Map<KindName, T>} */
@@ -114,10 +109,8 @@ function readAnswer(value, text) {
 }
 
 /**
- * @param {KindName | null} kind
- * @param {ExpectedAnswer} answer
- * @param {boolean} isExpected else a proper response, but with another status
- * @returns {string} outcome
+ * @param {KindName | null} kind @param {ExpectedAnswer} answer
+ * @param {boolean} isExpected else a proper response, but with another status @returns {string} outcome
  */
 export function outcomeOf(kind, answer, isExpected) {
   const own = kind?.replace('-', '_');

@@ -93,8 +93,7 @@ function isSameIssuer(one, other) {
 }
 
 /**
- * @param {PrepareContext} context
- * @param {Issuers} [chain] of the certificate's own file
+ * @param {PrepareContext} context @param {Issuers} [chain] of the certificate's own file
  * @returns {Promise<Issuers>} from --issuer, else the chain, else the mount
  */
 async function findIssuers({ plan, client }, chain) {
@@ -125,10 +124,8 @@ async function readLeaf(context, file) {
 const MAX_SERIALS = 1_000_000;
 
 /**
- * @param {PrepareContext} context
- * @param {string} file JSON lines of `issue --keep`, or one serial a line
- * @param {string} flag that names it
- * @returns {Promise<Found>}
+ * @param {PrepareContext} context @param {string} file JSON lines of `issue --keep`, or one serial a line
+ * @param {string} flag that names it @returns {Promise<Found>}
  */
 async function readSerials(context, file, flag) {
   /** @type {Issuers | null} */
@@ -266,10 +263,9 @@ const MIN_TIMEOUT_MS = 5000;
 const MAX_WARM_UP_BYTES = 16 * 1024;
 
 /**
- * One request before the run: a server that is no responder is an error now; wrong responses are outcomes for the run to count.
- *
- * @param {PrepareContext} context
- * @param {Fixture} fixture
+ * One request before the run: a server that is no responder is an error now; wrong responses are outcomes for
+ * the run to count.
+ * @param {PrepareContext} context @param {Fixture} fixture
  * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
  * @returns {Promise<FirstAnswer | null>} null: too long for the warm-up
  */

@@ -188,11 +188,9 @@ function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
 }
 
 /**
- * RFC 6960 allows errors with HTTP 200 or any other status, so an OCSP response counts before the HTTP status.
- *
- * @param {AskedKind} kind
- * @param {OcspChecker} checker
- * @param {number} seed
+ * RFC 6960 allows errors with HTTP 200 or any other status, so an OCSP response counts before the HTTP
+ * status.
+ * @param {AskedKind} kind @param {OcspChecker} checker @param {number} seed
  */
 function createJudge(kind, checker, seed) {
   const set = openRequestSet(kind.requests, seed);

@@ -37,8 +37,7 @@ export const failed = createVerdicts(false, 'failed');
 export const refused = createVerdicts(false, null);
 
 /**
- * @param {boolean} success
- * @param {Verdict['verification']} verification
+ * @param {boolean} success @param {Verdict['verification']} verification
  * @returns {(outcome: string) => Verdict} the same object for the same outcome: no allocation per response
  */
 function createVerdicts(success, verification) {

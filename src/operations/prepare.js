@@ -24,9 +24,7 @@ import { apiHeaders, certificateParameters, expandName, vaultDuration } from './
  */
 
 /**
- * @param {PrepareContext} context
- * @param {TokenUse} [use]
- * @returns {Promise<CallFixture>}
+ * @param {PrepareContext} context @param {TokenUse} [use] @returns {Promise<CallFixture>}
  * @throws {PkiLoadError} if the target cannot be used
  */
 export async function prepareCalls(context, use) {
@@ -98,11 +96,9 @@ export function cannotRead(path, flag, error) {
 const AT_ONCE = 2;
 
 /**
- * @param {number} size
- * @param {Pick<PrepareContext, 'progress' | 'signal'> & {label: string}} context
+ * @param {number} size @param {Pick<PrepareContext, 'progress' | 'signal'> & {label: string}} context
  * @param {(i: number) => Promise<T>} work
- * @returns {Promise<T[]>} in their order; the first failure, or an interruption, ends the rest
- * @template T
+ * @returns {Promise<T[]>} in their order; the first failure, or an interruption, ends the rest @template T
  */
 export async function manyCalls(size, { label, progress, signal }, work) {
   /** @type {T[]} */
@@ -138,14 +134,11 @@ export function lifetimeMs(load) {
 
 /**
  * Issues certificates with --role and --cn, once the role and the token are known to allow it.
- *
- * @param {PrepareContext} context
- * @param {object} options
- * @param {number} options.size
- * @param {string} options.label of its progress
- * @param {TokenUse} options.use
+ * @param {PrepareContext} context @param {object} options @param {number} options.size
+ * @param {string} options.label of its progress @param {TokenUse} options.use
  * @param {boolean} options.revokes they will be revoked
- * @param {string} options.what is issued, for the user @param {string} options.after the rest of the sentence on what stays
+ * @param {string} options.what is issued, for the user @param {string} options.after the rest of the sentence
+ *   on what stays
  * @param {(role: Record<string, any> | null) => void} [options.check] of the role, as Vault returns it
  */
 export async function issueBefore(context, { size, label, use, revokes, what, after, check }) {
@@ -177,10 +170,9 @@ export async function issueBefore(context, { size, label, use, revokes, what, af
 }
 
 /**
- * Revokes them by the certificate itself: Vault does not know the serial of one that a role with no_store issued.
- *
- * @param {PrepareContext} context
- * @param {IssuedBefore[]} issued
+ * Revokes them by the certificate itself: Vault does not know the serial of one that a role with no_store
+ * issued.
+ * @param {PrepareContext} context @param {IssuedBefore[]} issued
  */
 export async function revokeBefore(context, issued) {
   const { client, plan } = context;

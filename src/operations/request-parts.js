@@ -80,8 +80,7 @@ export function secretValue(seed, number, size) {
 const CHOICE_STREAM = 51;
 
 /**
- * @param {readonly number[]} weights above zero
- * @param {number} seed
+ * @param {readonly number[]} weights above zero @param {number} seed
  * @param {number} [stream] keeps a choice within a choice independent of it
  * @returns {(index: number) => number} which of them
  */

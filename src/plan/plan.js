@@ -45,8 +45,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:8200';
 /**
  * @param {PlannedOperation} operation
  * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
- * @param {VaultEnvironment} [environment] defaults of the target
- * @returns {Readonly<Plan>}
+ * @param {VaultEnvironment} [environment] defaults of the target @returns {Readonly<Plan>}
  * @throws {PkiLoadError} naming the option and the remedy
  */
 export function makePlan(operation, given, environment = readEnvironment()) {

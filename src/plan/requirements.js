@@ -29,8 +29,7 @@ const RATE_UNITS = { s: 's', m: 'min', h: 'h', d: 'd' };
 
 /**
  * @param {string} text e.g. `rate>=1000/h`, `p99.9 < 1s`, `p95(service)<50ms`, `errors<=0`
- * @returns {Requirement}
- * @throws {PkiLoadError} code `bad_requirement`, naming the part that is wrong
+ * @returns {Requirement} @throws {PkiLoadError} code `bad_requirement`, naming the part that is wrong
  */
 export function parseRequirement(text) {
   const source = String(text).trim();
@@ -69,7 +68,8 @@ function parseMetric(name) {
   if (!/^p[\d.]+$/.test(lower)) throw new Problem(`${quote(name)} cannot be measured; use ${METRICS}`);
   if (/^p100(\.0*)?$/.test(lower)) throw new Problem(`${quote(name)} is the slowest request; write max`);
   // `99` and `99.9` are percent; three digits or more need no point: `999` is 99.9 %, `975` is 97.5 %.
-  const [, whole = '', decimals = ''] = /^p(9\d(?=\d{1,6}$)|\d{1,2}(?=$|\.\d))\.?(\d{0,6})$/.exec(lower) ?? [];
+  const [, whole = '', decimals = ''] =
+    /^p(9\d(?=\d{1,6}$)|\d{1,2}(?=$|\.\d))\.?(\d{0,6})$/.exec(lower) ?? [];
   const quantile = Number(`0.${whole.padStart(2, '0')}${decimals}`);
   if (quantile > 0) return { metric: 'percentile', quantile };
   throw new Problem(`${quote(name)} is not a percentile between 0 and 100; write p50, p99, p99.9 or p999`);

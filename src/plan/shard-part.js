@@ -12,8 +12,7 @@ import { formatDuration } from '../common/units.js';
 const MAX_PARTS = 10_000;
 
 /**
- * @param {string} text `0/4` is the first of four, `3/4` the last
- * @returns {ShardPart}
+ * @param {string} text `0/4` is the first of four, `3/4` the last @returns {ShardPart}
  * @throws {PkiLoadError} code `bad_shard`
  */
 export function parseShard(text) {
@@ -61,8 +60,7 @@ const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\
 
 /**
  * A time without a zone is of this machine's zone. A time of day is today or, where it is over, tomorrow.
- * @param {string} text @param {number} [nowMs] since 1970
- * @returns {string} ISO 8601, in UTC
+ * @param {string} text @param {number} [nowMs] since 1970 @returns {string} ISO 8601, in UTC
  * @throws {PkiLoadError} code `bad_start_at`
  */
 export function parseStartAt(text, nowMs = Date.now()) {
