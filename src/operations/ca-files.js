@@ -1,6 +1,6 @@
 /** `crl` and `ca-chain`: the revocation list and the certificates that a mount publishes, read and checked. No token. */
 import { X509Certificate } from 'node:crypto';
-import { formatCount, formatDuration } from '../common/units.js';
+import { formatCount } from '../common/units.js';
 import { parseCertificate } from '../pki/certificate-der.js';
 import { parseCrl, verifyCrl } from '../pki/crl.js';
 import { pemBlocks } from '../pki/text.js';
@@ -33,37 +33,31 @@ export const crl = {
     not_yet_valid: 'thisUpdate is in the future',
     expired: 'nextUpdate has passed',
   },
-  prepare: async (context) => ({
-    ...(await prepareIssuer(context)),
-    largest: new SharedArrayBuffer(3 * BigInt64Array.BYTES_PER_ELEMENT),
-  }),
+  prepare: prepareIssuer,
   createRequester: requesterOf('crl'),
-  createClassifier(_plan, { issuerPem, largest }) {
+  createClassifier(_plan, { issuerPem }) {
     const issuer = new X509Certificate(issuerPem);
-    const figures = new BigInt64Array(largest);
-    return createFileClassifier(
+    let largest = { bytes: 0, revoked: 0, fromMs: 0 };
+    const classify = createFileClassifier(
       (der) => checkCrl(der, issuer),
-      ({ bytes, revoked, fromMs, untilMs }) => {
+      (list) => {
+        if (list.bytes > largest.bytes) largest = list;
         const nowMs = Date.now();
-        [bytes, revoked, nowMs - fromMs].forEach((figure, place) => {
-          raise(figures, place, figure);
-        });
-        if (fromMs > nowMs + CLOCK_SKEW_MS) return failed('not_yet_valid');
-        return untilMs < nowMs - CLOCK_SKEW_MS ? failed('expired') : passed('crl');
+        if (list.fromMs > nowMs + CLOCK_SKEW_MS) return failed('not_yet_valid');
+        return list.untilMs < nowMs - CLOCK_SKEW_MS ? failed('expired') : passed('crl');
       },
     );
-  },
-  takeNotes({ largest }) {
-    const figures = new BigInt64Array(largest);
-    const [bytes, revoked, ageMs] = Array.from(figures, (_, i) => Number(Atomics.exchange(figures, i, 0n)));
-    if (bytes === 0) return [];
-    const entries = revoked === 1 ? '1 entry' : `${formatCount(revoked)} entries`;
-    const age = formatDuration(Math.ceil(ageMs / 1000) * 1000);
-    return [
-      `The largest CRL had ${formatCount(bytes)} bytes, the longest ${entries}; the oldest was up to ${age} old.`,
-    ];
+    classify.notes = () => (largest.bytes === 0 ? [] : [describeCrl(largest)]);
+    return classify;
   },
 };
+
+/** @param {{bytes: number, revoked: number, fromMs: number}} list */
+function describeCrl({ bytes, revoked, fromMs }) {
+  const entries = revoked === 1 ? '1 entry' : `${formatCount(revoked)} entries`;
+  const time = new Date(fromMs).toISOString().replace('T', ' ').slice(0, 19);
+  return `The largest CRL had ${formatCount(bytes)} bytes and ${entries}; it was issued at ${time} UTC.`;
+}
 
 /** @type {Operation} */
 export const caChain = {
@@ -128,15 +122,6 @@ function createFileClassifier(check, judge) {
     }
     return checked.failure === null ? judge(checked) : failed(checked.failure);
   };
-}
-
-/** Keeps the largest figure of all threads. @param {BigInt64Array} figures shared @param {number} place @param {number} figure */
-function raise(figures, place, figure) {
-  // An age is negative on a clock that is behind.
-  const found = BigInt(Math.round(figure));
-  for (let known = Atomics.load(figures, place); known < found; ) {
-    known = Atomics.compareExchange(figures, place, known, found);
-  }
 }
 
 /** @param {Buffer} der @param {X509Certificate} issuer @returns {Checked} */

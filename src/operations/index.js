@@ -54,8 +54,6 @@ import { camelCase } from '../common/options.js';
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
  * @property {(plan: Plan, fixture: any) => (index: number) => Request} createRequester
  * @property {(plan: Plan, fixture: any) => Classify} createClassifier
- * @property {(fixture: any) => string[]} [takeNotes] on the main thread, once all classifiers have ended: sentences on what all threads
- *   found together. Another run with the same fixture begins anew
  * @property {(plan: Plan) => Keeper | null} [openKeeper] for what classifiers want to keep
  * @property {(plan: Plan, kept: Kept) => string} [describeKept] a sentence
  */

@@ -19,7 +19,7 @@ export async function loadMix(plan) {
   /** @type {Member[]} */
   const members = [];
   for (const entry of mix ?? [{ name: operation, operation, weight: 1, options }]) {
-    const own = mix === null ? plan : { ...plan, operation: entry.operation, options: entry.options };
+    const own = { ...plan, operation: entry.operation, options: entry.options };
     members.push({ ...entry, operation: await loadOperation(entry.operation), plan: own });
   }
   return mixOf(plan, members);
@@ -70,16 +70,9 @@ export function mixOf(plan, members) {
     /** @param {MixFixture} fixture @returns {{name: string, classify: Classify}[]} in the order of the members */
     createClassifiers(fixture) {
       const fixtures = fixturesOf(fixture);
-      return members.map(({ name, operation, plan: own }, i) => ({
-        name,
-        classify: operation.createClassifier(own, fixtures[i]),
-      }));
-    },
-
-    /** @param {MixFixture} fixture @returns {string[][]} of each member: see Operation */
-    takeNotes(fixture) {
-      const fixtures = fixturesOf(fixture);
-      return members.map(({ operation }, i) => operation.takeNotes?.(fixtures[i]) ?? []);
+      return members.map(({ name, operation, plan: own }, i) => {
+        return { name, classify: operation.createClassifier(own, fixtures[i]) };
+      });
     },
 
     /** @returns {(Keeper | null)[]} in the order of the members */
