@@ -93,9 +93,6 @@ export const operations = Object.fromEntries(
 /** @param {string} name @returns {Promise<Operation>} */
 export async function loadOperation(name) {
   if (Object.hasOwn(operations, name)) return operations[name].load();
-  throw usageError(
-    'unknown_operation',
-    `There is no operation ${JSON.stringify(name)}.`,
-    `There are: ${Object.keys(operations).join(', ')}.`,
-  );
+  const message = `There is no operation ${JSON.stringify(name)}.`;
+  throw usageError('unknown_operation', message, `There are: ${Object.keys(operations).join(', ')}.`);
 }

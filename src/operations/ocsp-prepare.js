@@ -143,11 +143,9 @@ async function readSerials(context, file, flag) {
     issuers ??= await findIssuers(context);
     // A responder may call a serial good that its CA never issued, as Vault does: each certificate must be of the issuer.
     if (issuerDer !== undefined && !issuers.certificates.some((one) => one.subjectDer.equals(issuerDer))) {
-      throw usageError(
-        'wrong_issuer',
-        `${place} holds a certificate that ${issuers.name} did not issue.`,
-        'Name its issuer with --issuer, or ask about the certificates of one issuer at a time.',
-      );
+      const message = `${place} holds a certificate that ${issuers.name} did not issue.`;
+      const remedy = 'Name its issuer with --issuer, or ask about the certificates of one issuer at a time.';
+      throw usageError('wrong_issuer', message, remedy);
     }
     if (pem !== undefined) example ??= readCertificates(Buffer.from(pem), place)[0];
     if (serials.push(serial) > MAX_SERIALS)
@@ -190,11 +188,9 @@ function parseLine(line, place) {
   } catch {
     // Below.
   }
-  throw usageError(
-    'bad_serials_file',
-    `${place} is neither a serial (1a:2b:...) nor a JSON line of a serial and its certificate.`,
-    'Write the file with issue --keep FILE, or one serial a line.',
-  );
+  const message = `${place} is neither a serial (1a:2b:...) nor a JSON line of a serial and its certificate.`;
+  const remedy = 'Write the file with issue --keep FILE, or one serial a line.';
+  throw usageError('bad_serials_file', message, remedy);
 }
 
 /** Time to issue and revoke them, whatever their number. */

@@ -160,11 +160,8 @@ export async function issueBefore(context, { size, label, use, revokes, what, af
     if ([serial, certificate, issuingCa].every((text) => typeof text === 'string')) {
       return /** @type {IssuedBefore} */ ({ serial, certificate, issuingCa });
     }
-    throw targetError(
-      'not_issued',
-      `The response of ${client.origin} to issue/${role} has no certificate.`,
-      'Check with vault write what the role issues.',
-    );
+    const message = `The response of ${client.origin} to issue/${role} has no certificate.`;
+    throw targetError('not_issued', message, 'Check with vault write what the role issues.');
   });
   return { fixture, issued };
 }
@@ -181,10 +178,8 @@ export async function revokeBefore(context, issued) {
     const { certificate, serial } = issued[i];
     const { data } = await client.write(`${plan.target.mount}/revoke`, { certificate });
     if (data?.revocation_time > 0) return;
-    throw targetError(
-      'not_revoked',
-      `The response of ${client.origin} does not confirm that it revoked ${serial}.`,
-      'Check with vault write that the mount revokes what the role issues.',
-    );
+    const message = `The response of ${client.origin} does not confirm that it revoked ${serial}.`;
+    const remedy = 'Check with vault write that the mount revokes what the role issues.';
+    throw targetError('not_revoked', message, remedy);
   });
 }

@@ -107,11 +107,9 @@ function checkLoad({ arrivals, concurrency, threads, rate, ...common }) {
   const sentMs = (common.duration ?? DEFAULT_DURATION_MS) + common.warmup;
   const expected = Math.min((sentMs / 1000) * rate, common.requests ?? Number.POSITIVE_INFINITY);
   if (arrivals === 'poisson' && expected > MAX_POISSON_ARRIVALS) {
-    throw usageError(
-      'too_many_arrivals',
-      `--arrivals poisson with ${Math.round(expected)} arrivals would take long to lay out.`,
-      `Stay below ${MAX_POISSON_ARRIVALS}, or use --arrivals constant.`,
-    );
+    const message = `--arrivals poisson with ${Math.round(expected)} arrivals would take long to lay out.`;
+    const remedy = `Stay below ${MAX_POISSON_ARRIVALS}, or use --arrivals constant.`;
+    throw usageError('too_many_arrivals', message, remedy);
   }
 }
 
