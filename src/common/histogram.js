@@ -11,7 +11,7 @@ import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js';
 /** Longer latencies are counted as this long: 24 h. */
 const MAX_US = 86_400_000_000;
 
-/** A histogram that has grown for those has so many buckets, up to this value. */
+/** The number of buckets, and the highest value, of a histogram that has grown for those. */
 const [MOST_BUCKETS, HIGHEST_US] = [28_672, 137_438_953_471n];
 
 /** Of an encoded histogram, before its counts. */

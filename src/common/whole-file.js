@@ -31,7 +31,7 @@ export function writeWhole(path, content, { rename = fs.renameSync } = {}) {
 }
 
 /**
- * Throws the error that would keep writeWhole from writing, as far as that shows without doing it.
+ * Throws the error that writeWhole would throw, as far as it can be foreseen without writing.
  * @param {string} path of a file, see whatIsAt @throws {NodeJS.ErrnoException}
  */
 export function tryWhole(path) {

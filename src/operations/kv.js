@@ -162,12 +162,8 @@ export const kvRead = {
 function checkMountPath(path, flag) {
   const isSegment = (/** @type {string} */ text) => /^[\x21-\x7e]+$/.test(text) && !/^\.\.?$/.test(text);
   if (withoutSlashes(path).split('/').every(isSegment)) return;
-  throw badValue(
-    flag,
-    path,
-    'not the path of a mount',
-    'Write it as vault secrets list shows it, e.g. secret.',
-  );
+  const remedy = 'Write it as vault secrets list shows it, e.g. secret.';
+  throw badValue(flag, path, 'not the path of a mount', remedy);
 }
 
 /** @param {PrepareContext} context @returns {Promise<Store>} that accepts secrets */

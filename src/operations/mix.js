@@ -45,7 +45,7 @@ export function mixOf(plan, members) {
     /** @param {PrepareContext} context @returns {Promise<MixFixture>} */
     async prepare(context) {
       if (plan.mix === null) return members[0].operation.prepare(context);
-      const once = { ...context, notice: sayOnce(context.notice), warn: sayOnce(context.warn) };
+      const once = { ...context, notice: reportOnce(context.notice), warn: reportOnce(context.warn) };
       /** @type {Fixture[]} */
       const fixtures = [];
       for (const [i, { operation, plan: own }] of members.entries()) {
@@ -86,14 +86,14 @@ export function mixOf(plan, members) {
   };
 }
 
-/** Several members may warn alike, such as that the token ends soon. @param {(text: string) => void} say @returns {(text: string) => void} */
-function sayOnce(say) {
+/** Several members may give the same warning. @param {(text: string) => void} report @returns {(text: string) => void} */
+function reportOnce(report) {
   /** @type {Set<string>} */
-  const said = new Set();
+  const reported = new Set();
   return (text) => {
-    if (said.has(text)) return;
-    said.add(text);
-    say(text);
+    if (reported.has(text)) return;
+    reported.add(text);
+    report(text);
   };
 }
 

@@ -114,12 +114,12 @@ function check(options) {
     [ocspUrl !== null && fromAia, '--ocsp-url and --from-aia both name a responder.', 'Give one of them.'],
     [
       given !== null && revoked,
-      `--about asks about revoked certificates, but with ${given} none is issued, and none that is given is revoked.`,
+      `--about includes revoked certificates, but with ${given} none is issued, and the given ones are not revoked.`,
       'Name some that are revoked already with --revoked-serials, or leave the file out: they are then issued and revoked.',
     ],
     [
       revokedSerials !== null && !hasRevoked,
-      '--revoked-serials is given, but nothing asks about revoked certificates.',
+      '--revoked-serials is given, but --about does not include revoked certificates.',
       'Add --about revoked=WEIGHT, or name the file with --serials and --expect revoked.',
     ],
     [

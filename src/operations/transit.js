@@ -30,7 +30,7 @@ const KEY = 'load';
 /** All texts together; every thread holds the bodies of all requests. */
 const MOST_POOL_MIB = 64;
 
-/** A ciphertext has so many bytes more than its text. */
+/** Bytes by which a ciphertext is longer than its text. */
 const NONCE_AND_TAG = 12 + 16;
 
 /** RSA-OAEP with SHA-256 (RFC 8017, 7.1.1): bytes of the modulus that hold no text. */

@@ -87,7 +87,7 @@ export function allRequests(load) {
   return scheduleOf(load)?.count ?? (load.warmupMs > 0 ? null : load.requests);
 }
 
-/** Of a mix so many indexes are counted, 50 ns each; of more requests the operation's share is taken to be the same. */
+/** Indexes of a mix to count at most, 50 ns each; the operation's share of further ones is assumed to be the same. */
 const MAX_COUNTED = 1_000_000;
 
 /**

@@ -42,7 +42,7 @@ export function parseRequirement(text) {
   }
 }
 
-/** The part of the sentence that says what is wrong with a requirement. */
+/** The fault of a requirement, as the rest of a sentence. */
 class Problem extends Error {}
 
 /** @param {string} source @returns {Omit<Requirement, 'text'>} */
@@ -98,7 +98,7 @@ function parseLimit(metric, comparator, text) {
     return { limit, rateUnit: RATE_UNITS[/\/\s*([smhd])/.exec(text)?.[1] ?? 's'] };
   }
   if (metric === 'errors') return { limit: parseShare(comparator, text, shown) };
-  if (/^[\d._]+$/.test(text)) throw new Problem(`${shown} has no unit; say ${text}ms or ${text}s`);
+  if (/^[\d._]+$/.test(text)) throw new Problem(`${shown} has no unit; write ${text}ms or ${text}s`);
   const limit = parse(() => parseDuration(text), `${shown} is not a duration such as 200ms, 1.5s or 2m`);
   if (limit > 0) return { limit };
   throw new Problem(`${shown} is not above zero`);
@@ -111,7 +111,7 @@ function parseShare(comparator, text, shown) {
   if (match === null) throw new Problem(`${shown} is not a share such as 0.1% or 0.001`);
   const [number, isPercent] = [Number(match[1]), match[2] !== undefined];
   if (!isPercent && number >= 1)
-    throw new Problem(`${shown} is not a fraction below 1; for percent say ${text}%`);
+    throw new Problem(`${shown} is not a fraction below 1; for percent write ${text}%`);
   if (number > 100) throw new Problem(`${shown} is more than all requests`);
   if (number === 0 && comparator === '<')
     throw new Problem('there cannot be fewer than 0 errors; write errors<=0');

@@ -18,7 +18,7 @@ import { uniform } from '../common/random.js';
 /** A time that is earlier than a limit by less than this counts as at the limit: 1 ns, far above rounding errors. */
 export const TOLERANCE_MS = 1e-6;
 
-/** Poisson arrivals are found again from one remembered time in so many. */
+/** The time of every 1024th Poisson arrival is remembered; those after it are computed again. */
 const CHECKPOINT = 1024;
 
 /** @param {LoadPlan} load an open loop @returns {Schedule} */
@@ -119,8 +119,8 @@ function gap(seed, index) {
  * @typedef {object} Profile a rate over time, in straight lines
  * @property {number} endMs
  * @property {(ms: number) => number} expected arrivals before `ms`; those of the whole from the end on
- * @property {(arrivals: number) => number} timeOf when so many are expected: where nothing is due for a while, the end
- *   of that while. Infinity where there never are so many
+ * @property {(arrivals: number) => number} timeOf when that many are expected: where nothing is due for a while, the end
+ *   of that while. Infinity where there are never that many
  * @property {(ms: number) => number} ratePerSecond at `ms`, of the later line where two meet; 0 from the end on
  */
 /** @typedef {{startMs: number, endMs: number, before: number, rate: number, slope: number}} Part rates per ms, `slope` per ms² */

@@ -75,7 +75,11 @@ test('crl: the note names the largest list', () => {
   assert.deepEqual(classify.notes?.(), []);
   const aged = (/** @type {number} */ hours, /** @type {Buffer[]} */ ...entries) =>
     crlByHand(ca, { entries: der(0x30, ...entries), thisUpdate: at(-hours) });
-  const note = (/** @type {Buffer} */ { length }, /** @type {string} */ entries, /** @type {number} */ hours) => {
+  const note = (
+    /** @type {Buffer} */ { length },
+    /** @type {string} */ entries,
+    /** @type {number} */ hours,
+  ) => {
     const time = new Date(NOW - hours * 3_600_000).toISOString().replace('T', ' ').slice(0, 19);
     assert.deepEqual(classify.notes?.(), [
       `The largest CRL had ${length} bytes and ${entries}; it was issued at ${time} UTC.`,
