@@ -3,7 +3,6 @@
  * memory for a backlog. Times are from the start of the warm-up.
  */
 import { uniform } from '../common/random.js';
-
 /** @import { Line, LoadPlan } from './load.js' */
 
 /**

@@ -41,23 +41,20 @@ export function createStageFinder(spans) {
   };
 }
 
-/** @param {Pick<LoadPlan, 'stages'>} load @param {number} index of a stage @returns {number[]} rates or levels at the ends of its lines */
-function levelsOf({ stages }, index) {
-  return (stages?.[index].lines ?? []).flatMap(({ from, to }) => [from, to]);
-}
-
-/** @param {Pick<LoadPlan, 'stages'>} load @returns {StageSpan[]} none where the plan has no stages */
+/** @param {Pick<LoadPlan, 'stages'>} load @returns {StageSpan[]} none if the plan has no stages */
 export function stagesOf(load) {
   return spansOf(load, null).flatMap(({ name, ...span }, i) => {
-    const levels = levelsOf(load, i);
-    const level = { least: Math.min(...levels), most: Math.max(...levels) };
-    return name === null ? [] : [{ name, ...span, level }];
+    const levels = (load.stages?.[i].lines ?? []).flatMap(({ from, to }) => [from, to]);
+    return name === null
+      ? []
+      : [{ name, ...span, level: { least: Math.min(...levels), most: Math.max(...levels) } }];
   });
 }
 
 /** @param {Pick<LoadPlan, 'stages'>} load @param {number} index of a stage @returns {boolean} the same level all the time */
 export function isEven(load, index) {
-  return new Set(levelsOf(load, index)).size === 1;
+  const { level } = stagesOf(load)[index];
+  return level.least === level.most;
 }
 
 /**
