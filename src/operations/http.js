@@ -114,7 +114,7 @@ function readHeader(text) {
   const [why, remedy] = OWN_HEADERS.includes(lower)
     ? ["which is the connection's own", 'Leave it out.']
     : SECRET_HEADERS.includes(lower)
-      ? ['which would be visible to others', 'Use --token own, none or bad.']
+      ? ['which would be visible to others', 'Use the option token: own, none or bad.']
       : [null];
   if (why === null) return [lower, value.trim()];
   throw usageError('bad_option', `--header sets ${lower}, ${why}.`, remedy);
