@@ -141,6 +141,7 @@ const REASONS = {
   EISDIR: 'it is a folder',
   ENOENT: 'its folder was not found',
   ENOSPC: 'the disk is full',
+  ENOTDIR: 'its folder is a file',
   ENXIO: 'nothing reads the pipe',
 };
 

@@ -80,7 +80,7 @@ describe('on a server of its own', () => {
     ['a folder', () => '/tmp', /"\/tmp" has no extension/],
     ['no extension', (path) => path('result'), /has no extension, so what to write is not known/],
     ['an unknown extension', (path) => path('r.xls'), /has the extension "\.xls".*Use one of \.txt, \.json/],
-    ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: what should be its folder is a file/],
+    ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: its folder is a file/],
   ];
   for (const [what, where, message] of OUTS) {
     test(`--out that cannot be written (${what}) is told before anything is sent`, async (t) => {
