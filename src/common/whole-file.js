@@ -152,6 +152,7 @@ const REMEDIES = {
   EFBIG: 'Raise the limit (ulimit -f), or give a file on another disk.',
   EISDIR: 'Give the name of a file in it.',
   EMFILE: 'Raise the limit (ulimit -n).',
+  ENAMETOOLONG: 'Give a shorter name.',
   ENOSPC: MAKE_ROOM,
   ENXIO: START_READER,
   EPIPE: START_READER,
