@@ -138,7 +138,11 @@ async function prepare(context) {
   const verb = verbOf(plan);
   if (keep !== null) openKeepFile(keep).close();
   const [type, bits = null] = keyType?.split('-') ?? [null];
-  const checked = await checkIssuance(context, {
+  const {
+    fixture,
+    health,
+    role: facts,
+  } = await checkIssuance(context, {
     operation: verb === 'issue' ? 'issue' : 'sign',
     role: roleName,
     ...namesOf(options, load.seed, 0),
@@ -146,7 +150,6 @@ async function prepare(context) {
     keyType: type,
     keyBits: bits === null ? null : Number(bits),
   });
-  const { fixture, health, role: facts } = checked;
   if (!plan.dev) {
     const count = expectedRequests(load, owns);
     describeFootprint({ role: facts, count, mount: target.mount, health }).forEach(notice);

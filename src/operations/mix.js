@@ -27,10 +27,8 @@ export async function loadMix(plan) {
 
 /** @param {Pick<Plan, 'mix' | 'load'>} plan @param {Member[]} members */
 export function mixOf(plan, members) {
-  const memberOf = createChooser(
-    members.map(({ weight }) => weight),
-    plan.load.seed,
-  );
+  const weights = members.map(({ weight }) => weight);
+  const memberOf = createChooser(weights, plan.load.seed);
   const fixturesOf = (/** @type {MixFixture} */ fixture) => fixture.members ?? [fixture];
 
   return {

@@ -243,14 +243,7 @@ export function findResponder({ options: { ocspUrl, fromAia }, target }, example
 }
 
 /** No responder responds so, however busy it is. */
-const NO_RESPONDER = [
-  'not_ocsp',
-  'bad_request',
-  'permission_denied',
-  'not_found',
-  'redirected',
-  'http_error',
-];
+const REFUSED = ['bad_request', 'permission_denied', 'not_found', 'redirected', 'http_error'];
 
 /** A first response may be slow: the load's timeout does not apply to it. */
 const MIN_TIMEOUT_MS = 5000;
@@ -272,7 +265,7 @@ export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { requ
     const sent = request.body === null ? undefined : Buffer.from(request.body);
     const { status, body } = await requester.request({ ...request, body: sent });
     const { outcome, success } = classify(status, body, 0);
-    if (NO_RESPONDER.includes(outcome)) {
+    if (outcome === 'not_ocsp' || REFUSED.includes(outcome)) {
       throw targetError(
         'not_an_ocsp_responder',
         `${targetUrl} answered an OCSP request with HTTP ${status} and no OCSP response.`,

@@ -145,11 +145,8 @@ function createRequester({ load: { seed } }, fixture) {
 
 /** @param {readonly Kind[]} kinds @param {number} seed */
 function chooseKind(kinds, seed) {
-  return createChooser(
-    kinds.map(({ weight }) => weight),
-    seed,
-    KIND_STREAM,
-  );
+  const weights = kinds.map(({ weight }) => weight);
+  return createChooser(weights, seed, KIND_STREAM);
 }
 
 /** @param {AskedKind} kind @param {number} seed @param {OcspFixture} fixture @returns {(index: number) => Request} */
