@@ -138,6 +138,7 @@ const MAKE_ROOM = 'Free some space, or give a file on another disk.';
 
 /** By the system's code; any other has the system's own text. @type {Readonly<Record<string, string>>} */
 const REASONS = {
+  EDQUOT: 'the disk quota is used up',
   EISDIR: 'it is a folder',
   ENOENT: 'its folder was not found',
   ENOSPC: 'the disk is full',
