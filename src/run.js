@@ -98,8 +98,7 @@ export async function run(planned, options = {}) {
     const sent = await send({ plan, windowMs: window.windowMs, shards, seconds, stop, onEvent }, options);
     for (const event of describeKept(mix, sent.ends)) onEvent(event);
     seconds.closeAll();
-    const notes = mix.takeNotes(fixture);
-    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent, notes });
+    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent });
     onEvent({ type: 'result', result });
     return result;
   } finally {

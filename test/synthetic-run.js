@@ -29,7 +29,6 @@ import { classify, sample } from './engine/recording.js';
  * @property {string} [startedAt]
  * @property {Record<string, any>} [options] the operation's own
  * @property {Partial<ShardEnd>} [end] what the threads say otherwise
- * @property {string[][]} [notes] of each operation
  */
 
 /** What becomes of a request, and up to which random number. @type {[number, string | {failure: string}][]} */
@@ -53,7 +52,6 @@ export function syntheticRun({
   requirements = [],
   options = {},
   end = {},
-  notes = [],
   weights = { synthetic: 1 },
   change = (sample) => sample,
   stoppedMs = Number.POSITIVE_INFINITY,
@@ -105,7 +103,6 @@ export function syntheticRun({
     command: `vault-pki-load synthetic${load.shard === null ? '' : ` --shard ${load.shard.index}/${load.shard.of}`}`,
     seconds: seconds.rows,
     sent: { ends, startedAt, startedAtNs: 5_000_000_000n, stoppedMs, machine },
-    notes,
   });
 }
 

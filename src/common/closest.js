@@ -1,18 +1,13 @@
-/** Suggestions for misspelt words. */
-
-/**
- * @param {string} word @param {readonly string[]} known
- * @returns {string | null} the nearest, if near enough for a typo
- */
+/** @param {string} word misspelt @param {readonly string[]} known @returns {string | null} the nearest, if near enough for a typo */
 export function closest(word, known) {
   if (word.length > 40) return null;
   const plain = (/** @type {string} */ text) => text.toLowerCase().replace(/[\s_-]/g, '');
   const most = word.length <= 4 ? 1 : word.length <= 8 ? 2 : 3;
-  const near = known
+  const [nearest] = known
     .map((one) => ({ one, far: distance(plain(word), plain(one)) }))
     .filter(({ one, far }) => far <= most && far < one.length)
     .sort((a, b) => a.far - b.far);
-  return near[0]?.one ?? null;
+  return nearest?.one ?? null;
 }
 
 /**

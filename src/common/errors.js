@@ -1,7 +1,4 @@
-/**
- * Errors that people see. Misuse and refusals *before* the run throw one of these; a refused request *during*
- * the run is an outcome, never an exception.
- */
+/** Errors for the user: misuse, and refusals *before* the run. A refused request *during* the run is an outcome, no exception. */
 
 /** Exit codes of the command line. */
 export const EXIT = Object.freeze({
@@ -60,7 +57,26 @@ export class PkiLoadError extends Error {
  * @param {string} code @param {string} message @param {string} [remedy] @param {unknown} [cause]
  */
 export function usageError(code, message, remedy, cause) {
-  return new PkiLoadError(code, message, { remedy, exitCode: EXIT.usage, cause });
+  return new PkiLoadError(code, message, { remedy, cause });
+}
+
+/**
+ * @param {string} name of the option @param {unknown} value @param {string} problem what the value is not, or is instead
+ * @param {string} [remedy] @param {string} [code]
+ */
+export function badValue(name, value, problem, remedy, code = 'bad_option') {
+  return usageError(code, `${name} is ${quote(value)}, which is ${problem}.`, remedy);
+}
+
+/** @param {readonly (readonly [isWrong: boolean, problem: string, remedy: string])[]} rules the first broken one is thrown */
+export function rejectContradictions(rules) {
+  const broken = rules.find(([isWrong]) => isWrong);
+  if (broken !== undefined) throw usageError('contradiction', broken[1], broken[2]);
+}
+
+/** @param {unknown} value @returns {string} in quotation marks, the first 80 characters */
+export function quote(value) {
+  return JSON.stringify(String(value).slice(0, 80));
 }
 
 /**

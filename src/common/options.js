@@ -2,7 +2,7 @@
  * How one option is declared and how its text becomes a value. Declarations are the one source of flags, `--help`,
  * validation and defaults: see common-options.js and `options` in every operation.
  */
-import { usageError } from './errors.js';
+import { badValue, quote, usageError } from './errors.js';
 import { formatDuration, parseDuration, parseRate } from './units.js';
 
 /**
@@ -25,8 +25,9 @@ import { formatDuration, parseDuration, parseRate } from './units.js';
  * @property {boolean} [repeatable] may be given several times; the value is then a list
  * @property {boolean} [several] on the command line it takes all values up to the next option, each time it is given:
  *   a command gets a list of lists; not for `readOptions`
- * @property {(value: any, flag: string) => void} [check] throws a usage error when the value is not fit
+ * @property {(value: any, flag: string) => void} [check] throws a usage error if the value is wrong
  */
+/** @typedef {Omit<OptionSpec, 'group'>} UngroupedSpec */
 
 /** @type {Partial<Record<OptionType, string>>} */
 const PLACEHOLDERS = {
@@ -39,17 +40,21 @@ const PLACEHOLDERS = {
   text: 'NAME',
 };
 
+/** @param {OptionType} type @param {string} describe @param {Partial<OptionSpec>} [more] @returns {UngroupedSpec} */
+export function option(type, describe, more) {
+  return { type, describe, ...more };
+}
+
 /**
- * @param {string} group @param {Record<string, Omit<OptionSpec, 'group'>>} specs by kebab-case name
+ * @param {string} group @param {Record<string, UngroupedSpec>} specs by kebab-case name
  * @returns {Record<string, OptionSpec>} the same, with the group and, where they have none, a placeholder
  */
 export function inGroup(group, specs) {
-  return Object.fromEntries(
-    Object.entries(specs).map(([name, spec]) => {
-      const placeholder = spec.placeholder ?? PLACEHOLDERS[spec.type];
-      return [name, { ...spec, group, ...(placeholder === undefined ? {} : { placeholder }) }];
-    }),
-  );
+  const withGroup = (/** @type {UngroupedSpec} */ spec) => {
+    const placeholder = spec.placeholder ?? PLACEHOLDERS[spec.type];
+    return { ...spec, group, ...(placeholder === undefined ? {} : { placeholder }) };
+  };
+  return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, withGroup(spec)]));
 }
 
 /**
@@ -59,20 +64,14 @@ export function inGroup(group, specs) {
  * @returns {Record<string, any>} by camelCase name
  */
 export function readOptions(specs, given) {
-  /** @type {Record<string, any>} */
-  const values = {};
-  for (const [name, spec] of Object.entries(specs)) {
-    const key = camelCase(name);
-    const flag = `--${name}`;
-    const value = given[key] ?? given[name] ?? spec.default ?? null;
-    if (spec.repeatable) values[key] = asList(value).map((one) => readOne(spec, flag, one));
-    else if (value === null)
-      values[key] = { flag: false, list: [] }[/** @type {'flag'} */ (spec.type)] ?? null;
-    else if (Array.isArray(value) && spec.type !== 'list')
-      throw usageError('repeated_option', `${flag} is given ${value.length} times.`, 'Give it once.');
-    else values[key] = readOne(spec, flag, value);
-  }
-  return values;
+  const read = (/** @type {string} */ name, /** @type {OptionSpec} */ spec) => {
+    const value = given[camelCase(name)] ?? given[name] ?? spec.default ?? null;
+    if (spec.repeatable) return asList(value).map((one) => readOne(spec, `--${name}`, one));
+    if (value === null) return spec.type === 'flag' ? false : spec.type === 'list' ? [] : null;
+    if (spec.type === 'list' || !Array.isArray(value)) return readOne(spec, `--${name}`, value);
+    throw usageError('repeated_option', `--${name} is given ${value.length} times.`, 'Give it once.');
+  };
+  return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [camelCase(name), read(name, spec)]));
 }
 
 /** @param {string} name @returns {string} `alt-names` as `altNames` */
@@ -88,11 +87,8 @@ export function rejectUnknownOptions(command, specs, given) {
   const known = new Set(Object.keys(specs).flatMap((name) => [name, camelCase(name)]));
   const unknown = Object.keys(given).find((key) => given[key] !== undefined && !known.has(key));
   if (unknown === undefined) return;
-  throw usageError(
-    'unknown_option',
-    `${command} has no option ${JSON.stringify(unknown)}.`,
-    'See --help for those it has.',
-  );
+  const message = `${command} has no option ${JSON.stringify(unknown)}.`;
+  throw usageError('unknown_option', message, 'See --help for those it has.');
 }
 
 /** @param {unknown} value @returns {unknown[]} */
@@ -100,10 +96,7 @@ function asList(value) {
   return value === null ? [] : [value].flat();
 }
 
-/**
- * @param {OptionSpec} spec @param {string} flag its name in an error @param {unknown} raw
- * @returns {any}
- */
+/** @param {OptionSpec} spec @param {string} flag its name in an error @param {unknown} raw @returns {any} */
 export function readOne(spec, flag, raw) {
   const value = CONVERT[spec.type](raw, flag, spec);
   if (typeof value === 'number') checkRange(spec, flag, value, raw);
@@ -126,17 +119,17 @@ const CONVERT = {
   integer: (raw, flag) => {
     const text = String(raw).replaceAll('_', '').trim();
     if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-    throw bad(flag, raw, 'not a whole number', 'Write it in digits, e.g. 10.');
+    throw badValue(flag, raw, 'not a whole number', 'Write it in digits, e.g. 10.');
   },
   milliseconds: (raw, flag) => {
     if (/^\d+(\.\d+)?$/.test(String(raw).trim())) return Number(raw);
-    throw bad(flag, raw, 'not a number of milliseconds', 'Write it in digits, e.g. 500.');
+    throw badValue(flag, raw, 'not a number of milliseconds', 'Write it in digits, e.g. 500.');
   },
   duration: (raw, flag) => parseDuration(raw, flag),
   rate: (raw, flag) => parseRate(raw, flag),
   choice: (raw, flag, { choices = [] }) => {
     if (choices.includes(String(raw))) return String(raw);
-    throw bad(flag, raw, `not one of ${choices.join(', ')}`);
+    throw badValue(flag, raw, `not one of ${choices.join(', ')}`);
   },
   url: toUrl,
 };
@@ -153,40 +146,24 @@ function toText(raw, flag) {
 function toUrl(raw, flag) {
   const text = toText(raw, flag);
   const url = URL.canParse(text) ? new URL(text) : null;
-  const badUrl = (/** @type {string} */ why, /** @type {string} */ remedy) =>
-    usageError('bad_url', `${flag} ${why}.`, remedy);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
-    const why = `is ${quote(text)}, which is not an http:// or https:// address`;
-    throw badUrl(why, 'Write it as http://127.0.0.1:8200.');
+    const problem = 'not an http:// or https:// address';
+    throw badValue(flag, text, problem, 'Write it as http://127.0.0.1:8200.', 'bad_url');
   }
+  const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
+    usageError('bad_url', `${flag} ${problem}.`, remedy);
   if (url.username !== '' || url.password !== '')
-    throw badUrl('holds a user name or password, which would be visible to others', 'Leave them out.');
+    throw bad('holds a user name or password, which would be visible to others', 'Leave them out.');
   const extra = text.search(/[?#]/);
-  if (extra >= 0) throw badUrl(`has a query or fragment (${quote(text.slice(extra))})`, 'Leave it out.');
+  if (extra >= 0) throw bad(`has a query or fragment (${quote(text.slice(extra))})`, 'Leave it out.');
   return text.replace(/\/+$/, '');
 }
 
 /** @param {OptionSpec} spec @param {string} flag @param {number} value @param {unknown} raw */
-function checkRange(
-  { type, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY },
-  flag,
-  value,
-  raw,
-) {
+function checkRange({ type, min = -Infinity, max = Infinity }, flag, value, raw) {
   if (value >= min && value <= max) return;
-  const unit = { milliseconds: ' ms', rate: '/s' }[/** @type {string} */ (type)] ?? '';
-  const text = (/** @type {number} */ bound) =>
-    type === 'duration' ? formatDuration(bound) : `${bound}${unit}`;
-  const bounds = value < min ? `at least ${text(min)}` : `at most ${text(max)}`;
-  throw usageError('out_of_range', `${flag} is ${quote(raw)}; it must be ${bounds}.`);
-}
-
-/** @param {string} flag @param {unknown} raw @param {string} problem @param {string} [remedy] */
-function bad(flag, raw, problem, remedy) {
-  return usageError('bad_option', `${flag} is ${quote(raw)}, which is ${problem}.`, remedy);
-}
-
-/** @param {unknown} raw */
-function quote(raw) {
-  return JSON.stringify(String(raw).slice(0, 80));
+  const [which, bound] = value < min ? ['least', min] : ['most', max];
+  const unit = type === 'milliseconds' ? ' ms' : type === 'rate' ? '/s' : '';
+  const shown = type === 'duration' ? formatDuration(bound) : `${bound}${unit}`;
+  throw usageError('out_of_range', `${flag} is ${quote(raw)}; it must be at ${which} ${shown}.`);
 }

@@ -4,10 +4,8 @@
  */
 
 /**
- * @param {number} seed 32 bits
- * @param {number} counter up to 2^53
- * @param {number} [stream] keeps different uses of one seed apart
- * @returns {number} 32 bits, unsigned
+ * @param {number} seed 32 bits @param {number} counter up to 2^53
+ * @param {number} [stream] keeps different uses of one seed apart @returns {number} 32 bits, unsigned
  */
 export function hash32(seed, counter, stream = 0) {
   const high = Math.floor(counter / 0x1_0000_0000);

@@ -14,10 +14,8 @@ export async function unlessStopped(promise, stop) {
 
 /**
  * Does not cancel the work, but stops waiting for it: the user need not wait for a silent target's time-out.
- * @template T
- * @param {Promise<T>} promise @param {AbortSignal} stop
- * @param {() => Error} [error] makes the error thrown when that comes first
- * @returns {Promise<T>}
+ * @template T @param {Promise<T>} promise @param {AbortSignal} stop
+ * @param {() => Error} [error] makes the error thrown when that comes first @returns {Promise<T>}
  */
 export function orInterrupted(promise, stop, error = interrupted) {
   return new Promise((resolve, reject) => {

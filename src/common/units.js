@@ -1,8 +1,6 @@
-/**
- * Durations and rates as people write them, and back. Inside the program durations are milliseconds and rates are
- * events per second; the text forms exist only at the boundary.
- */
-import { usageError } from './errors.js';
+/** Durations and rates as users write them, and back. Inside the program they are milliseconds and events per second. */
+import { badValue } from './errors.js';
+import { total } from './sums.js';
 
 /** @type {Readonly<Record<string, number>>} */
 const MS_PER_UNIT = {
@@ -21,7 +19,7 @@ const SECONDS_PER_UNIT = { s: 1, sec: 1, m: 60, min: 60, h: 3600, hour: 3600, d:
 /** A decimal number: no sign, no hex, no bare exponent; `1_000` and `1e6` are accepted. */
 const NUMBER = '(?:\\d[\\d_]*(?:\\.\\d+)?|\\.\\d+)(?:e\\d+)?';
 const BARE = new RegExp(`^${NUMBER}$`);
-const DURATION_PART = new RegExp(`(${NUMBER})\\s*(us|µs|ms|min|s|m|h|d)\\s*`, 'y');
+const DURATION_PART = new RegExp(`(${NUMBER})\\s*(us|µs|ms|min|s|m|h|d)\\s*`, 'g');
 const RATE = new RegExp(`^(${NUMBER})(?:\\s*/\\s*(s|sec|min|m|hour|h|day|d))?$`);
 
 /**
@@ -31,20 +29,16 @@ const RATE = new RegExp(`^(${NUMBER})(?:\\s*/\\s*(s|sec|min|m|hour|h|day|d))?$`)
  */
 export function parseDuration(text, name = 'duration') {
   const source = String(text).trim().replaceAll('μ', 'µ');
-  const isBare = BARE.test(source);
-  let ms = isBare ? toNumber(source) * 1000 : 0;
-  for (
-    let at = isBare ? source.length : 0;
-    at < source.length || source === '';
-    at = DURATION_PART.lastIndex
-  ) {
-    DURATION_PART.lastIndex = at;
-    const match = DURATION_PART.exec(source);
-    if (match === null) throw bad('bad_duration', name, source, 'a duration such as 30s, 500ms, 2m or 1h');
-    ms += toNumber(match[1]) * MS_PER_UNIT[match[2]];
+  const parts = [...source.matchAll(DURATION_PART)];
+  const isComposed = parts.length > 0 && parts.map(([part]) => part).join('') === source;
+  if (!isComposed && !BARE.test(source)) {
+    throw badValue(name, source, 'not a duration such as 30s, 500ms, 2m or 1h', undefined, 'bad_duration');
   }
-  if (!Number.isFinite(ms)) throw bad('bad_duration', name, source, 'a finite duration such as 30s');
-  return ms;
+  const ms = isComposed
+    ? total(parts.map(([, number, unit]) => toNumber(number) * MS_PER_UNIT[unit]))
+    : toNumber(source) * 1000;
+  if (Number.isFinite(ms)) return ms;
+  throw badValue(name, source, 'not a finite duration such as 30s', undefined, 'bad_duration');
 }
 
 /**
@@ -57,17 +51,12 @@ export function parseRate(text, name = 'rate') {
   const match = RATE.exec(source);
   const rate = match === null ? Number.NaN : toNumber(match[1]) / SECONDS_PER_UNIT[match[2] ?? 's'];
   if (Number.isFinite(rate) && rate > 0) return rate;
-  throw bad('bad_rate', name, source, 'a rate above zero such as 20, 20/s or 1000/h');
+  throw badValue(name, source, 'not a rate above zero such as 20, 20/s or 1000/h', undefined, 'bad_rate');
 }
 
 /** @param {string} text */
 function toNumber(text) {
   return Number(text.replaceAll('_', ''));
-}
-
-/** @param {string} code @param {string} name @param {string} source @param {string} expected */
-function bad(code, name, source, expected) {
-  return usageError(code, `${name} is ${JSON.stringify(source.slice(0, 80))}, which is not ${expected}.`);
 }
 
 /** @param {number} ms @returns {string} the shortest text that reads well: `250 µs`, `12.3 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min` */

@@ -2,23 +2,24 @@
  * `approle-login`: logins with an AppRole method and a role created for the run. The method's removal ends its tokens; Vault's entity of
  * the logins outlives it and is removed by itself.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { PkiLoadError, targetError } from '../common/errors.js';
+import { inGroup, option } from '../common/options.js';
 import { formatDuration } from '../common/units.js';
-import { longestRunMs } from '../plan/expected.js';
+import { longestRunMs } from '../plan/due.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
-import { apiHeaders, apiPath, inGroup, option, sendAlways } from './request-parts.js';
+import { apiHeaders, apiPath, sendAlways, vaultDuration } from './request-parts.js';
 
 /** @import { Operation, PrepareContext } from './index.js' */
 
 const ROLE = 'load';
 
 /** Of the tokens. */
-const POLICIES = Object.freeze(['default']);
+const POLICIES = ['default'];
 
-/** The secret ID outlives the run, and several that share it; but it ends, in case the method is left behind. */
-const SECRET_ID_MS = 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 
 /** @type {Operation} */
 export const approleLogin = {
@@ -29,12 +30,11 @@ export const approleLogin = {
     'approle-login --token-type batch',
   ],
   options: inGroup('AppRole', {
-    'token-type': option.choice(
-      ['service', 'batch'],
-      'Token type; Vault stores service tokens, not batch tokens',
-      { default: 'service' },
-    ),
-    'token-ttl': option.duration('Lifetime of the tokens', { default: '5m', max: 86_400_000 }),
+    'token-type': option('choice', 'Token type; Vault stores service tokens, not batch tokens', {
+      choices: ['service', 'batch'],
+      default: 'service',
+    }),
+    'token-ttl': option('duration', 'Lifetime of the tokens', { default: '5m', min: 1000, max: DAY_MS }),
   }),
   outcomes: {
     logged_in: 'a token of the requested type, policies and lifetime',
@@ -53,15 +53,15 @@ export const approleLogin = {
     context.onEnd(() => removeEntity(context, entity));
     const mount = await makeOwnMount(context, 'auth', 'approle');
     const role = `auth/${mount}/role/${ROLE}`;
-    const ttl = `${Math.round(tokenTtl / 1000)}s`;
     const fields = {
       token_type: tokenType,
       token_policies: POLICIES,
-      token_ttl: ttl,
-      token_max_ttl: ttl,
+      token_ttl: vaultDuration(tokenTtl),
+      token_max_ttl: vaultDuration(tokenTtl),
       token_num_uses: 0,
       secret_id_num_uses: 0,
-      secret_id_ttl: `${Math.ceil(Math.max(SECRET_ID_MS, 2 * (longestRunMs(plan.load) ?? 0)) / 1000)}s`,
+      // It outlives the run, and several that share it; but it ends, in case the method is left behind.
+      secret_id_ttl: vaultDuration(Math.max(DAY_MS, 2 * (longestRunMs(plan.load) ?? 0))),
     };
     await untilReady(() => client.write(role, fields), signal);
     const { data: named } = await client.read(`${role}/role-id`);
@@ -70,11 +70,8 @@ export const approleLogin = {
     // All logins with one role are one entity.
     const { auth } = await client.write(`auth/${mount}/login`, credentials);
     entity = String(auth?.entity_id ?? '');
-    if (tokenType === 'service') {
-      notice(
-        `Every login leaves a token in storage, for at most ${formatDuration(tokenTtl)}; after the run they are revoked with ${mount}.`,
-      );
-    }
+    const text = `Every login leaves a token in storage, for at most ${formatDuration(tokenTtl)}; after the run they are revoked with ${mount}.`;
+    if (tokenType === 'service') notice(text);
     return { ...fixture, headers: apiHeaders(null, plan.target.namespace), mount, credentials };
   },
   createRequester(_plan, { basePath, headers, mount, credentials }) {
@@ -86,7 +83,7 @@ export const approleLogin = {
     const isText = (/** @type {unknown} */ value) => typeof value === 'string' && value !== '';
     return createJsonClassifier('logged_in', ({ auth }) => {
       if (!isText(auth?.client_token)) return 'no_token';
-      if (auth.token_type !== tokenType || !isSameSet(auth.policies, POLICIES)) return 'other_token';
+      if (auth.token_type !== tokenType || !isDeepStrictEqual(auth.policies, POLICIES)) return 'other_token';
       // Batch tokens have no accessor.
       if (tokenType === 'service' && !isText(auth.accessor)) return 'no_accessor';
       return auth.lease_duration === seconds ? null : 'other_lease';
@@ -109,9 +106,4 @@ async function removeEntity({ client }, entity) {
       error,
     );
   }
-}
-
-/** @param {unknown} list @param {readonly string[]} wanted */
-function isSameSet(list, wanted) {
-  return Array.isArray(list) && list.length === wanted.length && wanted.every((one) => list.includes(one));
 }

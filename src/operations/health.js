@@ -1,19 +1,17 @@
 /** `health`: `sys/health`, as load balancers request it. No token. */
 import { PkiLoadError } from '../common/errors.js';
+import { inGroup, option } from '../common/options.js';
 import { createJsonClassifier, REFUSAL_OUTCOMES, refused } from './outcomes.js';
 import { fixtureOf, prepareCalls } from './prepare.js';
-import { inGroup, option, sendAlways } from './request-parts.js';
+import { sendAlways } from './request-parts.js';
 
 /** @import { Operation } from './index.js' */
 
-/** https://developer.hashicorp.com/vault/api-docs/system/health: these statuses mean something else on other paths. @type {Record<number, string>} */
-const BY_STATUS = {
-  429: 'standby',
-  472: 'standby',
-  473: 'standby',
-  501: 'uninitialised',
-  503: 'sealed',
-};
+/**
+ * https://developer.hashicorp.com/vault/api-docs/system/health: these statuses mean something else on other paths.
+ * @type {Record<number, string>}
+ */
+const BY_STATUS = { 429: 'standby', 472: 'standby', 473: 'standby', 501: 'uninitialised', 503: 'sealed' };
 
 /** Error codes of the checks before a run, which --standby-ok accepts. */
 const STANDBY = new Set(['vault_standby', 'vault_dr_secondary']);
@@ -26,7 +24,7 @@ export const health = {
   unit: 'health checks',
   examples: ['health --rate 10 --duration 1m', "health --standby-ok --concurrency 5 --require 'p99<50ms'"],
   options: inGroup('Health', {
-    'standby-ok': option.flag('Accept standby nodes (status 429, 472 or 473)'),
+    'standby-ok': option('flag', 'Accept standby nodes (status 429, 472 or 473)'),
   }),
   outcomes: {
     ...OTHER_REFUSALS,

@@ -1,9 +1,9 @@
 /** `http`: any HTTP request, also one that should be refused; the user names the expected statuses. */
-import { readFileSync } from 'node:fs';
-import { usageError } from '../common/errors.js';
+import { badValue, quote, rejectContradictions, usageError } from '../common/errors.js';
+import { inGroup, option } from '../common/options.js';
 import { failed, passed } from './outcomes.js';
-import { prepareCalls } from './prepare.js';
-import { apiHeaders, expandName, hasPlaceholder, inGroup, option, sendAlways } from './request-parts.js';
+import { prepareCalls, readInput } from './prepare.js';
+import { apiHeaders, expandName, hasPlaceholder, sendAlways } from './request-parts.js';
 
 /** @import { Classify, Operation } from './index.js' */
 
@@ -14,6 +14,7 @@ const BAD_TOKEN = 'hvs.vault-pki-load-sends-this-to-be-refused';
 
 /** The connection sets these. */
 const OWN_HEADERS = ['connection', 'content-length', 'host', 'transfer-encoding', 'upgrade', 'expect'];
+const SECRET_HEADERS = ['x-vault-token', 'authorization'];
 
 /** @type {Operation} */
 export const http = {
@@ -25,19 +26,31 @@ export const http = {
     'http --method POST --path /v1/pki_int/ocsp --body garbage --status 400 --rate 10',
   ],
   options: inGroup('Request', {
-    method: option.choice(METHODS, 'HTTP method', { default: 'GET' }),
-    path: option.text('PATH', 'Path and query; {n} is the request number, {random} a random string', {
+    method: option('choice', 'HTTP method', { choices: METHODS, default: 'GET' }),
+    path: option('text', 'Path and query; {n} is the request number, {random} a random string', {
+      placeholder: 'PATH',
       default: '/v1/sys/health',
       check: checkPath,
     }),
-    header: option.text("'NAME: VALUE'", 'Header; stored in the result, so nothing secret; repeatable', {
+    header: option('text', 'Header; stored in the result, so nothing secret; repeatable', {
+      placeholder: "'NAME: VALUE'",
       repeatable: true,
+      check: readHeader,
     }),
-    body: option.text('TEXT', 'Body; stored in the result, so nothing secret; {n}, {random} work'),
-    'body-file': option.file('File with the body'),
-    token: option.choice(['own', 'none', 'bad'], 'Your token, none, or an invalid one', { default: 'own' }),
-    status: option.list('CODES', 'Statuses that count as success, such as 200,204', { default: '200' }),
-    contains: option.text('TEXT', 'Text that the body must contain'),
+    body: option('text', 'Body; stored in the result, so nothing secret; {n}, {random} work', {
+      placeholder: 'TEXT',
+    }),
+    'body-file': option('file', 'File with the body'),
+    token: option('choice', 'Your token, none, or an invalid one', {
+      choices: ['own', 'none', 'bad'],
+      default: 'own',
+    }),
+    status: option('list', 'Statuses that count as success, such as 200,204', {
+      placeholder: 'CODES',
+      default: '200',
+      check: checkStatuses,
+    }),
+    contains: option('text', 'Text that the body must contain', { placeholder: 'TEXT' }),
   }),
   leaves: ({ method, path }) =>
     method === 'GET' || method === 'LIST' ? null : `what ${method} ${path} makes, if anything`,
@@ -46,28 +59,22 @@ export const http = {
     other_status: 'another status than the expected ones',
     other_body: 'an expected status, but the body does not contain the expected text',
   },
-  check({ body, bodyFile, status, header, method }) {
-    if (body !== null && bodyFile !== null) {
-      throw usageError('contradiction', '--body and --body-file are both given.', 'Give one of them.');
-    }
-    if ((body !== null || bodyFile !== null) && (method === 'GET' || method === 'LIST')) {
-      const remedy = 'Add --method POST, or leave the body out.';
-      throw usageError('contradiction', `A ${method} request has no body.`, remedy);
-    }
-    const wrong = status.find((/** @type {string} */ code) => !/^[2-5]\d\d$/.test(code));
-    if (wrong !== undefined || status.length === 0) {
-      throw usageError(
-        'bad_option',
-        `--status holds ${JSON.stringify(wrong ?? '')}, which is not an HTTP status from 200 to 599.`,
-        'Write it as 200,204 or 403.',
-      );
-    }
-    header.forEach(readHeader);
+  check({ body, bodyFile, method }) {
+    const hasBody = body !== null || bodyFile !== null;
+    const isBodyless = method === 'GET' || method === 'LIST';
+    rejectContradictions([
+      [body !== null && bodyFile !== null, '--body and --body-file are both given.', 'Give one of them.'],
+      [
+        hasBody && isBodyless,
+        `A ${method} request has no body.`,
+        'Add --method POST, or leave the body out.',
+      ],
+    ]);
   },
   async prepare(context) {
     const { token: which, bodyFile } = context.plan.options;
     const fixture = await prepareCalls(context, { withToken: which === 'own' && context.token !== null });
-    return { ...fixture, file: bodyFile === null ? null : readBody(bodyFile) };
+    return { ...fixture, file: bodyFile && new Uint8Array(await readInput(bodyFile, '--body-file')) };
   },
   createRequester({ options, load: { seed }, target }, { basePath, headers, file }) {
     const { method, path, body, header, token } = options;
@@ -101,44 +108,29 @@ export const http = {
 /** @param {string} text @returns {[name: string, value: string]} */
 function readHeader(text) {
   const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):([\t -~]*)$/.exec(text) ?? [];
-  if (name === undefined) {
-    throw usageError(
-      'bad_option',
-      `--header is ${JSON.stringify(text.slice(0, 80))}, which is not NAME: VALUE in printable ASCII.`,
-      "Write it as 'X-Example: 1'.",
-    );
-  }
+  if (name === undefined)
+    throw badValue('--header', text, 'not NAME: VALUE in printable ASCII', "Write it as 'X-Example: 1'.");
   const lower = name.toLowerCase();
-  if (OWN_HEADERS.includes(lower)) {
-    throw usageError('bad_option', `--header sets ${lower}, which is the connection's own.`, 'Leave it out.');
-  }
-  if (lower === 'x-vault-token' || lower === 'authorization') {
-    throw usageError(
-      'bad_option',
-      `--header sets ${lower}, which would be visible to others.`,
-      'Use --token own, none or bad.',
-    );
-  }
-  return [lower, value.trim()];
+  const [why, remedy] = OWN_HEADERS.includes(lower)
+    ? ["which is the connection's own", 'Leave it out.']
+    : SECRET_HEADERS.includes(lower)
+      ? ['which would be visible to others', 'Use the option token: own, none or bad.']
+      : [null];
+  if (why === null) return [lower, value.trim()];
+  throw usageError('bad_option', `--header sets ${lower}, ${why}.`, remedy);
 }
 
-/** @param {string} path */
-function readBody(path) {
-  try {
-    return new Uint8Array(readFileSync(path));
-  } catch (error) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    const message = `--body-file ${path} cannot be read (${code}).`;
-    throw usageError('cannot_read', message, 'Check the path.', error);
-  }
+/** @param {string[]} codes @param {string} flag */
+function checkStatuses(codes, flag) {
+  const wrong = codes.find((code) => !/^[2-5]\d\d$/.test(code));
+  if (wrong === undefined && codes.length > 0) return;
+  const message = `${flag} holds ${quote(wrong ?? '')}, which is not an HTTP status from 200 to 599.`;
+  throw usageError('bad_option', message, 'Write it as 200,204 or 403.');
 }
 
 /** RFC 9112, 3.2.1. @param {string} path @param {string} flag */
 function checkPath(path, flag) {
   if (/^\/[\x21-\x7e]*$/.test(path) && !path.includes('#')) return;
-  throw usageError(
-    'bad_option',
-    `${flag} is ${JSON.stringify(path.slice(0, 80))}, which is not a path such as /v1/sys/health.`,
-    'Begin it with a slash, and percent-encode other characters than printable ASCII.',
-  );
+  const remedy = 'Begin it with a slash, and percent-encode other characters than printable ASCII.';
+  throw badValue(flag, path, 'not a path such as /v1/sys/health', remedy);
 }

@@ -54,8 +54,6 @@ import { camelCase } from '../common/options.js';
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
  * @property {(plan: Plan, fixture: any) => (index: number) => Request} createRequester
  * @property {(plan: Plan, fixture: any) => Classify} createClassifier
- * @property {(fixture: any) => string[]} [takeNotes] on the main thread, once all classifiers have ended: sentences on what all threads
- *   found together. Another run with the same fixture begins anew
  * @property {(plan: Plan) => Keeper | null} [openKeeper] for what classifiers want to keep
  * @property {(plan: Plan, kept: Kept) => string} [describeKept] a sentence
  */
@@ -73,8 +71,8 @@ const LIST = [
   ['sign-verbatim', 'Sign CSRs without a role and check each certificate', 'issue'],
   ['revoke', 'Revoke certificates issued before the run'],
   ['ocsp', 'Request OCSP status and check each response'],
-  ['crl', "Fetch the mount's CRL and check it"],
-  ['ca-chain', "Fetch the mount's CA chain and check it"],
+  ['crl', "Fetch the mount's CRL and check it", 'ca-files'],
+  ['ca-chain', "Fetch the mount's CA chain and check it", 'ca-files'],
   ['approle-login', 'Log in with an AppRole created for the run'],
   ['kv-write', 'Write random secrets to a key-value store', 'kv'],
   ['kv-read', 'Read secrets from a key-value store and check each', 'kv'],
@@ -95,9 +93,6 @@ export const operations = Object.fromEntries(
 /** @param {string} name @returns {Promise<Operation>} */
 export async function loadOperation(name) {
   if (Object.hasOwn(operations, name)) return operations[name].load();
-  throw usageError(
-    'unknown_operation',
-    `There is no operation ${JSON.stringify(name)}.`,
-    `There are: ${Object.keys(operations).join(', ')}.`,
-  );
+  const message = `There is no operation ${JSON.stringify(name)}.`;
+  throw usageError('unknown_operation', message, `There are: ${Object.keys(operations).join(', ')}.`);
 }

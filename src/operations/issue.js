@@ -1,22 +1,22 @@
 /** `issue`, `sign` and `sign-verbatim`: certificates with keys made by Vault, or for CSRs made before the run. */
 import { isIP } from 'node:net';
-import { usageError } from '../common/errors.js';
+import { quote, rejectContradictions, usageError } from '../common/errors.js';
+import { inGroup, option } from '../common/options.js';
 import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
-import { expectedRequests, longestRunMs } from '../plan/expected.js';
+import { expectedRequests } from '../plan/due.js';
 import { describeFootprint } from '../vault/check-role.js';
 import { openKeepFile } from './keep-file.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
-import { checkIssuance, fixtureOf } from './prepare.js';
+import { checkIssuance } from './prepare.js';
 import {
   apiPath,
   certificateParameters,
   hasPlaceholder,
-  inGroup,
   namesOf,
-  option,
   sendAlways,
+  vaultDuration,
 } from './request-parts.js';
 import { createSerialMemory, MAX_SERIALS, openSerialSet } from './serial-set.js';
 
@@ -30,30 +30,29 @@ const KEY_TYPES = /** @type {const} */ (['rsa-2048', 'ec-256', 'ed25519']);
 const DEFAULT_POOL = 100;
 
 const { role, ...names } = inGroup('Certificates', {
-  role: option.text('NAME', 'Role of the certificates', { default: 'example-dot-com' }),
-  cn: option.text('NAME', 'Common name; {n} is the number of the request or CSR, {random} a random string', {
+  role: option('text', 'Role of the certificates', { default: 'example-dot-com' }),
+  cn: option('text', 'Common name; {n} is the number of the request or CSR, {random} a random string', {
     default: 'localhost',
   }),
-  'alt-names': option.list(
-    'NAMES',
-    'DNS names or e-mail addresses, comma-separated; {n} and {random} work, too',
-  ),
-  'ip-sans': option.list('IPS', 'IP addresses, comma-separated'),
-  ttl: option.duration('Requested lifetime', { defaultText: "the role's" }),
-  keep: option.file('Append serials and certificates, for ocsp --serials'),
+  'alt-names': option('list', 'DNS names or e-mail addresses, comma-separated; {n} and {random} work, too', {
+    placeholder: 'NAMES',
+  }),
+  'ip-sans': option('list', 'IP addresses, comma-separated', { placeholder: 'IPS', check: checkIps }),
+  ttl: option('duration', 'Requested lifetime', { min: 1000, defaultText: "the role's" }),
+  keep: option('file', 'Append serials and certificates, for ocsp --serials'),
 });
 
 const { sign: signFlag, ...csrs } = inGroup('CSRs', {
-  sign: option.flag('Send CSRs to sign/ROLE; their keys are made before the run'),
-  'key-type': option.choice(KEY_TYPES, 'Key type of the CSRs', { defaultText: "the role's" }),
-  pool: option.integer('N', 'CSRs to make; they are used in turn', {
+  sign: option('flag', 'Send CSRs to sign/ROLE; their keys are made before the run'),
+  'key-type': option('choice', 'Key type of the CSRs', { choices: KEY_TYPES, defaultText: "the role's" }),
+  pool: option('integer', 'CSRs to make; they are used in turn', {
     min: 1,
     max: 100_000,
     defaultText: String(DEFAULT_POOL),
   }),
 });
 
-/** @typedef {{pem: string, spki: Uint8Array, commonName: string, altNames: string[]}} PooledCsr */
+/** @typedef {ReturnType<typeof namesOf> & {pem: string, spki: Uint8Array}} PooledCsr */
 /** @typedef {CallFixture & {path: string, serials: SharedArrayBuffer, csrs: PooledCsr[] | null}} IssueFixture */
 
 /** @type {Operation} */
@@ -75,22 +74,10 @@ export const issue = {
     ...CALL_OUTCOMES,
   },
   leaves: (given) => `certificates in storage until it is tidied, unless the role ${given.role} has no_store`,
-  check({ ipSans = [], keyType, pool, sign: isSign }) {
-    const notAnIp = ipSans.find((/** @type {string} */ text) => isIP(text) === 0);
-    if (notAnIp !== undefined) {
-      throw usageError(
-        'bad_option',
-        `--ip-sans holds ${JSON.stringify(notAnIp)}, which is not an IP address.`,
-      );
-    }
+  check({ keyType, pool, sign: isSign }) {
     const flag = keyType !== null ? '--key-type' : pool !== null ? '--pool' : null;
-    if (flag !== null && isSign === false) {
-      throw usageError(
-        'contradiction',
-        `${flag} is about CSRs, but --sign is not given.`,
-        'Add --sign, or leave it out.',
-      );
-    }
+    const message = `${flag} is about CSRs, but --sign is not given.`;
+    rejectContradictions([[flag !== null && isSign === false, message, 'Add --sign, or leave it out.']]);
   },
   prepare,
   createRequester,
@@ -136,31 +123,39 @@ function verbOf({ operation, options }) {
   return operation === 'issue' && options.sign ? 'sign' : /** @type {'issue'} */ (operation);
 }
 
+/** @param {string[]} texts @param {string} flag */
+function checkIps(texts, flag) {
+  const notAnIp = texts.find((text) => isIP(text) === 0);
+  if (notAnIp === undefined) return;
+  throw usageError('bad_option', `${flag} holds ${quote(notAnIp)}, which is not an IP address.`);
+}
+
 /** @param {PrepareContext} context @returns {Promise<IssueFixture>} */
 async function prepare(context) {
-  const { plan, token, notice, owns } = context;
+  const { plan, notice, owns } = context;
   const { options, load, target } = plan;
   const { keep, keyType, ttl, role: roleName = null } = options;
   const verb = verbOf(plan);
   if (keep !== null) openKeepFile(keep).close();
   const [type, bits = null] = keyType?.split('-') ?? [null];
-  const { health, role: facts } = await checkIssuance(context, {
+  const {
+    fixture,
+    health,
+    role: facts,
+  } = await checkIssuance(context, {
     operation: verb === 'issue' ? 'issue' : 'sign',
     role: roleName,
     ...namesOf(options, load.seed, 0),
-    ttl: ttl === null ? null : `${Math.round(ttl / 1000)}s`,
+    ttl: ttl === null ? null : vaultDuration(ttl),
     keyType: type,
     keyBits: bits === null ? null : Number(bits),
-    requests: expectedRequests(load),
-    neededMs: longestRunMs(load),
   });
   if (!plan.dev) {
     const count = expectedRequests(load, owns);
     describeFootprint({ role: facts, count, mount: target.mount, health }).forEach(notice);
     if (roleName === null)
-      notice('No role limits sign-verbatim: the certificate has all that the CSR asks for.');
+      notice('No role limits sign-verbatim: the certificate has all that the CSR requests.');
   }
-  const fixture = fixtureOf(plan, health, token);
   return {
     ...fixture,
     path: apiPath(fixture.basePath, target.mount, verb, ...(roleName === null ? [] : [roleName])),
@@ -169,11 +164,7 @@ async function prepare(context) {
   };
 }
 
-/**
- * @param {PrepareContext} context
- * @param {Record<string, any> | null} facts of the role, as Vault returns it
- * @returns {Promise<PooledCsr[]>}
- */
+/** @param {PrepareContext} context @param {Record<string, any> | null} facts of the role, as Vault returns it @returns {Promise<PooledCsr[]>} */
 async function makeCsrs({ plan, progress, signal }, facts) {
   const { createCsrPool } = await import('../pki/csr.js');
   const { keyType, pool } = plan.options;
@@ -186,10 +177,7 @@ async function makeCsrs({ plan, progress, signal }, facts) {
     onProgress: (done, total) => progress('Making CSRs', done, total),
     signal,
   });
-  return made.map(({ pem, spki }, i) => {
-    const { commonName, altNames } = own[i];
-    return { pem, spki, commonName, altNames };
-  });
+  return made.map(({ pem, spki }, i) => ({ ...own[i], pem, spki }));
 }
 
 /** @param {Record<string, any> | null} facts of a role @returns {typeof KEY_TYPES[number]} that it accepts */
@@ -211,17 +199,17 @@ function keyTypeOf(facts) {
 
 /** @param {Plan} plan @param {IssueFixture} fixture @returns {(index: number) => Request} */
 function createRequester({ options, load: { seed } }, { path, headers, csrs: pool }) {
-  const { cn, altNames, ipSans = [], ttl: ttlMs } = options;
-  /** @param {object} csr @param {{commonName: string, altNames: string[]}} own @returns {Request} */
+  /** @param {object} csr @param {ReturnType<typeof namesOf>} own @returns {Request} */
   const build = (csr, own) => {
-    const parameters = certificateParameters({ ...own, ipSans, ttlMs });
+    const parameters = certificateParameters({ ...own, ttlMs: options.ttl });
     return { method: 'POST', path, headers, body: JSON.stringify({ ...csr, ...parameters }) };
   };
   if (pool !== null) {
     const requests = pool.map((csr) => build({ csr: csr.pem }, csr));
     return (index) => requests[index % requests.length];
   }
-  if (![cn, ...altNames].some(hasPlaceholder)) return sendAlways(build({}, namesOf(options, seed, 0)));
+  const isFixed = ![options.cn, ...options.altNames].some(hasPlaceholder);
+  if (isFixed) return sendAlways(build({}, namesOf(options, seed, 0)));
   return (index) => build({}, namesOf(options, seed, index));
 }
 
@@ -240,7 +228,7 @@ function createClassifier({ options, load: { seed, shard } }, { serials, csrs: p
       issuingCaPem: data?.issuing_ca,
       privateKeyPem: csr === null ? (data?.private_key ?? null) : null,
       expectedSpki: csr?.spki ?? null,
-      expected: csr === null ? namesOf(options, seed, index) : { ...csr, ipSans: options.ipSans ?? [] },
+      expected: csr ?? namesOf(options, seed, index),
       nowMs: Date.now(),
     });
     if (failure !== null) return failure;

@@ -1,14 +1,12 @@
 /** The file of `issue --keep`: a JSON line for each certificate. */
-import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, writeSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
 /** @import { Keeper } from './index.js' */
 
 /**
- * Opens the file at once, so an unwritable path is known before anything is sent. Lines are appended whole: several threads may have the
- * same file open.
- *
- * @param {string} path
- * @returns {Keeper}
+ * Opens the file at once, so an unwritable path is known before anything is sent. Lines are appended whole:
+ * several threads may have the same file open.
+ * @param {string} path @returns {Keeper}
  */
 export function openKeepFile(path) {
   const file = openRegular(path);
@@ -42,8 +40,9 @@ const CREATE = APPEND | constants.O_CREAT | constants.O_EXCL;
 
 /** @param {string} path */
 function openRegular(path) {
+  const remedy = 'Give a file in an existing, writable folder.';
   try {
-    const file = open(path);
+    const file = openSync(path, isNew(path) ? CREATE : APPEND, 0o644);
     const stat = fstatSync(file);
     // /dev/null and the like never block.
     if (stat.isFile() || stat.isCharacterDevice()) return file;
@@ -51,29 +50,13 @@ function openRegular(path) {
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
     // ENXIO: a FIFO without a reader, or a socket.
-    if (code !== 'ENXIO') {
-      const message = `--keep ${path} cannot be written to (${code}).`;
-      throw usageError('cannot_write', message, 'Give a file in an existing, writable folder.', error);
-    }
+    if (code !== 'ENXIO')
+      throw usageError('cannot_write', `--keep ${path} cannot be written to (${code}).`, remedy, error);
   }
-  throw usageError(
-    'cannot_write',
-    `--keep ${path} is a pipe, a socket or a disk, not a file.`,
-    'Give a file in an existing, writable folder.',
-  );
+  throw usageError('cannot_write', `--keep ${path} is a pipe, a socket or a disk, not a file.`, remedy);
 }
 
-/** @param {string} path */
-function open(path) {
-  for (const flags of [APPEND, CREATE]) {
-    try {
-      return openSync(path, flags, 0o644);
-    } catch (error) {
-      const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-      const isNext = code === 'ENOENT' ? flags === APPEND : code === 'EEXIST';
-      if (!isNext) throw error;
-    }
-  }
-  // Created by another thread in between.
-  return openSync(path, APPEND);
+/** @param {string} path @returns {boolean} neither a file nor a link */
+function isNew(path) {
+  return lstatSync(path, { throwIfNoEntry: false }) === undefined;
 }

@@ -2,14 +2,16 @@
  * `kv-write` and `kv-read`: a key-value store, created for the run or existing. The secrets follow from --data-seed and their number, so
  * another run can read and check what one has left.
  */
-import { targetError, usageError } from '../common/errors.js';
+import { badValue, rejectContradictions, targetError } from '../common/errors.js';
+import { inGroup, option } from '../common/options.js';
 import { shuffled } from '../common/random.js';
-import { allRequests, expectedRequests } from '../plan/expected.js';
+import { allRequests, expectedRequests } from '../plan/due.js';
 import { lookUpMount } from '../vault/check-target.js';
+import { withoutSlashes } from '../vault/environment.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';
 import { manyCalls, prepareCalls } from './prepare.js';
-import { apiPath, inGroup, MOST_BYTES, option, secretValue, trimSlashes } from './request-parts.js';
+import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Operation, PrepareContext } from './index.js' */
@@ -21,26 +23,28 @@ const DEFAULT_DATA_SEED = 1;
 /** @typedef {{mount: string, version: '1' | '2'}} Store */
 
 const storeOptions = inGroup(GROUP, {
-  'kv-mount': option.text('PATH', 'Existing key-value store; secrets stay there', {
+  'kv-mount': option('text', 'Existing key-value store; secrets stay there', {
+    placeholder: 'PATH',
     defaultText: 'one is created for the run',
     check: checkMountPath,
   }),
-  'kv-version': option.choice(['1', '2'], 'Version of the key-value store', {
+  'kv-version': option('choice', 'Version of the key-value store', {
+    choices: ['1', '2'],
     defaultText: '2, or that of --kv-mount',
   }),
-  size: option.integer('BYTES', 'Random bytes per secret, before base64', {
+  size: option('integer', 'Random bytes per secret, before base64', {
+    placeholder: 'BYTES',
     default: DEFAULT_SIZE,
     min: 1,
     max: MOST_BYTES,
   }),
-  paths: option.integer('N', 'Number of secrets, each at its own path', {
+  paths: option('integer', 'Number of secrets, each at its own path', {
     default: 1000,
     min: 1,
     max: 1_000_000,
   }),
-  'data-seed': option.integer('N', 'Seed of paths and contents', {
+  'data-seed': option('integer', 'Seed of paths and contents', {
     default: DEFAULT_DATA_SEED,
-    min: 0,
     max: 0xffff_ffff,
   }),
 });
@@ -106,8 +110,9 @@ export const kvRead = {
   options: {
     ...storeOptions,
     ...inGroup(GROUP, {
-      filled: option.flag('Read the secrets that kv-write left in --kv-mount'),
-      pick: option.choice(['random', 'in-turn'], 'Order of reading; all are read before any is read again', {
+      filled: option('flag', 'Read the secrets that kv-write left in --kv-mount'),
+      pick: option('choice', 'Order of reading; all are read before any is read again', {
+        choices: ['random', 'in-turn'],
         default: 'random',
       }),
     }),
@@ -119,14 +124,14 @@ export const kvRead = {
     other_secret: 'HTTP 2xx, but not the secret that was written',
     ...CALL_OUTCOMES,
   },
-  check({ filled, kvMount }) {
-    if (!filled || kvMount !== null) return;
-    throw usageError(
-      'contradiction',
-      '--filled reads existing secrets, but --kv-mount does not say where.',
-      'Give --kv-mount, or leave --filled out: a store is created and filled for the run.',
-    );
-  },
+  check: ({ filled, kvMount }) =>
+    rejectContradictions([
+      [
+        filled && kvMount === null,
+        '--filled reads existing secrets, but --kv-mount is not given.',
+        'Give --kv-mount, or leave --filled out: a store is created and filled for the run.',
+      ],
+    ]),
   async prepare(context) {
     const { filled, paths } = context.plan.options;
     const call = await prepareCalls(context, { usesBefore: filled ? 0 : paths });
@@ -156,34 +161,26 @@ export const kvRead = {
 /** @param {string} path @param {string} flag */
 function checkMountPath(path, flag) {
   const isSegment = (/** @type {string} */ text) => /^[\x21-\x7e]+$/.test(text) && !/^\.\.?$/.test(text);
-  if (trimSlashes(path).split('/').every(isSegment)) return;
-  throw usageError(
-    'bad_option',
-    `${flag} is ${JSON.stringify(path.slice(0, 80))}, which is not the path of a mount.`,
-    'Write it as vault secrets list shows it, e.g. secret.',
-  );
+  if (withoutSlashes(path).split('/').every(isSegment)) return;
+  const remedy = 'Write it as vault secrets list shows it, e.g. secret.';
+  throw badValue(flag, path, 'not the path of a mount', remedy);
 }
 
 /** @param {PrepareContext} context @returns {Promise<Store>} that accepts secrets */
 async function openStore(context) {
   const { client, plan, signal } = context;
   const { kvMount, kvVersion } = plan.options;
-  if (kvMount !== null) return findStore(client, trimSlashes(kvMount), kvVersion);
+  if (kvMount !== null) return findStore(client, withoutSlashes(kvMount), kvVersion);
   const version = kvVersion ?? '2';
   const store = { mount: await makeOwnMount(context, 'mounts', 'kv', { options: { version } }), version };
   await untilReady(() => client.write(`${rootOf(store)}/ready`, secretBody(store, 'ready')), signal);
   return store;
 }
 
-/**
- * @param {PrepareContext['client']} client
- * @param {string} mount
- * @param {string | null} wanted version
- * @returns {Promise<Store>}
- */
+/** @param {PrepareContext['client']} client @param {string} mount @param {string | null} wanted version @returns {Promise<Store>} */
 async function findStore(client, mount, wanted) {
   const found = await lookUpMount(client, mount);
-  if (found === null || trimSlashes(String(found.path ?? mount)) !== mount) {
+  if (found === null || withoutSlashes(String(found.path ?? mount)) !== mount) {
     throw targetError(
       'kv_mount_not_found',
       `There is no key-value store ${mount} on ${client.origin} that this token can see.`,
@@ -191,21 +188,14 @@ async function findStore(client, mount, wanted) {
     );
   }
   if (found.type !== 'kv') {
-    throw targetError(
-      'mount_wrong_type',
-      `The mount ${mount} on ${client.origin} is of type ${String(found.type).slice(0, 40)}, not kv.`,
-      'Name a key-value store with --kv-mount.',
-    );
+    const type = String(found.type).slice(0, 40);
+    const message = `The mount ${mount} on ${client.origin} is of type ${type}, not kv.`;
+    throw targetError('mount_wrong_type', message, 'Name a key-value store with --kv-mount.');
   }
   const version = String(found.options?.version) === '2' ? '2' : '1';
-  if (wanted !== null && wanted !== version) {
-    throw targetError(
-      'kv_version_differs',
-      `The store ${mount} is of version ${version}, but --kv-version is ${wanted}.`,
-      'Leave --kv-version out.',
-    );
-  }
-  return { mount, version };
+  if (wanted === null || wanted === version) return { mount, version };
+  const message = `The store ${mount} is of version ${version}, but --kv-version is ${wanted}.`;
+  throw targetError('kv_version_differs', message, 'Leave --kv-version out.');
 }
 
 /** @param {Store} store @returns {string} where secrets are written and read, below `/v1/` */
@@ -252,13 +242,11 @@ function reportLeft({ plan, notice, onEnd }, { mount }, count) {
 }
 
 /** @param {PrepareContext} context @param {Store} store */
-async function fill({ client, plan, progress, signal }, store) {
-  const { dataSeed, size, paths } = plan.options;
-  await manyCalls(paths, { label: 'Writing secrets to read', progress, signal }, (number) =>
-    client.write(
-      `${folderOf(store, dataSeed)}/${number}`,
-      secretBody(store, secretValue(dataSeed, number, size)),
-    ),
+async function fill(context, store) {
+  const { dataSeed, size, paths } = context.plan.options;
+  const folder = folderOf(store, dataSeed);
+  await manyCalls(paths, { ...context, label: 'Writing secrets to read' }, (number) =>
+    context.client.write(`${folder}/${number}`, secretBody(store, secretValue(dataSeed, number, size))),
   );
 }
 

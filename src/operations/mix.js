@@ -19,7 +19,7 @@ export async function loadMix(plan) {
   /** @type {Member[]} */
   const members = [];
   for (const entry of mix ?? [{ name: operation, operation, weight: 1, options }]) {
-    const own = mix === null ? plan : { ...plan, operation: entry.operation, options: entry.options };
+    const own = { ...plan, operation: entry.operation, options: entry.options };
     members.push({ ...entry, operation: await loadOperation(entry.operation), plan: own });
   }
   return mixOf(plan, members);
@@ -27,10 +27,8 @@ export async function loadMix(plan) {
 
 /** @param {Pick<Plan, 'mix' | 'load'>} plan @param {Member[]} members */
 export function mixOf(plan, members) {
-  const memberOf = createChooser(
-    members.map(({ weight }) => weight),
-    plan.load.seed,
-  );
+  const weights = members.map(({ weight }) => weight);
+  const memberOf = createChooser(weights, plan.load.seed);
   const fixturesOf = (/** @type {MixFixture} */ fixture) => fixture.members ?? [fixture];
 
   return {
@@ -45,7 +43,7 @@ export function mixOf(plan, members) {
     /** @param {PrepareContext} context @returns {Promise<MixFixture>} */
     async prepare(context) {
       if (plan.mix === null) return members[0].operation.prepare(context);
-      const once = { ...context, notice: sayOnce(context.notice), warn: sayOnce(context.warn) };
+      const once = { ...context, notice: reportOnce(context.notice), warn: reportOnce(context.warn) };
       /** @type {Fixture[]} */
       const fixtures = [];
       for (const [i, { operation, plan: own }] of members.entries()) {
@@ -70,16 +68,9 @@ export function mixOf(plan, members) {
     /** @param {MixFixture} fixture @returns {{name: string, classify: Classify}[]} in the order of the members */
     createClassifiers(fixture) {
       const fixtures = fixturesOf(fixture);
-      return members.map(({ name, operation, plan: own }, i) => ({
-        name,
-        classify: operation.createClassifier(own, fixtures[i]),
-      }));
-    },
-
-    /** @param {MixFixture} fixture @returns {string[][]} of each member: see Operation */
-    takeNotes(fixture) {
-      const fixtures = fixturesOf(fixture);
-      return members.map(({ operation }, i) => operation.takeNotes?.(fixtures[i]) ?? []);
+      return members.map(({ name, operation, plan: own }, i) => {
+        return { name, classify: operation.createClassifier(own, fixtures[i]) };
+      });
     },
 
     /** @returns {(Keeper | null)[]} in the order of the members */
@@ -93,23 +84,20 @@ export function mixOf(plan, members) {
   };
 }
 
-/** Several members may warn alike, such as that the token ends soon. @param {(text: string) => void} say @returns {(text: string) => void} */
-function sayOnce(say) {
+/** Several members may give the same warning. @param {(text: string) => void} report @returns {(text: string) => void} */
+function reportOnce(report) {
   /** @type {Set<string>} */
-  const said = new Set();
+  const reported = new Set();
   return (text) => {
-    if (said.has(text)) return;
-    said.add(text);
-    say(text);
+    if (reported.has(text)) return;
+    reported.add(text);
+    report(text);
   };
 }
 
 /**
  * A connection goes to one server, so all members must.
- *
- * @param {Member[]} members
- * @param {Fixture[]} fixtures
- * @returns {MixFixture}
+ * @param {Member[]} members @param {Fixture[]} fixtures @returns {MixFixture}
  */
 function joinFixtures(members, fixtures) {
   const [first] = fixtures;

@@ -1,63 +1,57 @@
 /**
- * The kinds of `ocsp --about`, by weight, each with its expected status. Which kind request `index` is of follows from the seed and the
- * index alone.
+ * The kinds of `ocsp --about`, by weight, each with its expected status. The kind of request `index` follows from the seed and the index
+ * alone.
  */
-import { usageError } from '../common/errors.js';
+import { quote, usageError } from '../common/errors.js';
 import { OCSP_VERDICTS } from '../pki/ocsp-check.js';
+import { failed, passed, refused } from './outcomes.js';
 /** @import { OcspVerdict } from '../pki/ocsp-check.js' */
 /** @import { Verdict } from './index.js' */
 
-/** @typedef {'good' | 'revoked' | 'unknown' | 'unauthorized'} ExpectedAnswer */
+/** `unauthorized` is the refusal of RFC 9919 for certificates that a responder has no status of. */
+export const ANSWERS = /** @type {const} */ (['good', 'revoked', 'unknown', 'unauthorized']);
+
+/** @typedef {typeof ANSWERS[number]} ExpectedAnswer */
 /** @typedef {'good' | 'revoked' | 'never-issued' | 'wrong-issuer'} KindName */
 /** @typedef {{name: KindName | null, weight: number, expect: ExpectedAnswer}} Kind `name` is null without --about */
 
 /**
- * The kinds, and the statuses of Vault: for a serial that was never issued `good`, which RFC 6960 section 2.2 allows and the CA/Browser
- * Forum's Baseline Requirements (4.9.10) forbid.
- *
- * @type {Readonly<Record<KindName, {expect: ExpectedAnswer, what: string}>>}
+ * The kinds, and the statuses of Vault: for a serial that was never issued `good`, which RFC 6960 section 2.2
+ * allows and the CA/Browser Forum's Baseline Requirements (4.9.10) forbid.
+ * @type {Readonly<Record<KindName, {expect: ExpectedAnswer, subject: string}>>}
  */
 export const KINDS = Object.freeze({
-  good: { expect: 'good', what: 'a certificate that is not revoked' },
-  revoked: { expect: 'revoked', what: 'a certificate that is revoked' },
-  'never-issued': { expect: 'good', what: 'a serial that was never issued' },
-  'wrong-issuer': { expect: 'unknown', what: 'a certificate of an issuer that the responder does not know' },
+  good: { expect: 'good', subject: 'a certificate that is not revoked' },
+  revoked: { expect: 'revoked', subject: 'a certificate that is revoked' },
+  'never-issued': { expect: 'good', subject: 'a serial that was never issued' },
+  'wrong-issuer': {
+    expect: 'unknown',
+    subject: 'a certificate of an issuer that the responder does not know',
+  },
 });
 
-/** `unauthorized` is the refusal of RFC 9919 for certificates that a responder has no status of. @type {readonly ExpectedAnswer[]} */
-export const ANSWERS = Object.freeze(['good', 'revoked', 'unknown', 'unauthorized']);
+const NAMES = /** @type {KindName[]} */ (Object.keys(KINDS));
 
 /** Certificates of each kind that are issued without --pool. */
 export const DEFAULT_POOL = 10;
 
-const NAMES = /** @type {KindName[]} */ (Object.keys(KINDS));
-
 /**
  * @param {readonly string[]} about texts such as `revoked=5`; none: only given or issued certificates
  * @param {readonly string[]} expect one status; with `about` texts such as `never-issued=unknown`
- * @returns {Kind[]} at least one
- * @throws {PkiLoadError}
+ * @returns {Kind[]} at least one @throws {PkiLoadError}
  */
 export function readKinds(about, expect) {
   if (about.length === 0) {
     const [text = 'good'] = expect;
     if (expect.length <= 1 && !text.includes('='))
       return [{ name: null, weight: 1, expect: readAnswer(text, text) }];
-    throw usageError(
-      'contradiction',
-      `--expect is ${quote(expect.join(','))}, a status for each kind, but --about names no kinds.`,
-      'Give --about too, or one status: --expect revoked.',
-    );
+    const message = `--expect is ${quote(expect)}, a status for each kind, but --about names no kinds.`;
+    throw usageError('contradiction', message, 'Give --about too, or one status: --expect revoked.');
   }
-  const weights = readPairs('--about', about, NAMES);
-  const expected = readPairs('--expect', expect, [...weights.keys()]);
-  return [...weights].map(([name, { value, text }]) => {
-    const own = expected.get(name);
-    return {
-      name,
-      weight: readWeight(value, text),
-      expect: own === undefined ? KINDS[name].expect : readAnswer(own.value, own.text),
-    };
+  const weights = readPairs('--about', about, NAMES, readWeight);
+  const expected = readPairs('--expect', expect, [...weights.keys()], readAnswer);
+  return [...weights].map(([name, weight]) => {
+    return { name, weight, expect: expected.get(name) ?? KINDS[name].expect };
   });
 }
 
@@ -77,24 +71,23 @@ const EXAMPLES = {
 };
 
 /**
- * @param {keyof typeof EXAMPLES} flag
- * @param {readonly string[]} texts such as `revoked=5`
- * @param {readonly KindName[]} known
- * @returns {Map<KindName, {value: string, text: string}>}
+ * @template T @param {keyof typeof EXAMPLES} flag @param {readonly string[]} texts such as `revoked=5`
+ * @param {readonly KindName[]} known @param {(value: string, text: string) => T} readValue
  */
-function readPairs(flag, texts, known) {
+function readPairs(flag, texts, known, readValue) {
+  /** @type {Map<KindName, T>} */
   const pairs = new Map();
   for (const text of texts) {
     const [name, value, ...more] = text.split('=').map((part) => part.trim());
-    const kind = known.find((one) => one === name);
+    const kind = /** @type {KindName} */ (name);
     const why =
       !value || more.length > 0
         ? 'which is not KIND=VALUE'
-        : kind === undefined
+        : !known.includes(kind)
           ? `whose kind is not one of ${known.join(', ')}`
           : pairs.has(kind) && `but names ${kind} twice`;
     if (why) throw usageError('bad_option', `${flag} holds ${quote(text)}, ${why}.`, EXAMPLES[flag]);
-    pairs.set(kind, { value, text });
+    pairs.set(kind, readValue(value, text));
   }
   return pairs;
 }
@@ -103,34 +96,21 @@ function readPairs(flag, texts, known) {
 function readWeight(value, text) {
   const weight = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : 0;
   if (weight > 0) return weight;
-  throw usageError(
-    'bad_option',
-    `--about holds ${quote(text)}, whose weight is not a number above zero.`,
-    'Write it in digits, e.g. revoked=5, or leave the kind out.',
-  );
+  const message = `--about holds ${quote(text)}, whose weight is not a number above zero.`;
+  throw usageError('bad_option', message, 'Write it in digits, e.g. revoked=5, or leave the kind out.');
 }
 
 /** @param {string} value @param {string} text */
 function readAnswer(value, text) {
   const found = ANSWERS.find((answer) => answer === value);
   if (found !== undefined) return found;
-  throw usageError(
-    'bad_option',
-    `--expect holds ${quote(text)}, which is no status of a responder.`,
-    `It can be ${ANSWERS.join(', ')}.`,
-  );
-}
-
-/** @param {string} text */
-function quote(text) {
-  return JSON.stringify(text.slice(0, 80));
+  const message = `--expect holds ${quote(text)}, which is no status of a responder.`;
+  throw usageError('bad_option', message, `It can be ${ANSWERS.join(', ')}.`);
 }
 
 /**
- * @param {KindName | null} kind
- * @param {ExpectedAnswer} answer
- * @param {boolean} isExpected else a proper response, but with another status
- * @returns {string} outcome
+ * @param {KindName | null} kind @param {ExpectedAnswer} answer
+ * @param {boolean} isExpected else a proper response, but with another status @returns {string} outcome
  */
 export function outcomeOf(kind, answer, isExpected) {
   const own = kind?.replace('-', '_');
@@ -139,25 +119,26 @@ export function outcomeOf(kind, answer, isExpected) {
   return own === undefined ? `status_${answer}` : `${own}_but_${answer}`;
 }
 
+/** @param {KindName | null} kind @param {ExpectedAnswer} answer @param {boolean} isExpected @returns {string} meaning of the outcome */
+function describeOutcome(kind, answer, isExpected) {
+  const about = kind === null ? '' : `asked about ${KINDS[kind].subject}: `;
+  if (!isExpected) return `${about}a proper response, but ${answer} where another status was expected`;
+  if (answer === 'unauthorized')
+    return `${about}refused as expected (unauthorized), which no responder signs`;
+  const isOther = kind === 'wrong-issuer' && answer === 'unknown';
+  const note = isOther ? ', but that of the CertID where a note says so' : '';
+  return `${about}the expected status, ${answer}, and every check passed${note}`;
+}
+
 /** Meanings of the outcomes of all kinds. @returns {Record<string, string>} */
 export function describeOutcomes() {
   /** @type {Record<string, string>} */
   const meanings = {};
   // `good` and `revoked` mean the same with --about and without: the last one counts.
-  for (const name of [...NAMES, null]) {
-    const about = name === null ? '' : `asked about ${KINDS[name].what}: `;
+  for (const kind of [...NAMES, null]) {
     for (const answer of ANSWERS) {
-      const note =
-        name === 'wrong-issuer' && answer === 'unknown'
-          ? ', but that of the CertID where a note says so'
-          : '';
-      meanings[outcomeOf(name, answer, true)] =
-        answer === 'unauthorized'
-          ? `${about}refused as expected (unauthorized), which no responder signs`
-          : `${about}the expected status, ${answer}, and every check passed${note}`;
-      if (answer === 'unauthorized') continue;
-      meanings[outcomeOf(name, answer, false)] =
-        `${about}a proper response, but ${answer} where another status was expected`;
+      for (const isExpected of answer === 'unauthorized' ? [true] : [true, false])
+        meanings[outcomeOf(kind, answer, isExpected)] = describeOutcome(kind, answer, isExpected);
     }
   }
   return meanings;
@@ -167,11 +148,10 @@ export function describeOutcomes() {
 export function verdictsOf({ name, expect }) {
   const verdicts = Object.keys(OCSP_VERDICTS).map((verdict) => {
     const answer = ANSWERS.find((one) => verdict === (one === 'unauthorized' ? 'ocsp_unauthorized' : one));
-    const success = answer === expect;
-    const outcome = answer === undefined ? verdict : outcomeOf(name, answer, success);
+    const isExpected = answer === expect;
+    const outcome = answer === undefined ? verdict : outcomeOf(name, answer, isExpected);
     const isRefusal = verdict.startsWith('ocsp_') && verdict !== 'ocsp_wrong_type';
-    const verification = success ? 'passed' : isRefusal ? null : 'failed';
-    return [verdict, Object.freeze({ outcome, success, verification })];
+    return [verdict, isExpected ? passed(outcome) : isRefusal ? refused(outcome) : failed(outcome)];
   });
   return Object.fromEntries(verdicts);
 }

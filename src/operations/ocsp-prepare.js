@@ -1,26 +1,26 @@
 /** `ocsp` before the run: the certificates to ask about and their issuer, from files or issued (and revoked) for the run; the responder. */
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { targetError, usageError } from '../common/errors.js';
 import { shuffled } from '../common/random.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { assertIssued, ocspUrls, readCertificates } from '../pki/certificate.js';
 import { parseCertificate } from '../pki/certificate-der.js';
 import { decodePem, parseSerial } from '../pki/text.js';
-import { checkPermission } from '../vault/check-role.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
+import { withoutSlashes } from '../vault/environment.js';
 import { DEFAULT_POOL, readKinds, whatToIssue } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
-import { checkIssuance, describeLifetime, issueBefore, lifetimeMs, revokeBefore } from './prepare.js';
-import { apiPath, expandName, trimSlashes } from './request-parts.js';
+import { cannotRead, issueBefore, readInput, revokeBefore } from './prepare.js';
+import { apiPath } from './request-parts.js';
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Certificate } from '../pki/certificate.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Classify, FirstAnswer, Fixture, PrepareContext } from './index.js' */
 /** @import { OcspFixture } from './ocsp.js' */
 
-/** @typedef {{serials: Uint8Array[], issuer: Certificate, example: Certificate | null}} Found `serials`: INTEGER contents */
-/** @typedef {{good: Uint8Array[], revoked: Uint8Array[], issuer: Certificate, example: Certificate | null}} Subjects */
+/** @typedef {{issuer: Certificate, example: Certificate | null}} Source */
+/** @typedef {Source & {serials: Uint8Array[]}} Found `serials`: INTEGER contents */
+/** @typedef {Source & {good: Uint8Array[], revoked: Uint8Array[]}} Subjects either list is empty if no kind needs it */
 /** @typedef {{certificates: Certificate[], name: string}} Issuers */
 
 /** @param {PrepareContext} context @returns {Promise<OcspFixture & {isVault: boolean}>} */
@@ -33,20 +33,15 @@ export async function prepare(context) {
   const health = isVault ? await checkHealth(client, { namespace: target.namespace }) : null;
   if (isVault) await checkMount(client, target.mount);
   const { origin, basePath } = parseTargetUrl(url);
-  const issuerDer = new Uint8Array(issuer.der);
+  const how = { issuerDer: new Uint8Array(issuer.der), hash: options.hash, nonce: options.nonce };
+  // A responder that checks the serial alone would accept those of a wrong issuer: they are serials that it knows, if there are any.
+  const known = good.length === 0 ? revoked : good;
+  const serialsOf = { good, revoked, 'never-issued': [], 'wrong-issuer': known };
   const kinds = readKinds(options.about, options.expect).map(async (kind) => {
-    // A responder that checks the serial alone would accept those of a wrong issuer: they are serials that it knows, if there are any.
-    const known = kind.name === 'wrong-issuer' && good.length === 0 ? revoked : good;
-    const serials = kind.name === 'never-issued' ? [] : kind.name === 'revoked' ? revoked : known;
-    const requests = await createRequestSet({
-      issuerDer,
-      serials,
-      order: shuffled(serials.length, load.seed),
-      hash: options.hash,
-      nonce: options.nonce,
-      otherIssuer: kind.name === 'wrong-issuer',
-    });
-    return { ...kind, requests };
+    const serials = serialsOf[kind.name ?? 'good'];
+    const order = shuffled(serials.length, load.seed);
+    const otherIssuer = kind.name === 'wrong-issuer';
+    return { ...kind, requests: await createRequestSet({ ...how, serials, order, otherIssuer }) };
   });
   return {
     origin,
@@ -54,36 +49,33 @@ export async function prepare(context) {
     target: { product: health?.product ?? null, version: health?.version ?? null },
     path: basePath === '' ? '/' : basePath,
     method: options.method,
-    issuerDer,
+    issuerDer: how.issuerDer,
     kinds: await Promise.all(kinds),
     namespace: isVault ? target.namespace : null,
     isVault,
   };
 }
 
-/** @param {PrepareContext} context @returns {Promise<Subjects>} either list is empty if nothing asks for it */
+/** @param {PrepareContext} context @returns {Promise<Subjects>} */
 export async function findSubjects(context) {
   const { cert, serials, revokedSerials } = context.plan.options;
   const toIssue = whatToIssue(context.plan.options);
   const given =
     cert !== null
       ? await readLeaf(context, cert)
-      : serials !== null
-        ? await readSerials(context, serials, '--serials')
-        : null;
-  const known =
-    revokedSerials === null ? null : await readSerials(context, revokedSerials, '--revoked-serials');
+      : serials && (await readSerials(context, serials, '--serials'));
+  const known = revokedSerials && (await readSerials(context, revokedSerials, '--revoked-serials'));
   const made = toIssue.good || toIssue.revoked ? await issueSubjects(context, toIssue) : null;
-  const found = [given, known, made].filter((one) => one !== null);
-  const issuer = found[0]?.issuer ?? (await findIssuers(context)).certificates[0];
-  const other = found.find((one) => !isSameIssuer(one.issuer, issuer))?.issuer;
+  /** @type {Source[]} */
+  const sources = [given, known, made].filter((one) => one !== null);
+  const issuer = sources[0]?.issuer ?? (await findIssuers(context)).certificates[0];
+  const other = sources.find((one) => !isSameIssuer(one.issuer, issuer))?.issuer;
   if (other !== undefined) {
-    const [first, second] = [issuer, other].map(({ x509 }) =>
-      x509.subject.replace(/\n/g, ', ').slice(0, 200),
-    );
+    const nameOf = (/** @type {Certificate} */ { x509 }) => x509.subject.replace(/\n/g, ', ').slice(0, 200);
+    const keys = nameOf(issuer) === nameOf(other) ? ', whose keys differ' : '';
     throw usageError(
       'several_issuers',
-      `The certificates to ask about were issued by ${first} and by ${second}${first === second ? ', whose keys differ' : ''}.`,
+      `The certificates to ask about were issued by ${nameOf(issuer)} and by ${nameOf(other)}${keys}.`,
       'Ask about the certificates of one issuer at a time.',
     );
   }
@@ -91,7 +83,7 @@ export async function findSubjects(context) {
     good: given?.serials ?? made?.good ?? [],
     revoked: known?.serials ?? made?.revoked ?? [],
     issuer,
-    example: found.find(({ example }) => example !== null)?.example ?? null,
+    example: sources.find(({ example }) => example !== null)?.example ?? null,
   };
 }
 
@@ -101,14 +93,13 @@ function isSameIssuer(one, other) {
 }
 
 /**
- * @param {PrepareContext} context
- * @param {Issuers} [chain] of the certificate's own file
+ * @param {PrepareContext} context @param {Issuers} [chain] of the certificate's own file
  * @returns {Promise<Issuers>} from --issuer, else the chain, else the mount
  */
 async function findIssuers({ plan, client }, chain) {
   const file = plan.options.issuer;
   if (file !== null)
-    return { certificates: readCertificates(await read(file, '--issuer'), file), name: file };
+    return { certificates: readCertificates(await readInput(file, '--issuer'), file), name: file };
   if (chain !== undefined && chain.certificates.length > 0) return chain;
   const name = `the CA of ${plan.target.mount}`;
   const { pem } = await checkIssuer(client, plan.target.mount);
@@ -124,7 +115,7 @@ function chooseIssuer({ certificates, name }, leaf, leafName) {
 
 /** @param {PrepareContext} context @param {string} file @returns {Promise<Found>} */
 async function readLeaf(context, file) {
-  const [leaf, ...certificates] = readCertificates(await read(file, '--cert'), file);
+  const [leaf, ...certificates] = readCertificates(await readInput(file, '--cert'), file);
   const issuers = await findIssuers(context, { certificates, name: file });
   return { serials: [leaf.serial], issuer: chooseIssuer(issuers, leaf, file), example: leaf };
 }
@@ -133,10 +124,8 @@ async function readLeaf(context, file) {
 const MAX_SERIALS = 1_000_000;
 
 /**
- * @param {PrepareContext} context
- * @param {string} file JSON lines of `issue --keep`, or one serial a line
- * @param {string} flag that names it
- * @returns {Promise<Found>}
+ * @param {PrepareContext} context @param {string} file JSON lines of `issue --keep`, or one serial a line
+ * @param {string} flag that names it @returns {Promise<Found>}
  */
 async function readSerials(context, file, flag) {
   /** @type {Issuers | null} */
@@ -154,16 +143,13 @@ async function readSerials(context, file, flag) {
     issuers ??= await findIssuers(context);
     // A responder may call a serial good that its CA never issued, as Vault does: each certificate must be of the issuer.
     if (issuerDer !== undefined && !issuers.certificates.some((one) => one.subjectDer.equals(issuerDer))) {
-      throw usageError(
-        'wrong_issuer',
-        `${place} holds a certificate that ${issuers.name} did not issue.`,
-        'Name its issuer with --issuer, or ask about the certificates of one issuer at a time.',
-      );
+      const message = `${place} holds a certificate that ${issuers.name} did not issue.`;
+      const remedy = 'Name its issuer with --issuer, or ask about the certificates of one issuer at a time.';
+      throw usageError('wrong_issuer', message, remedy);
     }
     if (pem !== undefined) example ??= readCertificates(Buffer.from(pem), place)[0];
-    if (serials.push(serial) > MAX_SERIALS) {
+    if (serials.push(serial) > MAX_SERIALS)
       throw usageError('too_many_serials', `${file} has more than ${MAX_SERIALS} serials.`, 'Split it.');
-    }
   }
   if (issuers === null)
     throw usageError('no_serials', `${file} holds no serial.`, 'Write one with issue --keep FILE.');
@@ -202,58 +188,31 @@ function parseLine(line, place) {
   } catch {
     // Below.
   }
-  throw usageError(
-    'bad_serials_file',
-    `${place} is neither a serial (1a:2b:...) nor a JSON line of a serial and its certificate.`,
-    'Write the file with issue --keep FILE, or one serial a line.',
-  );
-}
-
-/** @param {string} path @param {string} flag */
-function read(path, flag) {
-  return readFile(path).catch((error) => {
-    throw cannotRead(path, flag, error);
-  });
-}
-
-/** @param {string} path @param {string} flag @param {unknown} error */
-function cannotRead(path, flag, error) {
-  const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-  const why =
-    code === 'ENOENT' ? 'was not found' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
-  return usageError('cannot_read', `${flag} ${path} ${why}.`, 'Check the path.', error);
+  const message = `${place} is neither a serial (1a:2b:...) nor a JSON line of a serial and its certificate.`;
+  const remedy = 'Write the file with issue --keep FILE, or one serial a line.';
+  throw usageError('bad_serials_file', message, remedy);
 }
 
 /** Time to issue and revoke them, whatever their number. */
 const PREPARING_MS = 60_000;
 
-/**
- * @param {PrepareContext} context
- * @param {{good: boolean, revoked: boolean}} toIssue
- * @returns {Promise<Subjects>}
- */
+/** @param {PrepareContext} context @param {ReturnType<typeof whatToIssue>} toIssue @returns {Promise<Subjects>} */
 async function issueSubjects(context, toIssue) {
-  const { plan, notice, client } = context;
-  const { about, role, cn, pool } = plan.options;
+  const { about, role, pool } = context.plan.options;
   const each = about.length === 0 ? 1 : (pool ?? DEFAULT_POOL);
   const size = each * (toIssue.good && toIssue.revoked ? 2 : 1);
-  await checkIssuance(context, {
-    operation: 'issue',
-    role,
-    commonName: expandName(cn, plan.load.seed, 0),
-    ttl: `${Math.round(lifetimeMs(plan.load) / 1000)}s`,
-    requests: size * 2,
-    neededMs: PREPARING_MS,
-  });
-  if (toIssue.revoked) await checkPermission(client, `${plan.target.mount}/revoke`);
   const uses = [
     ...(toIssue.good ? [`${each} to ask about`] : []),
     ...(toIssue.revoked ? [`${each} to revoke at once and ask about`] : []),
   ];
-  notice(
-    `Issues certificates with role ${role}, ${uses.join(' and ')}, ${describeLifetime(plan.load)}; until they are tidied after that they stay in storage${toIssue.revoked ? ', and the revoked ones on the CRL' : ''}.`,
-  );
-  const issued = await issueBefore(context, { size, label: 'Issuing certificates to ask about' });
+  const { issued } = await issueBefore(context, {
+    size,
+    label: 'Issuing certificates to ask about',
+    use: { usesBefore: size * 2, usesInRun: false, neededMs: PREPARING_MS },
+    revokes: toIssue.revoked,
+    what: `certificates with role ${role}, ${uses.join(' and ')}`,
+    after: toIssue.revoked ? ', and the revoked ones on the CRL.' : '.',
+  });
   const revoked = toIssue.revoked ? issued.slice(-each) : [];
   const [example] = readCertificates(Buffer.from(issued[0].certificate), 'a certificate that was issued');
   const certificates = readCertificates(Buffer.from(issued[0].issuingCa), "the issuing CA's certificate");
@@ -273,7 +232,7 @@ export function findResponder({ options: { ocspUrl, fromAia }, target }, example
   if (ocspUrl !== null) return { url: ocspUrl, isVault: false };
   if (!fromAia) return { url: `${target.url}${apiPath('', target.mount, 'ocsp')}`, isVault: true };
   const [url] = example === null ? [] : ocspUrls(example);
-  if (url !== undefined) return { url: trimSlashes(url), isVault: false };
+  if (url !== undefined) return { url: withoutSlashes(url), isVault: false };
   throw usageError(
     'no_aia',
     example === null
@@ -284,14 +243,7 @@ export function findResponder({ options: { ocspUrl, fromAia }, target }, example
 }
 
 /** No responder responds so, however busy it is. */
-const NO_RESPONDER = [
-  'not_ocsp',
-  'bad_request',
-  'permission_denied',
-  'not_found',
-  'redirected',
-  'http_error',
-];
+const REFUSED = ['bad_request', 'permission_denied', 'not_found', 'redirected', 'http_error'];
 
 /** A first response may be slow: the load's timeout does not apply to it. */
 const MIN_TIMEOUT_MS = 5000;
@@ -300,10 +252,9 @@ const MIN_TIMEOUT_MS = 5000;
 const MAX_WARM_UP_BYTES = 16 * 1024;
 
 /**
- * One request before the run: a server that is no responder is an error now; wrong responses are outcomes for the run to count.
- *
- * @param {PrepareContext} context
- * @param {Fixture} fixture
+ * One request before the run: a server that is no responder is an error now; wrong responses are outcomes for
+ * the run to count.
+ * @param {PrepareContext} context @param {Fixture} fixture
  * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
  * @returns {Promise<FirstAnswer | null>} null: too long for the warm-up
  */
@@ -314,7 +265,7 @@ export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { requ
     const sent = request.body === null ? undefined : Buffer.from(request.body);
     const { status, body } = await requester.request({ ...request, body: sent });
     const { outcome, success } = classify(status, body, 0);
-    if (NO_RESPONDER.includes(outcome)) {
+    if (outcome === 'not_ocsp' || REFUSED.includes(outcome)) {
       throw targetError(
         'not_an_ocsp_responder',
         `${targetUrl} answered an OCSP request with HTTP ${status} and no OCSP response.`,

@@ -21,16 +21,17 @@ const SERIAL_STREAM = 300;
  * @property {number} nonceAt in `request`; -1 without a nonce
  * @property {Uint8Array} certId DER; the serial is its last part
  * @property {Uint8Array | null} ownCertId the CertID of the real issuer, if the request is about another; else null
- */
-/**
+ *
  * @typedef {object} RequestSet plain data
  * @property {Uint8Array} serials INTEGER contents, one after the other
  * @property {Uint32Array} offsets of each serial, and the end of the last
  * @property {Uint32Array} order index modulo its length -> number of the serial; empty: each request has a serial of its own, which
  *   follows from the seed and its index
  * @property {Record<number, Template>} templates by length of the serial
+ *
+ * @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} How `otherIssuer`: about an
+ *   invented issuer
  */
-/** @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} How `otherIssuer`: about an invented issuer */
 
 /**
  * @param {How & {serials: Uint8Array[], order: Uint32Array}} options `serials` empty: they are invented
@@ -101,30 +102,25 @@ export function openRequestSet({ serials, offsets, order, templates }, seed) {
       if (nonceAt >= 0) fillBytes(bytes.subarray(nonceAt, nonceAt + NONCE_LENGTH), seed, index, NONCE_STREAM);
       return bytes;
     },
-    /** @param {number} index @returns {Expectation} of its response; valid until the next call */
+    /** @param {number} index @returns of its response; valid until the next call */
     expectation(index) {
       const serial = serialOf(index);
       const expectation = expectations[serial.length];
-      setSerial(expectation.certId.raw, serial);
-      if (expectation.ownCertId !== null) setSerial(expectation.ownCertId.raw, serial);
-      if (expectation.nonce !== null) fillBytes(expectation.nonce, seed, index, NONCE_STREAM);
+      const { certId, ownCertId, nonce } = expectation;
+      certId.raw.set(serial, certId.raw.length - serial.length);
+      ownCertId?.raw.set(serial, ownCertId.raw.length - serial.length);
+      if (nonce !== null) fillBytes(nonce, seed, index, NONCE_STREAM);
       return expectation;
     },
   };
 }
 
-/** @param {Buffer} certId @param {Uint8Array} serial its last part from now on */
-function setSerial(certId, serial) {
-  certId.set(serial, certId.length - serial.length);
-}
-
-/** @typedef {{certId: {raw: Buffer}, ownCertId: {raw: Buffer} | null, nonce: Buffer | null}} Expectation */
-
-/** @param {Template} template @returns {Expectation} with a serial to be overwritten */
+/** @param {Template} template, whose serial and nonce will be overwritten */
 function createExpectation({ certId, ownCertId, nonceAt }) {
   return {
     certId: { raw: Buffer.from(certId) },
     ownCertId: ownCertId === null ? null : { raw: Buffer.from(ownCertId) },
     nonce: nonceAt < 0 ? null : Buffer.alloc(NONCE_LENGTH),
+    nowMs: 0,
   };
 }

@@ -1,5 +1,6 @@
 /** `ocsp`: certificate status from an OCSP responder, each response judged by the rules of RFC 6960, 3.2. */
-import { usageError } from '../common/errors.js';
+import { rejectContradictions } from '../common/errors.js';
+import { inGroup, option } from '../common/options.js';
 import { createOcspChecker, isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-check.js';
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
 import {
@@ -12,13 +13,13 @@ import {
   whatToIssue,
 } from './ocsp-kinds.js';
 import { openRequestSet } from './ocsp-requests.js';
-import { REFUSAL_OUTCOMES, refusal } from './outcomes.js';
-import { createChooser, inGroup, option } from './request-parts.js';
+import { isSuccess, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
+import { createChooser } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
-/** @import { OcspChecker, OcspExpectation } from '../pki/ocsp-check.js' */
+/** @import { OcspChecker } from '../pki/ocsp-check.js' */
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { Classify, Fixture, Operation, Verdict } from './index.js' */
+/** @import { Classify, Fixture, Operation } from './index.js' */
 /** @import { Kind } from './ocsp-kinds.js' */
 /** @import { RequestSet } from './ocsp-requests.js' */
 
@@ -47,37 +48,34 @@ export const ocsp = {
     'ocsp --about good=9,never-issued=1 --expect never-issued=unknown --cert leaf.crt --issuer issuer.pem',
   ],
   options: inGroup('OCSP', {
-    cert: option.file('Certificate, PEM or DER; a chain file includes its issuer', {
+    cert: option('file', 'Certificate, PEM or DER; a chain file includes its issuer', {
       defaultText: 'issue one with --role',
     }),
-    issuer: option.file('Issuer certificate', { defaultText: "from --cert, or the mount's CA" }),
-    serials: option.file('Many certificates: from issue --keep, or one serial per line, in seeded order'),
-    role: option.text('NAME', 'Role to issue certificates with if no file is given', {
+    issuer: option('file', 'Issuer certificate', { defaultText: "from --cert, or the mount's CA" }),
+    serials: option('file', 'Many certificates: from issue --keep, or one serial per line, in seeded order'),
+    role: option('text', 'Role to issue certificates with if no file is given', {
       default: 'example-dot-com',
     }),
-    cn: option.text('NAME', 'Common name of issued certificates', { default: 'localhost' }),
-    about: option.list('KIND=WEIGHT,...', `Kinds by weight: ${Object.keys(KINDS).join(', ')}`),
-    pool: option.integer('N', 'With --about: good certificates to issue, and as many to revoke', {
+    cn: option('text', 'Common name of issued certificates', { default: 'localhost' }),
+    about: option('list', `Kinds by weight: ${Object.keys(KINDS).join(', ')}`, {
+      placeholder: 'KIND=WEIGHT,...',
+    }),
+    pool: option('integer', 'With --about: good certificates to issue, and as many to revoke', {
       min: 1,
       max: 100_000,
       defaultText: String(DEFAULT_POOL),
     }),
-    'revoked-serials': option.file('With --about: already revoked certificates, as for --serials'),
-    'ocsp-url': {
-      type: 'url',
-      placeholder: 'URL',
-      describe: 'Any OCSP responder',
-      defaultText: 'URL/v1/MOUNT/ocsp',
-    },
-    'from-aia': option.flag("Use the responder in the certificate's AIA"),
-    method: option.choice(
-      ['post', 'get', 'auto'],
-      'HTTP method; auto is GET for URLs up to 255 bytes (RFC 9919)',
-      { default: 'post' },
-    ),
-    hash: option.choice(['sha1', 'sha256'], 'Hash of the CertID', { default: 'sha1' }),
-    nonce: option.flag('Send a new 32-byte nonce with each request; Vault ignores it'),
-    expect: option.list('ANSWER', `Expected status: ${ANSWERS.join(', ')}; with --about KIND=STATUS,...`, {
+    'revoked-serials': option('file', 'With --about: already revoked certificates, as for --serials'),
+    'ocsp-url': option('url', 'Any OCSP responder', { defaultText: 'URL/v1/MOUNT/ocsp' }),
+    'from-aia': option('flag', "Use the responder in the certificate's AIA"),
+    method: option('choice', 'HTTP method; auto is GET for URLs up to 255 bytes (RFC 9919)', {
+      choices: ['post', 'get', 'auto'],
+      default: 'post',
+    }),
+    hash: option('choice', 'Hash of the CertID', { choices: ['sha1', 'sha256'], default: 'sha1' }),
+    nonce: option('flag', 'Send a new 32-byte nonce with each request; Vault ignores it'),
+    expect: option('list', `Expected status: ${ANSWERS.join(', ')}; with --about KIND=STATUS,...`, {
+      placeholder: 'ANSWER',
       defaultText: "good; with --about, Vault's",
     }),
   }),
@@ -111,18 +109,17 @@ function check(options) {
   const hasRevoked = readKinds(about, options.expect).some(({ name }) => name === 'revoked');
   const { good, revoked } = whatToIssue(options);
   const given = cert !== null ? '--cert' : serials !== null ? '--serials' : null;
-  /** @type {[boolean, string, string][]} */
-  const clashes = [
+  rejectContradictions([
     [cert !== null && serials !== null, '--cert and --serials are both given.', 'Give one of them.'],
     [ocspUrl !== null && fromAia, '--ocsp-url and --from-aia both name a responder.', 'Give one of them.'],
     [
       given !== null && revoked,
-      `--about asks about revoked certificates, but with ${given} none is issued, and none that is given is revoked.`,
+      `--about includes revoked certificates, but with ${given} none is issued, and the given ones are not revoked.`,
       'Name some that are revoked already with --revoked-serials, or leave the file out: they are then issued and revoked.',
     ],
     [
       revokedSerials !== null && !hasRevoked,
-      '--revoked-serials is given, but nothing asks about revoked certificates.',
+      '--revoked-serials is given, but --about does not include revoked certificates.',
       'Add --about revoked=WEIGHT, or name the file with --serials and --expect revoked.',
     ],
     [
@@ -135,10 +132,7 @@ function check(options) {
       '--pool is given, but no such certificates are issued.',
       'Leave it out, or ask about some with --about good=WEIGHT,revoked=WEIGHT and without files.',
     ],
-  ];
-  for (const [isWrong, message, remedy] of clashes) {
-    if (isWrong) throw usageError('contradiction', message, remedy);
-  }
+  ]);
 }
 
 /** @param {Plan} plan @param {OcspFixture} fixture @returns {(index: number) => Request} */
@@ -151,11 +145,8 @@ function createRequester({ load: { seed } }, fixture) {
 
 /** @param {readonly Kind[]} kinds @param {number} seed */
 function chooseKind(kinds, seed) {
-  return createChooser(
-    kinds.map(({ weight }) => weight),
-    seed,
-    KIND_STREAM,
-  );
+  const weights = kinds.map(({ weight }) => weight);
+  return createChooser(weights, seed, KIND_STREAM);
 }
 
 /** @param {AskedKind} kind @param {number} seed @param {OcspFixture} fixture @returns {(index: number) => Request} */
@@ -194,44 +185,28 @@ function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
 }
 
 /**
- * RFC 6960 allows errors with HTTP 200 or any other status, so an OCSP response counts before the HTTP status.
- *
- * @param {AskedKind} kind
- * @param {OcspChecker} checker
- * @param {number} seed
+ * RFC 6960 allows errors with HTTP 200 or any other status, so an OCSP response counts before the HTTP
+ * status.
+ * @param {AskedKind} kind @param {OcspChecker} checker @param {number} seed
  */
 function createJudge(kind, checker, seed) {
   const set = openRequestSet(kind.requests, seed);
   const verdicts = verdictsOf(kind);
-  /** @type {OcspExpectation} */
-  const expected = { ...set.expectation(0), nowMs: 0 };
-  let isOther = false;
-  /**
-   * Vault's response about an issuer that it does not know has a CertID of its own: all else about such an `unknown` is checked, too.
-   *
-   * @param {Uint8Array} body
-   * @param {{raw: Uint8Array}} ownCertId
-   */
-  const checkOther = (body, ownCertId) => {
-    expected.certId = ownCertId;
-    const verdict = checker.check(body, expected);
-    if (verdict === 'unknown') isOther = true;
-    else if (isOcspStatus(verdict)) return 'cert_id_mismatch';
-    return verdict;
+  let hasOther = false;
+  /** @type {Classify} */
+  const judge = (status, body, index) => {
+    const expected = set.expectation(index);
+    expected.nowMs = Date.now();
+    let verdict = checker.check(body, expected);
+    const { ownCertId } = expected;
+    if (verdict === 'cert_id_mismatch' && ownCertId !== null) {
+      // Vault's response about an issuer that it does not know has a CertID of its own: all else about such an `unknown` is checked, too.
+      const own = checker.check(body, { ...expected, certId: ownCertId });
+      if (own === 'unknown') hasOther = true;
+      if (own === 'unknown' || !isOcspStatus(own)) verdict = own;
+    }
+    const isResponse = verdict !== 'not_ocsp' && !isOcspStatus(verdict);
+    return isResponse || isSuccess(status) ? verdicts[verdict] : refusal(status);
   };
-  return {
-    hasOtherCertId: () => isOther,
-    /** @type {(status: number, body: Uint8Array, index: number) => Verdict} */
-    judge(status, body, index) {
-      const { certId, ownCertId, nonce } = set.expectation(index);
-      expected.certId = certId;
-      expected.nonce = nonce;
-      expected.nowMs = Date.now();
-      const first = checker.check(body, expected);
-      const verdict =
-        first === 'cert_id_mismatch' && ownCertId !== null ? checkOther(body, ownCertId) : first;
-      const isResponse = verdict !== 'not_ocsp' && !isOcspStatus(verdict);
-      return isResponse || (status >= 200 && status < 300) ? verdicts[verdict] : refusal(status);
-    },
-  };
+  return { judge, hasOtherCertId: () => hasOther };
 }

@@ -1,19 +1,24 @@
 /** Outcomes that operations share: HTTP statuses that are refusals, and checks of JSON bodies. */
 /** @import { Classify, Verdict } from './index.js' */
 
+/** @type {[outcome: string, statuses: number[], meaning: string][]} */
+const REFUSALS = [
+  ['redirected', [], 'HTTP 3xx: the server points elsewhere; not followed under load'],
+  ['bad_request', [400], 'HTTP 400: the server did not accept the request'],
+  ['permission_denied', [403], 'HTTP 403: the token may not do this, or is no longer valid'],
+  ['not_found', [404], 'HTTP 404: no such mount, role or path'],
+  ['rate_limited', [429], 'HTTP 429: a rate limit quota refused the request'],
+  ['standby', [472, 473], 'HTTP 472 or 473: a standby node refused'],
+  ['server_error', [500], 'HTTP 500: an error inside the server'],
+  ['bad_gateway', [502, 504], 'HTTP 502 or 504: a proxy in between got no response'],
+  ['unavailable', [503], 'HTTP 503: sealed, overloaded or without a leader'],
+  ['http_error', [], 'another HTTP status that is no success'],
+];
+
 /** @type {Readonly<Record<string, string>>} */
-export const REFUSAL_OUTCOMES = Object.freeze({
-  redirected: 'HTTP 3xx: the server points elsewhere; not followed under load',
-  bad_request: 'HTTP 400: the server did not accept the request',
-  permission_denied: 'HTTP 403: the token may not do this, or is no longer valid',
-  not_found: 'HTTP 404: no such mount, role or path',
-  rate_limited: 'HTTP 429: a rate limit quota refused the request',
-  standby: 'HTTP 472 or 473: a standby node refused',
-  server_error: 'HTTP 500: an error inside the server',
-  bad_gateway: 'HTTP 502 or 504: a proxy in between got no response',
-  unavailable: 'HTTP 503: sealed, overloaded or without a leader',
-  http_error: 'another HTTP status that is no success',
-});
+export const REFUSAL_OUTCOMES = Object.freeze(
+  Object.fromEntries(REFUSALS.map(([outcome, , meaning]) => [outcome, meaning])),
+);
 
 /** @type {Readonly<Record<string, string>>} */
 export const CALL_OUTCOMES = Object.freeze({
@@ -23,28 +28,16 @@ export const CALL_OUTCOMES = Object.freeze({
 });
 
 /** @type {Record<number, string>} */
-const BY_STATUS = {
-  400: 'bad_request',
-  403: 'permission_denied',
-  404: 'not_found',
-  429: 'rate_limited',
-  472: 'standby',
-  473: 'standby',
-  500: 'server_error',
-  502: 'bad_gateway',
-  503: 'unavailable',
-  504: 'bad_gateway',
-};
+const BY_STATUS = Object.fromEntries(
+  REFUSALS.flatMap(([outcome, statuses]) => statuses.map((status) => [status, outcome])),
+);
 
-const passed = createVerdicts(true, 'passed');
-const failed = createVerdicts(false, 'failed');
-const refused = createVerdicts(false, null);
-
-export { failed, passed, refused };
+export const passed = createVerdicts(true, 'passed');
+export const failed = createVerdicts(false, 'failed');
+export const refused = createVerdicts(false, null);
 
 /**
- * @param {boolean} success
- * @param {Verdict['verification']} verification
+ * @param {boolean} success @param {Verdict['verification']} verification
  * @returns {(outcome: string) => Verdict} the same object for the same outcome: no allocation per response
  */
 function createVerdicts(success, verification) {

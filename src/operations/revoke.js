@@ -1,13 +1,13 @@
 /** `revoke`: certificates that are issued before the run, each revoked once. */
 import { usageError } from '../common/errors.js';
-import { allRequests, expectedRequests, longestRunMs } from '../plan/expected.js';
-import { checkPermission } from '../vault/check-role.js';
+import { inGroup, option } from '../common/options.js';
+import { allRequests, expectedRequests } from '../plan/due.js';
 import { CALL_OUTCOMES, createJsonClassifier, refused } from './outcomes.js';
-import { checkIssuance, describeLifetime, fixtureOf, issueBefore, lifetimeMs } from './prepare.js';
-import { apiPath, expandName, inGroup, option } from './request-parts.js';
+import { issueBefore } from './prepare.js';
+import { apiPath } from './request-parts.js';
 /** @import { Request } from '../http/exchange.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Classify, Fixture, Operation, PrepareContext } from './index.js' */
+/** @import { Classify, Operation, PrepareContext } from './index.js' */
 
 /** Certificates that may be issued before a run. */
 export const MOST_POOL = 100_000;
@@ -17,11 +17,6 @@ const DEFAULT_POOL = 1000;
 /** A note in the result. */
 export const USED_UP =
   'There were more requests than certificates (--pool): the rest were about certificates that were revoked already, and count as failed. Raise --pool, or limit the run by --requests.';
-
-/**
- * @typedef {Fixture & {path: string, headers: Record<string, string>, serials: string[], indexes: Float64Array}} RevokeFixture
- *   request `indexes[i]` revokes `serials[i]`
- */
 
 /** @type {Operation} */
 export const revoke = {
@@ -33,11 +28,11 @@ export const revoke = {
     'revoke --role web --pool 5000 --concurrency 4',
   ],
   options: inGroup('Revocation', {
-    role: option.text('NAME', 'Role of the certificates; it must store them', { default: 'example-dot-com' }),
-    cn: option.text('NAME', 'Common name; {n} is the certificate number, {random} a random string', {
+    role: option('text', 'Role of the certificates; it must store them', { default: 'example-dot-com' }),
+    cn: option('text', 'Common name; {n} is the certificate number, {random} a random string', {
       default: 'localhost',
     }),
-    pool: option.integer('N', 'Certificates to issue before the run', {
+    pool: option('integer', 'Certificates to issue before the run', {
       min: 1,
       max: MOST_POOL,
       defaultText: 'one per request, or 1000',
@@ -46,12 +41,13 @@ export const revoke = {
   leaves: () =>
     'the certificates, in storage until it is tidied: those revoked on the CRL, those not reached valid until they expire',
   outcomes: {
-    revoked: 'revoked, and Vault says when',
+    revoked: 'revoked, and the response has the time of it',
     revoked_again: 'it was revoked before: there were more requests than certificates; not a success',
     not_revoked: 'HTTP 2xx, but the response does not confirm the revocation',
     ...CALL_OUTCOMES,
   },
   prepare,
+  /** Request `indexes[i]` revokes `serials[i]`. */
   createRequester(_plan, { path, headers, serials, indexes }) {
     /** @type {Request[]} */
     const requests = serials.map((/** @type {string} */ serial) => {
@@ -85,41 +81,31 @@ function placesOf(indexes) {
   return new Map(Array.from(indexes, (index, place) => [index, place]));
 }
 
-/** @param {PrepareContext} context @returns {Promise<RevokeFixture>} */
+/** @param {PrepareContext} context */
 async function prepare(context) {
-  const { plan, client, token, notice, owns } = context;
-  const { target, load } = plan;
-  const { role, cn, pool } = plan.options;
-  const indexes = ownIndexes(load, { owns, most: pool ?? defaultPool(load, owns) });
+  const { target, load, options } = context.plan;
+  const { role, pool } = options;
+  const indexes = ownIndexes(load, { owns: context.owns, most: pool ?? defaultPool(load, context.owns) });
   const size = Math.max(1, indexes.length);
-  const inRun = expectedRequests(load);
-  const { health, role: fields } = await checkIssuance(context, {
-    operation: 'issue',
-    role,
-    commonName: expandName(cn, load.seed, 0),
-    ttl: `${Math.round(lifetimeMs(load) / 1000)}s`,
-    requests: inRun === null ? null : size + inRun,
-    neededMs: longestRunMs(load),
+  const { fixture, issued } = await issueBefore(context, {
+    size,
+    label: 'Issuing certificates to revoke',
+    use: { usesBefore: size },
+    revokes: true,
+    what: `${size === 1 ? 'a certificate' : `${size} certificates`} with role ${role} to revoke`,
+    after:
+      ' and, revoked, on the CRL. Those that the run does not reach stay valid until their lifetime ends.',
+    check(facts) {
+      if (facts?.no_store !== true) return;
+      throw usageError(
+        'role_does_not_store',
+        `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`,
+        'Name a role that stores them with --role.',
+      );
+    },
   });
-  await checkPermission(client, `${target.mount}/revoke`);
-  if (fields?.no_store === true) {
-    throw usageError(
-      'role_does_not_store',
-      `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`,
-      'Name a role that stores them with --role.',
-    );
-  }
-  notice(
-    `Issues ${size === 1 ? 'a certificate' : `${size} certificates`} with role ${role} to revoke, ${describeLifetime(load)}; until they are tidied after that they stay in storage and, revoked, on the CRL. Those that the run does not reach stay valid until then.`,
-  );
-  const issued = await issueBefore(context, { size, label: 'Issuing certificates to revoke' });
-  const fixture = fixtureOf(plan, health, token);
-  return {
-    ...fixture,
-    path: apiPath(fixture.basePath, target.mount, 'revoke'),
-    serials: issued.map(({ serial }) => serial),
-    indexes,
-  };
+  const path = apiPath(fixture.basePath, target.mount, 'revoke');
+  return { ...fixture, path, serials: issued.map(({ serial }) => serial), indexes };
 }
 
 /** A closed loop's warm-up sends requests, too. @param {LoadPlan} load @param {PrepareContext['owns']} owns */

@@ -1,10 +1,11 @@
 /** `transit`: encryption as a service, with a key created for the run; each response is compared with the request. */
 import { constants, createPublicKey, verify } from 'node:crypto';
-import { targetError, usageError } from '../common/errors.js';
+import { rejectContradictions, targetError } from '../common/errors.js';
+import { inGroup, option } from '../common/options.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { manyCalls, prepareCalls } from './prepare.js';
-import { apiPath, inGroup, MOST_BYTES, option, secretValue } from './request-parts.js';
+import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Operation, PrepareContext } from './index.js' */
@@ -12,8 +13,8 @@ import { apiPath, inGroup, MOST_BYTES, option, secretValue } from './request-par
 
 /** What the key does before `decrypt` or `verify` can undo it: the field of its response, and the field of its input. */
 const MAKES = Object.freeze({
-  encrypt: { field: 'ciphertext', textField: 'plaintext' },
-  sign: { field: 'signature', textField: 'input' },
+  encrypt: { field: 'ciphertext', textField: 'plaintext', label: 'Encrypting texts' },
+  sign: { field: 'signature', textField: 'input', label: 'Signing texts' },
 });
 
 /** The first is the default. */
@@ -29,7 +30,7 @@ const KEY = 'load';
 /** All texts together; every thread holds the bodies of all requests. */
 const MOST_POOL_MIB = 64;
 
-/** A ciphertext has so many bytes more than its text. */
+/** Bytes by which a ciphertext is longer than its text. */
 const NONCE_AND_TAG = 12 + 16;
 
 /** RSA-OAEP with SHA-256 (RFC 8017, 7.1.1): bytes of the modulus that hold no text. */
@@ -44,18 +45,21 @@ export const transit = {
     "transit --action sign --key-type ecdsa-p256 --rate 200 --duration 1m --require 'p99<50ms'",
   ],
   options: inGroup('Transit', {
-    action: option.choice(ACTIONS, 'Transit action; inputs are prepared before the run', {
+    action: option('choice', 'Transit action; inputs are prepared before the run', {
+      choices: ACTIONS,
       default: 'encrypt',
     }),
-    'key-type': option.choice([...new Set([...KEY_TYPES.encrypt, ...KEY_TYPES.sign])], 'Type of the key', {
+    'key-type': option('choice', 'Type of the key', {
+      choices: [...new Set([...KEY_TYPES.encrypt, ...KEY_TYPES.sign])],
       defaultText: `${KEY_TYPES.encrypt[0]}, or ${KEY_TYPES.sign[0]} to sign and verify`,
     }),
-    size: option.integer('BYTES', 'Size of a random text, before base64', {
+    size: option('integer', 'Size of a random text, before base64', {
+      placeholder: 'BYTES',
       default: 64,
       min: 1,
       max: MOST_BYTES,
     }),
-    pool: option.integer('N', 'Different texts, used in turn', { default: 100, min: 1, max: 100_000 }),
+    pool: option('integer', 'Different texts, used in turn', { default: 100, min: 1, max: 100_000 }),
   }),
   outcomes: {
     encrypted: 'a ciphertext of the right length; it is not decrypted',
@@ -75,8 +79,7 @@ export const transit = {
     const keyType = given.keyType ?? KEY_TYPES[making][0];
     const longest =
       making === 'encrypt' && isRsa(keyType) ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
-    /** @type {[boolean, string, string][]} */
-    const clashes = [
+    rejectContradictions([
       [
         !KEY_TYPES[making].includes(keyType),
         `--action ${action} cannot be done with a key of type ${keyType}.`,
@@ -92,10 +95,7 @@ export const transit = {
         `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_MIB} MiB, which every thread would hold.`,
         'Lower one of them.',
       ],
-    ];
-    for (const [isWrong, message, remedy] of clashes) {
-      if (isWrong) throw usageError('contradiction', message, remedy);
-    }
+    ]);
   },
   async prepare(context) {
     const { client, plan, signal } = context;
@@ -166,16 +166,14 @@ function isRsa(keyType) {
 }
 
 /**
- * @param {PrepareContext} context
- * @param {string} mount
- * @param {keyof typeof MAKES} making
+ * @param {PrepareContext} context @param {string} mount @param {keyof typeof MAKES} making
  * @returns {Promise<string[]>} ciphertexts or signatures, by number of the text
  */
-async function makeInputs({ client, plan, progress, signal }, mount, making) {
+async function makeInputs(context, mount, making) {
+  const { client, plan } = context;
   const { size, pool } = plan.options;
-  const { field, textField } = MAKES[making];
-  const label = making === 'encrypt' ? 'Encrypting texts' : 'Signing texts';
-  return manyCalls(pool, { label, progress, signal }, async (number) => {
+  const { field, textField, label } = MAKES[making];
+  return manyCalls(pool, { ...context, label }, async (number) => {
     const input = { [textField]: secretValue(plan.load.seed, number, size) };
     const { data } = await client.write(`${mount}/${making}/${KEY}`, input);
     if (bytesOf(data?.[field]) !== null) return data?.[field];
@@ -198,13 +196,12 @@ export function bytesOf(text) {
  * The defaults of transit/sign: SHA-256 before it signs (not for Ed25519), ECDSA signatures as ASN.1, RSA padded by PSS with the longest
  * salt.
  *
- * @param {Buffer} text
- * @param {Buffer} signature
- * @param {string} publicKey as Vault shows it: PEM; base64 of the bare key for Ed25519
+ * @param {Buffer} text @param {Buffer} signature @param {string} publicKey as Vault shows it: PEM; base64 of the bare key for Ed25519
  */
 export function isSignature(text, signature, publicKey) {
   try {
-    const key = keyOf(publicKey);
+    if (lastKey?.text !== publicKey) lastKey = { text: publicKey, key: readPublicKey(publicKey) };
+    const { key } = lastKey;
     if (key.asymmetricKeyType === 'ed25519') return verify(null, text, key, signature);
     const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
     return verify('sha256', text, key.asymmetricKeyType === 'ec' ? key : { key, ...pss }, signature);
@@ -216,19 +213,9 @@ export function isSignature(text, signature, publicKey) {
 /** @type {{text: string, key: KeyObject} | null} */
 let lastKey = null;
 
-/** SubjectPublicKeyInfo of Ed25519 (RFC 8410) up to the key itself. */
-const ED25519_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
-
 /** @param {string} text */
-function keyOf(text) {
-  if (lastKey?.text === text) return lastKey.key;
-  const key = text.startsWith('-----')
-    ? createPublicKey(text)
-    : createPublicKey({
-        key: Buffer.concat([ED25519_HEAD, Buffer.from(text, 'base64')]),
-        format: 'der',
-        type: 'spki',
-      });
-  lastKey = { text, key };
-  return key;
+function readPublicKey(text) {
+  if (text.startsWith('-----')) return createPublicKey(text);
+  const x = Buffer.from(text, 'base64').toString('base64url');
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
 }

@@ -1,6 +1,6 @@
 /** Declarations of the options that every operation has; plan.js reads them. */
-import { usageError } from '../common/errors.js';
-import { inGroup } from '../common/options.js';
+import { badValue } from '../common/errors.js';
+import { inGroup, option } from '../common/options.js';
 import { withoutSlashes } from '../vault/environment.js';
 
 const DAY_MS = 86_400_000;
@@ -8,154 +8,92 @@ const HOUR_MS = 3_600_000;
 
 export const commonOptions = {
   ...inGroup('Target', {
-    url: {
-      type: 'url',
+    url: option('url', 'Address of Vault or OpenBao', {
       alias: ['vault', 'address'],
-      describe: 'Address of Vault or OpenBao',
       defaultText: 'BAO_ADDR, VAULT_ADDR or http://127.0.0.1:8200',
-    },
-    dev: { type: 'flag', describe: 'Start the embedded PKI server and use it as the target' },
-    mount: {
-      type: 'text',
+    }),
+    dev: option('flag', 'Start the embedded PKI server and use it as the target'),
+    mount: option('text', 'Mount of the PKI secrets engine', {
       placeholder: 'PATH',
       default: 'pki_int',
-      describe: 'Mount of the PKI secrets engine',
       check: checkPath,
-    },
-    namespace: { type: 'text', describe: 'Namespace', defaultText: 'BAO_NAMESPACE or VAULT_NAMESPACE' },
-    'ca-cert': {
-      type: 'file',
-      describe: 'PEM file of the CA that signed the server certificate',
+    }),
+    namespace: option('text', 'Namespace', { defaultText: 'BAO_NAMESPACE or VAULT_NAMESPACE' }),
+    'ca-cert': option('file', 'PEM file of the CA that signed the server certificate', {
       defaultText: 'VAULT_CACERT',
-    },
-    'ca-path': {
-      type: 'file',
+    }),
+    'ca-path': option('file', 'Directory of such PEM files', {
       placeholder: 'DIR',
-      describe: 'Directory of such PEM files',
       defaultText: 'VAULT_CAPATH',
-    },
-    'client-cert': { type: 'file', describe: 'PEM client certificate', defaultText: 'VAULT_CLIENT_CERT' },
-    'client-key': {
-      type: 'file',
-      describe: 'PEM key of the client certificate',
-      defaultText: 'VAULT_CLIENT_KEY',
-    },
-    'tls-server-name': {
-      type: 'text',
-      describe: 'Name to expect in the server certificate',
+    }),
+    'client-cert': option('file', 'PEM client certificate', { defaultText: 'VAULT_CLIENT_CERT' }),
+    'client-key': option('file', 'PEM key of the client certificate', { defaultText: 'VAULT_CLIENT_KEY' }),
+    'tls-server-name': option('text', 'Name to expect in the server certificate', {
       defaultText: 'VAULT_TLS_SERVER_NAME',
-    },
-    'tls-skip-verify': {
-      type: 'flag',
-      describe: 'Do not verify the server certificate',
+    }),
+    'tls-skip-verify': option('flag', 'Do not verify the server certificate', {
       defaultText: 'VAULT_SKIP_VERIFY',
-    },
+    }),
   }),
   ...inGroup('Load', {
-    rate: {
-      type: 'rate',
-      max: 1e6,
-      describe: 'Open loop at this rate: 20, 20/s, 1000/h; without it, closed loop',
-    },
-    concurrency: {
-      type: 'integer',
+    rate: option('rate', 'Open loop at this rate: 20, 20/s, 1000/h; without it, closed loop', { max: 1e6 }),
+    concurrency: option('integer', 'Connections, each with one request in flight', {
       default: 10,
       min: 1,
       max: 10_000,
-      describe: 'Connections, each with one request in flight',
-    },
-    duration: {
-      type: 'duration',
+    }),
+    duration: option('duration', 'How long to measure: 30s, 5m, 1h; a bare number is seconds', {
       min: 1,
       max: 31 * DAY_MS,
-      describe: 'How long to measure: 30s, 5m, 1h; a bare number is seconds',
       defaultText: '30s unless --requests is given',
-    },
-    requests: { type: 'integer', min: 1, max: 1e9, describe: 'Stop after this many requests' },
-    arrivals: {
-      type: 'choice',
+    }),
+    requests: option('integer', 'Stop after this many requests', { min: 1, max: 1e9 }),
+    arrivals: option('choice', 'Spacing of the requests with --rate', {
       choices: ['constant', 'poisson'],
       default: 'constant',
-      describe: 'Spacing of the requests with --rate',
-    },
-    'ramp-up': {
-      type: 'duration',
-      default: 0,
-      max: DAY_MS,
-      describe: 'Ramp up linearly from zero over this time',
-    },
-    warmup: { type: 'duration', default: 0, max: DAY_MS, describe: 'Send for this long before measuring' },
-    overflow: {
-      type: 'choice',
+    }),
+    'ramp-up': option('duration', 'Ramp up linearly from zero over this time', { default: 0, max: DAY_MS }),
+    warmup: option('duration', 'Send for this long before measuring', { default: 0, max: DAY_MS }),
+    overflow: option('choice', 'With --rate, all connections busy: wait (latency grows) or drop (counted)', {
       choices: ['queue', 'drop'],
       default: 'queue',
-      describe: 'With --rate, all connections busy: wait (latency grows) or drop (counted)',
-    },
-    timeout: {
-      type: 'duration',
+    }),
+    timeout: option('duration', 'Give up on a request after this time', {
       min: 1,
       max: HOUR_MS,
-      describe: 'Give up on a request after this time',
       defaultText: 'VAULT_CLIENT_TIMEOUT or 10s',
-    },
-    timeout_ms: {
-      type: 'milliseconds',
+    }),
+    timeout_ms: option('milliseconds', '--timeout in milliseconds', {
       min: 1,
       max: HOUR_MS,
       alias: ['timeout-ms'],
-      describe: '--timeout in milliseconds',
-    },
-    threads: {
-      type: 'integer',
-      default: 1,
-      min: 1,
-      max: 64,
-      describe: 'Sender threads; they share one schedule',
-    },
-    pacing: {
-      type: 'choice',
+    }),
+    threads: option('integer', 'Sender threads; they share one schedule', { default: 1, min: 1, max: 64 }),
+    pacing: option('choice', 'How to wait for the next send; spin is the most exact and takes a core', {
       choices: ['auto', 'spin', 'sleep'],
       default: 'auto',
-      describe: 'How to wait for the next send; spin is the most exact and takes a core',
-    },
-    'cold-start': {
-      type: 'flag',
-      describe: "Skip the warm-up of the tool's own code; first requests are late",
-    },
-    seed: {
-      type: 'integer',
+    }),
+    'cold-start': option('flag', "Skip the warm-up of the tool's own code; first requests are late"),
+    seed: option('integer', 'Seed of names, orders, nonces and Poisson arrivals; in the result', {
       max: 0xffff_ffff,
-      describe: 'Seed of names, orders, nonces and Poisson arrivals; in the result',
       defaultText: 'random',
-    },
-    shard: {
-      type: 'text',
-      placeholder: 'K/N',
-      describe: 'Send only part K of N of this plan (K from 0); see merge',
-    },
-    'start-at': {
-      type: 'text',
+    }),
+    shard: option('text', 'Send only part K of N of this plan (K from 0); see merge', { placeholder: 'K/N' }),
+    'start-at': option('text', 'Start sending at 14:30:00 or an ISO 8601 time, an hour ahead at most', {
       placeholder: 'TIME',
-      describe: 'Start sending at 14:30:00 or an ISO 8601 time, an hour ahead at most',
-    },
+    }),
   }),
   ...inGroup('Requirements and results', {
-    require: {
-      type: 'text',
+    require: option('text', "Requirement, such as 'rate>=1000/h' or 'p99<200ms'; repeatable", {
       placeholder: 'EXPR',
       repeatable: true,
-      describe: "Requirement, such as 'rate>=1000/h' or 'p99<200ms'; repeatable",
-    },
+    }),
   }),
 };
 
 /** @param {string} path @param {string} flag */
 function checkPath(path, flag) {
-  const segments = withoutSlashes(path).split('/');
-  if (segments.every((segment) => /^[\w.~-]+$/.test(segment) && segment !== '..' && segment !== '.')) return;
-  throw usageError(
-    'bad_option',
-    `${flag} is ${JSON.stringify(path.slice(0, 80))}, which is not a path such as pki_int.`,
-    'Give the path that `vault secrets list` shows.',
-  );
+  const isSegment = (/** @type {string} */ text) => /^[\w.~-]+$/.test(text) && text !== '..' && text !== '.';
+  if (withoutSlashes(path).split('/').every(isSegment)) return;
+  throw badValue(flag, path, 'not a path such as pki_int', 'Give the path that `vault secrets list` shows.');
 }

@@ -1,5 +1,5 @@
-/** How many arrivals were planned until when: from the schedule's arithmetic, without walking through all of them. */
-import { createSchedule } from './schedule.js';
+/** How many requests a plan has, and when: from the schedule's arithmetic, without walking through all of them. */
+import { createSchedule, TOLERANCE_MS } from './schedule.js';
 import { shareOf } from './shard-part.js';
 
 /** @import { LoadPlan } from './load.js' */
@@ -7,9 +7,6 @@ import { shareOf } from './shard-part.js';
 /** @import { ShardPart } from './shard-part.js' */
 
 /** @typedef {Readonly<ShardPart> | null} Part of the plan that is counted; null: all of it */
-
-/** An arrival that is due by less than this before a second begins is rounded, and belongs to that second. */
-const TOLERANCE_MS = 1e-6;
 
 /** Poisson arrivals are walked through to count them, so a thread makes the schedule of a plan once. @type {WeakMap<object, Schedule>} */
 const made = new WeakMap();
@@ -49,40 +46,63 @@ export function createDueCounter({ count, dueMs }, part) {
   let step = 1;
   return {
     /**
-     * Cheapest for ascending times.
+     * Cheapest for ascending times. An arrival that is due by a rounding error before `ms` is not due before it.
      * @param {number} ms from time zero, warm-up included
      * @returns {number} arrivals that are due before, those of the warm-up too
      */
     until(ms) {
       const isBefore = (/** @type {number} */ index) => dueMs(index) < ms - TOLERANCE_MS;
-      const first = searchNear(Math.min(last + step, count), count, isBefore);
-      step = Math.max(1, first - last);
-      last = first;
-      return shareOf(first, part);
+      let low = last > 0 && !isBefore(last - 1) ? 0 : last;
+      let high = low;
+      for (let width = step; high < count && isBefore(high); width *= 2) {
+        low = high + 1;
+        high = Math.min(count, high + width);
+      }
+      while (low < high) {
+        const middle = Math.floor((low + high) / 2);
+        if (isBefore(middle)) low = middle + 1;
+        else high = middle;
+      }
+      step = Math.max(1, low - last);
+      last = low;
+      return shareOf(low, part);
     },
   };
 }
 
+/** @param {LoadPlan} load @returns {number | null} the longest that the run may take, ms; null: not known */
+export function longestRunMs(load) {
+  const { durationMs, warmupMs, timeoutMs, startAt } = load;
+  const waitMs = startAt ? Math.max(0, Date.parse(startAt) - Date.now()) : 0;
+  const sendingMs = durationMs === null ? (scheduleOf(load)?.endMs ?? null) : warmupMs + durationMs;
+  return sendingMs === null ? null : waitMs + sendingMs + 2 * timeoutMs;
+}
+
 /**
- * A binary search that widens its range from a guess: the schedule finds times near to each other fastest.
- * @param {number} guess 0 to end @param {number} end
- * @param {(index: number) => boolean} isBefore true up to some index, false from there on
- * @returns {number} that index; `end` where it is true for all
+ * @param {LoadPlan} load
+ * @returns {number | null} requests of the whole plan, warm-up included: their indexes are below it; null: not known,
+ *   as the target's responses decide
  */
-function searchNear(guess, end, isBefore) {
-  let [low, high] = [guess, guess];
-  for (let width = 1; low > 0 && !isBefore(low - 1); width *= 2) {
-    high = low - 1;
-    low = Math.max(0, high - width);
-  }
-  for (let width = 1; high < end && isBefore(high); width *= 2) {
-    low = high + 1;
-    high = Math.min(end, high + width);
-  }
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (isBefore(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+export function allRequests(load) {
+  return scheduleOf(load)?.count ?? (load.warmupMs > 0 ? null : load.requests);
+}
+
+/** Indexes of a mix to count at most, 50 ns each; the operation's share of further ones is assumed to be the same. */
+const MAX_COUNTED = 1_000_000;
+
+/**
+ * @param {LoadPlan} load @param {(index: number) => boolean} [owns] which of them are the operation's; none: all
+ * @returns {number | null} about how many requests the run, or this part of it, will send, without a closed loop's
+ *   warm-up; null: as many as the target responds to
+ */
+export function expectedRequests(load, owns) {
+  const all = scheduleOf(load)?.count ?? load.requests;
+  if (all === null) return null;
+  const ofPart = shareOf(all, load.shard);
+  if (owns === undefined || ofPart === 0) return ofPart;
+  const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
+  const counted = Math.min(ofPart, MAX_COUNTED);
+  let own = 0;
+  for (let i = 0; i < counted; i++) if (owns(first + i * step)) own++;
+  return Math.round((own / counted) * ofPart);
 }

@@ -1,5 +1,5 @@
 /** Options -> how the load is laid out: the part of the Plan that is the same for every operation. */
-import { usageError } from '../common/errors.js';
+import { rejectContradictions, usageError } from '../common/errors.js';
 import { hash32 } from '../common/random.js';
 import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
 
@@ -46,8 +46,7 @@ const RUN_STREAM = 300;
 /**
  * With `--repeat` every run draws its own arrivals, names and orders: runs that all replayed one sequence would differ less
  * from each other than two measurements do, and a comparison would report chance as a difference.
- * @param {Readonly<LoadPlan>} load @param {number} run from 0, which has the plan's own seed
- * @returns {Readonly<LoadPlan>}
+ * @param {Readonly<LoadPlan>} load @param {number} run from 0, which has the plan's own seed @returns {Readonly<LoadPlan>}
  */
 export function loadOfRun(load, run) {
   return run === 0 ? load : Object.freeze({ ...load, seed: hash32(load.seed, run, RUN_STREAM) });
@@ -55,9 +54,9 @@ export function loadOfRun(load, run) {
 
 /** @param {Record<string, any>} common @param {VaultEnvironment} environment @returns {LoadPlan} */
 export function planLoad(common, environment) {
-  checkLoad(common);
   const { rate, requests } = common;
   const shard = common.shard === null ? null : parseShard(common.shard);
+  checkLoad(common);
   if (shard !== null) checkPart(common, shard);
   return {
     model: rate === null ? 'closed' : 'open',
@@ -80,9 +79,38 @@ export function planLoad(common, environment) {
   };
 }
 
-/** @param {string} problem @param {string} remedy */
-function contradiction(problem, remedy) {
-  return usageError('contradiction', problem, remedy);
+/** @param {Record<string, any>} common */
+function checkLoad({ arrivals, concurrency, threads, rate, ...common }) {
+  const openOnly = [
+    arrivals === 'poisson' && '--arrivals poisson',
+    common.overflow === 'drop' && '--overflow drop',
+    common.rampUp > 0 && '--ramp-up',
+    common.pacing !== 'auto' && `--pacing ${common.pacing}`,
+  ].find((flag) => flag !== false);
+  rejectContradictions([
+    [
+      common.timeout !== null && common.timeoutMs !== null,
+      '--timeout and --timeout_ms are both given.',
+      'Give one of them.',
+    ],
+    [
+      threads > concurrency,
+      `--threads ${threads} is more than --concurrency ${concurrency}, so some threads would have no connection.`,
+      `Raise --concurrency to at least ${threads}.`,
+    ],
+    [
+      rate === null && openOnly !== undefined,
+      `${openOnly} needs an open loop, but there is no --rate.`,
+      'Add --rate, e.g. --rate 20/s.',
+    ],
+  ]);
+  const sentMs = (common.duration ?? DEFAULT_DURATION_MS) + common.warmup;
+  const expected = Math.min((sentMs / 1000) * rate, common.requests ?? Number.POSITIVE_INFINITY);
+  if (arrivals === 'poisson' && expected > MAX_POISSON_ARRIVALS) {
+    const message = `--arrivals poisson with ${Math.round(expected)} arrivals would take long to lay out.`;
+    const remedy = `Stay below ${MAX_POISSON_ARRIVALS}, or use --arrivals constant.`;
+    throw usageError('too_many_arrivals', message, remedy);
+  }
 }
 
 /** Settings that all parts of a plan must share, and connections of this one. @param {Record<string, any>} common @param {ShardPart} shard */
@@ -94,50 +122,17 @@ function checkPart({ seed, dev, concurrency, threads }, shard) {
       'Give every part the same, e.g. --seed 1.',
     );
   }
-  if (dev) {
-    throw contradiction(
+  const own = shareOf(concurrency, shard);
+  rejectContradictions([
+    [
+      dev,
       '--dev starts a server for this process alone, so the parts of --shard would not load the same one.',
       'Start one with vault-pki-load dev, and give every part its --url.',
-    );
-  }
-  const own = shareOf(concurrency, shard);
-  if (threads > own) {
-    throw contradiction(
+    ],
+    [
+      threads > own,
       `--concurrency ${concurrency} is for all parts: ${partName(shard)} has ${own} of them, too few for --threads ${threads}.`,
       `Raise --concurrency to at least ${shard.of * threads}.`,
-    );
-  }
-}
-
-/** @param {Record<string, any>} common */
-function checkLoad(common) {
-  const { arrivals, concurrency, threads, rate } = common;
-  if (common.timeout !== null && common.timeoutMs !== null)
-    throw contradiction('--timeout and --timeout_ms are both given.', 'Give one of them.');
-  if (threads > concurrency) {
-    throw contradiction(
-      `--threads ${threads} is more than --concurrency ${concurrency}, so some threads would have no connection.`,
-      `Raise --concurrency to at least ${threads}.`,
-    );
-  }
-  const openOnly = [
-    arrivals === 'poisson' && '--arrivals poisson',
-    common.overflow === 'drop' && '--overflow drop',
-    common.rampUp > 0 && '--ramp-up',
-    common.pacing !== 'auto' && `--pacing ${common.pacing}`,
-  ].find((flag) => flag !== false);
-  if (rate === null && openOnly !== undefined)
-    throw contradiction(
-      `${openOnly} needs an open loop, but there is no --rate.`,
-      'Add --rate, e.g. --rate 20/s.',
-    );
-  const sentMs = (common.duration ?? DEFAULT_DURATION_MS) + common.warmup;
-  const expected = Math.min((sentMs / 1000) * rate, common.requests ?? Number.POSITIVE_INFINITY);
-  if (arrivals === 'poisson' && expected > MAX_POISSON_ARRIVALS) {
-    throw usageError(
-      'too_many_arrivals',
-      `--arrivals poisson with ${Math.round(expected)} arrivals would take long to lay out.`,
-      `Stay below ${MAX_POISSON_ARRIVALS}, or use --arrivals constant.`,
-    );
-  }
+    ],
+  ]);
 }

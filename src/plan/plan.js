@@ -1,17 +1,21 @@
-/**
- * Options -> Plan: the one frozen, plain object that determines a run. The only place of defaults and
- * validation. A Plan holds no secret: tokens and keys travel beside it (see vault/environment.js).
- */
-import { usageError } from '../common/errors.js';
+/** Options -> Plan. A Plan holds no secret: tokens and keys travel beside it (see vault/environment.js). */
+import { rejectContradictions } from '../common/errors.js';
 import { readOne, readOptions, rejectUnknownOptions } from '../common/options.js';
 import { readEnvironment, withoutSlashes } from '../vault/environment.js';
 import { commonOptions } from './common-options.js';
 import { loadOfRun, planLoad } from './load.js';
 import { parseRequirement } from './requirements.js';
+
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { TargetPlan, VaultEnvironment } from '../vault/environment.js' */
 /** @import { LoadPlan } from './load.js' */
 /** @import { Requirement } from './requirements.js' */
+
+const NO_ENVIRONMENT = Object.freeze({ address: null, namespace: null, tls: null });
+const ADDRESS = 'The address in BAO_ADDR or VAULT_ADDR';
+
+/** The default of Vault's own command line. */
+export const DEFAULT_URL = 'http://127.0.0.1:8200';
 
 /** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement of that operation or stage, where set */
 /**
@@ -41,8 +45,7 @@ import { parseRequirement } from './requirements.js';
 /**
  * @param {PlannedOperation} operation
  * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
- * @param {VaultEnvironment} [environment] defaults of the target
- * @returns {Readonly<Plan>}
+ * @param {VaultEnvironment} [environment] defaults of the target @returns {Readonly<Plan>}
  * @throws {PkiLoadError} naming the option and the remedy
  */
 export function makePlan(operation, given, environment = readEnvironment()) {
@@ -61,26 +64,17 @@ export function makePlan(operation, given, environment = readEnvironment()) {
   });
 }
 
-/**
- * @param {Readonly<Plan>} plan @param {number} run of several of this plan, from 0
- * @returns {Readonly<Plan>} the same but for the seed
- */
+/** @param {Readonly<Plan>} plan @param {number} run of several, from 0 @returns {Readonly<Plan>} the same but for the seed */
 export function planOfRun(plan, run) {
   return Object.freeze({ ...plan, load: loadOfRun(plan.load, run) });
 }
 
-/**
- * @param {Record<string, any>} common @param {Record<string, unknown>} given @param {VaultEnvironment} environment
- * @returns {TargetPlan}
- */
+/** @param {Record<string, any>} common @param {Record<string, unknown>} given @param {VaultEnvironment} environment @returns {TargetPlan} */
 export function planTarget(common, given, environment) {
-  if (common.dev && common.url !== null) {
-    throw usageError(
-      'contradiction',
-      '--dev starts its own server, but --url names another.',
-      'Give one of them.',
-    );
-  }
+  const isTwice = common.dev && common.url !== null;
+  rejectContradictions([
+    [isTwice, '--dev starts its own server, but --url names another.', 'Give one of them.'],
+  ]);
   // The environment's address and TLS settings do not apply to the embedded server.
   const { address, namespace, tls } = common.dev ? NO_ENVIRONMENT : environment;
   const isVerifyGiven = (given.tlsSkipVerify ?? given['tls-skip-verify']) !== undefined;
@@ -98,12 +92,6 @@ export function planTarget(common, given, environment) {
     },
   };
 }
-
-const NO_ENVIRONMENT = Object.freeze({ address: null, namespace: null, tls: null });
-const ADDRESS = 'The address in BAO_ADDR or VAULT_ADDR';
-
-/** The default of Vault's own command line. */
-export const DEFAULT_URL = 'http://127.0.0.1:8200';
 
 /** @template T @param {T} value @returns {Readonly<T>} */
 export function deepFreeze(value) {

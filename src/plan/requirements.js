@@ -1,14 +1,14 @@
 /** Requirements as users write them (`p99<200ms`), parsed. `judge.js` decides whether they are met. */
-import { PkiLoadError, usageError } from '../common/errors.js';
+import { PkiLoadError, quote, usageError } from '../common/errors.js';
 import { parseDuration, parseRate } from '../common/units.js';
 
-/** @typedef {'response' | 'service' | 'sendLag'} Series */
-/** @typedef {'<' | '<=' | '>' | '>='} Comparator */
+/** @typedef {typeof SERIES[number]} Series */
+/** @typedef {typeof COMPARATORS[number]} Comparator */
 /** @typedef {'s' | 'min' | 'h' | 'd'} RateUnit */
 /**
  * @typedef {object} Requirement
  * @property {string} text as the user wrote it
- * @property {'percentile' | 'min' | 'mean' | 'max' | 'rate' | 'errors'} metric
+ * @property {'percentile' | typeof NAMED[number]} metric
  * @property {number} [quantile] of a percentile, 0..1, both excluded
  * @property {Series} series of times; without meaning for rate and errors
  * @property {Comparator} comparator
@@ -20,20 +20,16 @@ const EXAMPLES = "'rate>=1000/h', 'p99<200ms', 'p95(service)<50ms', 'errors<0.1%
 const METRICS = 'rate, errors, min, mean, max, or a percentile such as p50, p99, p99.9';
 const SHAPE = /^([\w.%]+)\s*(?:\(([^)]*)\))?\s*([<>=≤≥]*)\s*(.*)$/s;
 
-/** @type {ReadonlyMap<string, Series>} by name, lower case, without separators */
-const SERIES = new Map([
-  ['response', 'response'],
-  ['service', 'service'],
-  ['sendlag', 'sendLag'],
-]);
+const NAMED = /** @type {const} */ (['rate', 'errors', 'min', 'mean', 'max']);
+const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
+const COMPARATORS = /** @type {const} */ (['<', '<=', '>', '>=']);
 
 /** By their first letter. @type {Record<string, RateUnit>} */
 const RATE_UNITS = { s: 's', m: 'min', h: 'h', d: 'd' };
 
 /**
  * @param {string} text e.g. `rate>=1000/h`, `p99.9 < 1s`, `p95(service)<50ms`, `errors<=0`
- * @returns {Requirement}
- * @throws {PkiLoadError} code `bad_requirement`, naming the part that is wrong
+ * @returns {Requirement} @throws {PkiLoadError} code `bad_requirement`, naming the part that is wrong
  */
 export function parseRequirement(text) {
   const source = String(text).trim();
@@ -46,54 +42,48 @@ export function parseRequirement(text) {
   }
 }
 
-/** The part of the sentence that says what is wrong with a requirement. */
+/** The fault of a requirement, as the rest of a sentence. */
 class Problem extends Error {}
 
 /** @param {string} source @returns {Omit<Requirement, 'text'>} */
 function parseParts(source) {
   const match = SHAPE.exec(source);
   if (match === null) throw new Problem(`it does not begin with what to measure (${METRICS})`);
-  const [, name, seriesName, comparator, limit] = match;
+  const [, name, seriesName, sign, limit] = match;
   const metric = parseMetric(name);
   const series = parseSeries(metric.metric, seriesName);
   const use = 'use <, <=, > or >=';
-  if (comparator === '') throw new Problem(`after ${quote(name)} comes no comparison; ${use}`);
-  if (!isComparator(comparator)) throw new Problem(`${quote(comparator)} is not a comparison; ${use}`);
-  if (limit === '') throw new Problem(`there is no limit after ${quote(comparator)}`);
+  if (sign === '') throw new Problem(`after ${quote(name)} comes no comparison; ${use}`);
+  const comparator = COMPARATORS.find((one) => one === sign);
+  if (comparator === undefined) throw new Problem(`${quote(sign)} is not a comparison; ${use}`);
+  if (limit === '') throw new Problem(`there is no limit after ${quote(sign)}`);
   return { ...metric, series, comparator, ...parseLimit(metric.metric, comparator, limit) };
 }
 
 /** @param {string} name @returns {Pick<Requirement, 'metric' | 'quantile'>} */
 function parseMetric(name) {
   const lower = name.toLowerCase();
-  if (lower === 'rate' || lower === 'errors' || lower === 'min' || lower === 'mean' || lower === 'max') {
-    return { metric: lower };
-  }
+  const metric = NAMED.find((one) => one === lower);
+  if (metric !== undefined) return { metric };
   if (!/^p[\d.]+$/.test(lower)) throw new Problem(`${quote(name)} cannot be measured; use ${METRICS}`);
   if (/^p100(\.0*)?$/.test(lower)) throw new Problem(`${quote(name)} is the slowest request; write max`);
   // `99` and `99.9` are percent; three digits or more need no point: `999` is 99.9 %, `975` is 97.5 %.
-  const match = /^p(?:(\d{1,2})(?:\.(\d{1,6}))?|(9\d)(\d{1,6}))$/.exec(lower);
-  const quantile = Number(
-    `0.${(match?.[1] ?? match?.[3] ?? '').padStart(2, '0')}${match?.[2] ?? match?.[4] ?? ''}`,
-  );
+  const [, whole = '', decimals = ''] =
+    /^p(9\d(?=\d{1,6}$)|\d{1,2}(?=$|\.\d))\.?(\d{0,6})$/.exec(lower) ?? [];
+  const quantile = Number(`0.${whole.padStart(2, '0')}${decimals}`);
   if (quantile > 0) return { metric: 'percentile', quantile };
-  const write = 'write p50, p99, p99.9 or p999';
-  throw new Problem(`${quote(name)} is not a percentile between 0 and 100; ${write}`);
+  throw new Problem(`${quote(name)} is not a percentile between 0 and 100; write p50, p99, p99.9 or p999`);
 }
 
-/** @param {Requirement['metric']} metric @param {string | undefined} name */
+/** @param {Requirement['metric']} metric @param {string | undefined} name @returns {Series} */
 function parseSeries(metric, name) {
   if (name === undefined) return 'response';
   const shown = quote(`(${name})`);
   if (metric === 'rate' || metric === 'errors') throw new Problem(`${metric} takes no ${shown}`);
-  const series = SERIES.get(name.toLowerCase().replace(/[\s_-]/g, ''));
+  const plain = name.toLowerCase().replace(/[\s_-]/g, '');
+  const series = SERIES.find((one) => one.toLowerCase() === plain);
   if (series !== undefined) return series;
   throw new Problem(`${shown} is not a kind of time; use (response), (service) or (send-lag)`);
-}
-
-/** @param {string} text @returns {text is Comparator} */
-function isComparator(text) {
-  return ['<', '<=', '>', '>='].includes(text);
 }
 
 /**
@@ -107,22 +97,25 @@ function parseLimit(metric, comparator, text) {
     const limit = parse(() => parseRate(text), `${shown} is not a rate above zero such as 20/s or 1000/h`);
     return { limit, rateUnit: RATE_UNITS[/\/\s*([smhd])/.exec(text)?.[1] ?? 's'] };
   }
-  if (metric === 'errors') {
-    if (comparator[0] === '>') throw new Problem('errors are allowed at most, not required; use < or <=');
-    const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);
-    if (match === null) throw new Problem(`${shown} is not a share such as 0.1% or 0.001`);
-    const [number, isPercent] = [Number(match[1]), match[2] !== undefined];
-    if (!isPercent && number >= 1)
-      throw new Problem(`${shown} is not a fraction below 1; for percent say ${text}%`);
-    if (number > 100) throw new Problem(`${shown} is more than all requests`);
-    if (number === 0 && comparator === '<')
-      throw new Problem('there cannot be fewer than 0 errors; write errors<=0');
-    return { limit: isPercent ? number / 100 : number };
-  }
-  if (/^[\d._]+$/.test(text)) throw new Problem(`${shown} has no unit; say ${text}ms or ${text}s`);
+  if (metric === 'errors') return { limit: parseShare(comparator, text, shown) };
+  if (/^[\d._]+$/.test(text)) throw new Problem(`${shown} has no unit; write ${text}ms or ${text}s`);
   const limit = parse(() => parseDuration(text), `${shown} is not a duration such as 200ms, 1.5s or 2m`);
-  if (limit <= 0) throw new Problem(`${shown} is not above zero`);
-  return { limit };
+  if (limit > 0) return { limit };
+  throw new Problem(`${shown} is not above zero`);
+}
+
+/** @param {Comparator} comparator @param {string} text @param {string} shown @returns {number} a fraction */
+function parseShare(comparator, text, shown) {
+  if (comparator[0] === '>') throw new Problem('errors are allowed at most, not required; use < or <=');
+  const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);
+  if (match === null) throw new Problem(`${shown} is not a share such as 0.1% or 0.001`);
+  const [number, isPercent] = [Number(match[1]), match[2] !== undefined];
+  if (!isPercent && number >= 1)
+    throw new Problem(`${shown} is not a fraction below 1; for percent write ${text}%`);
+  if (number > 100) throw new Problem(`${shown} is more than all requests`);
+  if (number === 0 && comparator === '<')
+    throw new Problem('there cannot be fewer than 0 errors; write errors<=0');
+  return isPercent ? number / 100 : number;
 }
 
 /** @param {() => number} read @param {string} problem */
@@ -132,9 +125,4 @@ function parse(read, problem) {
   } catch (error) {
     throw error instanceof PkiLoadError ? new Problem(problem) : error;
   }
-}
-
-/** @param {string} text */
-function quote(text) {
-  return JSON.stringify(text.slice(0, 80));
 }

@@ -1,9 +1,8 @@
 /**
  * The open loop's schedule: index -> due time, from the plan alone. No clock, no state shared between shards, no
- * memory for a backlog. Times are milliseconds from the start of the schedule (warm-up included).
+ * memory for a backlog. Times are from the start of the warm-up.
  */
 import { uniform } from '../common/random.js';
-
 /** @import { Line, LoadPlan } from './load.js' */
 
 /**
@@ -15,10 +14,10 @@ import { uniform } from '../common/random.js';
  * @property {(index: number) => number} dueMs never decreases with the index
  */
 
-/** Due times nearer than this to the end of the schedule count as after it: 1 ns, far above rounding errors. */
-const TOLERANCE_MS = 1e-6;
+/** A time that is earlier than a limit by less than this counts as at the limit: 1 ns, far above rounding errors. */
+export const TOLERANCE_MS = 1e-6;
 
-/** Poisson arrivals are found again from one remembered time in so many. */
+/** The time of every 1024th Poisson arrival is remembered; those after it are computed again. */
 const CHECKPOINT = 1024;
 
 /** @param {LoadPlan} load an open loop @returns {Schedule} */
@@ -66,8 +65,7 @@ function linesOf({ rampUpMs, warmupMs, stages }, rate) {
 
 /**
  * Arrival i happens when i arrivals are expected: evenly spaced at a constant rate.
- * @param {number} expected up to the end; arrivals before that are in @param {number} expectedInWarmup
- * @param {number | null} requests measured ones at most
+ * @param {number} expected up to the end @param {number} expectedInWarmup @param {number | null} requests measured ones at most
  */
 function constantProcess(expected, expectedInWarmup, requests) {
   const firstMeasured = expectedInWarmup > 0 ? Math.floor(expectedInWarmup) + 1 : 0;
@@ -81,9 +79,8 @@ function constantProcess(expected, expectedInWarmup, requests) {
  * in the same order, so every shard gets bit for bit the same times; a remembered time every CHECKPOINT arrivals
  * lets any block be found again.
  * @param {number} seed
- * @param {number} expected operational time of the end
- * @param {number} expectedInWarmup operational time at which the warm-up ends
- * @param {number | null} requests
+ * @param {number} expected operational time of the end @param {number} expectedInWarmup that of the warm-up's end
+ * @param {number | null} requests measured ones at most
  */
 function poissonProcess(seed, expected, expectedInWarmup, requests) {
   /** @type {number[]} */
@@ -121,8 +118,8 @@ function gap(seed, index) {
  * @typedef {object} Profile a rate over time, in straight lines
  * @property {number} endMs
  * @property {(ms: number) => number} expected arrivals before `ms`; those of the whole from the end on
- * @property {(arrivals: number) => number} timeOf when so many are expected: where nothing is due for a while, the end
- *   of that while. Infinity where there never are so many
+ * @property {(arrivals: number) => number} timeOf when that many are expected: where nothing is due for a while, the end
+ *   of that while. Infinity where there are never that many
  * @property {(ms: number) => number} ratePerSecond at `ms`, of the later line where two meet; 0 from the end on
  */
 /** @typedef {{startMs: number, endMs: number, before: number, rate: number, slope: number}} Part rates per ms, `slope` per ms² */

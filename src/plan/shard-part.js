@@ -3,7 +3,7 @@
  * and of those its thread t of T the ones with floor(i / N) mod T = t. Both together say i mod (N T) = K + N t: a sender
  * thread is shard K + N t of N T, whatever the number of threads of the other parts.
  */
-import { usageError } from '../common/errors.js';
+import { quote, usageError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 
 /** @typedef {{index: number, of: number}} ShardPart index from 0 */
@@ -12,22 +12,19 @@ import { formatDuration } from '../common/units.js';
 const MAX_PARTS = 10_000;
 
 /**
- * @param {string} text `0/4` is the first of four, `3/4` the last @param {string} [name] of the option
- * @returns {ShardPart}
+ * @param {string} text `0/4` is the first of four, `3/4` the last @returns {ShardPart}
  * @throws {PkiLoadError} code `bad_shard`
  */
-export function parseShard(text, name = '--shard') {
-  const source = String(text).trim();
+export function parseShard(text) {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
-    usageError('bad_shard', `${name} is ${JSON.stringify(source.slice(0, 80))}, ${problem}.`, remedy);
-  const match = /^(\d{1,9})\/(\d{1,9})$/.exec(source);
+    usageError('bad_shard', `--shard is ${quote(text)}, ${problem}.`, remedy);
+  const match = /^(\d{1,9})\/(\d{1,9})$/.exec(text.trim());
   const [index, of] = (match ?? []).slice(1).map(Number);
   if (match === null || of === 0)
     throw bad('which is not a part such as 0/4', 'The first of four parts is 0/4, the last 3/4.');
   if (of > MAX_PARTS) throw bad(`but there can be at most ${MAX_PARTS} parts`, 'Use fewer parts.');
-  if (index >= of)
-    throw bad('but parts count from 0', `The first of ${of} is 0/${of}, the last ${of - 1}/${of}.`);
-  return { index, of };
+  if (index < of) return { index, of };
+  throw bad('but parts count from 0', `The first of ${of} is 0/${of}, the last ${of - 1}/${of}.`);
 }
 
 /**
@@ -44,11 +41,7 @@ export function shareOf(total, part) {
   return part === null ? total : share(total, part.index, part.of);
 }
 
-/**
- * A part's sender thread as a shard of the whole plan.
- * @param {Readonly<ShardPart> | null} part null: the whole plan
- * @param {number} thread from 0 @param {number} threads of this part
- */
+/** A sender thread as a shard of the whole plan. @param {Readonly<ShardPart> | null} part @param {number} thread from 0 @param {number} threads */
 export function shardOfThread(part, thread, threads) {
   const { index, of } = part ?? { index: 0, of: 1 };
   return { shard: index + of * thread, shards: of * threads };
@@ -66,30 +59,21 @@ const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?$/;
 
 /**
- * A time of day is that of this machine's time zone, today or, where it is over, tomorrow; a date-time without a zone is of
- * this machine's zone too.
- * @param {string} text @param {number} [nowMs] since 1970 @param {string} [name] of the option
- * @returns {string} ISO 8601, in UTC
+ * A time without a zone is of this machine's zone. A time of day is today or, where it is over, tomorrow.
+ * @param {string} text @param {number} [nowMs] since 1970 @returns {string} ISO 8601, in UTC
  * @throws {PkiLoadError} code `bad_start_at`
  */
-export function parseStartAt(text, nowMs = Date.now(), name = '--start-at') {
-  const source = String(text).trim();
+export function parseStartAt(text, nowMs = Date.now()) {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
-    usageError(
-      'bad_start_at',
-      `${name} is ${JSON.stringify(source.slice(0, 80))}, which ${problem}.`,
-      remedy,
-    );
-  const atMs = timeOf(source, nowMs);
+    usageError('bad_start_at', `--start-at is ${quote(text)}, which ${problem}.`, remedy);
+  const atMs = timeOf(text.trim(), nowMs);
   if (Number.isNaN(atMs))
     throw bad('is not a time', 'Write it as 14:30:00, or with a date as 2026-01-31T14:30:00Z.');
   const difference = formatDuration(Math.max(1, Math.abs(atMs - nowMs)));
   if (atMs <= nowMs) throw bad(`was ${difference} ago by this machine's clock`, 'Give a later time.');
-  if (atMs - nowMs > MAX_AHEAD_MS) {
-    const problem = `is ${difference} from now by this machine's clock; it may be an hour ahead at most`;
-    throw bad(problem, 'Give a nearer time, or start the command later.');
-  }
-  return new Date(atMs).toISOString();
+  if (atMs - nowMs <= MAX_AHEAD_MS) return new Date(atMs).toISOString();
+  const problem = `is ${difference} from now by this machine's clock; it may be an hour ahead at most`;
+  throw bad(problem, 'Give a nearer time, or start the command later.');
 }
 
 /** @param {string} source @param {number} nowMs @returns {number} ms since 1970; NaN: it is no time */

@@ -1,7 +1,7 @@
 /** The stages of a plan: when each begins and ends, and how many requests the plan has in it. From the plan alone. */
 import { total } from '../common/sums.js';
 import { createDueCounter } from './due.js';
-import { createProfile } from './schedule.js';
+import { createProfile, TOLERANCE_MS } from './schedule.js';
 import { share } from './shard-part.js';
 /** @import { LoadPlan } from './load.js' */
 /** @import { Schedule } from './schedule.js' */
@@ -24,10 +24,8 @@ export function spansOf({ stages }, measuredMs) {
   });
 }
 
-/** Rounding must not carry an arrival into another stage than the one that it was planned in: see due.js. */
-const TOLERANCE_MS = 1e-6;
-
 /**
+ * Rounding must not carry an arrival into another stage than the planned one: see due.js.
  * @param {readonly Span[]} spans
  * @returns {(ms: number) => number} from the start of the measured part -> its stage; later times belong to the last
  */
@@ -43,23 +41,20 @@ export function createStageFinder(spans) {
   };
 }
 
-/** @param {Pick<LoadPlan, 'stages'>} load @param {number} index of a stage @returns {number[]} rates or levels at the ends of its lines */
-function levelsOf({ stages }, index) {
-  return (stages?.[index].lines ?? []).flatMap(({ from, to }) => [from, to]);
-}
-
-/** @param {Pick<LoadPlan, 'stages'>} load @returns {StageSpan[]} none where the plan has no stages */
+/** @param {Pick<LoadPlan, 'stages'>} load @returns {StageSpan[]} none if the plan has no stages */
 export function stagesOf(load) {
   return spansOf(load, null).flatMap(({ name, ...span }, i) => {
-    const levels = levelsOf(load, i);
-    const level = { least: Math.min(...levels), most: Math.max(...levels) };
-    return name === null ? [] : [{ name, ...span, level }];
+    const levels = (load.stages?.[i].lines ?? []).flatMap(({ from, to }) => [from, to]);
+    return name === null
+      ? []
+      : [{ name, ...span, level: { least: Math.min(...levels), most: Math.max(...levels) } }];
   });
 }
 
 /** @param {Pick<LoadPlan, 'stages'>} load @param {number} index of a stage @returns {boolean} the same level all the time */
 export function isEven(load, index) {
-  return new Set(levelsOf(load, index)).size === 1;
+  const { level } = stagesOf(load)[index];
+  return level.least === level.most;
 }
 
 /**

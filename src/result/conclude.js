@@ -42,21 +42,13 @@ import { buildResult } from './result.js';
  * @param {string} run.command
  * @param {Second[]} run.seconds
  * @param {Sent} run.sent
- * @param {readonly string[][]} [run.notes] of each operation, beside those of its recorders
  * @returns {Result}
  */
-export function conclude({ plan, mix, window, target, command, seconds, sent, notes = [] }) {
+export function conclude({ plan, mix, window, target, command, seconds, sent }) {
   const { load } = plan;
   const { ends, startedAt, startedAtNs, machine } = sent;
-  const { operations: recorded, ...late } = mergeTallies(ends.map(({ tally }) => tally));
   // All operations of the first stage, then all of the next.
-  const noted = recorded.map((cell, i) => ({
-    ...cell,
-    verification: {
-      ...cell.verification,
-      notes: [...cell.verification.notes, ...(notes[i % notes.length] ?? [])],
-    },
-  }));
+  const { operations: noted, ...late } = mergeTallies(ends.map(({ tally }) => tally));
   const schedule = scheduleOf(load);
   const stages = stagesOf(load);
   const left = countLeft({ plan, mix, schedule, sent }, noted.length);

@@ -18,7 +18,7 @@ test('what cannot be written at the end is written everywhere else, and told', a
   assertDone(ended, 1);
   assert.match(
     ended.stderr,
-    /^vault-pki-load: --out .*gone\/r\.json cannot be written: its folder is not there\./m,
+    /^vault-pki-load: --out .*gone\/r\.json cannot be written: its folder was not found\./m,
   );
   assert.match(ended.stdout, /^ {2}[\d,]+ of [\d,]+ .* good/m);
   assert.ok(rightResult(readFileSync(there, 'utf8')).totals.succeeded > 0);

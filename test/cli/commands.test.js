@@ -76,11 +76,11 @@ describe('on a server of its own', () => {
 
   /** @type {[string, (path: (name: string, content?: string) => string) => string, RegExp][]} */
   const OUTS = [
-    ['no folder', (path) => `${path('nope')}/r.json`, /--out .* cannot be written: its folder is not there/],
+    ['no folder', (path) => `${path('nope')}/r.json`, /--out .* cannot be written: its folder was not found/],
     ['a folder', () => '/tmp', /"\/tmp" has no extension/],
     ['no extension', (path) => path('result'), /has no extension, so what to write is not known/],
     ['an unknown extension', (path) => path('r.xls'), /has the extension "\.xls".*Use one of \.txt, \.json/],
-    ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: what should be its folder is a file/],
+    ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: its folder is a file/],
   ];
   for (const [what, where, message] of OUTS) {
     test(`--out that cannot be written (${what}) is told before anything is sent`, async (t) => {
@@ -98,7 +98,7 @@ describe('on a server of its own', () => {
     const ended = await refuse(['ocsp', ...EC, '--github-summary'], {
       env: { ...env, GITHUB_STEP_SUMMARY: '/nonexistent/s.md' },
     });
-    assertRefused(ended, /The file in GITHUB_STEP_SUMMARY cannot be written: its folder is not there/);
+    assertRefused(ended, /The file in GITHUB_STEP_SUMMARY cannot be written: its folder was not found/);
   });
 
   /** @type {[string[], RegExp, number][]} what the target or its operator has to change */

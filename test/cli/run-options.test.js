@@ -62,7 +62,7 @@ describe('what could not be written at the end is said before the run:', () => {
       'same_file',
       /link\.json is the same file as/,
     ],
-    ['too long a name', (path) => [path(`${'x'.repeat(300)}.md`)], 'cannot_write', /its name is too long/],
+    ['too long a name', (path) => [path(`${'x'.repeat(300)}.md`)], 'cannot_write', /name too long/],
     [
       'a link in a circle',
       (path) => {
@@ -70,7 +70,7 @@ describe('what could not be written at the end is said before the run:', () => {
         return [path('a.json')];
       },
       'cannot_write',
-      /its links lead in a circle/,
+      /too many symbolic links/,
     ],
   ];
   for (const [what, outs, code, message] of OUTS) {

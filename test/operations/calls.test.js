@@ -193,7 +193,7 @@ describe('http', () => {
     const prepare = (/** @type {string} */ bodyFile) =>
       http.prepare({ ...context, plan: planOf(http, { method: 'POST', token: 'none', bodyFile }) });
     assert.deepEqual((await prepare(join(folder, 'body'))).file, new Uint8Array([120]));
-    await assert.rejects(prepare(join(folder, 'none')), /--body-file .*none cannot be read \(ENOENT\)/);
+    await assert.rejects(prepare(join(folder, 'none')), /--body-file .*none was not found/);
   });
 
   /** @type {[Record<string, unknown>, RegExp][]} */

@@ -7,7 +7,7 @@ import { crlByHand, entry } from '../pki/crl-maker.js';
 import { bytesOf, der, extension, generalizedTime, oid } from '../pki/ocsp-builder.js';
 import { TestCa } from '../pki/test-ca.js';
 
-const { createClassifier, createRequester, outcomes, takeNotes } = await loadOperation('crl');
+const { createClassifier, createRequester, outcomes } = await loadOperation('crl');
 const [{ ca }, { ca: namesake }] = [new TestCa({ name: 'EC' }), new TestCa({ name: 'EC' })];
 const { ca: rsa } = new TestCa({ key: 'rsa', name: 'RSA' });
 const NOW = Date.now();
@@ -34,8 +34,7 @@ const ROWS = [
   ['one from yesterday', crlByHand(ca, { thisUpdate: at(-24), nextUpdate: at(-1) }), 'expired'],
 ];
 
-const open = (issuer = ca, largest = new SharedArrayBuffer(24)) =>
-  createClassifier(/** @type {any} */ ({}), { issuerPem: issuer.pem, largest });
+const open = (issuer = ca) => createClassifier(/** @type {any} */ ({}), { issuerPem: issuer.pem });
 
 for (const [what, body, outcome, issuer] of ROWS) {
   test(`crl: ${what}: ${outcome}`, () => {
@@ -70,27 +69,28 @@ test('crl: a verdict is not that of the list before, and its bytes may be overwr
   assert.equal(classify(200, right, 0).outcome, 'crl');
 });
 
-test('crl: the note names the largest of all threads, of this run only', () => {
-  const largest = new SharedArrayBuffer(24);
-  const [one, other] = [open(ca, largest), open(ca, largest)];
-  one(200, Buffer.alloc(100_000), 0);
-  assert.deepEqual(takeNotes?.({ largest }), []);
+test('crl: the note names the largest list', () => {
+  const classify = open();
+  classify(200, Buffer.alloc(100_000), 0);
+  assert.deepEqual(classify.notes?.(), []);
   const aged = (/** @type {number} */ hours, /** @type {Buffer[]} */ ...entries) =>
     crlByHand(ca, { entries: der(0x30, ...entries), thisUpdate: at(-hours) });
-  const long = aged(5, entry(1), entry(2));
-  other(200, crlByHand(ca), 0);
-  one(200, long, 0);
-  assert.equal(one.notes ?? other.notes, undefined, 'no thread knows what the others will see');
-  const note = (/** @type {Buffer} */ { length }, /** @type {string} */ rest) => {
-    const notes = takeNotes?.({ largest });
-    assert.equal(notes?.length, 1);
-    assert.match(String(notes), new RegExp(`had ${length} bytes, the longest ${rest} h`));
+  const note = (
+    /** @type {Buffer} */ { length },
+    /** @type {string} */ entries,
+    /** @type {number} */ hours,
+  ) => {
+    const time = new Date(NOW - hours * 3_600_000).toISOString().replace('T', ' ').slice(0, 19);
+    assert.deepEqual(classify.notes?.(), [
+      `The largest CRL had ${length} bytes and ${entries}; it was issued at ${time} UTC.`,
+    ]);
   };
-  note(long, '2 entries; the oldest was up to 5');
-  const short = aged(2, entry(1));
-  other(200, short, 0);
-  note(short, '1 entry; the oldest was up to 2');
-  assert.deepEqual(takeNotes?.({ largest }), []);
+  const [short, long] = [aged(2, entry(1)), aged(5, entry(1), entry(2))];
+  classify(200, short, 0);
+  note(short, '1 entry', 2);
+  classify(200, long, 0);
+  classify(200, short, 0);
+  note(long, '2 entries', 5);
 });
 
 test('crl is asked for without a token', () => {

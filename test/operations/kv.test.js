@@ -110,7 +110,7 @@ test('kv-read judges by the same order as it asks', () => {
 test('what cannot be meant is refused', () => {
   assertUsage(
     () => planOf(read, { filled: true }),
-    /--filled reads existing secrets, but --kv-mount does not say where/,
+    /--filled reads existing secrets, but --kv-mount is not given/,
   );
   for (const mount of ['/', 'a//b', 'a/../b', 'with space']) {
     assertUsage(() => planOf(write, { kvMount: mount }), /--kv-mount is .* not the path of a mount/);

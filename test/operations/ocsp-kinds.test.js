@@ -71,10 +71,10 @@ describe('--about and --expect', () => {
     [{ expect: 'good,revoked' }, /but --about names no kinds/],
     [
       { about: 'revoked=1', cert: 'a' },
-      /with --cert none is issued, and none that is given is revoked.*--revoked-serials/,
+      /with --cert none is issued, and the given ones are not revoked.*--revoked-serials/,
     ],
     [{ about: 'revoked=1', serials: 'a', issuer: 'b' }, /with --serials none is issued/],
-    [{ revokedSerials: 'a' }, /nothing asks about revoked certificates\. Add --about revoked=WEIGHT/],
+    [{ revokedSerials: 'a' }, /--about does not include revoked certificates\. Add --about revoked=WEIGHT/],
     [{ issuer: 'a' }, /--issuer is given, but the certificates to ask about are issued/],
     [{ issuer: 'a', about: 'good=1' }, /--issuer is given, but the certificates to ask about are issued/],
     [{ pool: 5 }, /--pool is given, but no such certificates are issued/],

@@ -6,7 +6,7 @@ import { loadMix } from '../../src/operations/mix.js';
 import { manyCalls, prepareCalls } from '../../src/operations/prepare.js';
 import { createChooser } from '../../src/operations/request-parts.js';
 import { revoke } from '../../src/operations/revoke.js';
-import { allRequests, expectedRequests, longestRunMs } from '../../src/plan/expected.js';
+import { allRequests, expectedRequests, longestRunMs } from '../../src/plan/due.js';
 import { createSchedule } from '../../src/plan/schedule.js';
 import { planOf } from './calls-support.js';
 

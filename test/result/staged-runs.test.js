@@ -79,18 +79,6 @@ describe('a run of several operations in stages adds up, bucket for bucket,', ()
     });
   }
 
-  test('and what one of them has found out at the end is said once, and of that one alone', () => {
-    for (const changes of [{}, { threads: 2 }]) {
-      const load = staged(STAGES, changes);
-      const result = syntheticRun({ load, weights: WEIGHTS, notes: [[], ['It was small.']] });
-      const notes = (/** @type {any} */ { verification }) => verification.notes;
-      for (const block of [result, ...(result.stages ?? [])]) {
-        const { read, write } = block.operations;
-        assert.deepEqual([block, read, write].map(notes), [['It was small.'], [], ['It was small.']]);
-      }
-    }
-  });
-
   test('and each stage has the arrivals that the plan has in it', () => {
     const result = syntheticRun({ load: staged(STAGES), weights: WEIGHTS, stoppedMs: 5250 });
     const { count, dueMs } = createSchedule(loadOf(staged(STAGES)));

@@ -147,14 +147,16 @@ describe('checkIssuance', () => {
     /** @type {number[]} */
     const kept = [];
     const context = /** @type {any} */ ({
-      plan: { target: { mount: 'pki', namespace: null } },
+      plan: { target: { url: 'http://v', mount: 'pki', namespace: null } },
       client,
       keepAlive: (/** @type {number} */ everyMs) => kept.push(everyMs),
       warn: () => {},
     });
     const asked = { operation: /** @type {const} */ ('issue'), role: 'r', commonName: 'a.test' };
     // The mount cannot be found.
-    await assert.rejects(checkIssuance(context, { ...asked, requests: 10, neededMs: 9000 }));
+    await assert.rejects(
+      checkIssuance(context, { ...asked, usesBefore: 10, usesInRun: false, neededMs: 9000 }),
+    );
     assert.deepEqual(kept, [4000]);
   });
 });
@@ -289,7 +291,7 @@ describe('whatever a server answers to the preflight, it is a verdict or a refus
   /** @param {any} answers @param {any} [json] */
   async function check(answers, json = health) {
     const context = /** @type {any} */ ({
-      plan: { target: { mount: 'pki', namespace: null } },
+      plan: { target: { url: 'http://v', mount: 'pki', namespace: null } },
       client: fakeClient(answers, { status: 200, json }),
       keepAlive: (/** @type {number} */ ms) => assert.ok(ms >= 3000),
       warn: (/** @type {string} */ text) => assert.doesNotMatch(text, /\p{Cc}/u),
@@ -297,7 +299,13 @@ describe('whatever a server answers to the preflight, it is a verdict or a refus
     const asked = { role: 'r', commonName: 'a.b.test', altNames: ['b.b.test'], ttl: '1h', keyBits: 2048 };
     try {
       const sign = /** @type {const} */ ({ operation: 'sign', keyType: 'rsa' });
-      const facts = await checkIssuance(context, { ...asked, ...sign, requests: 10, neededMs: 1e6 });
+      const facts = await checkIssuance(context, {
+        ...asked,
+        ...sign,
+        usesBefore: 10,
+        usesInRun: false,
+        neededMs: 1e6,
+      });
       const { role, health: found } = facts;
       describeFootprint({ role, count: 1e6, health: found }).forEach(context.warn);
       return 'passed';

@@ -196,7 +196,8 @@ export async function prepare(context) {
     role,
     commonName: cn,
     ttl: ttlMs === null ? null : `${Math.round(ttlMs / 1000)}s`,
-    requests: 2 * certificates,
+    usesBefore: 2 * certificates,
+    usesInRun: false,
     neededMs: null,
   });
   await checkPermission(client, `${mount}/revoke`);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { likelyAt, planOfAll, planOfStep } from '../../../src/campaigns/search/step-plan.js';
 import { lifetimeMs } from '../../../src/operations/prepare.js';
-import { expectedRequests, longestRunMs } from '../../../src/plan/expected.js';
+import { expectedRequests, longestRunMs } from '../../../src/plan/due.js';
 import { planOf } from './simulated-server.js';
 
 const settings = {

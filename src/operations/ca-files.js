@@ -1,0 +1,182 @@
+/** `crl` and `ca-chain`: the revocation list and the certificates that a mount publishes, read and checked. No token. */
+import { X509Certificate } from 'node:crypto';
+import { formatCount } from '../common/units.js';
+import { parseCertificate } from '../pki/certificate-der.js';
+import { parseCrl, verifyCrl } from '../pki/crl.js';
+import { pemBlocks } from '../pki/text.js';
+import { checkIssuer, checkMount } from '../vault/check-target.js';
+import { failed, isSuccess, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { apiPath, sendAlways } from './request-parts.js';
+
+/** @import { Crl } from '../pki/crl.js' */
+/** @import { Classify, Operation, PrepareContext, Verdict } from './index.js' */
+
+/** The clocks of this machine and the target may differ by so much. */
+const CLOCK_SKEW_MS = 5000;
+
+/** @type {Operation} */
+export const crl = {
+  name: 'crl',
+  unit: 'CRLs',
+  examples: ['crl --dev --duration 10s', "crl --rate 5 --duration 1m --require 'p99<500ms'"],
+  options: {},
+  outcomes: {
+    ...REFUSAL_OUTCOMES,
+    crl: 'a CRL of the issuer, with a good signature, and current',
+    not_crl: 'HTTP 2xx, but the body is not a CRL in DER',
+    other_issuer: 'a CRL of another issuer',
+    unsupported_signature_algorithm: 'this tool cannot verify the signature',
+    bad_signature: 'the signature is not that of the issuer',
+    unknown_critical_extension:
+      'a critical extension that this tool does not know, such as that of a delta CRL or of a part of a list',
+    not_yet_valid: 'thisUpdate is in the future',
+    expired: 'nextUpdate has passed',
+  },
+  prepare: prepareIssuer,
+  createRequester: requesterOf('crl'),
+  createClassifier(_plan, { issuerPem }) {
+    const issuer = new X509Certificate(issuerPem);
+    let largest = { bytes: 0, revoked: 0, fromMs: 0 };
+    const classify = createFileClassifier(
+      (der) => checkCrl(der, issuer),
+      (list) => {
+        if (list.bytes > largest.bytes) largest = list;
+        const nowMs = Date.now();
+        if (list.fromMs > nowMs + CLOCK_SKEW_MS) return failed('not_yet_valid');
+        return list.untilMs < nowMs - CLOCK_SKEW_MS ? failed('expired') : passed('crl');
+      },
+    );
+    classify.notes = () => (largest.bytes === 0 ? [] : [describeCrl(largest)]);
+    return classify;
+  },
+};
+
+/** @param {{bytes: number, revoked: number, fromMs: number}} list */
+function describeCrl({ bytes, revoked, fromMs }) {
+  const entries = revoked === 1 ? '1 entry' : `${formatCount(revoked)} entries`;
+  const time = new Date(fromMs).toISOString().replace('T', ' ').slice(0, 19);
+  return `The largest CRL had ${formatCount(bytes)} bytes and ${entries}; it was issued at ${time} UTC.`;
+}
+
+/** @type {Operation} */
+export const caChain = {
+  name: 'ca-chain',
+  unit: 'CA chains',
+  examples: ['ca-chain --dev --duration 10s', "ca-chain --rate 20 --duration 1m --require 'p99<100ms'"],
+  options: {},
+  outcomes: {
+    ...REFUSAL_OUTCOMES,
+    chain: "the issuer's certificate and those above it, each of which signed one before it, all valid now",
+    not_pem: 'HTTP 2xx, but the body does not consist of certificates in PEM',
+    other_issuer: "the first certificate is not the mount's issuer",
+    broken_chain: 'a certificate issued and signed none of those before it',
+    not_valid_now: 'a certificate is expired, or not valid yet',
+  },
+  prepare: prepareIssuer,
+  createRequester: requesterOf('ca_chain'),
+  createClassifier(_plan, { issuerPem }) {
+    const issuer = new X509Certificate(issuerPem);
+    return createFileClassifier(
+      (pem) => checkChain(pem.toString('latin1'), issuer),
+      ({ fromMs, untilMs }) => {
+        const nowMs = Date.now();
+        const isNow = nowMs >= fromMs - CLOCK_SKEW_MS && nowMs <= untilMs + CLOCK_SKEW_MS;
+        return isNow ? passed('chain') : failed('not_valid_now');
+      },
+    );
+  },
+};
+
+/** @param {PrepareContext} context */
+async function prepareIssuer(context) {
+  const { client, plan } = context;
+  const fixture = await prepareCalls(context, { withToken: false });
+  await checkMount(client, plan.target.mount);
+  const { pem } = await checkIssuer(client, plan.target.mount);
+  return { ...fixture, issuerPem: pem };
+}
+
+/** @param {string} name of the file @returns {Operation['createRequester']} */
+function requesterOf(name) {
+  return ({ target: { mount } }, { basePath, headers }) =>
+    sendAlways({ path: apiPath(basePath, mount, name), headers });
+}
+
+/** @typedef {{failure: string | null, fromMs: number, untilMs: number, revoked: number}} Checked `failure`: outcome at any time */
+
+/**
+ * @param {(body: Buffer) => Checked} check
+ * @param {(checked: Checked & {bytes: number}) => Verdict} judge a body without a failure, now
+ * @returns {Classify}
+ */
+function createFileClassifier(check, judge) {
+  /** Most bodies equal the one before. */
+  let last = Buffer.alloc(0);
+  let checked = { ...check(last), bytes: 0 };
+  return (status, body) => {
+    if (!isSuccess(status)) return refusal(status);
+    if (!last.equals(body)) {
+      last = Buffer.from(body);
+      checked = { ...check(last), bytes: last.length };
+    }
+    return checked.failure === null ? judge(checked) : failed(checked.failure);
+  };
+}
+
+/** @param {Buffer} der @param {X509Certificate} issuer @returns {Checked} */
+function checkCrl(der, issuer) {
+  try {
+    const list = parseCrl(der);
+    const { revoked, thisUpdateMs: fromMs, nextUpdateMs } = list;
+    return { failure: findFault(list, issuer), revoked, fromMs, untilMs: nextUpdateMs ?? Infinity };
+  } catch {
+    return { failure: 'not_crl', revoked: 0, fromMs: 0, untilMs: 0 };
+  }
+}
+
+/** @param {Crl} list @param {X509Certificate} issuer @returns {string | null} outcome; null: reliable while it is current */
+function findFault(list, issuer) {
+  if (!list.issuer.equals(parseCertificate(issuer.raw).subject)) return 'other_issuer';
+  const signature = verifyCrl(list, issuer.publicKey);
+  if (signature === 'bad') return 'bad_signature';
+  if (signature !== 'valid') return 'unsupported_signature_algorithm';
+  return list.critical === null ? null : 'unknown_critical_extension';
+}
+
+/** @param {string} text PEM @param {X509Certificate} issuer @returns {Checked} the time when all certificates are valid */
+function checkChain(text, issuer) {
+  try {
+    const blocks = [...pemBlocks(text)];
+    if (blocks.length === 0 || blocks.some(({ label }) => label !== 'CERTIFICATE')) throw new Error();
+    const ders = blocks.map(({ body }) => Buffer.from(/** @type {string} */ (body), 'base64'));
+    const times = ders.map((der) => parseCertificate(der));
+    const chain = ders.map((der) => new X509Certificate(der));
+    const fault = isChain(chain) ? null : 'broken_chain';
+    return {
+      failure: chain[0].raw.equals(issuer.raw) ? fault : 'other_issuer',
+      fromMs: Math.max(...times.map(({ notBefore }) => notBefore)),
+      untilMs: Math.min(...times.map(({ notAfter }) => notAfter)),
+      revoked: 0,
+    };
+  } catch {
+    return { failure: 'not_pem', fromMs: 0, untilMs: 0, revoked: 0 };
+  }
+}
+
+/**
+ * Vault appends the chains of all parents of an issuer: a cross-signed CA has several. The last one of each
+ * is a root, or its own issuer is unknown to the mount.
+ * @param {X509Certificate[]} chain
+ */
+function isChain(chain) {
+  return chain.every((one, i) => {
+    if (one.checkIssued(one) && !isSignedBy(one, one)) return false;
+    return i === 0 || chain.slice(0, i).some((below) => isSignedBy(below, one));
+  });
+}
+
+/** @param {X509Certificate} one @param {X509Certificate} above */
+function isSignedBy(one, above) {
+  return one.checkIssued(above) && one.verify(above.publicKey);
+}
