@@ -4,29 +4,15 @@ import { usageError } from '../common/errors.js';
 import { total } from '../common/sums.js';
 import { formatDuration } from '../common/units.js';
 
+/** @import { createSeconds } from './recording/seconds.js' */
 /** @import { Shard } from './shard.js' */
 
-/**
- * @typedef {object} IntervalEvent once a second
- * @property {'interval'} type
- * @property {number} elapsedMs of the whole run, warm-up included
- * @property {number | null} totalMs planned, warm-up included; null: the requests decide
- * @property {number} sent
- * @property {number} succeeded
- * @property {number} failed
- * @property {number} inFlight
- * @property {number} waiting after an interruption: the number at that moment, as none has begun to wait since
- * @property {number} ratePerSecond successes in the last second
- * @property {number | null} p99Ms response time in the last second
- * @property {Record<string, number>} errors by outcome
- * @property {'warmup' | 'measuring' | 'draining'} phase draining: nothing more is sent, by plan or after an interruption
- */
-/** @typedef {ReturnType<typeof import('./recording/seconds.js').createSeconds>} Seconds */
+/** @typedef {ReturnType<typeof intervalEvent>} IntervalEvent once a second */
 
 /** Time between the agreement on time zero and time zero. */
 const LEAD_MS = 30;
 
-/** Connections are opened so long before: long enough for many, too short for a server to close an idle one. */
+/** Connections are opened this early: enough for many, too short for a server to close an idle one. */
 const OPEN_BEFORE_MS = 5000;
 
 const INTERVAL_MS = 1000;
@@ -45,12 +31,11 @@ export function startTicking(leadMs, tick) {
 /**
  * @param {object} run
  * @param {number} run.warmupMs
- * @param {number | null} run.windowMs planned length of the measured part
+ * @param {number | null} run.windowMs planned length of the measured part; null: the requests decide
  * @param {Pick<Shard, 'state'>[]} run.shards
- * @param {Pick<Seconds, 'rows' | 'sums' | 'errors'>} run.seconds
+ * @param {Pick<ReturnType<typeof createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds
  * @param {number | null} run.waitingAtStop requests that waited when the run was interrupted; null: it was not
- * @param {number} elapsedMs
- * @returns {IntervalEvent}
+ * @param {number} elapsedMs of the whole run, warm-up included
  */
 export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsedMs) {
   const states = shards.map((shard) => shard.state());
@@ -58,17 +43,25 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
   const totalMs = windowMs === null ? null : warmupMs + windowMs;
   const isOver = waitingAtStop !== null || elapsedMs >= (totalMs ?? Number.POSITIVE_INFINITY);
   return {
-    type: 'interval',
+    type: /** @type {const} */ ('interval'),
     elapsedMs,
+    /** Planned, warm-up included; null: the requests decide. */
     totalMs,
     sent: total(states.map(({ sent }) => sent)),
     ...seconds.sums,
     inFlight: total(states.map(({ inFlight }) => inFlight)),
+    /** After an interruption the number at that moment: no other request waits. */
     waiting: waitingAtStop ?? total(states.map(({ waiting }) => waiting)),
+    /** Successes in the last second. */
     ratePerSecond: last?.succeeded ?? 0,
+    /** Response time in the last second. */
     p99Ms: last?.p99 ?? null,
+    /** By outcome. */
     errors: { ...seconds.errors },
-    phase: isOver ? 'draining' : elapsedMs < warmupMs ? 'warmup' : 'measuring',
+    /** Draining: nothing more is sent, by plan or after an interruption. */
+    phase: /** @type {'warmup' | 'measuring' | 'draining'} */ (
+      isOver ? 'draining' : elapsedMs < warmupMs ? 'warmup' : 'measuring'
+    ),
   };
 }
 
@@ -78,15 +71,14 @@ export function describeWait(startAt, nowMs = Date.now()) {
   return ms > OPEN_BEFORE_MS ? `Waiting until ${startAt}, for ${formatDuration(ms)}.` : null;
 }
 
-/** Resolves when it is time to open connections. @param {string | null} startAt @param {AbortSignal} signal ends the wait early */
+/** Resolves when it is time to open connections. @param {string | null} startAt @param {AbortSignal} signal ends the wait */
 export async function untilConnecting(startAt, signal) {
   const ms = startAt === null ? 0 : Date.parse(startAt) - OPEN_BEFORE_MS - Date.now();
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
 }
 
 /**
- * @param {string | null} startAt
- * @param {number} [nowMs] since 1970
+ * @param {string | null} startAt @param {number} [nowMs] since 1970
  * @returns {number} ms from now to time zero
  * @throws {PkiLoadError} code `start_at_missed`
  */

@@ -12,10 +12,7 @@ import { createInFlight } from '../../plan/stages.js';
 /** @import { Slots } from '../slots.js' */
 /** @import { CreateAlarm } from './alarm.js' */
 
-/**
- * What one shard sends: its own indexes i with i mod shards = shard, in order.
- * @typedef {Omit<ReturnType<typeof arrivalsOf>, 'inFlight'> & Partial<Pick<ReturnType<typeof arrivalsOf>, 'inFlight'>>} Arrivals
- */
+/** @typedef {ReturnType<typeof arrivalsOf>} Arrivals of one shard: the indexes i with i mod shards = shard, in order */
 
 /** Interval of checks whether a stage now allows more requests in flight. */
 const CHECK_STAGE_MS = 20;
@@ -31,11 +28,11 @@ const CHECK_STAGE_MS = 20;
  * @param {() => void} context.onEnd called once
  */
 export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onDrop, onEnd }) {
-  const { schedule, shards, stopAtMs, requests, inFlight = null } = arrivals;
+  const { schedule, shards, stopAtMs, requests, inFlight } = arrivals;
   const alarm = createAlarm(clock, tick);
   let next = arrivals.shard;
   let measured = 0;
-  /** Connections have been idle because no more requests were allowed in flight: they did not wait. */
+  /** Connections are idle because no more requests are allowed in flight. */
   let heldBack = false;
   let ended = false;
   let ticking = false;
@@ -47,7 +44,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     onEnd();
   }
 
-  /** A request that fails at once frees its slot from within `fire`: the loop under way goes on with that slot. */
+  /** A request that fails at once frees its slot from within `fire`: the current loop goes on with that slot. */
   function tick() {
     if (ended || ticking) return;
     ticking = true;
@@ -105,9 +102,8 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     start: tick,
     /** To be called when a slot became free. */
     tick,
-    /** Hands out nothing more. */
+    /** Nothing more is handed out. */
     stop: end,
-    /** Nothing more will be handed out. */
     ended: () => ended,
     /** The first index that was neither handed out nor dropped. */
     get next() {
@@ -117,7 +113,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     get measured() {
       return measured;
     },
-    /** @returns requests of the measured part that were planned, and neither handed out nor dropped */
+    /** @returns planned requests of the measured part that were neither handed out nor dropped */
     left() {
       if (schedule === null) return requests === null ? 0 : requests - measured;
       const skipped = Math.max(0, Math.ceil((schedule.firstMeasured - next) / shards));
@@ -129,11 +125,8 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
 }
 
 /**
- * Searched for, in ever longer steps and back: a backlog may be a million long, and mostly there is none.
- * @param {Schedule} schedule
- * @param {number} next
- * @param {number} shards
- * @param {number} now ms
+ * Searches in ever longer steps and back: a backlog may be a million long, and mostly there is none.
+ * @param {Schedule} schedule @param {number} next @param {number} shards @param {number} now ms
  * @returns {number} how many of the indexes next, next + shards, ... are due
  */
 export function countDue(schedule, next, shards, now) {
