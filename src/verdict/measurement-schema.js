@@ -9,7 +9,7 @@ const ms = amount.nullable();
 
 const Spread = z.object({ count, min: ms, p50: ms, p99: ms, max: ms }).meta({ id: 'Spread' });
 
-/** Shares are of time, 0 to 1; null where this machine does not report it. */
+/** Of time, 0 to 1; null where this machine does not report it. */
 const share = amount.nullable();
 
 const Observed = z.object({
