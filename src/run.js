@@ -1,9 +1,7 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
-import { cpus } from 'node:os';
 import { interrupted, orInterrupted } from './common/stop.js';
 import { total } from './common/sums.js';
 import { describeWait, intervalEvent, leadMs, startTicking, untilConnecting } from './engine/interval.js';
-import { describeSpinning } from './engine/pacing/alarm.js';
 import { createRunSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
@@ -72,8 +70,6 @@ export async function run(planned, options = {}) {
   try {
     const mix = await loadMix(plan);
     const { threads, startAt } = plan.load;
-    const spinning = describeSpinning(plan.load, cpus().length);
-    if (spinning !== null) onEvent({ type: 'notice', text: spinning });
     const seconds = createRunSeconds(plan.load);
     const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
     const input = { plan, fixture, tls, measuredMs: window.windowMs };

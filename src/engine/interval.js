@@ -29,8 +29,7 @@ export function startTicking(leadMs, tick) {
 }
 
 /**
- * @param {object} run
- * @param {number} run.warmupMs
+ * @param {object} run @param {number} run.warmupMs
  * @param {number | null} run.windowMs planned length of the measured part; null: the requests decide
  * @param {Pick<Shard, 'state'>[]} run.shards
  * @param {Pick<ReturnType<typeof createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds

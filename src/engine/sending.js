@@ -3,7 +3,7 @@ import { settledFrom } from '../plan/stages.js';
 import { createClock } from './clock.js';
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
-import { createSlots, startOf } from './slots.js';
+import { createSlots } from './slots.js';
 import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 
 /** @import { Connection, Request } from '../http/exchange.js' */
@@ -31,17 +31,13 @@ const LATE_DROP_MS = 1;
 const MAX_UNDER_WAY = 16_384;
 
 /**
- * @param {object} context
- * @param {LoadPlan} context.load
- * @param {Arrivals} context.arrivals
- * @param {bigint} context.originNs time zero
- * @param {Connection[]} context.connections
+ * @param {object} context @param {LoadPlan} context.load @param {Arrivals} context.arrivals
+ * @param {bigint} context.originNs time zero @param {Connection[]} context.connections
  * @param {(index: number) => Request} context.request
  * @param {(index: number) => number} context.memberOf which of the plan's operations
  * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the tally
  * @param {Omit<ReturnType<typeof openWriter>, 'end'> & {finish: (tail: Tail) => Promise<RecorderEnd>}} context.recorder
- * @param {Pacing} context.pacing
- * @param {PacingThread | null} context.thread where it paces
+ * @param {Pacing} context.pacing @param {PacingThread | null} context.thread where it paces
  */
 export function startSending(context) {
   const { load, arrivals, originNs, connections, request, memberOf, cells, recorder, pacing, thread } =
@@ -78,23 +74,12 @@ export function startSending(context) {
     timeoutMs: load.timeoutMs,
     restAfterFailedConnect: load.model === 'closed',
     reading: watch.reading,
-    onDone(slot, { done, late, failure, status, body }) {
-      if (slot.dialled && slot.intended >= load.warmupMs) dialled++;
-      const couldStart = Math.max(slot.intended, slot.freeSince);
-      add({
-        operation: memberOf(slot.index),
-        index: slot.index,
-        intended: slot.intended,
-        sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
-        done,
-        lag: startOf(slot) - couldStart,
-        carried: couldStart - slot.dueToStart,
-        late,
-        failure,
-        status,
-        // A refusal's body has the reason; a success can be counted without its body (see Classify).
-        body: body !== null && status < 300 && behind() > MAX_UNDER_WAY ? null : body,
-      });
+    onDone({ dialled: hasDialled }, sample) {
+      if (hasDialled && sample.intended >= load.warmupMs) dialled++;
+      sample.operation = memberOf(sample.index);
+      // A refusal's body has the reason; a success can be counted without its body (see Classify).
+      if (sample.body !== null && sample.status < 300 && behind() > MAX_UNDER_WAY) sample.body = null;
+      add(sample);
       sent++;
     },
     onFree() {

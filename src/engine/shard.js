@@ -45,8 +45,7 @@ const RETRY_MS = 5;
 const NOTHING_SENT = Object.freeze({ sent: 0, inFlight: 0, waiting: 0 });
 
 /**
- * @param {Omit<ShardInput, 'shard' | 'shards' | 'livePort'>} input
- * @param {Mix} mix of the plan
+ * @param {Omit<ShardInput, 'shard' | 'shards' | 'livePort'>} input @param {Mix} mix of the plan
  * @param {(row: SecondRow) => void} onSecond
  * @param {MessagePort[]} [livePorts] one for each thread's recorder; none: there is no live view
  * @returns {Promise<Shard[]>}
@@ -68,9 +67,7 @@ export async function createShards(input, mix, onSecond, livePorts = []) {
 
 /**
  * A shard in a thread of its own: each call is a message, and its result the message of that name.
- * @param {ShardInput} input
- * @param {(row: SecondRow) => void} onSecond
- * @returns {Promise<Shard>}
+ * @param {ShardInput} input @param {(row: SecondRow) => void} onSecond @returns {Promise<Shard>}
  */
 async function createRemoteShard(input, onSecond) {
   let state = NOTHING_SENT;
@@ -164,9 +161,7 @@ export async function createShard(input, mix, onSecond) {
 
 /**
  * The sender's end of the recorder thread: the ring that samples go into, the seconds and the tally that come back.
- * @param {ShardInput} input
- * @param {number} cells of the tally
- * @param {(row: SecondRow) => void} onSecond
+ * @param {ShardInput} input @param {number} cells of the tally @param {(row: SecondRow) => void} onSecond
  */
 async function startRecorder({ tls, ...input }, cells, onSecond) {
   const ring = createRingMemory(undefined, cells);

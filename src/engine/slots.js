@@ -4,6 +4,7 @@
  */
 /** @import { Connection, Exchange, Request } from '../http/exchange.js' */
 /** @import { Clock } from './clock.js' */
+/** @import { Sample } from './recording/ring.js' */
 /** @import { watchReading } from './watch/sender.js' */
 
 /** @typedef {ReturnType<typeof createSlots>} Slots */
@@ -22,15 +23,6 @@
  * @property {Connection} connection
  * @property {Exchange} exchange
  */
-/**
- * @typedef {object} Ended
- * @property {number} done ms
- * @property {number} late ms that the response waited until it was read, at most
- * @property {string | null} failure
- * @property {number} status
- * @property {Uint8Array | null} body
- */
-
 /** After a failed connect a closed loop rests its slot this long, doubling up to the second figure. */
 const [FIRST_REST_MS, LONGEST_REST_MS] = [20, 1000];
 
@@ -39,18 +31,15 @@ const [FIRST_REST_MS, LONGEST_REST_MS] = [20, 1000];
  * @returns {number} ms: when its request was on the wire; where its connection had to be opened first, or it never got
  *   there, when the slot took it
  */
-export function startOf({ dialled, sent, handed }) {
+function startOf({ dialled, sent, handed }) {
   return dialled || Number.isNaN(sent) ? handed : sent;
 }
 
 /**
- * @param {object} context
- * @param {Clock} context.clock
- * @param {Connection[]} context.connections
- * @param {(index: number) => Request} context.request
- * @param {number} context.timeoutMs
+ * @param {object} context @param {Clock} context.clock @param {Connection[]} context.connections
+ * @param {(index: number) => Request} context.request @param {number} context.timeoutMs
  * @param {boolean} context.restAfterFailedConnect
- * @param {(slot: Slot, ended: Ended) => void} context.onDone
+ * @param {(slot: Slot, sample: Sample) => void} context.onDone `operation` is not set yet
  * @param {() => void} context.onFree after every `onDone`
  * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read when they came
  * @param {(next: () => void) => void} [context.afterPoll] calls back once what has arrived on the sockets is read
@@ -97,30 +86,46 @@ export function createSlots({
         },
         onAnswer(status, body) {
           failedConnects = 0;
-          finish(slot, { done: clock(), late: reading.lateMs(slot.awakeMs), failure: null, status, body });
+          finish(slot, clock(), reading.lateMs(slot.awakeMs), null, status, body);
         },
         onFailure(failure, beforeSent) {
           const rests = beforeSent && restAfterFailedConnect;
           const restMs = rests ? Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** failedConnects++) : 0;
-          const late = reading.lateMs(slot.awakeMs);
-          finish(slot, { done: clock(), late, failure, status: 0, body: null }, restMs);
+          finish(slot, clock(), reading.lateMs(slot.awakeMs), failure, 0, null, restMs);
         },
       },
     };
     return slot;
   }
 
-  /** @param {Slot} slot @param {Ended} ended @param {number} [restMs] */
-  function finish(slot, ended, restMs = 0) {
+  /**
+   * @param {Slot} slot @param {number} done @param {number} readLate @param {string | null} failure
+   * @param {number} [status] @param {Uint8Array | null} [body] @param {number} [restMs]
+   */
+  function finish(slot, done, readLate, failure, status = 0, body = null, restMs = 0) {
     slot.busy = false;
+    const { index, intended, dueToStart } = slot;
     const startMs = startOf(slot);
+    const couldStart = Math.max(intended, slot.freeSince);
     // A response cannot have come before its request was sent.
-    ended.late = Math.min(ended.late, ended.done - startMs);
-    const servedMs = ended.done - ended.late - startMs;
-    slot.wouldBeFree = slot.dueToStart + servedMs + restMs;
+    const late = Math.min(readLate, done - startMs);
+    const servedMs = done - late - startMs;
+    slot.wouldBeFree = dueToStart + servedMs + restMs;
     served.count++;
     served.ms += servedMs;
-    onDone(slot, ended);
+    onDone(slot, {
+      operation: 0,
+      index,
+      intended,
+      sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
+      done,
+      lag: startMs - couldStart,
+      carried: couldStart - dueToStart,
+      late,
+      failure,
+      status,
+      body,
+    });
     if (restMs === 0) return release(slot);
     resting++;
     setTimeout(() => {
@@ -141,16 +146,16 @@ export function createSlots({
     return slot.busy && now - slot.handed >= timeoutMs;
   }
 
-  /** @param {Slot} slot @param {number} done @param {string} failure @param {number} late */
-  function giveUp(slot, done, failure, late) {
+  /** @param {Slot} slot @param {number} done @param {number} late @param {string} failure */
+  function giveUp(slot, done, late, failure) {
     slot.connection.abort();
-    finish(slot, { done, late, failure, status: 0, body: null });
+    finish(slot, done, late, failure);
   }
 
   function giveUpOverdue() {
     const now = clock();
     for (const slot of slots) {
-      if (isOverdue(slot, now)) giveUp(slot, now, 'timeout', now - slot.handed - timeoutMs);
+      if (isOverdue(slot, now)) giveUp(slot, now, now - slot.handed - timeoutMs, 'timeout');
     }
   }
 
@@ -202,7 +207,7 @@ export function createSlots({
     /** Gives up on all requests in flight. */
     cutOff() {
       const now = clock();
-      for (const slot of slots) if (slot.busy) giveUp(slot, now, 'cut_off', 0);
+      for (const slot of slots) if (slot.busy) giveUp(slot, now, 0, 'cut_off');
     },
   };
 }

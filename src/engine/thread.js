@@ -11,10 +11,8 @@ import { unpackError } from '../common/errors.js';
 export const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6 });
 
 /**
- * @param {string} name for the error of a thread that ends too early
- * @param {URL} file
- * @param {object} options
- * @param {any} options.data
+ * @param {string} name for the error of a thread that ends too early @param {URL} file
+ * @param {object} options @param {any} options.data
  * @param {MessagePort | null} [options.port] of `data`, which the thread takes over
  * @param {{maxYoungGenerationSizeMb?: number}} [options.limits]
  * @param {Record<string, (value: any) => void>} [options.on] types that come more than once

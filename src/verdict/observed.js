@@ -91,14 +91,9 @@ export function ownLossesOf(operations, { droppedLate, forgone }) {
  * @property {Record<string, number>} outcomes
  */
 /**
- * @param {object} run
- * @param {LoadPlan} run.load
- * @param {CellTally[]} run.operations
- * @param {Block} run.block
- * @param {Pick<WindowFacts, 'windowMs' | 'interrupted'>} run.facts
- * @param {Second[]} run.seconds
- * @param {Watched} run.watched
- * @param {boolean} run.targetIsLocal on this machine
+ * @param {object} run @param {LoadPlan} run.load @param {CellTally[]} run.operations @param {Block} run.block
+ * @param {Pick<WindowFacts, 'windowMs' | 'interrupted'>} run.facts @param {Second[]} run.seconds
+ * @param {Watched} run.watched @param {boolean} run.targetIsLocal on this machine
  * @param {Apart | null} [run.apart]
  */
 export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, apart }) {

@@ -58,8 +58,7 @@ function pause(loads) {
 /** @typedef {(clock: Clock, onTime: () => void) => Alarm} CreateAlarm */
 
 /**
- * @param {Clock} clock
- * @param {Pacing} pacing
+ * @param {Clock} clock @param {Pacing} pacing
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
  * @param {object} [sender] on this thread
  * @param {() => number} [sender.work] changes with every piece of work, e.g. responses so far
@@ -167,12 +166,4 @@ export function choosePacing({ model, pacing, ratePerSecond }, shards, cores, th
     byThread: gapMs < THREAD_BELOW_GAP_MS || !isCoreLeft,
     spins: isCoreLeft ? 'last stretch' : 'never',
   };
-}
-
-/** @param {LoadPlan} load @param {number} cores @returns {string | null} a notice of the cores that `--pacing spin` uses */
-export function describeSpinning({ model, pacing, threads }, cores) {
-  if (model === 'closed' || pacing !== 'spin') return null;
-  const busy = threads === 1 ? 'a core' : `${threads} cores`;
-  const left = cores > threads ? '' : ` This machine has ${cores}, so a target on it has to share them.`;
-  return `--pacing spin keeps ${busy} busy for the whole run.${left}`;
 }

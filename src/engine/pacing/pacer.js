@@ -18,12 +18,9 @@ import { createInFlight } from '../../plan/stages.js';
 const CHECK_STAGE_MS = 20;
 
 /**
- * @param {object} context
- * @param {Arrivals} context.arrivals
- * @param {Clock} context.clock
+ * @param {object} context @param {Arrivals} context.arrivals @param {Clock} context.clock
  * @param {Pick<Slots, 'free' | 'busy' | 'nextFreeSince' | 'fire'>} context.slots
- * @param {'queue' | 'drop'} context.overflow
- * @param {CreateAlarm} context.createAlarm
+ * @param {'queue' | 'drop'} context.overflow @param {CreateAlarm} context.createAlarm
  * @param {(index: number, intended: number, now: number) => void} context.onDrop
  * @param {() => void} context.onEnd called once
  */

@@ -41,8 +41,7 @@ const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verificat
 const NO_BODY = new Uint8Array(0);
 
 /**
- * @param {object} context
- * @param {{name: string, classify: Classify}[]} context.operations
+ * @param {object} context @param {{name: string, classify: Classify}[]} context.operations
  * @param {number} context.warmupMs samples intended before are counted as warm-up only
  * @param {number} context.shards of the whole plan, on other machines too
  * @param {number | null} context.measuredMs planned length of the measured part, where there is one
@@ -184,8 +183,7 @@ export const FIRST_REPORT_MS = 1000;
 
 /**
  * Polls and sleeps, so the sender need not wake this thread.
- * @param {object} context
- * @param {ReturnType<typeof openReader>} context.reader
+ * @param {object} context @param {ReturnType<typeof openReader>} context.reader
  * @param {ReturnType<typeof createRecorder>} context.recorder
  * @param {() => void} context.onTaken after each lot of samples
  * @param {((watermarkMs: number) => void) | null} [context.onReport] it is time for a report: all samples done before

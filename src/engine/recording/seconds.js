@@ -122,9 +122,7 @@ export function createSecond(second) {
 }
 
 /**
- * @param {Histogram} response not empty
- * @param {Histogram} lag
- * @param {boolean} isKept with the histograms
+ * @param {Histogram} response not empty @param {Histogram} lag @param {boolean} isKept with the histograms
  * @param {{max: number, lagMax: number}} [exact] where the histograms have been encoded, and only have the bucket
  * @returns {Figures}
  */

@@ -139,8 +139,7 @@ export function mergeTallies(tallies) {
  * Each operation over all stages. The last stage has the requests always in flight (see rateWindowMs): those before
  * it count as far as some of theirs came after the end of all.
  * @param {CellTally[]} cells all of the first stage, then all of the next
- * @param {readonly {startMs: number, endMs: number}[]} spans of the stages
- * @returns {CellTally[]}
+ * @param {readonly {startMs: number, endMs: number}[]} spans of the stages @returns {CellTally[]}
  */
 export function foldStages(cells, spans) {
   if (spans.length < 2) return cells;

@@ -54,8 +54,7 @@ function openRunQueue() {
 }
 
 /**
- * @param {object} [sources] of the thread that calls
- * @param {() => number} [sources.now] ms, monotonic
+ * @param {object} [sources] of the thread that calls @param {() => number} [sources.now] ms, monotonic
  * @param {() => number} [sources.idleMs] that the event loop has waited so far
  * @param {() => number} [sources.emptySpinMs] so far
  * @param {ReturnType<typeof openRunQueue>} [sources.runQueue]
@@ -117,16 +116,12 @@ export function createWatch({
     /** Nothing more is sent; responses may still come. */
     rest() {
       if (from === null) return;
-      const to = read();
-      const wallMs = to.atMs - from.atMs;
-      const spunMs = to.spunMs - from.spunMs;
-      const restedMs = to.idleMs - from.idleMs + to.nappedMs - from.nappedMs;
-      sending = {
-        wallMs,
-        busyMs: Math.max(0, wallMs - restedMs - spunMs),
-        emptySpinMs: spunMs,
-        runQueueMs: to.queuedMs === null ? null : to.queuedMs - Number(from.queuedMs),
-      };
+      const [begin, to] = [from, read()];
+      const since = (/** @type {'atMs' | 'idleMs' | 'spunMs' | 'nappedMs'} */ key) => to[key] - begin[key];
+      const [wallMs, emptySpinMs] = [since('atMs'), since('spunMs')];
+      const busyMs = Math.max(0, wallMs - since('idleMs') - since('nappedMs') - emptySpinMs);
+      const runQueueMs = to.queuedMs === null ? null : to.queuedMs - Number(begin.queuedMs);
+      sending = { wallMs, busyMs, emptySpinMs, runQueueMs };
     },
     /** Nothing more is in flight. */
     end() {
@@ -146,8 +141,7 @@ export function createWatch({
  * awake, or ready to run without a core, since the turn of the event loop before the one in which it is read (what had
  * come before that was read then), or since its request was sent. Linux counts the time without a core; elsewhere, timers
  * that come late show it.
- * @param {object} sources
- * @param {() => number} sources.now ms, monotonic
+ * @param {object} sources @param {() => number} sources.now ms, monotonic
  * @param {() => number} sources.idleMs that the event loop of this thread has waited so far
  * @param {() => number} sources.queuedMs that this thread has been ready to run without a core so far
  * @param {(call: () => void) => void} sources.afterTurn calls back after the turn of the event loop
