@@ -6,7 +6,6 @@
 /** @typedef {() => number} Clock milliseconds since the agreed instant */
 
 const NS_PER_S = 1_000_000_000n;
-
 /** With a longer wait a timer fires at once. */
 export const LONGEST_TIMER_MS = 0x7fff_ffff;
 

@@ -11,12 +11,10 @@ import { formatDuration } from '../common/units.js';
 
 /** Time between the agreement on time zero and time zero. */
 const LEAD_MS = 30;
-
 /** Connections are opened this early: enough for many, too short for a server to close an idle one. */
 const OPEN_BEFORE_MS = 5000;
 
 const INTERVAL_MS = 1000;
-
 /** An event comes this long after its second is over, when the recorders have handed in their rows. */
 const AFTER_SECOND_MS = 250;
 

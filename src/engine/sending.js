@@ -20,13 +20,10 @@ import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 /** Interval of watermarks and samples of the backlog. */
 const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
-
 /** A connection that was free for longer than this while arrivals were due: the sender was late. */
 const LATE_MS = 20;
-
 /** A later drop is the tool's: responses that would have freed connections may lie in their sockets, unread. */
 const LATE_DROP_MS = 1;
-
 /** With more samples in the ring the recorder is behind: further responses are counted but not checked. */
 const MAX_UNDER_WAY = 16_384;
 

@@ -40,7 +40,6 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
 
 const OPEN_AT_ONCE = 32;
 const RETRY_MS = 5;
-
 /** Before time zero. `sent`: handed to a connection so far, warm-up included; `waiting`: due, without a free connection */
 const NOTHING_SENT = Object.freeze({ sent: 0, inFlight: 0, waiting: 0 });
 

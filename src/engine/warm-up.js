@@ -37,16 +37,12 @@ const PARTS = [
 
 /** Of a pacing thread: more wake-ups than V8 needs to compile their code. @type {Part} */
 const PACED = { requests: 4000, perSecond: 40_000, longestMs: 200 };
-
 /** To open a connection, and for a response in a closed loop. */
 const TIMEOUT_MS = 1000;
-
 /** Interval at which the ring is emptied. */
 const FORGET_MS = 5;
-
 /** A warm-up has one cell for all operations and stages. */
 const ONE_CELL = Object.freeze({ count: 1, of: () => 0 });
-
 /** Until the warm-up's time zero: longer than its alarm needs. */
 const LEAD_NS = 2_000_000n;
 

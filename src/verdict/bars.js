@@ -117,10 +117,8 @@ function plain({ low, high, tool }) {
 
 /** Fewer full seconds than this are judged by the number of successes. */
 export const LEAST_SECONDS = 5;
-
 /** Seconds are joined to about this many batches: enough for a bound, long enough to be nearly independent. */
 const BATCHES = 20;
-
 /** Responses come in clumps, as servers pause and connections wait: this many count as one event of a Poisson process. */
 const CLUMP = 4;
 

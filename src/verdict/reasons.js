@@ -15,22 +15,16 @@ import { failedAtLimits } from './observed.js';
 
 /** Share of planned requests that the tool dropped or left, or that failed at a limit of its machine: another load. */
 const NOT_OFFERED = 0.01;
-
 /** Share of requests sent in another second, or another tenth of one, than they were due: another rate, another burstiness. */
 const [OTHER_SECOND, OTHER_TENTH] = [0.05, 0.25];
-
 /** A p99 of which this share and this time may be the tool's own gets a remark. */
 const [LATE_SHARE, LATE_MS] = [0.1, 1];
-
 /** A machine has nothing to spare if it is idle for less, and some thread waits for a core for at least this share of time. */
 const [IDLE, PRESSURE] = [0.05, 0.5];
-
 /** A backlog grows when each quarter's minimum exceeds that of the quarter before by this factor, and not just by a few. */
 const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
-
 /** Share of requests that opened a connection first, from which on the p99 holds some. */
 const DIALLED = 0.01;
-
 /** Share of unchecked responses from which on they are most. */
 const UNCHECKED = 0.5;
 

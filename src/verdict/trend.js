@@ -10,13 +10,10 @@ import { isEven, stagesOf } from '../plan/stages.js';
 /** Two-sided significance, and the change over the whole that gets a remark. */
 const P = 0.001;
 const CHANGE = 0.25;
-
 /** With fewer the test cannot reach its significance. */
 const MIN_VALUES = 8;
-
 /** A long run has too many pairs: it is averaged into this many parts. */
 const MAX_VALUES = 240;
-
 /** A median that moves by less than this has not moved: machines are not steadier. */
 const LEAST_DRIFT_MS = 0.1;
 

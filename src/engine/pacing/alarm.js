@@ -18,19 +18,14 @@ import { LONGEST_TIMER_MS } from '../clock.js';
 
 /** With narrower mean gaps, a timer with a spun last stretch would keep a core busy. */
 const THREAD_BELOW_GAP_MS = 10;
-
 /** From here on an exact wait spins: a timer's own uncertainty. */
 const SPIN_FROM_MS = 1.6;
-
 /** A turn of the loop that took longer was no empty one: this thread was not scheduled, or collected garbage. */
 const LONGEST_EMPTY_TURN_MS = 0.05;
-
 /** A sleep ends this long before the time: the kernel wakes a sleeper late. The rest is spun. */
 const WAKE_EARLY_MS = 0.3;
-
 /** The clocks of two threads may differ by this: called so early by the pacing thread, the alarm checks again at once. */
 const CLOCKS_APART_MS = 0.05;
-
 /** Beside a pacing thread longer waits have a timer too: not every wait is for an arrival. */
 const TIMER_FROM_MS = 2;
 
@@ -39,10 +34,8 @@ const TIMER_FROM_MS = 2;
  * the clock is watched. (A stop, or a connection that its server closes, is noticed that much later.)
  */
 const SPIN_AT_ONCE_MS = 0.05;
-
 /** A clock that stands still, as in tests, is not watched for ever. */
 const MAX_READINGS = 500;
-
 /** Loads of a number between two readings, which may make garbage: some 5 us, and for the last stretch half of one. */
 const PAUSE_LOADS = 1000;
 const LAST_PAUSE_LOADS = 50;

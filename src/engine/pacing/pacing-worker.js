@@ -13,10 +13,8 @@ import { CONTROL_BYTES, ORIGIN, STARTED, UNDER_WAY } from './pacing-thread.js';
 
 /** The kernel wakes a sleeper about this late; the rest of a long wait is spun. */
 const SPIN_MS = 0.06;
-
 /** Arrivals closer together than this are not spun for. */
 const SPIN_GAP_MS = 0.5;
-
 /** So that V8 does not count on one schedule. */
 const WARM_UP_ROUNDS = 2;
 

@@ -20,13 +20,10 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
  */
 const PARTS = 40;
 const SAMPLES = 150;
-
 /** Time between samples: each part closes a second, and is due for a report. */
 const GAP_MS = 10;
-
 /** Several, so that no compiled code counts on one. */
 const IGNORE = [() => {}, () => {}, () => {}];
-
 /** Of the turns of a warm-up, each of this number finds no sample, and the thread sleeps. */
 const SLEEPS_EVERY = 40;
 

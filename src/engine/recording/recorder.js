@@ -33,10 +33,8 @@ export const ENGINE_OUTCOMES = Object.freeze({
 
 /** The operation's own check threw an error: never a success. @type {Verdict} */
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
-
 /** @type {Verdict} */
 const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
-
 /** When the recorder cannot keep up, the sender drops the body of a refusal, too. */
 const NO_BODY = new Uint8Array(0);
 
@@ -176,7 +174,6 @@ function displacedIn(stretchMs, { intended, sent, lag, carried }) {
 /** Samples to take at once, about: where this thread and the sender's share a core, the sender waits for so many. */
 const AT_ONCE = 20;
 const [SHORTEST_SLEEP_MS, LONGEST_SLEEP_MS] = [1, 20];
-
 /** Intervals of reports, in time of the run: no clock is read. */
 export const REPORT_EVERY_MS = 2000;
 export const FIRST_REPORT_MS = 1000;

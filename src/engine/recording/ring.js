@@ -31,24 +31,18 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
 const FIELDS = 12;
 /** Powers of two. */
 const SIZE = Object.freeze({ samples: 1 << 15, bytes: 1 << 23 });
-
 /** Enough for a warm-up. */
 export const SMALL_RING = Object.freeze({ samples: 1 << 11, bytes: 1 << 18 });
-
 /** Positions in `control`, as Int32; byte counts are unsigned and wrap, as the sample counts do. */
 const [WRITTEN, TAKEN, BYTES_RELEASED, WATERMARK, ENDED, SLEEP] = [0, 1, 2, 3, 4, 5];
 const TAIL_OFFSET = 64;
-
 /** Numbers of the Tail before those dropped. */
 const TAIL_HEAD = 4;
-
 /** The watermark is stored in units of 10 ms, so that an Int32 holds 248 days. */
 const WATERMARK_UNIT_MS = 10;
-
 /** Instead of the length of a body. */
 const NO_BODY = -1;
 const SAME_BODY = -2;
-
 /** Names that may stand in `failure`: the engine's own and what a connection can report. */
 export const FAILURES = Object.freeze(['timeout', 'cut_off', 'never_sent', ...TRANSPORT_CODES]);
 const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));

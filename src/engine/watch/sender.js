@@ -10,7 +10,6 @@ import { addUp } from '../recording/tally.js';
 /** `beat` is called this often. One that comes later than a timer's granularity shows that the thread stood still. */
 export const BEAT_MS = 10;
 const TIMER_MS = 1;
-
 /** Reading the kernel's counter takes 3 us. In between, all time counts as awake, and the bound of a response grows by it. */
 const SAMPLE_EVERY_MS = 0.4;
 
