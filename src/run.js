@@ -30,7 +30,8 @@ import { createVaultClient } from './vault/client.js';
  * @property {Plan} plan
  * @property {{url: string, product: string | null, version: string | null}} target
  * @property {number | null} planned measured requests; null: as many as get a response
- * @property {readonly number[] | null} [cells] of those, each operation's in each stage, where there are several
+ * @property {readonly number[] | null} [cells] of those, each operation's in each stage, where there are
+ *   several
  */
 /**
  * @typedef {object} TimeZero
@@ -40,7 +41,8 @@ import { createVaultClient } from './vault/client.js';
  */
 /**
  * @typedef {object} LiveHook reports to another thread that take no time of the sending thread
- * @property {(count: number) => MessagePort[]} ports one for each recorder's Reports, every two seconds; none: no reports
+ * @property {(count: number) => MessagePort[]} ports one for each recorder's Reports, every two seconds;
+ *   none: no reports
  * @property {(zero: TimeZero) => void} begin called just before sending begins
  */
 /**
@@ -51,7 +53,8 @@ import { createVaultClient } from './vault/client.js';
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
- * @property {Prepared} [prepared] for a plan that differs in its load alone; else the run prepares itself, and cleans up
+ * @property {Prepared} [prepared] for a plan that differs in its load alone; else the run prepares itself,
+ *   and cleans up
  */
 /** @typedef {Awaited<ReturnType<typeof prepareRun>>} Prepared outlives a run, so that several may share it */
 
@@ -101,13 +104,15 @@ export async function run(planned, options = {}) {
 }
 
 /**
- * Starts the embedded server, if the plan has one, and makes everything that the operations need. `close` removes it.
+ * Starts the embedded server, if the plan has one, and makes everything that the operations need. `close`
+ * removes it.
  * @param {Plan} plan @param {Pick<RunOptions, 'token' | 'signal' | 'onEvent'>} [options]
  * @throws {PkiLoadError} when the target refuses; nothing is left behind then
  */
 export async function prepareRun(plan, options = {}) {
   const { signal: stop = new AbortController().signal, onEvent = () => {} } = options;
-  const server = plan.dev ? await startDev(plan.target.mount) : null;
+  const { mount } = plan.target;
+  const server = plan.dev ? await (await import('./dev/spawn.js')).startDevServer({ mount }) : null;
   const token = server?.token ?? options.token ?? null;
   const target = server === null ? plan.target : { ...plan.target, url: server.url };
   const aimed = { ...plan, target };
@@ -136,7 +141,7 @@ export async function prepareRun(plan, options = {}) {
     endings.push(() => client.close());
     let renewal = /** @type {{stop: () => void} | null} */ (null);
     const keepAlive = (/** @type {number} */ renewEveryMs) => {
-      // After a stop the preparation goes on in the background for a while: nothing would end a renewal that it starts.
+      // After a stop the preparation goes on for a while: nothing would end a renewal that it starts.
       if (stop.aborted) return;
       renewal?.stop();
       renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
@@ -150,12 +155,6 @@ export async function prepareRun(plan, options = {}) {
     await close();
     throw error;
   }
-}
-
-/** @param {string} mount */
-async function startDev(mount) {
-  const { startDevServer } = await import('./dev/spawn.js');
-  return startDevServer({ mount });
 }
 
 /** @param {AbortSignal} stop */

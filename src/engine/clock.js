@@ -1,6 +1,7 @@
 /**
- * One monotonic clock for all threads of a process: milliseconds, with fractions, since an instant that the whole run
- * agreed on. `performance.now()` counts from another origin in every thread, `process.hrtime` does not.
+ * One monotonic clock for all threads of a process: milliseconds, with fractions, since an instant that the
+ * whole run agreed on. `performance.now()` counts from another origin in every thread, `process.hrtime` does
+ * not.
  */
 
 /** @typedef {() => number} Clock milliseconds since the agreed instant */
@@ -10,8 +11,9 @@ const NS_PER_S = 1_000_000_000n;
 export const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /**
- * Reads `process.hrtime()`, which compiled code calls without garbage: `performance.now()` makes a number on the heap,
- * `hrtime.bigint()` a BigInt, and a spinning sender reads its clock some hundred thousand times a second.
+ * Reads `process.hrtime()`, which compiled code calls without garbage: `performance.now()` makes a number on
+ * the heap, `hrtime.bigint()` a BigInt, and a spinning sender reads its clock some hundred thousand times a
+ * second.
  * @param {bigint} originNs `process.hrtime.bigint()` at the agreed instant; may lie in the future
  * @returns {Clock}
  */

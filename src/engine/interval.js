@@ -1,4 +1,4 @@
-/** The time of a run: when time zero is (as soon as possible, or at `--start-at`), and its event once a second. */
+/** The time of a run: time zero (as soon as possible, or at `--start-at`), and its event each second. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
 import { total } from '../common/sums.js';
@@ -18,7 +18,7 @@ const INTERVAL_MS = 1000;
 /** An event comes this long after its second is over, when the recorders have handed in their rows. */
 const AFTER_SECOND_MS = 250;
 
-/** @param {number} leadMs until time zero @param {() => void} tick once a second @returns {() => void} stops it */
+/** @param {number} leadMs until time zero @param {() => void} tick once a second @returns what stops it */
 export function startTicking(leadMs, tick) {
   let timer = setTimeout(() => {
     timer = setInterval(tick, INTERVAL_MS);
@@ -31,7 +31,8 @@ export function startTicking(leadMs, tick) {
  * @param {number | null} run.windowMs planned length of the measured part; null: the requests decide
  * @param {Pick<Shard, 'state'>[]} run.shards
  * @param {Pick<ReturnType<typeof createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds
- * @param {number | null} run.waitingAtStop requests that waited when the run was interrupted; null: it was not
+ * @param {number | null} run.waitingAtStop requests that waited when the run was interrupted; null: it was
+ *   not
  * @param {number} elapsedMs of the whole run, warm-up included
  */
 export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsedMs) {
@@ -68,7 +69,7 @@ export function describeWait(startAt, nowMs = Date.now()) {
   return ms > OPEN_BEFORE_MS ? `Waiting until ${startAt}, for ${formatDuration(ms)}.` : null;
 }
 
-/** Resolves when it is time to open connections. @param {string | null} startAt @param {AbortSignal} signal ends the wait */
+/** Until connections should be opened. @param {string | null} startAt @param {AbortSignal} signal ends it */
 export async function untilConnecting(startAt, signal) {
   const ms = startAt === null ? 0 : Date.parse(startAt) - OPEN_BEFORE_MS - Date.now();
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});

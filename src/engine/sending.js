@@ -1,4 +1,4 @@
-/** One shard's sending, from time zero to its last response: pacer, slots and recorder put together, and watched. */
+/** One shard's sending, from time zero to its last response: pacer, slots and recorder together, watched. */
 import { settledFrom } from '../plan/stages.js';
 import { createClock } from './clock.js';
 import { createAlarm } from './pacing/alarm.js';
@@ -15,14 +15,15 @@ import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 /** @import { PackedTally } from './recording/recorder.js' */
 /** @import { openWriter, Tail } from './recording/ring.js' */
 
-/** @typedef {{tally: PackedTally, kept: (Kept | null)[]}} RecorderEnd `kept`: by each operation of the plan */
+/** @typedef {{tally: PackedTally, kept: (Kept | null)[]}} RecorderEnd `kept`: by each operation */
+/** @typedef {Omit<ReturnType<typeof openWriter>, 'end'>} Writer */
 
 /** Interval of watermarks and samples of the backlog. */
 const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
 /** A connection that was free for longer than this while arrivals were due: the sender was late. */
 const LATE_MS = 20;
-/** A later drop is the tool's: responses that would have freed connections may lie in their sockets, unread. */
+/** A later drop is the tool's: unread responses that free connections may lie in their sockets. */
 const LATE_DROP_MS = 1;
 /** With more samples in the ring the recorder is behind: further responses are counted but not checked. */
 const MAX_UNDER_WAY = 16_384;
@@ -33,7 +34,7 @@ const MAX_UNDER_WAY = 16_384;
  * @param {(index: number) => Request} context.request
  * @param {(index: number) => number} context.memberOf which of the plan's operations
  * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the tally
- * @param {Omit<ReturnType<typeof openWriter>, 'end'> & {finish: (tail: Tail) => Promise<RecorderEnd>}} context.recorder
+ * @param {Writer & {finish: (tail: Tail) => Promise<RecorderEnd>}} context.recorder
  * @param {Pacing} context.pacing @param {PacingThread | null} context.thread where it paces
  */
 export function startSending(context) {

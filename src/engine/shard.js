@@ -1,6 +1,6 @@
 /**
- * Shard k of N: everything that one sending thread does, from opening its connections to its tally. With one thread it
- * runs in the main one, with more in shard-worker.js each; both are the same `Shard` to the caller.
+ * Shard k of N: everything that one sending thread does, from opening its connections to its tally. With one
+ * thread it runs in the main one, with more in shard-worker.js each; both are the same `Shard` to the caller.
  */
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +32,8 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
  * @property {number | null} measuredMs planned length of the measured part
  * @property {number} shard k
  * @property {number} shards N: of the whole plan, on other machines too (see shard-part.js)
- * @property {MessagePort | null} livePort for the recorder's reports, past the sender; null: there is no live view
+ * @property {MessagePort | null} livePort for the recorder's reports, past the sender; null: there is no live
+ *   view
  */
 /** @typedef {Omit<ShardInput, 'tls'> & {ring: RingMemory}} RecorderInput */
 /** @typedef {Awaited<ReturnType<typeof startSending>['ended']>} ShardEnd */
@@ -40,7 +41,7 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
 
 const OPEN_AT_ONCE = 32;
 const RETRY_MS = 5;
-/** Before time zero. `sent`: handed to a connection so far, warm-up included; `waiting`: due, without a free connection */
+/** `sent`: handed to a connection so far, warm-up included; `waiting`: due, without a free connection. */
 const NOTHING_SENT = Object.freeze({ sent: 0, inFlight: 0, waiting: 0 });
 
 /**
@@ -159,7 +160,8 @@ export async function createShard(input, mix, onSecond) {
 }
 
 /**
- * The sender's end of the recorder thread: the ring that samples go into, the seconds and the tally that come back.
+ * The sender's end of the recorder thread: the ring that samples go into, the seconds and the tally that come
+ * back.
  * @param {ShardInput} input @param {number} cells of the tally @param {(row: SecondRow) => void} onSecond
  */
 async function startRecorder({ tls, ...input }, cells, onSecond) {

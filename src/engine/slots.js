@@ -1,6 +1,7 @@
 /**
- * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the three times
- * of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to half a second.
+ * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the
+ * three times of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to
+ * half a second.
  */
 /** @import { Connection, Exchange, Request } from '../http/exchange.js' */
 /** @import { Clock } from './clock.js' */
@@ -16,7 +17,8 @@
  * @property {number} sent NaN until it is on the wire
  * @property {number} freeSince
  * @property {number} dueToStart when this request would have been handed over had the tool never been late
- * @property {number} wouldBeFree when the slot would be free then; a slow target moves it, a late tool does not
+ * @property {number} wouldBeFree when the slot would be free then; a slow target moves it, a late tool does
+ *   not
  * @property {boolean} busy
  * @property {number} awakeMs see watch/sender.js
  * @property {boolean} dialled its connection had to be opened first
@@ -28,8 +30,8 @@ const [FIRST_REST_MS, LONGEST_REST_MS] = [20, 1000];
 
 /**
  * @param {Slot} slot
- * @returns {number} ms: when its request was on the wire; where its connection had to be opened first, or it never got
- *   there, when the slot took it
+ * @returns {number} ms: when its request was on the wire; where its connection had to be opened first, or it
+ *   never got there, when the slot took it
  */
 function startOf({ dialled, sent, handed }) {
   return dialled || Number.isNaN(sent) ? handed : sent;
@@ -41,8 +43,10 @@ function startOf({ dialled, sent, handed }) {
  * @param {boolean} context.restAfterFailedConnect
  * @param {(slot: Slot, sample: Sample) => void} context.onDone `operation` is not set yet
  * @param {() => void} context.onFree after every `onDone`
- * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read when they came
- * @param {(next: () => void) => void} [context.afterPoll] calls back once what has arrived on the sockets is read
+ * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read when they
+ *   came
+ * @param {(next: () => void) => void} [context.afterPoll] calls back once what has arrived on the sockets is
+ *   read
  */
 export function createSlots({
   clock,
@@ -161,8 +165,8 @@ export function createSlots({
 
   return {
     /**
-     * Busy connections would have been free earlier had the tool never been late: how many more requests they could
-     * have served, at most, and how much longer the next one waits.
+     * Busy connections would have been free earlier had the tool never been late: how many more requests they
+     * could have served, at most, and how much longer the next one waits.
      */
     get forgone() {
       const lostMs = slots.reduce((sum, slot) => sum + (slot.busy ? startOf(slot) - slot.dueToStart : 0), 0);
@@ -181,7 +185,7 @@ export function createSlots({
     get nextFreeSince() {
       return free[0].freeSince;
     },
-    /** Sends a request through the slot idle longest: one must be free. @param {number} index @param {number} intended ms */
+    /** Through the slot idle longest: one must be free. @param {number} index @param {number} intended ms */
     fire(index, intended) {
       const slot = /** @type {Slot} */ (free.shift());
       slot.index = index;
@@ -197,8 +201,9 @@ export function createSlots({
       if (slot.busy && slot.index === index) slot.awakeMs = reading.onSent(beforeMs);
     },
     /**
-     * Gives up on requests in flight for longer than the time-out, with the age they reached. To be called from a timer
-     * every 10 ms. Timers fire before sockets are polled, and after a stall responses may lie there.
+     * Gives up on requests in flight for longer than the time-out, with the age they reached. To be called
+     * from a timer every 10 ms. Timers fire before sockets are polled, and after a stall responses may lie
+     * there.
      */
     expire() {
       const now = clock();

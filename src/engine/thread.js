@@ -5,8 +5,8 @@ import { unpackError } from '../common/errors.js';
 /** @import { MessagePort } from 'node:worker_threads' */
 
 /**
- * In MiB, for threads beside the sender: their garbage is dead at once, but V8 lets a young generation grow to 48
- * before it collects; with 6 the recorder is as fast.
+ * In MiB, for threads beside the sender: their garbage is dead at once, but V8 lets a young generation grow
+ * to 48 before it collects; with 6 the recorder is as fast.
  */
 export const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6 });
 
@@ -60,7 +60,7 @@ export function startThread(
   return {
     /** @type {(message: unknown) => void} */
     post: (message) => worker.postMessage(message),
-    /** @type {(type: string) => Promise<any>} value of the first message of that type; rejects when the thread ends */
+    /** @type {(type: string) => Promise<any>} its first message; rejects when the thread ends */
     first: (type) => replyOf(type).promise,
     /** Rejects when the thread fails, and when it is stopped. */
     failed: /** @type {Promise<never>} */ (failure.promise),

@@ -1,8 +1,9 @@
 /**
- * Warms the sending code before time zero: a run of its own, paced, sent and watched as the real one will be, whose
- * responses are not recorded. The requests are the plan's, with their secrets redacted, but they go to a throw-away server
- * on a thread of this process, never to the target: cold code is tens of milliseconds late, and the target must see no
- * more load than the plan allows. What V8 compiles now, it need not compile while the run is measured.
+ * Warms the sending code before time zero: a run of its own, paced, sent and watched as the real one will be,
+ * whose responses are not recorded. The requests are the plan's, with their secrets redacted, but they go to
+ * a throw-away server on a thread of this process, never to the target: cold code is tens of milliseconds
+ * late, and the target must see no more load than the plan allows. What V8 compiles now, it need not compile
+ * while the run is measured.
  */
 import { createConnection } from '../http/connection.js';
 import { arrivalsOf } from './pacing/pacer.js';
@@ -19,12 +20,12 @@ import { startThread } from './thread.js';
 /** Many, so that a sender and a server on one core take turns once for as many requests. */
 const CONNECTIONS = 16;
 
-/** @typedef {{requests: number, perSecond: number, longestMs: number}} Part `longestMs`: the wait for the last responses included */
+/** @typedef {{requests: number, perSecond: number, longestMs: number}} Part */
 
 /**
- * V8 compiles a function for good after some thousand calls, and for the closure that it has seen so far: it would throw
- * the code away when the real run comes with its own. Short parts show it that there are several closures; then requests
- * come fast, then with time between them.
+ * V8 compiles a function for good after some thousand calls, and for the closure that it has seen so far: it
+ * would throw the code away when the real run comes with its own. Short parts show it that there are several
+ * closures; then requests come fast, then with time between them.
  * @type {readonly Part[]}
  */
 const PARTS = [
@@ -52,7 +53,8 @@ export function pacingWarmUp(load) {
 }
 
 /**
- * Numbers of the same kinds as in the plan, null where it has null: V8 throws code away that has seen other kinds.
+ * Numbers of the same kinds as in the plan, null where it has null: V8 throws code away that has seen other
+ * kinds.
  * @param {LoadPlan} load @param {Part} part @returns {LoadPlan}
  */
 function partOf(load, { requests, perSecond, longestMs }) {
@@ -72,7 +74,8 @@ function partOf(load, { requests, perSecond, longestMs }) {
 }
 
 /**
- * Tokens are in headers, and whatever an operation sends may be in bodies: neither goes over a plain connection.
+ * Tokens are in headers, and whatever an operation sends may be in bodies: neither goes over a plain
+ * connection.
  * @param {(index: number) => Request} request
  * @returns {(index: number) => Request} requests of the same length, the same for the same
  */
@@ -90,7 +93,7 @@ export function redacted(request) {
   return (index) => requestOf(request(index));
 }
 
-/** @template {object} T, U @param {(original: T) => U} make @returns {(original: T) => U} that makes the same for the same */
+/** @template {object} T, U @param {(original: T) => U} make @returns {(original: T) => U} */
 function once(make) {
   /** @type {WeakMap<T, U>} */
   const known = new WeakMap();
@@ -102,7 +105,8 @@ function once(make) {
 }
 
 /**
- * Its failure, for lack of open files for example, is ignored: cold code costs send lag, which the verdict checks.
+ * Its failure, for lack of open files for example, is ignored: cold code costs send lag, which the verdict
+ * checks.
  * @param {ShardInput} input @param {(index: number) => Request} request @param {Pacing} pacing
  */
 export async function warmUp(input, request, pacing) {
@@ -119,7 +123,10 @@ export async function warmUp(input, request, pacing) {
   }
 }
 
-/** @param {string} origin @param {ShardInput} input @param {(index: number) => Request} request @param {Pacing} pacing */
+/**
+ * @param {string} origin @param {ShardInput} input
+ * @param {(index: number) => Request} request @param {Pacing} pacing
+ */
 async function sendAll(origin, input, request, pacing) {
   // Held until the end: V8 forgets a closure that is gone, and takes the next one for the only one again.
   const held = [];

@@ -33,7 +33,8 @@ export function plannedWindow(load, members = ONE) {
 
 /**
  * @param {LoadPlan} load @param {Window} window @param {CellTally[]} operations
- * @param {{ends: ShardEnd[], stoppedMs: number}} sent `stoppedMs`: from time zero; Infinity: the run was not interrupted
+ * @param {{ends: ShardEnd[], stoppedMs: number}} sent `stoppedMs`: from time zero; Infinity: the run was not
+ *   interrupted
  */
 export function factsOf(load, { planned, windowMs }, operations, { ends, stoppedMs }) {
   const { model, arrivals, warmupMs } = load;
@@ -44,7 +45,7 @@ export function factsOf(load, { planned, windowMs }, operations, { ends, stopped
     planned: model === 'open' ? Number(planned) : total(ends.map(({ fired }) => fired)) + left,
     /** As the senders counted them. */
     neverSent: left,
-    /** Planned length; in a closed loop without --duration, until the last success; at most until an interruption. */
+    /** Planned length, or until the last success, or until an interruption. */
     windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - warmupMs)),
     /** Time of the last response, from the start of the measured part. */
     endedMs: Math.max(0, ...ends.map(({ endedMs }) => endedMs - warmupMs)),

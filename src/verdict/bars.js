@@ -1,11 +1,12 @@
 /**
- * Error bars of times and rates: where the target's true figure lies, at 95 % on either side, given the size of the sample
- * and the tool's own lateness.
+ * Error bars of times and rates: where the target's true figure lies, at 95 % on either side, given the size
+ * of the sample and the tool's own lateness.
  *
- * A request is sent late by s, and its response is read late by r: it is reported as t + s + r, with t the target's own
- * time. s is known of each request, and so is an upper bound of r (engine/watch/sender.js). A request that waited for a
- * connection inherits the s and r of the requests before it. All of this is subtracted per request: the reported times are
- * an upper end of the target's, the times less the tool's part a lower end.
+ * A request is sent late by s, and its response is read late by r: it is reported as t + s + r, with t the
+ * target's own time. s is known of each request, and so is an upper bound of r (engine/watch/sender.js). A
+ * request that waited for a connection inherits the s and r of the requests before it. All of this is
+ * subtracted per request: the reported times are an upper end of the target's, the times less the tool's part
+ * a lower end.
  */
 import { lowestAtRank, meanAndDeviationOf, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
 import { total } from '../common/sums.js';
@@ -28,7 +29,8 @@ import {
  * @property {Histogram} own the same less what the tool may have added: the target's own, at least
  */
 /**
- * Requests without a good response count as slower than any limit, or as faster: whichever is worse for a requirement.
+ * Requests without a good response count as slower than any limit, or as faster: whichever is worse for a
+ * requirement.
  * @typedef {object} Lost
  * @property {number} count beside those in the histograms
  * @property {number} own of these, those that may be the tool's fault: left out of the better end of the bar
@@ -39,7 +41,8 @@ import {
 const NONE_LOST = Object.freeze({ count: 0, own: 0, as: 'slow' });
 
 /**
- * @param {Times} times of the good responses @param {number} quantile 0..1, both excluded @param {Lost} [lost]
+ * @param {Times} times of the good responses @param {number} quantile 0..1, both excluded
+ * @param {Lost} [lost]
  * @returns {ValueBar} `value` is Infinity where it falls on a lost request, `high` with too few requests, too
  */
 export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
@@ -56,20 +59,20 @@ export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
   return { value, low: Math.min(low, high), high, tool: toolPart(value, least) };
 }
 
-/** @param {number} value as reported; Infinity: lost @param {number} least without what the tool may have added */
+/** @param {number} value as reported; Infinity: lost @param {number} least less the tool's part */
 function toolPart(value, least) {
   return Number.isFinite(value) ? Math.max(0, value - least) : 0;
 }
 
 /**
- * @param {Times} times of the good responses @param {number} rank among all requests, from 1 @param {Lost} lost
+ * @param {Times} times of the good responses @param {number} rank among all, from 1 @param {Lost} lost
  * @returns {number} ms, as reported; Infinity or 0 of a lost request
  */
 export function reportedAt({ reported }, rank, lost) {
   return valueAmong(lost, reported, rank, valueAtRank);
 }
 
-/** @param {Lost} lost @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at @returns {number} ms */
+/** @param {Lost} lost @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
 function valueAmong({ count, as }, histogram, rank, at) {
   if (as === 'fast') return rank <= count ? 0 : at(histogram, rank - count);
   return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
@@ -85,7 +88,7 @@ export function meanBar({ reported, own }) {
   return { value: mean, low: Math.max(0, least - sampling), high: mean + sampling, tool: mean - least };
 }
 
-/** The fastest or the slowest request: no sampling error. @param {Times} times not empty @param {'min' | 'max'} which */
+/** Without a sampling error. @param {Times} times not empty @param {'min' | 'max'} which */
 export function extremeBar({ reported, own }, which) {
   const at = (/** @type {Histogram} */ histogram) =>
     which === 'max' ? histogram.maxValue / 1000 : valueAtRank(histogram, 1);
@@ -117,9 +120,9 @@ function plain({ low, high, tool }) {
 
 /** Fewer full seconds than this are judged by the number of successes. */
 export const LEAST_SECONDS = 5;
-/** Seconds are joined to about this many batches: enough for a bound, long enough to be nearly independent. */
+/** Batches that seconds are joined to: enough for a bound, long enough to be nearly independent. */
 const BATCHES = 20;
-/** Responses come in clumps, as servers pause and connections wait: this many count as one event of a Poisson process. */
+/** Responses come in clumps, as servers pause: this many count as one event of a Poisson process. */
 const CLUMP = 4;
 
 /**
@@ -130,13 +133,14 @@ const CLUMP = 4;
  * @property {readonly number[]} completedPerSecond successes in each full second
  * @property {number | null} offeredPerSecond open loop: no more than that can succeed
  * @property {boolean} isServed open loop, constant arrivals: all that was offered succeeded, in time
- * @property {number} slowdown factor by which the tool may have lowered the rate: a closed loop, or a backlog, sends the
- *   next request when a response was read. Infinity: unknown
+ * @property {number} slowdown factor by which the tool may have lowered the rate: a closed loop, or a
+ *   backlog, sends the next request when a response was read. Infinity: unknown
  */
 
 /**
  * @param {RateSample} sample
- * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: the upper end of the sampling error
+ * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: the upper end of the
+ *   sampling error
  */
 export function rateBar(sample) {
   const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;

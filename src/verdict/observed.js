@@ -1,4 +1,4 @@
-/** The threads' and the process's observations of themselves -> the basis of the verdict, and its block in the result. */
+/** The threads' and the process's observations of themselves -> the basis of the verdict. */
 import { hostname, networkInterfaces } from 'node:os';
 import { figures, sumHistograms, valueAtRank } from '../common/histogram.js';
 import { total } from '../common/sums.js';
@@ -16,14 +16,14 @@ import { driftsOf } from './trend.js';
 
 /** @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>} SenderCounts */
 /**
- * Counts add up over threads, and over the parts of a plan; of shares, which are of a sending thread's time, the worst
- * counts: 0 where the measured part was not reached, `runQueueShare` null where it is not known.
+ * Counts add up over threads, and over the parts of a plan; of shares, which are of a sending thread's time,
+ * the worst counts: 0 where the measured part was not reached, `runQueueShare` null where it is not known.
  * @typedef {SenderCounts & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number,
  *   runQueueShare: number | null}} Counted
  */
 /** @typedef {Omit<Tally, 'operations'>} Late as recorders add it up */
 /** @typedef {Counted & Late & {machine: ReturnType<typeof machineOf>}} Watched */
-/** @typedef {{text: string, remedy: string, grade: 'invalid' | 'remark'}} Apart merged parts did not send at the same time */
+/** @typedef {{text: string, remedy: string, grade: 'invalid' | 'remark'}} Apart of merged parts in time */
 /** @typedef {ReturnType<typeof observe> & {problems?: string[]}} Observed `problems`: of the bookkeeping */
 
 /** @param {ShardEnd[]} ends of one run @param {Late} late @param {MachineEnd} machine @returns {Watched} */
@@ -50,7 +50,7 @@ export function mergeCounted(parts) {
   };
 }
 
-/** @param {MachineEnd[]} machines one, or one of each part; a figure is null where it is not known of one of them */
+/** @param {MachineEnd[]} machines one, or one of each part; null: not known of one of them */
 export function machineOf(machines) {
   const sum = (/** @type {number[]} */ ...cores) => total(cores);
   const coresOf = (/** @type {MachineEnd} */ { wallMs, processCpuMs }) =>
@@ -63,13 +63,13 @@ export function machineOf(machines) {
   };
 }
 
-/** @template T @param {(...values: number[]) => number} join @param {T[]} parts @param {(part: T) => number | null} of */
+/** @template T @param {typeof Math.max} join @param {T[]} parts @param {(part: T) => number | null} of */
 function ifKnown(join, parts, of) {
   const values = parts.map(of);
   return values.length === 0 || values.includes(null) ? null : join(...values.map(Number));
 }
 
-/** @param {Record<string, number>} outcomes @returns {number} requests that failed at limits of this machine */
+/** @param {Record<string, number>} outcomes @returns {number} failures at limits of this machine */
 export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port: noPort = 0 }) {
   return noFile + noPort;
 }
@@ -143,7 +143,7 @@ function spread(histogram) {
   return { count, min: count === 0 ? null : valueAtRank(histogram, 1), ...figures(histogram) };
 }
 
-/** @param {string} url @returns {boolean} it names this machine: by a loopback address, one of its own, or its name */
+/** @param {string} url @returns {boolean} it names this machine: by its name or an address */
 export function isThisMachine(url) {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (host === 'localhost' || host.endsWith('.localhost') || host === hostname().toLowerCase()) return true;

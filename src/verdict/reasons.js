@@ -1,7 +1,7 @@
 /**
- * Every reason against a measurement, and every remark on one, by its code (docs/verdicts.md has their meanings). Invalid
- * means that the load that was asked for was not offered, or that the books do not balance; all else is a remark. A
- * figure's error bar already contains the effect that a remark names.
+ * Every reason against a measurement, and every remark on one, by its code (docs/verdicts.md has their
+ * meanings). Invalid means that the load that was asked for was not offered, or that the books do not
+ * balance; all else is a remark. A figure's error bar already contains the effect that a remark names.
  */
 import { formatCount, formatDuration, formatLatency, formatRate } from '../common/units.js';
 import { percentileBar } from './bars.js';
@@ -10,18 +10,18 @@ import { failedAtLimits } from './observed.js';
 /** @import { Measurement } from './measurement-schema.js' */
 /** @import { Observed } from './observed.js' */
 
-/** @typedef {Omit<Measurement['reasons'][number], 'code'> & {remedy: string}} Reason without `grade` a remark */
+/** @typedef {Omit<Measurement['reasons'][number], 'code'> & {remedy: string}} Reason */
 /** @typedef {(observed: Observed) => Reason | null} Find null: it does not apply */
 
-/** Share of planned requests that the tool dropped or left, or that failed at a limit of its machine: another load. */
+/** Share of planned requests that the tool did not send, or that failed at a limit of its machine. */
 const NOT_OFFERED = 0.01;
-/** Share of requests sent in another second, or another tenth of one, than they were due: another rate, another burstiness. */
+/** Share of requests sent in another second, or another tenth of one, than they were due. */
 const [OTHER_SECOND, OTHER_TENTH] = [0.05, 0.25];
 /** A p99 of which this share and this time may be the tool's own gets a remark. */
 const [LATE_SHARE, LATE_MS] = [0.1, 1];
-/** A machine has nothing to spare if it is idle for less, and some thread waits for a core for at least this share of time. */
+/** A machine is full if it is idle for less, and some thread waits for a core for this share of time. */
 const [IDLE, PRESSURE] = [0.05, 0.5];
-/** A backlog grows when each quarter's minimum exceeds that of the quarter before by this factor, and not just by a few. */
+/** A backlog grows when each quarter's minimum exceeds the last one's by this factor, and by a few. */
 const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
 /** Share of requests that opened a connection first, from which on the p99 holds some. */
 const DIALLED = 0.01;

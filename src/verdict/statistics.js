@@ -1,12 +1,12 @@
-/** The statistics behind error bars and verdicts. Pure functions; every bound is one-sided at 95 % confidence. */
+/** Statistics behind error bars and verdicts: pure functions; bounds are one-sided at 95 % confidence. */
 const CONFIDENCE = 0.95;
 
 /** 95 % quantile of the standard normal distribution. */
 const NORMAL_95 = 1.6448536269514722;
 
 /**
- * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the smallest k with
- * P(Bin(n, q) <= k - 1) >= 0.95.
+ * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the
+ * smallest k with P(Bin(n, q) <= k - 1) >= 0.95.
  * @param {number} n samples @param {number} q quantile, 0..1
  * @returns {number | null} rank from 1, or null when n is too small for any
  */
@@ -20,20 +20,20 @@ export function upperRank(n, q) {
   return rank;
 }
 
-/** The same for a lower bound: the largest k with P(Bin(n, q) >= k) >= 0.95. @param {number} n @param {number} q */
+/** For a lower bound: the largest k with P(Bin(n, q) >= k) >= 0.95. @param {number} n @param {number} q */
 export function lowerRank(n, q) {
   const mirrored = upperRank(n, 1 - q);
   return mirrored === null ? null : n + 1 - mirrored;
 }
 
-/** Samples without an exceedance that prove that at most `share` exceed: ln(0.05) / ln(1 - share). @param {number} share */
+/** Samples without a miss that prove a share of misses: ln(0.05) / ln(1 - share). @param {number} share */
 export function samplesToProve(share) {
   return Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
 }
 
 /**
- * About how many samples would prove that at most a share a of them misses, if misses / n stays as it is: without misses
- * ln(0.05) / ln(1 - a), else the normal approximation z^2 a (1 - a) / (a - misses / n)^2.
+ * About how many samples would prove that at most a share a of them misses, if misses / n stays as it is:
+ * without misses ln(0.05) / ln(1 - a), else the normal approximation z^2 a (1 - a) / (a - misses / n)^2.
  * @param {number} misses @param {number} n @param {number} allowed a
  * @returns {number | null} null where misses / n is at the limit itself, and no number is enough
  */
@@ -66,12 +66,12 @@ export function proportionUpperBound(x, n) {
   return bisect(x / n, 1, (p) => binomialCdf(x, n, p) <= 1 - CONFIDENCE);
 }
 
-/** Clopper-Pearson lower bound of a proportion. @param {number} x events @param {number} n trials, at least 1 */
+/** Clopper-Pearson lower bound of a proportion. @param {number} x events @param {number} n trials */
 export function proportionLowerBound(x, n) {
   return 1 - proportionUpperBound(n - x, n);
 }
 
-/** Of the mean of a Poisson count: chi-squared quantiles by Wilson and Hilferty. @param {number} count need not be whole */
+/** Of a Poisson mean: chi-squared quantiles by Wilson and Hilferty. @param {number} count may be a fraction */
 export function poissonBounds(count) {
   const at = (/** @type {number} */ n, /** @type {number} */ z) =>
     n <= 0 ? 0 : n * Math.max(0, 1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3;
@@ -93,7 +93,7 @@ export function studentT95(df) {
   return z + g1 / df + g2 / df ** 2 + g3 / df ** 3 + g4 / df ** 4;
 }
 
-/** @param {number} low @param {number} high @param {(x: number) => boolean} holds monotone; true at `high` @returns the least x */
+/** @param {number} low @param {number} high @param {(x: number) => boolean} holds monotone */
 function bisect(low, high, holds) {
   let [from, to] = [low, high];
   while (to - from > from * 1e-13) {
@@ -105,7 +105,7 @@ function bisect(low, high, holds) {
   return to;
 }
 
-/** Mean, NaN without values, and unbiased variance, 0 of fewer than two (Welford). @param {ArrayLike<number>} values */
+/** Mean, NaN without values, and unbiased variance or 0 (Welford). @param {ArrayLike<number>} values */
 export function meanAndVariance(values) {
   const count = values.length;
   let mean = 0;
@@ -119,7 +119,8 @@ export function meanAndVariance(values) {
 }
 
 /**
- * The smallest whole number in low..high for which a monotone predicate holds; `high` when none before it does.
+ * The smallest whole number in low..high for which a monotone predicate holds; `high` when none before it
+ * does.
  * @param {number} low @param {number} high @param {(k: number) => boolean} holds
  */
 export function firstTrue(low, high, holds) {
@@ -154,7 +155,8 @@ for (let n = 1, logFactorial = 0; n <= 15; n += 1) {
 }
 
 /**
- * P(Bin(n, p) <= k). Sums outwards from k with a running ratio: positive terms, about 10 standard deviations of them.
+ * P(Bin(n, p) <= k). Sums outwards from k with a running ratio: positive terms, about 10 standard deviations
+ * of them.
  * @param {number} k @param {number} n trials @param {number} p success probability, 0..1
  */
 export function binomialCdf(k, n, p) {
@@ -186,7 +188,7 @@ function binomialPmf(k, n, p) {
   return Math.exp(corrections - deviances) * Math.sqrt(n / (2 * Math.PI * k * (n - k)));
 }
 
-/** x ln(x / m) + m - x, without cancellation where x is near m (Loader's bd0). @param {number} x @param {number} m */
+/** x ln(x / m) + m - x, without cancellation near m (Loader's bd0). @param {number} x @param {number} m */
 function deviance(x, m) {
   const difference = x - m;
   if (Math.abs(difference) >= 0.1 * (x + m)) return x * Math.log(x / m) - difference;

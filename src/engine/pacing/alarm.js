@@ -1,9 +1,10 @@
 /**
- * Calls the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early. So the last stretch of an
- * exact wait is slept through outside of the event loop where no response is awaited, and else spun on `setImmediate`,
- * which lets sockets be served. A thread that spins for a millisecond uses up its turn: on a machine whose cores are all
- * busy, another thread runs when the request is due, or when its response comes. Beside a pacing thread, which calls
- * `check` when an arrival is due, an alarm neither sleeps nor spins.
+ * Calls the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early. So the last
+ * stretch of an exact wait is slept through outside of the event loop where no response is awaited, and else
+ * spun on `setImmediate`, which lets sockets be served. A thread that spins for a millisecond uses up its
+ * turn: on a machine whose cores are all busy, another thread runs when the request is due, or when its
+ * response comes. Beside a pacing thread, which calls `check` when an arrival is due, an alarm neither sleeps
+ * nor spins.
  */
 import { LONGEST_TIMER_MS } from '../clock.js';
 
@@ -12,7 +13,8 @@ import { LONGEST_TIMER_MS } from '../clock.js';
 
 /**
  * @typedef {object} Pacing
- * @property {boolean} byThread a thread of its own sleeps until the time and wakes the sender; else a timer does
+ * @property {boolean} byThread a thread of its own sleeps until the time and wakes the sender; else a timer
+ *   does
  * @property {'never' | 'last stretch' | 'always'} spins
  */
 
@@ -20,23 +22,24 @@ import { LONGEST_TIMER_MS } from '../clock.js';
 const THREAD_BELOW_GAP_MS = 10;
 /** From here on an exact wait spins: a timer's own uncertainty. */
 const SPIN_FROM_MS = 1.6;
-/** A turn of the loop that took longer was no empty one: this thread was not scheduled, or collected garbage. */
+/** A longer turn of the loop was not empty: this thread was not scheduled, or collected garbage. */
 const LONGEST_EMPTY_TURN_MS = 0.05;
 /** A sleep ends this long before the time: the kernel wakes a sleeper late. The rest is spun. */
 const WAKE_EARLY_MS = 0.3;
-/** The clocks of two threads may differ by this: called so early by the pacing thread, the alarm checks again at once. */
+/** Clocks of two threads may differ by this: called so early, the alarm checks again at once. */
 const CLOCKS_APART_MS = 0.05;
 /** Beside a pacing thread longer waits have a timer too: not every wait is for an arrival. */
 const TIMER_FROM_MS = 2;
 
 /**
- * While no response is awaited the event loop has no work, and a turn of it makes garbage: for this long at a time, only
- * the clock is watched. (A stop, or a connection that its server closes, is noticed that much later.)
+ * While no response is awaited the event loop has no work, and a turn of it makes garbage: for this long at a
+ * time, only the clock is watched. (A stop, or a connection that its server closes, is noticed that much
+ * later.)
  */
 const SPIN_AT_ONCE_MS = 0.05;
 /** A clock that stands still, as in tests, is not watched for ever. */
 const MAX_READINGS = 500;
-/** Loads of a number between two readings, which may make garbage: some 5 us, and for the last stretch half of one. */
+/** Loads of a number between two readings, which may make garbage: 5 us, and 0.5 us near the end. */
 const PAUSE_LOADS = 1000;
 const LAST_PAUSE_LOADS = 50;
 const LAST_PAUSES_MS = 0.03;
@@ -142,8 +145,9 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
 }
 
 /**
- * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and narrow ones to
- * a thread that sleeps. Where every core has a sender, none spins: the target may need the rest.
+ * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and
+ * narrow ones to a thread that sleeps. Where every core has a sender, none spins: the target may need the
+ * rest.
  * @param {Pick<LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
  * @param {number} shards of the whole plan @param {number} cores of the machine
  * @param {number} [threads] shards that run here; the others are on other machines (`--shard`)

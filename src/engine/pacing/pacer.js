@@ -1,6 +1,6 @@
 /**
- * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. Never awaits
- * a response. A backlog is no list but the distance between the next index and the clock.
+ * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. Never
+ * awaits a response. A backlog is no list but the distance between the next index and the clock.
  */
 import { scheduleOf } from '../../plan/due.js';
 import { share } from '../../plan/shard-part.js';
@@ -12,7 +12,7 @@ import { createInFlight } from '../../plan/stages.js';
 /** @import { Slots } from '../slots.js' */
 /** @import { CreateAlarm } from './alarm.js' */
 
-/** @typedef {ReturnType<typeof arrivalsOf>} Arrivals of one shard: the indexes i with i mod shards = shard, in order */
+/** @typedef {ReturnType<typeof arrivalsOf>} Arrivals i mod shards = shard */
 
 /** Interval of checks whether a stage now allows more requests in flight. */
 const CHECK_STAGE_MS = 20;
@@ -41,7 +41,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     onEnd();
   }
 
-  /** A request that fails at once frees its slot from within `fire`: the current loop goes on with that slot. */
+  /** A request that fails at once frees its slot from within `fire`: this loop goes on with it. */
   function tick() {
     if (ended || ticking) return;
     ticking = true;
@@ -129,12 +129,8 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
 export function countDue(schedule, next, shards, now) {
   const left = Math.max(0, Math.ceil((schedule.count - next) / shards));
   const isDue = (/** @type {number} */ nth) => schedule.dueMs(next + nth * shards) <= now;
-  let low = 0;
-  let high = 0;
-  while (high < left && isDue(high)) {
-    low = high + 1;
-    high = 2 * high + 1;
-  }
+  let [low, high] = [0, 0];
+  while (high < left && isDue(high)) [low, high] = [high + 1, 2 * high + 1];
   high = Math.min(high, left);
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
@@ -153,7 +149,7 @@ export function arrivalsOf(load, shard, shards) {
     shards,
     /** null: closed loop */
     schedule,
-    /** Nothing is sent from then on: a closed loop's measured part ends, or an open loop's time for working off a backlog. */
+    /** End of a closed loop's measured part, or of an open loop's time for working off a backlog. */
     stopAtMs: schedule === null ? closedEnd : schedule.endMs + load.timeoutMs,
     warmupMs: load.warmupMs,
     /** Closed loop: measured requests of this shard at most. */

@@ -1,4 +1,4 @@
-/** The sender's end of the pacing thread, which wakes it for every arrival: the sender's own thread need not spin. */
+/** The sender's end of the pacing thread, which wakes it for every arrival, so it need not spin. */
 import { startThread } from '../thread.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */

@@ -1,7 +1,7 @@
 /**
- * Thread entry: knows the schedule of one shard and wakes its sender for every arrival. It sleeps in `Atomics.wait`,
- * which unlike a timer keeps fractions of a millisecond, so the sender's thread can sleep too. At most one message is
- * under way: a late sender finds everything that is due when it comes.
+ * Thread entry: knows the schedule of one shard and wakes its sender for every arrival. It sleeps in
+ * `Atomics.wait`, which unlike a timer keeps fractions of a millisecond, so the sender's thread can sleep
+ * too. At most one message is under way: a late sender finds everything that is due when it comes.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSchedule } from '../../plan/schedule.js';
@@ -59,5 +59,5 @@ Atomics.wait(flags, STARTED, 0);
 const gapMs = (1000 * shards) / Number(load.ratePerSecond);
 const spinMs = spins && gapMs >= SPIN_GAP_MS ? SPIN_MS : 0;
 pace(schedule, shard, shards, createClock(new BigInt64Array(control)[ORIGIN]), flags, spinMs);
-// A thread takes a millisecond or two to end, which the sender may need for the last arrival: it waits to be stopped.
+// Waits to be stopped: ending takes a millisecond or two, which the sender may need for the last arrival.
 Atomics.wait(never, 0, 0);

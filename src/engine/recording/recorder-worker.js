@@ -1,6 +1,7 @@
 /**
- * Thread entry: takes samples from the ring of one sender, judges and records them. Messages out: `ready`, `second`,
- * `end`. Every two seconds it reports to the live thread, if there is one, on a port of its own, past the sender.
+ * Thread entry: takes samples from the ring of one sender, judges and records them. Messages out: `ready`,
+ * `second`, `end`. Every two seconds it reports to the live thread, if there is one, on a port of its own,
+ * past the sender.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadMix } from '../../operations/mix.js';
@@ -15,8 +16,9 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
 /** @import { SecondRow } from './seconds.js' */
 
 /**
- * Parts of the warm-up, each with a recorder and classifiers of its own: V8 throws away code that it compiled for one
- * closure alone when another comes (see ../warm-up.js), and a classifier may remember its last verdict.
+ * Parts of the warm-up, each with a recorder and classifiers of its own: V8 throws away code that it compiled
+ * for one closure alone when another comes (see ../warm-up.js), and a classifier may remember its last
+ * verdict.
  */
 const PARTS = 40;
 const SAMPLES = 150;

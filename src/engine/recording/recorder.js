@@ -1,12 +1,12 @@
 /**
- * Sample -> histograms and counters: a Tally. Knows nothing of Vault: the operation's `classify` judges a response.
- * Runs on a thread of its own, beside the sender (recorder-worker.js).
+ * Sample -> histograms and counters: a Tally. Knows nothing of Vault: the operation's `classify` judges a
+ * response. Runs on a thread of its own, beside the sender (recorder-worker.js).
  */
 import { encodeHistogram, recordMs } from '../../common/histogram.js';
 import { createStageFinder, spansOf } from '../../plan/stages.js';
 import { createSecond } from './seconds.js';
 import { createSpans, spanLength } from './spans.js';
-import { countVerification, createTally, increment, outcomeOf, packTally, secondOf } from './tally.js';
+import { countVerification, createTally, increment, outcomeOf, packTally } from './tally.js';
 /** @import { Classify, Verdict } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { openReader, Sample, Tail } from './ring.js' */
@@ -93,7 +93,7 @@ export function createRecorder(context) {
     return isOwn ? { ...row, histogram: encodeHistogram(current.response) } : row;
   }
 
-  /** In no figure, but judged: what the request created is kept. @param {CellTally} cell @param {Sample} sample */
+  /** Judged, so that what it created is kept. @param {CellTally} cell @param {Sample} sample */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
     cell.warmup++;
@@ -131,8 +131,8 @@ export function createRecorder(context) {
       const doneMs = done - warmupMs;
       closeSecondsBefore(doneMs);
       current.add(verdict, done - intended, sent - intended);
-      increment(cell.perSecond.sent, secondOf(sent - warmupMs));
-      increment(verdict.success ? cell.perSecond.succeeded : cell.perSecond.failed, secondOf(doneMs));
+      increment(cell.perSecond.sent, sent - warmupMs);
+      increment(verdict.success ? cell.perSecond.succeeded : cell.perSecond.failed, doneMs);
       if (!verdict.success) return;
       cell.lastSuccessMs = Math.max(cell.lastSuccessMs, doneMs);
       if (doneMs < halves[stage]) {
@@ -144,11 +144,11 @@ export function createRecorder(context) {
     advance(ms) {
       closeSecondsBefore(ms - warmupMs);
     },
-    /** @param {number} cell place in the tally's list @param {number} count dropped arrivals of the measured part */
+    /** @param {number} cell place in the tally's list @param {number} count of the measured part */
     addDropped(cell, count) {
       cells[cell].dropped += count;
     },
-    /** To be posted at once. @returns {Pick<Report, 'tally' | 'open'>} agrees with the rows of all seconds and the open one */
+    /** To be posted at once. @returns {Pick<Report, 'tally' | 'open'>} up to now */
     soFar: () => ({ tally: packTally(tally), open: openRow() }),
     /** Hands out the last second, full or not. @returns {PackedTally} */
     finish() {
@@ -171,7 +171,7 @@ function displacedIn(stretchMs, { intended, sent, lag, carried }) {
   return sent - lateMs - intended < stretchMs ? Math.min(1, lateMs / stretchMs) : 0;
 }
 
-/** Samples to take at once, about: where this thread and the sender's share a core, the sender waits for so many. */
+/** Samples to take at once, about: a sender on the same core waits for so many. */
 const AT_ONCE = 20;
 const [SHORTEST_SLEEP_MS, LONGEST_SLEEP_MS] = [1, 20];
 /** Intervals of reports, in time of the run: no clock is read. */
@@ -183,8 +183,8 @@ export const FIRST_REPORT_MS = 1000;
  * @param {object} context @param {ReturnType<typeof openReader>} context.reader
  * @param {ReturnType<typeof createRecorder>} context.recorder
  * @param {() => void} context.onTaken after each lot of samples
- * @param {((watermarkMs: number) => void) | null} [context.onReport] it is time for a report: all samples done before
- *   `watermarkMs`, since time zero, are recorded. null: no reports
+ * @param {((watermarkMs: number) => void) | null} [context.onReport] it is time for a report: all samples
+ *   done before `watermarkMs`, since time zero, are recorded. null: no reports
  * @returns {Tail} once everything that the sender wrote is recorded
  */
 export function recordAll({ reader, recorder, onTaken, onReport = null }) {

@@ -1,6 +1,7 @@
 /**
- * The outcome of one request, and its way from the sending thread to the recorder's: a ring in shared memory, so that a
- * sample costs the sender a few stores and one copy of the response, and no allocation. One writer, one reader.
+ * The outcome of one request, and its way from the sending thread to the recorder's: a ring in shared memory,
+ * so that a sample costs the sender a few stores and one copy of the response, and no allocation. One writer,
+ * one reader.
  */
 import { TRANSPORT_CODES } from '../../http/failures.js';
 
@@ -12,7 +13,8 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} sent on the wire; where it never got there, when a connection took it
  * @property {number} done last byte of the response, or when the tool gave up
  * @property {number} lag how late the tool itself sent it; waiting for a free connection left out
- * @property {number} carried part of its wait for a connection that earlier requests, sent or read late, caused
+ * @property {number} carried part of its wait for a connection that earlier requests, sent or read late,
+ *   caused
  * @property {number} late how long the response waited until the tool read it, at most
  * @property {string | null} failure outcome, where there was no whole response; null: there is one
  * @property {number} status HTTP status, 0 without a response
@@ -74,7 +76,7 @@ function openMemory(memory) {
 /** @param {RingMemory} memory */
 export function openWriter(memory) {
   const { control, tail, numbers, samples, bytes } = openMemory(memory);
-  /** Without their bodies: samples that found the ring full. Those before `spilledFrom` are in it now. @type {Sample[]} */
+  /** Samples that found the ring full, without bodies; those before `spilledFrom` are in it now. @type {Sample[]} */
   let spilled = [];
   let spilledFrom = 0;
   let written = 0;
@@ -84,7 +86,7 @@ export function openWriter(memory) {
 
   const unread = () => (written - Atomics.load(control, TAKEN)) | 0;
 
-  /** At `last.at`. @param {Uint8Array} body @returns {number} its length, SAME_BODY, or NO_BODY where there is no room */
+  /** At `last.at`. @param {Uint8Array} body @returns {number} length, SAME_BODY, or NO_BODY: there is no room */
   function store(body) {
     const { length } = body;
     if (length === last.length && bytes.compare(body, 0, length, last.at, last.at + length) === 0) {

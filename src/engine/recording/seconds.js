@@ -1,4 +1,4 @@
-/** The seconds of a run: the recorder of each shard hands in a row, and a second is merged once it has all of them. */
+/** The seconds of a run: each recorder hands in a row, and a second is merged once it has all rows. */
 import {
   createHistogram,
   encodeHistogram,
@@ -13,7 +13,7 @@ import { addUp } from './tally.js';
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
-/** @typedef {ReturnType<ReturnType<typeof createSecond>['row']>} SecondRow one second of the measured part: requests done in it */
+/** @typedef {ReturnType<ReturnType<typeof createSecond>['row']>} SecondRow of one shard */
 /** @typedef {SecondRow} Second of all shards */
 /**
  * @typedef {object} Figures ms; null in a second in which no request was done
@@ -23,7 +23,8 @@ import { addUp } from './tally.js';
  * @property {number | null} max
  * @property {number | null} lag99 p99 of the send lags
  * @property {number | null} lagMax
- * @property {string | null} histogram encoded: the response times of this second and, in a long run, those before it
+ * @property {string | null} histogram encoded: the response times of this second and, in a long run, those
+ *   before it
  * @property {number} histogramSeconds that it covers, this one included (see spans.js)
  * @property {string | null} lag encoded: the send lags, where other shards' have to be added to them
  */
@@ -33,8 +34,8 @@ const NO_TIMES = Object.freeze({ p50: null, p90: null, p99: null, max: null, lag
 const NO_FIGURES = Object.freeze({ ...NO_TIMES, histogram: null, histogramSeconds: 1, lag: null });
 
 /**
- * Of a run. A part of a plan keeps a histogram of each second for `merge`; a single thread's recorder has joined
- * them already.
+ * Of a run. A part of a plan keeps a histogram of each second for `merge`; a single thread's recorder has
+ * joined them already.
  * @param {Pick<LoadPlan, 'threads' | 'shard'>} load
  */
 export function createRunSeconds({ threads, shard }) {
@@ -43,7 +44,8 @@ export function createRunSeconds({ threads, shard }) {
 
 /**
  * @param {number} shards that hand in rows
- * @param {{joins?: boolean}} [options] `joins`: in a long run, several seconds share a histogram (see spans.js)
+ * @param {{joins?: boolean}} [options] `joins`: in a long run, several seconds share a histogram (see
+ *   spans.js)
  */
 export function createSeconds(shards, { joins = false } = {}) {
   const spans = joins ? createSpans() : null;
@@ -75,7 +77,7 @@ export function createSeconds(shards, { joins = false } = {}) {
       open[row.second].push(row);
       while (open[rows.length]?.length === shards) closeNext();
     },
-    /** @param {SecondRow[]} [unfinished] rows of single shards' current seconds @returns {Second[]} closes none */
+    /** @param {SecondRow[]} [unfinished] current seconds of single shards @returns {Second[]} closes none */
     soFar(unfinished = []) {
       const end = Math.max(open.length, ...unfinished.map(({ second }) => second + 1));
       const all = [...rows];
@@ -123,7 +125,8 @@ export function createSecond(second) {
 
 /**
  * @param {Histogram} response not empty @param {Histogram} lag @param {boolean} isKept with the histograms
- * @param {{max: number, lagMax: number}} [exact] where the histograms have been encoded, and only have the bucket
+ * @param {{max: number, lagMax: number}} [exact] where the histograms have been encoded, and only have the
+ *   bucket
  * @returns {Figures}
  */
 function figuresOf(response, lag, isKept, exact) {
@@ -143,7 +146,7 @@ function figuresOf(response, lag, isKept, exact) {
   };
 }
 
-/** @param {number} second @param {SecondRow[]} rows this second of every shard that has one @returns {Second} */
+/** @param {number} second @param {SecondRow[]} rows of the shards that have it @returns {Second} */
 function mergeSeconds(second, rows) {
   /** @type {Pick<SecondRow, 'succeeded' | 'failed' | 'failures'>} */
   const none = { succeeded: 0, failed: 0, failures: {} };

@@ -1,6 +1,7 @@
 /**
- * Seconds that share a histogram, as one for each second would fill the memory of a long run, and its files: the first
- * hour has one per second, then ten seconds have one, and from the tenth hour on a minute has one. A day has 7,680.
+ * Seconds that share a histogram, as one for each second would fill the memory of a long run, and its files:
+ * the first hour has one per second, then ten seconds have one, and from the tenth hour on a minute has one.
+ * A day has 7,680.
  */
 import { encodeHistogram, sumHistograms } from '../../common/histogram.js';
 /** @import { Histogram } from 'hdr-histogram-js' */
@@ -11,7 +12,7 @@ const MEDIUM_SECONDS = 36_000;
 
 const NOTHING = Object.freeze({ histogram: null, histogramSeconds: 1 });
 
-/** @param {number} second from 0 @returns {number} the length of its span, in seconds; spans begin at multiples of it */
+/** @param {number} second from 0 @returns {number} seconds in its span, which begins at a multiple of it */
 export function spanLength(second) {
   if (second < FINE_SECONDS) return 1;
   return second < MEDIUM_SECONDS ? 10 : 60;
@@ -19,11 +20,11 @@ export function spanLength(second) {
 
 /** Gathers the histograms of seconds, which come in order. */
 export function createSpans() {
-  /** Of all seconds of the current span; null: no request was done in them. @type {Histogram | string | null} */
+  /** Of the current span; null: no request was done in it. @type {Histogram | string | null} */
   let sum = null;
   let seconds = 0;
 
-  /** @returns {{histogram: string | null, histogramSeconds: number}} encoded, and how many seconds up to now it covers */
+  /** @returns {{histogram: string | null, histogramSeconds: number}} encoded, and its length */
   function end() {
     const histogram = sum === null || typeof sum === 'string' ? sum : encodeHistogram(sum);
     const ended = histogram === null ? NOTHING : { histogram, histogramSeconds: seconds };

@@ -1,6 +1,6 @@
 /**
- * Counters and histograms of each operation in each stage: one shape from the recorder to the Result. Histograms
- * are packed on their way to another thread, and text in the file of a part.
+ * Counters and histograms of each operation in each stage: one shape from the recorder to the Result.
+ * Histograms are packed on their way to another thread, and text in the file of a part.
  */
 import { createHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
 import { sumArrays, total } from '../../common/sums.js';
@@ -15,8 +15,8 @@ import { sumArrays, total } from '../../common/sums.js';
  * @typedef {object} OutcomeTally
  * @property {boolean} success
  * @property {number} count
- * @property {Record<Series, H>} latency service and sendLag cover the requests that were sent; ownResponse and
- *   ownService have what the tool's own lateness may have added subtracted
+ * @property {Record<Series, H>} latency service and sendLag cover the requests that were sent; ownResponse
+ *   and ownService have what the tool's own lateness may have added subtracted
  */
 /**
  * @template [H=Histogram]
@@ -24,18 +24,20 @@ import { sumArrays, total } from '../../common/sums.js';
  * @property {string} name
  * @property {number} stage in which its requests were due; 0 where the plan has no stages
  * @property {Record<string, OutcomeTally<H>>} outcomes
- * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>, notes: string[]}} verification
+ * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>, notes:
+ *   string[]}} verification
  * @property {number} dropped
  * @property {number} neverSentDue were due, but still waiting when the run ended
  * @property {number} warmup sent before the measured part
  * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond
  * @property {number} lastSuccessMs when the last success was complete; 0 without
- * @property {{count: number, responseMs: number}} firstHalf successes done in the first half of the stage, and the
- *   sum of their response times
+ * @property {{count: number, responseMs: number}} firstHalf successes done in the first half of the stage,
+ *   and the sum of their response times
  * @property {number} successesAfter done after the stage was to end
  * @property {number} [planned] where the plan has several operations or stages: requests of this one
  * @property {number} [neverSent] of those, as the senders counted them
- * @property {{count: number, ms: number}} [pace] successes in the last stage, and its length: the rate at the end
+ * @property {{count: number, ms: number}} [pace] successes in the last stage, and its length: the rate at the
+ *   end
  */
 /**
  * @template [H=Histogram]
@@ -43,8 +45,8 @@ import { sumArrays, total } from '../../common/sums.js';
  * @property {CellTally<H>[]} operations all of the first stage, then all of the next
  * @property {H} lag how late the tool itself sent
  * @property {H} readLate how late it read responses, at most
- * @property {{second: number, tenth: number}} displaced expected number of measured requests that the late tool sent
- *   in another second, or another tenth of one, than they were due
+ * @property {{second: number, tenth: number}} displaced expected number of measured requests that the late
+ *   tool sent in another second, or another tenth of one, than they were due
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
@@ -89,13 +91,9 @@ export function countVerification(verification, verdict) {
   else verification.failures[verdict.outcome] = (verification.failures[verdict.outcome] ?? 0) + 1;
 }
 
-/** @param {number} ms */
-export function secondOf(ms) {
-  return Math.max(0, Math.floor(ms / 1000));
-}
-
-/** @param {number[]} counts @param {number} second */
-export function increment(counts, second) {
+/** @param {number[]} counts of each second @param {number} ms less than 0 counts as 0 */
+export function increment(counts, ms) {
+  const second = Math.max(0, Math.floor(ms / 1000));
   while (counts.length <= second) counts.push(0);
   counts[second]++;
 }
@@ -105,7 +103,7 @@ function latencyOf(make) {
   return /** @type {any} */ (Object.fromEntries(SERIES.map((series) => [series, make(series)])));
 }
 
-/** @param {Tally} tally @returns {Tally<PackedHistogram>} shares records with it, which go on changing: post it at once */
+/** @param {Tally} tally @returns {Tally<PackedHistogram>} post it at once: it shares records */
 export function packTally({ operations, lag, readLate, displaced }) {
   const packOutcome = (/** @type {OutcomeTally} */ outcome) => ({
     ...outcome,
@@ -136,8 +134,8 @@ export function mergeTallies(tallies) {
 }
 
 /**
- * Each operation over all stages. The last stage has the requests always in flight (see rateWindowMs): those before
- * it count as far as some of theirs came after the end of all.
+ * Each operation over all stages. The last stage has the requests always in flight (see rateWindowMs): those
+ * before it count as far as some of theirs came after the end of all.
  * @param {CellTally[]} cells all of the first stage, then all of the next
  * @param {readonly {startMs: number, endMs: number}[]} spans of the stages @returns {CellTally[]}
  */
@@ -212,8 +210,8 @@ function mergeCells(parts) {
 }
 
 /**
- * Adds numbers, arrays of numbers place by place, and records key by key, where a missing key adds nothing; lists
- * each text once. Of anything else the first value counts.
+ * Adds numbers, arrays of numbers place by place, and records key by key, where a missing key adds nothing;
+ * lists each text once. Of anything else the first value counts.
  * @template T @param {T[]} values of one shape, at least one @returns {T}
  */
 export function addUp(values) {

@@ -1,4 +1,4 @@
-/** The machine while the process sends: CPU time of the process's threads, idle time, and waits for a core. */
+/** The machine while the process sends: CPU time of its threads, idle time, and waits for a core. */
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { LONGEST_TIMER_MS } from '../clock.js';
@@ -44,7 +44,7 @@ export function between(from, to) {
     cores: to.cores.length,
     /** Of all cores; null: not known. */
     idleShare: all > 0 ? sum('idle') / all : null,
-    /** Share of time in which some thread on this machine was ready to run without a core; Linux with PSI only. */
+    /** Share of time in which some thread here was ready to run without a core; Linux with PSI only. */
     pressureShare: Number.isNaN(pressureMs) || wallMs <= 0 ? null : Math.min(1, pressureMs / wallMs),
   };
 }

@@ -1,21 +1,22 @@
 /**
- * A sender thread's observations of itself while it sends: how late it reads, how long it collected garbage, how busy it
- * was, and how long it stood in the kernel's run queue. Everything counts from the start of the measured part.
+ * A sender thread's observations of itself while it sends: how late it reads, how long it collected garbage,
+ * how busy it was, and how long it stood in the kernel's run queue. Everything counts from the start of the
+ * measured part.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { addUp } from '../recording/tally.js';
 /** @import { PerformanceEntry } from 'node:perf_hooks' */
 
-/** `beat` is called this often. One that comes later than a timer's granularity shows that the thread stood still. */
+/** Interval of `beat`. One later than a timer's granularity shows that the thread stood still. */
 export const BEAT_MS = 10;
 const TIMER_MS = 1;
-/** Reading the kernel's counter takes 3 us. In between, all time counts as awake, and the bound of a response grows by it. */
+/** Reading the kernel's counter takes 3 us. In between, all time counts as awake. */
 const SAMPLE_EVERY_MS = 0.4;
 
 /**
- * No counter shows the time from our time stamp to the wire, nor from the wire to the run queue: 10 to 50 us, compared
- * with a capture of the wire.
+ * No counter shows the time from our time stamp to the wire, nor from the wire to the run queue: 10 to 50 us,
+ * compared with a capture of the wire.
  */
 const UNSEEN_MS = 0.05;
 
@@ -24,7 +25,8 @@ const neverWoken = new Int32Array(new SharedArrayBuffer(4));
 /**
  * Linux counts for every thread how long it ran, and how long it waited for a core
  * (Documentation/scheduler/sched-stats.rst): the second of three numbers, in nanoseconds.
- * @returns {{readMs: () => number, close: () => void} | null} of the thread that opens it; null: not known here
+ * @returns {{readMs: () => number, close: () => void} | null} of the thread that opens it; null: not known
+ *   here
  */
 function openRunQueue() {
   try {
@@ -135,11 +137,11 @@ export function createWatch({
 }
 
 /**
- * How late each response is read, at most. It waits in its socket from its arrival until this thread has polled and come
- * to it. While the thread sleeps nothing waits: an arrival wakes it. So a response waited no longer than this thread was
- * awake, or ready to run without a core, since the turn of the event loop before the one in which it is read (what had
- * come before that was read then), or since its request was sent. Linux counts the time without a core; elsewhere, timers
- * that come late show it.
+ * How late each response is read, at most. It waits in its socket from its arrival until this thread has
+ * polled and come to it. While the thread sleeps nothing waits: an arrival wakes it. So a response waited no
+ * longer than this thread was awake, or ready to run without a core, since the turn of the event loop before
+ * the one in which it is read (what had come before that was read then), or since its request was sent. Linux
+ * counts the time without a core; elsewhere, timers that come late show it.
  * @param {object} sources @param {() => number} sources.now ms, monotonic
  * @param {() => number} sources.idleMs that the event loop of this thread has waited so far
  * @param {() => number} sources.queuedMs that this thread has been ready to run without a core so far
@@ -150,7 +152,7 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   let isTurn = false;
   /** The loop waits between turns only. */
   let turnIdleMs = sampled.idleMs;
-  /** Ends of the last two turns, in time awake: bytes from before the earlier one were read before this turn. */
+  /** Ends of the last two turns, in time awake: older bytes were read before this turn. */
   let endedMs = awakeMs(sampled.atMs);
   let endedBeforeMs = endedMs;
 
@@ -186,7 +188,7 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
       const queuedThenMs = Math.max(knownMs, sampled.queuedMs - (now() - beforeMs));
       return beforeMs - turnIdleMs + queuedThenMs;
     },
-    /** To be called when a response was read. @param {number} sentMs from `onSent` @returns {number} ms that it waited, at most */
+    /** Of a response just read. @param {number} sentMs from `onSent` @returns {number} ms, at most */
     lateMs(sentMs) {
       beginTurn();
       const unknownMs = turnIdleMs - sampled.idleMs;
@@ -235,7 +237,7 @@ export function watchBacklog(fromMs, toMs) {
     looks: 0,
     /** Of them, those that found a request waiting for a connection. */
     waitingLooks: 0,
-    /** Minimum number of requests due, but not answered, in each quarter of the time; null: there was no look. */
+    /** Minimum of requests due without a response in each quarter of the time; null: no look. */
     quarterMins: /** @type {(number | null)[]} */ (Array(QUARTERS).fill(null)),
     /** Requests waiting at the last look. */
     atEnd: 0,
