@@ -1,9 +1,7 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
-import { cpus } from 'node:os';
 import { interrupted, orInterrupted } from './common/stop.js';
 import { total } from './common/sums.js';
 import { describeWait, intervalEvent, leadMs, startTicking, untilConnecting } from './engine/interval.js';
-import { describeSpinning } from './engine/pacing/alarm.js';
 import { createRunSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
@@ -13,35 +11,39 @@ import { loadMix } from './operations/mix.js';
 import { conclude } from './result/conclude.js';
 import { startRenewal } from './vault/check-token.js';
 import { createVaultClient } from './vault/client.js';
+
 /** @import { IntervalEvent } from './engine/interval.js' */
 /** @import { Shard, ShardEnd } from './engine/shard.js' */
-/** @import { Tls } from './http/tls.js' */
 /** @import { PrepareContext } from './operations/index.js' */
-/** @import { Mix, MixFixture } from './operations/mix.js' */
+/** @import { Mix } from './operations/mix.js' */
+/** @import { LoadPlan } from './plan/load.js' */
 /** @import { Plan } from './plan/plan.js' */
 /** @import { Result } from './result/schema.js' */
 /** @import { MessagePort } from 'node:worker_threads' */
 
+/** @typedef {{type: 'notice' | 'warning', text: string}} Message */
+/** @typedef {{type: 'progress', label: string, done: number, total: number}} Progress */
+/** @typedef {StartEvent | IntervalEvent | Message | Progress | {type: 'result', result: Result}} RunEvent */
 /**
  * @typedef {object} StartEvent
  * @property {'start'} type
  * @property {Plan} plan
  * @property {{url: string, product: string | null, version: string | null}} target
- * @property {number | null} planned measured requests; null: as many as the target answers
- * @property {readonly number[] | null} [cells] of those, each operation's in each stage, where there are several
+ * @property {number | null} planned measured requests; null: as many as get a response
+ * @property {readonly number[] | null} [cells] of those, each operation's in each stage, where there are
+ *   several
  */
-/** @typedef {StartEvent | IntervalEvent | {type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number} | {type: 'result', result: Result}} RunEvent */
 /**
- * @typedef {object} TimeZero emitted just before sending begins
+ * @typedef {object} TimeZero
  * @property {Date} startedAt start of the measured part
  * @property {bigint} startedAtNs the same on the monotonic clock
  * @property {number | null} windowMs planned length of the measured part; null: the requests decide
  */
 /**
  * @typedef {object} LiveHook reports to another thread that take no time of the sending thread
- * @property {(count: number) => MessagePort[]} ports one for each recorder, which posts a Report
- *   on it every two seconds; none: no reports
- * @property {(zero: TimeZero) => void} begin
+ * @property {(count: number) => MessagePort[]} ports one for each recorder's Reports, every two seconds;
+ *   none: no reports
+ * @property {(zero: TimeZero) => void} begin called just before sending begins
  */
 /**
  * @typedef {object} RunOptions
@@ -51,20 +53,14 @@ import { createVaultClient } from './vault/client.js';
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
- * @property {Prepared} [prepared] by another plan that differs in its load alone; else the run prepares, and removes what that made, itself
+ * @property {Prepared} [prepared] for a plan that differs in its load alone; else the run prepares itself,
+ *   and cleans up
  */
-/**
- * @typedef {object} Prepared outlives a run, so that several may share it
- * @property {Plan['target']} target the plan's; of an embedded server, where that is
- * @property {MixFixture} fixture
- * @property {Tls} tls
- * @property {() => Promise<void>} close removes everything that preparing made
- */
+/** @typedef {Awaited<ReturnType<typeof prepareRun>>} Prepared outlives a run, so that several may share it */
+
 /**
  * Runs a plan to its end.
- * @param {Plan} planned
- * @param {RunOptions} [options]
- * @returns {Promise<Result>}
+ * @param {Plan} planned @param {RunOptions} [options] @returns {Promise<Result>}
  * @throws {PkiLoadError} when the run could not begin; a refused request is an outcome, not an error
  */
 export async function run(planned, options = {}) {
@@ -77,8 +73,6 @@ export async function run(planned, options = {}) {
   try {
     const mix = await loadMix(plan);
     const { threads, startAt } = plan.load;
-    const spinning = describeSpinning(plan.load, cpus().length);
-    if (spinning !== null) onEvent({ type: 'notice', text: spinning });
     const seconds = createRunSeconds(plan.load);
     const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
     const input = { plan, fixture, tls, measuredMs: window.windowMs };
@@ -95,7 +89,8 @@ export async function run(planned, options = {}) {
     throwIfStopped(stop);
     const target = { url: fixture.targetUrl, ...fixture.target };
     onEvent({ type: 'start', plan, target, planned: window.planned, cells: window.cells ?? null });
-    const sent = await send({ plan, windowMs: window.windowMs, shards, seconds, stop, onEvent }, options);
+    const parts = { windowMs: window.windowMs, shards, seconds };
+    const sent = await send(plan.load, parts, { ...options, signal: stop, onEvent });
     for (const event of describeKept(mix, sent.ends)) onEvent(event);
     seconds.closeAll();
     const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent });
@@ -108,23 +103,23 @@ export async function run(planned, options = {}) {
 }
 
 /**
- * Prepares a run: the embedded server, if the plan has one, and whatever the operations need. Close it.
- * @param {Plan} plan
- * @param {Pick<RunOptions, 'token' | 'signal' | 'onEvent'>} [options]
- * @returns {Promise<Prepared>}
+ * Starts the embedded server, if the plan has one, and makes everything that the operations need. `close`
+ * removes it.
+ * @param {Plan} plan @param {Pick<RunOptions, 'token' | 'signal' | 'onEvent'>} [options]
  * @throws {PkiLoadError} when the target refuses; nothing is left behind then
  */
 export async function prepareRun(plan, options = {}) {
   const { signal: stop = new AbortController().signal, onEvent = () => {} } = options;
-  const server = plan.dev ? await startDev(plan.target.mount) : null;
+  const { mount } = plan.target;
+  const server = plan.dev ? await (await import('./dev/spawn.js')).startDevServer({ mount }) : null;
   const token = server?.token ?? options.token ?? null;
   const target = server === null ? plan.target : { ...plan.target, url: server.url };
   const aimed = { ...plan, target };
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
-  const progress = (/** @type {string} */ label, /** @type {number} */ done, /** @type {number} */ all) =>
-    onEvent({ type: 'progress', label, done, total: all });
-  /** @type {(() => unknown)[]} the last first */
+  /** @type {PrepareContext['progress']} */
+  const progress = (label, done, all) => onEvent({ type: 'progress', label, done, total: all });
+  /** Run in reverse order. @type {(() => unknown)[]} */
   const endings = [() => server?.stop()];
   let closed = false;
   const close = async () => {
@@ -145,7 +140,7 @@ export async function prepareRun(plan, options = {}) {
     endings.push(() => client.close());
     let renewal = /** @type {{stop: () => void} | null} */ (null);
     const keepAlive = (/** @type {number} */ renewEveryMs) => {
-      // After a stop the preparation goes on for a while, unobserved: a renewal that it starts would never end.
+      // After a stop the preparation goes on for a while: nothing would end a renewal that it starts.
       if (stop.aborted) return;
       renewal?.stop();
       renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
@@ -161,12 +156,6 @@ export async function prepareRun(plan, options = {}) {
   }
 }
 
-/** @param {string} mount */
-async function startDev(mount) {
-  const { startDevServer } = await import('./dev/spawn.js');
-  return startDevServer({ mount });
-}
-
 /** @param {AbortSignal} stop */
 function throwIfStopped(stop) {
   if (stop.aborted) throw interrupted();
@@ -174,17 +163,12 @@ function throwIfStopped(stop) {
 
 /**
  * Time zero to the last response.
- * @param {object} parts
- * @param {Plan} parts.plan
- * @param {number | null} parts.windowMs planned length of the measured part
- * @param {Shard[]} parts.shards
- * @param {ReturnType<typeof createRunSeconds>} parts.seconds
- * @param {AbortSignal} parts.stop
- * @param {(event: RunEvent) => void} parts.onEvent
- * @param {Pick<RunOptions, 'cutOff' | 'live'>} options
+ * @param {Pick<LoadPlan, 'warmupMs' | 'startAt'>} load
+ * @param {Pick<Parameters<typeof intervalEvent>[0], 'windowMs' | 'seconds'> & {shards: Shard[]}} parts
+ * @param {Required<Pick<RunOptions, 'signal' | 'onEvent'>> & Pick<RunOptions, 'cutOff' | 'live'>} options
  */
-async function send({ plan, windowMs, shards, seconds, stop, onEvent }, { cutOff, live }) {
-  const { warmupMs, startAt } = plan.load;
+async function send({ warmupMs, startAt }, { windowMs, shards, seconds }, options) {
+  const { signal: stop, onEvent, cutOff, live } = options;
   const lead = leadMs(startAt);
   const originNs = process.hrtime.bigint() + BigInt(Math.round(lead * 1e6));
   const startedAt = new Date(Date.now() + lead + warmupMs);
@@ -222,9 +206,8 @@ async function send({ plan, windowMs, shards, seconds, stop, onEvent }, { cutOff
 }
 
 /**
- * @param {Mix} mix
- * @param {ShardEnd[]} ends
- * @returns {{type: 'notice' | 'warning', text: string}[]} one for each operation that kept something; a warning where not all was
+ * @param {Mix} mix @param {ShardEnd[]} ends
+ * @returns {Message[]} one for each operation that kept something; a warning where it could not keep all
  */
 function describeKept(mix, ends) {
   return mix.members.flatMap((_, member) => {

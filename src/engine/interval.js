@@ -1,40 +1,24 @@
-/** The time of a run: when time zero is (as soon as possible, or at `--start-at`), and its event once a second. */
+/** The time of a run: time zero (as soon as possible, or at `--start-at`), and its event each second. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
 import { total } from '../common/sums.js';
 import { formatDuration } from '../common/units.js';
 
+/** @import { createSeconds } from './recording/seconds.js' */
 /** @import { Shard } from './shard.js' */
 
-/**
- * @typedef {object} IntervalEvent once a second
- * @property {'interval'} type
- * @property {number} elapsedMs of the whole run, warm-up included
- * @property {number | null} totalMs planned, warm-up included; null: the requests decide
- * @property {number} sent
- * @property {number} succeeded
- * @property {number} failed
- * @property {number} inFlight
- * @property {number} waiting after an interruption: the number at that moment, as none has begun to wait since
- * @property {number} ratePerSecond successes in the last second
- * @property {number | null} p99Ms response time in the last second
- * @property {Record<string, number>} errors by outcome
- * @property {'warmup' | 'measuring' | 'draining'} phase draining: nothing more is sent, by plan or after an interruption
- */
-/** @typedef {ReturnType<typeof import('./recording/seconds.js').createSeconds>} Seconds */
+/** @typedef {ReturnType<typeof intervalEvent>} IntervalEvent once a second */
 
 /** Time between the agreement on time zero and time zero. */
 const LEAD_MS = 30;
-
-/** Connections are opened so long before: long enough for many, too short for a server to close an idle one. */
+/** Connections are opened this early: enough for many, too short for a server to close an idle one. */
 const OPEN_BEFORE_MS = 5000;
 
 const INTERVAL_MS = 1000;
-
 /** An event comes this long after its second is over, when the recorders have handed in their rows. */
 const AFTER_SECOND_MS = 250;
 
-/** @param {number} leadMs until time zero @param {() => void} tick once a second @returns {() => void} stops it */
+/** @param {number} leadMs until time zero @param {() => void} tick once a second @returns what stops it */
 export function startTicking(leadMs, tick) {
   let timer = setTimeout(() => {
     timer = setInterval(tick, INTERVAL_MS);
@@ -43,14 +27,13 @@ export function startTicking(leadMs, tick) {
 }
 
 /**
- * @param {object} run
- * @param {number} run.warmupMs
- * @param {number | null} run.windowMs planned length of the measured part
+ * @param {object} run @param {number} run.warmupMs
+ * @param {number | null} run.windowMs planned length of the measured part; null: the requests decide
  * @param {Pick<Shard, 'state'>[]} run.shards
- * @param {Pick<Seconds, 'rows' | 'sums' | 'errors'>} run.seconds
- * @param {number | null} run.waitingAtStop requests that waited when the run was interrupted; null: it was not
- * @param {number} elapsedMs
- * @returns {IntervalEvent}
+ * @param {Pick<ReturnType<typeof createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds
+ * @param {number | null} run.waitingAtStop requests that waited when the run was interrupted; null: it was
+ *   not
+ * @param {number} elapsedMs of the whole run, warm-up included
  */
 export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsedMs) {
   const states = shards.map((shard) => shard.state());
@@ -58,17 +41,25 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
   const totalMs = windowMs === null ? null : warmupMs + windowMs;
   const isOver = waitingAtStop !== null || elapsedMs >= (totalMs ?? Number.POSITIVE_INFINITY);
   return {
-    type: 'interval',
+    type: /** @type {const} */ ('interval'),
     elapsedMs,
+    /** Planned, warm-up included; null: the requests decide. */
     totalMs,
     sent: total(states.map(({ sent }) => sent)),
     ...seconds.sums,
     inFlight: total(states.map(({ inFlight }) => inFlight)),
+    /** After an interruption the number at that moment: no other request waits. */
     waiting: waitingAtStop ?? total(states.map(({ waiting }) => waiting)),
+    /** Successes in the last second. */
     ratePerSecond: last?.succeeded ?? 0,
+    /** Response time in the last second. */
     p99Ms: last?.p99 ?? null,
+    /** By outcome. */
     errors: { ...seconds.errors },
-    phase: isOver ? 'draining' : elapsedMs < warmupMs ? 'warmup' : 'measuring',
+    /** Draining: nothing more is sent, by plan or after an interruption. */
+    phase: /** @type {'warmup' | 'measuring' | 'draining'} */ (
+      isOver ? 'draining' : elapsedMs < warmupMs ? 'warmup' : 'measuring'
+    ),
   };
 }
 
@@ -78,15 +69,14 @@ export function describeWait(startAt, nowMs = Date.now()) {
   return ms > OPEN_BEFORE_MS ? `Waiting until ${startAt}, for ${formatDuration(ms)}.` : null;
 }
 
-/** Resolves when it is time to open connections. @param {string | null} startAt @param {AbortSignal} signal ends the wait early */
+/** Until connections should be opened. @param {string | null} startAt @param {AbortSignal} signal ends it */
 export async function untilConnecting(startAt, signal) {
   const ms = startAt === null ? 0 : Date.parse(startAt) - OPEN_BEFORE_MS - Date.now();
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
 }
 
 /**
- * @param {string | null} startAt
- * @param {number} [nowMs] since 1970
+ * @param {string | null} startAt @param {number} [nowMs] since 1970
  * @returns {number} ms from now to time zero
  * @throws {PkiLoadError} code `start_at_missed`
  */

@@ -1,46 +1,46 @@
-/** One shard's sending, from time zero to its last response: pacer, slots and recorder put together, and watched. */
+/** One shard's sending, from time zero to its last response: pacer, slots and recorder together, watched. */
 import { settledFrom } from '../plan/stages.js';
+import { createClock } from './clock.js';
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
-import { createSlots, startOf } from './slots.js';
+import { createSlots } from './slots.js';
 import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 
 /** @import { Connection, Request } from '../http/exchange.js' */
+/** @import { Kept } from '../operations/index.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Clock } from './clock.js' */
 /** @import { Pacing } from './pacing/alarm.js' */
 /** @import { Arrivals } from './pacing/pacer.js' */
 /** @import { PacingThread } from './pacing/pacing-thread.js' */
-/** @import { startRecorder } from './recording/recorder-thread.js' */
+/** @import { PackedTally } from './recording/recorder.js' */
+/** @import { openWriter, Tail } from './recording/ring.js' */
+
+/** @typedef {{tally: PackedTally, kept: (Kept | null)[]}} RecorderEnd `kept`: by each operation */
+/** @typedef {Omit<ReturnType<typeof openWriter>, 'end'>} Writer */
 
 /** Interval of watermarks and samples of the backlog. */
 const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
-
-/** A connection that was free for longer than this while arrivals were due shows that the sender was late. */
+/** A connection that was free for longer than this while arrivals were due: the sender was late. */
 const LATE_MS = 20;
-
-/** A drop that comes later than this is the tool's: the responses that would have freed connections may lie in their sockets. */
+/** A later drop is the tool's: unread responses that free connections may lie in their sockets. */
 const LATE_DROP_MS = 1;
-
-/** With more samples than this on their way the recorder is behind: further responses are counted but not checked. */
+/** With more samples in the ring the recorder is behind: further responses are counted but not checked. */
 const MAX_UNDER_WAY = 16_384;
 
 /**
- * @param {object} context
- * @param {LoadPlan} context.load
- * @param {Arrivals} context.arrivals
- * @param {Clock} context.clock
- * @param {Connection[]} context.connections
+ * @param {object} context @param {LoadPlan} context.load @param {Arrivals} context.arrivals
+ * @param {bigint} context.originNs time zero @param {Connection[]} context.connections
  * @param {(index: number) => Request} context.request
  * @param {(index: number) => number} context.memberOf which of the plan's operations
  * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the tally
- * @param {Pick<Awaited<ReturnType<typeof startRecorder>>, 'add' | 'advanceWatermark' | 'behind' | 'finish'>} context.recorder
- * @param {Pacing} context.pacing
- * @param {PacingThread | null} context.thread where it paces
+ * @param {Writer & {finish: (tail: Tail) => Promise<RecorderEnd>}} context.recorder
+ * @param {Pacing} context.pacing @param {PacingThread | null} context.thread where it paces
  */
 export function startSending(context) {
-  const { load, arrivals, clock, connections, request, memberOf, cells, recorder, pacing, thread } = context;
+  const { load, arrivals, originNs, connections, request, memberOf, cells, recorder, pacing, thread } =
+    context;
+  const clock = createClock(originNs);
   const { add, advanceWatermark, behind } = recorder;
   const { schedule, shards } = arrivals;
   const alarm = createAlarm(clock, pacing, () => pacer.tick(), {
@@ -57,14 +57,13 @@ export function startSending(context) {
   let droppedLate = 0;
   let forgone = { count: 0, carriedMs: 0 };
   let leftWhileFree = false;
-  let isOver = false;
   let stoppedMs = Number.POSITIVE_INFINITY;
-  /** @type {(end: ReturnType<typeof conclude>) => void} */
-  let settle = () => {};
-  /** @type {ReturnType<typeof conclude>} */
-  const ended = new Promise((resolve) => {
-    settle = resolve;
-  });
+  let finish = () => {};
+  const ended = /** @type {Promise<void>} */ (
+    new Promise((resolve) => {
+      finish = resolve;
+    })
+  ).then(conclude);
 
   const slots = createSlots({
     clock,
@@ -73,23 +72,12 @@ export function startSending(context) {
     timeoutMs: load.timeoutMs,
     restAfterFailedConnect: load.model === 'closed',
     reading: watch.reading,
-    onDone(slot, { done, late, failure, status, body }) {
-      if (slot.dialled && slot.intended >= load.warmupMs) dialled++;
-      const couldStart = Math.max(slot.intended, slot.freeSince);
-      add({
-        operation: memberOf(slot.index),
-        index: slot.index,
-        intended: slot.intended,
-        sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
-        done,
-        lag: startOf(slot) - couldStart,
-        carried: couldStart - slot.dueToStart,
-        late,
-        failure,
-        status,
-        // A refusal's body has the reason; a success can be counted without its body (see Classify).
-        body: body !== null && status < 300 && behind() > MAX_UNDER_WAY ? null : body,
-      });
+    onDone({ dialled: hasDialled }, sample) {
+      if (hasDialled && sample.intended >= load.warmupMs) dialled++;
+      sample.operation = memberOf(sample.index);
+      // A refusal's body has the reason; a success can be counted without its body (see Classify).
+      if (sample.body !== null && sample.status < 300 && behind() > MAX_UNDER_WAY) sample.body = null;
+      add(sample);
       sent++;
     },
     onFree() {
@@ -128,15 +116,10 @@ export function startSending(context) {
   ];
   if (watch.needsBeats) timers.push(setInterval(watch.beat, BEAT_MS));
 
-  function finish() {
-    if (isOver) return;
-    isOver = true;
-    settle(conclude());
-  }
   async function conclude() {
     const endedMs = clock();
     const { next } = pacer;
-    // Arrivals that became due after an interruption do not count as waiting.
+    // Without those that became due after an interruption.
     const waiting = schedule === null ? 0 : countDue(schedule, next, shards, stoppedMs);
     const seen = {
       /** When the last response was in, from time zero. */
@@ -149,11 +132,11 @@ export function startSending(context) {
       next,
       /** Arrivals dropped so long after they were due that the tool itself was late. */
       droppedLate,
-      /** Requests that were due and never sent, and would have been had the tool never been late, at most. */
+      /** Requests, at most, that were due and never sent because the tool was late. */
       forgone: Math.min(forgone.count, waiting),
       /** Requests of the measured part that had to open a connection first. */
       dialled,
-      /** It gave up on the rest of the plan although connections had been free for long. */
+      /** The rest of the plan was given up although connections had been free for long. */
       leftWhileFree,
       backlog: backlog.end(),
       watch: watch.end(),

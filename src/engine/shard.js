@@ -3,15 +3,15 @@
  * thread it runs in the main one, with more in shard-worker.js each; both are the same `Shard` to the caller.
  */
 import { cpus } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
 import { shardOfThread, share } from '../plan/shard-part.js';
 import { createStageFinder, spansOf } from '../plan/stages.js';
-import { createClock } from './clock.js';
 import { choosePacing } from './pacing/alarm.js';
 import { arrivalsOf } from './pacing/pacer.js';
 import { startPacingThread } from './pacing/pacing-thread.js';
-import { startRecorder } from './recording/recorder-thread.js';
+import { createRingMemory, openWriter } from './recording/ring.js';
 import { startSending } from './sending.js';
 import { startThread } from './thread.js';
 import { pacingWarmUp, warmUp } from './warm-up.js';
@@ -19,7 +19,9 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
 /** @import { Tls } from '../http/tls.js' */
 /** @import { Mix, MixFixture } from '../operations/mix.js' */
 /** @import { Plan } from '../plan/plan.js' */
+/** @import { RingMemory, Tail } from './recording/ring.js' */
 /** @import { SecondRow } from './recording/seconds.js' */
+/** @import { RecorderEnd } from './sending.js' */
 /** @import { MessagePort } from 'node:worker_threads' */
 
 /**
@@ -30,68 +32,53 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
  * @property {number | null} measuredMs planned length of the measured part
  * @property {number} shard k
  * @property {number} shards N: of the whole plan, on other machines too (see shard-part.js)
- * @property {MessagePort | null} livePort goes to the recorder, for its reports; null: no live view wants them
+ * @property {MessagePort | null} livePort for the recorder's reports, past the sender; null: there is no live
+ *   view
  */
-/**
- * @typedef {object} ShardState
- * @property {number} sent handed to a connection so far, warm-up included
- * @property {number} inFlight
- * @property {number} waiting due, but without a free connection
- */
+/** @typedef {Omit<ShardInput, 'tls'> & {ring: RingMemory}} RecorderInput */
 /** @typedef {Awaited<ReturnType<typeof startSending>['ended']>} ShardEnd */
-/**
- * @typedef {object} Shard
- * @property {() => Promise<string[]>} warm opens connections; returns why connections could not be opened
- * @property {(originNs: bigint) => Promise<ShardEnd>} start sends, from time zero to the last response; rejects when a thread fails
- * @property {() => void} stop sends nothing more, and waits for requests in flight
- * @property {() => void} cutOff ends requests in flight, too
- * @property {() => ShardState} state
- * @property {() => Promise<void>} close
- */
+/** @typedef {Awaited<ReturnType<typeof createShard>>} Shard */
 
 const OPEN_AT_ONCE = 32;
+const RETRY_MS = 5;
+/** `sent`: handed to a connection so far, warm-up included; `waiting`: due, without a free connection. */
+const NOTHING_SENT = Object.freeze({ sent: 0, inFlight: 0, waiting: 0 });
 
 /**
- * @param {Omit<ShardInput, 'shard' | 'shards' | 'livePort'>} input
- * @param {Mix} mix of the plan
+ * @param {Omit<ShardInput, 'shard' | 'shards' | 'livePort'>} input @param {Mix} mix of the plan
  * @param {(row: SecondRow) => void} onSecond
- * @param {MessagePort[]} [livePorts] one for each thread's recorder, which takes it; none: no live view
+ * @param {MessagePort[]} [livePorts] one for each thread's recorder; none: there is no live view
  * @returns {Promise<Shard[]>}
  * @throws {Error} the reason why one of them could not start; none is left running then
  */
 export async function createShards(input, mix, onSecond, livePorts = []) {
   const { threads, shard: part } = input.plan.load;
   const starting = Array.from({ length: threads }, (_, thread) => {
-    const livePort = livePorts[thread] ?? null;
-    const own = { ...input, ...shardOfThread(part, thread, threads), livePort };
+    const own = { ...input, ...shardOfThread(part, thread, threads), livePort: livePorts[thread] ?? null };
     return threads === 1 ? createShard(own, mix, onSecond) : createRemoteShard(own, onSecond);
   });
   const started = await Promise.allSettled(starting);
-  const failed = started.find(({ status }) => status === 'rejected');
+  const failed = started.find((one) => one.status === 'rejected');
   const shards = started.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   if (failed === undefined) return shards;
   await Promise.all(shards.map((shard) => shard.close()));
-  throw /** @type {PromiseRejectedResult} */ (failed).reason;
+  throw failed.reason;
 }
 
 /**
- * A shard in a thread of its own: each call is a message, its result the message of that name.
- * @param {ShardInput} input
- * @param {(row: SecondRow) => void} onSecond
- * @returns {Promise<Shard>}
+ * A shard in a thread of its own: each call is a message, and its result the message of that name.
+ * @param {ShardInput} input @param {(row: SecondRow) => void} onSecond @returns {Promise<Shard>}
  */
 async function createRemoteShard(input, onSecond) {
-  let state = { sent: 0, inFlight: 0, waiting: 0 };
+  let state = NOTHING_SENT;
+  const onState = (/** @type {typeof state} */ now) => {
+    state = now;
+  };
   const thread = startThread('sender', new URL('./shard-worker.js', import.meta.url), {
     data: input,
-    transfer: [input.livePort],
+    port: input.livePort,
     limits: {},
-    on: {
-      second: onSecond,
-      state(now) {
-        state = now;
-      },
-    },
+    on: { second: onSecond, state: onState },
   });
   await thread.first('ready');
   /** @param {'warm' | 'start' | 'stop' | 'cutOff'} name @param {unknown[]} parameters */
@@ -109,29 +96,21 @@ async function createRemoteShard(input, onSecond) {
   };
 }
 
-/**
- * @param {ShardInput} input
- * @param {Mix} mix of the plan
- * @param {(row: SecondRow) => void} onSecond
- * @returns {Promise<Shard>}
- */
+/** @param {ShardInput} input @param {Mix} mix of the plan @param {(row: SecondRow) => void} onSecond */
 export async function createShard(input, mix, onSecond) {
-  const { plan, fixture, tls, measuredMs, shard, shards, livePort } = input;
+  const { plan, fixture, tls, measuredMs, shard, shards } = input;
   const { load } = plan;
   const { request, memberOf } = mix.createRequester(fixture);
   const cells = createCells(plan, measuredMs, mix.members.length);
   const pacing = choosePacing(load, shards, cpus().length, load.threads);
-  // First of all, so that its memory is free again when the recorder takes its own.
+  // Before all else, so that its memory is free again when the recorder takes its own.
   if (!load.coldStart) await warmUp(input, request, pacing);
-  const recorder = await startRecorder(
-    { plan, fixture, shards, measuredMs, livePort },
-    cells.count,
-    onSecond,
-  );
+  const recorder = await startRecorder(input, cells.count, onSecond);
   const thread = pacing.byThread ? await startPacing() : null;
   const connections = Array.from({ length: share(load.concurrency, shard, shards) }, () =>
     createConnection({ origin: fixture.origin, tls }),
   );
+  // Poisson arrivals are walked through, which takes time: not after time zero.
   const arrivals = arrivalsOf(load, shard, shards);
   /** @type {ReturnType<typeof startSending> | null} */
   let sending = null;
@@ -145,6 +124,7 @@ export async function createShard(input, mix, onSecond) {
   }
 
   return {
+    /** Opens the connections. @returns {Promise<string[]>} why some of them could not be opened */
     async warm() {
       const limit = pLimit(OPEN_AT_ONCE);
       const deadline = performance.now() + load.timeoutMs;
@@ -156,17 +136,21 @@ export async function createShard(input, mix, onSecond) {
       const problems = await Promise.all(connections.map((connection) => limit(open, connection)));
       return problems.flat();
     },
+    /**
+     * Sends, from time zero to the last response.
+     * @param {bigint} originNs time zero @returns {Promise<ShardEnd>} rejects when a thread fails
+     */
     start(originNs) {
       thread?.start(originNs);
-      const clock = createClock(originNs);
-      const run = { load, arrivals, clock, connections, request, memberOf, cells, recorder, pacing, thread };
-      sending = startSending(run);
-      const failures = thread === null ? [recorder.failed] : [recorder.failed, thread.failed];
-      return Promise.race([sending.ended, ...failures]);
+      const lent = { connections, request, memberOf, cells, recorder, pacing, thread };
+      sending = startSending({ load, arrivals, originNs, ...lent });
+      return Promise.race([sending.ended, recorder.failed, ...(thread === null ? [] : [thread.failed])]);
     },
+    /** Sends nothing more, and waits for requests in flight. */
     stop: () => sending?.stop(),
+    /** Ends requests in flight, too. */
     cutOff: () => sending?.cutOff(),
-    state: () => sending?.state() ?? { sent: 0, inFlight: 0, waiting: 0 },
+    state: () => sending?.state() ?? NOTHING_SENT,
     async close() {
       sending?.close();
       const closing = connections.map((connection) => connection.close());
@@ -176,10 +160,34 @@ export async function createShard(input, mix, onSecond) {
 }
 
 /**
+ * The sender's end of the recorder thread: the ring that samples go into, the seconds and the tally that come
+ * back.
+ * @param {ShardInput} input @param {number} cells of the tally @param {(row: SecondRow) => void} onSecond
+ */
+async function startRecorder({ tls, ...input }, cells, onSecond) {
+  const ring = createRingMemory(undefined, cells);
+  const { end, ...writing } = openWriter(ring);
+  const { first, failed, stop, hasEnded } = startThread(
+    'recorder',
+    new URL('./recording/recorder-worker.js', import.meta.url),
+    { data: { ...input, ring }, port: input.livePort, on: { second: onSecond } },
+  );
+  await first('ready');
+  return {
+    ...writing,
+    failed,
+    stop,
+    /** @param {Tail} tail @returns {Promise<RecorderEnd>} after everything handed over is recorded */
+    async finish(tail) {
+      while (!hasEnded() && !end(tail)) await sleep(RETRY_MS);
+      return first('end');
+    },
+  };
+}
+
+/**
  * The tally's list of operations: those of the first stage, then those of the next.
- * @param {Pick<Plan, 'load'>} plan
- * @param {number | null} measuredMs
- * @param {number} members
+ * @param {Pick<Plan, 'load'>} plan @param {number | null} measuredMs @param {number} members
  */
 export function createCells({ load }, measuredMs, members) {
   const spans = spansOf(load, measuredMs);

@@ -1,58 +1,52 @@
 /**
- * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the three
- * times of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to half a second.
+ * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the
+ * three times of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to
+ * half a second.
  */
 /** @import { Connection, Exchange, Request } from '../http/exchange.js' */
 /** @import { Clock } from './clock.js' */
+/** @import { Sample } from './recording/ring.js' */
+/** @import { watchReading } from './watch/sender.js' */
 
 /** @typedef {ReturnType<typeof createSlots>} Slots */
 /**
- * @typedef {object} Slot
+ * @typedef {object} Slot times in ms
  * @property {number} index
- * @property {number} intended ms
- * @property {number} handed ms: when this slot took the request
- * @property {number} sent ms; NaN until it is on the wire
- * @property {number} freeSince ms
- * @property {number} dueToStart ms: when this request would have been handed over had the tool never been late
- * @property {number} wouldBeFree ms: when the slot would be free then; a slow target moves it, a late tool does not
+ * @property {number} intended
+ * @property {number} handed when this slot took the request
+ * @property {number} sent NaN until it is on the wire
+ * @property {number} freeSince
+ * @property {number} dueToStart when this request would have been handed over had the tool never been late
+ * @property {number} wouldBeFree when the slot would be free then; a slow target moves it, a late tool does
+ *   not
  * @property {boolean} busy
  * @property {number} awakeMs see watch/sender.js
  * @property {boolean} dialled its connection had to be opened first
  * @property {Connection} connection
  * @property {Exchange} exchange
  */
-/**
- * @typedef {object} Ended
- * @property {number} done ms
- * @property {number} late ms: so much later than it came was the response read, at most
- * @property {string | null} failure
- * @property {number} status
- * @property {Uint8Array | null} body
- */
-
 /** After a failed connect a closed loop rests its slot this long, doubling up to the second figure. */
 const [FIRST_REST_MS, LONGEST_REST_MS] = [20, 1000];
 
 /**
- * When a request was on the wire; where its connection had to be opened first, or it never got there, when the slot took it.
  * @param {Slot} slot
- * @returns {number} ms
+ * @returns {number} ms: when its request was on the wire; where its connection had to be opened first, or it
+ *   never got there, when the slot took it
  */
-export function startOf({ dialled, sent, handed }) {
+function startOf({ dialled, sent, handed }) {
   return dialled || Number.isNaN(sent) ? handed : sent;
 }
 
 /**
- * @param {object} context
- * @param {Clock} context.clock
- * @param {Connection[]} context.connections
- * @param {(index: number) => Request} context.request
- * @param {number} context.timeoutMs
+ * @param {object} context @param {Clock} context.clock @param {Connection[]} context.connections
+ * @param {(index: number) => Request} context.request @param {number} context.timeoutMs
  * @param {boolean} context.restAfterFailedConnect
- * @param {(slot: Slot, ended: Ended) => void} context.onDone
+ * @param {(slot: Slot, sample: Sample) => void} context.onDone `operation` is not set yet
  * @param {() => void} context.onFree after every `onDone`
- * @param {ReturnType<typeof import('./watch/sender.js').watchReading>} [context.reading] without it, responses count as read when they came
- * @param {(next: () => void) => void} [context.afterPoll] calls back once what has arrived on the sockets is read
+ * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read when they
+ *   came
+ * @param {(next: () => void) => void} [context.afterPoll] calls back once what has arrived on the sockets is
+ *   read
  */
 export function createSlots({
   clock,
@@ -96,30 +90,46 @@ export function createSlots({
         },
         onAnswer(status, body) {
           failedConnects = 0;
-          finish(slot, { done: clock(), late: reading.lateMs(slot.awakeMs), failure: null, status, body });
+          finish(slot, clock(), reading.lateMs(slot.awakeMs), null, status, body);
         },
         onFailure(failure, beforeSent) {
           const rests = beforeSent && restAfterFailedConnect;
           const restMs = rests ? Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** failedConnects++) : 0;
-          const late = reading.lateMs(slot.awakeMs);
-          finish(slot, { done: clock(), late, failure, status: 0, body: null }, restMs);
+          finish(slot, clock(), reading.lateMs(slot.awakeMs), failure, 0, null, restMs);
         },
       },
     };
     return slot;
   }
 
-  /** @param {Slot} slot @param {Ended} ended @param {number} [restMs] */
-  function finish(slot, ended, restMs = 0) {
+  /**
+   * @param {Slot} slot @param {number} done @param {number} readLate @param {string | null} failure
+   * @param {number} [status] @param {Uint8Array | null} [body] @param {number} [restMs]
+   */
+  function finish(slot, done, readLate, failure, status = 0, body = null, restMs = 0) {
     slot.busy = false;
+    const { index, intended, dueToStart } = slot;
     const startMs = startOf(slot);
-    // No response came before its request was sent.
-    ended.late = Math.min(ended.late, ended.done - startMs);
-    const servedMs = ended.done - ended.late - startMs;
-    slot.wouldBeFree = slot.dueToStart + servedMs + restMs;
+    const couldStart = Math.max(intended, slot.freeSince);
+    // A response cannot have come before its request was sent.
+    const late = Math.min(readLate, done - startMs);
+    const servedMs = done - late - startMs;
+    slot.wouldBeFree = dueToStart + servedMs + restMs;
     served.count++;
     served.ms += servedMs;
-    onDone(slot, ended);
+    onDone(slot, {
+      operation: 0,
+      index,
+      intended,
+      sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
+      done,
+      lag: startMs - couldStart,
+      carried: couldStart - dueToStart,
+      late,
+      failure,
+      status,
+      body,
+    });
     if (restMs === 0) return release(slot);
     resting++;
     setTimeout(() => {
@@ -140,24 +150,23 @@ export function createSlots({
     return slot.busy && now - slot.handed >= timeoutMs;
   }
 
-  /** @param {Slot} slot @param {number} done @param {string} failure @param {number} late */
-  function giveUp(slot, done, failure, late) {
+  /** @param {Slot} slot @param {number} done @param {number} late @param {string} failure */
+  function giveUp(slot, done, late, failure) {
     slot.connection.abort();
-    finish(slot, { done, late, failure, status: 0, body: null });
+    finish(slot, done, late, failure);
   }
 
   function giveUpOverdue() {
     const now = clock();
     for (const slot of slots) {
-      if (isOverdue(slot, now)) giveUp(slot, now, 'timeout', now - slot.handed - timeoutMs);
+      if (isOverdue(slot, now)) giveUp(slot, now, now - slot.handed - timeoutMs, 'timeout');
     }
   }
 
   return {
     /**
-     * Connections that are busy would have been free earlier had the tool never been late.
-     * @returns {{count: number, carriedMs: number}} requests that they could have served more, at most; how much longer the next one
-     *   waits for it
+     * Busy connections would have been free earlier had the tool never been late: how many more requests they
+     * could have served, at most, and how much longer the next one waits.
      */
     get forgone() {
       const lostMs = slots.reduce((sum, slot) => sum + (slot.busy ? startOf(slot) - slot.dueToStart : 0), 0);
@@ -166,19 +175,17 @@ export function createSlots({
         carriedMs: lostMs / slots.length,
       };
     },
-    /** Slots that could take a request now. */
     get free() {
       return free.length;
     },
-    /** Requests in flight. */
     get busy() {
       return slots.length - free.length - resting;
     },
-    /** Since when the slot that would be used next has been free, ms. */
+    /** Since when the next slot has been free, ms. */
     get nextFreeSince() {
       return free[0].freeSince;
     },
-    /** Sends a request through the slot that has been idle longest: one must be free. @param {number} index @param {number} intended ms */
+    /** Through the slot idle longest: one must be free. @param {number} index @param {number} intended ms */
     fire(index, intended) {
       const slot = /** @type {Slot} */ (free.shift());
       slot.index = index;
@@ -190,21 +197,22 @@ export function createSlots({
       slot.handed = clock();
       const beforeMs = reading.now();
       slot.connection.send(request(index), slot.exchange);
-      // One that failed at once has given its slot to another.
+      // A request that failed at once has given its slot to another.
       if (slot.busy && slot.index === index) slot.awakeMs = reading.onSent(beforeMs);
     },
     /**
-     * Gives up on requests that have been in flight for longer than the time-out, with the age they reached. To be called from a
-     * timer every 10 ms. Timers fire before sockets are polled, and after a stall responses may lie there.
+     * Gives up on requests in flight for longer than the time-out, with the age they reached. To be called
+     * from a timer every 10 ms. Timers fire before sockets are polled, and after a stall responses may lie
+     * there.
      */
     expire() {
       const now = clock();
       if (slots.some((slot) => isOverdue(slot, now))) afterPoll(giveUpOverdue);
     },
-    /** Gives up on everything in flight: the run is ended at once. */
+    /** Gives up on all requests in flight. */
     cutOff() {
       const now = clock();
-      for (const slot of slots) if (slot.busy) giveUp(slot, now, 'cut_off', 0);
+      for (const slot of slots) if (slot.busy) giveUp(slot, now, 0, 'cut_off');
     },
   };
 }

@@ -1,24 +1,19 @@
-/** A thread of this process: how one is started and stopped, and what it posts: `{type, value}`, or the signal `null`. */
+/** A thread of this process. It posts `{type, value}`, or the signal `null`. */
 import { Worker } from 'node:worker_threads';
 import { unpackError } from '../common/errors.js';
 
 /** @import { MessagePort } from 'node:worker_threads' */
 
-/** @typedef {ReturnType<typeof startThread>} Thread */
-/** @typedef {{promise: Promise<any>, resolve: (value: any) => void, reject: (reason: unknown) => void}} Reply */
-
 /**
- * In MiB, for threads beside the sender: their garbage is dead at once, but V8 lets a young generation grow to 48 before it
- * collects; with 6 the recorder is as fast.
+ * In MiB, for threads beside the sender: their garbage is dead at once, but V8 lets a young generation grow
+ * to 48 before it collects; with 6 the recorder is as fast.
  */
 export const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6 });
 
 /**
- * @param {string} name for the error of a thread that ends too early
- * @param {URL} file
- * @param {object} options
- * @param {any} options.data
- * @param {(MessagePort | null)[]} [options.transfer] the thread takes these ports out of `data`
+ * @param {string} name for the error of a thread that ends too early @param {URL} file
+ * @param {object} options @param {any} options.data
+ * @param {MessagePort | null} [options.port] of `data`, which the thread takes over
  * @param {{maxYoungGenerationSizeMb?: number}} [options.limits]
  * @param {Record<string, (value: any) => void>} [options.on] types that come more than once
  * @param {() => void} [options.onSignal]
@@ -26,16 +21,13 @@ export const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6 });
 export function startThread(
   name,
   file,
-  { data, transfer = [], limits = HELPER_LIMITS, on = {}, onSignal = () => {} },
+  { data, port = null, limits = HELPER_LIMITS, on = {}, onSignal = () => {} },
 ) {
-  const worker = new Worker(file, {
-    workerData: data,
-    transferList: transfer.filter((port) => port !== null),
-    resourceLimits: limits,
-  });
-  /** @type {Map<string, Reply>} */
-  const replies = new Map();
+  const transferList = port === null ? [] : [port];
+  const worker = new Worker(file, { workerData: data, transferList, resourceLimits: limits });
   const failure = createReply();
+  /** @type {Map<string, typeof failure>} */
+  const replies = new Map();
   /** @type {unknown} */
   let end = null;
 
@@ -68,7 +60,7 @@ export function startThread(
   return {
     /** @type {(message: unknown) => void} */
     post: (message) => worker.postMessage(message),
-    /** @type {(type: string) => Promise<any>} value of the first message of that type; rejects when the thread ends without one */
+    /** @type {(type: string) => Promise<any>} its first message; rejects when the thread ends */
     first: (type) => replyOf(type).promise,
     /** Rejects when the thread fails, and when it is stopped. */
     failed: /** @type {Promise<never>} */ (failure.promise),
@@ -79,11 +71,14 @@ export function startThread(
   };
 }
 
-/** @returns {Reply} whose rejection need not be handled */
+/** A promise whose rejection need not be handled. */
 function createReply() {
-  /** @type {any} */
-  const reply = {};
-  reply.promise = new Promise((resolve, reject) => Object.assign(reply, { resolve, reject }));
-  reply.promise.catch(() => {});
-  return reply;
+  let resolve = (/** @type {any} */ _value) => {};
+  let reject = (/** @type {unknown} */ _reason) => {};
+  /** @type {Promise<any>} */
+  const promise = new Promise((...settle) => {
+    [resolve, reject] = settle;
+  });
+  promise.catch(() => {});
+  return { promise, resolve, reject };
 }

@@ -1,12 +1,14 @@
-/** Thread entry: answers every HTTP request on a free loopback port with the same short response. */
+/** Thread entry: sends the same short response to every HTTP request on a free loopback port. */
 import { createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /** @import { AddressInfo } from 'node:net' */
 
 const BODY = Buffer.from(workerData ?? 'x'.repeat(1024));
-const HEAD = Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n`);
-const ANSWER = Buffer.concat([HEAD, BODY]);
+const RESPONSE = Buffer.concat([
+  Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n`),
+  BODY,
+]);
 
 /** @param {Buffer} bytes of a request so far @returns {boolean} it is whole */
 function isWhole(bytes) {
@@ -20,10 +22,10 @@ const server = createServer({ noDelay: true }, (socket) => {
   let pending = Buffer.alloc(0);
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
-    const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-    const isComplete = isWhole(bytes);
-    pending = isComplete ? Buffer.alloc(0) : Buffer.from(bytes);
-    if (isComplete) socket.write(ANSWER);
+    pending = Buffer.concat([pending, chunk]);
+    if (!isWhole(pending)) return;
+    pending = Buffer.alloc(0);
+    socket.write(RESPONSE);
   });
 });
 server.listen(0, '127.0.0.1', () => {

@@ -1,31 +1,31 @@
 /**
- * Warms the sending code before time zero: a run of its own, paced, sent and watched as the real one will be, whose responses
- * are not recorded. The requests are the plan's, with their secrets redacted, but they go to a throw-away server on a thread of
- * this process, never to the target: cold code is tens of milliseconds late, and the target must see no more load than the plan
- * allows. What V8 compiles now, it need not compile on the target's core, or on the sender's, while the run is measured.
+ * Warms the sending code before time zero: a run of its own, paced, sent and watched as the real one will be,
+ * whose responses are not recorded. The requests are the plan's, with their secrets redacted, but they go to
+ * a throw-away server on a thread of this process, never to the target: cold code is tens of milliseconds
+ * late, and the target must see no more load than the plan allows. What V8 compiles now, it need not compile
+ * while the run is measured.
  */
 import { createConnection } from '../http/connection.js';
-import { createClock } from './clock.js';
 import { arrivalsOf } from './pacing/pacer.js';
 import { startPacingThread } from './pacing/pacing-thread.js';
 import { createRingMemory, openReader, openWriter, SMALL_RING } from './recording/ring.js';
 import { startSending } from './sending.js';
 import { startThread } from './thread.js';
 
-/** @import { Connection, Request } from '../http/exchange.js' */
+/** @import { Request } from '../http/exchange.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Pacing } from './pacing/alarm.js' */
 /** @import { ShardInput } from './shard.js' */
 
-/** Many, so that a sender and a server on one core change places once for as many requests. */
+/** Many, so that a sender and a server on one core take turns once for as many requests. */
 const CONNECTIONS = 16;
 
-/** @typedef {{requests: number, perSecond: number, longestMs: number}} Part `longestMs`: the wait for the last responses included */
+/** @typedef {{requests: number, perSecond: number, longestMs: number}} Part */
 
 /**
- * V8 compiles a function for good after some thousand calls, and for the closure that it has seen so far: its code would be
- * thrown away when the real run comes with its own. From the first parts, short ones, it learns that there are more; then
- * there is haste, then time again between the requests, for what happens then.
+ * V8 compiles a function for good after some thousand calls, and for the closure that it has seen so far: it
+ * would throw the code away when the real run comes with its own. Short parts show it that there are several
+ * closures; then requests come fast, then with time between them.
  * @type {readonly Part[]}
  */
 const PARTS = [
@@ -38,28 +38,14 @@ const PARTS = [
 
 /** Of a pacing thread: more wake-ups than V8 needs to compile their code. @type {Part} */
 const PACED = { requests: 4000, perSecond: 40_000, longestMs: 200 };
-
 /** To open a connection, and for a response in a closed loop. */
 const TIMEOUT_MS = 1000;
-
-/** What went into the ring is taken out again so often. */
+/** Interval at which the ring is emptied. */
 const FORGET_MS = 5;
-
 /** A warm-up has one cell for all operations and stages. */
 const ONE_CELL = Object.freeze({ count: 1, of: () => 0 });
-
 /** Until the warm-up's time zero: longer than its alarm needs. */
 const LEAD_NS = 2_000_000n;
-
-/**
- * Where it fails, for want of open files say, the run is none the worse: cold code costs send lag, which the verdict checks.
- * @param {ShardInput} input
- * @param {(index: number) => Request} request
- * @param {Pacing} pacing
- */
-export async function warmUp(input, request, pacing) {
-  await sendAll(input, redacted(request), pacing).catch(() => {});
-}
 
 /** @param {LoadPlan} load @returns {LoadPlan} for the warm-up of a pacing thread */
 export function pacingWarmUp(load) {
@@ -67,10 +53,9 @@ export function pacingWarmUp(load) {
 }
 
 /**
- * Numbers of the same kinds as in the plan, null where it has null: V8 throws code away that has seen other kinds.
- * @param {LoadPlan} load
- * @param {Part} part
- * @returns {LoadPlan}
+ * Numbers of the same kinds as in the plan, null where it has null: V8 throws code away that has seen other
+ * kinds.
+ * @param {LoadPlan} load @param {Part} part @returns {LoadPlan}
  */
 function partOf(load, { requests, perSecond, longestMs }) {
   const isOpen = load.model === 'open';
@@ -89,7 +74,8 @@ function partOf(load, { requests, perSecond, longestMs }) {
 }
 
 /**
- * Tokens are in headers, and whatever an operation sends may be in bodies: neither goes over a plain connection.
+ * Tokens are in headers, and whatever an operation sends may be in bodies: neither goes over a plain
+ * connection.
  * @param {(index: number) => Request} request
  * @returns {(index: number) => Request} requests of the same length, the same for the same
  */
@@ -107,7 +93,7 @@ export function redacted(request) {
   return (index) => requestOf(request(index));
 }
 
-/** @template {object} T, U @param {(original: T) => U} make @returns {(original: T) => U} that makes the same for the same */
+/** @template {object} T, U @param {(original: T) => U} make @returns {(original: T) => U} */
 function once(make) {
   /** @type {WeakMap<T, U>} */
   const known = new WeakMap();
@@ -118,59 +104,61 @@ function once(make) {
   };
 }
 
-/** @param {ShardInput} input @param {(index: number) => Request} request @param {Pacing} pacing */
-async function sendAll(input, request, pacing) {
+/**
+ * Its failure, for lack of open files for example, is ignored: cold code costs send lag, which the verdict
+ * checks.
+ * @param {ShardInput} input @param {(index: number) => Request} request @param {Pacing} pacing
+ */
+export async function warmUp(input, request, pacing) {
   const target = startThread('warm-up', new URL('./warm-up-target.js', import.meta.url), {
     data: input.fixture.firstAnswer?.body ?? null,
   });
   try {
-    const port = await target.first('listening');
-    // Held until the end: V8 forgets a closure that is gone, and takes the next one for the only one again.
-    const held = [];
-    const other = (/** @type {number} */ index) => request(index);
-    for (const part of PARTS) {
-      const connections = Array.from({ length: CONNECTIONS }, () =>
-        createConnection({ origin: `http://127.0.0.1:${port}`, tls: { rejectUnauthorized: true } }),
-      );
-      await Promise.all(connections.map((connection) => connection.open(TIMEOUT_MS)));
-      const load = partOf(input.plan.load, part);
-      const own = { ...input, plan: { ...input.plan, load }, shard: 0, shards: 1 };
-      held.push(await send(own, connections, held.length % 2 === 0 ? request : other, pacing));
-      await Promise.all(connections.map((connection) => connection.close()));
-    }
+    const origin = `http://127.0.0.1:${await target.first('listening')}`;
+    await sendAll(origin, input, redacted(request), pacing);
+  } catch {
+    // See above.
   } finally {
     await target.stop();
   }
 }
 
 /**
- * @param {ShardInput} input
- * @param {Connection[]} connections
- * @param {(index: number) => Request} request
- * @param {Pacing} pacing
+ * @param {string} origin @param {ShardInput} input
+ * @param {(index: number) => Request} request @param {Pacing} pacing
  */
-async function send(input, connections, request, pacing) {
-  const { load } = input.plan;
-  const thread = pacing.byThread ? await startPacingThread(input, pacing.spins !== 'never', null) : null;
-  const origin = process.hrtime.bigint() + LEAD_NS;
-  thread?.start(origin);
-  const ring = createRingMemory(SMALL_RING);
-  const reader = openReader(ring);
-  const forgetting = setInterval(() => reader.take(() => {}), FORGET_MS);
-  const sending = startSending({
-    load,
-    arrivals: arrivalsOf(load, 0, 1),
-    clock: createClock(origin),
-    connections,
-    request,
-    memberOf: () => 0,
-    cells: ONE_CELL,
-    recorder: { ...openWriter(ring), finish: async () => /** @type {any} */ ({}) },
-    pacing,
-    thread,
-  });
-  await sending.ended;
-  clearInterval(forgetting);
-  await thread?.stop();
-  return sending;
+async function sendAll(origin, input, request, pacing) {
+  // Held until the end: V8 forgets a closure that is gone, and takes the next one for the only one again.
+  const held = [];
+  const other = (/** @type {number} */ index) => request(index);
+  for (const part of PARTS) {
+    const connections = Array.from({ length: CONNECTIONS }, () =>
+      createConnection({ origin, tls: { rejectUnauthorized: true } }),
+    );
+    await Promise.all(connections.map((connection) => connection.open(TIMEOUT_MS)));
+    const load = partOf(input.plan.load, part);
+    const whole = { plan: { ...input.plan, load }, shard: 0, shards: 1 };
+    const thread = pacing.byThread ? await startPacingThread(whole, pacing.spins !== 'never', null) : null;
+    const originNs = process.hrtime.bigint() + LEAD_NS;
+    thread?.start(originNs);
+    const ring = createRingMemory(SMALL_RING);
+    const reader = openReader(ring);
+    const forgetting = setInterval(() => reader.take(() => {}), FORGET_MS);
+    const sending = startSending({
+      load,
+      arrivals: arrivalsOf(load, 0, 1),
+      originNs,
+      connections,
+      request: held.length % 2 === 0 ? request : other,
+      memberOf: () => 0,
+      cells: ONE_CELL,
+      recorder: { ...openWriter(ring), finish: async () => /** @type {any} */ ({}) },
+      pacing,
+      thread,
+    });
+    held.push(sending);
+    await sending.ended;
+    clearInterval(forgetting);
+    await Promise.all([thread?.stop(), ...connections.map((connection) => connection.close())]);
+  }
 }

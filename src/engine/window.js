@@ -1,4 +1,4 @@
-/** How long the measured part is and how many requests it holds: planned, and as it came. */
+/** Length of the measured part and number of its requests: planned, and actual. */
 import { total } from '../common/sums.js';
 import { scheduleOf } from '../plan/due.js';
 import { shareOf } from '../plan/shard-part.js';
@@ -10,7 +10,7 @@ import { plannedCells } from '../plan/stages.js';
 /** @import { ShardEnd } from './shard.js' */
 
 /** @typedef {ReturnType<typeof plannedWindow>} Window */
-/** @typedef {ReturnType<typeof factsOf>} WindowFacts what the tallies do not hold */
+/** @typedef {ReturnType<typeof factsOf>} WindowFacts beside the tallies */
 
 /** @type {Members} */
 const ONE = Object.freeze({ count: 1, memberOf: () => 0 });
@@ -22,7 +22,7 @@ export function plannedWindow(load, members = ONE) {
   const [first, end] = schedule === null ? [0, load.requests] : [schedule.firstMeasured, schedule.count];
   const isOne = members.count === 1 && load.stages === null;
   return {
-    /** Measured requests of this part of the plan; null: a closed loop sends as many as are answered. */
+    /** Measured requests of this part of the plan; null: a closed loop sends as many as get a response. */
     planned: end === null ? null : own(end) - own(first),
     /** Planned length of the measured part; null: the requests decide. */
     windowMs: schedule === null ? load.durationMs : schedule.endMs - load.warmupMs,
@@ -32,10 +32,9 @@ export function plannedWindow(load, members = ONE) {
 }
 
 /**
- * @param {LoadPlan} load
- * @param {Window} window
- * @param {CellTally[]} operations
- * @param {{ends: ShardEnd[], stoppedMs: number}} sent `stoppedMs`: from time zero; Infinity when the run was not interrupted
+ * @param {LoadPlan} load @param {Window} window @param {CellTally[]} operations
+ * @param {{ends: ShardEnd[], stoppedMs: number}} sent `stoppedMs`: from time zero; Infinity: the run was not
+ *   interrupted
  */
 export function factsOf(load, { planned, windowMs }, operations, { ends, stoppedMs }) {
   const { model, arrivals, warmupMs } = load;
@@ -46,9 +45,9 @@ export function factsOf(load, { planned, windowMs }, operations, { ends, stopped
     planned: model === 'open' ? Number(planned) : total(ends.map(({ fired }) => fired)) + left,
     /** As the senders counted them. */
     neverSent: left,
-    /** Planned length of the measured part; in a closed loop without --duration, until the last success; when interrupted, until then. */
+    /** Planned length, or until the last success, or until an interruption. */
     windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - warmupMs)),
-    /** When the last response was in, from the start of the measured part. */
+    /** Time of the last response, from the start of the measured part. */
     endedMs: Math.max(0, ...ends.map(({ endedMs }) => endedMs - warmupMs)),
     model,
     arrivals,

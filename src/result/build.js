@@ -2,8 +2,7 @@
 import { meanOf, sumHistograms } from '../common/histogram.js';
 import { sumArrays, sumRecords, total } from '../common/sums.js';
 import { plannedOf } from '../engine/recording/tally.js';
-import { barsOf } from '../verdict/bars.js';
-import { rateBar } from '../verdict/rate-bar.js';
+import { barsOf, rateBar } from '../verdict/bars.js';
 import { proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
 import { buildLatency, SERIES } from './latency.js';
 

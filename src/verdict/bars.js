@@ -1,14 +1,23 @@
 /**
- * Error bars: where the target's true figure lies, at 95 % on either side, given the size of the sample and the tool's own
- * lateness.
+ * Error bars of times and rates: where the target's true figure lies, at 95 % on either side, given the size
+ * of the sample and the tool's own lateness.
  *
- * A request is sent late by s, and its response is read late by r: it is reported as t + s + r, with t the target's own time.
- * s is known of each request, and so is an upper bound of r (engine/watch/sender.js). A request that waited for a connection
- * inherits the s and r of the requests before it. All of this is subtracted per request: the reported times are an upper end
- * of the target's, the times less the tool's part a lower end.
+ * A request is sent late by s, and its response is read late by r: it is reported as t + s + r, with t the
+ * target's own time. s is known of each request, and so is an upper bound of r (engine/watch/sender.js). A
+ * request that waited for a connection inherits the s and r of the requests before it. All of this is
+ * subtracted per request: the reported times are an upper end of the target's, the times less the tool's part
+ * a lower end.
  */
 import { lowestAtRank, meanAndDeviationOf, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
-import { lowerRank, studentT95, upperRank } from './statistics.js';
+import { total } from '../common/sums.js';
+import {
+  lowerRank,
+  meanAndVariance,
+  poissonBounds,
+  proportionLowerBound,
+  studentT95,
+  upperRank,
+} from './statistics.js';
 
 /** @import { Histogram } from 'hdr-histogram-js' */
 
@@ -20,10 +29,11 @@ import { lowerRank, studentT95, upperRank } from './statistics.js';
  * @property {Histogram} own the same less what the tool may have added: the target's own, at least
  */
 /**
- * Requests without a good response count as slower than any limit, or as faster: whichever is worse for a requirement.
+ * Requests without a good response count as slower than any limit, or as faster: whichever is worse for a
+ * requirement.
  * @typedef {object} Lost
  * @property {number} count beside those in the histograms
- * @property {number} own of these, those that may be the tool's fault, and are left out of the better end of the bar
+ * @property {number} own of these, those that may be the tool's fault: left out of the better end of the bar
  * @property {'slow' | 'fast'} as
  */
 
@@ -31,10 +41,9 @@ import { lowerRank, studentT95, upperRank } from './statistics.js';
 const NONE_LOST = Object.freeze({ count: 0, own: 0, as: 'slow' });
 
 /**
- * @param {Times} times of the good ones
- * @param {number} quantile 0..1, both excluded
+ * @param {Times} times of the good responses @param {number} quantile 0..1, both excluded
  * @param {Lost} [lost]
- * @returns {ValueBar} `value` is Infinity where it falls on a request without a good response, `high` with too few requests, too
+ * @returns {ValueBar} `value` is Infinity where it falls on a lost request, `high` with too few requests, too
  */
 export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
   const better = { ...lost, count: lost.count - lost.own };
@@ -50,28 +59,20 @@ export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
   return { value, low: Math.min(low, high), high, tool: toolPart(value, least) };
 }
 
-/** @param {number} value as reported; Infinity: lost @param {number} least without what the tool may have added */
+/** @param {number} value as reported; Infinity: lost @param {number} least less the tool's part */
 function toolPart(value, least) {
   return Number.isFinite(value) ? Math.max(0, value - least) : 0;
 }
 
 /**
- * @param {Times} times of the good ones
- * @param {number} rank among all, from 1
- * @param {Lost} lost
- * @returns {number} ms, as reported; Infinity and 0: of a request without a good response
+ * @param {Times} times of the good responses @param {number} rank among all, from 1 @param {Lost} lost
+ * @returns {number} ms, as reported; Infinity or 0 of a lost request
  */
 export function reportedAt({ reported }, rank, lost) {
   return valueAmong(lost, reported, rank, valueAtRank);
 }
 
-/**
- * @param {Lost} lost
- * @param {Histogram} histogram of the good ones
- * @param {number} rank among all
- * @param {(histogram: Histogram, rank: number) => number} at
- * @returns {number} ms
- */
+/** @param {Lost} lost @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
 function valueAmong({ count, as }, histogram, rank, at) {
   if (as === 'fast') return rank <= count ? 0 : at(histogram, rank - count);
   return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
@@ -87,7 +88,7 @@ export function meanBar({ reported, own }) {
   return { value: mean, low: Math.max(0, least - sampling), high: mean + sampling, tool: mean - least };
 }
 
-/** The fastest or the slowest request of this run: there is no sampling in that. @param {Times} times not empty @param {'min' | 'max'} which @returns {ValueBar} */
+/** Without a sampling error. @param {Times} times not empty @param {'min' | 'max'} which */
 export function extremeBar({ reported, own }, which) {
   const at = (/** @type {Histogram} */ histogram) =>
     which === 'max' ? histogram.maxValue / 1000 : valueAtRank(histogram, 1);
@@ -96,10 +97,7 @@ export function extremeBar({ reported, own }, which) {
   return { value: high, low, high, tool: toolPart(high, at(own)) };
 }
 
-/**
- * @param {Times} times
- * @returns {Record<'min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max', Bar> | undefined} undefined: there are none
- */
+/** @param {Times} times @returns undefined where they are empty */
 export function barsOf(times) {
   if (times.reported.totalCount === 0) return undefined;
   const at = (/** @type {number} */ quantile) => plain(percentileBar(times, quantile));
@@ -118,4 +116,71 @@ export function barsOf(times) {
 /** @param {ValueBar} bar @returns {Bar} */
 function plain({ low, high, tool }) {
   return { low, high: Number.isFinite(high) ? high : null, tool };
+}
+
+/** Fewer full seconds than this are judged by the number of successes. */
+export const LEAST_SECONDS = 5;
+/** Batches that seconds are joined to: enough for a bound, long enough to be nearly independent. */
+const BATCHES = 20;
+/** Responses come in clumps, as servers pause: this many count as one event of a Poisson process. */
+const CLUMP = 4;
+
+/**
+ * @typedef {object} RateSample
+ * @property {number} perSecond successes
+ * @property {number} succeeded
+ * @property {number} errors
+ * @property {readonly number[]} completedPerSecond successes in each full second
+ * @property {number | null} offeredPerSecond open loop: no more than that can succeed
+ * @property {boolean} isServed open loop, constant arrivals: all that was offered succeeded, in time
+ * @property {number} slowdown factor by which the tool may have lowered the rate: a closed loop, or a
+ *   backlog, sends the next request when a response was read. Infinity: unknown
+ */
+
+/**
+ * @param {RateSample} sample
+ * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: the upper end of the
+ *   sampling error
+ */
+export function rateBar(sample) {
+  const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;
+  if (isServed || succeeded === 0) {
+    const high = Math.max(perSecond, isServed ? (offeredPerSecond ?? 0) : 0);
+    return { low: perSecond, high, sampled: high };
+  }
+  const { low, high } = sampledBar(sample);
+  const most =
+    offeredPerSecond === null
+      ? Number.POSITIVE_INFINITY
+      : offeredPerSecond * (1 - proportionLowerBound(errors, succeeded + errors));
+  const top = Math.max(perSecond, Math.min(high * slowdown, most));
+  const sampled = Math.max(perSecond, Math.min(high, most));
+  return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };
+}
+
+/** @param {RateSample} sample */
+function sampledBar({ perSecond, succeeded, completedPerSecond }) {
+  if (completedPerSecond.length < LEAST_SECONDS) {
+    const { low, high } = poissonBounds(succeeded / CLUMP);
+    const each = (perSecond * CLUMP) / succeeded;
+    return { low: low * each, high: high * each };
+  }
+  const { means } = batchesOf(completedPerSecond);
+  const { variance } = meanAndVariance(means);
+  const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
+  // Equal counts in each batch do not mean that there is no spread: one request more or less does not show.
+  const least = Math.max(half, 1 / completedPerSecond.length);
+  return { low: perSecond - least, high: perSecond + least };
+}
+
+/** Seconds at the start that fill no batch are left out. @param {readonly number[]} perSecond */
+export function batchesOf(perSecond) {
+  const size = Math.max(1, Math.floor(perSecond.length / BATCHES));
+  const batches = Math.floor(perSecond.length / size);
+  const first = perSecond.length - batches * size;
+  const means = Array.from({ length: batches }, (_, i) => {
+    const from = first + i * size;
+    return total(perSecond.slice(from, from + size)) / size;
+  });
+  return { size, means };
 }

@@ -9,7 +9,7 @@ const ms = amount.nullable();
 
 const Spread = z.object({ count, min: ms, p50: ms, p99: ms, max: ms }).meta({ id: 'Spread' });
 
-/** Shares are of time, 0 to 1; null where this machine does not report it. */
+/** Of time, 0 to 1; null where this machine does not report it. */
 const share = amount.nullable();
 
 const Observed = z.object({
@@ -19,7 +19,7 @@ const Observed = z.object({
   readLateMs: Spread.optional(),
   /** The response times less all that the tool's own lateness may have added. */
   ownResponseMs: Spread.optional(),
-  /** In older files: how late probes at random times were noticed, and the response times had the tool sent nothing late. */
+  /** In older files: lateness of probes at random times, and response times less send lag. */
   reactionMs: Spread.optional(),
   unlaggedMs: Spread.optional(),
   /** Garbage collections of the sending threads. */

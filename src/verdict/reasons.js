@@ -1,7 +1,7 @@
 /**
- * Every reason against a measurement, and every remark on one, by its code (docs/verdicts.md has their meanings). Invalid means
- * that the load that was asked for was not offered, or that the books do not balance; all else is a remark. A figure's error
- * bar already contains the effect that a remark names.
+ * Every reason against a measurement, and every remark on one, by its code (docs/verdicts.md has their
+ * meanings). Invalid means that the load that was asked for was not offered, or that the books do not
+ * balance; all else is a remark. A figure's error bar already contains the effect that a remark names.
  */
 import { formatCount, formatDuration, formatLatency, formatRate } from '../common/units.js';
 import { percentileBar } from './bars.js';
@@ -10,39 +10,22 @@ import { failedAtLimits } from './observed.js';
 /** @import { Measurement } from './measurement-schema.js' */
 /** @import { Observed } from './observed.js' */
 
-/**
- * @typedef {object} Reason
- * @property {'invalid' | 'remark'} [grade] `remark` unless said
- * @property {string} text a sentence
- * @property {string} [detail] more of them
- * @property {string} remedy
- */
+/** @typedef {Omit<Measurement['reasons'][number], 'code'> & {remedy: string}} Reason */
 /** @typedef {(observed: Observed) => Reason | null} Find null: it does not apply */
 
-/** Of planned requests: dropped or left by the tool, or failed at a limit of its machine. More is another load than was asked for. */
+/** Share of planned requests that the tool did not send, or that failed at a limit of its machine. */
 const NOT_OFFERED = 0.01;
-
-/** Of the requests, that the tool sent in another second, or in another tenth of one, than they were due: the tolerated departure from the rate, and in burstiness. */
-const OTHER_SECOND = 0.05;
-const OTHER_TENTH = 0.25;
-
+/** Share of requests sent in another second, or another tenth of one, than they were due. */
+const [OTHER_SECOND, OTHER_TENTH] = [0.05, 0.25];
 /** A p99 of which this share and this time may be the tool's own gets a remark. */
-const LATE_SHARE = 0.1;
-const LATE_MS = 1;
-
-/** A machine that is idle for less has nothing to spare; in what share of the time some thread then waited for a core. */
-const IDLE = 0.05;
-const PRESSURE = 0.5;
-
-/** A backlog grows when each quarter's minimum is so much more than that of the quarter before, and not just a few. */
-const GROWTH = 1.2;
-const GROWN_SHARE = 0.01;
-const GROWN_MIN = 5;
-
-/** Requests that opened a connection first: from this share on the p99 holds some. */
+const [LATE_SHARE, LATE_MS] = [0.1, 1];
+/** A machine is full if it is idle for less, and some thread waits for a core for this share of time. */
+const [IDLE, PRESSURE] = [0.05, 0.5];
+/** A backlog grows when each quarter's minimum exceeds the last one's by this factor, and by a few. */
+const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
+/** Share of requests that opened a connection first, from which on the p99 holds some. */
 const DIALLED = 0.01;
-
-/** Responses that were not checked: from this share on they are most. */
+/** Share of unchecked responses from which on they are most. */
 const UNCHECKED = 0.5;
 
 /** @satisfies {Record<string, Find>} */
@@ -70,17 +53,15 @@ export const REASONS = Object.freeze({
   still_changing: stillChanging,
   connection_setup({ dialled, sent }) {
     if (sent === 0 || dialled / sent < DIALLED) return null;
-    return {
-      text: `${ofAll(dialled, sent)} requests opened a connection first, and their latency includes that.`,
-      remedy: 'Let the target keep connections open for longer, or raise --rate so that they are not idle.',
-    };
+    const text = `${ofAll(dialled, sent)} requests opened a connection first, and their latency includes that.`;
+    const remedy =
+      'Let the target keep connections open for longer, or raise --rate so that they are not idle.';
+    return { text, remedy };
   },
   unchecked({ unchecked, succeeded }) {
     if (unchecked === 0 || unchecked / succeeded < UNCHECKED) return null;
-    return {
-      text: `${ofAll(unchecked, succeeded)} successful responses came too fast to be checked, and count as successes by their HTTP status alone.`,
-      remedy: 'Lower --rate or --concurrency, use --threads, or give the tool more CPU.',
-    };
+    const text = `${ofAll(unchecked, succeeded)} successful responses came too fast to be checked, and count as successes by their HTTP status alone.`;
+    return { text, remedy: 'Lower --rate or --concurrency, use --threads, or give the tool more CPU.' };
   },
 });
 
@@ -100,7 +81,7 @@ function ofAll(count, all) {
   return `${formatCount(count)} of ${formatCount(all)}`;
 }
 
-/** @param {number} count @param {number} all @returns {boolean} so many that it is another load than was asked for */
+/** @param {number} count @param {number} all @returns {boolean} it is another load than was asked for */
 function isMuch(count, all) {
   return count > 0 && count >= NOT_OFFERED * all;
 }
@@ -150,10 +131,10 @@ function displaced(observed) {
 function atLimits({ outcomes, sent }) {
   const count = failedAtLimits(outcomes);
   if (!isMuch(count, sent)) return null;
-  return {
-    text: `${ofAll(count, sent)} requests failed because this machine had no open file or local port left for them.`,
-    remedy: 'Raise the limit of open files (ulimit -n), lower --concurrency, or wait for TIME_WAIT to pass.',
-  };
+  const text = `${ofAll(count, sent)} requests failed because this machine had no open file or local port left for them.`;
+  const remedy =
+    'Raise the limit of open files (ulimit -n), lower --concurrency, or wait for TIME_WAIT to pass.';
+  return { text, remedy };
 }
 
 /** @type {Find} */
@@ -168,28 +149,24 @@ function busyMachine(observed) {
     ? `up to ${formatLatency(tool)} of the p99 may be this tool's own`
     : 'the target, which shares it, had to wait for a core';
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
-  const detail = [...(isFull && isLate ? [shared] : []), ...causes(observed).slice(0, 1)].join(' ');
+  const detail = [isFull && isLate ? shared : null, causeOf(observed)].filter(Boolean).join(' ');
   return {
     text: `This machine was busy: ${effect}.`,
     ...(detail !== '' && { detail }),
     remedy: isFull
-      ? 'Run the tool on another machine than the target, or end what else runs.'
+      ? 'Run the tool on another machine than the target, or end other programs.'
       : moreCpu(observed),
   };
 }
 
-/** @param {Observed} observed @returns {string[]} sentences, the most telling first */
-function causes({ gc, runQueueShare, busyShare }) {
-  const queued = ((runQueueShare ?? 0) * 100).toPrecision(2);
-  return [
-    ...((runQueueShare ?? 0) >= 0.01
-      ? [`The sender waited for a CPU core for ${queued} % of the time.`]
-      : []),
-    ...(busyShare >= 0.9 ? [`The sender was busy for ${Math.floor(busyShare * 100)} % of the time.`] : []),
-    ...(gc.longestMs >= LATE_MS
-      ? [`The sender collected garbage for up to ${formatDuration(gc.longestMs)}.`]
-      : []),
-  ];
+/** @param {Observed} observed @returns {string | null} a sentence */
+function causeOf({ gc, runQueueShare, busyShare }) {
+  const queued = runQueueShare ?? 0;
+  if (queued >= 0.01)
+    return `The sender waited for a CPU core for ${(queued * 100).toPrecision(2)} % of the time.`;
+  if (busyShare >= 0.9) return `The sender was busy for ${Math.floor(busyShare * 100)} % of the time.`;
+  if (gc.longestMs < LATE_MS) return null;
+  return `The sender collected garbage for up to ${formatDuration(gc.longestMs)}.`;
 }
 
 /** @type {Find} */
@@ -211,16 +188,16 @@ function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFre
 function stillChanging({ latencyDrift, rateDrift }) {
   const drift = latencyDrift ?? rateDrift;
   if (drift === null) return null;
-  const where = drift.stage === undefined ? 'over the run' : `in the stage ${drift.stage}`;
+  const { stage, from, to } = drift;
+  const where = stage === undefined ? 'over the run' : `in the stage ${stage}`;
   const change =
     drift === latencyDrift
-      ? `the median response time went from ${formatDuration(drift.from)} to ${formatDuration(drift.to)}`
-      : `the rate went from ${formatRate(drift.from)} to ${formatRate(drift.to)}`;
-  return {
-    text: `The target had not settled: ${change} ${where}, so the figures depend on when the run ended.`,
-    remedy:
-      drift.stage === undefined
-        ? 'Raise --warmup until it has settled, or --duration to cover the whole change.'
-        : 'Add a stage before it for the target to settle, or lengthen it to cover the whole change.',
-  };
+      ? `the median response time went from ${formatDuration(from)} to ${formatDuration(to)}`
+      : `the rate went from ${formatRate(from)} to ${formatRate(to)}`;
+  const remedy =
+    stage === undefined
+      ? 'Raise --warmup until it has settled, or --duration to cover the whole change.'
+      : 'Add a stage before it for the target to settle, or lengthen it to cover the whole change.';
+  const text = `The target had not settled: ${change} ${where}, so the figures depend on when the run ended.`;
+  return { text, remedy };
 }

@@ -1,19 +1,18 @@
-/** The statistics behind error bars and verdicts. Pure functions; every bound is one-sided at 95 % confidence. */
+/** Statistics behind error bars and verdicts: pure functions; bounds are one-sided at 95 % confidence. */
 const CONFIDENCE = 0.95;
 
 /** 95 % quantile of the standard normal distribution. */
 const NORMAL_95 = 1.6448536269514722;
 
 /**
- * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the smallest k with
- * P(Bin(n, q) <= k - 1) >= 0.95.
- * @param {number} n samples
- * @param {number} q quantile, 0..1
+ * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the
+ * smallest k with P(Bin(n, q) <= k - 1) >= 0.95.
+ * @param {number} n samples @param {number} q quantile, 0..1
  * @returns {number | null} rank from 1, or null when n is too small for any
  */
 export function upperRank(n, q) {
   if (n < 1 || binomialCdf(n - 1, n, q) < CONFIDENCE) return null;
-  // Cornish and Fisher's expansion is about right already, and far cheaper than bisection.
+  // Cornish and Fisher's expansion is nearly right, and far cheaper than bisection.
   const guess = n * q + NORMAL_95 * Math.sqrt(n * q * (1 - q)) + ((NORMAL_95 ** 2 - 1) * (1 - 2 * q)) / 6;
   let rank = Math.min(n, Math.max(1, Math.ceil(guess)));
   while (rank > 1 && binomialCdf(rank - 2, n, q) >= CONFIDENCE) rank--;
@@ -21,29 +20,22 @@ export function upperRank(n, q) {
   return rank;
 }
 
-/**
- * The rank whose value is a lower confidence bound of the q-quantile: the largest k with P(Bin(n, q) >= k) >= 0.95.
- * @param {number} n samples
- * @param {number} q quantile, 0..1
- * @returns {number | null} rank from 1, or null when n is too small for any
- */
+/** For a lower bound: the largest k with P(Bin(n, q) >= k) >= 0.95. @param {number} n @param {number} q */
 export function lowerRank(n, q) {
   const mirrored = upperRank(n, 1 - q);
   return mirrored === null ? null : n + 1 - mirrored;
 }
 
-/** How many samples without one exceedance show that at most `share` exceed: ln(0.05) / ln(1 - share). @param {number} share 0..1 */
+/** Samples without a miss that prove a share of misses: ln(0.05) / ln(1 - share). @param {number} share */
 export function samplesToProve(share) {
   return Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
 }
 
 /**
- * About how many samples would prove that no more than `allowed` of them miss, if the share of misses stays what it
- * is: none missing, ln(0.05)/ln(1 - allowed); else the normal approximation z^2 a (1 - a) / (a - share)^2.
- * @param {number} misses
- * @param {number} n
- * @param {number} allowed
- * @returns {number | null} null when the share is at the limit itself, where no number is enough
+ * About how many samples would prove that at most a share a of them misses, if misses / n stays as it is:
+ * without misses ln(0.05) / ln(1 - a), else the normal approximation z^2 a (1 - a) / (a - misses / n)^2.
+ * @param {number} misses @param {number} n @param {number} allowed a
+ * @returns {number | null} null where misses / n is at the limit itself, and no number is enough
  */
 export function samplesNeeded(misses, n, allowed) {
   const least = samplesToProve(allowed);
@@ -66,29 +58,20 @@ function roundUp(value) {
 
 /**
  * Clopper-Pearson upper bound of a proportion: the p at which P(Bin(n, p) <= x) falls to 0.05.
- * @param {number} x events
- * @param {number} n trials, at least 1
- * @returns {number} 0..1
+ * @param {number} x events @param {number} n trials, at least 1
  */
 export function proportionUpperBound(x, n) {
   if (x >= n) return 1;
   if (x === 0) return -Math.expm1(Math.log(1 - CONFIDENCE) / n);
-  let [low, high] = [x / n, 1];
-  while (high - low > low * 1e-13) {
-    const middle = (low + high) / 2;
-    if (middle === low || middle === high) break;
-    if (binomialCdf(x, n, middle) > 1 - CONFIDENCE) low = middle;
-    else high = middle;
-  }
-  return high;
+  return bisect(x / n, 1, (p) => binomialCdf(x, n, p) <= 1 - CONFIDENCE);
 }
 
-/** Clopper-Pearson lower bound of a proportion. @param {number} x events @param {number} n trials, at least 1 @returns {number} 0..1 */
+/** Clopper-Pearson lower bound of a proportion. @param {number} x events @param {number} n trials */
 export function proportionLowerBound(x, n) {
   return 1 - proportionUpperBound(n - x, n);
 }
 
-/** Bounds of the mean of a Poisson count: quantiles of chi-squared by Wilson and Hilferty's approximation. @param {number} count need not be whole */
+/** Of a Poisson mean: chi-squared quantiles by Wilson and Hilferty. @param {number} count may be a fraction */
 export function poissonBounds(count) {
   const at = (/** @type {number} */ n, /** @type {number} */ z) =>
     n <= 0 ? 0 : n * Math.max(0, 1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3;
@@ -101,17 +84,28 @@ export function poissonBounds(count) {
  * @param {number} df degrees of freedom, a whole number from 1
  */
 export function studentT95(df) {
-  if (df > 100) return studentTExpansion(df);
-  let [low, high] = [0, 7];
-  for (let i = 0; i < 60; i += 1) {
-    const middle = (low + high) / 2;
-    if (studentCentral(middle, df) < 2 * CONFIDENCE - 1) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
+  if (df <= 100) return bisect(0, 7, (t) => studentCentral(t, df) >= 2 * CONFIDENCE - 1);
+  const z = NORMAL_95;
+  const g1 = (z ** 3 + z) / 4;
+  const g2 = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96;
+  const g3 = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384;
+  const g4 = (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / 92160;
+  return z + g1 / df + g2 / df ** 2 + g3 / df ** 3 + g4 / df ** 4;
 }
 
-/** Mean, NaN without values, and unbiased variance, 0 of fewer than two (Welford's recurrence). @param {ArrayLike<number>} values */
+/** @param {number} low @param {number} high @param {(x: number) => boolean} holds monotone */
+function bisect(low, high, holds) {
+  let [from, to] = [low, high];
+  while (to - from > from * 1e-13) {
+    const middle = (from + to) / 2;
+    if (middle === from || middle === to) break;
+    if (holds(middle)) to = middle;
+    else from = middle;
+  }
+  return to;
+}
+
+/** Mean, NaN without values, and unbiased variance or 0 (Welford). @param {ArrayLike<number>} values */
 export function meanAndVariance(values) {
   const count = values.length;
   let mean = 0;
@@ -125,11 +119,9 @@ export function meanAndVariance(values) {
 }
 
 /**
- * The smallest whole number in low..high for which a monotone predicate holds; `high` when none before it does.
- * @param {number} low
- * @param {number} high
- * @param {(k: number) => boolean} holds
- * @returns {number}
+ * The smallest whole number in low..high for which a monotone predicate holds; `high` when none before it
+ * does.
+ * @param {number} low @param {number} high @param {(k: number) => boolean} holds
  */
 export function firstTrue(low, high, holds) {
   let [from, to] = [low, high];
@@ -155,16 +147,6 @@ function studentCentral(t, df) {
   return odd ? (2 / Math.PI) * (angle + sine * sum) : sine * sum;
 }
 
-/** @param {number} df */
-function studentTExpansion(df) {
-  const z = NORMAL_95;
-  const g1 = (z ** 3 + z) / 4;
-  const g2 = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96;
-  const g3 = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384;
-  const g4 = (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / 92160;
-  return z + g1 / df + g2 / df ** 2 + g3 / df ** 3 + g4 / df ** 4;
-}
-
 /** ln(n!) minus Stirling's approximation of it, for n = 0..15. */
 const STIRLING_ERRORS = [0];
 for (let n = 1, logFactorial = 0; n <= 15; n += 1) {
@@ -173,13 +155,13 @@ for (let n = 1, logFactorial = 0; n <= 15; n += 1) {
 }
 
 /**
- * P(Bin(n, p) <= k). Sums outwards from k with a running ratio: all terms positive, about 10 standard deviations of them.
+ * P(Bin(n, p) <= k). Sums outwards from k with a running ratio: positive terms, about 10 standard deviations
+ * of them.
  * @param {number} k @param {number} n trials @param {number} p success probability, 0..1
  */
 export function binomialCdf(k, n, p) {
   if (k < 0) return 0;
-  if (k >= n) return 1;
-  if (p <= 0) return 1;
+  if (k >= n || p <= 0) return 1;
   if (p >= 1) return 0;
   if (k <= n * p) return lowerTail(k, n, p);
   return 1 - lowerTail(n - k - 1, n, 1 - p);
@@ -206,7 +188,7 @@ function binomialPmf(k, n, p) {
   return Math.exp(corrections - deviances) * Math.sqrt(n / (2 * Math.PI * k * (n - k)));
 }
 
-/** x ln(x / m) + m - x, without cancellation where x is near m (Loader's bd0). @param {number} x @param {number} m */
+/** x ln(x / m) + m - x, without cancellation near m (Loader's bd0). @param {number} x @param {number} m */
 function deviance(x, m) {
   const difference = x - m;
   if (Math.abs(difference) >= 0.1 * (x + m)) return x * Math.log(x / m) - difference;

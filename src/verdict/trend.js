@@ -1,30 +1,26 @@
-/** Does a series of figures, one a second, still drift? Robust against single seconds and against what repeats. */
+/** Does a series of figures, one a second, still drift? Robust against single seconds and repetition. */
 import { isEven, stagesOf } from '../plan/stages.js';
 
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
 
-/** @typedef {{from: number, to: number}} Drift fitted values at the start and at the end */
-/** @typedef {Drift & {stage?: string}} RunDrift `stage`: in which it was, where the plan has stages */
+/** @typedef {{from: number, to: number, stage?: string}} Drift fitted values at both ends */
 
 /** Two-sided significance, and the change over the whole that gets a remark. */
 const P = 0.001;
 const CHANGE = 0.25;
-
 /** With fewer the test cannot reach its significance. */
 const MIN_VALUES = 8;
-
 /** A long run has too many pairs: it is averaged into this many parts. */
 const MAX_VALUES = 240;
-
 /** A median that moves by less than this has not moved: machines are not steadier. */
 const LEAST_DRIFT_MS = 0.1;
 
 /**
- * Mann-Kendall test with the correction for ties (Kendall, Rank Correlation Methods, 1975): S counts the pairs that rise
- * minus those that fall; var S = (n(n-1)(2n+5) - sum t(t-1)(2t+5)) / 18 over groups of t equal values; z = (|S| - 1) / sd.
- * @param {number[]} values
- * @returns {number} two-sided p
+ * Mann-Kendall test with the correction for ties (Kendall, Rank Correlation Methods, 1975): S counts the
+ * pairs that rise minus those that fall; var S = (n(n-1)(2n+5) - sum t(t-1)(2t+5)) / 18 over groups of t
+ * equal values; z = (|S| - 1) / sd.
+ * @param {number[]} values @returns {number} two-sided p
  */
 export function mannKendall(values) {
   const n = values.length;
@@ -48,7 +44,7 @@ function twoSided(z) {
   return Math.min(1, (2 * Math.exp((-z * z) / 2) * poly) / Math.sqrt(2 * Math.PI));
 }
 
-/** Theil-Sen line: the median of all slopes, and the median of what they leave. @param {number[]} values at least two @returns {Drift} */
+/** Theil-Sen line: median slope, median residual. @param {number[]} values at least two @returns {Drift} */
 export function fitLine(values) {
   /** @type {number[]} */
   const slopes = [];
@@ -67,11 +63,7 @@ function median(values) {
   return sorted.length % 2 === 1 ? sorted[at] : (sorted[at - 1] + sorted[at]) / 2;
 }
 
-/**
- * @param {number[]} values in order of time
- * @param {number} [least] a smaller change is none
- * @returns {Drift | null} null: too few values, or no drift that is both significant and large
- */
+/** @param {number[]} values in order of time @param {number} [least] change @returns {Drift | null} */
 export function findDrift(values, least = 0) {
   if (values.length < MIN_VALUES) return null;
   const each = Math.ceil(values.length / MAX_VALUES);
@@ -86,17 +78,15 @@ export function findDrift(values, least = 0) {
 }
 
 /**
- * A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop it is the schedule that determines how many
- * succeed. In a plan with stages, each constant stage is tested on its own.
- * @param {LoadPlan} load
- * @param {{windowMs: number}} facts
- * @param {Second[]} seconds
- * @returns {{latencyDrift: RunDrift | null, rateDrift: RunDrift | null}} of the first stage that has one
+ * A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop the schedule determines
+ * how many succeed. In a plan with stages, each constant stage is tested on its own.
+ * @param {LoadPlan} load @param {{windowMs: number}} facts @param {Second[]} seconds
+ * @returns {{latencyDrift: Drift | null, rateDrift: Drift | null}} of the first stage that has one
  */
 export function driftsOf(load, { windowMs }, seconds) {
   const stages = stagesOf(load).map(({ name, startMs, endMs }, i) => ({
     isEven: isEven(load, i),
-    // Requests due before it are answered in its first second.
+    // The responses to requests due before it come in its first second.
     first: Math.ceil(startMs / 1000) + (i === 0 ? 0 : 1),
     endMs,
     name: { stage: name },

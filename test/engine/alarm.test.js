@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { choosePacing, createAlarm, describeSpinning } from '../../src/engine/pacing/alarm.js';
+import { choosePacing, createAlarm } from '../../src/engine/pacing/alarm.js';
 
 /** @import { Pacing } from '../../src/engine/pacing/alarm.js' */
 /** @import { LoadPlan } from '../../src/plan/load.js' */
@@ -294,16 +294,3 @@ for (const [sentence, load, shards, cores, expected] of table) {
     assert.equal(`${byThread ? 'thread' : 'timer'}, ${spins}`, expected);
   });
 }
-
-test('what spinning takes is said, and what that leaves for a target on the machine', () => {
-  assert.equal(describeSpinning(planned({}), 2), null);
-  assert.equal(describeSpinning(planned({ model: 'closed', pacing: 'spin' }), 2), null);
-  assert.equal(
-    describeSpinning(planned({ pacing: 'spin' }), 2),
-    '--pacing spin keeps a core busy for the whole run.',
-  );
-  assert.match(
-    String(describeSpinning(planned({ pacing: 'spin', threads: 2 }), 2)),
-    /2 cores busy .* has 2: /,
-  );
-});

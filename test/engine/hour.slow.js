@@ -74,7 +74,15 @@ function begin() {
     onFree: () => pacer.tick(),
   });
   const pacer = createPacer({
-    arrivals: { shard: 0, shards: 1, schedule, stopAtMs: 2 * HOUR_MS, warmupMs: 0, requests: null },
+    arrivals: {
+      shard: 0,
+      shards: 1,
+      schedule,
+      stopAtMs: 2 * HOUR_MS,
+      warmupMs: 0,
+      requests: null,
+      inFlight: null,
+    },
     clock: time.clock,
     slots,
     overflow: 'queue',

@@ -40,6 +40,7 @@ export function pace({ arrivals, slots, serviceMs, overflow = 'queue', startMs =
       stopAtMs: Number.POSITIVE_INFINITY,
       warmupMs: 0,
       requests: null,
+      inFlight: null,
       ...arrivals,
     },
     clock: time.clock,

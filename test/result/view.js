@@ -1,6 +1,6 @@
 /** Views for tests of requirements, from plain lists of milliseconds. */
 import { createHistogram, recordMs } from '../../src/common/histogram.js';
-import { rateBar } from '../../src/verdict/rate-bar.js';
+import { rateBar } from '../../src/verdict/bars.js';
 /** @import { RunView } from '../../src/result/requirements/judge.js' */
 /** @import { Times } from '../../src/verdict/bars.js' */
 

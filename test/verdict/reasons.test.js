@@ -53,6 +53,7 @@ function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, ...changes 
     rateDrift: null,
     interrupted: false,
     model: 'open',
+    apart: null,
     ...changes,
   });
 }

@@ -1,9 +1,10 @@
 /**
- * Calls the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early. The last stretch of an exact
- * wait is therefore slept through outside of the event loop where no response is awaited, and else spun on `setImmediate`,
- * which lets sockets be served. A thread that spins for a millisecond uses up its turn: on a machine whose cores are all busy,
- * another runs when the request is due, or when its response comes. Beside a pacing thread, which calls `check` when an
- * arrival is due, an alarm neither sleeps nor spins.
+ * Calls the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early. So the last
+ * stretch of an exact wait is slept through outside of the event loop where no response is awaited, and else
+ * spun on `setImmediate`, which lets sockets be served. A thread that spins for a millisecond uses up its
+ * turn: on a machine whose cores are all busy, another thread runs when the request is due, or when its
+ * response comes. Beside a pacing thread, which calls `check` when an arrival is due, an alarm neither sleeps
+ * nor spins.
  */
 import { LONGEST_TIMER_MS } from '../clock.js';
 
@@ -12,41 +13,33 @@ import { LONGEST_TIMER_MS } from '../clock.js';
 
 /**
  * @typedef {object} Pacing
- * @property {boolean} byThread a thread of its own sleeps until the time and wakes the sender; else a timer does
+ * @property {boolean} byThread a thread of its own sleeps until the time and wakes the sender; else a timer
+ *   does
  * @property {'never' | 'last stretch' | 'always'} spins
  */
 
-/** Mean gaps below this are too narrow for a timer whose last stretch is spun: that would spin most of a core away. */
+/** With narrower mean gaps, a timer with a spun last stretch would keep a core busy. */
 const THREAD_BELOW_GAP_MS = 10;
-
 /** From here on an exact wait spins: a timer's own uncertainty. */
 const SPIN_FROM_MS = 1.6;
-
-/** A turn of the loop that took longer was no empty one: this thread was not scheduled, or collected garbage. */
+/** A longer turn of the loop was not empty: this thread was not scheduled, or collected garbage. */
 const LONGEST_EMPTY_TURN_MS = 0.05;
-
 /** A sleep ends this long before the time: the kernel wakes a sleeper late. The rest is spun. */
 const WAKE_EARLY_MS = 0.3;
-
-/** The clocks of two threads may differ by so much: when the pacing thread calls this early, the alarm checks again at once. */
+/** Clocks of two threads may differ by this: called so early, the alarm checks again at once. */
 const CLOCKS_APART_MS = 0.05;
-
-/** Beside a pacing thread longer waits have a timer too: not every time that is waited for is an arrival. */
+/** Beside a pacing thread longer waits have a timer too: not every wait is for an arrival. */
 const TIMER_FROM_MS = 2;
 
 /**
- * While no response is awaited the event loop has no work, and a turn of it makes garbage: the clock alone is watched, for so
- * long at a time. (A stop, or a connection that its server closes, is noticed that much later.)
+ * While no response is awaited the event loop has no work, and a turn of it makes garbage: for this long at a
+ * time, only the clock is watched. (A stop, or a connection that its server closes, is noticed that much
+ * later.)
  */
 const SPIN_AT_ONCE_MS = 0.05;
-
 /** A clock that stands still, as in tests, is not watched for ever. */
 const MAX_READINGS = 500;
-
-/**
- * Loads of a number between two readings: a reading may make garbage, so there are few of them while there is time left. The
- * longer pause takes some 5 us, the shorter half of one.
- */
+/** Loads of a number between two readings, which may make garbage: 5 us, and 0.5 us near the end. */
 const PAUSE_LOADS = 1000;
 const LAST_PAUSE_LOADS = 50;
 const LAST_PAUSES_MS = 0.03;
@@ -57,18 +50,13 @@ function pause(loads) {
   for (let i = 0; i < loads; i++) Atomics.load(pauseOn, 0);
 }
 
-/**
- * @typedef {object} Alarm
- * @property {(atMs: number) => void} set replaces an earlier time
- * @property {() => void} clear
- */
+/** @typedef {Pick<ReturnType<typeof createAlarm>, 'set' | 'clear'>} Alarm `set` replaces an earlier time */
 /** @typedef {(clock: Clock, onTime: () => void) => Alarm} CreateAlarm */
 
 /**
- * @param {Clock} clock
- * @param {Pacing} pacing
+ * @param {Clock} clock @param {Pacing} pacing
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
- * @param {object} [sender] what this thread does beside
+ * @param {object} [sender] on this thread
  * @param {() => number} [sender.work] changes with every piece of work, e.g. responses so far
  * @param {() => boolean} [sender.isIdle] no response is awaited
  * @param {(ms: number) => void} [sender.nap] blocks this thread; without it, it spins
@@ -149,25 +137,25 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
       at = atMs;
       if (!isSpinning) wait();
     },
-    /** To be called when the pacing thread says that an arrival is due: of several, or of one that went out without it. */
+    /** To be called by the pacing thread, for at least one arrival, which may be gone already. */
     check,
-    /** @returns ms that were spun so far without any work: event-loop utilisation counts them as busy */
+    /** @returns ms spun so far without any work: event-loop utilisation counts them as busy */
     emptySpinMs: () => emptySpinMs,
   };
 }
 
 /**
- * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and narrow ones to
- * a thread that sleeps. Where every core has a sender, none spins: the target may need the rest.
+ * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and
+ * narrow ones to a thread that sleeps. Where every core has a sender, none spins: the target may need the
+ * rest.
  * @param {Pick<LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
- * @param {number} shards of the whole plan
- * @param {number} cores of the machine: those that this process may not use are left to the target all the more
- * @param {number} [threads] of the shards those that run here; the others are on other machines (`--shard`)
+ * @param {number} shards of the whole plan @param {number} cores of the machine
+ * @param {number} [threads] shards that run here; the others are on other machines (`--shard`)
  * @returns {Pacing}
  */
 export function choosePacing({ model, pacing, ratePerSecond }, shards, cores, threads = shards) {
-  if (model === 'closed' || ratePerSecond === null || pacing === 'sleep')
-    return { byThread: false, spins: 'never' };
+  const isTimed = model === 'open' && ratePerSecond !== null && pacing !== 'sleep';
+  if (!isTimed) return { byThread: false, spins: 'never' };
   if (pacing === 'spin') return { byThread: false, spins: 'always' };
   const isCoreLeft = cores > threads;
   const gapMs = (1000 * shards) / ratePerSecond;
@@ -175,12 +163,4 @@ export function choosePacing({ model, pacing, ratePerSecond }, shards, cores, th
     byThread: gapMs < THREAD_BELOW_GAP_MS || !isCoreLeft,
     spins: isCoreLeft ? 'last stretch' : 'never',
   };
-}
-
-/** @param {LoadPlan} load @param {number} cores @returns {string | null} a notice of the cores that `--pacing spin` uses */
-export function describeSpinning({ model, pacing, threads }, cores) {
-  if (model === 'closed' || pacing !== 'spin') return null;
-  const busy = threads === 1 ? 'a core' : `${threads} cores`;
-  const left = cores > threads ? '' : ` This machine has ${cores}: a target on it gets what the tool leaves.`;
-  return `--pacing spin keeps ${busy} busy for the whole run.${left}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. Never awaits
- * a response. A backlog is no list but the distance between the next index and the clock.
+ * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. Never
+ * awaits a response. A backlog is no list but the distance between the next index and the clock.
  */
 import { scheduleOf } from '../../plan/due.js';
 import { share } from '../../plan/shard-part.js';
@@ -12,30 +12,24 @@ import { createInFlight } from '../../plan/stages.js';
 /** @import { Slots } from '../slots.js' */
 /** @import { CreateAlarm } from './alarm.js' */
 
-/**
- * What one shard sends: its own indexes i with i mod shards = shard, in order.
- * @typedef {Omit<ReturnType<typeof arrivalsOf>, 'inFlight'> & Partial<Pick<ReturnType<typeof arrivalsOf>, 'inFlight'>>} Arrivals
- */
+/** @typedef {ReturnType<typeof arrivalsOf>} Arrivals i mod shards = shard */
 
 /** Interval of checks whether a stage now allows more requests in flight. */
 const CHECK_STAGE_MS = 20;
 
 /**
- * @param {object} context
- * @param {Arrivals} context.arrivals
- * @param {Clock} context.clock
+ * @param {object} context @param {Arrivals} context.arrivals @param {Clock} context.clock
  * @param {Pick<Slots, 'free' | 'busy' | 'nextFreeSince' | 'fire'>} context.slots
- * @param {'queue' | 'drop'} context.overflow
- * @param {CreateAlarm} context.createAlarm
+ * @param {'queue' | 'drop'} context.overflow @param {CreateAlarm} context.createAlarm
  * @param {(index: number, intended: number, now: number) => void} context.onDrop
  * @param {() => void} context.onEnd called once
  */
 export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onDrop, onEnd }) {
-  const { schedule, shards, stopAtMs, requests, inFlight = null } = arrivals;
+  const { schedule, shards, stopAtMs, requests, inFlight } = arrivals;
   const alarm = createAlarm(clock, tick);
   let next = arrivals.shard;
   let measured = 0;
-  /** Connections have been idle because no more requests were allowed in flight: they did not wait. */
+  /** Connections are idle because no more requests are allowed in flight. */
   let heldBack = false;
   let ended = false;
   let ticking = false;
@@ -47,7 +41,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     onEnd();
   }
 
-  /** A request that fails at once frees its slot from within `fire`: the loop under way goes on with that slot. */
+  /** A request that fails at once frees its slot from within `fire`: this loop goes on with it. */
   function tick() {
     if (ended || ticking) return;
     ticking = true;
@@ -105,9 +99,8 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     start: tick,
     /** To be called when a slot became free. */
     tick,
-    /** Hands out nothing more. */
+    /** Nothing more is handed out. */
     stop: end,
-    /** Nothing more will be handed out. */
     ended: () => ended,
     /** The first index that was neither handed out nor dropped. */
     get next() {
@@ -117,7 +110,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     get measured() {
       return measured;
     },
-    /** @returns requests of the measured part that were planned, and neither handed out nor dropped */
+    /** @returns planned requests of the measured part that were neither handed out nor dropped */
     left() {
       if (schedule === null) return requests === null ? 0 : requests - measured;
       const skipped = Math.max(0, Math.ceil((schedule.firstMeasured - next) / shards));
@@ -129,22 +122,15 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
 }
 
 /**
- * Searched for, in ever longer steps and back: a backlog may be a million long, and mostly there is none.
- * @param {Schedule} schedule
- * @param {number} next
- * @param {number} shards
- * @param {number} now ms
+ * Searches in ever longer steps and back: a backlog may be a million long, and mostly there is none.
+ * @param {Schedule} schedule @param {number} next @param {number} shards @param {number} now ms
  * @returns {number} how many of the indexes next, next + shards, ... are due
  */
 export function countDue(schedule, next, shards, now) {
   const left = Math.max(0, Math.ceil((schedule.count - next) / shards));
   const isDue = (/** @type {number} */ nth) => schedule.dueMs(next + nth * shards) <= now;
-  let low = 0;
-  let high = 0;
-  while (high < left && isDue(high)) {
-    low = high + 1;
-    high = 2 * high + 1;
-  }
+  let [low, high] = [0, 0];
+  while (high < left && isDue(high)) [low, high] = [high + 1, 2 * high + 1];
   high = Math.min(high, left);
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
@@ -163,7 +149,7 @@ export function arrivalsOf(load, shard, shards) {
     shards,
     /** null: closed loop */
     schedule,
-    /** Nothing is sent from then on: a closed loop's measured part ends, or an open loop's time for working off a backlog. */
+    /** End of a closed loop's measured part, or of an open loop's time for working off a backlog. */
     stopAtMs: schedule === null ? closedEnd : schedule.endMs + load.timeoutMs,
     warmupMs: load.warmupMs,
     /** Closed loop: measured requests of this shard at most. */

@@ -1,4 +1,4 @@
-/** The sender's end of the pacing thread, which wakes it for every arrival: the sender's own thread need not spin. */
+/** The sender's end of the pacing thread, which wakes it for every arrival, so it need not spin. */
 import { startThread } from '../thread.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
@@ -6,14 +6,11 @@ import { startThread } from '../thread.js';
 
 /** @typedef {Awaited<ReturnType<typeof startPacingThread>>} PacingThread */
 
-/** Shared by both threads: two Int32 flags, and time zero as a BigInt64. */
-const CONTROL_BYTES = 16;
-/** Int32: a wake-up is on its way. */
-export const UNDER_WAY = 0;
-/** Int32: time zero is known. */
-export const STARTED = 1;
+/** Places in the memory that both threads share. Int32: a wake-up is on its way; time zero is known. */
+export const [UNDER_WAY, STARTED] = [0, 1];
 /** BigInt64: time zero, `process.hrtime.bigint()`. */
 export const ORIGIN = 1;
+export const CONTROL_BYTES = 16;
 
 /**
  * Starts the thread; it waits for time zero.

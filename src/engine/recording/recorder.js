@@ -1,26 +1,25 @@
 /**
- * Sample -> histograms and counters: a Tally. Knows nothing of Vault: what a response means is the operation's
- * `classify`. Runs on a thread of its own, beside the sender (recorder-worker.js).
+ * Sample -> histograms and counters: a Tally. Knows nothing of Vault: the operation's `classify` judges a
+ * response. Runs on a thread of its own, beside the sender (recorder-worker.js).
  */
 import { encodeHistogram, recordMs } from '../../common/histogram.js';
 import { createStageFinder, spansOf } from '../../plan/stages.js';
 import { createSecond } from './seconds.js';
 import { createSpans, spanLength } from './spans.js';
-import { countVerification, createTally, increment, outcomeOf, packTally, secondOf } from './tally.js';
-/** @import { PackedHistogram } from '../../common/histogram.js' */
+import { countVerification, createTally, increment, outcomeOf, packTally } from './tally.js';
 /** @import { Classify, Verdict } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
-/** @import { Sample, Tail } from './ring.js' */
+/** @import { openReader, Sample, Tail } from './ring.js' */
 /** @import { SecondRow } from './seconds.js' */
-/** @import { CellTally, Tally } from './tally.js' */
+/** @import { CellTally } from './tally.js' */
 
-/** @typedef {Tally<PackedHistogram>} PackedTally */
+/** @typedef {ReturnType<typeof packTally>} PackedTally */
 /**
  * @typedef {object} Report a recorder's report during the run
  * @property {number} atMs since time zero: all that was done before is in it
  * @property {PackedTally} tally
  * @property {SecondRow[]} rows seconds that have ended since the last report
- * @property {SecondRow | null} open the second that goes on, as far as it has come; null: nothing was done in it yet
+ * @property {SecondRow | null} open the current second so far; null: no request was done in it yet
  */
 
 /** Outcomes that the engine itself gives, for every operation. */
@@ -32,20 +31,17 @@ export const ENGINE_OUTCOMES = Object.freeze({
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });
 
-/** A response that the operation's own check fell over: never a success. @type {Verdict} */
+/** The operation's own check threw an error: never a success. @type {Verdict} */
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
-
 /** @type {Verdict} */
 const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
-
 /** When the recorder cannot keep up, the sender drops the body of a refusal, too. */
 const NO_BODY = new Uint8Array(0);
 
 /**
- * @param {object} context
- * @param {{name: string, classify: Classify}[]} context.operations
+ * @param {object} context @param {{name: string, classify: Classify}[]} context.operations
  * @param {number} context.warmupMs samples intended before are counted as warm-up only
- * @param {number} context.shards how many record the same run, here and on other machines
+ * @param {number} context.shards of the whole plan, on other machines too
  * @param {number | null} context.measuredMs planned length of the measured part, where there is one
  * @param {LoadPlan['stages']} [context.stages]
  * @param {(row: SecondRow) => void} context.onSecond when it is over
@@ -59,8 +55,8 @@ export function createRecorder(context) {
   const names = operations.map(({ name }) => name);
   const tally = createTally(names, times.length);
   const { operations: cells, lag, readLate, displaced } = tally;
+  /** Other shards' seconds are added to these, so each has a histogram of its own. */
   const isPart = shards > 1;
-  /** Where other shards' seconds are to be added to these, each needs a histogram of its own. */
   const spans = isPart ? null : createSpans();
   let current = createSecond(0);
 
@@ -69,7 +65,9 @@ export function createRecorder(context) {
     if (failure !== null) return { outcome: failure, success: false, verification: null };
     const { classify } = operations[operation];
     try {
-      return body === null ? withoutBody(classify, status, index) : classify(status, body, index);
+      if (body !== null) return classify(status, body, index);
+      if (classify.byStatus !== undefined) return classify.byStatus(status) ?? UNCHECKED;
+      return status >= 200 && status < 300 ? UNCHECKED : classify(status, NO_BODY, index);
     } catch {
       return CHECK_FAILED;
     }
@@ -89,13 +87,13 @@ export function createRecorder(context) {
 
   /** @returns {SecondRow | null} */
   function openRow() {
-    if (current.empty()) return null;
+    if (current.isEmpty()) return null;
     const row = current.row(isPart);
     const isOwn = !isPart && spanLength(row.second) === 1;
     return isOwn ? { ...row, histogram: encodeHistogram(current.response) } : row;
   }
 
-  /** Counts and judges, so that what the request created is kept, but it is in no figure. @param {CellTally} cell @param {Sample} sample */
+  /** Judged, so that what it created is kept. @param {CellTally} cell @param {Sample} sample */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
     cell.warmup++;
@@ -133,8 +131,8 @@ export function createRecorder(context) {
       const doneMs = done - warmupMs;
       closeSecondsBefore(doneMs);
       current.add(verdict, done - intended, sent - intended);
-      increment(cell.perSecond.sent, secondOf(sent - warmupMs));
-      increment(verdict.success ? cell.perSecond.succeeded : cell.perSecond.failed, secondOf(doneMs));
+      increment(cell.perSecond.sent, sent - warmupMs);
+      increment(verdict.success ? cell.perSecond.succeeded : cell.perSecond.failed, doneMs);
       if (!verdict.success) return;
       cell.lastSuccessMs = Math.max(cell.lastSuccessMs, doneMs);
       if (doneMs < halves[stage]) {
@@ -146,18 +144,15 @@ export function createRecorder(context) {
     advance(ms) {
       closeSecondsBefore(ms - warmupMs);
     },
-    /** @param {number} cell place in the tally's list @param {number} count arrivals of the measured part that were not even attempted */
+    /** @param {number} cell place in the tally's list @param {number} count of the measured part */
     addDropped(cell, count) {
       cells[cell].dropped += count;
     },
-    /**
-     * @returns {Pick<Report, 'tally' | 'open'>} of a run that goes on, to be posted at once; with the rows of all seconds that
-     *   are over and the open one it adds up
-     */
+    /** To be posted at once. @returns {Pick<Report, 'tally' | 'open'>} up to now */
     soFar: () => ({ tally: packTally(tally), open: openRow() }),
-    /** @returns {PackedTally} after the last second, full or not, was handed out */
+    /** Hands out the last second, full or not. @returns {PackedTally} */
     finish() {
-      if (!current.empty() || spans?.isOpen()) closeSecond(true);
+      if (!current.isEmpty() || spans?.isOpen()) closeSecond(true);
       for (const [i, { verification }] of cells.entries()) {
         verification.notes = operations[i % operations.length].classify.notes?.() ?? [];
       }
@@ -166,41 +161,30 @@ export function createRecorder(context) {
   };
 }
 
-/** @param {Classify} classify @param {number} status @param {number} index @returns {Verdict} */
-function withoutBody(classify, status, index) {
-  if (classify.byStatus !== undefined) return classify.byStatus(status) ?? UNCHECKED;
-  return status >= 200 && status < 300 ? UNCHECKED : classify(status, NO_BODY, index);
-}
-
 /**
- * A request that would have waited for the target for longer anyway is not the tool's to displace.
- * @param {number} stretchMs
- * @param {Sample} sample
- * @returns {number} 0 to 1: how likely it went out in another stretch than it should have
+ * A request that would have waited for the target for a whole stretch anyway was not displaced by the tool.
+ * @param {number} stretchMs @param {Sample} sample
+ * @returns {number} 0 to 1: how likely the tool, being late, sent it in another stretch than it was due
  */
 function displacedIn(stretchMs, { intended, sent, lag, carried }) {
   const lateMs = Math.max(0, lag + carried);
   return sent - lateMs - intended < stretchMs ? Math.min(1, lateMs / stretchMs) : 0;
 }
 
-/**
- * Samples to be taken at once, about: where this thread and the sender's share a core, the sender waits for so many.
- */
+/** Samples to take at once, about: a sender on the same core waits for so many. */
 const AT_ONCE = 20;
 const [SHORTEST_SLEEP_MS, LONGEST_SLEEP_MS] = [1, 20];
-
 /** Intervals of reports, in time of the run: no clock is read. */
 export const REPORT_EVERY_MS = 2000;
 export const FIRST_REPORT_MS = 1000;
 
 /**
  * Polls and sleeps, so the sender need not wake this thread.
- * @param {object} context
- * @param {ReturnType<typeof import('./ring.js').openReader>} context.reader
+ * @param {object} context @param {ReturnType<typeof openReader>} context.reader
  * @param {ReturnType<typeof createRecorder>} context.recorder
  * @param {() => void} context.onTaken after each lot of samples
- * @param {((watermarkMs: number) => void) | null} [context.onReport] it is time for a report: all that was done before `watermarkMs`,
- *   since time zero, is recorded. null: no reports
+ * @param {((watermarkMs: number) => void) | null} [context.onReport] it is time for a report: all samples
+ *   done before `watermarkMs`, since time zero, are recorded. null: no reports
  * @returns {Tail} once everything that the sender wrote is recorded
  */
 export function recordAll({ reader, recorder, onTaken, onReport = null }) {

@@ -1,77 +1,62 @@
 /**
- * The outcome of one request, and its way from the sending thread to the recorder's: a ring in shared memory, so that a
- * sample costs the sender a few stores and one copy of the response, and no allocation. One writer, one reader.
+ * The outcome of one request, and its way from the sending thread to the recorder's: a ring in shared memory,
+ * so that a sample costs the sender a few stores and one copy of the response, and no allocation. One writer,
+ * one reader.
  */
 import { TRANSPORT_CODES } from '../../http/failures.js';
 
 /**
- * @typedef {object} Sample
+ * @typedef {object} Sample times in ms from time zero
  * @property {number} operation position in the plan's list of operations
  * @property {number} index
- * @property {number} intended ms: when it was due; in a closed loop, when its connection became free
- * @property {number} sent ms: on the wire; where it never got there, when a connection took it
- * @property {number} done ms: last byte of the response, or when it was given up
- * @property {number} lag ms: how late the tool itself sent it, all waiting for a free connection left out
- * @property {number} carried ms: so much of its wait for a connection is for earlier requests that the tool sent or read late
- * @property {number} late ms: so much later than it came was the response read, at most
+ * @property {number} intended when it was due; in a closed loop, when its connection became free
+ * @property {number} sent on the wire; where it never got there, when a connection took it
+ * @property {number} done last byte of the response, or when the tool gave up
+ * @property {number} lag how late the tool itself sent it; waiting for a free connection left out
+ * @property {number} carried part of its wait for a connection that earlier requests, sent or read late,
+ *   caused
+ * @property {number} late how long the response waited until the tool read it, at most
  * @property {string | null} failure outcome, where there was no whole response; null: there is one
  * @property {number} status HTTP status, 0 without a response
  * @property {Uint8Array | null} body null: not kept (no response, or the recorder could not keep up)
  */
-/**
- * @typedef {object} RingMemory plain; shared by the threads that hold it
- * @property {SharedArrayBuffer} control counters, see the constants below; then the Tail
- * @property {SharedArrayBuffer} numbers FIELDS doubles a sample
- * @property {SharedArrayBuffer} bytes bodies, each in one piece
- */
+/** @typedef {ReturnType<typeof createRingMemory>} RingMemory plain; shared by the threads that hold it */
 /**
  * @typedef {object} Tail the sender's last message
  * @property {number} endedMs
  * @property {number} next first index that was neither sent nor dropped
  * @property {number} waiting how many indexes from there on were due
- * @property {number} carried ms: so much longer each of them waited because the tool was late, at most
+ * @property {number} carried ms that each of them waited longer because the tool was late, at most
  * @property {number[]} dropped in the measured part, by place in the tally's list of operations
  */
 
 const FIELDS = 12;
 /** Powers of two. */
 const SIZE = Object.freeze({ samples: 1 << 15, bytes: 1 << 23 });
-
 /** Enough for a warm-up. */
 export const SMALL_RING = Object.freeze({ samples: 1 << 11, bytes: 1 << 18 });
-
 /** Positions in `control`, as Int32; byte counts are unsigned and wrap, as the sample counts do. */
-const WRITTEN = 0;
-const TAKEN = 1;
-const BYTES_RELEASED = 2;
-const WATERMARK = 3;
-const ENDED = 4;
-const SLEEP = 5;
+const [WRITTEN, TAKEN, BYTES_RELEASED, WATERMARK, ENDED, SLEEP] = [0, 1, 2, 3, 4, 5];
 const TAIL_OFFSET = 64;
-
 /** Numbers of the Tail before those dropped. */
 const TAIL_HEAD = 4;
-
 /** The watermark is stored in units of 10 ms, so that an Int32 holds 248 days. */
 const WATERMARK_UNIT_MS = 10;
-
 /** Instead of the length of a body. */
 const NO_BODY = -1;
 const SAME_BODY = -2;
-
 /** Names that may stand in `failure`: the engine's own and what a connection can report. */
 export const FAILURES = Object.freeze(['timeout', 'cut_off', 'never_sent', ...TRANSPORT_CODES]);
 const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));
 
-/**
- * @param {{samples: number, bytes: number}} [size] powers of two
- * @param {number} [cells] of the tally
- * @returns {RingMemory}
- */
+/** @param {{samples: number, bytes: number}} [size] powers of two @param {number} [cells] of the tally */
 export function createRingMemory({ samples, bytes } = SIZE, cells = 1) {
   return {
+    /** Counters, see the constants above; then the Tail. */
     control: new SharedArrayBuffer(TAIL_OFFSET + (TAIL_HEAD + cells) * 8),
+    /** FIELDS doubles a sample. */
     numbers: new SharedArrayBuffer(samples * FIELDS * 8),
+    /** Bodies, each in one piece. */
     bytes: new SharedArrayBuffer(bytes),
   };
 }
@@ -91,17 +76,17 @@ function openMemory(memory) {
 /** @param {RingMemory} memory */
 export function openWriter(memory) {
   const { control, tail, numbers, samples, bytes } = openMemory(memory);
-  /** Samples that found no place, those before `spilledFrom` have by now; their bodies are not kept. @type {Sample[]} */
+  /** Samples that found the ring full, without bodies; those before `spilledFrom` are in it now. @type {Sample[]} */
   let spilled = [];
   let spilledFrom = 0;
   let written = 0;
   let bytesWritten = 0;
-  /** Where the last body that was stored is: nothing has overwritten it yet. */
+  /** Where the last stored body is: nothing has overwritten it yet. */
   const last = { at: 0, length: 0 };
 
   const unread = () => (written - Atomics.load(control, TAKEN)) | 0;
 
-  /** @param {Uint8Array} body @returns {number} its length, SAME_BODY, or NO_BODY where there is no room; it is at `last.at` */
+  /** At `last.at`. @param {Uint8Array} body @returns {number} length, SAME_BODY, or NO_BODY: there is no room */
   function store(body) {
     const { length } = body;
     if (length === last.length && bytes.compare(body, 0, length, last.at, last.at + length) === 0) {
@@ -159,7 +144,7 @@ export function openWriter(memory) {
     },
     /** @returns {number} samples that the reader has not taken yet */
     behind: () => unread() + spilled.length - spilledFrom,
-    /** @param {Tail} last_ nothing is added after it @returns {boolean} false: try again, the ring is full */
+    /** Nothing is added after it. @param {Tail} tail @returns {boolean} false: try again, the ring is full */
     end({ endedMs, next, waiting, carried, dropped }) {
       if (!unspill()) return false;
       tail.set([endedMs, next, waiting, carried, ...dropped]);
@@ -173,7 +158,7 @@ export function openWriter(memory) {
 export function openReader(memory) {
   const { control, tail, numbers, samples, bytes } = openMemory(memory);
   let taken = 0;
-  /** The body taken last, where it lies in the ring: its place is free again when another one is taken. */
+  /** The last body, where it lies in the ring: its place is free again when another one is taken. */
   let last = bytes.subarray(0, 0);
   /** Byte count up to its end. */
   let bytesTaken = 0;
@@ -221,9 +206,9 @@ export function openReader(memory) {
       }
       return count;
     },
-    /** @returns {number} ms: samples done before it are all in the ring; to be asked before `take` */
+    /** To be read before `take`. @returns {number} ms: samples done before it are all in the ring */
     watermarkMs: () => Atomics.load(control, WATERMARK) * WATERMARK_UNIT_MS,
-    /** @returns {Tail | null} null: the sender has not ended; to be asked before `take` */
+    /** To be read before `take`. @returns {Tail | null} null: the sender has not ended */
     tail() {
       if (Atomics.load(control, ENDED) === 0) return null;
       const [endedMs, next, waiting, carried, ...dropped] = tail;
@@ -237,6 +222,6 @@ export function openReader(memory) {
 /** @param {string} name */
 function indexOfFailure(name) {
   const index = FAILURE_INDEX.get(name);
-  if (index === undefined) throw new RangeError(`${name} is no failure that the engine knows`);
+  if (index === undefined) throw new RangeError(`the failure "${name}" is not in FAILURES`);
   return index;
 }

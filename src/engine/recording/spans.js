@@ -1,15 +1,10 @@
 /**
- * Seconds that share a histogram. One of each second would fill the memory of a long run, and its files: so the first hour
- * has one of each second, from then on ten seconds have one, and from the tenth hour on a minute has one. A day has 7,680.
+ * Seconds that share a histogram, as one for each second would fill the memory of a long run, and its files:
+ * the first hour has one per second, then ten seconds have one, and from the tenth hour on a minute has one.
+ * A day has 7,680.
  */
 import { encodeHistogram, sumHistograms } from '../../common/histogram.js';
 /** @import { Histogram } from 'hdr-histogram-js' */
-
-/**
- * @typedef {object} SpanEnd fields of the row with which a span ends
- * @property {string | null} histogram encoded, of all its seconds; null: nothing was done in them, or the span goes on
- * @property {number} histogramSeconds how many seconds up to this one it covers
- */
 
 /** Seconds with a histogram of their own. */
 export const FINE_SECONDS = 3600;
@@ -17,7 +12,7 @@ const MEDIUM_SECONDS = 36_000;
 
 const NOTHING = Object.freeze({ histogram: null, histogramSeconds: 1 });
 
-/** @param {number} second from 0 @returns {number} the length of its span, in seconds; spans begin at multiples of it */
+/** @param {number} second from 0 @returns {number} seconds in its span, which begins at a multiple of it */
 export function spanLength(second) {
   if (second < FINE_SECONDS) return 1;
   return second < MEDIUM_SECONDS ? 10 : 60;
@@ -25,11 +20,11 @@ export function spanLength(second) {
 
 /** Gathers the histograms of seconds, which come in order. */
 export function createSpans() {
-  /** Of the seconds of a span that goes on: one, however long the span is; null: none yet. @type {Histogram | string | null} */
+  /** Of the current span; null: no request was done in it. @type {Histogram | string | null} */
   let sum = null;
   let seconds = 0;
 
-  /** @returns {SpanEnd} */
+  /** @returns {{histogram: string | null, histogramSeconds: number}} encoded, and its length */
   function end() {
     const histogram = sum === null || typeof sum === 'string' ? sum : encodeHistogram(sum);
     const ended = histogram === null ? NOTHING : { histogram, histogramSeconds: seconds };
@@ -43,7 +38,7 @@ export function createSpans() {
      * @param {number} second
      * @param {Histogram | string | null} histogram of the requests done in it; null or empty: none was
      * @param {boolean} [isLast] no other second follows
-     * @returns {SpanEnd}
+     * @returns {ReturnType<typeof end>} fields of this second's row: null within a span
      */
     add(second, histogram, isLast = false) {
       seconds += 1;
@@ -52,7 +47,6 @@ export function createSpans() {
       }
       return isLast || (second + 1) % spanLength(second) === 0 ? end() : NOTHING;
     },
-    /** Something was done since the last span ended. */
     isOpen: () => sum !== null,
     end,
   };

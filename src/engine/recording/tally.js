@@ -1,41 +1,43 @@
 /**
- * The counters and histograms of each operation in each stage: one shape from the recorder to the Result. Histograms are packed on their way to
- * another thread, and text in the file of a part.
+ * Counters and histograms of each operation in each stage: one shape from the recorder to the Result.
+ * Histograms are packed on their way to another thread, and text in the file of a part.
  */
 import { createHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
-import { sumArrays, sumRecords, total } from '../../common/sums.js';
+import { sumArrays, total } from '../../common/sums.js';
 
 /** @import { PackedHistogram } from '../../common/histogram.js' */
 /** @import { Verdict } from '../../operations/index.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
-/** @typedef {PackedHistogram | string} InTransit */
 /** @typedef {(typeof SERIES)[number]} Series */
 /**
  * @template [H=Histogram]
  * @typedef {object} OutcomeTally
  * @property {boolean} success
  * @property {number} count
- * @property {Record<Series, H>} latency service and sendLag cover the requests that were sent; ownResponse, ownService: the target's own
- *   times at least, had the tool been late at nothing
+ * @property {Record<Series, H>} latency service and sendLag cover the requests that were sent; ownResponse
+ *   and ownService have what the tool's own lateness may have added subtracted
  */
 /**
  * @template [H=Histogram]
- * @typedef {object} CellTally of one operation in one stage
+ * @typedef {object} CellTally of one operation in one stage; times count from the start of the measured part
  * @property {string} name
  * @property {number} stage in which its requests were due; 0 where the plan has no stages
  * @property {Record<string, OutcomeTally<H>>} outcomes
- * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>, notes: string[]}} verification
+ * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>, notes:
+ *   string[]}} verification
  * @property {number} dropped
  * @property {number} neverSentDue were due, but still waiting when the run ended
  * @property {number} warmup sent before the measured part
- * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond from the start of the measured part
- * @property {number} lastSuccessMs when the last success was complete, from the start of the measured part; 0 without
- * @property {{count: number, responseMs: number}} firstHalf successes done in the first half of the stage, and their response times' sum
+ * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond
+ * @property {number} lastSuccessMs when the last success was complete; 0 without
+ * @property {{count: number, responseMs: number}} firstHalf successes done in the first half of the stage,
+ *   and the sum of their response times
  * @property {number} successesAfter done after the stage was to end
  * @property {number} [planned] where the plan has several operations or stages: requests of this one
  * @property {number} [neverSent] of those, as the senders counted them
- * @property {{count: number, ms: number}} [pace] successes in the last stage, and its length: the rate at which the run ended
+ * @property {{count: number, ms: number}} [pace] successes in the last stage, and its length: the rate at the
+ *   end
  */
 /**
  * @template [H=Histogram]
@@ -43,39 +45,34 @@ import { sumArrays, sumRecords, total } from '../../common/sums.js';
  * @property {CellTally<H>[]} operations all of the first stage, then all of the next
  * @property {H} lag how late the tool itself sent
  * @property {H} readLate how late it read responses, at most
- * @property {{second: number, tenth: number}} displaced measured requests that the tool, being late, sent in another second, or another
- *   tenth of one, than it should have: how many are to be expected, wherever in a stretch they were due
+ * @property {{second: number, tenth: number}} displaced expected number of measured requests that the late
+ *   tool sent in another second, or another tenth of one, than they were due
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
 
-/** @param {string[]} operations names @param {number} stages @returns {Tally} of a run in which nothing was done yet */
-export function createTally(operations, stages) {
+/** @param {string[]} names of the operations @param {number} stages @returns {Tally} empty */
+export function createTally(names, stages) {
   const cells = Array.from({ length: stages }, (_, stage) =>
-    operations.map((name) => createCell(name, stage)),
+    names.map((name) => ({
+      name,
+      stage,
+      outcomes: {},
+      verification: { checked: 0, passed: 0, unchecked: 0, failures: {}, notes: [] },
+      dropped: 0,
+      neverSentDue: 0,
+      warmup: 0,
+      perSecond: { sent: [], succeeded: [], failed: [] },
+      lastSuccessMs: 0,
+      firstHalf: { count: 0, responseMs: 0 },
+      successesAfter: 0,
+    })),
   );
   return {
     operations: cells.flat(),
     lag: createHistogram(),
     readLate: createHistogram(),
     displaced: { second: 0, tenth: 0 },
-  };
-}
-
-/** @param {string} name @param {number} stage @returns {CellTally} */
-function createCell(name, stage) {
-  return {
-    name,
-    stage,
-    outcomes: {},
-    verification: { checked: 0, passed: 0, unchecked: 0, failures: {}, notes: [] },
-    dropped: 0,
-    neverSentDue: 0,
-    warmup: 0,
-    perSecond: { sent: [], succeeded: [], failed: [] },
-    lastSuccessMs: 0,
-    firstHalf: { count: 0, responseMs: 0 },
-    successesAfter: 0,
   };
 }
 
@@ -94,13 +91,9 @@ export function countVerification(verification, verdict) {
   else verification.failures[verdict.outcome] = (verification.failures[verdict.outcome] ?? 0) + 1;
 }
 
-/** @param {number} ms */
-export function secondOf(ms) {
-  return Math.max(0, Math.floor(ms / 1000));
-}
-
-/** @param {number[]} counts @param {number} second */
-export function increment(counts, second) {
+/** @param {number[]} counts of each second @param {number} ms less than 0 counts as 0 */
+export function increment(counts, ms) {
+  const second = Math.max(0, Math.floor(ms / 1000));
   while (counts.length <= second) counts.push(0);
   counts[second]++;
 }
@@ -110,45 +103,41 @@ function latencyOf(make) {
   return /** @type {any} */ (Object.fromEntries(SERIES.map((series) => [series, make(series)])));
 }
 
-/** @template T, U @param {Record<string, T>} record @param {(value: T) => U} change */
-function mapValues(record, change) {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
-}
-
-/** @param {Tally} tally @returns {Tally<PackedHistogram>} for another thread: shares what goes on changing, so post it at once */
+/** @param {Tally} tally @returns {Tally<PackedHistogram>} post it at once: it shares records */
 export function packTally({ operations, lag, readLate, displaced }) {
   const packOutcome = (/** @type {OutcomeTally} */ outcome) => ({
     ...outcome,
     latency: latencyOf((series) => packHistogram(outcome.latency[series])),
   });
+  const packCell = (/** @type {CellTally} */ cell) => {
+    const outcomes = Object.entries(cell.outcomes).map(([name, one]) => [name, packOutcome(one)]);
+    return { ...cell, outcomes: Object.fromEntries(outcomes) };
+  };
   return {
-    operations: operations.map((cell) => ({ ...cell, outcomes: mapValues(cell.outcomes, packOutcome) })),
+    operations: operations.map(packCell),
     lag: packHistogram(lag),
     readLate: packHistogram(readLate),
     displaced: { ...displaced },
   };
 }
 
-/** @param {Tally<InTransit>[]} tallies of the same plan, at least one @returns {Tally} histograms added bucket for bucket */
+/** @param {Tally<PackedHistogram | string>[]} tallies of the same plan, at least one @returns {Tally} */
 export function mergeTallies(tallies) {
-  const cells = tallies[0].operations.keys();
   return {
-    operations: [...cells].map((i) => mergeCells(tallies.map(({ operations }) => operations[i]))),
+    operations: tallies[0].operations.map((_, i) =>
+      mergeCells(tallies.map(({ operations }) => operations[i])),
+    ),
     lag: sumHistograms(tallies.map(({ lag }) => lag)),
     readLate: sumHistograms(tallies.map(({ readLate }) => readLate)),
-    displaced: {
-      second: total(tallies.map(({ displaced }) => displaced.second)),
-      tenth: total(tallies.map(({ displaced }) => displaced.tenth)),
-    },
+    displaced: addUp(tallies.map(({ displaced }) => displaced)),
   };
 }
 
 /**
- * Each operation over all stages. The last stage has the requests always in flight (see rateWindowMs): those before it count
- * as far as some of theirs came after the end of all.
+ * Each operation over all stages. The last stage has the requests always in flight (see rateWindowMs): those
+ * before it count as far as some of theirs came after the end of all.
  * @param {CellTally[]} cells all of the first stage, then all of the next
- * @param {readonly {startMs: number, endMs: number}[]} spans of the stages
- * @returns {CellTally[]}
+ * @param {readonly {startMs: number, endMs: number}[]} spans of the stages @returns {CellTally[]}
  */
 export function foldStages(cells, spans) {
   if (spans.length < 2) return cells;
@@ -169,10 +158,9 @@ export function foldStages(cells, spans) {
 }
 
 /**
- * @param {CellTally[]} cells
+ * @param {CellTally[]} cells a single one needs no figures beside those of the run
  * @param {readonly number[] | null} planned of each; null: a closed loop plans as many as there was time for
  * @param {readonly number[]} left of each: neither sent nor dropped
- * @returns {CellTally[]} the same where there is only one: the run's own figures are its
  */
 export function withPlanned(cells, planned, left) {
   if (cells.length === 1) return cells;
@@ -183,7 +171,7 @@ export function withPlanned(cells, planned, left) {
   }));
 }
 
-/** @param {CellTally} operation @returns {number} requests that were sent or dropped */
+/** @param {CellTally} cell @returns {number} requests that were sent or dropped */
 export function settledOf({ outcomes, dropped }) {
   const sent = Object.entries(outcomes).filter(([name]) => name !== 'never_sent');
   return dropped + total(sent.map(([, { count }]) => count));
@@ -191,63 +179,52 @@ export function settledOf({ outcomes, dropped }) {
 
 /**
  * @param {CellTally<unknown>[]} operations
- * @param {{planned: number, neverSent: number}} facts of the run
- * @returns {{planned: number, neverSent: number}} of these operations; of the run where it has only one
+ * @param {{planned: number, neverSent: number}} facts of the run, which are those of a single operation
  */
-export function plannedOf(operations, facts) {
-  if (operations.some(({ planned }) => planned === undefined)) {
-    return { planned: facts.planned, neverSent: facts.neverSent };
-  }
+export function plannedOf(operations, { planned, neverSent }) {
+  if (operations.some((operation) => operation.planned === undefined)) return { planned, neverSent };
   return {
     planned: total(operations.map(({ planned }) => Number(planned))),
     neverSent: total(operations.map(({ neverSent }) => Number(neverSent))),
   };
 }
 
-/** @param {CellTally<Histogram | InTransit>[]} parts @returns {CellTally} */
+/** @param {CellTally<Histogram | PackedHistogram | string>[]} parts @returns {CellTally} */
 function mergeCells(parts) {
-  const sum = (/** @type {(part: CellTally<unknown>) => number} */ of) => total(parts.map(of));
-  const sums = (/** @type {'sent' | 'succeeded' | 'failed'} */ key) =>
-    sumArrays(parts.map(({ perSecond }) => perSecond[key]));
-  const names = new Set(parts.flatMap(({ outcomes }) => Object.keys(outcomes)));
-  const outcomes = [...names].map((name) => {
-    const own = parts.flatMap((part) => part.outcomes[name] ?? []);
-    return [name, mergeOutcome(own)];
-  });
-  const isPlanned = parts.every(({ planned }) => planned !== undefined);
+  const [{ name, stage }] = parts;
+  const outcomes = new Set(parts.flatMap((part) => Object.keys(part.outcomes)));
+  const mergeOutcome = (/** @type {string} */ outcome) => {
+    const own = parts.flatMap((part) =>
+      Object.hasOwn(part.outcomes, outcome) ? part.outcomes[outcome] : [],
+    );
+    const latency = latencyOf((series) => sumHistograms(own.map((one) => one.latency[series])));
+    return [outcome, { success: own[0].success, count: total(own.map(({ count }) => count)), latency }];
+  };
   return {
-    name: parts[0].name,
-    stage: parts[0].stage,
-    outcomes: Object.fromEntries(outcomes),
-    verification: {
-      checked: sum(({ verification }) => verification.checked),
-      passed: sum(({ verification }) => verification.passed),
-      unchecked: sum(({ verification }) => verification.unchecked),
-      failures: sumRecords(parts.map(({ verification }) => verification.failures)),
-      notes: [...new Set(parts.flatMap(({ verification }) => verification.notes))],
-    },
-    dropped: sum(({ dropped }) => dropped),
-    neverSentDue: sum(({ neverSentDue }) => neverSentDue),
-    warmup: sum(({ warmup }) => warmup),
-    perSecond: { sent: sums('sent'), succeeded: sums('succeeded'), failed: sums('failed') },
+    ...addUp(parts.map((part) => ({ ...part, outcomes: {} }))),
+    name,
+    stage,
+    outcomes: Object.fromEntries([...outcomes].map(mergeOutcome)),
     lastSuccessMs: Math.max(...parts.map(({ lastSuccessMs }) => lastSuccessMs)),
-    firstHalf: {
-      count: sum(({ firstHalf }) => firstHalf.count),
-      responseMs: sum(({ firstHalf }) => firstHalf.responseMs),
-    },
-    successesAfter: sum(({ successesAfter }) => successesAfter),
-    ...(isPlanned && {
-      planned: sum(({ planned }) => Number(planned)),
-      neverSent: sum(({ neverSent }) => Number(neverSent)),
-    }),
   };
 }
 
-/** @param {OutcomeTally<Histogram | InTransit>[]} parts @returns {OutcomeTally} */
-function mergeOutcome(parts) {
-  return {
-    success: parts[0].success,
-    count: total(parts.map(({ count }) => count)),
-    latency: latencyOf((series) => sumHistograms(parts.map(({ latency }) => latency[series]))),
-  };
+/**
+ * Adds numbers, arrays of numbers place by place, and records key by key, where a missing key adds nothing;
+ * lists each text once. Of anything else the first value counts.
+ * @template T @param {T[]} values of one shape, at least one @returns {T}
+ */
+export function addUp(values) {
+  const parts = /** @type {any[]} */ (values);
+  const [first] = parts;
+  if (typeof first === 'number') return /** @type {any} */ (total(parts));
+  if (typeof first !== 'object' || first === null) return first;
+  if (Array.isArray(first)) {
+    const all = parts.flat();
+    return /** @type {any} */ (typeof all[0] === 'string' ? [...new Set(all)] : sumArrays(parts));
+  }
+  const sumOf = (/** @type {string} */ key) =>
+    addUp(parts.filter((part) => Object.hasOwn(part, key)).map((part) => part[key]));
+  const keys = new Set(parts.flatMap((part) => Object.keys(part)));
+  return /** @type {any} */ (Object.fromEntries([...keys].map((key) => [key, sumOf(key)])));
 }

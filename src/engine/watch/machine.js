@@ -1,7 +1,4 @@
-/**
- * The machine while the process sends: the CPU time of all the process's threads, how idle the machine was, and for how much
- * of the time any thread waited for a core.
- */
+/** The machine while the process sends: CPU time of its threads, idle time, and waits for a core. */
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { LONGEST_TIMER_MS } from '../clock.js';
@@ -38,7 +35,7 @@ export function between(from, to) {
   const sum = (/** @type {'idle' | 'all'} */ key) =>
     to.cores.reduce((all, core, i) => all + core[key] - (from.cores[i]?.[key] ?? core[key]), 0);
   const all = sum('all');
-  const isPressureKnown = to.pressureMs !== null && from.pressureMs !== null && wallMs > 0;
+  const pressureMs = (to.pressureMs ?? Number.NaN) - (from.pressureMs ?? Number.NaN);
   return {
     /** 0: the measured part was never reached. */
     wallMs,
@@ -47,35 +44,32 @@ export function between(from, to) {
     cores: to.cores.length,
     /** Of all cores; null: not known. */
     idleShare: all > 0 ? sum('idle') / all : null,
-    /** Of the time, in which some thread on this machine was ready to run and had no core; Linux with PSI only. */
-    pressureShare: isPressureKnown
-      ? Math.min(1, (Number(to.pressureMs) - Number(from.pressureMs)) / wallMs)
-      : null,
+    /** Share of time in which some thread here was ready to run without a core; Linux with PSI only. */
+    pressureShare: Number.isNaN(pressureMs) || wallMs <= 0 ? null : Math.min(1, pressureMs / wallMs),
   };
 }
 
 /**
  * Only while requests are due: while the run waits for its last responses, any machine is idle.
  * @param {number} inMs when the measured part begins
- * @param {number | null} lengthMs planned length of the measured part; null: it is over when the watch is ended
- * @returns {() => MachineEnd} ends the watch, where its time is not over yet
+ * @param {number | null} lengthMs planned length of the measured part; null: until the watch is ended
+ * @returns {() => MachineEnd} ends the watch, unless its time is over
  */
 export function watchMachine(inMs, lengthMs) {
-  /** @type {Reading | null} */
-  let from = null;
-  /** @type {Reading | null} */
-  let to = null;
+  /** @type {{from?: Reading, to?: Reading}} */
+  const seen = {};
   const begin = setTimeout(() => {
-    from = read();
+    seen.from = read();
   }, inMs);
-  const endMs = lengthMs === null ? LONGEST_TIMER_MS : Math.min(inMs + lengthMs, LONGEST_TIMER_MS);
-  const end = setTimeout(() => {
-    to ??= read();
-  }, endMs);
+  const readEnd = () => {
+    seen.to ??= read();
+    return seen.to;
+  };
+  const end = setTimeout(readEnd, Math.min(inMs + (lengthMs ?? LONGEST_TIMER_MS), LONGEST_TIMER_MS));
   return () => {
     clearTimeout(begin);
     clearTimeout(end);
-    to ??= read();
-    return between(from ?? to, to);
+    const to = readEnd();
+    return between(seen.from ?? to, to);
   };
 }

@@ -1,42 +1,32 @@
 /**
- * What a sender thread observes of itself while it sends: how late it reads, how long it collected garbage, how busy it was,
- * and how long it stood in the kernel's run queue. Everything counts from the start of the measured part.
+ * A sender thread's observations of itself while it sends: how late it reads, how long it collected garbage,
+ * how busy it was, and how long it stood in the kernel's run queue. Everything counts from the start of the
+ * measured part.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
+import { addUp } from '../recording/tally.js';
 /** @import { PerformanceEntry } from 'node:perf_hooks' */
 
-/**
- * @typedef {object} Sources where the figures come from; they are of the thread that calls
- * @property {() => number} now ms, monotonic
- * @property {() => number} idleMs that the event loop has waited so far
- * @property {() => number} emptySpinMs so far
- * @property {{readMs: () => number, close: () => void} | null} runQueue null: not known here
- * @property {(ms: number) => void} sleep blocks the thread
- */
-
-/** `beat` is called this often. One that comes later than a timer's granularity shows that the thread stood still. */
+/** Interval of `beat`. One later than a timer's granularity shows that the thread stood still. */
 export const BEAT_MS = 10;
 const TIMER_MS = 1;
-
-/**
- * Reading the kernel's counter takes 3 us. In between, all time counts as awake, so the bound of a response may be too high by as
- * much.
- */
+/** Reading the kernel's counter takes 3 us. In between, all time counts as awake. */
 const SAMPLE_EVERY_MS = 0.4;
 
 /**
- * No counter shows the time from our time stamp to the wire, nor from the wire to the run queue: 10 to 50 us, compared with a
- * capture of the wire.
+ * No counter shows the time from our time stamp to the wire, nor from the wire to the run queue: 10 to 50 us,
+ * compared with a capture of the wire.
  */
 const UNSEEN_MS = 0.05;
 
 const neverWoken = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Linux counts for every thread how long it ran, and how long it waited for a core (Documentation/scheduler/sched-stats.rst):
- * the second of three numbers, in nanoseconds.
- * @returns {Sources['runQueue']} of the thread that opens it
+ * Linux counts for every thread how long it ran, and how long it waited for a core
+ * (Documentation/scheduler/sched-stats.rst): the second of three numbers, in nanoseconds.
+ * @returns {{readMs: () => number, close: () => void} | null} of the thread that opens it; null: not known
+ *   here
  */
 function openRunQueue() {
   try {
@@ -59,12 +49,18 @@ function openRunQueue() {
     if (!Number.isNaN(readMs())) return { readMs, close };
     close();
   } catch {
-    // No such file: another system.
+    // Another system: there is no such file.
   }
   return null;
 }
 
-/** @param {Partial<Sources>} [sources] */
+/**
+ * @param {object} [sources] of the thread that calls @param {() => number} [sources.now] ms, monotonic
+ * @param {() => number} [sources.idleMs] that the event loop has waited so far
+ * @param {() => number} [sources.emptySpinMs] so far
+ * @param {ReturnType<typeof openRunQueue>} [sources.runQueue]
+ * @param {(ms: number) => void} [sources.sleep] blocks the thread
+ */
 export function createWatch({
   now = () => performance.now(),
   idleMs = () => performance.nodeTiming.idleTime,
@@ -78,22 +74,17 @@ export function createWatch({
   let sending = {
     /** From the start of the measured part until nothing more was to be sent. */
     wallMs: 0,
-    /** Of it, that the event loop neither waited nor spun without any work. */
+    /** Of it, the event loop neither waited nor spun without any work. */
     busyMs: 0,
     emptySpinMs: 0,
-    /** Of it, that the thread was ready to run and another one ran; null: not known here. */
+    /** Of it, the thread was ready to run and another one ran; null: not known here. */
     runQueueMs: /** @type {number | null} */ (null),
   };
   let lastBeatMs = now();
-  /** That beats came too late, in all. */
   let lateBeatsMs = 0;
   let nappedMs = 0;
-  const reading = watchReading({
-    now,
-    idleMs,
-    queuedMs: runQueue?.readMs ?? (() => lateBeatsMs + lateBeatMs()),
-    afterTurn: setImmediate,
-  });
+  const queuedMs = runQueue?.readMs ?? (() => lateBeatsMs + lateBeatMs());
+  const reading = watchReading({ now, idleMs, queuedMs, afterTurn: setImmediate });
 
   /** How late the next beat is by now. */
   function lateBeatMs() {
@@ -106,7 +97,7 @@ export function createWatch({
 
   return {
     reading,
-    /** `beat` is to be called from a timer, every BEAT_MS. */
+    /** If so, `beat` is to be called from a timer, every BEAT_MS. */
     needsBeats: runQueue === null,
     beat() {
       lateBeatsMs += lateBeatMs();
@@ -126,16 +117,12 @@ export function createWatch({
     /** Nothing more is sent; responses may still come. */
     rest() {
       if (from === null) return;
-      const to = read();
-      const wallMs = to.atMs - from.atMs;
-      const spunMs = to.spunMs - from.spunMs;
-      const restedMs = to.idleMs - from.idleMs + to.nappedMs - from.nappedMs;
-      sending = {
-        wallMs,
-        busyMs: Math.max(0, wallMs - restedMs - spunMs),
-        emptySpinMs: spunMs,
-        runQueueMs: to.queuedMs === null ? null : to.queuedMs - Number(from.queuedMs),
-      };
+      const [begin, to] = [from, read()];
+      const since = (/** @type {'atMs' | 'idleMs' | 'spunMs' | 'nappedMs'} */ key) => to[key] - begin[key];
+      const [wallMs, emptySpinMs] = [since('atMs'), since('spunMs')];
+      const busyMs = Math.max(0, wallMs - since('idleMs') - since('nappedMs') - emptySpinMs);
+      const runQueueMs = to.queuedMs === null ? null : to.queuedMs - Number(begin.queuedMs);
+      sending = { wallMs, busyMs, emptySpinMs, runQueueMs };
     },
     /** Nothing more is in flight. */
     end() {
@@ -150,13 +137,12 @@ export function createWatch({
 }
 
 /**
- * How late each response is read, at most. It waits in its socket from its arrival until this thread has polled and come to
- * it. While the thread sleeps nothing waits: an arrival wakes it. So a response waited no longer than this thread was awake,
- * or ready to run without a core, since the turn of the event loop before the one in which it is read (what had come before
- * that was read then), or since its request was sent. Linux counts the time without a core for each thread
- * (Documentation/scheduler/sched-stats.rst); elsewhere, timers that come late show it.
- * @param {object} sources
- * @param {() => number} sources.now ms, monotonic
+ * How late each response is read, at most. It waits in its socket from its arrival until this thread has
+ * polled and come to it. While the thread sleeps nothing waits: an arrival wakes it. So a response waited no
+ * longer than this thread was awake, or ready to run without a core, since the turn of the event loop before
+ * the one in which it is read (what had come before that was read then), or since its request was sent. Linux
+ * counts the time without a core; elsewhere, timers that come late show it.
+ * @param {object} sources @param {() => number} sources.now ms, monotonic
  * @param {() => number} sources.idleMs that the event loop of this thread has waited so far
  * @param {() => number} sources.queuedMs that this thread has been ready to run without a core so far
  * @param {(call: () => void) => void} sources.afterTurn calls back after the turn of the event loop
@@ -166,11 +152,11 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   let isTurn = false;
   /** The loop waits between turns only. */
   let turnIdleMs = sampled.idleMs;
-  /** When the last two turns ended, in time awake: bytes that came before the earlier one were read in the turn before this one, at the latest. */
+  /** Ends of the last two turns, in time awake: older bytes were read before this turn. */
   let endedMs = awakeMs(sampled.atMs);
   let endedBeforeMs = endedMs;
 
-  /** At least so long had this thread been awake, or ready to run. @param {number} atMs in this turn */
+  /** Time that this thread has been awake, or ready to run, at least. @param {number} atMs in this turn */
   function awakeMs(atMs) {
     return atMs - turnIdleMs + sampled.queuedMs;
   }
@@ -191,18 +177,18 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   return {
     now,
     /**
-     * Call it after a request was sent: reading the counters then delays no request.
+     * To be called after a request was sent, as reading the counters would delay it.
      * @param {number} beforeMs from `now`, just before it was sent
      * @returns {number} to be given to `lateMs` with its response
      */
     onSent(beforeMs) {
       const { queuedMs: knownMs } = sampled;
       beginTurn();
-      // Of what the counter has grown by, at most the time since then was after it.
+      // The counter cannot have grown by more than the time since then.
       const queuedThenMs = Math.max(knownMs, sampled.queuedMs - (now() - beforeMs));
       return beforeMs - turnIdleMs + queuedThenMs;
     },
-    /** To be called when a response was read. @param {number} sentMs from `onSent` @returns {number} ms that it waited, at most */
+    /** Of a response just read. @param {number} sentMs from `onSent` @returns {number} ms, at most */
     lateMs(sentMs) {
       beginTurn();
       const unknownMs = turnIdleMs - sampled.idleMs;
@@ -238,24 +224,24 @@ function watchGarbage() {
   };
 }
 
-/**
- * @typedef {object} BacklogEnd plain
- * @property {number} looks
- * @property {number} waitingLooks samples that found a request waiting for a connection
- * @property {(number | null)[]} quarterMins the fewest that were due and not answered in each quarter of the time; null:
- *   no sample was taken
- * @property {number} atEnd requests waiting at the last sample
- */
+/** @typedef {ReturnType<ReturnType<typeof watchBacklog>['end']>} BacklogEnd plain */
 
 const QUARTERS = 4;
 
 /**
- * @param {number} fromMs from when on the rate does not rise; with the rate rises the number in flight
+ * @param {number} fromMs when the rate stops rising; with it rises the number in flight
  * @param {number} toMs when the last request is due
  */
 export function watchBacklog(fromMs, toMs) {
-  /** @type {BacklogEnd} */
-  const seen = { looks: 0, waitingLooks: 0, quarterMins: Array(QUARTERS).fill(null), atEnd: 0 };
+  const seen = {
+    looks: 0,
+    /** Of them, those that found a request waiting for a connection. */
+    waitingLooks: 0,
+    /** Minimum of requests due without a response in each quarter of the time; null: no look. */
+    quarterMins: /** @type {(number | null)[]} */ (Array(QUARTERS).fill(null)),
+    /** Requests waiting at the last look. */
+    atEnd: 0,
+  };
   return {
     /** @param {number} nowMs @param {number} waiting for a connection @param {number} inFlight */
     look(nowMs, waiting, inFlight) {
@@ -270,18 +256,9 @@ export function watchBacklog(fromMs, toMs) {
   };
 }
 
-/** @param {BacklogEnd[]} parts of the shards of one run @returns {BacklogEnd} */
+/** @param {BacklogEnd[]} parts of the shards of one run, at least one @returns {BacklogEnd} */
 export function mergeBacklogs(parts) {
-  const sum = (/** @type {(part: BacklogEnd) => number} */ of) =>
-    parts.reduce((all, part) => all + of(part), 0);
-  return {
-    looks: sum(({ looks }) => looks),
-    waitingLooks: sum(({ waitingLooks }) => waitingLooks),
-    quarterMins: Array.from({ length: QUARTERS }, (_, quarter) =>
-      parts.every((part) => part.quarterMins[quarter] !== null)
-        ? sum((part) => Number(part.quarterMins[quarter]))
-        : null,
-    ),
-    atEnd: sum(({ atEnd }) => atEnd),
-  };
+  const sum = addUp(parts);
+  const isKnown = (/** @type {number} */ i) => parts.every(({ quarterMins }) => quarterMins[i] !== null);
+  return { ...sum, quarterMins: sum.quarterMins.map((min, i) => (isKnown(i) ? min : null)) };
 }

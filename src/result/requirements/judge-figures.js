@@ -1,7 +1,13 @@
 /** Requirements of a rate, of the share of errors, and of times: percentiles, mean, min and max. */
 import { formatCount, formatLatency } from '../../common/units.js';
-import { extremeBar, meanBar, percentileBar, reportedAt } from '../../verdict/bars.js';
-import { batchesOf, LEAST_SECONDS } from '../../verdict/rate-bar.js';
+import {
+  batchesOf,
+  extremeBar,
+  LEAST_SECONDS,
+  meanBar,
+  percentileBar,
+  reportedAt,
+} from '../../verdict/bars.js';
 import {
   firstTrue,
   meanAndVariance,
@@ -23,7 +29,7 @@ const TOLERANCE = 1e-12;
 const REMEDY = 'give it more CPU, or lower the load';
 
 /**
- * Constant arrivals that all succeeded prove a rate; otherwise its error bar must (rate-bar.js).
+ * Constant arrivals that all succeeded prove a rate; otherwise its error bar must (verdict/bars.js).
  * @param {Requirement} requirement
  * @param {RunView} view
  * @returns {Judgement}

@@ -7,7 +7,7 @@ import { watchBacklog } from '../../../src/engine/watch/sender.js';
 import { parseRequirement } from '../../../src/plan/requirements.js';
 import { createSchedule } from '../../../src/plan/schedule.js';
 import { judgeRequirement } from '../../../src/result/requirements/judge.js';
-import { rateBar } from '../../../src/verdict/rate-bar.js';
+import { rateBar } from '../../../src/verdict/bars.js';
 import { judgeMeasurement } from '../../../src/verdict/reasons.js';
 import { load as loadOf } from '../../engine/load-plan.js';
 import { timesOf } from '../../result/view.js';

@@ -4,7 +4,7 @@
  */
 
 import { judgeRequirement } from '../../../src/result/requirements/judge.js';
-import { rateBar } from '../../../src/verdict/rate-bar.js';
+import { rateBar } from '../../../src/verdict/bars.js';
 import { timesOf } from '../../result/view.js';
 import { perSecondOf, quantilesOf } from './simulated-server.js';
 /** @import { StepEnd } from '../../../src/campaigns/search/steps.js' */
