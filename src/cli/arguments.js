@@ -61,8 +61,7 @@ export function takeSpecial(args, command) {
 
 /**
  * @param {string} message of yargs
- * @param {string[]} args
- * @param {{commands: string[], flags: string[]}} known
+ * @param {string[]} args @param {{commands: string[], flags: string[]}} known
  * @returns {string} a sentence that names the option as it was written, and the nearest known one
  */
 export function describeMisuse(message, args, { commands, flags }) {
@@ -82,9 +81,7 @@ export function describeMisuse(message, args, { commands, flags }) {
 
 /**
  * Everything is text to yargs; options.js turns it into values and reports faults.
- * @param {Argv} parser
- * @param {string} name
- * @param {Command} command
+ * @param {Argv} parser @param {string} name @param {Command} command
  */
 export function declare(parser, name, { options, positionals, examples, epilogue = '' }) {
   for (const [flag, spec] of Object.entries(options)) {

@@ -160,9 +160,7 @@ export function keepV8Quiet() {
 
 /**
  * Runs a plan, once or several times, shows progress, and writes the results.
- * @param {Plan} plan
- * @param {RunContext} context
- * @returns {Promise<number>} exit code
+ * @param {Plan} plan @param {RunContext} context @returns {Promise<number>} exit code
  */
 export async function runPlan(plan, { token, settings, interrupt, remarks }) {
   const { stop, cutOff } = interrupt;

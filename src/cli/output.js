@@ -72,8 +72,7 @@ export function checkOutputs({ out, format }, kind) {
 }
 
 /**
- * @param {string} path
- * @param {string} name in an error
+ * @param {string} path @param {string} name in an error
  * @returns {string} the same for two paths of one file
  * @throws {PkiLoadError} code `cannot_write`
  */
@@ -145,8 +144,7 @@ export function summaryFile() {
 
 /**
  * Writes a document to all places, whatever fails in one.
- * @param {Document} document
- * @param {{out: string[], format: string, summary?: string | null}} outputs
+ * @param {Document} document @param {{out: string[], format: string, summary?: string | null}} outputs
  * @returns {Promise<unknown[]>} failures
  */
 export async function writeReports(document, { out, format, summary = null }) {
@@ -161,9 +159,7 @@ export async function writeReports(document, { out, format, summary = null }) {
 
 /**
  * A reader sees the old file or the new one, never half of it.
- * @param {Document} document
- * @param {string[]} paths
- * @returns {Promise<unknown[]>} failures
+ * @param {Document} document @param {string[]} paths @returns {Promise<unknown[]>} failures
  */
 export async function writeFiles(document, paths) {
   /** @type {unknown[]} */
@@ -206,8 +202,7 @@ const RETRY_MS = 50;
 /**
  * Never blocks: neither this thread nor one of the pool, for which the end of the process would wait.
  * @param {string} path of a device or pipe
- * @param {string} text
- * @param {number} [timeoutMs]
+ * @param {string} text @param {number} [timeoutMs]
  */
 export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   const flags = O_WRONLY | O_NONBLOCK | O_NOCTTY;
@@ -237,8 +232,7 @@ async function retry(code, timeoutMs, act) {
 
 /**
  * @template {Document} D
- * @param {D} document
- * @param {readonly string[]} remarks sentences
+ * @param {D} document @param {readonly string[]} remarks sentences
  * @returns {D} with them among the remarks of its reports: warnings of several runs, notes of one or of a search
  */
 export function withRemarks(document, remarks) {

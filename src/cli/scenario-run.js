@@ -109,8 +109,7 @@ export function scenarioFiles(names, { out, format, repeat }) {
     /** All that will be written. */
     paths,
     /**
-     * @param {number} step
-     * @param {readonly Result[]} results so far
+     * @param {number} step @param {readonly Result[]} results so far
      * @param {readonly string[]} remarks see withRemarks
      * @returns {Promise<unknown[]>} failures
      */
@@ -130,8 +129,7 @@ const SEQUENTIAL = ['text', 'md'];
 /**
  * As for runs, but there is no document of all searches.
  * @param {readonly string[]} names of the steps
- * @param {Pick<RunSettings, 'out' | 'format'>} settings
- * @returns {string[][]} paths of the files of each
+ * @param {Pick<RunSettings, 'out' | 'format'>} settings @returns {string[][]} paths of the files of each
  */
 export function searchFiles(names, { out, format }) {
   if (names.length > 1 && !SEQUENTIAL.includes(format)) {

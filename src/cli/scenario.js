@@ -103,9 +103,7 @@ function withDefaults({ repeat, pauseMs, out }, steps, given) {
 }
 
 /**
- * @param {ReadScenario} scenario
- * @param {Step[]} steps
- * @param {RunSettings} settings
+ * @param {ReadScenario} scenario @param {Step[]} steps @param {RunSettings} settings
  * @returns {Promise<{paths: string[], act: Act}>} `paths`: of all files that `act` will write
  * @throws {PkiLoadError} for outputs that could not be written
  */
@@ -140,10 +138,8 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
 
 /**
  * Creates the set-up of a scenario before its runs, and removes it after them, even if they fail.
- * @param {Pick<ReadScenario, 'setup'>} scenario
- * @param {readonly Step[]} steps
- * @param {{quiet: boolean}} settings
- * @param {Act} act the runs
+ * @param {Pick<ReadScenario, 'setup'>} scenario @param {readonly Step[]} steps
+ * @param {{quiet: boolean}} settings @param {Act} act the runs
  * @returns {Promise<number>} exit code
  */
 export async function withSetup({ setup }, steps, { quiet }, act) {

@@ -21,8 +21,7 @@ const CLOSING = 'Removing what the search created. Press Ctrl-C again to end at 
 /**
  * Searches, shows progress, and writes the document.
  * @param {Plan} plan the search begins at its rate, or in a closed loop at its concurrency
- * @param {RunContext & {asked: SearchSettings}} context
- * @returns {Promise<number>} exit code
+ * @param {RunContext & {asked: SearchSettings}} context @returns {Promise<number>} exit code
  */
 export async function searchPlan(plan, { token, settings, asked, interrupt, remarks = [] }) {
   checkSearchable(plan, asked);

@@ -15,13 +15,8 @@ import { changed, onInterrupt, visibleLines, writeLine } from './process.js';
 /** @import { TeardownReport } from '../vault/setup/teardown.js' */
 /** @import { Command } from './arguments.js' */
 
-/**
- * @typedef {object} Work
- * @property {VaultClient} client see interruptible
- * @property {string} name of the set-up
- * @property {(text: string) => void} say reports a change that was made
- * @property {string} flags that name the target in other command lines; empty: the environment alone names it
- */
+/** @typedef {{client: VaultClient, name: string, say: (text: string) => void, flags: string}} Work `say` reports a change that was made;
+ *   `flags` name the target in other command lines, unless the environment alone does */
 
 /** Operations that need more than the PKI, by engine; NAME is that of the set-up. @type {Readonly<Record<string, string>>} */
 const TRY = Object.freeze({
@@ -94,11 +89,8 @@ export const teardown = {
     return runOnVault('teardown', given, report, async ({ client, name, say }) => {
       const { takeAway } = await import('../vault/setup/teardown.js');
       const { gone, left } = await takeAway(client, name, say, report);
-      const isEmpty = gone.length + left.length === 0;
-      return {
-        code: left.length === 0 ? EXIT.ok : EXIT.target,
-        last: isEmpty ? `There is nothing of a set-up called ${name}.\n` : '',
-      };
+      if (left.length > 0) return { code: EXIT.target, last: '' };
+      return { code: EXIT.ok, last: gone.length > 0 ? '' : `There is nothing of a set-up called ${name}.\n` };
     });
   },
 };
@@ -133,10 +125,8 @@ export function withWhatStays(error, name, flags) {
 }
 
 /**
- * @template Report
- * @param {string} command
- * @param {Record<string, unknown>} given
- * @param {Report} report the JSON output, filled by `work`
+ * @param {string} command @param {Record<string, unknown>} given
+ * @param {object} report the JSON output, filled by `work`
  * @param {(work: Work) => Promise<{code: number, last: string}>} work `last`: the last lines of the text output
  * @returns {Promise<number>} exit code
  */
@@ -161,9 +151,10 @@ async function runOnVault(command, given, report, work) {
   const print = (/** @type {string} */ text) => void process.stdout.write(text);
   const say = isJson ? writeLine : (/** @type {string} */ text) => print(`${visibleText(text)}\n`);
   const { url, namespace } = target;
-  const head = { command, name, url, namespace };
-  const printJson = (/** @type {object} */ more) =>
-    isJson && print(`${escapeInvisible(JSON.stringify({ ...head, ...report, ...more }, null, 2))}\n`);
+  const printJson = (/** @type {object} */ more) => {
+    const whole = { command, name, url, namespace, ...report, ...more };
+    if (isJson) print(`${escapeInvisible(JSON.stringify(whole, null, 2))}\n`);
+  };
   const interrupt = onInterrupt(process);
   interrupt.attach(writeLine, INTERRUPTED);
   const own = interruptible(client, interrupt.stop, interrupt.cutOff);
@@ -188,9 +179,7 @@ async function runOnVault(command, given, report, work) {
 /**
  * The same client, but it reports long waits, and after a stop it refuses calls with code `interrupted`. It then waits for the
  * response to a change only, until that is cut off (code `cut_off`): the change may have been made.
- * @param {VaultClient} client
- * @param {AbortSignal} stop
- * @param {AbortSignal} [cutOff] after `stop`
+ * @param {VaultClient} client @param {AbortSignal} stop @param {AbortSignal} [cutOff] after `stop`
  * @returns {VaultClient}
  */
 export function interruptible(client, stop, cutOff = new AbortController().signal) {

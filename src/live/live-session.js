@@ -19,13 +19,8 @@ import { createResultSoFar } from './result-so-far.js';
 
 /** @typedef {ReturnType<typeof createLiveSession>} LiveSession */
 /** @typedef {Pick<MessagePort, 'close'> & {on: (event: 'message', listener: (report: any) => void) => unknown}} ReportPort */
-/**
- * @typedef {object} Outlets null: not requested
- * @property {View} view
- * @property {Omit<ReturnType<typeof createFiles>, 'prepare'> | null} files
- * @property {Pick<MetricsServer, 'update' | 'close'> | null} server
- * @property {OtlpPusher | null} pusher
- */
+/** @typedef {{view: View, files: Omit<ReturnType<typeof createFiles>, 'prepare'> | null, server: Omit<MetricsServer, 'address'> | null,
+ *   pusher: OtlpPusher | null}} Outlets null: not requested */
 
 /** Recorders report at about the same time; reports within this time make one result. */
 const TOGETHER_MS = 150;
@@ -107,7 +102,7 @@ export function createLiveSession({ mix, load, command, runs }, { view, files, s
       if (event.type === 'start') start = event;
       draw(event);
     },
-    /** @param {number} columns @param {number} rows */
+    /** @type {View['resize']} */
     resize: (columns, rows) => view.resize(columns, rows),
     /** @param {ReportPort[]} ports one of each recorder */
     listen(ports) {

@@ -138,8 +138,7 @@ function respond(request, host, exposition) {
 
 /**
  * Against DNS rebinding: a page in a browser on this machine cannot read the metrics under a name of its own.
- * @param {IncomingMessage} request
- * @param {string} host see parseListenAddress
+ * @param {IncomingMessage} request @param {string} host see parseListenAddress
  */
 function isOwnHost({ headers, socket }, host) {
   if (headers.host === undefined || EVERYWHERE.includes(host)) return true;

@@ -101,8 +101,7 @@ function percentilePoints({ labels, latency }) {
 
 /**
  * Protobuf's strings are UTF-8: half a surrogate pair, which a server's JSON may hold, becomes U+FFFD.
- * @param {Labels} labels
- * @returns {KeyValue[]}
+ * @param {Labels} labels @returns {KeyValue[]}
  */
 function encodeAttributes(labels) {
   const encode = (/** @type {string} */ text) => ({ stringValue: Buffer.from(text).toString() });

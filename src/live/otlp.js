@@ -58,11 +58,9 @@ const REMEDIES = {
 };
 
 /**
- * @param {object} options
- * @param {string} options.url see parseOtlpUrl
+ * @param {object} options @param {string} options.url see parseOtlpUrl
  * @param {Record<string, string>} [options.headers] secrets: never shown
- * @param {(text: string) => void} options.onWarning
- * @param {(text: string) => void} [options.onNotice]
+ * @param {(text: string) => void} options.onWarning @param {(text: string) => void} [options.onNotice]
  * @param {Pick<Requester, 'request' | 'close'>} [options.requester]
  * @param {() => number} [options.now] the date, Unix time in ms
  * @param {() => number} [options.clock] ms that never go back

@@ -49,8 +49,7 @@ const COLOURS = /** @type {const} */ ({ met: 'green', 'not met': 'red', 'not pro
 const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };
 
 /**
- * @param {Picture} picture
- * @param {{width: number, color: boolean}} how
+ * @param {Picture} picture @param {{width: number, color: boolean}} how
  * @returns {string[]} none longer than `width`, but for colours
  */
 export function panel(picture, { width, color }) {

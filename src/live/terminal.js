@@ -34,9 +34,7 @@ const NOTHING = Buffer.alloc(0);
 const STDOUT = 1;
 
 /**
- * @param {number} descriptor
- * @param {object} [system]
- * @param {number} [system.own] see openOwn
+ * @param {number} descriptor @param {object} [system] @param {number} [system.own] see openOwn
  * @param {(descriptor: number, bytes: Uint8Array) => number} [system.write] as writeSync
  * @param {boolean} [system.isShared] the main thread prints to the same terminal
  * @param {(descriptor: number, bytes: Uint8Array, done: () => void) => void} [system.later] as fs.write
@@ -110,8 +108,7 @@ export function createWriter(descriptor, system = {}) {
 
 /**
  * Opens the same terminal or pipe again: O_NONBLOCK applies to all that share a descriptor.
- * @param {number} descriptor
- * @returns {number} the same descriptor for files and sockets
+ * @param {number} descriptor @returns {number} the same descriptor for files and sockets
  */
 export function openOwn(descriptor) {
   const path = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : '/dev/tty';

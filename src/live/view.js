@@ -125,8 +125,7 @@ function pictureOf({ start, rates, p99s, requirements }, interval) {
 }
 
 /**
- * @param {LoadPlan} load
- * @param {number} elapsedMs from time zero
+ * @param {LoadPlan} load @param {number} elapsedMs from time zero
  * @returns {number | null} planned arrivals per second in the last whole second; null: a closed loop
  */
 function offeredAt({ ratePerSecond, rampUpMs, shard, warmupMs, stages }, elapsedMs) {
@@ -141,8 +140,7 @@ function offeredAt({ ratePerSecond, rampUpMs, shard, warmupMs, stages }, elapsed
 }
 
 /**
- * @param {LoadPlan} load
- * @param {number} elapsedMs from time zero
+ * @param {LoadPlan} load @param {number} elapsedMs from time zero
  * @returns {Picture['stage']} null: before the first or after the last
  */
 function stageAt({ model, warmupMs, stages, shard }, elapsedMs) {
@@ -174,10 +172,8 @@ function meanRate(rates, offeredPerSecond) {
 }
 
 /**
- * @param {object} options
- * @param {Pick<NodeJS.WritableStream, 'write'>} options.stream
- * @param {boolean} [options.isTTY]
- * @param {number} [options.columns] of the terminal
+ * @param {object} options @param {Pick<NodeJS.WritableStream, 'write'>} options.stream
+ * @param {boolean} [options.isTTY] @param {number} [options.columns] of the terminal
  * @param {boolean} [options.quiet] only warnings
  * @param {() => number} [options.now] milliseconds, monotonic
  * @returns {Pick<View, 'event' | 'close'>}
@@ -197,8 +193,7 @@ const WARM_UP_REQUIREMENTS = [
 /**
  * Draws to nowhere before the run. The first picture builds regular expressions and character tables, which takes longer than
  * hundreds of later ones, and would delay arrivals on a core that a sender shares.
- * @param {Terminal} terminal
- * @returns {number} characters that would have been written
+ * @param {Terminal} terminal @returns {number} characters that would have been written
  */
 export function warmUpDrawing(terminal) {
   let [written, nowMs] = [0, 0];
