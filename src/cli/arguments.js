@@ -8,7 +8,7 @@ import { closest } from '../common/closest.js';
  * @property {string} name its key in the given values: a list of texts
  * @property {string} describe one line for `--help`
  * @property {number} min how many there must be; 0: one may be given
- * @property {boolean} [checksItself] the command reports missing words itself
+ * @property {string} [missing] a sentence where there are fewer
  * @property {string} [placeholder] of one in `--help`; default FILE
  */
 /**
@@ -97,14 +97,14 @@ export function declare(parser, name, { options, positionals, examples, epilogue
   if (positionals === undefined) {
     return parser.usage(`$0 ${name} [OPTIONS]`).demandCommand(0, 0, '', `${name} takes options only.`);
   }
-  const { min, describe, placeholder = 'FILE', checksItself = false } = positionals;
+  const { min, describe, placeholder = 'FILE' } = positionals;
   const words = min === 0 ? `[${placeholder}]` : `${placeholder}...`;
   // Strict about options alone: to yargs, words that were not declared would be unknown commands.
   return parser
     .usage(`$0 ${name} ${words} [OPTIONS]\n\n${placeholder}  ${describe}`)
     .strict(false)
     .strictOptions()
-    .demandCommand(checksItself ? 0 : min, `${name} needs at least ${min} ${placeholder}.`);
+    .demandCommand(min, positionals.missing ?? `${name} needs at least ${min} ${placeholder}.`);
 }
 
 /** @param {OptionSpec} spec */

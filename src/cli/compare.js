@@ -49,8 +49,6 @@ ${describeExitCodes({
   99: 'a --fail-if fired or is not proven',
 })}`;
 
-const USAGE = 'vault-pki-load compare BASE.json... --with NEW.json...';
-
 /** @type {Command} */
 export const command = {
   options: { with: withOption, ...otherOptions },
@@ -58,7 +56,7 @@ export const command = {
     name: 'files',
     describe: 'Results of the base, as --out FILE.json wrote them; - is standard input',
     min: 1,
-    checksItself: true,
+    missing: 'compare needs the results of the base, before --with: compare BASE.json... --with NEW.json...',
   },
   examples: [
     'compare base-*.json --with new-*.json',
@@ -96,19 +94,10 @@ function pathsOf({ files, with: others = [] }) {
       .flat()
       .map((path) => /** @type {string} */ (readOne(withOption, i === 0 ? 'FILE' : '--with', path))),
   );
-  const [base, ...more] = groups;
-  if (base.length === 0) {
-    const problem = 'No result of the base is given: all files behind --with are of the other group.';
-    throw usageError(
-      'no_base',
-      more.length === 0 ? 'No result is given.' : problem,
-      `Name those of the base first: ${USAGE}`,
-    );
-  }
-  if (more.length > 0 && more.every(({ length }) => length > 0)) return groups;
+  if (groups.length > 1 && groups.every(({ length }) => length > 0)) return groups;
   throw usageError(
     'nothing_to_compare',
     'There is nothing to compare the base with.',
-    `Name the other results: ${USAGE}`,
+    'Name the other results: vault-pki-load compare BASE.json... --with NEW.json...',
   );
 }

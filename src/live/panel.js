@@ -11,15 +11,13 @@ import { formatPercent, rateTexter } from '../result/wording.js';
 /** @import { StartEvent } from '../run.js' */
 
 /** @typedef {Pick<RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> & Pick<Requirement, 'rateUnit'>} JudgedRequirement */
-/** @typedef {{name: string, number: number, count: number, leftMs: number, inFlight: number | null}} StageNow `number` from 1;
- *   `inFlight`: the number allowed; null: an open loop */
 /**
  * @typedef {object} Picture
  * @property {IntervalEvent} interval the last one
  * @property {number | null} planned measured requests; null: unlimited
  * @property {number | null} offeredPerSecond as planned; null: a closed loop, or after the last arrival
  * @property {number} achievedPerSecond recent successes
- * @property {StageNow | null} stage the current one; null: none
+ * @property {{name: string, number: number, count: number, leftMs: number} | null} stage the current one, `number` from 1; null: none
  * @property {(number | null)[]} p99s of the seconds so far, the last one last
  * @property {JudgedRequirement[]} requirements judged so far
  */
@@ -95,10 +93,9 @@ function progressText({ interval, planned }, room) {
   return `${'█'.repeat(full)}${'░'.repeat(length - full)} ${whole}`;
 }
 
-/** @param {StageNow} stage */
-function stageText({ name, number, count, leftMs, inFlight }) {
-  const level = inFlight === null ? '' : `, ${formatCount(inFlight)} allowed in flight`;
-  return `${number} of ${count}, ${wholeSeconds(leftMs)} left${level}: ${visibleText(name)}`;
+/** @param {NonNullable<Picture['stage']>} stage */
+function stageText({ name, number, count, leftMs }) {
+  return `${number} of ${count}, ${wholeSeconds(leftMs)} left: ${visibleText(name)}`;
 }
 
 /** @param {Picture} picture */

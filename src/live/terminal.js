@@ -15,13 +15,7 @@ import { WIDTH } from '../report/layout.js';
  * @property {(callback: () => void) => void} onFree called whenever nothing is kept any more
  * @property {() => Promise<void>} settled resolves when nothing is kept any more, or after SETTLE_MS
  */
-/**
- * @typedef {object} Screen
- * @property {(lines: string[]) => void} lines stay
- * @property {(picture: string) => void} show replaces the last picture; may be skipped when another follows soon
- * @property {(columns: number, rows: number) => void} resize
- * @property {() => void} clear removes the last picture
- */
+/** @typedef {ReturnType<typeof liveScreen>} Screen */
 /** @typedef {{isTTY: boolean, columns?: number, rows?: number, color?: boolean}} Terminal `isTTY`: lines can be redrawn; a size of 0 is unknown */
 
 const RETRY_MS = 100;
@@ -125,9 +119,10 @@ const PLAIN_EVERY_MS = 5000;
 const JITTER_MS = 500;
 
 /** @param {Pick<Writer, 'write' | 'isBusy'>} writer @param {() => number} now @returns {Screen} */
-export function plainScreen({ write, isBusy }, now) {
+export function plainScreen({ write, isBusy }, now, columns = WIDTH) {
   let nextAtMs = Number.NEGATIVE_INFINITY;
   return {
+    columns: () => columns,
     lines: (lines) => write(`${lines.join('\n')}\n`),
     show(line) {
       const time = now();
@@ -149,7 +144,7 @@ const ROWS = 24;
 /** While the size keeps changing, the place of the last picture is unknown. */
 const CALM_MS = 150;
 
-/** @param {Pick<Writer, 'write' | 'isBusy' | 'onFree'>} writer @param {Terminal} terminal @returns {Screen} */
+/** @param {Pick<Writer, 'write' | 'isBusy' | 'onFree'>} writer @param {Terminal} terminal */
 export function liveScreen({ write, isBusy, onFree }, terminal) {
   let columns = terminal.columns || WIDTH;
   let rows = terminal.rows || ROWS;
@@ -176,14 +171,18 @@ export function liveScreen({ write, isBusy, onFree }, terminal) {
 
   onFree(draw);
   return {
+    columns: () => columns,
+    /** Writes lines that stay. @param {string[]} lines */
     lines(lines) {
       write(`${erasure()}${lines.join('\n')}\n`);
       draw();
     },
+    /** Replaces the last picture; may be skipped when another follows soon. @param {string} picture */
     show(picture) {
       current = picture.split('\n');
       draw();
     },
+    /** @param {number} newColumns @param {number} newRows */
     resize(newColumns, newRows) {
       columns = newColumns || WIDTH;
       rows = newRows || ROWS;
@@ -193,6 +192,7 @@ export function liveScreen({ write, isBusy, onFree }, terminal) {
         draw();
       }, CALM_MS).unref();
     },
+    /** Removes the last picture. */
     clear() {
       current = [];
       const text = erasure();

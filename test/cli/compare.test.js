@@ -160,11 +160,11 @@ describe('compare refuses', () => {
   const [part] = files('part', [1], 400, { shard: { index: 0, of: 2 } });
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
-    ['nothing', [], /No result is given\. Name those of the base first: .* compare BASE\.json/],
+    ['nothing', [], /compare needs the results of the base, before --with: compare BASE\.json/],
     [
       'a base behind --with',
       ['--with', ...NEW, ...OLD],
-      /No result of the base is given: all files behind --with are of the other group\. Name those/,
+      /compare needs the results of the base, before --with: compare BASE\.json/,
     ],
     ['a base alone', OLD, /There is nothing to compare the base with\. Name the other results/],
     [
