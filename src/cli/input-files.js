@@ -64,7 +64,7 @@ function commonPart(files) {
 
 /** By kind of document. @type {Record<string, string>} */
 const REMEDIES = {
-  comparison: 'Give the files that it was made of.',
+  comparison: 'Give the results that it compares.',
   'scenario-result': 'Give the files beside it, of one run and target each.',
 };
 

@@ -144,7 +144,7 @@ function checkRepeat({ repeat }, { shard, startAt }) {
   if (repeat === 1 || only === null) return;
   throw usageError(
     'contradiction',
-    `${only}, but --repeat ${repeat} asks for several whole ones.`,
+    `${only}, but --repeat ${repeat} needs whole runs.`,
     'Leave one of them out.',
   );
 }

@@ -156,13 +156,10 @@ export function closeLostTerminals(process) {
 /** The reader of a pipe or socket has gone away. */
 const GONE = new Set(['EPIPE', 'ECONNRESET']);
 
-/** @typedef {Pick<NodeJS.WriteStream, 'on' | 'write'> & {isTTY?: boolean}} Stream */
-
 /**
  * A reader that is gone is no fault. Any other fault of standard output is reported once and turns exit code 0 into 1;
  * faults of standard error are ignored.
- * @param {{stdout: Stream, stderr: Stream, once: (event: 'exit', listener: (code: number) => void) => unknown,
- *   exitCode?: number | string | null}} process
+ * @param {NodeJS.Process} process
  */
 export function handleOutputErrors(process) {
   const { stdout, stderr } = process;

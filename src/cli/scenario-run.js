@@ -14,8 +14,6 @@ import { startShowing } from './showing.js';
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
 /** @import { SearchSettings } from '../campaigns/search/step-plan.js' */
 /** @import { PkiLoadError } from '../common/errors.js' */
-/** @import { Result } from '../result/schema.js' */
-/** @import { ScenarioResult } from '../result/scenario/scenario-schema.js' */
 /** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
 /** @import { Showing } from './showing.js' */
@@ -62,8 +60,13 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
   const together = (/** @type {{interrupted?: boolean, unfinished?: boolean}} */ how) =>
     withRemarks(summary.result({ ...how, durationMs: performance.now() - begunMs }), remarks);
   const resultsSoFar = () => steps.flatMap((_, step) => summary.resultsOf(step));
-  const writeStep = (/** @type {number} */ step) =>
-    files.writeStep(step, summary.resultsOf(step), steps[step].remarks);
+  /** @param {number} step @returns {Promise<unknown[]>} failures */
+  async function writeStep(step) {
+    const results = summary.resultsOf(step);
+    if (results.length === 0 || files.own[step].length === 0) return [];
+    const document = repeat === 1 ? results[0] : makeRunSet(steps[step].name, [...results]);
+    return writeFiles(withRemarks(document, steps[step].remarks), files.own[step]);
+  }
   const planOf = (/** @type {number} */ step, /** @type {number} */ number) =>
     planOfRun(steps[step].plan, number);
   const options = { signal: stop, cutOff, command, onEvent: live.event, live: live.hook };
@@ -77,7 +80,7 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
       // A run without a result does not overwrite existing files.
       if (resultsSoFar().length === 0) return;
       await writeStep(step);
-      await files.writeSummary(together({ unfinished: true }));
+      await writeFiles(together({ unfinished: true }), files.together);
     },
   });
   const results = resultsSoFar();
@@ -85,7 +88,7 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
   if (results.length === 0) throw whyNothing(ended);
   live.event({ type: 'notice', text: 'All runs are over; their summary is being computed.' });
   const whole = together({ interrupted: ended.interrupted });
-  const failures = await files.writeSummary(whole);
+  const failures = await writeFiles(whole, files.together);
   for (const step of steps.keys()) failures.push(...(await writeStep(step)));
   failures.push(...(await writeReports(whole, { ...settings, out: [] })));
   if (ended.fault !== undefined) throw ended.fault;
@@ -97,30 +100,15 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
 /**
  * Reports before the runs what could not be written after them.
  * @param {readonly string[]} names of the steps
- * @param {Pick<RunSettings, 'out' | 'format' | 'repeat'>} settings
+ * @param {Pick<RunSettings, 'out' | 'format'>} settings
  */
-export function scenarioFiles(names, { out, format, repeat }) {
+export function scenarioFiles(names, { out, format }) {
   const own = pathsOf(names, out);
   const together = out.filter((path) => reporterForFile(path).kinds.includes('scenario-result'));
   const paths = [...together, ...own.flat()];
   checkOutputs({ out: [], format }, 'scenario-result');
   checkOutputs({ out: paths });
-  return {
-    /** All that will be written. */
-    paths,
-    /**
-     * @param {number} step @param {readonly Result[]} results so far
-     * @param {readonly string[]} remarks see withRemarks
-     * @returns {Promise<unknown[]>} failures
-     */
-    async writeStep(step, results, remarks) {
-      if (results.length === 0 || out.length === 0) return [];
-      const document = repeat === 1 ? results[0] : makeRunSet(names[step], [...results]);
-      return writeFiles(withRemarks(document, remarks), own[step]);
-    },
-    /** @param {ScenarioResult} scenario @returns {Promise<unknown[]>} failures */
-    writeSummary: (scenario) => writeFiles(scenario, together),
-  };
+  return { together, own, paths };
 }
 
 /** Several documents may follow one another in these. */

@@ -58,7 +58,7 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
     live.event({ type: 'notice', text: stepPhrase(asked.of, step) });
     if (!step.recovery.recovered) {
       const waited = formatDuration(step.recovery.seconds * 1000);
-      live.warn(`The target had not recovered ${waited} after the step before: this one began all the same.`);
+      live.warn(`The target had not recovered ${waited} after the previous step; this step began anyway.`);
     }
     // The last attempt reports files that cannot be written.
     await writeFiles(withRemarks(document, remarks), settings.out);

@@ -90,7 +90,7 @@ export const teardown = {
       const { takeAway } = await import('../vault/setup/teardown.js');
       const { gone, left } = await takeAway(client, name, say, report);
       if (left.length > 0) return { code: EXIT.target, last: '' };
-      return { code: EXIT.ok, last: gone.length > 0 ? '' : `There is nothing of a set-up called ${name}.\n` };
+      return { code: EXIT.ok, last: gone.length > 0 ? '' : `No set-up named ${name} was found.\n` };
     });
   },
 };
@@ -101,7 +101,7 @@ function lastWords(name, { made, there, mount, policy }, flags) {
   const more = Object.entries(TRY)
     .filter(([engine]) => types.has(engine))
     .map(([, words]) => `  vault-pki-load ${words.replace('NAME', name)}${flags}\n`);
-  return `${made.length === 0 ? 'Everything was there already; nothing was changed.\n' : ''}
+  return `${made.length === 0 ? 'Everything exists already; nothing was changed.\n' : ''}
 Use it:
 
   vault-pki-load issue --mount ${mount}${flags} --duration 10s

@@ -127,12 +127,16 @@ function respond(request, host, exposition) {
   }
   if (url.split('?', 1)[0] !== PATH) return { status: 404, text: `Metrics are at ${PATH}.\n` };
   if (!['GET', 'HEAD'].includes(method)) {
-    return { status: 405, text: 'Metrics are only read: GET or HEAD.\n', headers: { Allow: 'GET, HEAD' } };
+    return {
+      status: 405,
+      text: 'Metrics are read-only: use GET or HEAD.\n',
+      headers: { Allow: 'GET, HEAD' },
+    };
   }
   try {
     return { status: 200, text: exposition(), type: EXPOSITION };
   } catch {
-    return { status: 500, text: 'The metrics could not be written.\n' };
+    return { status: 500, text: 'The metrics could not be rendered.\n' };
   }
 }
 

@@ -48,8 +48,8 @@ const REMEDIES = {
   403: CHECK_HEADERS,
   404: CHECK_PATH,
   405: CHECK_PATH,
-  415: 'It must take OTLP as JSON.',
-  bad_http: 'It may speak gRPC there (port 4317); --otlp takes the port for HTTP (4318).',
+  415: 'The receiver must accept OTLP as JSON.',
+  bad_http: 'The receiver may speak gRPC on this port (4317); --otlp needs its HTTP port (4318).',
   certificate_not_trusted: 'Name the CA of its certificate in NODE_EXTRA_CA_CERTS.',
   connection_refused: 'Start the receiver, or correct --otlp.',
   host_not_found: 'Correct the host name in --otlp.',
@@ -80,7 +80,8 @@ export function createOtlpPusher({
   const { origin, path, shown } = parseOtlpUrl(url);
   const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES };
   const client = requester ?? createRequester({ origin, ...limits, named: '--otlp' });
-  const own = { 'user-agent': `vault-pki-load/${TOOL_VERSION}`, ...headers };
+  const tool = `vault-pki-load/${TOOL_VERSION}`;
+  const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };
   /** A receiver may repeat secrets, which headers and the query are: its words are quoted only if there are none. */
   const mayQuote = Object.keys(headers).length === 0 && !path.includes('?');
   /** Kinds of warnings that were shown. @type {Set<string>} */
@@ -116,7 +117,7 @@ export function createOtlpPusher({
     const remark = quoted(errorMessage);
     const rejected = Number(rejectedDataPoints);
     if (rejected > 0) warn('rejected', `${shown} rejected ${counted(rejected, 'data point')}${remark}.`);
-    else if (remark !== '') warn('remark', `${shown} took the metrics with a remark${remark}.`);
+    else if (remark !== '') warn('remark', `${shown} accepted the metrics with a remark${remark}.`);
   }
 
   /** @param {Result} result @returns {Promise<boolean>} whether it did not arrive and may be sent again; never rejects */
@@ -126,11 +127,10 @@ export function createOtlpPusher({
     try {
       body = JSON.stringify(toMetricsRequest(result, now()));
     } catch {
-      warn('not_encoded', 'The metrics could not be put into OTLP: a fault of the tool.');
+      warn('not_encoded', 'The metrics could not be encoded as OTLP, which is a bug: please report it.');
       return false;
     }
     try {
-      const allHeaders = { ...own, 'content-type': 'application/json' };
       const response = await client.request({ method: 'POST', path, headers: allHeaders, body });
       const { status } = response;
       pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -140,7 +140,7 @@ export function createOtlpPusher({
         return false;
       }
       const words = quoted(parse(response.body)?.message);
-      warn(String(status), `${shown} did not take the metrics: HTTP ${status}${words}.`);
+      warn(String(status), `${shown} did not accept the metrics: HTTP ${status}${words}.`);
       if (!RETRYABLE.has(status)) return false;
       pausedUntilMs = clock() + readRetryAfter(response.headers['retry-after'], now());
       nextAtMs = Math.max(nextAtMs, pausedUntilMs);

@@ -132,8 +132,8 @@ function outcomesOf(operations) {
 
 /** @param {CellTally[]} operations @returns {number} requests of the measured part with a known outcome */
 function countSettled(operations) {
-  const answered = total(outcomesOf(operations).map(({ count }) => count));
-  return answered + total(operations.map(({ dropped }) => dropped));
+  const sent = total(outcomesOf(operations).map(({ count }) => count));
+  return sent + total(operations.map(({ dropped }) => dropped));
 }
 
 /**

@@ -166,10 +166,7 @@ function meanRate(rates, offeredPerSecond) {
 }
 
 /**
- * @param {object} options @param {Pick<NodeJS.WritableStream, 'write'>} options.stream
- * @param {boolean} [options.isTTY] @param {number} [options.columns] of the terminal
- * @param {boolean} [options.quiet] only warnings
- * @param {() => number} [options.now] milliseconds, monotonic
+ * @param {{stream: Pick<NodeJS.WritableStream, 'write'>, isTTY?: boolean, columns?: number, quiet?: boolean, now?: () => number}} options
  * @returns {Pick<View, 'event' | 'close'>}
  */
 export function createProgress({ stream, isTTY = false, columns, quiet, now }) {

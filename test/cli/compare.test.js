@@ -170,7 +170,7 @@ describe('compare refuses', () => {
     [
       'a comparison among runs',
       [OLD[0], '--with', comparison],
-      /comparison\.json is a comparison, not the result of a run\. Give the files that it was made of\./,
+      /comparison\.json is a comparison, not the result of a run\. Give the results that it compares\./,
     ],
     [
       'a part of a plan, whatever is allowed',

@@ -65,7 +65,7 @@ test('the embedded server has a PKI already: setup says so, and teardown finds n
     assertRefused(await run(['setup'], own), /is the embedded PKI server, which has one PKI mount/);
     const { code, stdout, stderr } = await run(['teardown'], own);
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, 'There is nothing of a set-up called vault-pki-load.\n');
+    assert.equal(stdout, 'No set-up named vault-pki-load was found.\n');
   } finally {
     await server.stop();
   }
