@@ -12,7 +12,7 @@ import { endWith, exitCodeOf, textOf, worstOf } from './process.js';
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { RunEvent } from '../run.js' */
-/** @import { RunSettings } from './operation.js' */
+/** @import { RunContext, RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
 /** @import { WriteStream } from 'node:tty' */
 
@@ -77,12 +77,10 @@ export async function startShowing(plan, settings, interrupt, system = {}) {
 
 /**
  * Repeats the run of one plan and reports it.
- * @param {object} context @param {string} context.name of a set of these runs
- * @param {RunSettings} context.settings
- * @param {(run: number) => Promise<Result>} context.runOnce the run of that number, from 0
- * @param {Pick<Showing, 'event' | 'warn' | 'finish' | 'next' | 'abandon'>} context.live
- * @param {AbortSignal} context.stop @param {readonly string[]} [context.remarks] see withRemarks
- * @param {typeof writeReports} [context.reportTo] @returns {Promise<number>} exit code of the worst run
+ * @param {Pick<RunContext, 'settings' | 'remarks'> & {name: string, runOnce: (run: number) => Promise<Result>, stop: AbortSignal,
+ *   live: Pick<Showing, 'event' | 'warn' | 'finish' | 'next' | 'abandon'>, reportTo?: typeof writeReports}} context `name`: of a set of
+ *   these runs; `runOnce`: the run of that number, from 0
+ * @returns {Promise<number>} exit code of the worst run
  * @throws {PkiLoadError} if not everything could be written; its exit code is that of the runs, unless that is 0
  */
 export async function runRepeatedly(context) {

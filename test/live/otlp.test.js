@@ -178,6 +178,20 @@ describe('what is told', () => {
     ]);
   });
 
+  test('never the words of a receiver where the URL has a query, which may be a key', async () => {
+    /** @type {string[]} */
+    const warnings = [];
+    const pusher = createOtlpPusher({
+      url: 'http://127.0.0.1:4318/?key=s3cr3t',
+      headers: {},
+      onWarning: (text) => warnings.push(text),
+      requester: createReceiver({ status: 400, body: { message: 'bad key s3cr3t' } }),
+    });
+    pusher.update(result(1));
+    await settle();
+    assert.deepEqual(warnings, ['http://127.0.0.1:4318/v1/metrics did not accept the metrics: HTTP 400.']);
+  });
+
   /** @type {[string, string][]} what a receiver says */
   const ECHOES = [
     ['the header', 'bad header: Bearer s3cr3t'],
