@@ -8,7 +8,7 @@ import { closest } from '../common/closest.js';
  * @property {string} name its key in the given values: a list of texts
  * @property {string} describe one line for `--help`
  * @property {number} min how many there must be; 0: one may be given
- * @property {boolean} [checksItself] the command reports missing words itself
+ * @property {string} [missing] a sentence where there are fewer
  * @property {string} [placeholder] of one in `--help`; default FILE
  */
 /**
@@ -33,49 +33,35 @@ export function normaliseArguments(args) {
 }
 
 /**
- * yargs silently takes `--dev=foo` for false. As text it is checked like any other option.
- * @param {string[]} args
- * @param {Record<string, unknown>} given by yargs
- * @returns {Record<string, string>} the text after `=`, for options that yargs made true or false
- */
-export function textOfFlags(args, given) {
-  return Object.fromEntries(
-    args.flatMap((arg) => {
-      const [, name, text] = /^--([\w-]+)=(.*)$/s.exec(arg) ?? [];
-      return typeof given[name] === 'boolean' ? [[name, text]] : [];
-    }),
-  );
-}
-
-/**
- * `--with a.json b.json` is one occurrence with two values, which yargs does not know.
+ * Reads the options that yargs cannot: `--with a.json b.json` is one occurrence with two values, and `--dev=foo`, which yargs
+ * silently takes for false, is a text to be checked like any other.
  * @param {string[]} args
  * @param {Command | null} command whose options with `several` take all values up to the next option
- * @returns {{rest: string[], lists: Record<string, string[][]>}} `rest`: for yargs; `lists`: by option, one for each occurrence
+ * @returns {{rest: string[], taken: Record<string, string | string[][]>}} `rest`: for yargs; `taken`: by option, a text or a list for
+ *   each occurrence
  */
-export function takeLists(args, command) {
-  /** @type {Record<string, string[][]>} */
-  const lists = {};
+export function takeSpecial(args, command) {
+  /** @type {Record<string, string | string[][]>} */
+  const taken = {};
   /** @type {string[]} */
   const rest = [];
   for (let i = 0; i < args.length; i++) {
-    if (args[i] === '--') return { rest: [...rest, ...args.slice(i)], lists };
-    const [, name, first] = /^--([\w-]+)(?:=(.*))?$/s.exec(args[i]) ?? [];
-    if (command?.options[name]?.several !== true) {
-      rest.push(args[i]);
-      continue;
-    }
-    const values = first === undefined ? [] : [first];
-    while (i + 1 < args.length && !/^-./s.test(args[i + 1])) values.push(args[++i]);
-    lists[name] = [...(lists[name] ?? []), values];
+    if (args[i] === '--') return { rest: [...rest, ...args.slice(i)], taken };
+    const [, name, text] = /^--([\w-]+)(?:=(.*))?$/s.exec(args[i]) ?? [];
+    const { several = false, type } = command?.options[name] ?? {};
+    if (several) {
+      const values = text === undefined ? [] : [text];
+      while (i + 1 < args.length && !/^-./s.test(args[i + 1])) values.push(args[++i]);
+      taken[name] = [.../** @type {string[][]} */ (taken[name] ?? []), values];
+    } else if (type === 'flag' && text !== undefined) taken[name] = text;
+    else rest.push(args[i]);
   }
-  return { rest, lists };
+  return { rest, taken };
 }
 
 /**
  * @param {string} message of yargs
- * @param {string[]} args
- * @param {{commands: string[], flags: string[]}} known
+ * @param {string[]} args @param {{commands: string[], flags: string[]}} known
  * @returns {string} a sentence that names the option as it was written, and the nearest known one
  */
 export function describeMisuse(message, args, { commands, flags }) {
@@ -95,11 +81,9 @@ export function describeMisuse(message, args, { commands, flags }) {
 
 /**
  * Everything is text to yargs; options.js turns it into values and reports faults.
- * @param {Argv} parser
- * @param {string} name
- * @param {Command} command
+ * @param {Argv} parser @param {string} name @param {Command} command
  */
-export function declare(parser, name, { options, positionals, examples, epilogue }) {
+export function declare(parser, name, { options, positionals, examples, epilogue = '' }) {
   for (const [flag, spec] of Object.entries(options)) {
     parser.option(flag, {
       alias: spec.alias,
@@ -109,49 +93,29 @@ export function declare(parser, name, { options, positionals, examples, epilogue
     });
   }
   for (const example of examples) parser.example(`vault-pki-load ${example}`, '');
-  parser.epilogue(epilogue ?? '');
+  parser.epilogue(epilogue);
   if (positionals === undefined) {
     return parser.usage(`$0 ${name} [OPTIONS]`).demandCommand(0, 0, '', `${name} takes options only.`);
   }
-  const { min, describe, placeholder = 'FILE', checksItself = false } = positionals;
-  // Strict about options alone: to yargs, words that were not declared would be unknown commands.
+  const { min, describe, placeholder = 'FILE' } = positionals;
   const words = min === 0 ? `[${placeholder}]` : `${placeholder}...`;
+  // Strict about options alone: to yargs, words that were not declared would be unknown commands.
   return parser
     .usage(`$0 ${name} ${words} [OPTIONS]\n\n${placeholder}  ${describe}`)
     .strict(false)
     .strictOptions()
-    .demandCommand(
-      checksItself ? 0 : min,
-      `${name} needs at least ${min} ${placeholder}${min === 1 ? '' : 's'}.`,
-    );
+    .demandCommand(min, positionals.missing ?? `${name} needs at least ${min} ${placeholder}.`);
 }
 
 /** @param {OptionSpec} spec */
-function describeOption({ describe: text, choices, default: value, defaultText, placeholder }) {
+function describeOption({ describe, choices, default: value, defaultText, placeholder }) {
   const shown = defaultText ?? (value === 0 ? undefined : value);
-  const notes = [
-    ...(choices === undefined ? [] : [choices.join(' | ')]),
-    ...(shown === undefined ? [] : [`default: ${shown}`]),
-  ];
-  const head = placeholder === undefined ? text : `${placeholder}  ${text}`;
+  const notes = [...(choices ? [choices.join(' | ')] : []), ...(shown ? [`default: ${shown}`] : [])];
+  const head = placeholder === undefined ? describe : `${placeholder}  ${describe}`;
   return notes.length === 0 ? head : `${head} [${notes.join('; ')}]`;
 }
 
-/**
- * @param {Record<string, unknown>} given
- * @param {Record<string, OptionSpec>} specs
- * @returns {[Record<string, unknown>, Record<string, unknown>]} the values of these options, and all others
- */
-export function partition(given, specs) {
-  const entries = Object.entries(given);
-  const isOwn = (/** @type {[string, unknown]} */ [key]) => Object.hasOwn(specs, key);
-  return [
-    Object.fromEntries(entries.filter(isOwn)),
-    Object.fromEntries(entries.filter((entry) => !isOwn(entry))),
-  ];
-}
-
-/** @param {string} group heading in `--help` @param {Record<string, Omit<OptionSpec, 'group'>>} specs @returns {Record<string, OptionSpec>} */
-export function grouped(group, specs) {
-  return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { ...spec, group }]));
+/** @param {Record<string, unknown>} given @param {Record<string, OptionSpec>} specs @returns {Record<string, unknown>} all but these */
+export function omit(given, specs) {
+  return Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(specs, key)));
 }

@@ -1,17 +1,13 @@
 /** `dev`: the embedded PKI server in the foreground. */
 import { EXIT } from '../common/errors.js';
-import { readOptions } from '../common/options.js';
+import { inGroup, readOptions } from '../common/options.js';
 import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
-import { grouped } from './arguments.js';
 
 /** @import { DevServer } from '../dev/server.js' */
 /** @import { Command } from './arguments.js' */
 
-const options = grouped('Server', {
-  port: {
-    ...{ type: 'integer', placeholder: 'N', default: 8200, max: 65_535 },
-    describe: 'Port to listen on; 0 picks a free one',
-  },
+const options = inGroup('Server', {
+  port: { type: 'integer', default: 8200, max: 65_535, describe: 'Port to listen on; 0 picks a free one' },
   host: { type: 'text', placeholder: 'ADDRESS', default: '127.0.0.1', describe: 'Address to listen on' },
   'allow-remote': {
     type: 'flag',
@@ -45,16 +41,14 @@ export const command = {
 
 /** @param {DevServer} server */
 function describe({ url, token, roles }) {
-  return [
-    DEV_SERVER_NOTICE,
-    '',
-    `Listening on ${url}; roles: ${roles.join(', ')}. In another terminal:`,
-    '',
-    `  export VAULT_ADDR=${url} VAULT_TOKEN=${token}`,
-    '  npx vault-pki-load issue --duration 10s',
-    '  npx vault-pki-load ocsp --rate 20 --duration 10s',
-    '',
-    'Ctrl-C ends it.',
-    '',
-  ].join('\n');
+  return `${DEV_SERVER_NOTICE}
+
+Listening on ${url}; roles: ${roles.join(', ')}. In another terminal:
+
+  export VAULT_ADDR=${url} VAULT_TOKEN=${token}
+  npx vault-pki-load issue --duration 10s
+  npx vault-pki-load ocsp --rate 20 --duration 10s
+
+Ctrl-C ends it.
+`;
 }

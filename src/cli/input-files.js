@@ -1,12 +1,11 @@
 /** Files of results: the names of groups of them, and their runs. */
 import { basename } from 'node:path';
 import { usageError } from '../common/errors.js';
+import { KIND_NAMES } from '../report/index.js';
 import { isResult, isRunSet, kindOf } from '../result/document.js';
 
 /** @import { ReadDocument } from '../result/read-document.js' */
 /** @import { NamedRun } from '../result/runs/run-metrics.js' */
-
-const NAMELESS = 'runs';
 
 /**
  * @param {string[][]} groups paths, at least one in each
@@ -14,17 +13,6 @@ const NAMELESS = 'runs';
  * @returns {string[]} one for each group, no two the same: its label, else the common part of its files' names
  */
 export function nameGroups(groups, labels) {
-  checkLabels(groups, labels);
-  const short = groups.map((files, i) => labels[i] ?? nameOr(basename(commonPart(files))));
-  const names = groups.map((files, i) => {
-    const isUnique = short.indexOf(short[i]) === short.lastIndexOf(short[i]);
-    return labels[i] ?? (isUnique ? short[i] : longName(files));
-  });
-  return names.map((name, i) => (names.indexOf(name) === i ? name : `${name} (${i + 1})`));
-}
-
-/** @param {string[][]} groups @param {string[]} labels */
-function checkLabels(groups, labels) {
   if (labels.length > groups.length) {
     throw usageError(
       'too_many_names',
@@ -40,6 +28,12 @@ function checkLabels(groups, labels) {
       'Give each group a name of its own.',
     );
   }
+  const short = groups.map((files, i) => labels[i] ?? nameOr(basename(commonPart(files))));
+  const names = groups.map((files, i) => {
+    const isUnique = short.indexOf(short[i]) === short.lastIndexOf(short[i]);
+    return labels[i] ?? (isUnique ? short[i] : longName(files));
+  });
+  return names.map((name, i) => (names.indexOf(name) === i ? name : `${name} (${i + 1})`));
 }
 
 /** @param {string[]} files @returns {string} with the innermost folder */
@@ -55,7 +49,7 @@ function longName(files) {
 
 /** @param {string} name */
 function nameOr(name) {
-  return ['', '.', '..'].includes(name) ? NAMELESS : name;
+  return ['', '.', '..'].includes(name) ? 'runs' : name;
 }
 
 /** @param {string[]} files @returns {string} the beginning of all paths, without `.json` and separators at its end */
@@ -68,20 +62,22 @@ function commonPart(files) {
   return common.replace(/[-_.\s]+$/, '');
 }
 
-/**
- * @param {ReadDocument[]} read
- * @param {string} code of the error for a document without runs
- * @param {Record<string, [problem: string, remedy: string]>} refused by kind of document
- * @returns {Promise<NamedRun[][]>} the runs of each document
- */
-export async function runsIn(read, code, refused) {
+/** By kind of document. @type {Record<string, string>} */
+const REMEDIES = {
+  comparison: 'Give the results that it compares.',
+  'scenario-result': 'Give the files beside it, of one run and target each.',
+};
+
+/** @param {ReadDocument[]} read @returns {Promise<NamedRun[][]>} the runs of each @throws {PkiLoadError} for a document without runs */
+export async function runsIn(read) {
   const { namedRuns } = await import('../result/runs/run-metrics.js');
   return read.map(({ name, document }) => {
     if (isResult(document)) return [{ name, result: document }];
     if (isRunSet(document)) {
       return namedRuns(document.runs).map((run) => ({ ...run, name: `${name}, ${run.name}` }));
     }
-    const [problem, remedy] = refused[kindOf(document)];
-    throw usageError(code, `${name} is ${problem}.`, remedy);
+    const kind = kindOf(document);
+    const remedy = REMEDIES[kind] ?? 'Give results of runs; report shows this one alone.';
+    throw usageError('not_a_run', `${name} is ${KIND_NAMES[kind]}, not the result of a run.`, remedy);
   });
 }

@@ -5,7 +5,7 @@ import { TOOL_VERSION } from '../common/version.js';
 import { operations } from '../operations/index.js';
 import { redact, withoutSecrets } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
-import { declare, describeMisuse, normaliseArguments, takeLists, textOfFlags } from './arguments.js';
+import { declare, describeMisuse, normaliseArguments, takeSpecial } from './arguments.js';
 import { closeLostTerminals, handleOutputErrors, writeLine } from './process.js';
 
 /** @import { Command } from './arguments.js' */
@@ -16,20 +16,20 @@ const modules = {
   run: ['Run a scenario: mixes of operations, stages, several targets', () => import('./scenario.js')],
   setup: ['Create a PKI for testing on a real Vault', () => import('./setup.js')],
   teardown: ['Remove what setup created and killed runs left', () => import('./setup.js')],
-  propagation: ['Measure how soon OCSP reports revocations', () => import('./propagation.js')],
+  propagation: ['Measure how soon OCSP reports revocations', () => import('./measurements.js')],
   dev: ['Run the embedded PKI server', () => import('./dev.js')],
   report: ['Convert result files to reports', () => import('./report.js')],
   compare: ['Compare groups of results statistically', () => import('./compare.js')],
-  merge: ['Merge the parts of one plan (--shard)', () => import('./merge.js')],
-  calibrate: ['Find out what this machine can measure', () => import('./calibrate.js')],
+  merge: ['Merge the parts of one plan (--shard)', () => import('./report.js')],
+  calibrate: ['Find out what this machine can measure', () => import('./measurements.js')],
   schema: ['Print the JSON Schema of result files', () => import('./schema.js')],
 };
 
 /** In the order of `--help`. @type {Record<string, string>} */
-const descriptions = Object.fromEntries([
-  ...Object.entries(operations).map(([name, { describe }]) => [name, describe]),
-  ...Object.entries(modules).map(([name, [describe]]) => [name, describe]),
-]);
+const descriptions = {
+  ...Object.fromEntries(Object.entries(operations).map(([name, { describe }]) => [name, describe])),
+  ...Object.fromEntries(Object.entries(modules).map(([name, [describe]]) => [name, describe])),
+};
 
 /** @param {string} name @returns {Promise<Command>} */
 async function loadCommand(name) {
@@ -53,9 +53,8 @@ export async function main(args) {
     process.exit(EXIT.usage);
   });
   try {
-    const chosen = await parse(normaliseArguments(args));
-    const line = ['vault-pki-load', ...args.map(quoted)].join(' ');
-    return chosen === null ? EXIT.ok : await chosen.command.run(chosen.given, line);
+    const run = await parse(normaliseArguments(args));
+    return run === null ? EXIT.ok : await run(['vault-pki-load', ...args.map(quoted)].join(' '));
   } catch (error) {
     reportError(error);
     if (error instanceof PkiLoadError) return error.exitCode;
@@ -67,23 +66,20 @@ export async function main(args) {
 
 /**
  * @param {string[]} args
- * @returns {Promise<{command: Command, given: Record<string, unknown>} | null>} null: help or version was shown
+ * @returns {Promise<((line: string) => Promise<number>) | null>} runs the command; null: help or version was shown
  */
 async function parse(args) {
-  /** @type {{command: Command, given: Record<string, unknown>} | null} */
-  let chosen = null;
-  const likely = args.find((arg) => Object.hasOwn(descriptions, arg));
-  /** @type {Command | null} */
-  let command = likely === undefined ? null : await loadCommand(likely);
-  const { rest, lists } = takeLists(args, command);
+  /** @type {((line: string) => Promise<number>) | null} */
+  let run = null;
+  const name = args.find((arg) => Object.hasOwn(descriptions, arg));
+  const command = name === undefined ? null : await loadCommand(name);
+  const { rest, taken } = takeSpecial(args, command);
   const misuse = (/** @type {string} */ message) => {
     const own = Object.entries(command?.options ?? {});
     const flags = [...own.flatMap(([flag, { alias = [] }]) => [flag, ...alias]), 'help', 'version'];
-    return usageError(
-      'bad_usage',
-      describeMisuse(message, args, { commands: [...Object.keys(descriptions), 'completion'], flags }),
-      `See: vault-pki-load${likely === undefined ? '' : ` ${likely}`} --help`,
-    );
+    const commands = [...Object.keys(descriptions), 'completion'];
+    const help = ['vault-pki-load', ...(name === undefined ? [] : [name]), '--help'].join(' ');
+    return usageError('bad_usage', describeMisuse(message, args, { commands, flags }), `See: ${help}`);
   };
   const parser = yargs(rest)
     .scriptName('vault-pki-load')
@@ -106,30 +102,25 @@ async function parse(args) {
     .fail((message, error) => {
       throw error ?? misuse(message);
     });
-  for (const [name, text] of Object.entries(descriptions)) {
-    parser.command({
-      command: name,
-      describe: text,
-      builder: async (/** @type {Argv} */ sub) => {
-        command = await loadCommand(name);
-        return declare(sub, name, command);
-      },
-      handler: ({ _, $0, help, version, ...found }) => {
-        const { positionals } = /** @type {Command} */ (command);
+  for (const [one, describe] of Object.entries(descriptions)) {
+    if (one !== name || command === null) parser.command(one, describe);
+    else {
+      const builder = (/** @type {Argv} */ sub) => declare(sub, one, command);
+      parser.command(one, describe, builder, ({ _, $0, help, version, ...found }) => {
+        const { positionals } = command;
         const words = positionals && { [positionals.name]: _.slice(1).map(String) };
-        const given = { ...found, ...textOfFlags(args, found), ...lists, ...words };
-        chosen = { command: /** @type {Command} */ (command), given };
-      },
-    });
+        run = (line) => command.run({ ...found, ...taken, ...words }, line);
+      });
+    }
   }
   try {
     await parser.parseAsync();
   } catch (error) {
     // Some faults that yargs finds come as a YError, past its fail handler.
-    const { name, message } = /** @type {Error} */ (error);
-    throw name === 'YError' ? misuse(message) : error;
+    const thrown = /** @type {Error} */ (error);
+    throw thrown.name === 'YError' ? misuse(thrown.message) : error;
   }
-  return chosen;
+  return run;
 }
 
 /** Of the machine, by the system's code. @type {Record<string, string>} */
@@ -140,25 +131,20 @@ const LIMITS = {
   ERR_WORKER_OUT_OF_MEMORY: 'There is not enough memory for a thread. End other programs.',
 };
 
-/** @param {unknown} error */
-function reportError(error) {
-  writeLine(`vault-pki-load: ${describe(error)}`);
+/** @param {unknown} thrown */
+function reportError(thrown) {
+  const secrets = [process.env.BAO_TOKEN, process.env.VAULT_TOKEN];
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  writeLine(`vault-pki-load: ${describe(error, secrets)}`);
   if (!process.env.VAULT_PKI_LOAD_DEBUG || error instanceof PkiLoadError) return;
-  const { stack } = error instanceof Error ? error : new Error(String(error));
-  for (const line of withoutSecrets(String(stack), secretsOf(process.env)).split('\n')) writeLine(line);
+  for (const line of withoutSecrets(String(error.stack), secrets).split('\n')) writeLine(line);
 }
 
-/** @param {NodeJS.ProcessEnv} env */
-function secretsOf({ BAO_TOKEN, VAULT_TOKEN }) {
-  return [BAO_TOKEN, VAULT_TOKEN];
-}
-
-/** @param {unknown} error @returns {string} a sentence without tokens and keys */
-function describe(error) {
+/** @param {NodeJS.ErrnoException} error @param {(string | undefined)[]} secrets @returns {string} a sentence without tokens and keys */
+function describe(error, secrets) {
   if (error instanceof PkiLoadError) return error.full;
-  const { message } = error instanceof Error ? error : new Error(String(error));
-  const limit = LIMITS[/** @type {NodeJS.ErrnoException} */ (error)?.code ?? ''];
+  const limit = LIMITS[error.code ?? ''];
   if (limit !== undefined) return limit;
-  const what = redact(message, secretsOf(process.env)).replace(/\.$/, '');
+  const what = redact(error.message, secrets).replace(/\.$/, '');
   return `internal error: ${what}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;
 }

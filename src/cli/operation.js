@@ -3,21 +3,63 @@
  * `--help` and wrong usage need not wait for it.
  */
 import { setFlagsFromString } from 'node:v8';
-import { plannedForSearch, searchSettings } from '../campaigns/search/search-options.js';
-import { describeExitCodes, EXIT, PkiLoadError } from '../common/errors.js';
+import {
+  plannedForSearch,
+  readSearch,
+  searchOptions,
+  searchSettings,
+} from '../campaigns/search/search-options.js';
+import { describeExitCodes, EXIT, PkiLoadError, usageError } from '../common/errors.js';
+import { inGroup, readOptions } from '../common/options.js';
 import { loadOperation } from '../operations/index.js';
 import { commonOptions } from '../plan/common-options.js';
 import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
 import { readEnvironment } from '../vault/environment.js';
-import { partition } from './arguments.js';
-import { onInterrupt } from './process.js';
-import { checkRepeat, readRunOptions, runOptions } from './run-options.js';
+import { omit } from './arguments.js';
+import { checkOutputs, outputOptionsFor, summaryFile } from './output.js';
+import { changed, onInterrupt } from './process.js';
 
 /** @import { Operation } from '../operations/index.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Command } from './arguments.js' */
 /** @import { Interrupt } from './process.js' */
-/** @import { RunSettings } from './run-options.js' */
+
+/** @typedef {Awaited<ReturnType<typeof readRunOptions>>} RunSettings */
+/**
+ * @typedef {object} RunContext
+ * @property {string | null} token a secret
+ * @property {RunSettings} settings
+ * @property {Interrupt} interrupt
+ * @property {readonly string[]} [remarks] see withRemarks
+ */
+
+const GROUP = 'Requirements and results';
+
+/** Of a run beside its plan: where its results go during and after it, and how often it is repeated. */
+export const runOptions = {
+  ...outputOptionsFor(undefined, GROUP),
+  ...inGroup(GROUP, {
+    'github-summary': { type: 'flag', describe: 'Append the result to the summary of a GitHub Actions step' },
+    metrics: {
+      ...{ type: 'text', placeholder: 'HOST:PORT' },
+      describe: 'Serve Prometheus metrics at /metrics during the run',
+    },
+    otlp: {
+      ...{ type: 'text', placeholder: 'URL' },
+      describe: 'Push metrics to an OpenTelemetry receiver (OTLP/JSON)',
+    },
+    repeat: {
+      ...{ type: 'integer', default: 1, min: 1, max: 1000 },
+      describe: 'Repeat the run N times, for compare',
+    },
+    pause: {
+      ...{ type: 'duration', default: 0, max: 86_400_000 },
+      describe: 'Wait this long between runs, or steps of a search',
+    },
+  }),
+  ...searchOptions,
+};
 
 const EPILOGUE = `The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token, never from a flag.\n\n${describeExitCodes()}`;
 
@@ -35,8 +77,8 @@ export async function operationCommand(name) {
 /** @param {Operation} operation @param {Record<string, unknown>} given @param {string} line */
 async function execute(operation, given, line) {
   keepV8Quiet();
-  const [asked, planned] = partition(given, runOptions);
-  const settings = await readRunOptions(asked, { line });
+  const planned = omit(given, runOptions);
+  const settings = await readRunOptions(given, { line });
   const environment = readEnvironment();
   const plan = makePlan(operation, plannedForSearch(settings.search, planned), environment);
   const interrupt = onInterrupt(process);
@@ -49,14 +91,62 @@ async function execute(operation, given, line) {
     checkRepeat(settings, plan.load);
     return await runPlan(plan, how);
   } catch (error) {
-    if (plan.target.url !== DEFAULT_URL || !(error instanceof PkiLoadError)) throw error;
-    if (settings.search || error.code !== 'connection_refused') throw error;
-    const { code, message, exitCode } = error;
-    const remedy = `${error.remedy} To try the tool without a Vault, add --dev.`;
-    throw new PkiLoadError(code, message, { remedy, exitCode });
+    if (plan.target.url !== DEFAULT_URL || settings.search || !(error instanceof PkiLoadError)) throw error;
+    if (error.code !== 'connection_refused') throw error;
+    throw changed(error, { remedy: `${error.remedy} To try the tool without a Vault, add --dev.` });
   } finally {
     interrupt.release();
   }
+}
+
+/**
+ * @param {Record<string, unknown>} given
+ * @param {{line?: string, steps?: number}} [more] `line`: the command line; `steps`: each is run `repeat` times
+ * @throws {PkiLoadError} before the run, for an output that would fail at the end
+ */
+export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
+  const options = readOptions(runOptions, given);
+  const { githubSummary, metrics, pause, ...rest } = options;
+  const { out, format, quiet, otlp, repeat } =
+    /** @type {{out: string[], format: string, quiet: boolean, otlp: string | null, repeat: number}} */ (
+      rest
+    );
+  const search = readSearch(options, repeat);
+  checkOutputs({ out, format }, search !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
+  if (pause > 0 && repeat * steps === 1 && search === null) {
+    throw usageError(
+      'contradiction',
+      '--pause is between runs, but there is only one.',
+      'Add --repeat, e.g. --repeat 10.',
+    );
+  }
+  if (otlp !== null) {
+    const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp-endpoint.js');
+    parseOtlpUrl(otlp);
+    readOtlpHeaders(process.env);
+  }
+  return {
+    ...{ out, format, quiet, otlp, repeat, search },
+    /** The command line, for results. No secrets: the query of --otlp may be a key. */
+    command: otlp?.includes('?') ? line.replaceAll(otlp.slice(otlp.indexOf('?')), '?...') : line,
+    /** Between runs. @type {number} */
+    pauseMs: pause,
+    /** File that GitHub Actions reads. */
+    summary: githubSummary ? summaryFile() : null,
+    metrics:
+      metrics === null ? null : (await import('../live/metrics-server.js')).parseListenAddress(metrics),
+  };
+}
+
+/** @param {RunSettings} settings @param {LoadPlan} load */
+function checkRepeat({ repeat }, { shard, startAt }) {
+  const only = shard ? '--shard sends a part of a run' : startAt ? '--start-at is the time of one run' : null;
+  if (repeat === 1 || only === null) return;
+  throw usageError(
+    'contradiction',
+    `${only}, but --repeat ${repeat} needs whole runs.`,
+    'Leave one of them out.',
+  );
 }
 
 /**
@@ -70,13 +160,7 @@ export function keepV8Quiet() {
 
 /**
  * Runs a plan, once or several times, shows progress, and writes the results.
- * @param {Plan} plan
- * @param {object} how
- * @param {string | null} how.token a secret
- * @param {RunSettings} how.settings
- * @param {Interrupt} how.interrupt
- * @param {readonly string[]} [how.remarks] see withRemarks
- * @returns {Promise<number>} exit code
+ * @param {Plan} plan @param {RunContext} context @returns {Promise<number>} exit code
  */
 export async function runPlan(plan, { token, settings, interrupt, remarks }) {
   const { stop, cutOff } = interrupt;
@@ -91,9 +175,8 @@ export async function runPlan(plan, { token, settings, interrupt, remarks }) {
   try {
     return await runRepeatedly({ name: plan.operation, settings, runOnce, live, stop, remarks });
   } catch (error) {
-    if (!stop.aborted || !(error instanceof PkiLoadError) || error.code === 'interrupted') throw error;
-    const { code, message, remedy } = error;
-    throw new PkiLoadError(code, message, { remedy, exitCode: EXIT.interrupted });
+    if (!stop.aborted || !(error instanceof PkiLoadError)) throw error;
+    throw changed(error, { exitCode: EXIT.interrupted });
   } finally {
     await live.close();
   }

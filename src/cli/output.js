@@ -13,10 +13,10 @@ import { appendFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
+import { inGroup } from '../common/options.js';
 import { fileFault, placeOf, tryWhole, whatIsAt, writeWhole } from '../common/whole-file.js';
 import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../report/index.js';
 import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
-import { grouped } from './arguments.js';
 import { printDocument } from './process.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
@@ -32,9 +32,9 @@ export function outputOptionsFor(kind, group = 'Results') {
     ([, { kinds }]) => kind === undefined || kinds.includes(kind),
   );
   const extensions = able.map(([, { extension }]) => extension).join(', ');
-  return grouped(group, {
+  return inGroup(group, {
     out: {
-      ...{ type: 'file', placeholder: 'FILE', repeatable: true },
+      ...{ type: 'file', repeatable: true },
       describe: `Write the result to a file (${extensions}); repeatable`,
     },
     format: {
@@ -49,18 +49,15 @@ export function outputOptionsFor(kind, group = 'Results') {
 const SUMMARY_VARIABLE = 'GITHUB_STEP_SUMMARY';
 const SUMMARY_NAME = `The file in ${SUMMARY_VARIABLE}`;
 
-/** The name of standard input among files, and a path of its file, if it is one. */
-const [STDIN, STDIN_PATH] = ['-', '/dev/stdin'];
-
 /**
  * Reports before the run what could not be written after it.
- * @param {readonly string[]} paths
+ * @param {{out: readonly string[], format?: string}} outputs
  * @param {DocumentKind} [kind] of the document; without it, formats are not checked
  */
-export function checkOutputs(paths, kind) {
+export function checkOutputs({ out, format }, kind) {
   /** @type {Map<string, string>} */
   const places = new Map();
-  for (const path of paths) {
+  for (const path of out) {
     const reporter = reporterForFile(path);
     if (kind !== undefined) checkKind(reporter, kind, `--out ${path}`);
     const place = checkFile(path, `--out ${path}`);
@@ -71,11 +68,11 @@ export function checkOutputs(paths, kind) {
     }
     places.set(place, path);
   }
+  if (kind !== undefined && format !== undefined) checkKind(reporters[format], kind, `--format ${format}`);
 }
 
 /**
- * @param {string} path
- * @param {string} name in an error
+ * @param {string} path @param {string} name in an error
  * @returns {string} the same for two paths of one file
  * @throws {PkiLoadError} code `cannot_write`
  */
@@ -99,19 +96,15 @@ function checkFile(path, name) {
  * @throws {PkiLoadError} code `out_is_input`, if a path of both leads to one file
  */
 export function refuseOverwrite(outputs, inputs) {
-  const read = new Map(inputs.map((input) => [realFile(input === STDIN ? STDIN_PATH : input), input]));
+  const read = new Map(inputs.map((input) => [realFile(input === '-' ? '/dev/stdin' : input), input]));
   for (const path of outputs) {
     const file = realFile(path);
     const input = file === null ? undefined : read.get(file);
     if (input === undefined) continue;
-    const other = input === STDIN ? 'standard input' : input;
-    throw usageError(
-      'out_is_input',
-      input === path
-        ? `--out ${path} is one of the files to read, and would be overwritten.`
-        : `--out ${path} is the same file as ${other}, which is to be read, and would be overwritten.`,
-      'Write to another file.',
-    );
+    const same = `the same file as ${input === '-' ? 'standard input' : input}, which is to be read`;
+    const what = input === path ? 'one of the files to read' : same;
+    const message = `--out ${path} is ${what}, and would be overwritten.`;
+    throw usageError('out_is_input', message, 'Write to another file.');
   }
 }
 
@@ -125,7 +118,7 @@ function realFile(path) {
 }
 
 /** @param {ReporterEntry} reporter @param {DocumentKind} kind @param {string} name in an error */
-export function checkKind({ kinds, extension }, kind, name) {
+function checkKind({ kinds, extension }, kind, name) {
   if (kinds.includes(kind)) return;
   const able = Object.values(reporters).filter((other) => other.kinds.includes(kind));
   throw usageError(
@@ -151,39 +144,53 @@ export function summaryFile() {
 
 /**
  * Writes a document to all places, whatever fails in one.
- * @param {Document} document
- * @param {{out: string[], format: string, summary?: string | null}} outputs
+ * @param {Document} document @param {{out: string[], format: string, summary?: string | null}} outputs
  * @returns {Promise<unknown[]>} failures
  */
-export async function report(document, { out, format, summary = null }) {
+export async function writeReports(document, { out, format, summary = null }) {
   const failures = await writeFiles(document, out);
   const color = process.stdout.isTTY && !process.env.NO_COLOR;
   printDocument(await renderDocument(format, document, { color }));
   if (summary === null) return failures;
   // Other steps of the same job write to this file, too.
-  const text = await renderDocument('md', document, {});
-  const append = () => (whatIsAt(summary) === 'device' ? writeDevice : appendFile)(summary, text);
-  return [...failures, ...(await attempt(summary, SUMMARY_NAME, append))];
+  const add = async (/** @type {string} */ text) => appendFile(summary, text);
+  return [...failures, ...(await write(document, 'md', summary, SUMMARY_NAME, add))];
 }
 
 /**
  * A reader sees the old file or the new one, never half of it.
- * @param {Document} document
- * @param {string[]} paths
- * @returns {Promise<unknown[]>} failures
+ * @param {Document} document @param {string[]} paths @returns {Promise<unknown[]>} failures
  */
 export async function writeFiles(document, paths) {
   /** @type {unknown[]} */
   const failures = [];
   for (const path of paths) {
-    const write = async () => {
-      const text = await renderDocument(reporterForFile(path).name, document, {});
-      if (whatIsAt(path) === 'device') await writeDevice(path, text);
-      else writeWhole(path, text);
-    };
-    failures.push(...(await attempt(path, `--out ${path}`, write)));
+    const replace = async (/** @type {string} */ text) => writeWhole(path, text);
+    failures.push(...(await write(document, reporterForFile(path).name, path, `--out ${path}`, replace)));
   }
   return failures;
+}
+
+/**
+ * @param {Document} document @param {string} format @param {string} path @param {string} name in an error
+ * @param {(text: string) => Promise<void>} writeFile unless it is a device
+ * @returns {Promise<unknown[]>} failures
+ */
+async function write(document, format, path, name, writeFile) {
+  try {
+    const text = await renderDocument(format, document, {});
+    await (whatIsAt(path) === 'device' ? writeDevice(path, text) : writeFile(text));
+    return [];
+  } catch (error) {
+    const { syscall } = /** @type {NodeJS.ErrnoException} */ (error);
+    return [syscall === undefined ? error : cannotWrite(path, name, error)];
+  }
+}
+
+/** @param {string} path @param {string} name in an error @param {unknown} error */
+function cannotWrite(path, name, error) {
+  const { why, remedy } = fileFault(path, error);
+  return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
 }
 
 const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
@@ -195,8 +202,7 @@ const RETRY_MS = 50;
 /**
  * Never blocks: neither this thread nor one of the pool, for which the end of the process would wait.
  * @param {string} path of a device or pipe
- * @param {string} text
- * @param {number} [timeoutMs]
+ * @param {string} text @param {number} [timeoutMs]
  */
 export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   const flags = O_WRONLY | O_NONBLOCK | O_NOCTTY;
@@ -224,58 +230,29 @@ async function retry(code, timeoutMs, act) {
   }
 }
 
-/** @param {string} path @param {string} name in an error @param {() => Promise<void>} write @returns {Promise<unknown[]>} failures */
-async function attempt(path, name, write) {
-  try {
-    await write();
-    return [];
-  } catch (error) {
-    const { syscall } = /** @type {NodeJS.ErrnoException} */ (error);
-    return [syscall === undefined ? error : cannotWrite(path, name, error)];
-  }
-}
-
-/** @param {string} path @param {string} name in an error @param {unknown} error */
-function cannotWrite(path, name, error) {
-  const { why, remedy } = fileFault(path, error);
-  return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
-}
-
 /**
  * @template {Document} D
- * @param {D} document
- * @param {readonly string[]} remarks sentences
+ * @param {D} document @param {readonly string[]} remarks sentences
  * @returns {D} with them among the remarks of its reports: warnings of several runs, notes of one or of a search
  */
 export function withRemarks(document, remarks) {
-  return remarks.length === 0 ? document : /** @type {D} */ (remarked(document, remarks));
+  return remarks.length === 0 ? document : /** @type {D} */ ({ ...document, ...remarked(document, remarks) });
 }
 
-/** @param {Document} document @param {readonly string[]} remarks at least one @returns {Document} */
+/** @param {Document} document @param {readonly string[]} remarks at least one @returns {object} the changed fields */
 function remarked(document, remarks) {
   if (isResult(document)) {
-    const { verification } = document;
-    return {
-      ...document,
-      verification: { ...verification, notes: [...(verification.notes ?? []), ...remarks] },
-    };
+    const { notes = [] } = document.verification;
+    return { verification: { ...document.verification, notes: [...notes, ...remarks] } };
   }
   if (isRunSet(document)) {
-    const { summary, runs } = document;
-    return {
-      ...document,
-      summary: { ...summary, warnings: [...summary.warnings, ...remarks] },
-      runs: runs.map((run) => withRemarks(run, remarks)),
-    };
+    const warnings = [...document.summary.warnings, ...remarks];
+    const runs = document.runs.map((run) => withRemarks(run, remarks));
+    return { summary: { ...document.summary, warnings }, runs };
   }
-  if (isScenarioResult(document)) return { ...document, warnings: [...document.warnings, ...remarks] };
-  if (isSearch(document)) {
-    const { explanation, confirmation } = document;
-    return {
-      ...document,
-      explanation: [explanation, ...remarks].join(' '),
-      confirmation: confirmation && withRemarks(confirmation, remarks),
-    };
-  }
-  return document;
+  if (isScenarioResult(document)) return { warnings: [...document.warnings, ...remarks] };
+  if (!isSearch(document)) return {};
+  const { explanation, confirmation } = document;
+  const confirmed = confirmation && withRemarks(confirmation, remarks);
+  return { explanation: [explanation, ...remarks].join(' '), confirmation: confirmed };
 }

@@ -9,10 +9,9 @@ import { visibleText } from '../common/visible-text.js';
 
 /** @import { Result } from '../result/schema.js' */
 
-const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+/** @typedef {ReturnType<typeof onInterrupt>} Interrupt */
 
-/** The shell and the system may send several of these for one terminal: only the first counts. @type {NodeJS.Signals} */
-const HANG_UP = 'SIGHUP';
+const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /** Limit for the clean-up and the report after the second Ctrl-C; then the process ends anyway. */
 const LAST_WORDS_MS = 30_000;
@@ -20,24 +19,13 @@ const LAST_WORDS_MS = 30_000;
 const REPORTING =
   'Interrupted: waiting for the last responses, then reporting. Press Ctrl-C again to end at once.';
 
-/**
- * @typedef {object} Interrupt
- * @property {AbortSignal} stop aborted by the first signal
- * @property {AbortSignal} cutOff aborted by the second, in work that can be interrupted
- * @property {(say: (text: string) => void, message?: string) => void} attach work begins that can be interrupted; the first
- *   signal then says `message`
- * @property {(hurry: () => void) => void} over the work is done: the next signal calls `hurry`, the one after it ends the process
- * @property {() => void} release
- */
-
-/**
- * @param {Pick<NodeJS.Process, 'on' | 'off'> & {exit: (code: number) => void}} process
- * @returns {Interrupt}
- */
+/** @param {Pick<NodeJS.Process, 'on' | 'off'> & {exit: (code: number) => void}} process */
 export function onInterrupt(process) {
   const stop = new AbortController();
   const cutOff = new AbortController();
-  let [say, message] = [writeLine, REPORTING];
+  /** @type {(text: string) => void} */
+  let say = writeLine;
+  let message = REPORTING;
   /** @type {(() => void) | null} */
   let hurry = null;
   let signals = 0;
@@ -45,7 +33,8 @@ export function onInterrupt(process) {
   let lastWords;
   const end = () => process.exit(EXIT.interrupted);
   const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
-    if (signal === HANG_UP && stop.signal.aborted) return;
+    // The shell and the system may send several of these for one terminal: only the first counts.
+    if (signal === 'SIGHUP' && stop.signal.aborted) return;
     signals++;
     stop.abort();
     if (signals > 2) end();
@@ -60,12 +49,15 @@ export function onInterrupt(process) {
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
+    /** Aborted by the first signal. */
     stop: stop.signal,
+    /** Aborted by the second, in work that can be interrupted. */
     cutOff: cutOff.signal,
+    /** Work begins that can be interrupted; the first signal then reports `newMessage`. @param {typeof say} newSay */
     attach(newSay, newMessage = REPORTING) {
-      [say, message] = [newSay, newMessage];
-      hurry = null;
+      [say, message, hurry] = [newSay, newMessage, null];
     },
+    /** The work is done: the next signal calls `newHurry`, the one after it ends the process. @param {() => void} newHurry */
     over(newHurry) {
       clearTimeout(lastWords);
       hurry = newHurry;
@@ -78,8 +70,8 @@ export function onInterrupt(process) {
 }
 
 /**
- * A pipe that nobody reads, or a stopped terminal, blocks this thread, and no signal handler could run: signals then end the
- * process by default.
+ * An unread pipe or a stopped terminal blocks this thread, and no signal handler could run: meanwhile, signals end the process by
+ * default.
  * @param {string} text
  */
 export function printDocument(text) {
@@ -94,14 +86,14 @@ export function writeLine(text) {
   process.stderr.write(`${visibleText(text)}\n`);
 }
 
-/** @param {string} text lines of ours, with parts of a server or a file in them */
-export function visibleLines(text) {
-  return text.split('\n').map(visibleText).join('\n');
-}
-
 /** @param {string} text */
 export function writeWarning(text) {
   writeLine(`Warning: ${text}`);
+}
+
+/** @param {string} text lines of ours, with parts of a server or a file in them */
+export function visibleLines(text) {
+  return text.split('\n').map(visibleText).join('\n');
 }
 
 /**
@@ -112,26 +104,22 @@ export function writeWarning(text) {
 export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
   if (interrupted) return EXIT.interrupted;
   if (measurement.verdict === 'invalid') return EXIT.invalidMeasurement;
-  if (shard !== undefined) return EXIT.ok;
-  return requirements.every(({ verdict }) => verdict === 'met') ? EXIT.ok : EXIT.requirement;
+  const hasPassed = shard !== undefined || requirements.every(({ verdict }) => verdict === 'met');
+  return hasPassed ? EXIT.ok : EXIT.requirement;
 }
 
-/**
- * The worst first. An interruption wins over requirements that it left unproven, and a target of several that could not be
- * measured over the results of others.
- */
-const WORST_FIRST = [
-  EXIT.interrupted,
-  EXIT.usage,
-  EXIT.target,
-  EXIT.invalidMeasurement,
-  EXIT.requirement,
-  EXIT.ok,
-];
+/** The worst first. A target of several that could not be measured wins over the results of others. */
+const { interrupted, usage, target, invalidMeasurement, requirement, ok } = EXIT;
+const WORST_FIRST = [interrupted, usage, target, invalidMeasurement, requirement, ok];
 
 /** @param {number[]} codes @returns {number} exit code of several runs together */
 export function worstOf(codes) {
   return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
+}
+
+/** @param {PkiLoadError} error @param {{remedy?: string, exitCode?: number}} changes */
+export function changed({ code, message, remedy, exitCode, cause }, changes) {
+  return new PkiLoadError(code, message, { remedy, exitCode, cause, ...changes });
 }
 
 /**
@@ -145,9 +133,7 @@ export function endWith(code, failures, warn = writeWarning) {
   const [first, ...others] = failures;
   for (const failure of others) warn(textOf(failure));
   if (first === undefined) return code;
-  if (code === EXIT.ok || !(first instanceof PkiLoadError)) throw first;
-  const { message, remedy, cause } = first;
-  throw new PkiLoadError(first.code, message, { remedy, exitCode: code, cause });
+  throw code !== EXIT.ok && first instanceof PkiLoadError ? changed(first, { exitCode: code }) : first;
 }
 
 /** @param {unknown} failure */
@@ -170,23 +156,18 @@ export function closeLostTerminals(process) {
 /** The reader of a pipe or socket has gone away. */
 const GONE = new Set(['EPIPE', 'ECONNRESET']);
 
-/** The error of a terminal that hung up; for a file it is a fault of the disk. */
-const HUNG_UP = 'EIO';
-
-/** @typedef {Pick<NodeJS.WriteStream, 'on' | 'write'> & {isTTY?: boolean}} Stream */
-
 /**
  * A reader that is gone is no fault. Any other fault of standard output is reported once and turns exit code 0 into 1;
  * faults of standard error are ignored.
- * @param {{stdout: Stream, stderr: Stream, once: (event: 'exit', listener: (code: number) => void) => unknown,
- *   exitCode?: number | string | null}} process
+ * @param {NodeJS.Process} process
  */
 export function handleOutputErrors(process) {
   const { stdout, stderr } = process;
   let isReported = false;
   stderr.on('error', () => {});
   stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code = 'unknown' }) => {
-    if (isReported || GONE.has(code) || (code === HUNG_UP && stdout.isTTY)) return;
+    // EIO is a terminal that hung up; of a file, a fault of the disk.
+    if (isReported || GONE.has(code) || (code === 'EIO' && stdout.isTTY)) return;
     isReported = true;
     stderr.write(`vault-pki-load: Standard output cannot be written to (${code}).\n`);
     process.once('exit', (ending) => {

@@ -1,37 +1,20 @@
-/** `report`: any form of report, of results that were saved as JSON. */
+/** `report` and `merge`: any form of report, of results that were saved as JSON; and the sum of the parts of a plan. */
 import { EXIT } from '../common/errors.js';
-import { readOptions } from '../common/options.js';
-import { reporters } from '../report/index.js';
+import { inGroup, readOptions } from '../common/options.js';
 import { nameGroups, runsIn } from './input-files.js';
-import { checkKind, checkOutputs, outputOptionsFor, refuseOverwrite, report } from './output.js';
-import { endWith } from './process.js';
+import { checkOutputs, outputOptionsFor, refuseOverwrite, writeReports } from './output.js';
+import { endWith, exitCodeOf, writeWarning } from './process.js';
 
 /** @import { Document } from '../result/document.js' */
 /** @import { ReadDocument } from '../result/read-document.js' */
 /** @import { Command } from './arguments.js' */
 
-const { out, format } = outputOptionsFor();
-const options = { out, format };
-
-/** @type {Record<string, [problem: string, remedy: string]>} by kind of document */
-const NO_RUN_OF_A_SET = {
-  comparison: ['a comparison, which is no run of a set', 'Report it alone.'],
-  propagation: ['a measurement of propagation, which is no run of a set', 'Report it alone.'],
-  search: ['a search, which is no run of a set', 'Report it alone.'],
-  'scenario-result': [
-    'of several runs or targets, which are no runs of one set',
-    'Report it alone, or give the files beside it, of one run and target each.',
-  ],
-};
+const { quiet: _, ...options } = outputOptionsFor();
 
 /** @type {Command} */
-export const command = {
+export const report = {
   options,
-  positionals: {
-    name: 'files',
-    describe: 'Result (--out FILE.json); - is standard input',
-    min: 1,
-  },
+  positionals: { name: 'files', describe: 'Result (--out FILE.json); - is standard input', min: 1 },
   examples: ['report r.json', 'report r.json --out r.html --out r.md', 'report run-*.json --out runs.html'],
   epilogue:
     'Several results are reported as one set of runs, with a warning if they were not made alike. The exit code is 0, whatever the results.',
@@ -39,12 +22,10 @@ export const command = {
     const outputs = /** @type {{out: string[], format: string}} */ (readOptions(options, given));
     const files = /** @type {string[]} */ (given.files);
     // The kind of a single file is known once it is read, perhaps from a pipe that blocks.
-    const kind = files.length > 1 ? 'run-set' : undefined;
-    checkOutputs(outputs.out, kind);
+    checkOutputs(outputs, files.length > 1 ? 'run-set' : undefined);
     refuseOverwrite(outputs.out, files);
-    if (kind !== undefined) checkKind(reporters[outputs.format], kind, `--format ${outputs.format}`);
     const { readDocuments } = await import('../result/read-document.js');
-    return endWith(EXIT.ok, await report(await joinRuns(await readDocuments(files)), outputs));
+    return endWith(EXIT.ok, await writeReports(await joinRuns(await readDocuments(files)), outputs));
   },
 };
 
@@ -57,9 +38,46 @@ async function joinRuns(read) {
     import('../result/comparison/admit.js'),
   ]);
   const [name] = nameGroups([read.map(({ path }) => path)], []);
-  const runs = (await runsIn(read, 'cannot_combine', NO_RUN_OF_A_SET)).flat();
+  const runs = (await runsIn(read)).flat();
   refuseParts(runs);
   refuseSameRun([{ name, runs }]);
   const results = runs.map(({ result }) => result);
   return makeRunSet(name, results);
 }
+
+const mergeOptions = {
+  ...inGroup('Parts', {
+    'allow-interrupted': { type: 'flag', describe: 'Accept parts that were interrupted or killed' },
+  }),
+  ...options,
+};
+
+/** @type {Command} */
+export const merge = {
+  options: mergeOptions,
+  positionals: { name: 'files', describe: 'Result of a part (--out FILE.json); - is standard input', min: 1 },
+  examples: [
+    'ocsp --rate 8000/s --seed 1 --start-at 14:30:00 --shard 0/2 --out part-0.json',
+    'ocsp --rate 8000/s --seed 1 --start-at 14:30:00 --shard 1/2 --out part-1.json',
+    'merge part-0.json part-1.json --out whole.json --out whole.html',
+  ],
+  epilogue:
+    'Split a plan with --shard K/N and the same options, --seed and --start-at everywhere. The exit code is that of a run with the merged result. ' +
+    'See docs/machines.md.',
+  async run(given, line) {
+    const { allowInterrupted, out, format } = readOptions(mergeOptions, given);
+    const files = /** @type {string[]} */ (given.files);
+    checkOutputs({ out }, 'result');
+    refuseOverwrite(out, files);
+    const [{ readResults }, { mergeResults }] = await Promise.all([
+      import('../result/read-document.js'),
+      import('../result/parts/merge-results.js'),
+    ]);
+    const read = await readResults(files);
+    const parts = read.map((part) => part.result);
+    const names = read.map(({ name }) => name);
+    const how = { names, allowInterrupted, command: line, onWarning: writeWarning };
+    const result = mergeResults(parts, how);
+    return endWith(exitCodeOf(result), await writeReports(result, { out, format }));
+  },
+};

@@ -1,5 +1,4 @@
 /** A scenario of several steps: runs or searches one after the other, with the names and the content of their files. */
-import { extname } from 'node:path';
 import { runScenario, searchEach, turnsOf, whyNothing } from '../campaigns/scenario/run-scenario.js';
 import { EXIT, usageError } from '../common/errors.js';
 import { planOfRun } from '../plan/plan.js';
@@ -7,7 +6,7 @@ import { reporterForFile, reporters } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
 import { run } from '../run.js';
-import { checkKind, checkOutputs, report, withRemarks, writeFiles } from './output.js';
+import { checkOutputs, withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, exitCodeOf, worstOf, writeLine } from './process.js';
 import { searchPlan } from './search.js';
 import { startShowing } from './showing.js';
@@ -15,10 +14,8 @@ import { startShowing } from './showing.js';
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
 /** @import { SearchSettings } from '../campaigns/search/step-plan.js' */
 /** @import { PkiLoadError } from '../common/errors.js' */
-/** @import { Result } from '../result/schema.js' */
-/** @import { ScenarioResult } from '../result/scenario/scenario-schema.js' */
+/** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
-/** @import { RunSettings } from './run-options.js' */
 /** @import { Showing } from './showing.js' */
 
 /**
@@ -52,16 +49,24 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
   const begunMs = performance.now();
   const summary = createScenarioSummary({
     ...{ name, description, command, startedAt: new Date(), repeat },
-    steps: steps.map(({ name: own, run: of, target, plan }) => ({
-      ...{ name: own, run: of, target, load: plan.load },
+    steps: steps.map(({ name: own, run: of, target, plan: { load } }) => ({
+      name: own,
+      run: of,
+      target,
+      load,
     })),
   });
   const remarks = [...new Set(steps.flatMap((step) => step.remarks))];
   const together = (/** @type {{interrupted?: boolean, unfinished?: boolean}} */ how) =>
     withRemarks(summary.result({ ...how, durationMs: performance.now() - begunMs }), remarks);
   const resultsSoFar = () => steps.flatMap((_, step) => summary.resultsOf(step));
-  const writeStep = (/** @type {number} */ step) =>
-    files.writeStep(step, summary.resultsOf(step), steps[step].remarks);
+  /** @param {number} step @returns {Promise<unknown[]>} failures */
+  async function writeStep(step) {
+    const results = summary.resultsOf(step);
+    if (results.length === 0 || files.own[step].length === 0) return [];
+    const document = repeat === 1 ? results[0] : makeRunSet(steps[step].name, [...results]);
+    return writeFiles(withRemarks(document, steps[step].remarks), files.own[step]);
+  }
   const planOf = (/** @type {number} */ step, /** @type {number} */ number) =>
     planOfRun(steps[step].plan, number);
   const options = { signal: stop, cutOff, command, onEvent: live.event, live: live.hook };
@@ -75,7 +80,7 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
       // A run without a result does not overwrite existing files.
       if (resultsSoFar().length === 0) return;
       await writeStep(step);
-      await files.writeSummary(together({ unfinished: true }));
+      await writeFiles(together({ unfinished: true }), files.together);
     },
   });
   const results = resultsSoFar();
@@ -83,46 +88,27 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
   if (results.length === 0) throw whyNothing(ended);
   live.event({ type: 'notice', text: 'All runs are over; their summary is being computed.' });
   const whole = together({ interrupted: ended.interrupted });
-  const failures = await files.writeSummary(whole);
+  const failures = await writeFiles(whole, files.together);
   for (const step of steps.keys()) failures.push(...(await writeStep(step)));
-  failures.push(...(await report(whole, { ...settings, out: [] })));
+  failures.push(...(await writeReports(whole, { ...settings, out: [] })));
   if (ended.fault !== undefined) throw ended.fault;
-  const codes = [
-    ...results.map(exitCodeOf),
-    ...[...ended.refused.values()].map(({ exitCode }) => exitCode),
-    ...(ended.interrupted ? [EXIT.interrupted] : []),
-  ];
+  const codes = [...results.map(exitCodeOf), ...[...ended.refused.values()].map(({ exitCode }) => exitCode)];
+  if (ended.interrupted) codes.push(EXIT.interrupted);
   return endWith(worstOf(codes), failures, live.warn);
 }
 
 /**
  * Reports before the runs what could not be written after them.
  * @param {readonly string[]} names of the steps
- * @param {Pick<RunSettings, 'out' | 'format' | 'repeat'>} settings
+ * @param {Pick<RunSettings, 'out' | 'format'>} settings
  */
-export function scenarioFiles(names, { out, format, repeat }) {
+export function scenarioFiles(names, { out, format }) {
   const own = pathsOf(names, out);
   const together = out.filter((path) => reporterForFile(path).kinds.includes('scenario-result'));
   const paths = [...together, ...own.flat()];
-  checkKind(reporters[format], 'scenario-result', `--format ${format}`);
-  checkOutputs(paths);
-  return {
-    /** All that will be written. */
-    paths,
-    /**
-     * @param {number} step
-     * @param {readonly Result[]} results so far
-     * @param {readonly string[]} remarks see withRemarks
-     * @returns {Promise<unknown[]>} failures
-     */
-    async writeStep(step, results, remarks) {
-      if (results.length === 0 || out.length === 0) return [];
-      const document = repeat === 1 ? results[0] : makeRunSet(names[step], [...results]);
-      return writeFiles(withRemarks(document, remarks), own[step]);
-    },
-    /** @param {ScenarioResult} scenario @returns {Promise<unknown[]>} failures */
-    writeSummary: (scenario) => writeFiles(scenario, together),
-  };
+  checkOutputs({ out: [], format }, 'scenario-result');
+  checkOutputs({ out: paths });
+  return { together, own, paths };
 }
 
 /** Several documents may follow one another in these. */
@@ -131,8 +117,7 @@ const SEQUENTIAL = ['text', 'md'];
 /**
  * As for runs, but there is no document of all searches.
  * @param {readonly string[]} names of the steps
- * @param {Pick<RunSettings, 'out' | 'format'>} settings
- * @returns {string[][]} paths of the files of each
+ * @param {Pick<RunSettings, 'out' | 'format'>} settings @returns {string[][]} paths of the files of each
  */
 export function searchFiles(names, { out, format }) {
   if (names.length > 1 && !SEQUENTIAL.includes(format)) {
@@ -143,7 +128,7 @@ export function searchFiles(names, { out, format }) {
     );
   }
   const paths = names.length === 1 ? [out] : pathsOf(names, out);
-  checkOutputs(paths.flat(), 'search');
+  checkOutputs({ out: paths.flat() }, 'search');
   return paths;
 }
 
@@ -158,33 +143,22 @@ export function pathsOf(names, out) {
     for (let i = 2; plain.includes(free); i++) free = `${own}-${i}`;
     plain.push(free);
   }
-  return plain.map((name) =>
-    out.map((path) => {
-      const extension = extname(path);
-      return `${path.slice(0, path.length - extension.length)}-${name}${extension}`;
-    }),
-  );
+  return plain.map((name) => out.map((path) => path.replace(/(\.[^./]*)?$/, `-${name}$1`)));
 }
 
 /**
- * @param {object} given
- * @param {readonly Step[]} given.steps whose `asked` is not null
- * @param {readonly string[][]} given.outs paths of the files of each
- * @param {RunSettings} given.settings
- * @param {ReadonlyMap<number, PkiLoadError>} given.refused steps that cannot be run, and why
- * @param {Interrupt} given.interrupt after a signal no other search begins
+ * @param {Pick<Given, 'steps' | 'settings' | 'refused' | 'interrupt'> & {outs: readonly string[][]}} given `steps`: whose `asked` is
+ *   not null; `outs`: paths of the files of each; `interrupt`: after a signal no other search begins
  * @param {typeof searchPlan} [search] replaced by tests
  * @returns {Promise<number>} exit code: of the worst of them
  */
 export async function searchSteps({ steps, outs, settings, refused, interrupt }, search = searchPlan) {
   const codes = await searchEach({
     ...{ steps, quiet: settings.quiet, refused, stop: interrupt.stop, say: writeLine },
-    search: async ({ plan, token, asked, remarks }, i) => ({
-      code: await search(plan, {
-        ...{ token, interrupt, remarks, settings: { ...settings, out: outs[i] } },
-        asked: /** @type {SearchSettings} */ (asked),
-      }),
-    }),
+    search: async ({ plan, token, asked, remarks }, i) => {
+      const context = { token, interrupt, remarks, settings: { ...settings, out: outs[i] } };
+      return { code: await search(plan, { ...context, asked: /** @type {SearchSettings} */ (asked) }) };
+    },
   });
   return worstOf(codes);
 }

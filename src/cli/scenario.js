@@ -3,33 +3,27 @@ import { createReadStream } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { searchOptions } from '../campaigns/search/search-options.js';
 import { EXIT, usageError } from '../common/errors.js';
-import { readOptions } from '../common/options.js';
+import { inGroup, readOptions } from '../common/options.js';
 import { fileFault } from '../common/whole-file.js';
 import { commonOptions } from '../plan/common-options.js';
-import { grouped, partition } from './arguments.js';
-import { keepV8Quiet, runPlan } from './operation.js';
+import { omit } from './arguments.js';
+import { keepV8Quiet, readRunOptions, runOptions, runPlan } from './operation.js';
 import { refuseOverwrite } from './output.js';
 import { onInterrupt, visibleLines, writeLine, writeWarning } from './process.js';
-import { readRunOptions, runOptions } from './run-options.js';
 
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
 /** @import { PkiLoadError } from '../common/errors.js' */
 /** @import { Command } from './arguments.js' */
+/** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
-/** @import { RunSettings } from './run-options.js' */
 
 /** @typedef {(refused: ReadonlyMap<number, PkiLoadError>, interrupt: Interrupt) => Promise<number>} Act `refused`: steps on whose targets nothing could be set up; gives the exit code */
 
-const scenarioOptions = grouped('Scenario', {
-  only: {
-    ...{ type: 'text', placeholder: 'NAME', repeatable: true },
-    describe: 'Run only this run of the scenario; repeatable',
-  },
+const scenarioOptions = inGroup('Scenario', {
+  only: { type: 'text', repeatable: true, describe: 'Run only this run of the scenario; repeatable' },
   'allow-env': {
-    type: 'text',
-    placeholder: 'NAME',
-    repeatable: true,
+    ...{ type: 'text', repeatable: true },
     describe: 'Let token-env read this environment variable; repeatable',
   },
   'dry-run': { type: 'flag', describe: 'Print what would be sent and left behind, and send nothing' },
@@ -57,25 +51,25 @@ export const command = {
       throw usageError('bad_usage', 'More than one scenario is given.', 'Run one at a time.');
     }
     keepV8Quiet();
-    const [own, rest] = partition(given, scenarioOptions);
-    const [asked, planned] = partition(rest, runOptions);
-    const { only, dryRun, allowEnv } = readOptions(scenarioOptions, own);
+    const { only, dryRun, allowEnv } = readOptions(scenarioOptions, given);
     const scenario = await read(file, only);
     const count = scenario.runs.length * scenario.targets.length;
-    const settings = await readRunOptions(withDefaults(scenario, count, asked), { line, steps: count });
-    const { stepsOf } = await import('../campaigns/scenario/scenario-steps.js');
+    const settings = await readRunOptions(withDefaults(scenario, count, given), { line, steps: count });
+    const [{ stepsOf }, { describeReads, describeSteps }] = await Promise.all([
+      import('../campaigns/scenario/scenario-steps.js'),
+      import('../campaigns/scenario/describe.js'),
+    ]);
+    const planned = omit(given, { ...scenarioOptions, ...runOptions });
     const steps = await stepsOf(scenario, planned, { ...settings, allowEnv });
     const { paths, act } = await prepare(scenario, steps, settings);
     refuseOverwrite(paths, [file]);
-    const { describeReads, describeSteps } = await import('../campaigns/scenario/describe.js');
     if (dryRun) {
       process.stdout.write(visibleLines(await describeSteps(scenario, steps, settings)));
       return EXIT.ok;
     }
-    if (scenario.reads.size > 0 && !settings.quiet)
-      writeLine(
-        `Environment variables that the scenario reads: ${describeReads(scenario.reads).join('; ')}.`,
-      );
+    const reads = describeReads(scenario.reads).join('; ');
+    if (reads !== '' && !settings.quiet)
+      writeLine(`Environment variables that the scenario reads: ${reads}.`);
     for (const remark of new Set(steps.flatMap(({ remarks }) => remarks))) writeWarning(remark);
     return withSetup(scenario, steps, settings, act);
   },
@@ -95,29 +89,21 @@ async function read(file, only) {
   return { ...scenario, runs: onlyRuns(scenario.runs, only) };
 }
 
-/**
- * @param {ReadScenario} scenario
- * @param {number} steps
- * @param {Record<string, unknown>} asked flags: they win
- * @returns {Record<string, unknown>} options of the run
- */
-function withDefaults({ repeat, pauseMs, out }, steps, asked) {
+/** @param {ReadScenario} scenario @param {number} steps @param {Record<string, unknown>} given flags: they win over the scenario */
+function withDefaults({ repeat, pauseMs, out }, steps, given) {
   // A search runs a plan as often as it needs.
-  const { findMaxRate, maxConcurrency } = readOptions(searchOptions, asked);
+  const { findMaxRate, maxConcurrency } = readOptions(searchOptions, given);
   const isSearch = findMaxRate || maxConcurrency !== null;
-  const isRepeated = Number(asked.repeat ?? repeat) * steps > 1 && !isSearch;
+  const hasPauses = isSearch || Number(given.repeat ?? repeat) * steps > 1;
   return {
-    ...(repeat > 1 && !isSearch ? { repeat } : {}),
-    ...((isRepeated || isSearch) && pauseMs > 0 ? { pause: pauseMs / 1000 } : {}),
-    ...(out.length > 0 ? { out } : {}),
-    ...asked,
+    ...(isSearch ? {} : { repeat }),
+    ...(hasPauses ? { pause: pauseMs / 1000 } : {}),
+    ...{ out, ...given },
   };
 }
 
 /**
- * @param {ReadScenario} scenario
- * @param {Step[]} steps
- * @param {RunSettings} settings
+ * @param {ReadScenario} scenario @param {Step[]} steps @param {RunSettings} settings
  * @returns {Promise<{paths: string[], act: Act}>} `paths`: of all files that `act` will write
  * @throws {PkiLoadError} for outputs that could not be written
  */
@@ -152,10 +138,8 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
 
 /**
  * Creates the set-up of a scenario before its runs, and removes it after them, even if they fail.
- * @param {Pick<ReadScenario, 'setup'>} scenario
- * @param {readonly Step[]} steps
- * @param {{quiet: boolean}} settings
- * @param {Act} act the runs
+ * @param {Pick<ReadScenario, 'setup'>} scenario @param {readonly Step[]} steps
+ * @param {{quiet: boolean}} settings @param {Act} act the runs
  * @returns {Promise<number>} exit code
  */
 export async function withSetup({ setup }, steps, { quiet }, act) {

@@ -7,9 +7,10 @@ import { DOCUMENT_KINDS } from '../result/document.js';
 
 /** @typedef {DocumentKind | 'scenario'} SchemaKind */
 
+/** @type {readonly string[]} */
 const KINDS = Object.freeze([...DOCUMENT_KINDS, 'scenario']);
-const NAMES = KINDS.join(', ');
 
+/** Loaded on demand: zod takes longer than `--help`. */
 const DECLARED = Object.freeze({
   result: async () => (await import('../result/schema.js')).Result,
   'run-set': async () => (await import('../result/runs/run-set.js')).RunSet,
@@ -25,34 +26,25 @@ export const command = {
   positionals: {
     name: 'kinds',
     placeholder: 'KIND',
-    describe: `What the JSON is of: ${NAMES} [default: result]`,
+    describe: `What the JSON is of: ${KINDS.join(', ')} [default: result]`,
     min: 0,
   },
   examples: ['schema > result.schema.json', 'schema run-set > run-set.schema.json'],
   async run(given) {
-    const [kind = 'result', ...more] = /** @type {string[]} */ (given.kinds);
+    const [kind = 'result', ...more] = /** @type {SchemaKind[]} */ (given.kinds);
     if (more.length > 0) {
       throw usageError('bad_usage', 'More than one kind is given.', 'Ask for one schema at a time.');
     }
-    if (!isKnown(kind)) {
-      throw usageError(
-        'unknown_schema',
-        `There is no schema ${JSON.stringify(kind.slice(0, 80))}.`,
-        `There are ${NAMES}.`,
-      );
+    if (!KINDS.includes(kind)) {
+      const message = `There is no schema ${JSON.stringify(kind.slice(0, 80))}.`;
+      throw usageError('unknown_schema', message, `There are ${KINDS.join(', ')}.`);
     }
     process.stdout.write(`${JSON.stringify(await schemaOf(kind), null, 2)}\n`);
     return EXIT.ok;
   },
 };
 
-/** @param {string} kind @returns {kind is SchemaKind} */
-function isKnown(kind) {
-  return KINDS.includes(kind);
-}
-
 /**
- * Loads zod, for which --help need not wait.
  * @param {SchemaKind} kind
  * @returns {Promise<Record<string, unknown>>} JSON Schema (draft 2020-12); that of scenarios names the operations and their options
  */

@@ -6,7 +6,7 @@ import { unlessStopped } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { stepPhrase } from '../report/describe/search.js';
 import { brokenOff, levelText } from '../result/search/explain.js';
-import { report, withRemarks, writeFiles } from './output.js';
+import { withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, textOf } from './process.js';
 import { startShowing } from './showing.js';
 
@@ -14,22 +14,14 @@ import { startShowing } from './showing.js';
 /** @import { SearchSettings } from '../campaigns/search/step-plan.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Search } from '../result/search/search-schema.js' */
-/** @import { Interrupt } from './process.js' */
-/** @import { RunSettings } from './run-options.js' */
-/** @import { Showing } from './showing.js' */
+/** @import { RunContext } from './operation.js' */
 
 const CLOSING = 'Removing what the search created. Press Ctrl-C again to end at once.';
 
 /**
  * Searches, shows progress, and writes the document.
  * @param {Plan} plan the search begins at its rate, or in a closed loop at its concurrency
- * @param {object} how
- * @param {string | null} how.token a secret
- * @param {RunSettings} how.settings
- * @param {SearchSettings} how.asked
- * @param {Interrupt} how.interrupt
- * @param {readonly string[]} [how.remarks] see withRemarks
- * @returns {Promise<number>} exit code
+ * @param {RunContext & {asked: SearchSettings}} context @returns {Promise<number>} exit code
  */
 export async function searchPlan(plan, { token, settings, asked, interrupt, remarks = [] }) {
   checkSearchable(plan, asked);
@@ -39,27 +31,6 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
   const live = await startShowing(plan, { ...settings, out: [], repeat: Infinity }, interrupt);
   const options = { token, command, cutOff, signal: stop, recoverMs: asked.recoverMs };
   const steps = openSteps(plan, { ...options, onEvent: live.event });
-  try {
-    return await searchAndReport(plan, { asked, settings, remarks, steps, live, stop });
-  } finally {
-    // All is reported: the clean-up may take minutes, and should not be cut short by mistake.
-    interrupt.over(() => live.warn(CLOSING));
-    await steps.close().catch((error) => live.warn(textOf(error)));
-    await live.close();
-  }
-}
-
-/**
- * @param {Plan} plan
- * @param {object} how
- * @param {SearchSettings} how.asked
- * @param {RunSettings} how.settings
- * @param {readonly string[]} how.remarks
- * @param {ReturnType<typeof openSteps>} how.steps
- * @param {Showing} how.live
- * @param {AbortSignal} how.stop
- */
-async function searchAndReport(plan, { asked, settings, remarks, steps, live, stop }) {
   /** @type {Search | null} */
   let soFar = null;
 
@@ -81,35 +52,38 @@ async function searchAndReport(plan, { asked, settings, remarks, steps, live, st
     }
   }
 
-  const found = await findMax(plan, asked, {
-    command: settings.command,
-    isStopped: () => stop.aborted,
-    runStep,
-    async onStep(document, step) {
-      soFar = document;
-      live.event({ type: 'notice', text: stepPhrase(asked.of, step) });
-      if (!step.recovery.recovered) {
-        const waited = formatDuration(step.recovery.seconds * 1000);
-        live.warn(
-          `The target had not recovered ${waited} after the step before: this one began all the same.`,
-        );
-      }
-      // The last attempt reports files that cannot be written.
-      await writeFiles(withRemarks(document, remarks), settings.out);
-    },
-  }).catch(async (error) => {
+  /** @param {Search} document so far @param {Search['steps'][number]} step the last one */
+  async function onStep(document, step) {
+    soFar = document;
+    live.event({ type: 'notice', text: stepPhrase(asked.of, step) });
+    if (!step.recovery.recovered) {
+      const waited = formatDuration(step.recovery.seconds * 1000);
+      live.warn(`The target had not recovered ${waited} after the previous step; this step began anyway.`);
+    }
+    // The last attempt reports files that cannot be written.
+    await writeFiles(withRemarks(document, remarks), settings.out);
+  }
+
+  try {
+    const found = await findMax(plan, asked, { command, isStopped: () => stop.aborted, runStep, onStep });
+    if (found.steps.length === 0 && stop.aborted) {
+      const exitCode = EXIT.interrupted;
+      throw new PkiLoadError('interrupted', 'Interrupted before a step was over.', { exitCode });
+    }
+    soFar = null;
+    const search = withRemarks(found, remarks);
+    return endWith(exitCodeOfSearch(search), await writeReports(search, settings), live.warn);
+  } catch (error) {
     // The steps before a step that could not begin are still reported.
     const broken = soFar && withRemarks(brokenOff(soFar, error), remarks);
-    for (const failure of broken ? await report(broken, settings) : []) live.warn(textOf(failure));
+    for (const failure of broken ? await writeReports(broken, settings) : []) live.warn(textOf(failure));
     throw error;
-  });
-  if (found.steps.length === 0 && stop.aborted) {
-    throw new PkiLoadError('interrupted', 'Interrupted before a step was over.', {
-      exitCode: EXIT.interrupted,
-    });
+  } finally {
+    // All is reported: the clean-up may take minutes, and should not be cut short by mistake.
+    interrupt.over(() => live.warn(CLOSING));
+    await steps.close().catch((error) => live.warn(textOf(error)));
+    await live.close();
   }
-  const search = withRemarks(found, remarks);
-  return endWith(exitCodeOfSearch(search), await report(search, settings), live.warn);
 }
 
 /** @param {Search} search @returns {number} see EXIT */

@@ -1,42 +1,34 @@
 /** `setup` and `teardown`: a PKI fit for testing on a real Vault, by single calls that can be interrupted between any two. */
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
-import { readOptions } from '../common/options.js';
+import { inGroup, readOptions } from '../common/options.js';
 import { orInterrupted } from '../common/stop.js';
 import { escapeInvisible, visibleText } from '../common/visible-text.js';
 import { commonOptions } from '../plan/common-options.js';
 import { readEnvironment } from '../vault/environment.js';
-import { quoted, teardownCommand } from '../vault/setup/command.js';
-import { nameOption, readSetupOptions, setupOptions } from '../vault/setup/setup-plan.js';
-import { onInterrupt, visibleLines, writeLine } from './process.js';
+import { targetFlags, teardownCommand } from '../vault/setup/command.js';
+import { nameOption, planSetup, readSetupOptions, setupOptions } from '../vault/setup/setup-plan.js';
+import { changed, onInterrupt, visibleLines, writeLine } from './process.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { VaultClient } from '../vault/client.js' */
-/** @import { SetupPlan } from '../vault/setup/setup-plan.js' */
 /** @import { SetupReport } from '../vault/setup/setup.js' */
 /** @import { TeardownReport } from '../vault/setup/teardown.js' */
 /** @import { Command } from './arguments.js' */
 
-/**
- * @typedef {object} Work
- * @property {VaultClient} client see interruptible
- * @property {string} name of the set-up
- * @property {(text: string) => void} say reports a change that was made
- * @property {string} flags see flagsOf
- */
+/** @typedef {{client: VaultClient, name: string, say: (text: string) => void, flags: string}} Work `say` reports a change that was made;
+ *   `flags` name the target in other command lines, unless the environment alone does */
 
-/** Operations that need more than the PKI, by the name of the set-up. @type {Readonly<Record<string, (name: string) => string>>} */
+/** Operations that need more than the PKI, by engine; NAME is that of the set-up. @type {Readonly<Record<string, string>>} */
 const TRY = Object.freeze({
-  kv: (name) => `kv-write --kv-mount ${name}-kv --duration 10s`,
-  transit: () => 'transit --duration 10s',
-  approle: () => 'approle-login --duration 10s',
+  kv: 'kv-write --kv-mount NAME-kv --duration 10s',
+  transit: 'transit --duration 10s',
+  approle: 'approle-login --duration 10s',
 });
 
 /** After this time a message names the call. */
 const PATIENCE_MS = 3000;
 
 const INTERRUPTED = 'Interrupted: ending after the call under way. Press Ctrl-C again to end at once.';
-
-const NEVER = new AbortController().signal;
 
 /** @type {Record<string, OptionSpec>} */
 const targetOptions = Object.fromEntries(
@@ -45,16 +37,14 @@ const targetOptions = Object.fromEntries(
   ),
 );
 
-/** @type {Record<string, OptionSpec>} */
 const vaultOptions = {
   ...targetOptions,
-  format: {
-    type: 'choice',
-    group: 'Results',
-    choices: ['text', 'json'],
-    default: 'text',
-    describe: 'Format of standard output',
-  },
+  ...inGroup('Results', {
+    format: {
+      ...{ type: 'choice', choices: ['text', 'json'], default: 'text' },
+      describe: 'Format of standard output',
+    },
+  }),
 };
 
 /** @type {Command} */
@@ -68,16 +58,12 @@ export const setup = {
   epilogue:
     'Creates a root PKI NAME-root, an intermediate NAME-int with roles, a policy NAME, and with --with NAME-kv, NAME-transit and ' +
     'NAME-approle. Run it again to create what is missing. teardown removes all of it. See docs/vault.md.',
-  run(given) {
+  async run(given) {
+    const plan = planSetup(readSetupOptions(given));
     /** @type {SetupReport & {mount?: string, policy?: string}} */
     const report = { made: [], there: [] };
-    readOptions(setupOptions, given);
     return runOnVault('setup', given, report, async ({ client, say, flags }) => {
-      const [{ planSetup }, { setUp }] = await Promise.all([
-        import('../vault/setup/setup-plan.js'),
-        import('../vault/setup/setup.js'),
-      ]);
-      const plan = planSetup(readSetupOptions(given));
+      const { setUp } = await import('../vault/setup/setup.js');
       try {
         await setUp(client, plan, say, report);
       } catch (error) {
@@ -85,7 +71,7 @@ export const setup = {
       }
       report.mount = plan.intermediate;
       report.policy = plan.policy;
-      return { code: EXIT.ok, last: lastWords(plan, report, flags) };
+      return { code: EXIT.ok, last: lastWords(plan.name, report, flags) };
     });
   },
 };
@@ -97,63 +83,50 @@ export const teardown = {
   epilogue:
     'Deletes the mounts and the policy that setup marked under this name, with everything in them, and the mounts that killed runs left: ' +
     'do not use it while a run has a mount of its own there. Can be run again, also after a failed setup. Exit code 2 if anything is left.',
-  run(given) {
+  async run(given) {
     /** @type {TeardownReport} */
     const report = { gone: [], left: [] };
     return runOnVault('teardown', given, report, async ({ client, name, say }) => {
       const { takeAway } = await import('../vault/setup/teardown.js');
       const { gone, left } = await takeAway(client, name, say, report);
-      const isEmpty = gone.length + left.length === 0;
-      return {
-        code: left.length === 0 ? EXIT.ok : EXIT.target,
-        last: isEmpty ? `There is nothing of a set-up called ${name}.\n` : '',
-      };
+      if (left.length > 0) return { code: EXIT.target, last: '' };
+      return { code: EXIT.ok, last: gone.length > 0 ? '' : `No set-up named ${name} was found.\n` };
     });
   },
 };
 
-/** @param {SetupPlan} plan @param {SetupReport} report @param {string} flags see flagsOf */
-function lastWords({ name, intermediate, policy }, { made, there }, flags) {
-  const mount = `--mount ${intermediate}${flags}`;
-  const engines = [...made, ...there].flatMap(({ kind, type }) =>
-    kind === 'mount' || kind === 'auth' ? [type] : [],
-  );
-  const lines = [
-    ...(made.length === 0 ? ['Everything was there already; nothing was changed.'] : []),
-    '',
-    'Use it:',
-    '',
-    `  vault-pki-load issue ${mount} --duration 10s`,
-    `  vault-pki-load ocsp ${mount} --rate 20 --duration 10s`,
-    ...Object.entries(TRY)
-      .filter(([engine]) => engines.includes(engine))
-      .map(([, words]) => `  vault-pki-load ${words(name)}${flags}`),
-    '',
-    'With a token that may do this and nothing else:',
-    '',
-    `  export VAULT_TOKEN=$(vault token create -policy=${policy} -ttl=24h -field=token)`,
-    '',
-    'Remove it:',
-    '',
-    `  ${teardownCommand(name, flags)}`,
-  ];
-  return `${lines.join('\n')}\n`;
+/** @param {string} name @param {SetupReport & {mount?: string, policy?: string}} report @param {string} flags see Work */
+function lastWords(name, { made, there, mount, policy }, flags) {
+  const types = new Set([...made, ...there].map(({ type }) => type));
+  const more = Object.entries(TRY)
+    .filter(([engine]) => types.has(engine))
+    .map(([, words]) => `  vault-pki-load ${words.replace('NAME', name)}${flags}\n`);
+  return `${made.length === 0 ? 'Everything exists already; nothing was changed.\n' : ''}
+Use it:
+
+  vault-pki-load issue --mount ${mount}${flags} --duration 10s
+  vault-pki-load ocsp --mount ${mount}${flags} --rate 20 --duration 10s
+${more.join('')}
+With a token that may do this and nothing else:
+
+  export VAULT_TOKEN=$(vault token create -policy=${policy} -ttl=24h -field=token)
+
+Remove it:
+
+  ${teardownCommand(name, flags)}
+`;
 }
 
-/** @param {unknown} error of a set-up of which something was made @param {string} name @param {string} flags see flagsOf */
+/** @param {unknown} error of a set-up of which something was made @param {string} name @param {string} flags see Work */
 export function withWhatStays(error, name, flags) {
   if (!(error instanceof PkiLoadError)) return error;
-  const { code, message, exitCode } = error;
   const stays = `Everything created until then stays: run setup again to complete it, or ${teardownCommand(name, flags)} to remove it.`;
-  const remedy = error.remedy === undefined ? stays : `${error.remedy} ${stays}`;
-  return new PkiLoadError(code, message, { remedy, exitCode, cause: error });
+  return changed(error, { remedy: error.remedy === undefined ? stays : `${error.remedy} ${stays}` });
 }
 
 /**
- * @template Report
- * @param {string} command
- * @param {Record<string, unknown>} given
- * @param {Report} report the JSON output, filled by `work`
+ * @param {string} command @param {Record<string, unknown>} given
+ * @param {object} report the JSON output, filled by `work`
  * @param {(work: Work) => Promise<{code: number, last: string}>} work `last`: the last lines of the text output
  * @returns {Promise<number>} exit code
  */
@@ -166,7 +139,6 @@ async function runOnVault(command, given, report, work) {
     import('../vault/setup/connect.js'),
   ]);
   const target = planTarget({ ...common, dev: false, mount: '' }, given, environment);
-  const { url, namespace } = target;
   if (environment.token === null) {
     throw usageError(
       'no_token',
@@ -178,16 +150,17 @@ async function runOnVault(command, given, report, work) {
   const isJson = common.format === 'json';
   const print = (/** @type {string} */ text) => void process.stdout.write(text);
   const say = isJson ? writeLine : (/** @type {string} */ text) => print(`${visibleText(text)}\n`);
-  const printJson = (/** @type {object} */ more) =>
-    isJson &&
-    print(
-      `${escapeInvisible(JSON.stringify({ command, name, url, namespace, ...report, ...more }, null, 2))}\n`,
-    );
+  const { url, namespace } = target;
+  const printJson = (/** @type {object} */ more) => {
+    const whole = { command, name, url, namespace, ...report, ...more };
+    if (isJson) print(`${escapeInvisible(JSON.stringify(whole, null, 2))}\n`);
+  };
   const interrupt = onInterrupt(process);
   interrupt.attach(writeLine, INTERRUPTED);
   const own = interruptible(client, interrupt.stop, interrupt.cutOff);
+  const isNamed = Object.keys(targetOptions).some((option) => given[option] !== undefined);
   try {
-    const { code, last } = await work({ client: own, name, say, flags: flagsOf(given) });
+    const { code, last } = await work({ client: own, name, say, flags: isNamed ? targetFlags(target) : '' });
     printJson({});
     if (!isJson) print(visibleLines(last));
     return code;
@@ -206,50 +179,39 @@ async function runOnVault(command, given, report, work) {
 /**
  * The same client, but it reports long waits, and after a stop it refuses calls with code `interrupted`. It then waits for the
  * response to a change only, until that is cut off (code `cut_off`): the change may have been made.
- * @param {VaultClient} client
- * @param {AbortSignal} stop
- * @param {AbortSignal} [cutOff] after `stop`
+ * @param {VaultClient} client @param {AbortSignal} stop @param {AbortSignal} [cutOff] after `stop`
  * @returns {VaultClient}
  */
-export function interruptible(client, stop, cutOff = NEVER) {
-  const interruption = (/** @type {string} */ code, /** @type {string} */ message) =>
-    new PkiLoadError(code, message, { exitCode: EXIT.interrupted });
-  const interrupted = () => interruption('interrupted', 'Interrupted.');
+export function interruptible(client, stop, cutOff = new AbortController().signal) {
+  const exitCode = EXIT.interrupted;
+  const interrupted = () => new PkiLoadError('interrupted', 'Interrupted.', { exitCode });
   /**
-   * @template Answer
-   * @param {string} what
-   * @param {() => Promise<Answer>} ask
-   * @param {boolean} [isChange]
-   * @returns {Promise<Answer>}
+   * @template {(...args: any[]) => Promise<any>} Call
+   * @param {string} method @param {Call} call @param {boolean} [isChange]
    */
-  async function patiently(what, ask, isChange = false) {
-    if (stop.aborted) throw interrupted();
-    const timer = setTimeout(writeLine, PATIENCE_MS, `Waiting for the response to ${what} ...`);
-    const late = () => interruption('cut_off', `Interrupted before the response to ${what} had come.`);
-    try {
-      return await (isChange ? orInterrupted(ask(), cutOff, late) : orInterrupted(ask(), stop, interrupted));
-    } finally {
-      clearTimeout(timer);
-    }
-  }
+  const patient = (method, call, isChange = false) => {
+    const act = async (/** @type {any[]} */ ...args) => {
+      if (stop.aborted) throw interrupted();
+      const what = `${method} ${typeof args[0] === 'string' ? args[0] : 'sys/health'}`;
+      const text = `Interrupted before the response to ${what} had come.`;
+      const late = () => new PkiLoadError('cut_off', text, { exitCode });
+      const timer = setTimeout(writeLine, PATIENCE_MS, `Waiting for the response to ${what} ...`);
+      try {
+        return await (isChange
+          ? orInterrupted(call(...args), cutOff, late)
+          : orInterrupted(call(...args), stop, interrupted));
+      } finally {
+        clearTimeout(timer);
+      }
+    };
+    return /** @type {Call} */ (act);
+  };
   return {
     ...client,
-    health: () => patiently('GET sys/health', client.health),
-    read: (path, ...more) => patiently(`GET ${path}`, () => client.read(path, ...more)),
-    list: (path) => patiently(`LIST ${path}`, () => client.list(path)),
-    write: (path, ...more) => patiently(`POST ${path}`, () => client.write(path, ...more), true),
-    remove: (path, ...more) => patiently(`DELETE ${path}`, () => client.remove(path, ...more), true),
+    health: patient('GET', client.health),
+    read: patient('GET', client.read),
+    list: patient('LIST', client.list),
+    write: patient('POST', client.write, true),
+    remove: patient('DELETE', client.remove, true),
   };
-}
-
-/** @param {Record<string, unknown>} given @returns {string} ` --url X`: the options that name the target, for other command lines */
-export function flagsOf(given) {
-  const flags = Object.entries(targetOptions).map(([name, { type }]) => {
-    const value = given[name];
-    if (value === undefined) return '';
-    if (type !== 'flag') return ` --${name} ${quoted(String(value))}`;
-    // The environment may have it on: the command line turns it off explicitly.
-    return String(value) === 'true' ? ` --${name}` : ` --${name}=false`;
-  });
-  return flags.join('');
 }

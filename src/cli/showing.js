@@ -6,11 +6,13 @@ import { startLive } from '../live/thread.js';
 import { createProgress } from '../live/view.js';
 import { reporterForFile } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
-import { report, withRemarks, writeFiles } from './output.js';
-import { endWith, exitCodeOf, onInterrupt, textOf, worstOf } from './process.js';
+import { withRemarks, writeFiles, writeReports } from './output.js';
+import { endWith, exitCodeOf, textOf, worstOf } from './process.js';
+/** @import { Live } from '../live/thread.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Result } from '../result/schema.js' */
-/** @import { RunSettings } from './run-options.js' */
+/** @import { RunEvent } from '../run.js' */
+/** @import { RunContext, RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
 /** @import { WriteStream } from 'node:tty' */
 
@@ -22,35 +24,35 @@ import { endWith, exitCodeOf, onInterrupt, textOf, worstOf } from './process.js'
  * @param {Interrupt} interrupt
  * @param {{stderr?: WriteStream, env?: NodeJS.ProcessEnv, start?: typeof startLive}} [system]
  */
-export async function startShowing(
-  plan,
-  { out, metrics, otlp, quiet, repeat, command },
-  interrupt,
-  { stderr = process.stderr, env = process.env, start = startLive } = {},
-) {
-  const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;
+export async function startShowing(plan, settings, interrupt, system = {}) {
+  const { out, metrics, otlp, quiet, repeat, command } = settings;
+  const { stderr = process.stderr, env = process.env, start = startLive } = system;
   const isTTY = Boolean(stderr.isTTY) && env.TERM !== 'dumb';
   const { columns, rows } = stderr;
-  /** Instead of the thread, if there is none or it is lost. */
-  let lines = isSilent ? createProgress({ stream: stderr, quiet }) : null;
   const options = {
     ...{ plan, command, metrics, otlp, quiet, runs: repeat },
     // In one of several runs only JSON is rewritten: other forms show all runs together, and are written between them.
     outs: repeat === 1 ? out : out.filter((path) => reporterForFile(path).name === 'json'),
     terminal: { isTTY, columns, rows, color: isTTY && !env.NO_COLOR },
   };
-  const live = isSilent
-    ? null
-    : await start(options, ({ message }) => {
-        lines = createProgress({ stream: stderr, quiet });
-        const text = `The run cannot be shown, written or served as before (${message}); it goes on, and its result is written at the end.`;
-        lines.event({ type: 'warning', text });
-      });
-  /** @type {import('../run.js').RunOptions['onEvent'] & {}} */
-  const event = (one) => {
+  /** Instead of the thread, if there is none or it is lost. @type {ReturnType<typeof createProgress> | null} */
+  let lines = null;
+  const useLines = () => {
+    lines = createProgress({ stream: stderr, quiet });
+  };
+  const onLost = (/** @type {Error} */ { message }) => {
+    useLines();
+    warn(
+      `The run cannot be shown, written or served as before (${message}); it goes on, and its result is written at the end.`,
+    );
+  };
+  const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;
+  const live = isSilent ? useLines() : await start(options, onLost);
+  /** @param {RunEvent} one */
+  function event(one) {
     // finish() shows the result.
     if (one.type !== 'result') (lines ?? live)?.event(one);
-  };
+  }
   const warn = (/** @type {string} */ text) => event({ type: 'warning', text });
   const onResize = () => live?.resize(stderr.columns, stderr.rows);
   stderr.on('resize', onResize);
@@ -60,7 +62,7 @@ export async function startShowing(
     warn,
     hook: live?.hook,
     finish: async (/** @type {Result} */ result) => live?.finish(result),
-    /** @type {import('../live/thread.js').Live['next']} */
+    /** @type {Live['next']} */
     next: async (...args) => live?.next(...args),
     abandon: async () => live?.abandon(),
     /** Sends the last metrics, unless a signal comes. */
@@ -74,46 +76,15 @@ export async function startShowing(
 }
 
 /**
- * For measurements that are not runs: their progress on this thread, until they have ended.
- * @template T
- * @param {boolean} quiet
- * @param {(how: {onEvent: ReturnType<typeof createProgress>['event'], close: () => void, interrupt: Interrupt}) => Promise<T>} act
- */
-export async function withProgress(quiet, act) {
-  const { stderr } = process;
-  const progress = createProgress({ stream: stderr, isTTY: stderr.isTTY, columns: stderr.columns, quiet });
-  const interrupt = onInterrupt(process);
-  interrupt.attach((text) => progress.event({ type: 'warning', text }));
-  try {
-    return await act({ onEvent: progress.event, close: progress.close, interrupt });
-  } finally {
-    progress.close();
-    interrupt.release();
-  }
-}
-
-/**
  * Repeats the run of one plan and reports it.
- * @param {object} context
- * @param {string} context.name of a set of these runs
- * @param {RunSettings} context.settings
- * @param {(run: number) => Promise<Result>} context.runOnce the run of that number, from 0
- * @param {Pick<Showing, 'event' | 'warn' | 'finish' | 'next' | 'abandon'>} context.live
- * @param {AbortSignal} context.stop
- * @param {readonly string[]} [context.remarks] see withRemarks
- * @param {typeof report} [context.reportTo]
+ * @param {Pick<RunContext, 'settings' | 'remarks'> & {name: string, runOnce: (run: number) => Promise<Result>, stop: AbortSignal,
+ *   live: Pick<Showing, 'event' | 'warn' | 'finish' | 'next' | 'abandon'>, reportTo?: typeof writeReports}} context `name`: of a set of
+ *   these runs; `runOnce`: the run of that number, from 0
  * @returns {Promise<number>} exit code of the worst run
  * @throws {PkiLoadError} if not everything could be written; its exit code is that of the runs, unless that is 0
  */
-export async function runRepeatedly({
-  name,
-  settings,
-  runOnce,
-  live,
-  stop,
-  remarks = [],
-  reportTo = report,
-}) {
+export async function runRepeatedly(context) {
+  const { name, settings, runOnce, live, stop, remarks = [], reportTo = writeReports } = context;
   const { repeat, pauseMs, out } = settings;
   /** @type {Result[]} */
   const results = [];

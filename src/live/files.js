@@ -17,9 +17,12 @@ const FRESH_MS = 3000;
  * @param {(text: string) => void} context.onWarning why a file is not written; once per file
  * @param {string | null} [context.setName] of several runs: the files are JSON of all of them; null: there is one run
  * @param {() => number} [context.now] ms, monotonic
- * @param {(path: string, result: Result) => Promise<void>} [context.writeOne]
+ * @param {typeof writeOne} [context.write]
  */
-export function createFiles(paths, { onWarning, setName = null, now = () => performance.now(), writeOne }) {
+export function createFiles(
+  paths,
+  { onWarning, setName = null, now = () => performance.now(), write = writeOne },
+) {
   const files = paths.filter((path) => whatIsAt(path) === 'file');
   const set = setName === null ? null : createSetText(setName);
   /** @type {Set<string>} */
@@ -33,26 +36,19 @@ export function createFiles(paths, { onWarning, setName = null, now = () => perf
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
 
-  /** @param {string} path @param {Result} result */
-  async function writeFile(path, result) {
-    if (writeOne !== undefined) return writeOne(path, result);
-    const content = set?.pieces(result) ?? (await renderDocument(reporterForFile(path).name, result, {}));
-    writeWhole(path, content);
+  /** @param {string} path @param {unknown} error */
+  function warn(path, error) {
+    if (warned.has(path)) return;
+    warned.add(path);
+    const { why, remedy } = fileFault(path, error);
+    onWarning(`--out ${path} cannot be written: ${why}. Trying again during the run. ${remedy}`);
   }
 
   /** @param {Result} result */
   async function writeAll(result) {
     const beganMs = now();
     for (const path of files) {
-      if (isStopped) break;
-      try {
-        await writeFile(path, result);
-      } catch (error) {
-        const { why, remedy } = fileFault(path, error);
-        const text = `--out ${path} cannot be written: ${why}. Trying again during the run. ${remedy}`;
-        if (!warned.has(path)) onWarning(text);
-        warned.add(path);
-      }
+      if (!isStopped) await write(path, result, set).catch((error) => warn(path, error));
     }
     const tookMs = now() - beganMs;
     nextAtMs = beganMs + Math.min(tookMs / SHARE, Math.max(FRESH_MS, tookMs / LARGEST_SHARE));
@@ -104,6 +100,12 @@ export function createFiles(paths, { onWarning, setName = null, now = () => perf
   };
 }
 
+/** @param {string} path @param {Result} result so far @param {ReturnType<typeof createSetText> | null} set of all runs */
+async function writeOne(path, result, set) {
+  const content = set?.pieces(result) ?? (await renderDocument(reporterForFile(path).name, result, {}));
+  writeWhole(path, content);
+}
+
 /**
  * The JSON of a set of runs (`--repeat`) during one of them. Finished runs are kept as text, and their summary comes from the main
  * thread, so rewriting the file costs no more than for a single run.
@@ -116,9 +118,7 @@ export function createSetText(name) {
   let summary = null;
   return {
     /** @param {Result} result of a finished run */
-    add(result) {
-      finished.push(Buffer.from(`${entryText(result)},\n`));
-    },
+    add: (result) => void finished.push(Buffer.from(`${entryText(result)},\n`)),
     /** @param {RunSet['summary']} ofAll of all finished runs */
     summarise(ofAll) {
       summary = ofAll;

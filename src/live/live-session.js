@@ -1,4 +1,5 @@
 /** Combines the recorders' reports during a run, and shows, writes and sends the result so far. */
+import { loadMix } from '../operations/mix.js';
 import { scheduleOf } from '../plan/due.js';
 import { loadOfRun } from '../plan/load.js';
 import { createResultSoFar } from './result-so-far.js';
@@ -6,40 +7,33 @@ import { createResultSoFar } from './result-so-far.js';
 /** @import { Report } from '../engine/recording/recorder.js' */
 /** @import { Mix } from '../operations/mix.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Plan } from '../plan/plan.js' */
 /** @import { RunSet } from '../result/runs/run-set.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { RunEvent, StartEvent, TimeZero } from '../run.js' */
+/** @import { createFiles } from './files.js' */
 /** @import { MetricsServer } from './metrics-server.js' */
 /** @import { OtlpPusher } from './otlp.js' */
 /** @import { View } from './view.js' */
 /** @import { MessagePort } from 'node:worker_threads' */
 
+/** @typedef {ReturnType<typeof createLiveSession>} LiveSession */
 /** @typedef {Pick<MessagePort, 'close'> & {on: (event: 'message', listener: (report: any) => void) => unknown}} ReportPort */
-/**
- * @typedef {object} Outlets null: not requested
- * @property {View} view
- * @property {Omit<ReturnType<typeof import('./files.js').createFiles>, 'prepare'> | null} files
- * @property {Pick<MetricsServer, 'update' | 'close'> | null} server
- * @property {OtlpPusher | null} pusher
- */
-
-/** @typedef {{mix: Mix, load: LoadPlan}} Aim */
+/** @typedef {{view: View, files: Omit<ReturnType<typeof createFiles>, 'prepare'> | null, server: Omit<MetricsServer, 'address'> | null,
+ *   pusher: OtlpPusher | null}} Outlets null: not requested */
 
 /** Recorders report at about the same time; reports within this time make one result. */
 const TOGETHER_MS = 150;
 
 /**
- * @param {object} options
- * @param {Mix} options.mix
- * @param {LoadPlan} options.load of the first run
- * @param {string} options.command
- * @param {number} options.runs in all
+ * @param {{mix: Mix, load: LoadPlan, command: string, runs: number}} first the first run, and the number of all
  * @param {Outlets} outlets
  */
 export function createLiveSession({ mix, load, command, runs }, { view, files, server, pusher }) {
+  const hasOutlet = files !== null || server !== null || pusher !== null;
   let finishedRuns = 0;
-  /** Of the current or next run. @type {Aim} */
-  let aim = { mix, load };
+  /** Of the current or next run. */
+  let currentMix = mix;
   /** Computed before the run: a Poisson schedule is walked through, which takes time. */
   let schedule = scheduleOf(load);
   /** Of the last finished run. @type {Result | null} */
@@ -73,14 +67,13 @@ export function createLiveSession({ mix, load, command, runs }, { view, files, s
     attempt(() => view.event(event));
   }
 
-  /** @param {{withFiles: boolean}} how */
-  function publish({ withFiles }) {
+  /** @param {boolean} withFiles */
+  function publish(withFiles) {
     soon = undefined;
-    const hasOutlet = files !== null || server !== null || pusher !== null;
-    if (soFar === null || (!hasOutlet && start?.plan.requirements.length === 0)) return;
-    const { result: current } = soFar;
+    const current = soFar;
+    if (current === null || (!hasOutlet && start?.plan.requirements.length === 0)) return;
     attempt(() => {
-      const result = current();
+      const result = current.result();
       view.soFar(result);
       server?.update(result);
       pusher?.update(result);
@@ -97,31 +90,39 @@ export function createLiveSession({ mix, load, command, runs }, { view, files, s
     await files?.stop();
   }
 
+  async function abandon() {
+    await stopRun();
+    attempt(view.close);
+    await view.settled();
+  }
+
   return {
     /** @param {RunEvent} event */
     event(event) {
       if (event.type === 'start') start = event;
       draw(event);
     },
+    /** @type {View['resize']} */
+    resize: (columns, rows) => view.resize(columns, rows),
     /** @param {ReportPort[]} ports one of each recorder */
     listen(ports) {
       listening = ports;
       for (const [thread, port] of ports.entries()) {
         port.on('message', (/** @type {Report} */ report) => {
           attempt(() => soFar?.add(thread, report));
-          soon ??= setTimeout(publish, TOGETHER_MS, { withFiles: true });
+          soon ??= setTimeout(publish, TOGETHER_MS, true);
         });
       }
     },
     /** Serves and sends an empty result at once. Files keep their content until the first report. @param {TimeZero} zero */
     begin(zero) {
       if (start === null) return;
-      const known = { mix: aim.mix, start, zero, command, schedule };
+      const known = { mix: currentMix, start, zero, command, schedule };
       attempt(() => {
         soFar = createResultSoFar(known);
       });
       files?.resume();
-      publish({ withFiles: false });
+      publish(false);
     },
     /** Resolves when no file is being written: then the caller may write the files. @param {Result} result */
     async finish(result) {
@@ -138,25 +139,20 @@ export function createLiveSession({ mix, load, command, runs }, { view, files, s
     /**
      * Resolves when the metrics of the run before are sent.
      * @param {RunSet['summary'] | null} summary of all finished runs; null: they are no set
-     * @param {Aim | null} [other] of the next run, if its plan differs
+     * @param {Plan | null} [plan] of the next run, if it differs
      */
-    async next(summary, other = null) {
+    async next(summary, plan = null) {
       if (summary !== null) files?.summarise(summary);
-      aim = other ?? aim;
-      schedule = scheduleOf(other === null ? loadOfRun(load, finishedRuns) : other.load);
+      if (plan !== null) currentMix = await loadMix(plan);
+      schedule = scheduleOf(plan?.load ?? loadOfRun(load, finishedRuns));
       await sent;
     },
     /** After a failed run. Resolves when no file is being written. */
-    async abandon() {
-      await stopRun();
-      attempt(() => view.close());
-      await view.settled();
-    },
+    abandon,
     /** Resolves when the last metrics are sent. */
     async close() {
-      await stopRun();
-      attempt(() => view.close());
-      await Promise.all([view.settled(), last === null ? null : pusher?.close(last)]);
+      await abandon();
+      if (last !== null) await pusher?.close(last);
       await server?.close();
     },
   };

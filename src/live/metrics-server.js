@@ -1,4 +1,5 @@
 /** Serves the result so far to Prometheus (`--metrics`), as text exposition 0.0.4, at /metrics. */
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { usageError } from '../common/errors.js';
@@ -6,23 +7,22 @@ import { TOOL_VERSION } from '../common/version.js';
 import { render } from '../report/data/prometheus.js';
 
 /** @import { Result } from '../result/schema.js' */
-/** @import { IncomingMessage, Server, ServerResponse } from 'node:http' */
+/** @import { IncomingMessage } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */
 
-/**
- * @typedef {object} MetricsServer
- * @property {string} address with the port it got: `127.0.0.1:9464`, `[::1]:9464`
- * @property {(result: Result) => void} update replaces the served result; cheap, as the text is made on request
- * @property {() => Promise<void>} close cuts connections without waiting. May be called again
- */
+/** @typedef {Awaited<ReturnType<typeof createMetricsServer>>} MetricsServer */
 
 /** Only this machine can read the metrics there. */
 const DEFAULT_HOST = '127.0.0.1';
 
+/** All addresses of this machine: the user lets others read, under every name of it. */
+const EVERYWHERE = ['0.0.0.0', '::'];
+
 const MAX_PORT = 65_535;
 
 const PATH = '/metrics';
-const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+const TEXT = 'text/plain; charset=utf-8';
+const EXPOSITION = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Further ones are refused. */
 const MAX_CONNECTIONS = 32;
@@ -30,21 +30,20 @@ const MAX_CONNECTIONS = 32;
 /** A connection silent for this long within a request or response is closed. */
 const SILENCE_MS = 20_000;
 
-/** Of one request: its head, all of it, and the response to it. */
-const REQUEST_MS = 10_000;
+/** From the beginning of a response to its end. */
 const RESPONSE_MS = 30_000;
-const MAX_HEADER_BYTES = 8192;
 
 /** An idle connection may wait for the next scrape, which comes every 60 s as a rule. */
-const KEEP_ALIVE_MS = 75_000;
+const LIMITS = {
+  ...{ keepAliveTimeout: 75_000, headersTimeout: 10_000, requestTimeout: 10_000 },
+  ...{ maxHeaderSize: 8192, connectionsCheckingInterval: 1000 },
+};
 
 /** Served before the first result. */
-const BEFORE_FIRST = [
-  '# HELP vault_pki_load_info The load tester that serves these metrics; constant 1.',
-  '# TYPE vault_pki_load_info gauge',
-  `vault_pki_load_info{version="${TOOL_VERSION}"} 1`,
-  '',
-].join('\n');
+const BEFORE_FIRST = `# HELP vault_pki_load_info The load tester that serves these metrics; constant 1.
+# TYPE vault_pki_load_info gauge
+vault_pki_load_info{version="${TOOL_VERSION}"} 1
+`;
 
 /**
  * @param {string} text `9464`, `:9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`; port 0 takes a free one. A port
@@ -66,42 +65,48 @@ export function parseListenAddress(text) {
 }
 
 /**
+ * Resolves once it listens.
  * @param {{host: string, port: number}} where see parseListenAddress
- * @returns {Promise<MetricsServer>} once it listens
  * @throws {PkiLoadError} when it cannot listen
  */
 export async function createMetricsServer({ host, port }) {
-  /** @type {Result | null} */
-  let result = null;
-  /** Of `result`; null until the next request. @type {string | null} */
-  let text = BEFORE_FIRST;
-  const exposition = () => {
-    text ??= render(/** @type {Result} */ (result));
-    return text;
-  };
-  const limits = {
-    ...{ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS },
-    ...{ maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: 1000 },
-  };
-  const server = createServer(limits, (request, response) => {
+  let exposition = () => BEFORE_FIRST;
+  const server = createServer(LIMITS, (request, response) => {
     const timer = setTimeout(() => request.socket.destroy(), RESPONSE_MS).unref();
     response.once('close', () => clearTimeout(timer));
-    if (isOwnHost(request, host)) respond(request, response, exposition);
-    else reply(response, 421, 'These metrics are served under the address of --metrics only.\n');
+    // The body of a request is discarded.
+    request.resume();
+    const { status, text, type = TEXT, headers } = respond(request, host, exposition);
+    response.writeHead(status, {
+      ...{ 'Content-Type': type, 'Content-Length': Buffer.byteLength(text), ...headers },
+      ...{ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' },
+    });
+    response.end(text);
   });
   server.maxConnections = MAX_CONNECTIONS;
   // Idle connections make room for new ones.
   server.on('drop', () => server.closeIdleConnections());
   server.timeout = SILENCE_MS;
-  await listen(server, host, port);
+  try {
+    await once(server.listen({ host, port }), 'listening');
+  } catch (error) {
+    throw listenError(/** @type {NodeJS.ErrnoException} */ (error), joined(host, port));
+  }
   // A connection that cannot be accepted (no file descriptor left) does not end the run.
   server.on('error', () => {});
   return {
+    /** With the port it got: `127.0.0.1:9464`, `[::1]:9464`. */
     address: joined(host, /** @type {AddressInfo} */ (server.address()).port),
-    update(next) {
-      result = next;
-      text = null;
+    /** Replaces the served result. The text is made on request. @param {Result} result */
+    update(result) {
+      /** @type {string | undefined} */
+      let text;
+      exposition = () => {
+        text ??= render(result);
+        return text;
+      };
     },
+    /** Cuts connections without waiting. May be called again. @returns {Promise<void>} */
     close: () =>
       new Promise((resolve) => {
         // The callback gets an error if the server was closed before.
@@ -111,62 +116,42 @@ export async function createMetricsServer({ host, port }) {
   };
 }
 
-/** All addresses of this machine: then every name of it will do, as the user lets others read. */
-const EVERYWHERE = ['0.0.0.0', '::'];
+/**
+ * @param {IncomingMessage} request @param {string} host see parseListenAddress @param {() => string} exposition
+ * @returns {{status: number, text: string, type?: string, headers?: Record<string, string>}}
+ */
+function respond(request, host, exposition) {
+  const { method = '', url = '' } = request;
+  if (!isOwnHost(request, host)) {
+    return { status: 421, text: 'These metrics are served under the address of --metrics only.\n' };
+  }
+  if (url.split('?', 1)[0] !== PATH) return { status: 404, text: `Metrics are at ${PATH}.\n` };
+  if (!['GET', 'HEAD'].includes(method)) {
+    return {
+      status: 405,
+      text: 'Metrics are read-only: use GET or HEAD.\n',
+      headers: { Allow: 'GET, HEAD' },
+    };
+  }
+  try {
+    return { status: 200, text: exposition(), type: EXPOSITION };
+  } catch {
+    return { status: 500, text: 'The metrics could not be rendered.\n' };
+  }
+}
 
 /**
  * Against DNS rebinding: a page in a browser on this machine cannot read the metrics under a name of its own.
- * @param {IncomingMessage} request
- * @param {string} host see parseListenAddress
+ * @param {IncomingMessage} request @param {string} host see parseListenAddress
  */
 function isOwnHost({ headers, socket }, host) {
   if (headers.host === undefined || EVERYWHERE.includes(host)) return true;
   const name = headers.host
+    .toLowerCase()
     .replace(/:\d+$/, '')
-    .replace(/^\[(.*)\]$/, '$1')
-    .toLowerCase();
+    .replace(/^\[(.*)\]$/, '$1');
   const isLoopback = name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
   return isLoopback || name === host.toLowerCase() || name === socket.localAddress;
-}
-
-/** @param {IncomingMessage} request @param {ServerResponse} response @param {() => string} exposition */
-function respond(request, response, exposition) {
-  const { method, url = '' } = request;
-  // The body of a request is discarded.
-  request.resume();
-  if (url.split('?', 1)[0] !== PATH) return reply(response, 404, `Metrics are at ${PATH}.\n`);
-  if (method !== 'GET' && method !== 'HEAD') {
-    response.setHeader('Allow', 'GET, HEAD');
-    return reply(response, 405, 'Metrics are only read: GET or HEAD.\n');
-  }
-  try {
-    reply(response, 200, exposition(), CONTENT_TYPE);
-  } catch {
-    reply(response, 500, 'The metrics could not be written.\n');
-  }
-}
-
-/** @param {ServerResponse} response @param {number} status @param {string} text @param {string} [type] */
-function reply(response, status, text, type = 'text/plain; charset=utf-8') {
-  response.writeHead(status, {
-    'Content-Type': type,
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-  });
-  response.end(text);
-}
-
-/** @param {Server} server @param {string} host @param {number} port @returns {Promise<void>} */
-function listen(server, host, port) {
-  return new Promise((resolve, reject) => {
-    const onError = (/** @type {NodeJS.ErrnoException} */ error) => reject(listenError(error, host, port));
-    server.once('error', onError);
-    server.listen({ host, port }, () => {
-      server.off('error', onError);
-      resolve();
-    });
-  });
 }
 
 const LOOPBACK = 'Use 127.0.0.1 or [::1].';
@@ -181,15 +166,11 @@ const LISTEN_ERRORS = {
   EAI_AGAIN: ['metrics_host_unknown', 'the name has no address', LOOPBACK],
 };
 
-/** @param {NodeJS.ErrnoException} error @param {string} host @param {number} port */
-function listenError(error, host, port) {
-  const why = error.code ?? error.message;
-  const [code, reason, remedy] = LISTEN_ERRORS[why] ?? [
-    'metrics_listen_failed',
-    why,
-    'Choose another address.',
-  ];
-  return usageError(code, `--metrics cannot listen on ${joined(host, port)}: ${reason}.`, remedy, error);
+/** @param {NodeJS.ErrnoException} error @param {string} address */
+function listenError(error, address) {
+  const other = ['metrics_listen_failed', error.code ?? error.message, 'Choose another address.'];
+  const [code, reason, remedy] = LISTEN_ERRORS[error.code ?? ''] ?? other;
+  return usageError(code, `--metrics cannot listen on ${address}: ${reason}.`, remedy, error);
 }
 
 /** @param {string} host @param {number} port */

@@ -4,13 +4,8 @@ import { usageError } from '../common/errors.js';
 /** https://opentelemetry.io/docs/specs/otel/protocol/exporter/: the variable for metrics wins over the one for all signals. */
 const HEADER_VARIABLES = ['OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'];
 
-const DEFAULT_PATH = '/v1/metrics';
-
 /** The connection sets these. */
 const RESERVED = /^(?:connection|content-(?:encoding|length|type)|expect|host|transfer-encoding|upgrade)$/;
-
-/** Words of an Authorization header that are not secret. */
-const SCHEMES = /^(?:basic|bearer|digest|api-?key|token)$/i;
 
 /**
  * @param {string} text e.g. `http://127.0.0.1:4318`; a path is kept, else it is /v1/metrics
@@ -26,7 +21,7 @@ export function parseOtlpUrl(text) {
       "Set it as a header, e.g. OTEL_EXPORTER_OTLP_HEADERS='Authorization=Basic%20...'.",
     );
   }
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     const what = /[@?]/.test(text) ? '' : ` ${JSON.stringify(text.slice(0, 120))}, which is`;
     throw usageError(
       'bad_url',
@@ -34,7 +29,7 @@ export function parseOtlpUrl(text) {
       'Give the address of an OTLP/HTTP receiver, such as http://127.0.0.1:4318.',
     );
   }
-  const path = url.pathname === '/' ? DEFAULT_PATH : url.pathname;
+  const path = url.pathname === '/' ? '/v1/metrics' : url.pathname;
   return { origin: url.origin, path: `${path}${url.search}`, shown: `${url.origin}${path}` };
 }
 
@@ -44,7 +39,7 @@ export function parseOtlpUrl(text) {
  * @throws {PkiLoadError} code `bad_otlp_headers`, without any value
  */
 export function readOtlpHeaders(env) {
-  const variable = HEADER_VARIABLES.find((name) => (env[name] ?? '').trim() !== '') ?? '';
+  const variable = HEADER_VARIABLES.find((name) => env[name]?.trim()) ?? '';
   const entries = (env[variable] ?? '').split(',').map((entry) => entry.trim());
   return Object.fromEntries(
     entries.flatMap((entry, i) => (entry === '' ? [] : [parseHeader(entry, `Part ${i + 1} of ${variable}`)])),
@@ -64,32 +59,12 @@ function parseHeader(entry, where) {
   if (written === undefined) throw bad('does not begin with the name of a header and an equals sign');
   const name = written.toLowerCase();
   if (RESERVED.test(name)) throw bad(`sets the header ${name}, which is the connection's own`);
-  const value = decoded(encoded.trim());
-  // Node sends Latin-1 without control characters as it is, and nothing else.
-  if (value === null || !/^[\t -~\u00a0-\u00ff]*$/.test(value)) {
-    throw bad(`has a bad %XX or a character that no header can hold, in the value of ${name}`);
-  }
-  return [name, value];
-}
-
-/** @param {string} text @returns {string | null} null: not percent-encoded UTF-8 */
-function decoded(text) {
   try {
-    return decodeURIComponent(text);
+    const value = decodeURIComponent(encoded.trim());
+    // Node sends Latin-1 without control characters as it is, and nothing else.
+    if (/^[\t -~\u00a0-\u00ff]*$/.test(value)) return [name, value];
   } catch {
-    return null;
+    // Not percent-encoded UTF-8.
   }
-}
-
-/**
- * @param {Record<string, string>} headers
- * @returns {string[]} never printed, even if the receiver's response repeats them: values, their words, decoded Basic credentials
- */
-export function secretsOf(headers) {
-  const parts = Object.values(headers).flatMap((value) => {
-    const basic = /^basic\s+(\S+)$/i.exec(value)?.[1] ?? '';
-    const credentials = Buffer.from(basic, 'base64').toString();
-    return [value, ...value.split(/[\s,;]+/), credentials, ...credentials.split(':')];
-  });
-  return [...new Set(parts)].filter((part) => part !== '' && !SCHEMES.test(part));
+  throw bad(`has a bad %XX or a character that no header can hold, in the value of ${name}`);
 }

@@ -6,19 +6,20 @@ import { decodeHistogram } from '../common/histogram.js';
 import { bucketsOf, countsUpTo } from '../report/data/buckets.js';
 import { BOUNDS_SECONDS, metricsOf, QUANTILES } from '../report/data/metrics.js';
 
-/** @import { Labels, LatencyPoint, Metric as NeutralMetric, NumberPoint } from '../report/data/metrics.js' */
+/** @import { Labels, LatencyPoint, Metric as NeutralMetric } from '../report/data/metrics.js' */
 /** @import { LatencyBlock, Result } from '../result/schema.js' */
 
 /** @typedef {{key: string, value: {stringValue: string}}} KeyValue */
-/** @typedef {{attributes: KeyValue[], startTimeUnixNano?: string, timeUnixNano: string, asInt?: string, asDouble?: number}} NumberDataPoint */
-/** @typedef {Omit<NumberDataPoint, 'asInt' | 'asDouble'> & NonNullable<ReturnType<typeof encodeLatency>>} HistogramPoint */
+/** @typedef {{attributes: KeyValue[], startTimeUnixNano?: string, timeUnixNano: string}} Point */
+/** @typedef {Point & {asInt?: string, asDouble?: number}} NumberPoint */
+/** @typedef {Point & NonNullable<ReturnType<typeof encodeLatency>>} HistogramPoint */
 /**
  * @typedef {object} Metric
  * @property {string} name
  * @property {string} description
  * @property {string} unit
- * @property {{aggregationTemporality: number, isMonotonic: boolean, dataPoints: NumberDataPoint[]}} [sum]
- * @property {{dataPoints: NumberDataPoint[]}} [gauge]
+ * @property {{aggregationTemporality: number, isMonotonic: boolean, dataPoints: NumberPoint[]}} [sum]
+ * @property {{dataPoints: NumberPoint[]}} [gauge]
  * @property {{aggregationTemporality: number, dataPoints: HistogramPoint[]}} [histogram]
  */
 
@@ -31,6 +32,8 @@ const ARCHITECTURES = /** @type {Record<string, string>} */ ({ x64: 'amd64', ia3
 /** AggregationTemporality: since the start of the run. */
 const CUMULATIVE = 2;
 
+const BOUNDS_US = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
+
 /**
  * @param {Result} result may be unfinished
  * @param {number} [nowMs] Unix time of the result; by default the end of the run
@@ -38,16 +41,14 @@ const CUMULATIVE = 2;
 export function toMetricsRequest(result, nowMs) {
   const startMs = Date.parse(result.startedAt);
   const endMs = nowMs ?? startMs + result.durationSeconds * 1000;
-  const timeUnixNano = nanoseconds(Math.max(startMs, endMs));
-  const since = { startTimeUnixNano: nanoseconds(startMs), timeUnixNano };
-  const metrics = metricsOf(result).map((metric) => encodeMetric(metric, since));
+  const [startNs, endNs] = [nanoseconds(startMs), nanoseconds(Math.max(startMs, endMs))];
   // Envelopes without data points should not be sent.
-  const filled = metrics.filter(
-    ({ sum, gauge, histogram }) => (sum ?? gauge ?? histogram)?.dataPoints.length !== 0,
-  );
+  const metrics = metricsOf(result)
+    .map((metric) => encodeMetric(metric, startNs, endNs))
+    .filter(({ sum, gauge, histogram }) => (sum ?? gauge ?? histogram)?.dataPoints.length !== 0);
   const scope = { name: NAME, version: result.tool.version };
   const resource = { attributes: encodeAttributes(resourceOf(result)) };
-  return { resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics: filled }] }] };
+  return { resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics }] }] };
 }
 
 /** @param {Result} result @returns {Labels} two runs, or two shards of one, differ in `service.instance.id` */
@@ -67,35 +68,26 @@ function resourceOf({ tool, startedAt, shard, environment, target }) {
   };
 }
 
-/** @param {NeutralMetric} metric @param {{startTimeUnixNano: string, timeUnixNano: string}} since @returns {Metric} */
-function encodeMetric(metric, since) {
+/** @param {NeutralMetric} metric @param {string} startTimeUnixNano @param {string} timeUnixNano @returns {Metric} */
+function encodeMetric(metric, startTimeUnixNano, timeUnixNano) {
   const head = { name: `vault_pki_load.${metric.name}`, description: metric.help, unit: metric.unit };
+  const at = (/** @type {Labels} */ labels) => ({ attributes: encodeAttributes(labels), timeUnixNano });
+  const since = (/** @type {Labels} */ labels) => ({ ...at(labels), startTimeUnixNano });
+  const aggregationTemporality = CUMULATIVE;
   if (metric.kind === 'counter') {
-    const dataPoints = metric.points.map(({ labels, value }) => ({
-      attributes: encodeAttributes(labels),
-      ...since,
-      asInt: String(value),
-    }));
-    return { ...head, sum: { aggregationTemporality: CUMULATIVE, isMonotonic: true, dataPoints } };
+    const dataPoints = metric.points.map(({ labels, value }) => ({ ...since(labels), asInt: String(value) }));
+    return { ...head, sum: { aggregationTemporality, isMonotonic: true, dataPoints } };
   }
   if (metric.kind === 'histogram') {
     const dataPoints = metric.points.flatMap(({ labels, latency }) => {
       const distribution = encodeLatency(latency);
-      if (distribution === null) return [];
-      return [{ attributes: encodeAttributes(labels), ...since, ...distribution }];
+      return distribution === null ? [] : [{ ...since(labels), ...distribution }];
     });
-    return { ...head, histogram: { aggregationTemporality: CUMULATIVE, dataPoints } };
+    return { ...head, histogram: { aggregationTemporality, dataPoints } };
   }
   // OTLP keeps summaries for other systems' data only.
-  const points =
-    metric.kind === 'percentiles'
-      ? metric.points.flatMap(percentilePoints)
-      : /** @type {NumberPoint[]} */ (metric.points);
-  const dataPoints = points.map(({ labels, value }) => ({
-    attributes: encodeAttributes(labels),
-    timeUnixNano: since.timeUnixNano,
-    asDouble: value,
-  }));
+  const points = metric.points.flatMap((point) => ('latency' in point ? percentilePoints(point) : [point]));
+  const dataPoints = points.map(({ labels, value }) => ({ ...at(labels), asDouble: value }));
   return { ...head, gauge: { dataPoints } };
 }
 
@@ -109,14 +101,11 @@ function percentilePoints({ labels, latency }) {
 
 /**
  * Protobuf's strings are UTF-8: half a surrogate pair, which a server's JSON may hold, becomes U+FFFD.
- * @param {Labels} labels
- * @returns {KeyValue[]}
+ * @param {Labels} labels @returns {KeyValue[]}
  */
 function encodeAttributes(labels) {
-  return Object.entries(labels).map(([key, text]) => ({
-    key,
-    value: { stringValue: Buffer.from(text).toString() },
-  }));
+  const encode = (/** @type {string} */ text) => ({ stringValue: Buffer.from(text).toString() });
+  return Object.entries(labels).map(([key, text]) => ({ key, value: encode(text) }));
 }
 
 /**
@@ -128,12 +117,9 @@ function encodeAttributes(labels) {
  */
 function encodeLatency({ count, min, mean, max, histogram }) {
   if (histogram === null || min === null || mean === null || max === null) return null;
-  const buckets = bucketsOf(decodeHistogram(histogram));
-  const all = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
-  const boundsUs = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
-  const upTo = [...countsUpTo(buckets, boundsUs), all];
+  const upTo = [...countsUpTo(bucketsOf(decodeHistogram(histogram)), BOUNDS_US), count];
   return {
-    count: String(all),
+    count: String(count),
     sum: (mean * count) / 1000,
     bucketCounts: upTo.map((value, i) => String(value - (upTo[i - 1] ?? 0))),
     explicitBounds: [...BOUNDS_SECONDS],

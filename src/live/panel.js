@@ -1,25 +1,23 @@
 /** Progress of a run as a panel of lines, or as one line for logs and narrow terminals. Pure functions of the picture. */
 import { styleText } from 'node:util';
+import { total } from '../common/sums.js';
 import { formatCount, formatDuration, formatLatency } from '../common/units.js';
 import { visibleText } from '../common/visible-text.js';
-import { counted, perHourText, perSecondText, targetPhrase } from '../report/describe/words.js';
+import { counted, perHourText, perSecondText, targetPhrase, timeText } from '../report/describe/words.js';
 import { formatPercent, rateTexter } from '../result/wording.js';
 /** @import { IntervalEvent } from '../engine/interval.js' */
 /** @import { Requirement } from '../plan/requirements.js' */
 /** @import { RequirementVerdict } from '../result/schema.js' */
-/** @import { PreparationEvent, StageNow, StartEvent } from './view.js' */
+/** @import { StartEvent } from '../run.js' */
 
-/**
- * @typedef {Pick<RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> &
- *   Pick<Requirement, 'rateUnit'>} JudgedRequirement
- */
+/** @typedef {Pick<RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> & Pick<Requirement, 'rateUnit'>} JudgedRequirement */
 /**
  * @typedef {object} Picture
  * @property {IntervalEvent} interval the last one
  * @property {number | null} planned measured requests; null: unlimited
  * @property {number | null} offeredPerSecond as planned; null: a closed loop, or after the last arrival
  * @property {number} achievedPerSecond recent successes
- * @property {StageNow | null} stage the current one; null: none
+ * @property {{name: string, number: number, count: number, leftMs: number} | null} stage the current one, `number` from 1; null: none
  * @property {(number | null)[]} p99s of the seconds so far, the last one last
  * @property {JudgedRequirement[]} requirements judged so far
  */
@@ -49,12 +47,12 @@ const COLOURS = /** @type {const} */ ({ met: 'green', 'not met': 'red', 'not pro
 const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };
 
 /**
- * @param {Picture} picture
- * @param {{width: number, color: boolean}} how
+ * @param {Picture} picture @param {{width: number, color: boolean}} how
  * @returns {string[]} none longer than `width`, but for colours
  */
 export function panel(picture, { width, color }) {
   const { interval, stage } = picture;
+  const { inFlight, waiting } = interval;
   const own = Math.min(WIDEST, width);
   const room = own - INDENT;
   const isMeasured = interval.phase !== 'warmup';
@@ -62,7 +60,10 @@ export function panel(picture, { width, color }) {
     ['Progress', progressText(picture, room)],
     ...(stage === null ? [] : [['Stage', stageText(stage)]]),
     ['Rate', isMeasured ? rateText(picture) : 'warming up: not measured yet'],
-    ['Under way', underWayText(interval)],
+    [
+      'Under way',
+      `${formatCount(inFlight)} in flight, ${waiting === 0 ? 'none' : formatCount(waiting)} waiting`,
+    ],
     ['p99', isMeasured ? p99Text(picture, room) : '–'],
     ['Errors', errorsText(interval, room)],
   ];
@@ -72,34 +73,29 @@ export function panel(picture, { width, color }) {
   ];
 }
 
-/**
- * By time where the time is planned, by requests where only their number is.
- * @param {Picture} picture
- * @param {number} room
- */
+/** By time where the time is planned, by requests where only their number is. @param {Picture} picture @param {number} room */
 function progressText({ interval, planned }, room) {
   const { elapsedMs, totalMs, phase, succeeded, failed } = interval;
   const elapsed = wholeSeconds(elapsedMs);
   if (phase === 'draining') return `${elapsed}, waiting for the last responses`;
+  if (totalMs === null && !planned) return `${elapsed} so far`;
   const done = succeeded + failed;
-  const share = totalMs !== null ? elapsedMs / totalMs : planned ? done / planned : null;
-  if (share === null) return `${elapsed} so far`;
-  const left = share > 0 && share <= 1 ? (elapsedMs * (1 - share)) / share : null;
+  const share = Math.min(1, totalMs === null ? done / Number(planned) : elapsedMs / totalMs);
+  const left = share === 0 ? '' : `, about ${wholeSeconds((elapsedMs * (1 - share)) / share)} left`;
   const text =
-    totalMs !== null
-      ? `${elapsed} of ${wholeSeconds(totalMs)}, ${wholeSeconds(totalMs - elapsedMs)} left`
-      : `${formatCount(done)} of ${formatCount(Number(planned))}${left === null ? '' : `, about ${wholeSeconds(left)} left`}`;
-  const whole = `${String(Math.floor(Math.min(1, share) * 100)).padStart(3)} %  ${text}`;
+    totalMs === null
+      ? `${formatCount(done)} of ${formatCount(Number(planned))}${left}`
+      : `${elapsed} of ${wholeSeconds(totalMs)}, ${wholeSeconds(totalMs - elapsedMs)} left`;
+  const whole = `${String(Math.floor(share * 100)).padStart(3)} %  ${text}`;
   const length = Math.min(LONGEST_BAR, room - whole.length - 1);
   if (length < SHORTEST_BAR) return whole.trimStart();
-  const full = Math.floor(Math.min(1, Math.max(0, share)) * length);
+  const full = Math.floor(share * length);
   return `${'█'.repeat(full)}${'░'.repeat(length - full)} ${whole}`;
 }
 
-/** @param {StageNow} stage */
-function stageText({ name, number, count, leftMs, inFlight }) {
-  const level = inFlight === null ? '' : `, ${formatCount(inFlight)} allowed in flight`;
-  return `${number} of ${count}, ${wholeSeconds(leftMs)} left${level}: ${visibleText(name)}`;
+/** @param {NonNullable<Picture['stage']>} stage */
+function stageText({ name, number, count, leftMs }) {
+  return `${number} of ${count}, ${wholeSeconds(leftMs)} left: ${visibleText(name)}`;
 }
 
 /** @param {Picture} picture */
@@ -108,29 +104,20 @@ function rateText(picture) {
   return `${achieved} succeeded${offered === null ? '' : `, ${offered} offered`}`;
 }
 
-/** @param {IntervalEvent} interval */
-function underWayText({ inFlight, waiting }) {
-  return `${formatCount(inFlight)} in flight, ${waiting === 0 ? 'none' : formatCount(waiting)} waiting`;
-}
-
 /** @param {Picture} picture @param {number} room */
 function p99Text({ interval, p99s }, room) {
-  const now = latencyText(interval.p99Ms);
+  const now = timeText(interval.p99Ms);
   const length = Math.min(LONGEST_SPARKLINE, room - NOW_LENGTH - SCALE_LENGTH);
   if (p99s.length < 2 || length < 2) return now;
   const shown = p99s.slice(-length);
   return `${now.padEnd(NOW_LENGTH)}${sparkline(shown)} up to ${formatLatency(highestOf(shown))}`;
 }
 
-/**
- * @param {(number | null)[]} values
- * @returns {string} a character each, from zero to the highest; a gap for null
- */
+/** @param {(number | null)[]} values @returns {string} a character each, from zero to the highest; a gap for null */
 export function sparkline(values) {
-  const highest = highestOf(values);
-  const levelOf = (/** @type {number} */ value) =>
-    highest === 0 ? 0 : Math.min(LEVELS.length - 1, Math.floor((value / highest) * LEVELS.length));
-  return values.map((value) => (value === null ? ' ' : LEVELS[levelOf(value)])).join('');
+  const step = highestOf(values) / LEVELS.length || 1;
+  const level = (/** @type {number} */ value) => Math.min(LEVELS.length - 1, Math.floor(value / step));
+  return values.map((value) => (value === null ? ' ' : LEVELS[level(value)])).join('');
 }
 
 /** @param {(number | null)[]} values */
@@ -164,11 +151,7 @@ function requirementLines(requirements, width, color) {
   return more === 0 ? lines : [...lines, `${' '.repeat(INDENT)}and ${more} more`];
 }
 
-/**
- * @param {number} actual
- * @param {JudgedRequirement} requirement
- * @returns {string} in the unit that the user chose
- */
+/** @param {number} actual @param {JudgedRequirement} requirement @returns {string} in the unit that the user chose */
 function figureText(actual, requirement) {
   if (requirement.unit === 'ms') return formatLatency(actual);
   return requirement.unit === '/s' ? rateTexter(requirement)(actual) : formatPercent(actual);
@@ -180,23 +163,19 @@ export function startLine({ plan, target, planned }) {
   return `${plan.operation} on ${targetPhrase(target)}${size}`;
 }
 
-/** @param {PreparationEvent} event @param {number} width */
+/** @param {{label: string, done: number, total: number}} event @param {number} width */
 export function preparationLine({ label, done, total }, width) {
   return fit([visibleText(label), `${formatCount(done)} of ${formatCount(total)}`], width);
 }
 
-/**
- * The parts that matter most come first; what does not fit is left out, whole.
- * @param {Picture} picture
- * @param {number} width
- */
+/** The parts that matter most come first; parts that do not fit are left out. @param {Picture} picture @param {number} width */
 export function intervalLine(picture, width) {
   const { elapsedMs, totalMs, phase, inFlight, waiting, p99Ms, errors } = picture.interval;
   const total = totalMs === null || phase === 'draining' ? '' : `/${formatDuration(totalMs)}`;
   const { achieved, offered } = rateTexts(picture);
   const measured = [
     offered === null ? achieved : `${achieved} of ${offered}`,
-    `p99 ${latencyText(p99Ms)}`,
+    `p99 ${timeText(p99Ms)}`,
     ...standing(picture.requirements),
   ];
   const parts = [
@@ -228,17 +207,11 @@ function rateTexts({ achievedPerSecond, offeredPerSecond }) {
 function standing(requirements) {
   if (requirements.length === 0) return [];
   const [first, ...more] = requirements.filter(({ verdict }) => verdict === 'not met');
-  if (first !== undefined) {
-    return [
-      `${visibleText(first.text)}${more.length > 0 ? ` and ${more.length} more` : ''} ${SO_FAR['not met']}`,
-    ];
+  if (first === undefined) {
+    return [SO_FAR[requirements.every(({ verdict }) => verdict === 'met') ? 'met' : 'not proven']];
   }
-  return [requirements.every(({ verdict }) => verdict === 'met') ? SO_FAR.met : SO_FAR['not proven']];
-}
-
-/** @param {number | null} ms */
-function latencyText(ms) {
-  return ms === null ? '–' : formatLatency(ms);
+  const others = more.length === 0 ? '' : ` and ${more.length} more`;
+  return [`${visibleText(first.text)}${others} ${SO_FAR['not met']}`];
 }
 
 /** @param {number} ms @returns {string} `0 s`, `7 s`, `1 min 5 s` */
@@ -247,19 +220,13 @@ function wholeSeconds(ms) {
   return text === '0 ms' ? '0 s' : text;
 }
 
-/**
- * @param {Record<string, number>} errors by outcome
- * @returns {string[]} their number, then each kind, the most frequent first
- */
+/** @param {Record<string, number>} errors by outcome @returns {string[]} their number, then each kind, the most frequent first */
 function errorParts(errors) {
   const found = Object.entries(errors).filter(([, count]) => count > 0);
   if (found.length === 0) return ['no errors'];
-  const total = found.reduce((sum, [, count]) => sum + count, 0);
   const kinds = found.sort(([, a], [, b]) => b - a);
-  return [
-    counted(total, 'error'),
-    ...kinds.map(([name, count]) => `${visibleText(name)} ${formatCount(count)}`),
-  ];
+  const all = counted(total(Object.values(errors)), 'error');
+  return [all, ...kinds.map(([name, count]) => `${visibleText(name)} ${formatCount(count)}`)];
 }
 
 /** @param {string} text @param {number} width */

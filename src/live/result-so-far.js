@@ -41,12 +41,8 @@ const NO_MACHINE = Object.freeze({
 });
 
 /**
- * @param {object} run
- * @param {Mix} run.mix
- * @param {Pick<StartEvent, 'plan' | 'target' | 'planned' | 'cells'>} run.start
- * @param {TimeZero} run.zero
- * @param {string} run.command
- * @param {Schedule | null} [run.schedule] of the plan, if it is known already
+ * @param {{mix: Mix, start: Pick<StartEvent, 'plan' | 'target' | 'planned' | 'cells'>, zero: TimeZero, command: string,
+ * schedule?: Schedule | null}} run `schedule`: of the plan, if it is known already
  */
 export function createResultSoFar({ mix, start, zero, command, schedule = scheduleOf(start.plan.load) }) {
   const { plan, target, planned, cells: plannedCells = null } = start;
@@ -70,32 +66,28 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     /** @returns {Result} whose figures agree with each other; an empty one before the first report */
     result() {
       const known = [...reports.values()];
-      const { operations: recorded, ...late } =
-        known.length === 0 ? nothing : mergeTallies(known.map(({ tally }) => tally));
+      const tallies = known.map(({ tally }) => tally);
+      const { operations: recorded, ...late } = known.length === 0 ? nothing : mergeTallies(tallies);
       const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
       const operations = foldStages(cells, stages);
       const atMs = Math.max(0, ...known.map((report) => report.atMs));
       const settledMs = settledUntil(operations, atMs);
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, settledMs }), ...words };
       const rows = seconds.soFar(known.flatMap(({ open }) => open ?? []));
-      const watched = { ...NOT_WATCHED, ...late };
-      const merge = { operations, facts, watched, machine: NO_MACHINE, ...lagsOf(rows) };
+      const { startedAt, startedAtNs } = zero;
+      const merge = { operations, facts, watched: { ...NOT_WATCHED, ...late }, machine: NO_MACHINE };
       return buildResult({
         ...{ plan, target, command, operations, cells, stages, facts, seconds: rows, dueIn },
-        startedAt: zero.startedAt,
-        startedAtNs: zero.startedAtNs,
-        block: buildBlock(operations, facts),
+        ...{ startedAt, startedAtNs, unfinished: true, block: buildBlock(operations, facts) },
         measurement: { verdict: 'suspect', reasons: [] },
-        unfinished: true,
-        merge: load.shard === null ? undefined : mergeBlockOf(merge),
+        merge: load.shard === null ? undefined : mergeBlockOf({ ...merge, ...lagsOf(rows) }),
       });
     },
   };
 }
 
 /**
- * @param {CellTally[]} cells
- * @param {{planned: number | null, plannedCells: readonly number[] | null, mix: Mix}} run
+ * @param {CellTally[]} cells @param {{planned: number | null, plannedCells: readonly number[] | null, mix: Mix}} run
  * @returns {number[]} of each: planned, and neither sent nor dropped so far. The order of operations in a closed loop is known
  *   at its end only: until then they are shared out by weight
  */
@@ -113,32 +105,23 @@ function leftOf(cells, { planned, plannedCells, mix }) {
 
 /**
  * As if the run had been planned to end now. Dropped arrivals are reported at the end; until then they count as never sent.
- * @param {object} known
- * @param {LoadPlan} known.load
- * @param {number | null} known.planned
- * @param {TimeZero} known.zero
- * @param {CellTally[]} known.operations
- * @param {number} known.atMs from time zero: everything before is known, and some of what came later
- * @param {number | null} known.settledMs see createSettledUntil
+ * @param {{load: LoadPlan, planned: number | null, zero: TimeZero, operations: CellTally[], atMs: number, settledMs: number | null}} known
+ * `atMs`: from time zero, everything before is known, and some of what came later; `settledMs`: see createSettledUntil
  * @returns {WindowFacts & {allOnTime: boolean}}
  */
 function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
+  const { model, arrivals, warmupMs } = load;
   const settled = countSettled(operations);
-  const hasDropped = operations.some(({ dropped }) => dropped > 0);
   const all = Math.max(planned ?? settled, settled);
   // Reports may hold successes later than their time.
-  const endedMs = Math.max(0, atMs - load.warmupMs, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
+  const endedMs = Math.max(0, atMs - warmupMs, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
   const reachedMs = settledMs ?? endedMs;
+  const noneDropped = operations.every(({ dropped }) => dropped === 0);
   return {
-    planned: all,
+    ...{ planned: all, endedMs, model, arrivals, warmupMs, interrupted: false },
     neverSent: all - settled + total(operations.map(({ neverSentDue }) => neverSentDue)),
     windowMs: Math.min(reachedMs, zero.windowMs ?? reachedMs),
-    endedMs,
-    model: load.model,
-    arrivals: load.arrivals,
-    warmupMs: load.warmupMs,
-    interrupted: false,
-    allOnTime: settledMs !== null && !hasDropped && outcomesOf(operations).every(({ success }) => success),
+    allOnTime: settledMs !== null && noneDropped && outcomesOf(operations).every(({ success }) => success),
   };
 }
 
@@ -149,24 +132,21 @@ function outcomesOf(operations) {
 
 /** @param {CellTally[]} operations @returns {number} requests of the measured part with a known outcome */
 function countSettled(operations) {
-  return (
-    total(outcomesOf(operations).map(({ count }) => count)) + total(operations.map(({ dropped }) => dropped))
-  );
+  const sent = total(outcomesOf(operations).map(({ count }) => count));
+  return sent + total(operations.map(({ dropped }) => dropped));
 }
 
 /**
  * In an open loop some requests are always under way, which is no lack of throughput: the rate so far is of those that were due
  * long enough ago to be settled. By Little's law rate x mean response time are under way; up to twice that and two more count as
  * normal (see rateWindowMs). More means a backlog, and then all the time counts.
- * @param {LoadPlan} load
- * @param {Schedule} schedule
+ * @param {LoadPlan} load @param {Schedule} schedule
  */
 function createSettledUntil(load, schedule) {
   const due = createDueCounter(schedule, load.shard);
   const before = shareOf(schedule.firstMeasured, load.shard);
   /**
-   * @param {CellTally[]} operations
-   * @param {number} atMs from time zero
+   * @param {CellTally[]} operations @param {number} atMs from time zero
    * @returns {number | null} ms of the measured part in which as many were due as are settled: until the next one is due, which
    *   may be in the future; null: there is a backlog
    */

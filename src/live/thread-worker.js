@@ -1,16 +1,17 @@
 /**
  * Thread entry: shows progress, rewrites the files, serves and pushes metrics. Recorders report to it directly.
- * Messages in: see Order in thread.js; out: `ready` or `failed`, then the reply to each order that has one.
+ * Messages in: calls of LiveSession's methods; out: `{done: 'ready'}` or `{error}`, then `{done}` with the name of each method that
+ * has ended, except for events.
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { packError } from '../common/errors.js';
 import { loadMix } from '../operations/mix.js';
-import { createWriter } from './descriptor.js';
 import { createLiveSession } from './live-session.js';
+import { createWriter } from './terminal.js';
 import { createView, warmUpDrawing } from './view.js';
 
-/** @import { LiveOptions, Order } from './thread.js' */
+/** @import { LiveOptions } from './thread.js' */
 /** @import { MessagePort } from 'node:worker_threads' */
 
 const STDERR = 2;
@@ -31,28 +32,15 @@ try {
   const pusher =
     otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning, onNotice });
   if (!quiet) warmUpDrawing(terminal);
-  obeyWith(createLiveSession({ mix, load: plan.load, command, runs }, { view, files, server, pusher }));
-  port.postMessage({ type: 'ready' });
-} catch (error) {
-  port.postMessage({ type: 'failed', error: packError(error) });
-}
-
-/** @param {ReturnType<typeof createLiveSession>} session */
-function obeyWith(session) {
-  port.on('message', async (/** @type {Order} */ order) => {
-    if (order.type === 'event') return session.event(order.event);
-    if (order.type === 'resize') return view.resize(order.columns, order.rows);
-    if (order.type === 'ports') return session.listen(order.ports);
-    if (order.type === 'begin') return session.begin(order.zero);
-    if (order.type === 'finish') await session.finish(order.result);
-    else if (order.type === 'abandon') await session.abandon();
-    else if (order.type === 'close') await session.close();
-    else {
-      const { summary, plan: other } = order;
-      await session.next(summary, other === null ? null : { mix: await loadMix(other), load: other.load });
-    }
-    port.postMessage({ type: order.type });
+  /** @type {Record<string, (...args: any[]) => unknown>} */
+  const session = createLiveSession({ mix, load: plan.load, command, runs }, { view, files, server, pusher });
+  port.on('message', async ({ method, args }) => {
+    await session[method](...args);
+    if (method !== 'event') port.postMessage({ done: method });
   });
+  port.postMessage({ done: 'ready' });
+} catch (error) {
+  port.postMessage({ error: packError(error) });
 }
 
 async function openFiles() {

@@ -9,11 +9,11 @@ import { HELPER_LIMITS } from '../engine/thread.js';
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { RunSet } from '../result/runs/run-set.js' */
 /** @import { Result } from '../result/schema.js' */
-/** @import { LiveHook, RunEvent, TimeZero } from '../run.js' */
-/** @import { Terminal } from './view.js' */
+/** @import { LiveHook, RunEvent } from '../run.js' */
+/** @import { LiveSession } from './live-session.js' */
+/** @import { Terminal } from './terminal.js' */
 /** @import { MessagePort } from 'node:worker_threads' */
 
-/** @typedef {RunSet['summary']} Summary */
 /**
  * @typedef {object} LiveOptions plain data
  * @property {Plan} plan
@@ -25,21 +25,7 @@ import { HELPER_LIMITS } from '../engine/thread.js';
  * @property {Terminal} terminal standard error
  * @property {boolean} quiet
  */
-/** @typedef {{type: 'finish', result: Result} | {type: 'next', summary: Summary | null, plan: Plan | null} | {type: 'abandon'} | {type: 'close'}} RepliedOrder the reply has the same type */
-/** @typedef {RepliedOrder | {type: 'event', event: RunEvent} | {type: 'ports', ports: MessagePort[]} |
- *   {type: 'begin', zero: TimeZero} | {type: 'resize', columns: number, rows: number}} Order */
-/**
- * @typedef {object} Live
- * @property {(event: RunEvent) => void} event
- * @property {LiveHook} hook for `run`
- * @property {(columns: number, rows: number) => void} resize
- * @property {(result: Result) => Promise<void>} finish a run: resolves when drawing and writing have ended
- * @property {(summary: Summary | null, plan?: Plan) => Promise<void>} next announces another run, with its plan if that
- *   differs; `summary` is of the runs before, null: they are no set. Resolves when the metrics of the run before are sent
- * @property {() => Promise<void>} abandon a failed run: resolves when drawing and writing have ended
- * @property {() => void} cutShort makes close() stop waiting for metrics
- * @property {() => Promise<void>} close resolves when the last metrics are sent and the thread has ended; may be called again
- */
+/** @typedef {Awaited<ReturnType<typeof startLive>>} Live */
 
 /** A blocked thread, as on a stopped terminal, is given up after this. */
 const REPLY_WITHIN_MS = 30_000;
@@ -47,19 +33,18 @@ const REPLY_WITHIN_MS = 30_000;
 /**
  * @param {LiveOptions} options
  * @param {(error: Error) => void} onLost the thread has failed during a run, which goes on
- * @returns {Promise<Live>}
  * @throws {PkiLoadError} the reason why it cannot start, e.g. a port in use
  */
 export async function startLive(options, onLost) {
-  let { plan } = options;
+  let { requirements } = options.plan;
   const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
     workerData: options,
     resourceLimits: HELPER_LIMITS,
   });
-  /** By the type of the reply. @type {Map<string, () => void>} */
+  /** By the method that a reply is awaited of. @type {Map<string, () => void>} */
   const awaited = new Map();
-  /** @type {Error[]} */
-  const failures = [];
+  /** @type {Error | null} */
+  let failure = null;
   let isReady = false;
   let isGone = false;
 
@@ -72,87 +57,103 @@ export async function startLive(options, onLost) {
   /** @param {Error} error */
   function lose(error) {
     if (isGone) return;
-    failures.push(error);
+    failure = error;
     endReplies();
     if (isReady) onLost(error);
   }
 
-  /** @param {string} type @returns {Promise<void>} when the thread has sent that reply, or is gone */
-  function replyOf(type) {
+  /** @param {string} method @returns {Promise<void>} when the thread has replied to it, or is gone */
+  function replyTo(method) {
     return new Promise((resolve) => {
       if (isGone) resolve();
-      else awaited.set(type, resolve);
+      else awaited.set(method, resolve);
     });
   }
 
-  worker.on('message', ({ type, error }) => {
-    if (type === 'failed') lose(unpackError(error));
-    awaited.get(type)?.();
-    awaited.delete(type);
+  worker.on('message', ({ done, error }) => {
+    if (error !== undefined) return lose(unpackError(error));
+    awaited.get(done)?.();
+    awaited.delete(done);
   });
   worker.on('error', (thrown) => lose(unpackError(/** @type {Error} */ (thrown))));
   worker.on('exit', () => lose(new Error('its thread has ended')));
-  await replyOf('ready');
-  if (failures.length > 0) {
+  await replyTo('ready');
+  if (failure !== null) {
     await worker.terminate();
-    throw failures[0];
+    throw failure;
   }
   isReady = true;
-
-  /** @param {Order} order @param {MessagePort[]} [transfer] */
-  const post = (order, transfer = []) => worker.postMessage(order, transfer);
   /** @type {Promise<void> | null} */
   let closing = null;
+
+  /**
+   * @template {keyof LiveSession} Method
+   * @param {Method} method @param {Parameters<LiveSession[Method]>} args @param {MessagePort[]} [transfer]
+   */
+  function post(method, args, transfer = []) {
+    worker.postMessage({ method, args }, transfer);
+  }
 
   function giveUp() {
     endReplies();
     worker.terminate();
   }
 
-  /** @param {RepliedOrder} order */
-  async function request(order) {
-    const replied = replyOf(order.type);
-    post(order);
+  /** @type {(...call: Parameters<typeof post>) => Promise<void>} */
+  async function request(method, args) {
+    const replied = replyTo(method);
+    post(method, args);
     const timer = setTimeout(giveUp, REPLY_WITHIN_MS);
     await replied;
     clearTimeout(timer);
   }
 
   async function end() {
-    await request({ type: 'close' });
+    await request('close', []);
     isGone = true;
     await worker.terminate();
   }
 
+  /** @type {LiveHook} */
+  const hook = {
+    ports(count) {
+      const { outs, metrics, otlp, quiet } = options;
+      const hasOutlet = outs.length > 0 || metrics !== null || otlp !== null;
+      if (isGone || (!hasOutlet && (quiet || requirements.length === 0))) return [];
+      const channels = Array.from({ length: count }, () => new MessageChannel());
+      const theirs = channels.map(({ port1 }) => port1);
+      post('listen', [theirs], theirs);
+      return channels.map(({ port2 }) => port2);
+    },
+    begin: (zero) => post('begin', [zero]),
+  };
+
   return {
-    event: (event) => post({ type: 'event', event }),
-    hook: {
-      ports(count) {
-        if (isGone || !needsReports({ ...options, plan })) return [];
-        const channels = Array.from({ length: count }, () => new MessageChannel());
-        const theirs = channels.map(({ port1 }) => port1);
-        post({ type: 'ports', ports: theirs }, theirs);
-        return channels.map(({ port2 }) => port2);
-      },
-      begin: (zero) => post({ type: 'begin', zero }),
+    /** For `run`. */
+    hook,
+    /** @param {RunEvent} event */
+    event: (event) => post('event', [event]),
+    /** @param {number} columns @param {number} rows */
+    resize: (columns, rows) => post('resize', [columns, rows]),
+    /** Resolves when drawing and writing have ended. @param {Result} result of a run */
+    finish: (result) => request('finish', [result]),
+    /**
+     * Announces another run. Resolves when the metrics of the run before are sent.
+     * @param {RunSet['summary'] | null} summary of the runs before; null: they are no set
+     * @param {Plan} [plan] of the next run, if it differs
+     */
+    next(summary, plan) {
+      requirements = plan?.requirements ?? requirements;
+      return request('next', [summary, plan ?? null]);
     },
-    resize: (columns, rows) => post({ type: 'resize', columns, rows }),
-    finish: (result) => request({ type: 'finish', result }),
-    next(summary, other) {
-      plan = other ?? plan;
-      return request({ type: 'next', summary, plan: other ?? null });
-    },
-    abandon: () => request({ type: 'abandon' }),
+    /** Ends a failed run. Resolves when drawing and writing have ended. */
+    abandon: () => request('abandon', []),
+    /** Makes close() stop waiting for metrics. */
     cutShort: giveUp,
+    /** Resolves when the last metrics are sent and the thread has ended. May be called again. */
     close() {
       closing ??= end();
       return closing;
     },
   };
-}
-
-/** @param {LiveOptions} options */
-function needsReports({ outs, metrics, otlp, plan, quiet }) {
-  const hasOutlet = outs.length > 0 || metrics !== null || otlp !== null;
-  return hasOutlet || (plan.requirements.length > 0 && !quiet);
 }

@@ -2,55 +2,21 @@
  * Progress of a run: on a terminal a few lines, redrawn once a second, elsewhere a plain line every few seconds. Warnings are
  * lines of their own.
  */
-import { visibleText } from '../common/visible-text.js';
 import { createProfile } from '../plan/schedule.js';
-import { createInFlight, spansOf } from '../plan/stages.js';
+import { spansOf } from '../plan/stages.js';
 import { WIDTH, wrap } from '../report/layout.js';
 import { intervalLine, NARROWEST, panel, preparationLine, startLine } from './panel.js';
-import { liveScreen, plainScreen } from './screen.js';
+import { liveScreen, plainScreen } from './terminal.js';
 
 /** @import { IntervalEvent } from '../engine/interval.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Requirement } from '../plan/requirements.js' */
 /** @import { Result } from '../result/schema.js' */
-/** @import { Writer } from './descriptor.js' */
+/** @import { RunEvent, StartEvent } from '../run.js' */
 /** @import { Picture } from './panel.js' */
+/** @import { Terminal, Writer } from './terminal.js' */
 
-/** @typedef {Pick<LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'> & Partial<Pick<LoadPlan, 'model' | 'warmupMs' | 'stages'>>} OfferedLoad */
-/**
- * @typedef {object} StartEvent
- * @property {'start'} type
- * @property {{operation: string, load?: OfferedLoad, requirements?: readonly Pick<Requirement, 'rateUnit'>[]}} plan
- * @property {{url: string, product?: string | null, version?: string | null}} target
- * @property {number | null} planned measured requests; null: unlimited
- */
-/** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
-/** @typedef {StartEvent | IntervalEvent | {type: 'notice', text: string} | {type: 'warning', text: string} | PreparationEvent | {type: 'result', result: Result}} LiveEvent */
-/**
- * @typedef {object} Terminal
- * @property {boolean} isTTY whether lines can be redrawn
- * @property {number} [columns] 0: unknown
- * @property {number} [rows]
- * @property {boolean} [color]
- */
-/**
- * @typedef {object} View
- * @property {(event: LiveEvent) => void} event
- * @property {(result: Pick<Result, 'requirements'>) => void} soFar requirements to show with the next second
- * @property {(text: string) => void} say writes a line even when quiet
- * @property {(columns: number, rows: number) => void} resize
- * @property {() => void} close removes the picture
- * @property {() => Promise<void>} settled: see Writer in descriptor.js
- */
-/**
- * @typedef {object} StageNow
- * @property {string} name
- * @property {number} number from 1
- * @property {number} count of all
- * @property {number} leftMs
- * @property {number | null} inFlight the number allowed; null: an open loop
- */
-/** @typedef {Omit<Picture, 'interval' | 'offeredPerSecond' | 'achievedPerSecond' | 'stage'> & {interval: IntervalEvent | null, load: OfferedLoad | null, rates: number[], rateUnits: (Requirement['rateUnit'])[]}} Seen of the current run */
+/** @typedef {ReturnType<typeof createView>} View */
+/** @typedef {Pick<Picture, 'p99s' | 'requirements'> & {start: StartEvent | null, interval: IntervalEvent | null, rates: number[]}} Seen of the current run */
 
 const NARROWEST_LINE = 20;
 
@@ -62,118 +28,105 @@ const FEW = 20;
 const MAX_MEAN_SECONDS = 60;
 
 /**
- * @param {object} options
- * @param {Writer['write']} options.write
- * @param {Writer['isBusy']} [options.isBusy]
- * @param {Writer['onFree']} [options.onFree]
- * @param {Writer['settled']} [options.settled]
- * @param {Terminal} options.terminal
- * @param {boolean} [options.quiet] only warnings
- * @param {() => number} [options.now] milliseconds, monotonic
- * @returns {View}
+ * @param {Pick<Writer, 'write'> & Partial<Writer> & {terminal: Terminal, quiet?: boolean, now?: () => number}} options
+ *   `quiet`: only warnings; `now`: milliseconds, monotonic
  */
-export function createView({
-  write,
-  isBusy = () => false,
-  onFree = () => {},
-  settled = async () => {},
-  terminal,
-  quiet = false,
-  now = () => performance.now(),
-}) {
+export function createView({ write, terminal, quiet = false, now = () => performance.now(), ...options }) {
+  const { isBusy = () => false, onFree = () => {}, settled = async () => {} } = options;
   const { isTTY, color = false } = terminal;
   const isLive = isTTY && !quiet;
   const writer = { write, isBusy, onFree };
-  const screen = isLive ? liveScreen(writer, terminal) : plainScreen(writer, now);
-  let columns = terminal.columns || WIDTH;
-  let seen = nothingSeen();
+  const screen = isLive ? liveScreen(writer, terminal) : plainScreen(writer, now, terminal.columns || WIDTH);
+  let seen = nothingSeen(null);
   let isOver = false;
 
-  const width = () => Math.max(NARROWEST_LINE, Math.min(WIDTH, columns));
-  const say = (/** @type {string} */ text) => screen.lines(wrap(visibleText(text), width()));
+  const width = () => Math.max(NARROWEST_LINE, Math.min(WIDTH, screen.columns()));
+  /** Writes a line even when quiet. @param {string} text */
+  const say = (text) => screen.lines(wrap(text, width()));
 
   function showSeen() {
     if (seen.interval === null) return;
     const picture = pictureOf(seen, seen.interval);
-    if (!isLive || columns < NARROWEST) return screen.show(intervalLine(picture, width()));
+    if (!isLive || screen.columns() < NARROWEST) return screen.show(intervalLine(picture, width()));
     // One column less: some terminals break a line that ends in the last one.
-    screen.show(panel(picture, { width: columns - 1, color }).join('\n'));
+    screen.show(panel(picture, { width: screen.columns() - 1, color }).join('\n'));
   }
 
   /** @param {StartEvent} event */
   function start(event) {
-    const { load = null, requirements = [] } = event.plan;
-    const rateUnits = requirements.map(({ rateUnit }) => rateUnit);
-    seen = { ...nothingSeen(), planned: event.planned, load, rateUnits };
+    seen = nothingSeen(event);
     screen.clear();
     say(startLine(event));
   }
 
+  /** @param {IntervalEvent} interval */
+  function showInterval(interval) {
+    if (isOver) return;
+    seen.interval = interval;
+    if (interval.phase !== 'warmup') {
+      seen.rates = [...seen.rates, interval.ratePerSecond].slice(-MAX_SECONDS);
+      seen.p99s = [...seen.p99s, interval.p99Ms].slice(-MAX_SECONDS);
+    }
+    showSeen();
+  }
+
+  /** Removes the picture. */
+  function close() {
+    isOver = true;
+    screen.clear();
+  }
+
   return {
+    /** @param {RunEvent} event */
     event(event) {
       if (event.type === 'warning') return say(`Warning: ${event.text}`);
-      if (event.type === 'result') {
-        isOver = true;
-        return screen.clear();
-      }
+      if (event.type === 'result') return close();
       if (quiet) return;
       if (event.type === 'notice') return say(event.text);
-      if (event.type === 'start' || event.type === 'progress') isOver = false;
+      if (event.type === 'interval') return showInterval(event);
+      isOver = false;
       if (event.type === 'start') start(event);
-      else if (event.type === 'progress') screen.show(preparationLine(event, width()));
-      else if (!isOver) {
-        remember(seen, event);
-        showSeen();
-      }
+      if (event.type === 'progress') screen.show(preparationLine(event, width()));
     },
+    /** Requirements to show with the next second. @param {Pick<Result, 'requirements'>} result */
     soFar({ requirements }) {
       // Requests due but not sent after an interruption do not count against the target.
       if (seen.interval?.phase === 'draining') return;
-      seen.requirements = requirements.map((one, i) => ({ ...one, rateUnit: seen.rateUnits[i] }));
+      const planned = seen.start?.plan.requirements;
+      seen.requirements = requirements.map((one, i) => ({ ...one, rateUnit: planned?.[i]?.rateUnit }));
     },
     say,
-    resize(newColumns, newRows) {
-      columns = newColumns || WIDTH;
-      screen.resize(newColumns, newRows);
+    /** @param {number} columns @param {number} rows */
+    resize(columns, rows) {
+      screen.resize(columns, rows);
       if (isLive && !isOver) showSeen();
     },
-    close() {
-      isOver = true;
-      screen.clear();
-    },
+    close,
     settled,
   };
 }
 
-/** @returns {Seen} */
-function nothingSeen() {
-  return { interval: null, planned: null, load: null, rates: [], p99s: [], rateUnits: [], requirements: [] };
-}
-
-/** @param {Seen} seen @param {IntervalEvent} interval */
-function remember(seen, interval) {
-  seen.interval = interval;
-  if (interval.phase === 'warmup') return;
-  seen.rates = [...seen.rates, interval.ratePerSecond].slice(-MAX_SECONDS);
-  seen.p99s = [...seen.p99s, interval.p99Ms].slice(-MAX_SECONDS);
+/** @param {StartEvent | null} start @returns {Seen} */
+function nothingSeen(start) {
+  return { start, interval: null, rates: [], p99s: [], requirements: [] };
 }
 
 /** @param {Seen} seen @param {IntervalEvent} interval the last one @returns {Picture} */
-function pictureOf({ planned, load, rates, p99s, requirements }, interval) {
+function pictureOf({ start, rates, p99s, requirements }, interval) {
   const { phase, elapsedMs } = interval;
-  const isSending = load !== null && phase !== 'draining';
-  const offeredPerSecond = isSending ? offeredAt(load, elapsedMs) : null;
-  const stage = isSending ? stageAt(load, elapsedMs) : null;
+  const load = start === null || phase === 'draining' ? null : start.plan.load;
+  const offeredPerSecond = load && offeredAt(load, elapsedMs);
   const achievedPerSecond = meanRate(rates, offeredPerSecond);
+  const stage = load && stageAt(load, elapsedMs);
+  const planned = start?.planned ?? null;
   return { interval, planned, offeredPerSecond, achievedPerSecond, stage, p99s, requirements };
 }
 
 /**
- * @param {OfferedLoad} load
- * @param {number} elapsedMs from time zero
+ * @param {LoadPlan} load @param {number} elapsedMs from time zero
  * @returns {number | null} planned arrivals per second in the last whole second; null: a closed loop
  */
-function offeredAt({ ratePerSecond, rampUpMs, shard, warmupMs = 0, stages = null }, elapsedMs) {
+function offeredAt({ ratePerSecond, rampUpMs, shard, warmupMs, stages }, elapsedMs) {
   if (ratePerSecond === null) return null;
   const shards = shard?.of ?? 1;
   if (stages === null) return (ratePerSecond * Math.min(1, elapsedMs / (rampUpMs || 1))) / shards;
@@ -185,27 +138,17 @@ function offeredAt({ ratePerSecond, rampUpMs, shard, warmupMs = 0, stages = null
 }
 
 /**
- * @param {OfferedLoad} load
- * @param {number} elapsedMs from time zero
- * @returns {StageNow | null} null: before the first or after the last
+ * @param {LoadPlan} load @param {number} elapsedMs from time zero
+ * @returns {Picture['stage']} null: before the first or after the last
  */
-function stageAt({ model = 'open', warmupMs = 0, stages = null, shard }, elapsedMs) {
+function stageAt({ warmupMs, stages }, elapsedMs) {
   if (stages === null) return null;
   const ms = elapsedMs - warmupMs;
   const spans = spansOf({ stages }, null);
   const at = spans.findIndex(({ startMs, endMs }) => ms >= startMs && ms < endMs);
   if (at < 0) return null;
-  const inFlight =
-    model === 'closed'
-      ? createInFlight({ stages, warmupMs }, shard?.index ?? 0, shard?.of ?? 1)?.at(elapsedMs)
-      : null;
-  return {
-    name: String(spans[at].name),
-    number: at + 1,
-    count: spans.length,
-    leftMs: spans[at].endMs - ms,
-    inFlight: inFlight ?? null,
-  };
+  const { name, endMs } = spans[at];
+  return { name: String(name), number: at + 1, count: spans.length, leftMs: endMs - ms };
 }
 
 /**
@@ -223,12 +166,7 @@ function meanRate(rates, offeredPerSecond) {
 }
 
 /**
- * @param {object} options
- * @param {NodeJS.WritableStream} options.stream
- * @param {boolean} [options.isTTY]
- * @param {number} [options.columns] of the terminal
- * @param {boolean} [options.quiet] only warnings
- * @param {() => number} [options.now] milliseconds, monotonic
+ * @param {{stream: Pick<NodeJS.WritableStream, 'write'>, isTTY?: boolean, columns?: number, quiet?: boolean, now?: () => number}} options
  * @returns {Pick<View, 'event' | 'close'>}
  */
 export function createProgress({ stream, isTTY = false, columns, quiet, now }) {
@@ -236,18 +174,10 @@ export function createProgress({ stream, isTTY = false, columns, quiet, now }) {
   return createView({ write, terminal: { isTTY, columns }, quiet, now });
 }
 
-/** Together they have all units and verdicts. @type {Result['requirements']} */
-const WARM_UP_REQUIREMENTS = [
-  { text: 'p99<200ms', verdict: 'met', actual: 12, limit: 200, unit: 'ms', reason: '' },
-  { text: 'rate>=1000/h', verdict: 'not met', actual: 0.2, limit: 0.3, unit: '/s', reason: '' },
-  { text: 'errors<0.1%', verdict: 'not proven', actual: 0.001, limit: 0.001, unit: 'fraction', reason: '' },
-];
-
 /**
  * Draws to nowhere before the run. The first picture builds regular expressions and character tables, which takes longer than
  * hundreds of later ones, and would delay arrivals on a core that a sender shares.
- * @param {Terminal} terminal
- * @returns {number} characters that would have been written
+ * @param {Terminal} terminal @returns {number} characters that would have been written
  */
 export function warmUpDrawing(terminal) {
   let [written, nowMs] = [0, 0];
@@ -255,10 +185,16 @@ export function warmUpDrawing(terminal) {
     written += text.length;
   };
   const view = createView({ write, terminal, now: () => nowMs });
-  const load = { ratePerSecond: 1000, rampUpMs: 0, shard: null };
-  const plan = { operation: 'warm-up', load, requirements: WARM_UP_REQUIREMENTS.map(() => ({})) };
-  view.event({ type: 'start', plan, target: { url: '' }, planned: 10 });
-  view.soFar({ requirements: WARM_UP_REQUIREMENTS });
+  view.event({ type: 'warning', text: 'Warm-up warning.' });
+  const required = {
+    text: 'p99<1s',
+    verdict: /** @type {const} */ ('met'),
+    actual: 0.1,
+    limit: 1,
+    reason: '',
+  };
+  const units = /** @type {const} */ (['ms', '/s', 'fraction']);
+  view.soFar({ requirements: units.map((unit) => ({ ...required, unit })) });
   for (let second = 1; second <= 10; second++) {
     nowMs += 10_000;
     const counts = { sent: 1000, succeeded: 900, failed: 100, inFlight: 3, waiting: 2 };
@@ -267,7 +203,6 @@ export function warmUpDrawing(terminal) {
       ...{ ratePerSecond: 900, p99Ms: 1.3 ** second, errors: { timeout: second }, phase: 'measuring' },
     });
   }
-  view.event({ type: 'warning', text: 'Warm-up warning.' });
   view.close();
   return written;
 }

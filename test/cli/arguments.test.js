@@ -1,7 +1,7 @@
-/** Options that take several values at a time. */
+/** Options that yargs cannot read: several values at a time, flags with a text. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { takeLists } from '../../src/cli/arguments.js';
+import { takeSpecial } from '../../src/cli/arguments.js';
 
 /** @import { Command } from '../../src/cli/arguments.js' */
 
@@ -9,7 +9,11 @@ const SPEC = { type: /** @type {const} */ ('file'), describe: '', group: '' };
 
 /** @type {Command} */
 const COMMAND = {
-  options: { out: { ...SPEC, repeatable: true }, with: { ...SPEC, several: true } },
+  options: {
+    out: { ...SPEC, repeatable: true },
+    with: { ...SPEC, several: true },
+    dry: { ...SPEC, type: 'flag' },
+  },
   examples: [],
   run: async () => 0,
 };
@@ -29,13 +33,19 @@ const TABLE = [
 describe('values of one occurrence are a list:', () => {
   for (const [what, words, rest, lists] of TABLE) {
     test(what, () => {
-      const taken = takeLists(words.split(' '), COMMAND);
-      assert.equal(taken.rest.join(' '), rest);
-      assert.deepEqual(taken.lists, lists === undefined ? {} : { with: lists });
+      const { rest: left, taken } = takeSpecial(words.split(' '), COMMAND);
+      assert.equal(left.join(' '), rest);
+      assert.deepEqual(taken, lists === undefined ? {} : { with: lists });
     });
   }
 
+  test('a flag with a text is not for yargs, which would take it for false', () => {
+    const words = ['--dry=no', '--dry', '--out=b', '--', '--dry=x'];
+    const { rest, taken } = takeSpecial(words, COMMAND);
+    assert.deepEqual([rest, taken], [['--dry', '--out=b', '--', '--dry=x'], { dry: 'no' }]);
+  });
+
   test('no command, no lists', () => {
-    assert.deepEqual(takeLists(['--with', 'a'], null), { rest: ['--with', 'a'], lists: {} });
+    assert.deepEqual(takeSpecial(['--with', 'a'], null), { rest: ['--with', 'a'], taken: {} });
   });
 });

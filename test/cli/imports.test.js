@@ -28,7 +28,7 @@ const RUN = [
   'src/vault/client.js',
   'src/result/requirements/',
   'src/result/runs/run-set.js',
-  ...['thread', 'live-session', 'view', 'screen', 'files', 'metrics', 'otlp', 'result'].map(
+  ...['thread', 'live-session', 'view', 'panel', 'terminal', 'files', 'metrics', 'otlp', 'result'].map(
     (name) => `src/live/${name}`,
   ),
 ];

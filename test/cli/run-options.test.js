@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { readRunOptions } from '../../src/cli/run-options.js';
+import { readRunOptions } from '../../src/cli/operation.js';
 import { scratch } from './support.js';
 
 test('without a word a run is one, shown as text, and nothing is served or sent', async () => {

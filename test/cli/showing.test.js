@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { startShowing } from '../../src/cli/showing.js';
 import { interval } from '../live/interval.js';
 
-/** @import { RunSettings } from '../../src/cli/run-options.js' */
+/** @import { RunSettings } from '../../src/cli/operation.js' */
 
 /** @type {any} */
 const PLAN = { operation: 'ocsp', load: {}, requirements: [] };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { createWriter, openOwn } from '../../src/live/descriptor.js';
+import { createWriter, openOwn } from '../../src/live/terminal.js';
 import { scratch } from '../cli/support.js';
 
 const FULL = 'EAGAIN';

@@ -16,7 +16,7 @@ function stage(paths) {
   const files = createFiles(paths, {
     onWarning: (text) => warnings.push(text),
     now: () => clock.ms,
-    writeOne: (path, document) =>
+    write: (path, document) =>
       new Promise((resolve, reject) => {
         under.push({ path, document, settle: (error) => (error === undefined ? resolve() : reject(error)) });
       }),

@@ -1,5 +1,9 @@
-/** What a run says once a second, for tests of the view. */
+/** Events of a run, for tests of the view. */
+import { load } from '../engine/load-plan.js';
+
 /** @import { IntervalEvent } from '../../src/engine/interval.js' */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
+/** @import { StartEvent } from '../../src/run.js' */
 
 /** @param {Partial<IntervalEvent>} [changes] @returns {IntervalEvent} */
 export function interval(changes) {
@@ -20,9 +24,20 @@ export function interval(changes) {
   };
 }
 
-export const START = /** @type {const} */ ({
-  type: 'start',
-  plan: { operation: 'ocsp', load: { ratePerSecond: 20, rampUpMs: 0, shard: null } },
-  target: { url: 'http://127.0.0.1:8200', product: 'Vault', version: '1.21.1' },
-  planned: 400,
-});
+/** @param {Partial<LoadPlan>} [changes] of the load @param {object} [ofPlan] @returns {StartEvent} */
+export function start(changes, ofPlan) {
+  const plan = {
+    operation: 'ocsp',
+    load: load({ ratePerSecond: 20, ...changes }),
+    requirements: [],
+    ...ofPlan,
+  };
+  return {
+    type: 'start',
+    plan: /** @type {any} */ (plan),
+    target: { url: 'http://127.0.0.1:8200', product: 'Vault', version: '1.21.1' },
+    planned: 400,
+  };
+}
+
+export const START = start();

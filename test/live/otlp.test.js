@@ -15,7 +15,7 @@ import { createReceiver, createTime, numberOf, result, START_MS, settle } from '
 const URL_SHOWN = 'http://127.0.0.1:4318/v1/metrics';
 const REFUSED = targetError('connection_refused', 'http://127.0.0.1:4318 refused the connection.');
 
-const NOT_TAKEN = `${URL_SHOWN} did not take the metrics:`;
+const NOT_TAKEN = `${URL_SHOWN} did not accept the metrics:`;
 const LOST = `The last metrics of a run did not arrive at ${URL_SHOWN}.`;
 
 /** @param {number} status @param {number | string} value */
@@ -117,7 +117,7 @@ const WARNINGS = [
     [`${URL_SHOWN} rejected 3 data points: too old.`],
   ],
   ['a partial success without a reason', [partial(1)], [`${URL_SHOWN} rejected 1 data point.`]],
-  ['a remark', [partial('0', 'no unit')], [`${URL_SHOWN} took the metrics with a remark: no unit.`]],
+  ['a remark', [partial('0', 'no unit')], [`${URL_SHOWN} accepted the metrics with a remark: no unit.`]],
   [
     'each kind, once',
     [401, 401, 404, 401, { status: 400, body: { message: 'bad\n\u001b[31mdata' } }],
@@ -173,7 +173,23 @@ describe('what is told', () => {
     pusher.update(/** @type {any} */ ({}));
     await settle();
     assert.deepEqual(receiver.asked, []);
-    assert.deepEqual(warnings, ['The metrics could not be put into OTLP: a fault of the tool.']);
+    assert.deepEqual(warnings, [
+      'The metrics could not be encoded as OTLP, which is a bug: please report it.',
+    ]);
+  });
+
+  test('never the words of a receiver where the URL has a query, which may be a key', async () => {
+    /** @type {string[]} */
+    const warnings = [];
+    const pusher = createOtlpPusher({
+      url: 'http://127.0.0.1:4318/?key=s3cr3t',
+      headers: {},
+      onWarning: (text) => warnings.push(text),
+      requester: createReceiver({ status: 400, body: { message: 'bad key s3cr3t' } }),
+    });
+    pusher.update(result(1));
+    await settle();
+    assert.deepEqual(warnings, ['http://127.0.0.1:4318/v1/metrics did not accept the metrics: HTTP 400.']);
   });
 
   /** @type {[string, string][]} what a receiver says */
@@ -280,7 +296,7 @@ describe('the end', () => {
     await time.pass(8000);
     await closed;
     assert.deepEqual(sent(), [1, 2]);
-    assert.match(warnings.join('\n'), /^\S+ did not take the metrics: HTTP 429\.$/);
+    assert.match(warnings.join('\n'), /^\S+ did not accept the metrics: HTTP 429\.$/);
   });
 
   test('sends nothing where that is too long', async () => {

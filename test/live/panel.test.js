@@ -52,15 +52,9 @@ const TABLE = [
   ],
   [
     'the stage that goes on',
-    { stage: { name: 'the peak', number: 2, count: 3, leftMs: 12_400, inFlight: null } },
+    { stage: { name: 'the peak', number: 2, count: 3, leftMs: 12_400 } },
     {},
     /^Progress .*\nStage {6}2 of 3, 12 s left: the peak\nRate /m,
-  ],
-  [
-    'and how many it allows in flight',
-    { stage: { name: 'peak', number: 1, count: 1, leftMs: 900, inFlight: 1200 } },
-    {},
-    /^Stage {6}1 of 1, 1 s left, 1,200 allowed in flight: peak$/m,
   ],
   ['a backlog', {}, { waiting: 12_345 }, /^Under way {2}1 in flight, 12,345 waiting$/m],
   ['a warm-up', {}, { phase: 'warmup' }, /^Rate {7}warming up: not measured yet\n.*\np99 {8}–$/m],

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { createProgress, createView } from '../../src/live/view.js';
 import { sampleResult } from '../result/sample.js';
-import { interval, START } from './interval.js';
+import { interval, START, start } from './interval.js';
 
 /** @import { IntervalEvent } from '../../src/engine/interval.js' */
 /** @import { JudgedRequirement } from '../../src/live/panel.js' */
@@ -131,7 +131,7 @@ for (const [what, ratePerSecond, verdicts, second, line] of STANDINGS) {
       },
       terminal: { isTTY: false },
     });
-    view.event({ ...START, plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } } });
+    view.event(start({ ratePerSecond }));
     text = '';
     const requirements = verdicts.map((verdict, i) => ({ text: `p${i}<1ms`, verdict, ...JUDGED }));
     if (verdicts.length > 0) view.soFar({ requirements });
@@ -201,12 +201,11 @@ test('no string of a server, a plan or a scenario reaches the terminal with cont
     };
     const view = createView({ write, terminal });
     const lines = [{ durationMs: 60_000, from: 1, to: 1 }];
-    const load = { ratePerSecond: 1, rampUpMs: 0, shard: null, stages: [{ name: evil, lines }] };
+    const stages = [{ name: evil, lines }];
     const requirements = [{ text: evil, verdict: /** @type {const} */ ('not met'), ...JUDGED }];
     view.event({ type: 'progress', label: evil, done: 1, total: 2 });
     view.event({
-      type: 'start',
-      plan: { operation: evil, load, requirements: [{}] },
+      ...start({ ratePerSecond: 1, stages }, { operation: evil, requirements: [{}] }),
       target: { url: evil, product: evil, version: evil },
       planned: 1,
     });

@@ -1,7 +1,7 @@
 /** What can be seen on a terminal that is not always there: it is stopped, made smaller and larger. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { liveScreen, plainScreen } from '../../src/live/screen.js';
+import { liveScreen, plainScreen } from '../../src/live/terminal.js';
 import { createTerminalScreen } from './terminal-screen.js';
 
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));

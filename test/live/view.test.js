@@ -5,9 +5,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { createView, warmUpDrawing } from '../../src/live/view.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
 import { sampleResult } from '../result/sample.js';
-import { interval, START } from './interval.js';
+import { interval, START, start } from './interval.js';
 
-/** @import { Terminal } from '../../src/live/view.js' */
+/** @import { Terminal } from '../../src/live/terminal.js' */
 
 /** A terminal that remembers. @param {Partial<Terminal>} [changes] */
 function stage(changes) {
@@ -114,7 +114,7 @@ test('a terminal that does not know how wide it is has the usual width', () => {
 test('a rate is judged in the unit that it was asked for in', () => {
   const { view, seen } = stage();
   const required = ['p99<1s', 'rate>=72000/h'].map((text) => parseRequirement(text));
-  view.event({ ...START, plan: { ...START.plan, requirements: required } });
+  view.event(start({}, { requirements: required }));
   seen();
   view.soFar({
     requirements: [
@@ -160,10 +160,7 @@ test('colour only where it is asked for', () => {
 
 test('a low rate is a mean over many seconds, so that it does not flicker', () => {
   const { view, seen } = stage();
-  view.event({
-    ...START,
-    plan: { operation: 'ocsp', load: { ratePerSecond: 0.5, rampUpMs: 0, shard: null } },
-  });
+  view.event(start({ ratePerSecond: 0.5 }));
   view.event(interval({ elapsedMs: 1000, ratePerSecond: 0 }));
   for (let second = 2; second <= 40; second++) {
     seen();
@@ -185,7 +182,7 @@ const ACHIEVED = [
 for (const [what, ratePerSecond, rates, shown] of ACHIEVED) {
   test(`the rate of late: ${what}`, () => {
     const { view, seen } = stage();
-    view.event({ ...START, plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } } });
+    view.event(start({ ratePerSecond }));
     seen();
     for (const [i, rate] of rates.entries()) {
       view.event(interval({ elapsedMs: (i + 1) * 1000, ratePerSecond: rate }));
@@ -204,8 +201,7 @@ const STAGES = [
 
 test('stages are named while they go on, with what they offer then, and no longer once they are over', () => {
   const { view, seen } = stage();
-  const load = { ...START.plan.load, ratePerSecond: 40, warmupMs: 1000, stages: STAGES };
-  view.event({ ...START, plan: { ...START.plan, load } });
+  view.event(start({ ratePerSecond: 40, warmupMs: 1000, stages: STAGES }));
   view.event(interval({ elapsedMs: 500, phase: 'warmup', totalMs: 11_000 }));
   assert.doesNotMatch(seen().plain, /Stage/);
   view.event(interval({ elapsedMs: 3000, totalMs: 11_000 }));
@@ -219,13 +215,7 @@ test('stages are named while they go on, with what they offer then, and no longe
 
 test('where nothing can be drawn over, a line a second names the stage too', () => {
   const { view, seen } = stage({ isTTY: false });
-  const load = {
-    ...START.plan.load,
-    model: /** @type {const} */ ('closed'),
-    ratePerSecond: null,
-    stages: STAGES,
-  };
-  view.event({ ...START, plan: { ...START.plan, load } });
+  view.event(start({ model: 'closed', ratePerSecond: null, stages: STAGES }));
   view.event(interval({ elapsedMs: 5000, totalMs: 10_000 }));
   assert.match(seen().plain, /^5 s\/10 s .*stage peak .*in flight$/m);
   view.close();

@@ -1,0 +1,99 @@
+/** `calibrate` and `propagation`: measurements that are not runs. */
+import { calibrationOptions } from '../campaigns/calibrate/calibrate-options.js';
+import { planPropagation, propagationOptions } from '../campaigns/propagation/propagation-plan.js';
+import { describeExitCodes, EXIT, usageError } from '../common/errors.js';
+import { inGroup, readOptions } from '../common/options.js';
+import { readEnvironment } from '../vault/environment.js';
+import { omit } from './arguments.js';
+import { checkOutputs, outputOptionsFor, writeReports } from './output.js';
+import { endWith, exitCodeOf, onInterrupt } from './process.js';
+
+/** @import { View } from '../live/view.js' */
+/** @import { Command } from './arguments.js' */
+/** @import { Interrupt } from './process.js' */
+
+const GROUP = 'Requirements and results';
+
+/** All formats: those that cannot show a propagation are refused with their own message. */
+const propagationOutputs = outputOptionsFor(undefined, GROUP);
+
+/** @type {Command} */
+export const propagation = {
+  options: { ...propagationOptions, ...outputOptionsFor('propagation', GROUP) },
+  examples: [
+    'propagation --dev --certificates 20',
+    "propagation --certificates 300 --require 'p99<2s' --out propagation.html",
+    'propagation --node http://10.0.0.1:8200 --node http://10.0.0.2:8200 --poll 10ms',
+  ],
+  epilogue: `Revoked certificates stay in storage and on the CRL. See docs/propagation.md.\n\n${describeExitCodes()}`,
+  async run(given, line) {
+    const { out, format, quiet } = readOptions(propagationOutputs, given);
+    checkOutputs({ out, format }, 'propagation');
+    const environment = readEnvironment();
+    const plan = planPropagation(omit(given, propagationOutputs), environment);
+    const { measurePropagation } = await import('../campaigns/propagation/propagate.js');
+    return withProgress(quiet, async ({ onEvent, close, interrupt }) => {
+      const { stop: signal, cutOff } = interrupt;
+      const options = { token: environment.token, signal, cutOff, onEvent, command: line };
+      const found = await measurePropagation(plan, options);
+      close();
+      return endWith(exitCodeOf(found), await writeReports(found, { out, format }));
+    });
+  },
+};
+
+const calibrationOutputs = inGroup('Results', {
+  format: {
+    ...{ type: 'choice', choices: ['text', 'json'], defaultText: 'text' },
+    describe: 'Format of standard output',
+  },
+  json: { type: 'flag', describe: 'Same as --format json' },
+  quiet: { type: 'flag', describe: 'No progress on standard error' },
+});
+
+/** @type {Command} */
+export const calibrate = {
+  options: { ...calibrationOptions, ...calibrationOutputs },
+  examples: ['calibrate', 'calibrate --concurrency 50 --threads 2 --pacing spin --json'],
+  epilogue:
+    'Takes about 40 seconds and sends only to a target of its own on loopback. Run it on the machine that will do ' +
+    'the testing, while nothing else runs there.',
+  async run(given) {
+    const { format, json, quiet } = readOptions(calibrationOutputs, given);
+    if (json && format === 'text') {
+      throw usageError('contradiction', '--json and --format text are both given.', 'Give one of them.');
+    }
+    const [measured, { render }] = await Promise.all([
+      import('../campaigns/calibrate/calibrate.js'),
+      import('../campaigns/calibrate/report.js'),
+    ]);
+    return withProgress(quiet, async ({ onEvent, close, interrupt }) => {
+      interrupt.attach(close);
+      const context = { signal: interrupt.stop, onEvent };
+      const found = await measured.calibrate(omit(given, calibrationOutputs), context);
+      close();
+      const isJson = json || format === 'json';
+      process.stdout.write(isJson ? `${JSON.stringify(found, null, 2)}\n` : render(found));
+      return EXIT.ok;
+    });
+  },
+};
+
+/**
+ * Shows progress on this thread.
+ * @param {boolean} quiet
+ * @param {(how: {onEvent: View['event'], close: () => void, interrupt: Interrupt}) => Promise<number>} act
+ */
+async function withProgress(quiet, act) {
+  const { createProgress } = await import('../live/view.js');
+  const { stderr } = process;
+  const progress = createProgress({ stream: stderr, isTTY: stderr.isTTY, columns: stderr.columns, quiet });
+  const interrupt = onInterrupt(process);
+  interrupt.attach((text) => progress.event({ type: 'warning', text }));
+  try {
+    return await act({ onEvent: progress.event, close: progress.close, interrupt });
+  } finally {
+    progress.close();
+    interrupt.release();
+  }
+}
