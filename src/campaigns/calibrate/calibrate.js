@@ -91,9 +91,7 @@ async function measureAll(step, options) {
 
 /**
  * The load of a user who asks an OCSP responder about one certificate, without this machine's environment.
- * @param {Operation} operation `ocsp`
- * @param {CalibrationOptions} options
- * @param {TargetInfo} target
+ * @param {Operation} operation `ocsp` @param {CalibrationOptions} options @param {TargetInfo} target
  * @param {number | null} ratePerSecond null: closed loop
  */
 export function planOf(operation, { concurrency, threads, pacing, duration }, { url, pki }, ratePerSecond) {

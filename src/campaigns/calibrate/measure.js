@@ -39,8 +39,7 @@ export async function measure(plan, { target, delayMs, signal, warn }) {
 /**
  * Arrivals are matched with due times in order. Requests of several threads can overtake each other: the mean lateness is still right, but
  * the percentiles are too low by as much as one thread is behind another.
- * @param {Seen} seen
- * @param {Plan} plan without a warm-up
+ * @param {Seen} seen @param {Plan} plan without a warm-up
  * @param {bigint} startedAtNs time zero on the machine's monotonic clock
  * @returns times in ms; `latenessMs`: of the sends, empty in a closed loop; `targetMs`: from noticing a request to its response;
  *   `targetBusy`: CPU time of all its threads as a share of one core, null: too short to measure

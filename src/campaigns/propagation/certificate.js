@@ -23,10 +23,8 @@ import { createNode, queryOnce, watchNode } from './watch.js';
  */
 
 /**
- * @param {number} certificate from 1
- * @param {Writer} client without other calls in the meantime
- * @param {Run} run
- * @returns {Promise<Row>} never throws for what a server does
+ * @param {number} certificate from 1 @param {Writer} client without other calls in the meantime
+ * @param {Run} run @returns {Promise<Row>} never throws for what a server does
  */
 export async function followCertificate(certificate, client, run) {
   const { plan, nodes, buildQuery, stop } = run;
@@ -142,8 +140,7 @@ const MAX_WARM_UP_MS = 2000;
 
 /**
  * One more certificate, which does not count: connections and code are used for the first time.
- * @param {Run} run @param {Writer} client
- * @returns {Promise<Row>}
+ * @param {Run} run @param {Writer} client @returns {Promise<Row>}
  * @throws {PkiLoadError} where the token may not issue or not revoke: one without `sys/capabilities-self` is checked by use
  */
 export async function warmUp(run, client) {

@@ -93,8 +93,7 @@ function outcomeOf({ outcome, nodes }) {
 
 /**
  * @param {Pick<PropagationNode, 'url' | 'version' | 'state'> & Findings['watched'][number]} node
- * @param {number} number @param {Row[]} rows
- * @returns {PropagationNode}
+ * @param {number} number @param {Row[]} rows @returns {PropagationNode}
  */
 function concludeNode({ url, version, state, answers, counts: { sent, missed, skipped } }, number, rows) {
   const own = rows.flatMap(({ nodes, revokeMs }) =>
@@ -289,8 +288,7 @@ function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {
 
 /**
  * @param {Pick<PropagationPlan, 'pollMs' | 'concurrency' | 'target'>} plan
- * @param {Propagation['crl']} crl @param {Propagation['nodes']} nodes
- * @returns {string[]} sentences
+ * @param {Propagation['crl']} crl @param {Propagation['nodes']} nodes @returns {string[]} sentences
  */
 function notesOf({ pollMs, concurrency, target }, crl, nodes) {
   const perSecond = formatCount(Number(((concurrency * 1000) / pollMs).toPrecision(2)));

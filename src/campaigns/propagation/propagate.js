@@ -42,8 +42,7 @@ import { createNode } from './watch.js';
 const CLOCK = { now: () => performance.now(), setTimer: setTimeout, clearTimer: clearTimeout };
 
 /**
- * @param {PropagationPlan} plan @param {PropagationOptions} [options]
- * @returns {Promise<Propagation>}
+ * @param {PropagationPlan} plan @param {PropagationOptions} [options] @returns {Promise<Propagation>}
  * @throws {PkiLoadError} when it could not begin; later refusals of the target are outcomes
  */
 export async function measurePropagation(plan, options = {}) {

@@ -21,8 +21,7 @@ const KINDS = {
 };
 
 /**
- * @param {Source} source
- * @param {readonly Issue[]} issues at least one
+ * @param {Source} source @param {readonly Issue[]} issues at least one
  * @returns {PkiLoadError} about the issue that stands first in the file
  */
 export function firstProblem(source, issues) {
@@ -47,10 +46,7 @@ export function firstProblem(source, issues) {
 
 /**
  * Of a choice between kinds, the issue with the kind that the value is of.
- * @param {Source} source
- * @param {Issue} issue
- * @param {Path} path
- * @returns {{issue: Issue, path: Path}}
+ * @param {Source} source @param {Issue} issue @param {Path} path @returns {{issue: Issue, path: Path}}
  */
 function innermost(source, issue, path) {
   if (issue.code !== 'invalid_union') return { issue, path };

@@ -33,8 +33,7 @@ import { resolveVariables } from './variables.js';
 /** @typedef {ReturnType<typeof readRun>} ScenarioRun */
 
 /**
- * @param {string} text
- * @param {string} name of the file, for errors
+ * @param {string} text @param {string} name of the file, for errors
  * @param {Record<string, string | undefined>} env
  * @throws {PkiLoadError} code `bad_scenario`, with line and column
  */

@@ -11,8 +11,7 @@ import { checkSearched, mergeLoad, notJudged, planRun } from './scenario-plan.js
 /** @typedef {Awaited<ReturnType<typeof stepsOf>>[number]} Step a run on a target */
 
 /**
- * @param {Pick<ReadScenario, 'runs' | 'targets'>} scenario
- * @param {Record<string, unknown>} flags
+ * @param {Pick<ReadScenario, 'runs' | 'targets'>} scenario @param {Record<string, unknown>} flags
  * @param {{search?: AskedSearch | null, pauseMs: number, allowEnv?: readonly string[]}} settings `allowEnv`: token-env may read these
  * @returns all targets of the first run, then all of the next
  */

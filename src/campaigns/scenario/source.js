@@ -36,9 +36,7 @@ const PLAINER = {
 export const MINIMUM = 'A minimal scenario is name: NAME and mix: [{operation: issue}].';
 
 /**
- * @param {string} text
- * @param {string} name of the file, for errors
- * @returns {Source}
+ * @param {string} text @param {string} name of the file, for errors @returns {Source}
  * @throws {PkiLoadError} code `bad_scenario`: the text is neither YAML nor JSON, or holds a secret
  */
 export function parseSource(text, name) {
@@ -142,9 +140,7 @@ function isTooDeep(value, depth = 0) {
 }
 
 /**
- * @param {unknown} contents
- * @param {Path} path
- * @param {Part} [part] of the last step
+ * @param {unknown} contents @param {Path} path @param {Part} [part] of the last step
  * @returns {[start: number, end: number, ...unknown[]]} of the value, or of the innermost that is there
  */
 function findRange(contents, path, part = 'value') {

@@ -23,8 +23,7 @@ const INVISIBLE = /[^\P{Cc}\t\n\r]|[\p{Cs}\p{Bidi_Control}\u2028\u2029]/u;
 /** @typedef {Record<string, string | undefined>} Environment */
 
 /**
- * @param {Source} source
- * @param {Environment} env
+ * @param {Source} source @param {Environment} env
  * @returns {Source & {reads: ReadonlyMap<string, string[]>}} with the variables' values in its value; `$${` stands for `${`. `reads`:
  *   places of each variable that is read
  * @throws {PkiLoadError} code `bad_scenario`
@@ -68,11 +67,8 @@ export function resolveVariables(source, env) {
 }
 
 /**
- * @param {Source} source
- * @param {Path} path of the reference
- * @param {string} name
- * @param {ReadonlyMap<string, string | null>} declared
- * @param {Environment} env
+ * @param {Source} source @param {Path} path of the reference @param {string} name
+ * @param {ReadonlyMap<string, string | null>} declared @param {Environment} env
  */
 function lookUp(source, path, name, declared, env) {
   const fallback = declared.get(name);

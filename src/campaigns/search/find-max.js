@@ -33,9 +33,7 @@ const TOLERANCE = 0.02;
 const LOWEST_RATE = 0.1;
 
 /**
- * @param {Plan} plan
- * @param {SearchSettings} settings
- * @param {SearchContext} context
+ * @param {Plan} plan @param {SearchSettings} settings @param {SearchContext} context
  * @returns {Promise<Search>}
  * @throws {PkiLoadError} where the plan cannot be searched, or the first step could not begin
  */

@@ -162,8 +162,7 @@ function passing(steps) {
 /**
  * Did the confirmation reach the peak of the shorter steps? The number of responses in a given time varies by about its square root
  * (Poisson): a rate from n of them has a standard error of rate / sqrt(n); that of a difference is the root of both squared and summed.
- * @param {Judged} confirmed
- * @param {readonly Step[]} steps
+ * @param {Judged} confirmed @param {readonly Step[]} steps
  */
 function isAsFast(confirmed, steps) {
   const errorOf = (/** @type {Judged} */ { perSecond, succeeded }) =>

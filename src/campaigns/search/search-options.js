@@ -28,8 +28,7 @@ export const searchOptions = inGroup('Search', {
 /** @typedef {{of: 'rate' | 'concurrency', highest: number}} AskedSearch */
 
 /**
- * @param {Record<string, any>} values of searchOptions
- * @param {number} repeat
+ * @param {Record<string, any>} values of searchOptions @param {number} repeat
  * @returns {AskedSearch | null} null: no search
  */
 export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
@@ -54,8 +53,7 @@ export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
 }
 
 /**
- * @param {AskedSearch | null} search
- * @param {Record<string, unknown>} planned options of a plan
+ * @param {AskedSearch | null} search @param {Record<string, unknown>} planned options of a plan
  * @returns {Record<string, unknown>} with the start of such a search
  */
 export function plannedForSearch(search, planned) {

@@ -169,8 +169,7 @@ export function enoughRequests(plan, phase) {
  * closed loop offers no rate, so only the confirmed level is judged.
  * @param {{metric: string, limit: number, operation?: string}} requirement
  * @param {{mix: Plan['mix'], load: Pick<Plan['load'], 'arrivals' | 'durationMs'>}} step
- * @param {SearchSettings['of']} of
- * @param {number} level of all operations
+ * @param {SearchSettings['of']} of @param {number} level of all operations
  */
 export function isJudgedAt({ metric, limit, operation }, { mix, load }, of, level) {
   if (metric !== 'rate') return true;

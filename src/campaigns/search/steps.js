@@ -83,8 +83,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   return {
     /**
      * @param {Plan} stepPlan differs from the plan in its load
-     * @param {{onEvent: (event: RunEvent) => void, live?: LiveHook}} showing
-     * @returns {Promise<StepEnd>}
+     * @param {{onEvent: (event: RunEvent) => void, live?: LiveHook}} showing @returns {Promise<StepEnd>}
      */
     async run(stepPlan, showing) {
       // A preparation is load as well, and ends the search where it fails.
