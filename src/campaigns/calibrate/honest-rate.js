@@ -13,16 +13,9 @@ import { toMicros } from './measure.js';
 
 /** @typedef {ReturnType<typeof compare>} Compared ms: response time as reported, and by the target's clock from noticing the request */
 /**
- * @typedef {object} Try one measurement at one rate
- * @property {number} ratePerSecond
- * @property {number} delayMs of the target
- * @property {boolean} honest
- * @property {number} planned
- * @property {number} samples requests that arrived at the target
- * @property {Quantiles} latenessMs of the sends, by the target's clock
- * @property {Compared} p50Ms
- * @property {Compared} p99Ms
- * @property {Verdict} measurement
+ * One measurement at one rate. `delayMs`: of the target; `samples`: requests that arrived there; `latenessMs`: of the sends, by its clock.
+ * @typedef {{ratePerSecond: number, delayMs: number, honest: boolean, planned: number, samples: number, latenessMs: Quantiles,
+ *   p50Ms: Compared, p99Ms: Compared, measurement: Verdict}} Try
  */
 /** @typedef {Awaited<ReturnType<typeof findHonestRate>>} HonestRate */
 

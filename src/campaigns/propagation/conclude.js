@@ -228,11 +228,8 @@ const REMARK_SHARE = 0.01;
 const INVALID_SHARE = 0.1;
 
 /**
- * @param {object} observed
- * @param {PropagationNode[]} observed.nodes
- * @param {Histogram} observed.lag of polls
- * @param {Pick<PropagationPlan, 'pollMs'>} observed.plan
- * @param {{outcome: string, failure?: string}[]} observed.rows
+ * @param {{nodes: PropagationNode[], lag: Histogram, plan: Pick<PropagationPlan, 'pollMs'>,
+ *   rows: {outcome: string, failure?: string}[]}} observed `lag`: of polls
  * @returns {Propagation['measurement']}
  */
 function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {

@@ -100,13 +100,9 @@ export function whyNothing({ fault, interrupted: isInterrupted, refused }) {
 /**
  * A search for each step, one after the other.
  * @template {{name: string}} Planned
- * @param {object} given
- * @param {readonly Planned[]} given.steps
- * @param {boolean} given.quiet
- * @param {ReadonlyMap<number, PkiLoadError>} given.refused steps that cannot be run, and why
- * @param {AbortSignal} given.stop no other search begins after it
- * @param {(text: string) => void} given.say
- * @param {(step: Planned, i: number) => Promise<{code: number}>} given.search
+ * @param {{steps: readonly Planned[], quiet: boolean, refused: ReadonlyMap<number, PkiLoadError>, stop: AbortSignal,
+ *   say: (text: string) => void, search: (step: Planned, i: number) => Promise<{code: number}>}} given `refused`: steps that cannot be
+ *   run, and why; `stop`: no other search begins after it
  * @returns {Promise<number[]>} exit codes
  */
 export async function searchEach({ steps, quiet, refused, stop, say, search }) {

@@ -22,11 +22,10 @@ import { tearDown } from '../../vault/setup/teardown.js';
  * @property {SetupReport | null} report items created and found there until now; null: not begun, or removed
  */
 /**
- * @typedef {object} How
- * @property {(text: string) => void} say
- * @property {(text: string) => void} warn
- * @property {(client: VaultClient, stop: AbortSignal) => VaultClient} interruptible the same client, which after `stop` sends no further
- *   request but throws code `interrupted`, and reports the call it waits for
+ * `interruptible`: the same client, which after `stop` sends no further request but throws code `interrupted`, and reports the call it
+ * waits for
+ * @typedef {{say: (text: string) => void, warn: (text: string) => void,
+ *   interruptible: (client: VaultClient, stop: AbortSignal) => VaultClient}} How
  */
 
 const UUID_TIMEOUT_MS = 10_000;

@@ -215,12 +215,9 @@ const BETWEEN_LOOKS_MS = 100;
 const LONGEST_MS = 60_000;
 
 /**
- * @typedef {object} RecoveryOptions
- * @property {() => Promise<number | null>} look one probe; milliseconds, null: no response
- * @property {(ms: number) => Promise<void>} sleep
- * @property {() => number} now milliseconds, monotonic
- * @property {() => boolean} isStopped
- * @property {number} pauseMs
+ * `look`: one probe, ms, null: no response; `now`: ms, monotonic
+ * @typedef {{look: () => Promise<number | null>, sleep: (ms: number) => Promise<void>, now: () => number, isStopped: () => boolean,
+ *   pauseMs: number}} RecoveryOptions
  */
 
 /** @param {RecoveryOptions} options */
