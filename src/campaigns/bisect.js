@@ -10,12 +10,8 @@
  * @property {number} [near] a doubled or halved level within this factor of the end of the range becomes that end
  */
 
-/**
- * @param {Bracket} bracket of which at least one level is known
- * @param {Range} range
- * @returns {number | null} the level to try next; null: the search is over
- */
-export function nextLevel({ passed, failed }, { lowest, highest, round, isClose, near = 1 }) {
+/** @param {Bracket} bracket with a known level @param {Range} range @returns {number | null} next level; null: the search is over */
+function nextLevel({ passed, failed }, { lowest, highest, round, isClose, near = 1 }) {
   if (failed === null) {
     const double = round(2 * Number(passed));
     return Number(passed) >= highest ? null : double * near < highest ? double : highest;
@@ -34,13 +30,10 @@ export function nextLevel({ passed, failed }, { lowest, highest, round, isClose,
  * @param {Range} range
  * @param {object} how
  * @param {number | null} [how.first] level to try first
- * @param {(level: number, isBracketed: boolean) => Promise<boolean>} how.passes
+ * @param {(level: number) => Promise<boolean>} how.passes
  * @param {() => boolean} how.isStopped
  */
 export async function bisect(bracket, range, { first = nextLevel(bracket, range), passes, isStopped }) {
-  for (let level = first; level !== null && !isStopped(); level = nextLevel(bracket, range)) {
-    const isBracketed = bracket.passed !== null && bracket.failed !== null;
-    if (await passes(level, isBracketed)) bracket.passed = level;
-    else bracket.failed = level;
-  }
+  for (let level = first; level !== null && !isStopped(); level = nextLevel(bracket, range))
+    bracket[(await passes(level)) ? 'passed' : 'failed'] = level;
 }

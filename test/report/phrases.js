@@ -101,7 +101,7 @@ export const PHRASES = {
     0 ms, 100 % below the limit
     Revocations were seen at one node before the revoke call returned
     30 requests before, 60 polls: 60 good, 30 revoked
-    auto_rebuild is off in pki_int: every revocation builds the CRL anew before it is answered.`,
+    auto_rebuild is off in pki_int: every revocation rebuilds the CRL before its response.`,
   'propagation-hostile': `
     Revocations were seen at one node within 20.0 ms (p50 and p99)
     1 request before, 2 polls: 2 good, 1 revoked`,
@@ -114,14 +114,14 @@ export const PHRASES = {
     5 of 7 revocations were not seen everywhere and count as slower than any limit.
     71.4 % of revocations failed (5 of 7); the limit is 10 %.
     12.8 % of the polls were missed, and 1 % were over 45.0 ms late, at an interval of 20.0 ms.
-    2.13 % of the polls were left out, as those before them had not been answered.
+    2.13 % of the polls were left out, because earlier ones had no response yet.
     3,000 of 6,012 OCSP responses (49.9 %) were errors or failed a check (bad_signature, connection_refused)
     2 of 8 revocations were seen at one node within 34.0 ms (p99), half within 0 ms
     issue_failed
     never_answered
     not_good_before
     revoke_failed
-    Whether pki_int rebuilds its CRL by itself (auto_rebuild) could not be seen.`,
+    Whether auto_rebuild is on in pki_int is unknown: its config/crl cannot be read.`,
   'scenario-compared': 'raft',
   'scenario-errors': `
     login: timeout

@@ -9,14 +9,14 @@ const port = /** @type {MessagePort} */ (parentPort);
 /** @type {{originNs: bigint} & Shared} */
 const { originNs, isSet, dueMs } = workerData;
 const clock = createClock(originNs);
-port.postMessage(null);
+port.postMessage({ type: 'ready' });
 
 for (;;) {
-  // Where a time was set since, this does not sleep at all.
+  // Returns at once if a time has been set in the meantime.
   Atomics.wait(isSet, 0, 0);
   if (Atomics.load(isSet, 0) === 0) continue;
   for (let left = dueMs[0] - clock(); left > 0; left = dueMs[0] - clock()) Atomics.wait(isSet, 0, 1, left);
-  // Before the message: its answer may be the next time.
+  // Before the message: the other thread may set the next time as soon as it arrives.
   Atomics.store(isSet, 0, 0);
   port.postMessage(null);
 }

@@ -3,6 +3,7 @@
  * own lateness. Emits events; prints nothing; stores nothing.
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
+import { EXIT, PkiLoadError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { loadOperation } from '../../operations/index.js';
 import { makePlan } from '../../plan/plan.js';
@@ -18,17 +19,13 @@ import { startCalibrationTarget } from './target.js';
 /** @import { Measure } from './measure.js' */
 /** @import { TargetInfo } from './target.js' */
 
-/**
- * `environment.cpus`: those this process may use; `loadAverage`: of the minute before, 0 where the system keeps none; `lateness`: at
- * the rates up to the peak.
- * @typedef {Awaited<ReturnType<typeof calibrate>>} Calibration
- */
+/** @typedef {Awaited<ReturnType<typeof calibrate>>} Calibration */
 /** @typedef {{type: 'progress', label: string, done: number, total: number} | {type: 'warning', text: string}} CalibrationEvent */
 
 /** Expected number of measurements, for the progress. */
 const EXPECTED = 22;
 
-/** A request without a response for so long has failed; the backlog of an overload takes as long at most. */
+/** Also the longest time that the backlog of an overload takes. */
 const TIMEOUT_MS = 1000;
 
 /**
@@ -59,13 +56,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
   try {
     // Code that runs for the first time is tens of milliseconds late.
     await step({ label: 'warming up', ratePerSecond: null });
-    const { concurrency, threads, pacing, duration, maxLateness } = options;
-    const delays = await measureDelays(step, options);
-    const peak = await measurePeak(step);
-    const lateness = await measureLateness(step, peak.perSecond);
-    const honestRate = await findHonestRate({ step, options, peakPerSecond: peak.perSecond });
-    const settings = { concurrency, threads, pacing, stepMs: duration, maxLatenessMs: maxLateness };
-    const found = { environment, settings, delays, lateness, peak, honestRate };
+    const found = { environment, ...(await measureAll(step, options)) };
     return {
       schema: /** @type {const} */ ('vault-pki-load/calibration/1'),
       tool: { version: TOOL_VERSION },
@@ -75,17 +66,32 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
       summary: summarise(found),
     };
   } catch (error) {
-    throw signal?.aborted ? error : await target.causeOf(error);
+    if (!signal?.aborted) throw await target.causeOf(error);
+    const exitCode = EXIT.interrupted;
+    throw new PkiLoadError('interrupted', 'Interrupted: an incomplete calibration has no result.', {
+      exitCode,
+    });
   } finally {
     await target.stop();
   }
 }
 
+/** @typedef {Awaited<ReturnType<typeof measureAll>> & {environment: ReturnType<typeof readMachine>}} Found */
+
+/** @param {Measure} step @param {CalibrationOptions} options */
+async function measureAll(step, options) {
+  const { concurrency, threads, pacing, duration, maxLateness } = options;
+  const delays = await measureDelays(step, options);
+  const peak = await measurePeak(step);
+  const lateness = await measureLateness(step, peak.perSecond);
+  const honestRate = await findHonestRate({ step, options, peakPerSecond: peak.perSecond });
+  const settings = { concurrency, threads, pacing, stepMs: duration, maxLatenessMs: maxLateness };
+  return { settings, delays, lateness, peak, honestRate };
+}
+
 /**
  * The load of a user who asks an OCSP responder about one certificate, without this machine's environment.
- * @param {Operation} operation `ocsp`
- * @param {CalibrationOptions} options
- * @param {TargetInfo} target
+ * @param {Operation} operation `ocsp` @param {CalibrationOptions} options @param {TargetInfo} target
  * @param {number | null} ratePerSecond null: closed loop
  */
 export function planOf(operation, { concurrency, threads, pacing, duration }, { url, pki }, ratePerSecond) {
@@ -97,6 +103,7 @@ export function planOf(operation, { concurrency, threads, pacing, duration }, { 
   return makePlan(operation, { ...load, ...subject }, readEnvironment({}));
 }
 
+/** @returns `cpus`: those this process may use; `loadAverage`: of the minute before, 0 where the system keeps none */
 function readMachine() {
   return {
     node: process.version,

@@ -11,32 +11,13 @@ import { toMicros } from './measure.js';
 /** @import { CalibrationOptions } from './calibrate-options.js' */
 /** @import { Measure, Quantiles, Verdict } from './measure.js' */
 
+/** @typedef {ReturnType<typeof compare>} Compared ms: response time as reported, and by the target's clock from noticing the request */
 /**
- * @typedef {object} Compared
- * @property {number | null} reported response time, ms
- * @property {number | null} target ms from the moment the target noticed the request to its response
- * @property {number | null} error share by which the first is above the second
+ * One measurement at one rate. `delayMs`: of the target; `samples`: requests that arrived there; `latenessMs`: of the sends, by its clock.
+ * @typedef {{ratePerSecond: number, delayMs: number, honest: boolean, planned: number, samples: number, latenessMs: Quantiles,
+ *   p50Ms: Compared, p99Ms: Compared, measurement: Verdict}} Try
  */
-/**
- * @typedef {object} Try one measurement at one rate
- * @property {number} ratePerSecond
- * @property {number} delayMs of the target
- * @property {boolean} honest
- * @property {number} planned
- * @property {number} samples requests that arrived at the target
- * @property {Quantiles} latenessMs of the sends, by the target's clock
- * @property {Compared} p50Ms
- * @property {Compared} p99Ms
- * @property {Verdict} measurement
- */
-/**
- * @typedef {object} HonestRate
- * @property {number | null} ratePerSecond the highest that had an honest try; null: none had
- * @property {number | null} delayMs of the target at that rate
- * @property {number | null} brokenAtPerSecond the lowest rate above it that failed each time; null: none did
- * @property {{latenessP99Ms: number, errorP50: number, errorP99: number}} limits
- * @property {Try[]} tries in order
- */
+/** @typedef {Awaited<ReturnType<typeof findHonestRate>>} HonestRate */
 
 const MAX_RATES = 12;
 
@@ -60,11 +41,9 @@ const CLOSE_ENOUGH = 1.25;
 
 /**
  * A failed rate is tried once more at once, because a hiccup of the machine must not decide.
- * @param {object} context
- * @param {Measure} context.step
- * @param {CalibrationOptions} context.options
- * @param {number} context.peakPerSecond of a closed loop
- * @returns {Promise<HonestRate>}
+ * @param {{step: Measure, options: CalibrationOptions, peakPerSecond: number}} context `peakPerSecond`: of a closed loop
+ * @returns the highest rate that had an honest try, null: none had; the target's delay there; the lowest rate above it that failed each
+ *   time, null: none did; the limits of an honest try; and the tries in order
  */
 export async function findHonestRate({ step, options, peakPerSecond }) {
   const { concurrency, duration, maxLateness } = options;
@@ -73,17 +52,14 @@ export async function findHonestRate({ step, options, peakPerSecond }) {
   /** @param {number} ratePerSecond */
   const passesOnce = async (ratePerSecond) => {
     const delayMs = delayFor(ratePerSecond, concurrency);
-    const { result, measurement, samples, latenessMs, targetMs } = await step({
-      label: `is ${formatRate(ratePerSecond)} honest?`,
-      ratePerSecond,
-      delayMs,
-    });
+    const label = `is ${formatRate(ratePerSecond)} honest?`;
+    const { result, targetMs, ...seen } = await step({ label, ratePerSecond, delayMs });
     const { p50, p99 } = result.latencyMs.response;
+    const { measurement, samples, latenessMs } = seen;
     const one = {
-      ...{ ratePerSecond, delayMs, planned: result.totals.planned, samples, latenessMs },
+      ...{ ratePerSecond, delayMs, planned: result.totals.planned, samples, latenessMs, measurement },
       p50Ms: compare(p50, targetMs.p50),
       p99Ms: compare(p99, targetMs.p99),
-      measurement,
     };
     const honest = isHonest(one, maxLateness);
     tries.push({ ...one, honest });
@@ -114,7 +90,7 @@ export function delayFor(ratePerSecond, concurrency) {
   return toMicros(Math.min(LONGEST_DELAY_MS, (concurrency * 500) / ratePerSecond));
 }
 
-/** @param {number | null} reported @param {number | null} target @returns {Compared} */
+/** @param {number | null} reported @param {number | null} target @returns `error`: share by which the first is above the second */
 export function compare(reported, target) {
   const error = reported === null || target === null ? null : toMicros(reported / target - 1);
   return { reported, target, error };
@@ -138,22 +114,13 @@ export function isHonest({ planned, samples, latenessMs, p50Ms, p99Ms, measureme
 
 /**
  * The lowest failed rate is tried once more at the end: if it passes, the machine was disturbed before, and the search goes on above it.
- * @param {object} search per second, all of them
- * @param {number} search.start
- * @param {number} search.lowest
- * @param {number} search.highest
- * @param {number} search.maxTries
- * @param {(rate: number) => Promise<boolean>} search.passes
+ * @param {{start: number, lowest: number, highest: number, maxTries: number, passes: (rate: number) => Promise<boolean>}} search per second
  * @returns {Promise<Bracket>} rates of two digits; `passed`: null: none did; `failed`: null: none above it did
  */
 export async function findHighestRate({ start, lowest, highest, maxTries, passes }) {
   const low = twoDigits(lowest, Math.ceil);
   const high = Math.max(low, twoDigits(highest, Math.floor));
-  const range = {
-    ...{ lowest: low, highest: high, near: CLOSE_ENOUGH },
-    round: (/** @type {number} */ rate) => twoDigits(rate),
-    isClose: (/** @type {number} */ passed, /** @type {number} */ failed) => failed / passed <= CLOSE_ENOUGH,
-  };
+  const range = { lowest: low, highest: high, near: CLOSE_ENOUGH, round: twoDigits, isClose };
   /** @type {Bracket} */
   const bracket = { passed: null, failed: null };
   let tries = 0;
@@ -172,6 +139,9 @@ export async function findHighestRate({ start, lowest, highest, maxTries, passes
     first = undefined;
   }
 }
+
+/** @param {number} passed @param {number} failed */
+const isClose = (passed, failed) => failed / passed <= CLOSE_ENOUGH;
 
 /** @param {number} value at least one @param {(value: number) => number} [round] */
 function twoDigits(value, round = Math.round) {

@@ -1,20 +1,17 @@
 /**
- * The server of a calibration: answers OCSP requests after a known delay, and records when each came and when it was
- * answered, so that answers that are late are not laid at the generator. It never spins: the cores are for the generator. So
- * it notices a request only when it has woken, some tens of microseconds after it came or more, and that time is in what
- * the generator reports, but not in this record. It speaks just enough HTTP/1.1 on plain sockets: one POST after the other
- * on each connection.
+ * The server of a calibration: responds to OCSP requests after a known delay, and records when each arrived and when it responded, so that
+ * the generator is not blamed for late responses. It never spins: the cores are for the generator. So it notices a request only when it
+ * has woken, some tens of microseconds after it arrived or more, and that time is in what the generator reports, but not in this record.
+ * It supports just enough HTTP/1.1 on plain sockets: one POST after the other on each connection.
  */
-
-import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { Worker } from 'node:worker_threads';
-import { HELPER_LIMITS } from '../../engine/thread.js';
+import { startThread } from '../../engine/thread.js';
 
 /** @import { Clock } from '../../engine/clock.js' */
 /** @import { Socket } from 'node:net' */
 
-/** @typedef {{socket: Socket, answer: Buffer, index: number, dueMs: number}} Waiting */
+/** @typedef {{arrivedMs: number[], answeredMs: number[]}} Recording ms on the server's clock, in order of arrival; `answeredMs`: NaN: never */
+/** @typedef {{socket: Socket, response: Buffer, recording: Recording, index: number, dueMs: number}} Waiting */
 
 /** A longer request is no OCSP request. */
 const MAX_REQUEST_BYTES = 16_384;
@@ -23,66 +20,65 @@ const MAX_REQUEST_BYTES = 16_384;
  * @param {object} context
  * @param {Clock} context.clock
  * @param {Pick<AlarmThread, 'set'>} context.alarm by the same clock
- * @param {(request: Buffer) => Promise<Uint8Array>} context.ask where the answer to a new request comes from; it is
- *   asked once for each
+ * @param {(request: Buffer) => Promise<Uint8Array>} context.ask gets the OCSP response; called once for each different request
  */
 export function createKnownDelayServer({ clock, alarm, ask }) {
-  /** Whole HTTP answers by OCSP request. @type {Map<string, Buffer>} */
+  /** Whole HTTP responses by OCSP request. @type {Map<string, Buffer>} */
   const known = new Map();
-  /** A load test repeats itself byte for byte, so most requests need no reading. @type {{request: Buffer, answer: Buffer}} */
-  let last = { request: Buffer.alloc(0), answer: Buffer.alloc(0) };
+  /** A load test repeats itself byte for byte, so most requests need no reading. @type {{request: Buffer, response: Buffer}} */
+  let last = { request: Buffer.alloc(0), response: Buffer.alloc(0) };
   /** In the order of their due times, as the delay is the same for all. @type {Waiting[]} */
   const waiting = [];
   let delayMs = 0;
-  let recording = createRecording();
-  let alarmIsSet = false;
+  /** @type {Recording} */
+  let recording = { arrivedMs: [], answeredMs: [] };
+  let isAlarmSet = false;
 
   function setAlarm() {
-    if (alarmIsSet || waiting.length === 0) return;
-    alarmIsSet = true;
-    alarm.set(waiting[0].dueMs, onTime);
-  }
-  function onTime() {
-    alarmIsSet = false;
-    writeDueBy(clock);
-    setAlarm();
+    if (isAlarmSet || waiting.length === 0) return;
+    isAlarmSet = true;
+    alarm.set(waiting[0].dueMs, () => {
+      isAlarmSet = false;
+      writeDueBy(clock);
+      setAlarm();
+    });
   }
 
   /** @param {() => number} until */
   function writeDueBy(until) {
-    while (waiting.length > 0 && waiting[0].dueMs <= until()) {
-      write(/** @type {Waiting} */ (waiting.shift()));
-    }
+    while (waiting.length > 0 && waiting[0].dueMs <= until()) write(/** @type {Waiting} */ (waiting.shift()));
   }
 
-  /** @param {Waiting} waiting */
-  function write({ socket, answer, index }) {
-    recording.answered(index, clock());
-    socket.write(answer);
-  }
-  /** @param {Socket} socket @param {Buffer} answer @param {number} index @param {number} now */
-  function reply(socket, answer, index, now) {
-    const one = { socket, answer, index, dueMs: now + delayMs };
-    if (delayMs === 0) return write(one);
-    waiting.push(one);
-    setAlarm();
+  /** @param {Waiting} one */
+  function write(one) {
+    one.recording.answeredMs[one.index] = clock();
+    one.socket.write(one.response);
   }
 
-  /** @param {Socket} socket @param {Buffer} request @param {number} now */
-  function onRequest(socket, request, now) {
-    const index = recording.arrived(now);
-    if (request.equals(last.request)) return reply(socket, last.answer, index, now);
-    const body = /** @type {Post} */ (readPost(request)).body;
+  /** @param {Socket} socket @param {Buffer} request @param {number} nowMs */
+  function onRequest(socket, request, nowMs) {
+    const of = recording;
+    const index = of.arrivedMs.push(nowMs) - 1;
+    of.answeredMs.push(Number.NaN);
+    const respond = (/** @type {Buffer} */ response, /** @type {number} */ fromMs) => {
+      const one = { socket, response, recording: of, index, dueMs: fromMs + delayMs };
+      if (delayMs === 0) return write(one);
+      waiting.push(one);
+      setAlarm();
+    };
+    if (request.equals(last.request)) return respond(last.response, nowMs);
+    const { body } = /** @type {Post} */ (readPost(request));
     const key = body.toString('latin1');
-    const answer = known.get(key);
-    if (answer !== undefined) {
-      last = { request: Buffer.from(request), answer };
-      return reply(socket, answer, index, now);
+    const response = known.get(key);
+    if (response !== undefined) {
+      last = { request: Buffer.from(request), response };
+      return respond(response, nowMs);
     }
     ask(Buffer.from(body)).then(
       (der) => {
-        known.set(key, httpAnswer(der));
-        reply(socket, httpAnswer(der), index, clock());
+        const made = httpResponse(der);
+        known.set(key, made);
+        respond(made, clock());
       },
       () => socket.destroy(),
     );
@@ -93,32 +89,34 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
     let rest = Buffer.alloc(0);
     socket.on('error', () => socket.destroy());
     socket.on('data', (/** @type {Buffer} */ chunk) => {
-      const now = clock();
-      if (rest.length === 0 && chunk.equals(last.request)) return onRequest(socket, chunk, now);
+      const nowMs = clock();
+      if (rest.length === 0 && chunk.equals(last.request)) return onRequest(socket, chunk, nowMs);
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       const post = readPost(rest);
       if (post === 'no request') return void socket.destroy();
       if (post === 'incomplete') return;
       const request = rest.subarray(0, post.length);
       rest = rest.subarray(post.length);
-      onRequest(socket, request, now);
+      onRequest(socket, request, nowMs);
     });
   });
   return {
     server,
     /**
-     * Forgets the recording; waiting requests are answered at once, but for as long as they would have waited the alarm
-     * stays set.
-     * @param {number} nextDelayMs from the moment a request is noticed to its answer, of all requests from now on
+     * Starts a new recording. Waiting requests are answered at once, but the alarm stays set for as long as they would have waited.
+     * @param {number} nextDelayMs from the moment a request is noticed to its response, of all requests from now on
      */
     begin(nextDelayMs) {
       writeDueBy(() => Number.POSITIVE_INFINITY);
       known.clear();
       delayMs = nextDelayMs;
-      recording = createRecording();
+      recording = { arrivedMs: [], answeredMs: [] };
     },
     /** @returns the recording since `begin` */
-    end: () => recording.taken(),
+    end: () => ({
+      arrivedMs: Float64Array.from(recording.arrivedMs),
+      answeredMs: Float64Array.from(recording.answeredMs),
+    }),
   };
 }
 
@@ -137,49 +135,9 @@ export function readPost(bytes) {
 }
 
 /** @param {Uint8Array} der */
-function httpAnswer(der) {
+function httpResponse(der) {
   const head = `HTTP/1.1 200 OK\r\nContent-Type: application/ocsp-response\r\nContent-Length: ${der.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), der]);
-}
-
-/**
- * @typedef {object} Recorded milliseconds on the server's clock, in order of arrival
- * @property {Float64Array} arrivedMs when the server noticed it
- * @property {Float64Array} answeredMs NaN: never
- */
-
-const FIRST_CAPACITY = 4096;
-
-export function createRecording() {
-  let count = 0;
-  let columns = [1, 2].map(() => new Float64Array(FIRST_CAPACITY));
-
-  function grow() {
-    columns = columns.map((column) => {
-      const longer = new Float64Array(2 * column.length);
-      longer.set(column);
-      return longer;
-    });
-  }
-  return {
-    /** @param {number} nowMs @returns {number} the request's number */
-    arrived(nowMs) {
-      if (count === columns[0].length) grow();
-      const [arrived, answered] = columns;
-      arrived[count] = nowMs;
-      answered[count] = Number.NaN;
-      return count++;
-    },
-    /** @param {number} index @param {number} nowMs */
-    answered(index, nowMs) {
-      columns[1][index] = nowMs;
-    },
-    /** @returns {Recorded} */
-    taken() {
-      const [arrivedMs, answeredMs] = columns.map((column) => column.slice(0, count));
-      return { arrivedMs, answeredMs };
-    },
-  };
 }
 
 /**
@@ -190,42 +148,38 @@ export function createRecording() {
 /** @typedef {Awaited<ReturnType<typeof startAlarmThread>>} AlarmThread */
 
 /**
+ * Timers of the event loop have a resolution of 1 ms; `Atomics.wait` on a thread of its own has tens of microseconds.
  * @param {bigint} originNs zero of all its times, on the machine's monotonic clock (`process.hrtime`)
- * @param {() => void} onDeath is called if the thread ends and was not stopped: nothing will ring any more
+ * @param {() => void} onDeath called if the thread ends and was not stopped: the alarm no longer fires
  */
 export async function startAlarmThread(originNs, onDeath) {
   const memory = new SharedArrayBuffer(16);
   /** @type {Shared} */
   const shared = { isSet: new Int32Array(memory, 0, 1), dueMs: new Float64Array(memory, 8, 1) };
-  const { isSet, dueMs } = shared;
-  const worker = new Worker(new URL('./alarm-thread-worker.js', import.meta.url), {
-    workerData: { originNs, ...shared },
-    resourceLimits: HELPER_LIMITS,
-  });
-  worker.on('error', () => {}).once('exit', onDeath);
-  await once(worker, 'message');
   /** @type {(() => void) | null} */
   let whenDue = null;
-  worker.on('message', () => {
-    const ring = whenDue;
+  const onSignal = () => {
+    const fire = whenDue;
     whenDue = null;
-    ring?.();
-  });
+    fire?.();
+  };
+  const file = new URL('./alarm-thread-worker.js', import.meta.url);
+  const thread = startThread('alarm', file, { data: { originNs, ...shared }, onSignal });
+  let isStopped = false;
+  thread.failed.catch(() => isStopped || onDeath());
+  await thread.first('ready');
   return {
-    /**
-     * @param {number} atMs
-     * @param {() => void} onTime is called once, never before that time; until then nothing else can be set
-     */
+    /** @param {number} atMs @param {() => void} onTime called once, never before that time; until then no other can be set */
     set(atMs, onTime) {
       if (whenDue !== null) throw new Error('The alarm is set already.');
       whenDue = onTime;
-      dueMs[0] = atMs;
-      Atomics.store(isSet, 0, 1);
-      Atomics.notify(isSet, 0);
+      shared.dueMs[0] = atMs;
+      Atomics.store(shared.isSet, 0, 1);
+      Atomics.notify(shared.isSet, 0);
     },
-    async stop() {
-      worker.off('exit', onDeath);
-      await worker.terminate();
+    stop() {
+      isStopped = true;
+      return thread.stop();
     },
   };
 }

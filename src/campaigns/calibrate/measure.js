@@ -1,5 +1,5 @@
 /** One measurement of a calibration: a whole run as a user's, and the target's record of it. */
-import { EXIT, PkiLoadError } from '../../common/errors.js';
+import { interrupted } from '../../common/stop.js';
 import { formatDuration, formatRate } from '../../common/units.js';
 import { scheduleOf } from '../../plan/due.js';
 import { run } from '../../run.js';
@@ -7,21 +7,16 @@ import { run } from '../../run.js';
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Measurement } from '../../verdict/measurement-schema.js' */
 /** @import { CalibrationOptions } from './calibrate-options.js' */
-/** @import { Seen } from './target.js' */
+/** @import { Seen, Target } from './target.js' */
 
 /** @typedef {Pick<Measurement, 'verdict' | 'reasons'>} Verdict on the measurement */
 
 /** Time zero and arrivals are read on the same clock, through two processes' offsets. */
 const CLOCKS_APART_MS = 0.05;
 
-/**
- * @param {Plan} plan
- * @param {object} context
- * @param {Awaited<ReturnType<typeof import('./target.js').startCalibrationTarget>>} context.target
- * @param {number} context.delayMs of the target
- * @param {AbortSignal | undefined} context.signal
- * @param {(text: string) => void} context.warn
- */
+/** @typedef {{target: Target, delayMs: number, signal: AbortSignal | undefined, warn: (text: string) => void}} Context */
+
+/** @param {Plan} plan @param {Context} context */
 export async function measure(plan, { target, delayMs, signal, warn }) {
   await target.begin(delayMs);
   const result = await run(plan, {
@@ -29,30 +24,22 @@ export async function measure(plan, { target, delayMs, signal, warn }) {
     signal,
     cutOff: signal,
     onEvent: (event) => event.type === 'warning' && warn(event.text),
-  }).catch((error) => {
-    throw error.code === 'interrupted' ? interrupted() : error;
   });
   if (result.interrupted) throw interrupted();
   const seen = await target.end();
   const { verdict, reasons } = result.measurement;
   return {
     result,
+    /** @type {Verdict} */
     measurement: { verdict, reasons },
     ...sight(seen, plan, BigInt(result.startedAtMonotonicNs ?? 0)),
   };
 }
 
-function interrupted() {
-  return new PkiLoadError('interrupted', 'Interrupted: an incomplete calibration has no result.', {
-    exitCode: EXIT.interrupted,
-  });
-}
-
 /**
  * Arrivals are matched with due times in order. Requests of several threads can overtake each other: the mean lateness is still right, but
  * the percentiles are too low by as much as one thread is behind another.
- * @param {Seen} seen
- * @param {Plan} plan without a warm-up
+ * @param {Seen} seen @param {Plan} plan without a warm-up
  * @param {bigint} startedAtNs time zero on the machine's monotonic clock
  * @returns times in ms; `latenessMs`: of the sends, empty in a closed loop; `targetMs`: from noticing a request to its response;
  *   `targetBusy`: CPU time of all its threads as a share of one core, null: too short to measure
@@ -97,32 +84,6 @@ export function toMicros(ms) {
   return Math.round(ms * 1000) / 1000;
 }
 
-/**
- * @typedef {object} DelayRow
- * @property {number} delayMs of the target
- * @property {number} ratePerSecond
- * @property {number} samples
- * @property {{p50: number | null, p99: number | null}} reportedMs response time, as the tool reports it
- * @property {{p50: number | null, p99: number | null}} targetMs by the target's clock
- * @property {{p50: number | null, p99: number | null}} addedMs the differences of both percentiles. They include the target's wake-up, so
- *   the tool adds no more than this
- * @property {Verdict} measurement
- */
-/**
- * @typedef {object} LatenessRow
- * @property {number} ratePerSecond
- * @property {number} samples
- * @property {Quantiles} seenMs from the due time of a request to its arrival, by the target's clock: includes the target's wake-up, some
- *   tens of microseconds
- * @property {{p50: number | null, p99: number | null, max: number | null}} ownMs send lag, as the tool reports it
- * @property {Verdict} measurement
- */
-/**
- * @typedef {object} Peak closed loop
- * @property {number} perSecond
- * @property {number} checkedShare of the responses
- * @property {number | null} targetBusy share of one core
- */
 /** @typedef {(step: {label: string, ratePerSecond: number | null, delayMs?: number}) => ReturnType<typeof measure>} Measure */
 
 const DELAYS_MS = [0.2, 1, 10];
@@ -130,12 +91,11 @@ const RATES = [20, 100, 1000, 10_000];
 
 /**
  * At most half of the connections are busy, so that nothing waits for one.
- * @param {Measure} step
- * @param {CalibrationOptions} options
- * @returns {Promise<DelayRow[]>}
+ * @param {Measure} step @param {CalibrationOptions} options
+ * @returns a row for each delay: response times as the tool reports them, as the target recorded them, and the differences of both
+ *   percentiles. These include the target's wake-up, so the tool adds no more
  */
 export async function measureDelays(step, { concurrency }) {
-  /** @type {DelayRow[]} */
   const rows = [];
   for (const delayMs of DELAYS_MS) {
     const ratePerSecond = Math.min(200, Math.round((concurrency * 500) / (delayMs + 1)));
@@ -143,17 +103,16 @@ export async function measureDelays(step, { concurrency }) {
     const { result, measurement, samples, targetMs } = await step({ label, ratePerSecond, delayMs });
     const { p50, p99 } = result.latencyMs.response;
     rows.push({
-      ...{ delayMs, ratePerSecond, samples },
+      ...{ delayMs, ratePerSecond, samples, measurement },
       reportedMs: { p50, p99 },
       targetMs: { p50: targetMs.p50, p99: targetMs.p99 },
       addedMs: { p50: difference(p50, targetMs.p50), p99: difference(p99, targetMs.p99) },
-      measurement,
     });
   }
   return rows;
 }
 
-/** @param {Measure} step @returns {Promise<Peak>} */
+/** @param {Measure} step @returns of a closed loop; `checkedShare`: of the responses */
 export async function measurePeak(step) {
   const { result, targetBusy } = await step({ label: 'closed-loop peak', ratePerSecond: null });
   const { checked, unchecked } = result.verification;
@@ -164,15 +123,18 @@ export async function measurePeak(step) {
   };
 }
 
-/** @param {Measure} step @param {number} peakPerSecond @returns {Promise<LatenessRow[]>} */
+/**
+ * @param {Measure} step @param {number} peakPerSecond
+ * @returns a row for each rate up to the peak. `seenMs`: from the due time of a request to its arrival, by the target's clock, which
+ *   includes the target's wake-up; `ownMs`: send lag, as the tool reports it
+ */
 export async function measureLateness(step, peakPerSecond) {
-  /** @type {LatenessRow[]} */
   const rows = [];
   for (const ratePerSecond of RATES.filter((rate) => rate <= peakPerSecond)) {
     const label = `lateness at ${formatRate(ratePerSecond)}`;
     const { result, measurement, samples, latenessMs } = await step({ label, ratePerSecond });
     const { p50, p99, max } = result.latencyMs.sendLag;
-    rows.push({ ratePerSecond, samples, seenMs: latenessMs, ownMs: { p50, p99, max }, measurement });
+    rows.push({ ratePerSecond, samples, measurement, seenMs: latenessMs, ownMs: { p50, p99, max } });
   }
   return rows;
 }

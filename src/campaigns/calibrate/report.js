@@ -5,29 +5,15 @@ import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
 import { isWrong } from './honest-rate.js';
 
-/** @import { HonestRate } from './honest-rate.js' */
-/** @import { DelayRow, LatenessRow, Peak } from './measure.js' */
-
-/**
- * @typedef {object} Found
- * @property {{node: string, platform: string, cpus: number, model: string, loadAverage: number}} environment `cpus`: those this
- *   process may use; `loadAverage`: of the minute before, 0 where the system keeps none
- * @property {{concurrency: number, threads: number, pacing: string, stepMs: number, maxLatenessMs: number}} settings
- * @property {DelayRow[]} delays
- * @property {LatenessRow[]} lateness at the rates up to the peak
- * @property {Peak} peak
- * @property {HonestRate} honestRate
- */
-/** @typedef {{text: string, limits: string[], remedies: string[]}} Summary sentences */
+/** @import { Calibration, Found } from './calibrate.js' */
 
 const WAKE_UP =
   'Latencies and lateness include the wake-up of the target, tens of µs or more: the tool itself adds less.';
 
-/** @param {Found & {summary: Summary}} calibration @returns {string} ends with a newline */
+/** @param {Found & Pick<Calibration, 'summary'>} calibration @returns {string} ends with a newline */
 export function render({ environment, settings, delays, lateness, peak, honestRate, summary }) {
   const { concurrency, threads, pacing, stepMs } = settings;
-  const { ratePerSecond: highest, limits, tries } = honestRate;
-  const busy = peak.targetBusy === null ? '' : `, target busy ${formatPercent(peak.targetBusy)}`;
+  const { ratePerSecond, limits, tries } = honestRate;
   const sections = [
     [
       ...wrap(
@@ -57,36 +43,46 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
     [
       ...table([
         ['Rate', 'honest', 'verdict', 'late p99', 'target p50', 'p99', 'reported p50', 'p99'],
-        ...[...tries]
-          .sort((a, b) => a.ratePerSecond - b.ratePerSecond)
-          .map(({ ratePerSecond, honest, latenessMs, p50Ms, p99Ms, measurement }) => [
-            formatRate(ratePerSecond),
-            honest ? 'yes' : 'no',
-            measurement.verdict,
-            time(latenessMs.p99),
+        ...tries
+          .toSorted((a, b) => a.ratePerSecond - b.ratePerSecond)
+          .map(({ p50Ms, p99Ms, ...one }) => [
+            formatRate(one.ratePerSecond),
+            one.honest ? 'yes' : 'no',
+            one.measurement.verdict,
+            time(one.latenessMs.p99),
             ...[p50Ms.target, p99Ms.target, p50Ms.reported, p99Ms.reported].map(time),
           ]),
       ]).flat(),
-      ...labelled(
-        'Highest',
-        highest === null
-          ? 'none'
-          : `${formatRate(highest)}: p50 and p99 right within ${formatPercent(limits.errorP99)}, sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`,
-      ),
+      ...labelled('Highest', highestText(ratePerSecond, limits)),
       ...labelled(
         'Peak',
-        `${formatRate(peak.perSecond)} in a closed loop, ${formatPercent(peak.checkedShare)} of the responses checked${busy}`,
+        `${formatRate(peak.perSecond)} in a closed loop, ${formatPercent(peak.checkedShare)} of the responses checked${busy(peak, ', target busy ')}`,
       ),
     ],
     [
       ...wrap(summary.text),
       '',
-      ...summary.limits.flatMap((limit, i) => labelled(i === 0 ? 'Limited by' : '', limit)),
-      ...summary.remedies.flatMap((remedy, i) => labelled(i === 0 ? 'To do better' : '', remedy)),
+      ...listed('Limited by', summary.limits),
+      ...listed('To do better', summary.remedies),
     ],
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
+
+/** @param {number | null} ratePerSecond @param {Found['honestRate']['limits']} limits */
+function highestText(ratePerSecond, { errorP99, latenessP99Ms }) {
+  if (ratePerSecond === null) return 'none';
+  return `${formatRate(ratePerSecond)}: p50 and p99 right within ${formatPercent(errorP99)}, sends at most ${formatDuration(latenessP99Ms)} late (p99)`;
+}
+
+/** @param {Found['peak']} peak @param {string} before */
+const busy = ({ targetBusy }, before) => (targetBusy === null ? '' : before + formatPercent(targetBusy));
+
+/** @param {string} label @param {string[]} texts */
+const listed = (label, texts) => texts.flatMap((text, i) => labelled(i === 0 ? label : '', text));
+
+/** @param {[applies: boolean, text: string][]} rows */
+const applying = (rows) => rows.flatMap(([applies, text]) => (applies ? [text] : []));
 
 /** @param {number} count */
 const cores = (count) => `${count} core${count === 1 ? '' : 's'}`;
@@ -106,7 +102,7 @@ const WAKING_MS = 0.5;
 /** The maximum of `--threads`. */
 const MAX_THREADS = 64;
 
-/** @param {Found} found @returns {Summary} */
+/** @param {Found} found @returns sentences */
 export function summarise(found) {
   return { text: textOf(found), limits: limitsOf(found), remedies: remediesOf(found) };
 }
@@ -133,33 +129,32 @@ function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, 
 /** @param {Found} found @returns {string[]} */
 function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const { brokenAtPerSecond, limits, tries } = honestRate;
-  /** @type {[boolean, string][]} */
-  const machine = [
+  const machine = applying([
     [cpus === 1, 'The tool and its target share one core, so every figure includes the target.'],
     [
       loadAverage > BUSY_LOAD * cpus,
       `The machine was busy before the calibration: a load average of ${loadAverage.toFixed(1)} on ${cores(cpus)}.`,
     ],
-  ];
-  const own = machine.flatMap(([applies, text]) => (applies ? [text] : []));
+  ]);
   const broken = tries.findLast(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
-  if (broken === undefined) {
-    const failed = tries.filter(({ honest }) => !honest).length;
-    const busy =
-      peak.targetBusy === null ? '' : `, with the target busy for ${formatPercent(peak.targetBusy)}`;
-    const tried =
-      failed === 0
-        ? 'Every rate that was tried was honest'
-        : `The highest rate that was tried was honest, although ${failed} of ${tries.length} tries failed`;
-    return [...own, `${tried}; the peak of the closed loop is ${formatRate(peak.perSecond)}${busy}.`];
-  }
+  if (broken !== undefined) return [...machine, ...faultsOf(broken, limits)];
+  const failed = tries.filter(({ honest }) => !honest).length;
+  const tried =
+    failed === 0
+      ? 'Every rate that was tried was honest'
+      : `The highest rate that was tried was honest, although ${failed} of ${tries.length} tries failed`;
+  const peakText = `the peak of the closed loop is ${formatRate(peak.perSecond)}`;
+  return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target busy for ')}.`];
+}
+
+/** @param {Found['honestRate']['tries'][number]} broken @param {Found['honestRate']['limits']} limits */
+function faultsOf(broken, limits) {
   const { latenessMs, p50Ms, p99Ms, measurement, planned, samples, delayMs, ratePerSecond } = broken;
   const at = `At ${formatRate(ratePerSecond)}`;
   const wrong = (/** @type {string} */ name, /** @type {typeof p50Ms} */ { reported, target }) =>
     `${at} the tool reported a ${name} of ${duration(reported)}, but the target took ${duration(target)}.`;
   const invalid = invalidReasonOf(measurement);
-  /** @type {[boolean, string][]} */
-  const faults = [
+  return applying([
     [
       latenessMs.p99 === null || latenessMs.p99 > limits.latenessP99Ms,
       `${at} the sends were ${duration(latenessMs.p99)} late (p99), more than --max-lateness ${formatDuration(limits.latenessP99Ms)}.`,
@@ -175,8 +170,7 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
       Number(p99Ms.target) > delayMs * (1 + limits.errorP99) + WAKING_MS,
       `${at} the target of the calibration took ${duration(p99Ms.target)} (p99) instead of ${duration(delayMs)}: the machine is too busy for both.`,
     ],
-  ];
-  return [...own, ...faults.flatMap(([applies, text]) => (applies ? [text] : []))];
+  ]);
 }
 
 /** @param {Found} found @returns {string[]} */
@@ -186,8 +180,7 @@ function remediesOf({ environment: { cpus }, settings, lateness }) {
   const isLate = lateness.some(({ ownMs }) => Number(ownMs.p99) > maxLatenessMs / 4);
   // Each thread that spins occupies a core; two more are needed for the rest.
   const canSpin = cpus > threads + 1;
-  /** @type {[boolean, string][]} */
-  const remedies = [
+  return applying([
     [cpus <= threads, 'Use a machine with more cores than --threads.'],
     [more > threads, `Try --threads ${more}.`],
     [
@@ -196,8 +189,7 @@ function remediesOf({ environment: { cpus }, settings, lateness }) {
     ],
     [pacing === 'spin' && !canSpin, 'Try --pacing auto: threads that spin leave too few cores.'],
     [true, 'Run nothing else on this machine, and run the target on another one.'],
-  ];
-  return remedies.flatMap(([applies, text]) => (applies ? [text] : []));
+  ]);
 }
 
 /** @param {(number | null)[]} values */

@@ -5,33 +5,25 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { PkiLoadError } from '../../common/errors.js';
 
-/** @import { Recorded } from './known-delay.js' */
 /** @import { ChildProcess } from 'node:child_process' */
 
 const ENTRY = fileURLToPath(new URL('target-child.js', import.meta.url));
-const ANSWERS_WITHIN_MS = 20_000;
+const RESPONDS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
 /** An ended process refuses connections before its parent receives `exit`. */
-const END_IS_TOLD_WITHIN_MS = 3000;
+const EXIT_WITHIN_MS = 3000;
 const ENDED = 'its process has ended';
 
 /**
- * @typedef {Recorded & {cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
- *   `cpu`: CPU time of the target's process so far, every few milliseconds; `baseNs`: zero of all its times, on the
- *   machine's monotonic clock (`process.hrtime`), which processes share
+ * What the target recorded, in ms on its clock. `arrivedMs`: when it noticed each request, in that order; `answeredMs`: NaN: never;
+ * `cpu`: CPU time of its process so far, every few milliseconds; `baseNs`: zero of all its times, on the machine's monotonic clock
+ * (`process.hrtime`), which processes share.
+ * @typedef {{arrivedMs: Float64Array, answeredMs: Float64Array, cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
  */
-/** @typedef {{begin?: number, end?: true}} Order `begin`: with this delay */
-/**
- * @typedef {object} TargetInfo
- * @property {string} url of the known-delay server
- * @property {{url: string, token: string}} pki the embedded PKI server, which issues the certificates
- */
+/** @typedef {{begin?: number, end?: true}} Order `begin`: with this delay in ms */
+/** @typedef {{url: string, pki: {url: string, token: string}}} TargetInfo `pki`: the embedded PKI server, which issues the certificates */
+/** @typedef {Awaited<ReturnType<typeof startCalibrationTarget>>} Target */
 
-/**
- * @returns {Promise<TargetInfo & {begin: (delayMs: number) => Promise<void>,
- *   end: () => Promise<Seen>, causeOf: (error: unknown) => Promise<unknown>, stop: () => Promise<void>}>} `causeOf`: an error of a
- *   measurement, or the target's end where that is behind it
- */
 export async function startCalibrationTarget() {
   const child = fork(ENTRY, [], {
     execArgv: [],
@@ -39,16 +31,14 @@ export async function startCalibrationTarget() {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   try {
-    const { ready } = await answerOf(child);
+    const { ready } = await nextMessage(child);
     return {
-      ...ready,
-      async begin(delayMs) {
-        await order(child, { begin: delayMs });
-      },
-      async end() {
-        return (await order(child, { end: true })).seen;
-      },
-      causeOf: async (error) => ((await hasEnded(child)) ? failed(ENDED) : error),
+      .../** @type {TargetInfo} */ (ready),
+      begin: (/** @type {number} */ delayMs) => order(child, { begin: delayMs }),
+      /** @returns {Promise<Seen>} since `begin` */
+      end: async () => (await order(child, { end: true })).seen,
+      /** @param {unknown} error of a measurement @returns {Promise<unknown>} it, or the target's end where that caused it */
+      causeOf: async (error) => ((await isEnding(child)) ? failed(ENDED) : error),
       stop: () => stop(child),
     };
   } catch (error) {
@@ -59,36 +49,36 @@ export async function startCalibrationTarget() {
 
 /** @param {ChildProcess} child @param {Order} what */
 function order(child, what) {
-  const answer = answerOf(child);
+  const response = nextMessage(child);
   child.send(what, () => {});
-  return answer;
+  return response;
 }
 
-/** @param {ChildProcess} child @returns {Promise<any>} its next message */
-function answerOf(child) {
-  return new Promise((resolve, reject) => {
-    const fail = (/** @type {string} */ why) => settle(() => reject(failed(why)));
-    const onMessage = (/** @type {any} */ message) =>
-      message.failed === undefined ? settle(() => resolve(message)) : fail(message.failed);
-    const onExit = () => fail(ENDED);
-    const onError = (/** @type {Error} */ error) => fail(error.message);
-    const timer = setTimeout(() => fail(`no answer within ${ANSWERS_WITHIN_MS / 1000} s`), ANSWERS_WITHIN_MS);
-    /** @param {() => void} act */
-    function settle(act) {
-      clearTimeout(timer);
-      child.off('message', onMessage).off('exit', onExit).off('error', onError);
-      act();
-    }
-    child.on('message', onMessage).on('exit', onExit).on('error', onError);
-    if (child.exitCode !== null || child.signalCode !== null) onExit();
-  });
+/** @param {ChildProcess} child @returns {Promise<any>} */
+async function nextMessage(child) {
+  if (hasEnded(child)) throw failed(ENDED);
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(RESPONDS_WITHIN_MS)]);
+  const ended = once(child, 'exit', { signal }).then(() => [null]);
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal }), ended]);
+    if (message === null) throw new Error(ENDED);
+    return message;
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error);
+    throw failed(signal.aborted ? `no response within ${RESPONDS_WITHIN_MS / 1000} s` : message);
+  } finally {
+    over.abort();
+  }
 }
 
 /** @param {ChildProcess} child */
-async function hasEnded(child) {
-  if (child.exitCode !== null || child.signalCode !== null) return true;
-  const exit = once(child, 'exit').then(() => true);
-  return Promise.race([exit, wait(END_IS_TOLD_WITHIN_MS, false, { ref: false })]);
+const hasEnded = ({ exitCode, signalCode }) => exitCode !== null || signalCode !== null;
+
+/** @param {ChildProcess} child */
+async function isEnding(child) {
+  if (hasEnded(child)) return true;
+  return Promise.race([once(child, 'exit').then(() => true), wait(EXIT_WITHIN_MS, false, { ref: false })]);
 }
 
 /** @param {string} why */
@@ -98,7 +88,7 @@ function failed(why) {
 
 /** @param {ChildProcess} child @returns {Promise<void>} when the process has ended */
 async function stop(child) {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (hasEnded(child)) return;
   const ended = once(child, 'exit');
   if (child.connected) child.disconnect();
   const timer = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN_MS);

@@ -3,7 +3,7 @@ import { PkiLoadError, targetError } from '../../common/errors.js';
 import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
 import { mayBeDone } from '../../vault/client.js';
-import { queryOnce, watchNode } from './watch.js';
+import { createNode, queryOnce, watchNode } from './watch.js';
 /** @import { VaultClient } from '../../vault/client.js' */
 /** @import { PropagationPlan } from './propagation-plan.js' */
 /** @import { NodeRow, Run } from './watch.js' */
@@ -23,10 +23,8 @@ import { queryOnce, watchNode } from './watch.js';
  */
 
 /**
- * @param {number} certificate from 1
- * @param {Writer} client without other calls in the meantime
- * @param {Run} run
- * @returns {Promise<Row>} never throws for what a server does
+ * @param {number} certificate from 1 @param {Writer} client without other calls in the meantime
+ * @param {Run} run @returns {Promise<Row>} never throws for what a server does
  */
 export async function followCertificate(certificate, client, run) {
   const { plan, nodes, buildQuery, stop } = run;
@@ -40,14 +38,11 @@ export async function followCertificate(certificate, client, run) {
   }
   const { serial } = issued;
   /** A certificate that is not followed is revoked, too. @param {Partial<Row>} outcome @returns {Promise<Row>} */
-  const takeBack = async (outcome) => {
-    try {
-      await revoke(client, plan, serial);
-      return { ...row, ...outcome, left: 'revoked' };
-    } catch (error) {
-      return { ...row, ...outcome, left: 'valid', unrevoked: codeOf(error) };
-    }
-  };
+  const takeBack = (outcome) =>
+    revoke(client, plan, serial).then(
+      () => ({ ...row, ...outcome, left: 'revoked' }),
+      (error) => ({ ...row, ...outcome, left: 'valid', unrevoked: codeOf(error) }),
+    );
   if (stop.aborted) return takeBack({ outcome: 'undecided' });
   let query;
   try {
@@ -64,12 +59,10 @@ export async function followCertificate(certificate, client, run) {
   return { ...row, ...(await revokeAndWatch({ certificate, query, serial, before }, client, run)) };
 }
 
-/**
- * @param {{certificate: number, query: import('./responder.js').Query, serial: string, before: string[]}} subject `before`:
- *   the status at each node
- * @param {Writer} client @param {Run} run
- * @returns {Promise<Partial<Row>>}
- */
+/** @typedef {{certificate: number, query: import('./responder.js').Query, serial: string, before: string[]}} Subject `before`: the
+ *   status at each node */
+
+/** @param {Subject} subject @param {Writer} client @param {Run} run @returns {Promise<Partial<Row>>} */
 async function revokeAndWatch({ certificate, query, serial, before }, client, run) {
   const { clock } = run;
   const sentMs = clock.now();
@@ -113,9 +106,7 @@ function codeOf(error) {
 }
 
 /** @param {string} before @returns {NodeRow} */
-function notGoodBefore(before) {
-  return { outcome: 'not_good_before', before, interval: null };
-}
+const notGoodBefore = (before) => ({ outcome: 'not_good_before', before, interval: null });
 
 /** @param {Writer} client @param {PropagationPlan} plan @returns {Promise<{serial: string, data: Record<string, any>}>} */
 async function issue(client, { target: { mount }, role, cn, ttlMs }) {
@@ -149,8 +140,7 @@ const MAX_WARM_UP_MS = 2000;
 
 /**
  * One more certificate, which does not count: connections and code are used for the first time.
- * @param {Run} run @param {Writer} client
- * @returns {Promise<Row>}
+ * @param {Run} run @param {Writer} client @returns {Promise<Row>}
  * @throws {PkiLoadError} where the token may not issue or not revoke: one without `sys/capabilities-self` is checked by use
  */
 export async function warmUp(run, client) {
@@ -158,11 +148,7 @@ export async function warmUp(run, client) {
   const row = await followCertificate(0, client, {
     ...run,
     plan: { ...plan, giveUpMs: Math.min(plan.giveUpMs, MAX_WARM_UP_MS) },
-    nodes: nodes.map(({ responder }) => ({
-      responder,
-      answers: {},
-      counts: { sent: 0, missed: 0, skipped: 0 },
-    })),
+    nodes: nodes.map(({ responder }) => createNode(responder)),
     onLag: () => {},
   });
   if (![row.failure, row.unrevoked].includes('vault_permission_denied')) return row;

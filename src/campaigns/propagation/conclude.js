@@ -5,7 +5,7 @@
  * is not proven. A certificate that no node reported as revoked never helps.
  */
 import { createHistogram, figures, recordMs, valueAtShare } from '../../common/histogram.js';
-import { total } from '../../common/sums.js';
+import { sumRecords, total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { buildLatency } from '../../result/build.js';
@@ -49,7 +49,6 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
   const { target, role, certificates, concurrency, pauseMs, pollMs, giveUpMs, timeoutMs, seed } = plan;
   const { mount, url } = target;
   const { min, p50, p99, max } = { min: lag.totalCount === 0 ? null : valueAtShare(lag, 0), ...figures(lag) };
-  const revokes = rows.flatMap(({ revokeMs }) => revokeMs ?? []);
   return {
     schema: PROPAGATION_SCHEMA_ID,
     tool: { version: TOOL_VERSION },
@@ -63,16 +62,14 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
       begun: rows.length,
       outcomes: countEach(rows.map(({ outcome }) => outcome)),
     },
-    revokeMs: buildLatency(histogramOf(revokes)),
+    revokeMs: latencyOf(rows.flatMap(({ revokeMs }) => revokeMs ?? [])),
     everywhere: delayOf(whole),
     nodes,
     pollLagMs: { count: lag.totalCount, min, p50, p99, max },
     rows: rows.map(({ certificate, outcome, failure, revokeMs, nodes: own }) => ({
-      certificate,
-      outcome,
+      ...{ certificate, outcome },
       ...(failure === undefined ? {} : { failure }),
-      revokeMs,
-      nodes: own,
+      ...{ revokeMs, nodes: own },
     })),
     requirements: plan.requirements.map((one) => judgeDelay(one, { whole, rows, lagMs: max ?? 0, isValid })),
     measurement,
@@ -96,8 +93,7 @@ function outcomeOf({ outcome, nodes }) {
 
 /**
  * @param {Pick<PropagationNode, 'url' | 'version' | 'state'> & Findings['watched'][number]} node
- * @param {number} number @param {Row[]} rows
- * @returns {PropagationNode}
+ * @param {number} number @param {Row[]} rows @returns {PropagationNode}
  */
 function concludeNode({ url, version, state, answers, counts: { sent, missed, skipped } }, number, rows) {
   const own = rows.flatMap(({ nodes, revokeMs }) =>
@@ -119,33 +115,28 @@ function concludeNode({ url, version, state, answers, counts: { sent, missed, sk
 
 /** @param {Measured[]} measured @returns {DelayBlock} values below zero count as zero */
 function delayOf(measured) {
-  const latencyOf = (/** @type {(one: Measured) => number} */ read) =>
-    buildLatency(histogramOf(measured.map(read)));
+  const valuesOf = (/** @type {(one: Measured) => number} */ read) => latencyOf(measured.map(read));
   return {
     revoked: measured.length,
     beforeAnswered: measured.filter((one) => upperSinceAnswer(one) <= 0).length,
     sinceAnswered: {
-      lower: latencyOf(({ interval, answeredMs }) => interval.lowerMs - answeredMs),
-      upper: latencyOf(upperSinceAnswer),
+      lower: valuesOf(({ interval, answeredMs }) => interval.lowerMs - answeredMs),
+      upper: valuesOf(upperSinceAnswer),
     },
     sinceSent: {
-      lower: latencyOf(({ interval }) => interval.lowerMs),
-      upper: latencyOf(({ interval }) => interval.upperMs),
+      lower: valuesOf(({ interval }) => interval.lowerMs),
+      upper: valuesOf(({ interval }) => interval.upperMs),
     },
-    widthMs: latencyOf(({ interval }) => interval.upperMs - interval.lowerMs),
+    widthMs: valuesOf(({ interval }) => interval.upperMs - interval.lowerMs),
   };
 }
 
-/** @param {Measured} measured @returns {number} below zero: the node reported revoked before the revocation was answered */
-function upperSinceAnswer({ interval, answeredMs }) {
-  return interval.upperMs - answeredMs;
-}
+/** Below zero: the node reported revoked before the response to the revocation. @param {Measured} measured */
+const upperSinceAnswer = ({ interval, answeredMs }) => interval.upperMs - answeredMs;
 
 /**
- * Until the last of several nodes: the revocation is in effect everywhere after the latest lower bound and before the latest
- * upper bound.
- * @param {readonly Interval[]} intervals at least one
- * @returns {Interval}
+ * Until the last of several nodes: the revocation is in effect everywhere after the latest lower and before the latest upper bound.
+ * @param {readonly Interval[]} intervals at least one @returns {Interval}
  */
 export function everywhere(intervals) {
   return {
@@ -161,13 +152,11 @@ function histogramOf(values) {
   return histogram;
 }
 
-/** @param {string[]} names @returns {Record<string, number>} */
-function countEach(names) {
-  /** @type {Record<string, number>} */
-  const counts = {};
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
-}
+/** @param {number[]} values ms */
+const latencyOf = (values) => buildLatency(histogramOf(values));
+
+/** @param {string[]} names */
+const countEach = (names) => sumRecords(names.map((name) => ({ [name]: 1 })));
 
 /**
  * @typedef {object} Evidence
@@ -181,19 +170,21 @@ function countEach(names) {
 function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
   const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
   const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
-  /** @param {number} lateMs @param {{followedMs: number}[]} failed with the age they reached */
-  const judge = (lateMs, failed) => {
-    const uppers = whole.map((one) => upperSinceAnswer(one) + lateMs);
-    const ages = failed.map(({ followedMs }) => followedMs);
-    return judgeDelays(requirement, uppers, ages, isValid);
-  };
   const judgeAt = (/** @type {number} */ lateMs) => {
-    const atWorst = judge(lateMs, [...lost, ...undecided]);
+    const uppers = whole.map((one) => upperSinceAnswer(one) + lateMs);
+    const judge = (/** @type {typeof rows} */ failed) =>
+      judgeDelays(
+        requirement,
+        uppers,
+        failed.map(({ followedMs }) => followedMs),
+        isValid,
+      );
+    const atWorst = judge([...lost, ...undecided]);
     if (undecided.length === 0 || atWorst.verdict === 'met') return atWorst;
-    const without = judge(lateMs, lost);
+    const without = judge(lost);
     if (without.verdict === 'not met') return without;
-    const left = `${formatCount(undecided.length)} more ${undecided.length === 1 ? 'was' : 'were'} undecided when it was interrupted.`;
-    return notProven(without, left);
+    const count = `${formatCount(undecided.length)} more ${undecided.length === 1 ? 'was' : 'were'}`;
+    return notProven(without, `${count} undecided when it was interrupted.`);
   };
   const judged = judgeAt(0);
   if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
@@ -220,17 +211,9 @@ function judgeDelays(requirement, delays, lost, isValid) {
   const verdict = judgeRequirement(requirement, {
     series: { response: own, service: own, sendLag: own },
     all: { response: all, service: all, sendLag: all },
-    succeeded: delays.length,
-    failed: lost.length,
-    dropped: 0,
-    neverSentDue: 0,
-    ratePerSecond: 0,
-    rateBar: { low: 0, high: null, sampled: 0 },
-    completedPerSecond: [],
-    model: 'closed',
-    offeredPerSecond: null,
-    arrivals: 'constant',
-    allOnTime: false,
+    ...{ succeeded: delays.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
+    ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 }, completedPerSecond: [] },
+    ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },
     measurementValid: isValid,
   });
   const reason = verdict.reason
@@ -245,82 +228,77 @@ const REMARK_SHARE = 0.01;
 const INVALID_SHARE = 0.1;
 
 /**
- * @param {object} observed
- * @param {PropagationNode[]} observed.nodes
- * @param {Histogram} observed.lag of polls
- * @param {Pick<PropagationPlan, 'pollMs'>} observed.plan
- * @param {{outcome: string, failure?: string}[]} observed.rows
+ * @param {{nodes: PropagationNode[], lag: Histogram, plan: Pick<PropagationPlan, 'pollMs'>,
+ *   rows: {outcome: string, failure?: string}[]}} observed `lag`: of polls
  * @returns {Propagation['measurement']}
  */
 function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {
-  /** @type {Propagation['measurement']['reasons']} */
-  const reasons = [];
-  // Revocations that were never seen are a measurement, too.
-  if (!rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked')) {
-    const failures = [...new Set(rows.map(({ failure, outcome }) => failure ?? outcome))];
-    const why =
-      rows.length === 0 ? 'no certificate was begun' : `all certificates ended as ${failures.join(', ')}`;
-    reasons.push({
-      grade: 'invalid',
-      code: 'nothing_measured',
-      text: `No revocation was followed to its end: ${why}.`,
-      remedy: 'See the outcomes and the log of the server, and run it again.',
-    });
-  }
-  const sum = (/** @type {'polls' | 'missed' | 'skipped'} */ key) =>
-    total(nodes.map(({ asked }) => asked[key]));
-  const [missed, skipped] = [sum('missed'), sum('skipped')];
-  const due = Math.max(1, sum('polls') + missed + skipped);
-  if (missed / due > REMARK_SHARE) {
-    const p99 = lag.totalCount === 0 ? 0 : valueAtShare(lag, 0.99);
-    reasons.push({
-      grade: missed / due > INVALID_SHARE ? 'invalid' : 'remark',
-      code: 'poll_lag',
-      text: `This program did not poll in time: ${formatPercent(missed / due)} of the polls were missed, and 1 % were over ${formatLatency(p99)} late, at an interval of ${formatLatency(pollMs)}.`,
-      remedy:
-        'Poll less often (--poll), follow fewer certificates at once (--concurrency), or use a machine with more to spare.',
-    });
-  }
-  if (skipped / due > REMARK_SHARE) {
-    reasons.push({
-      grade: 'remark',
-      code: 'slow_answers',
-      text: `${formatPercent(skipped / due)} of the polls were left out, as those before them had not been answered.`,
-      remedy: 'Poll less often (--poll): the nodes do not answer that fast, or the polls slow them down.',
-    });
-  }
+  const [sent, missed, skipped] = /** @type {const} */ (['polls', 'missed', 'skipped']).map((key) =>
+    total(nodes.map(({ asked }) => asked[key])),
+  );
+  const due = Math.max(1, sent + missed + skipped);
+  const lateMs = lag.totalCount === 0 ? 0 : valueAtShare(lag, 0.99);
   const answers = nodes.flatMap((node) => Object.entries(node.answers));
   const bad = answers.filter(([outcome]) => !['good', 'revoked', 'unknown'].includes(outcome));
   const [all, failed] = [answers, bad].map((some) => total(some.map(([, count]) => count)));
-  if (failed / Math.max(1, all) > REMARK_SHARE) {
-    const names = [...new Set(bad.map(([outcome]) => outcome))].join(', ');
-    reasons.push({
-      grade: 'remark',
-      code: 'failed_answers',
-      text: `${formatCount(failed)} of ${formatCount(all)} OCSP responses (${formatPercent(failed / all)}) were errors or failed a check (${names}) and say nothing of a certificate.`,
-      remedy: 'See the responses of each node in the report, and the logs of those nodes.',
-    });
-  }
+  const ends = [...new Set(rows.map(({ failure, outcome }) => failure ?? outcome))].join(', ');
+  /** @type {[applies: boolean, reason: Propagation['measurement']['reasons'][number]][]} */
+  const known = [
+    [
+      // Revocations that were never seen are a measurement, too.
+      !rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked'),
+      {
+        ...{ grade: 'invalid', code: 'nothing_measured' },
+        text: `No revocation was followed to its end: ${ends === '' ? 'no certificate was begun' : `all certificates ended as ${ends}`}.`,
+        remedy: 'See the outcomes and the log of the server, and run it again.',
+      },
+    ],
+    [
+      missed / due > REMARK_SHARE,
+      {
+        ...{ grade: missed / due > INVALID_SHARE ? 'invalid' : 'remark', code: 'poll_lag' },
+        text: `The tool did not poll in time: ${formatPercent(missed / due)} of the polls were missed, and 1 % were over ${formatLatency(lateMs)} late, at an interval of ${formatLatency(pollMs)}.`,
+        remedy:
+          'Poll less often (--poll), follow fewer certificates at once (--concurrency), or use a faster machine.',
+      },
+    ],
+    [
+      skipped / due > REMARK_SHARE,
+      {
+        ...{ grade: 'remark', code: 'slow_answers' },
+        text: `${formatPercent(skipped / due)} of the polls were left out, because earlier ones had no response yet.`,
+        remedy: 'Poll less often (--poll): the nodes respond too slowly, or the polls slow them down.',
+      },
+    ],
+    [
+      failed / Math.max(1, all) > REMARK_SHARE,
+      {
+        ...{ grade: 'remark', code: 'failed_answers' },
+        text: `${formatCount(failed)} of ${formatCount(all)} OCSP responses (${formatPercent(failed / all)}) were errors or failed a check (${[...new Set(bad.map(([outcome]) => outcome))].join(', ')}), so they show no status.`,
+        remedy: 'See the responses of each node in the report, and the logs of those nodes.',
+      },
+    ],
+  ];
+  const reasons = known.flatMap(([applies, reason]) => (applies ? [reason] : []));
   return { verdict: reasons.some(({ grade }) => grade === 'invalid') ? 'invalid' : 'valid', reasons };
 }
 
 /**
  * @param {Pick<PropagationPlan, 'pollMs' | 'concurrency' | 'target'>} plan
- * @param {Propagation['crl']} crl @param {Propagation['nodes']} nodes
- * @returns {string[]} sentences
+ * @param {Propagation['crl']} crl @param {Propagation['nodes']} nodes @returns {string[]} sentences
  */
 function notesOf({ pollMs, concurrency, target }, crl, nodes) {
   const perSecond = formatCount(Number(((concurrency * 1000) / pollMs).toPrecision(2)));
+  const standbys = nodes.filter(({ state }) => state === 'standby');
   return [
-    'A delay is an interval: the revocation took effect after the last request that was still answered good was sent (lower bound), and before the first answer revoked arrived (upper bound). Delays that ended before the revocation was answered count as 0 since the answer.',
-    'A revocation counts as answered when this program has read the head of the response. If it read that late, bounds since the response are too small by as much, so a requirement is met only if it also holds with bounds longer by the largest lateness of a poll. Bounds since the request was sent do not depend on it.',
-    `Each node was asked every ${formatLatency(pollMs)} about each certificate under way, up to ${perSecond} requests a second: polling is load, too.`,
-    'One more certificate was issued and revoked beforehand, lest connections and code that were used for the first time count.',
+    'A delay is an interval: the revocation took effect after the last poll with the response good was sent (lower bound), and before the first response revoked arrived (upper bound). Delays that ended before the response to the revocation count as 0.',
+    'The response to a revocation counts from the moment this program has read its head. If it read that late, bounds since the response are too small by as much, so a requirement is met only if it also holds with bounds longer by the largest lateness of a poll. Bounds since the request was sent do not depend on it.',
+    `Each node was polled every ${formatLatency(pollMs)} about each certificate in progress, up to ${perSecond} requests a second: polling is load, too.`,
+    'One more certificate was issued and revoked first, to warm up connections and code; it does not count.',
     rebuildNote(crl, target.mount),
-    ...nodes.flatMap(({ url, state }) =>
-      state === 'standby'
-        ? `${url} is a standby. Vault without Enterprise passes OCSP requests on to the active node, so its answers are the active node's, and take longer by the way there.`
-        : [],
+    ...standbys.map(
+      ({ url }) =>
+        `${url} is a standby. Vault without Enterprise forwards OCSP requests to the active node, so its responses are those of the active node, and take longer.`,
     ),
   ];
 }
@@ -328,10 +306,10 @@ function notesOf({ pollMs, concurrency, target }, crl, nodes) {
 /** @param {Propagation['crl']} crl @param {string} mount */
 function rebuildNote({ autoRebuild, disabled }, mount) {
   if (autoRebuild === null)
-    return `Whether ${mount} rebuilds its CRL by itself (auto_rebuild) could not be seen.`;
-  const ocsp = 'OCSP answers do not come from the CRL: Vault looks each certificate up.';
+    return `Whether auto_rebuild is on in ${mount} is unknown: its config/crl cannot be read.`;
+  const ocsp = 'OCSP responses do not come from the CRL: Vault looks each certificate up.';
   if (disabled === true) return `${mount} builds no CRL (disable in its config/crl). ${ocsp}`;
   return autoRebuild
     ? `auto_rebuild is on in ${mount}: a revocation does not wait for a new CRL, which is built later. ${ocsp}`
-    : `auto_rebuild is off in ${mount}: every revocation builds the CRL anew before it is answered. ${ocsp}`;
+    : `auto_rebuild is off in ${mount}: every revocation rebuilds the CRL before its response. ${ocsp}`;
 }

@@ -7,16 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError, usageError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { interrupted } from '../../common/stop.js';
-import { formatCount } from '../../common/units.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
 import { loadTls } from '../../http/tls.js';
 import { checkIssuance } from '../../operations/prepare.js';
+import { counted } from '../../report/describe/words.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
 import { createVaultClient, parseJson, textOf } from '../../vault/client.js';
 import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
 import { createQueryBuilder, createResponder } from './responder.js';
+import { createNode } from './watch.js';
 
 /** @import { Tls } from '../../http/tls.js' */
 /** @import { PrepareContext } from '../../operations/index.js' */
@@ -41,8 +42,7 @@ import { createQueryBuilder, createResponder } from './responder.js';
 const CLOCK = { now: () => performance.now(), setTimer: setTimeout, clearTimer: clearTimeout };
 
 /**
- * @param {PropagationPlan} plan @param {PropagationOptions} [options]
- * @returns {Promise<Propagation>}
+ * @param {PropagationPlan} plan @param {PropagationOptions} [options] @returns {Promise<Propagation>}
  * @throws {PkiLoadError} when it could not begin; later refusals of the target are outcomes
  */
 export async function measurePropagation(plan, options = {}) {
@@ -81,11 +81,9 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   try {
     const found = await prepare({ plan, client, tls, keepAlive, warn });
     if (stop.aborted) throw interrupted();
-    nodes = found.nodes.map((node) => ({
-      responder: createResponder({ url: node.url, mount, namespace, tls, timeoutMs, clock: CLOCK }),
-      answers: {},
-      counts: { sent: 0, missed: 0, skipped: 0 },
-    }));
+    nodes = found.nodes.map((node) =>
+      createNode(createResponder({ url: node.url, mount, namespace, tls, timeoutMs, clock: CLOCK })),
+    );
     const lag = createHistogram();
     const onLag = (/** @type {number} */ ms) => recordMs(lag, ms);
     const run = { plan, nodes, clock: CLOCK, onLag, buildQuery: createQueryBuilder(), stop };
@@ -96,15 +94,9 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
     const left = describeLeft([first, ...rows]);
     if (left !== '') onEvent({ type: 'notice', text: left });
     return conclude({
-      plan,
-      command,
-      startedAt,
+      ...{ plan, command, startedAt, found, watched: nodes, lag, rows },
       durationSeconds: (CLOCK.now() - fromMs) / 1000,
       interrupted: stop.aborted,
-      found,
-      watched: nodes,
-      lag,
-      rows,
       environment: { node: process.version, platform: process.platform, cpus: cpus().length },
     });
   } finally {
@@ -137,33 +129,20 @@ async function followAll(run, clients, onEvent) {
   return rows;
 }
 
-/** Of one certificate, and of several after their number. @type {readonly [Row['left'], string, string][]} */
+/** @type {readonly [left: Row['left'], noun: string, more: string][]} */
 const LEFT = [
-  [
-    'revoked',
-    'One revoked certificate stays in storage and on the CRL until it expires.',
-    'revoked certificates stay in storage and on the CRL until they expire.',
-  ],
-  [
-    'valid',
-    'One certificate could not be revoked, and may be valid until it expires.',
-    'certificates could not be revoked, and may be valid until they expire.',
-  ],
-  [
-    'unknown',
-    'One certificate may have been issued all the same, and be valid until it expires: the call that issues it had no good response.',
-    'certificates may have been issued all the same, and be valid until they expire: the calls that issue them had no good response.',
-  ],
+  ['revoked', 'revoked certificate', 'in storage and on the CRL'],
+  ['valid', 'certificate', 'that could not be revoked'],
+  ['unknown', 'certificate', 'that may have been issued, as the call had no good response'],
 ];
 
 /** @param {Pick<Row, 'left'>[]} rows that of the warm-up included @returns {string} empty where nothing is left */
 export function describeLeft(rows) {
-  const sentences = LEFT.map(([kind, one, several]) => {
+  const parts = LEFT.flatMap(([kind, noun, more]) => {
     const count = rows.filter(({ left }) => left === kind).length;
-    if (count === 0) return '';
-    return count === 1 ? one : `${formatCount(count)} ${several}`;
+    return count === 0 ? [] : [`${counted(count, noun)} ${more}`];
   });
-  return sentences.filter((sentence) => sentence !== '').join(' ');
+  return parts.length === 0 ? '' : `Left on the server until expiry: ${parts.join('; ')}.`;
 }
 
 /** @typedef {Pick<Propagation['nodes'][number], 'url' | 'version' | 'state'>} NodeFacts */
@@ -233,12 +212,12 @@ export async function prepare(context) {
 
 /** @param {VaultClient} client @param {string} mount @returns {Promise<Record<string, unknown>>} empty where it cannot be read */
 async function readCrlConfig(client, mount) {
-  try {
-    return (await client.read(`${mount}/config/crl`)).data ?? {};
-  } catch (error) {
-    if (error instanceof PkiLoadError) return {};
+  const read = client.read(`${mount}/config/crl`);
+  const { data } = await read.catch((error) => {
+    if (error instanceof PkiLoadError) return { data: null };
     throw error;
-  }
+  });
+  return data ?? {};
 }
 
 /** @param {{url: string, name: string}} place `name`: of its option, for remedies @param {Context} context @returns {Promise<NodeFacts>} */

@@ -15,56 +15,38 @@ const SHARED = /^(dev|mount|namespace|ca-.*|client-.*|tls-.*)$/;
 export const propagationOptions = {
   ...inGroup('Certificates', {
     certificates: {
-      type: 'integer',
-      default: 50,
-      min: 1,
-      max: 10_000,
+      ...{ type: 'integer', default: 50, min: 1, max: 10_000 },
       describe: 'Certificates to issue and revoke',
     },
     role: {
-      type: 'text',
-      default: 'example-dot-com',
+      ...{ type: 'text', default: 'example-dot-com' },
       describe: 'Role of the certificates; it must store them',
     },
     cn: { type: 'text', default: 'localhost', describe: 'Common name of the certificates' },
     ttl: {
-      type: 'duration',
-      min: 1000,
+      ...{ type: 'duration', min: 1000, defaultText: "the role's" },
       describe: 'Lifetime; revoked certificates stay on the CRL until then',
-      defaultText: "the role's",
     },
     concurrency: {
-      type: 'integer',
-      default: 2,
-      min: 1,
-      max: 100,
+      ...{ type: 'integer', default: 2, min: 1, max: 100 },
       describe: 'Certificates in progress at once',
     },
     pause: {
-      type: 'duration',
-      default: '100ms',
-      max: 86_400_000,
+      ...{ type: 'duration', default: '100ms', max: 86_400_000 },
       describe: 'Wait this long between certificates',
     },
   }),
   ...inGroup('Polling', {
     node: {
-      type: 'url',
-      repeatable: true,
+      ...{ type: 'url', repeatable: true },
       describe: 'Node to poll at URL/v1/MOUNT/ocsp; repeatable [default: --url]',
     },
     poll: {
-      type: 'duration',
-      default: '20ms',
-      min: 1,
-      max: 3_600_000,
+      ...{ type: 'duration', default: '20ms', min: 1, max: 3_600_000 },
       describe: 'Poll each node this often, answered or not',
     },
     'give-up': {
-      type: 'duration',
-      default: '60s',
-      min: 1,
-      max: 86_400_000,
+      ...{ type: 'duration', default: '60s', min: 1, max: 86_400_000 },
       describe: 'Count a certificate as never revoked this long after the response',
     },
   }),
@@ -78,21 +60,11 @@ export const propagationOptions = {
 };
 
 /**
- * @typedef {object} PropagationPlan
- * @property {boolean} dev
- * @property {TargetPlan} target
- * @property {readonly string[]} nodes addresses to poll; empty: the target's own
- * @property {string} role
- * @property {string} cn
- * @property {number | null} ttlMs
- * @property {number} certificates
- * @property {number} concurrency
- * @property {number} pauseMs
- * @property {number} pollMs
- * @property {number} giveUpMs from the response to the revocation
- * @property {number} timeoutMs of one call and of one poll
- * @property {number} seed
- * @property {readonly Requirement[]} requirements
+ * `nodes`: addresses to poll, empty: the target's own; `giveUpMs`: from the response to the revocation; `timeoutMs`: of one call and of
+ * one poll
+ * @typedef {{dev: boolean, target: TargetPlan, nodes: readonly string[], role: string, cn: string, ttlMs: number | null,
+ *   certificates: number, concurrency: number, pauseMs: number, pollMs: number, giveUpMs: number, timeoutMs: number, seed: number,
+ *   requirements: readonly Requirement[]}} PropagationPlan
  */
 
 /**
@@ -103,35 +75,23 @@ export const propagationOptions = {
 export function planPropagation(given, environment = readEnvironment()) {
   rejectUnknownOptions('propagation', propagationOptions, given);
   const options = readOptions(propagationOptions, given);
-  const { dev, node, role, cn, certificates, concurrency } = options;
-  if (dev && node.length > 0) {
-    throw usageError(
-      'contradiction',
-      '--dev starts its own server, but --node names others.',
-      'Give one of them.',
-    );
-  }
-  const twice = node.find(
-    (/** @type {string} */ address, /** @type {number} */ i) => node.indexOf(address) !== i,
-  );
-  if (twice !== undefined)
-    throw usageError('repeated_node', `--node ${twice} is given twice.`, 'Give it once.');
+  const { dev, role, cn, certificates, concurrency } = options;
+  /** @type {string[]} */
+  const nodes = options.node;
+  const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy, code = 'contradiction') =>
+    usageError(code, problem, remedy);
+  if (dev && nodes.length > 0)
+    throw refuse('--dev starts its own server, but --node names others.', 'Give one of them.');
+  const twice = nodes.find((address, i) => nodes.indexOf(address) !== i);
+  if (twice !== undefined) throw refuse(`--node ${twice} is given twice.`, 'Give it once.', 'repeated_node');
   if (options.giveUp < options.poll) {
-    throw usageError(
-      'contradiction',
-      '--give-up is shorter than --poll, so no node would be polled even once.',
-      'Raise --give-up or lower --poll.',
-    );
+    const problem = '--give-up is shorter than --poll, so no node would be polled even once.';
+    throw refuse(problem, 'Raise --give-up or lower --poll.');
   }
   return deepFreeze({
-    dev,
+    ...{ dev, nodes, role, cn, certificates, concurrency },
     target: planTarget(options, given, environment),
-    nodes: node,
-    role,
-    cn,
     ttlMs: options.ttl,
-    certificates,
-    concurrency,
     pauseMs: options.pause,
     pollMs: options.poll,
     giveUpMs: options.giveUp,

@@ -10,35 +10,19 @@ import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
 /** @import { OcspChecker, OcspVerdict } from '../../pki/ocsp-check.js' */
 
 /** @typedef {{body: Buffer, certId: {raw: Uint8Array}, checker: OcspChecker}} Query about one certificate; `body`: DER; `checker`: of its issuer */
-/** @typedef {{outcome: string, sentMs: number | null, arrivedMs: number}} Reply `outcome`: `good`, `revoked`, `unknown` or the failure; `sentMs`:
- *   null where the query was never sent */
-/**
- * @typedef {object} Clock
- * @property {() => number} now ms, monotonic
- * @property {(callback: () => void, ms: number) => any} setTimer
- * @property {(timer: any) => void} clearTimer
- */
+/** @typedef {{outcome: string, sentMs: number | null, arrivedMs: number}} Reply `outcome`: `good`, `revoked`, `unknown` or the failure;
+ *   `sentMs`: null where the query was never sent */
+/** @typedef {{now: () => number, setTimer: (callback: () => void, ms: number) => any, clearTimer: (timer: any) => void}} Clock
+ *   ms, monotonic */
 /** @typedef {ReturnType<typeof createResponder>} Responder */
+/** @typedef {{url: string, mount: string, namespace: string | null, tls: Tls, timeoutMs: number, clock: Clock}} Place of a node;
+ *   `timeoutMs`: of one query, connecting included */
 
-/**
- * @param {object} options
- * @param {string} options.url of the node
- * @param {string} options.mount
- * @param {string | null} options.namespace
- * @param {Tls} options.tls
- * @param {number} options.timeoutMs of one query, connecting included
- * @param {Clock} options.clock
- * @param {typeof createConnection} [options.connect]
- */
-export function createResponder({
-  url,
-  mount,
-  namespace,
-  tls,
-  timeoutMs,
-  clock,
+/** @param {Place} place @param {typeof createConnection} [connect] */
+export function createResponder(
+  { url, mount, namespace, tls, timeoutMs, clock },
   connect = createConnection,
-}) {
+) {
   const { origin, basePath } = parseTargetUrl(url, '--node');
   const path = apiPath(basePath, mount, 'ocsp');
   const headers = {
@@ -46,23 +30,18 @@ export function createResponder({
     'content-type': 'application/ocsp-request',
     ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
   };
-  /** @type {Connection[]} */
-  const all = [];
+  /** @type {Set<Connection>} */
+  const all = new Set();
   /** @type {Connection[]} */
   const free = [];
   /** Each ends a query in flight. @type {Set<() => void>} */
   const inFlight = new Set();
 
-  function open() {
-    const connection = connect({ origin, tls });
-    all.push(connection);
-    return connection;
-  }
-
   return {
     /** Sends at once: there is always a connection. @param {Query} query @param {(reply: Reply) => void} onReply */
     query({ body, certId, checker }, onReply) {
-      const connection = free.pop() ?? open();
+      const connection = free.pop() ?? connect({ origin, tls });
+      all.add(connection);
       /** @type {number | null} */
       let sentMs = null;
       const finish = (/** @type {string} */ outcome, arrivedMs = clock.now()) => {
@@ -96,7 +75,7 @@ export function createResponder({
     /** Queries in flight end as `aborted`. */
     async close() {
       for (const cutOff of [...inFlight]) cutOff();
-      await Promise.all(all.map((connection) => connection.close()));
+      await Promise.all([...all].map((connection) => connection.close()));
     },
   };
 }

@@ -18,19 +18,21 @@ export const MAX_IN_FLIGHT = 16;
 const RECENT_POLLS = 10;
 
 /** @typedef {Propagation['rows'][number]['nodes'][number]} NodeRow one node's statuses of one certificate */
-/** @typedef {{sent: number, missed: number, skipped: number}} PollCounts `missed`: this program was late, and the next was due already; `skipped`: too
- *   many earlier ones were in flight */
-/** @typedef {{responder: Responder, answers: Record<string, number>, counts: PollCounts}} Node `answers`: queries by outcome, `counts`: polls, both of
- *   the whole run */
+/** @typedef {{sent: number, missed: number, skipped: number}} PollCounts `missed`: this program was late, and the next was due already;
+ *   `skipped`: too many earlier ones were in flight */
+/** @typedef {{responder: Responder, answers: Record<string, number>, counts: PollCounts}} Node `answers`: queries by outcome, `counts`:
+ *   polls, both of the whole run */
 /**
- * @typedef {object} Run that the certificates share
- * @property {PropagationPlan} plan
- * @property {Node[]} nodes
- * @property {Clock} clock
- * @property {(ms: number) => void} onLag of each poll
- * @property {(issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Query>} buildQuery
- * @property {AbortSignal} stop ends the waiting
+ * Shared by the certificates. `onLag`: called for each poll; `stop`: ends the waiting.
+ * @typedef {{plan: PropagationPlan, nodes: Node[], clock: Clock, onLag: (ms: number) => void, stop: AbortSignal,
+ *   buildQuery: (issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Query>}} Run
  */
+
+/** @param {Responder} responder @returns {Node} */
+export const createNode = (responder) => ({
+  ...{ responder, answers: {} },
+  counts: { sent: 0, missed: 0, skipped: 0 },
+});
 
 /** @param {Node} node @param {Query} query @returns {Promise<string>} outcome */
 export function queryOnce({ responder, answers }, query) {
@@ -102,9 +104,8 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
         };
         timer = clock.setTimer(giveUp, Math.max(0, giveUpMs - clock.now()));
         stop.addEventListener('abort', resolve, { signal: over.signal });
-        onChange = () => bounds.isRevoked && resolve();
+        onChange = () => (bounds.isRevoked || stop.aborted) && resolve();
         onChange();
-        if (stop.aborted) resolve();
       });
       clock.clearTimer(timer);
       over.abort();
@@ -121,15 +122,16 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
 }
 
 /**
- * @param {object} options
- * @param {number} options.firstMs when the first is due
- * @param {number} options.everyMs
- * @param {Clock} options.clock
- * @param {() => boolean} options.poll false: it was skipped, since too many are in flight
- * @param {PollCounts} options.counts added to
- * @param {(ms: number) => void} options.onLag lateness of a poll
- * @returns {{stop: () => void}} after which there are no more polls
+ * @typedef {object} PollerOptions
+ * @property {number} firstMs when the first is due
+ * @property {number} everyMs
+ * @property {Clock} clock
+ * @property {() => boolean} poll false: it was skipped, since too many are in flight
+ * @property {PollCounts} counts added to
+ * @property {(ms: number) => void} onLag lateness of a poll
  */
+
+/** @param {PollerOptions} options @returns {{stop: () => void}} after which there are no more polls */
 export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
   let next = 0;
   let isStopped = false;
@@ -170,12 +172,10 @@ export function createBounds() {
   let lastGoodMs = Number.NEGATIVE_INFINITY;
   let firstRevokedMs = Number.POSITIVE_INFINITY;
   return {
-    /** @param {number} sentMs */
-    good(sentMs) {
+    good(/** @type {number} */ sentMs) {
       lastGoodMs = Math.max(lastGoodMs, sentMs);
     },
-    /** @param {number} arrivedMs */
-    revoked(arrivedMs) {
+    revoked(/** @type {number} */ arrivedMs) {
       firstRevokedMs = Math.min(firstRevokedMs, arrivedMs);
     },
     get isRevoked() {

@@ -53,11 +53,11 @@ const flag = z.preprocess(
   z.boolean(),
 );
 
-/** @param {unknown} value of which a variable is the text: `weight: ${WEIGHT}` */
+/** A variable gives a text: `weight: ${WEIGHT}`. @param {unknown} value */
 const asNumber = (value) =>
   typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value.trim()) ? Number(value) : value;
 
-/** @param {readonly string[]} choices of which some may be numbers: `kv-version: 2` @returns {z.ZodType} */
+/** @param {readonly string[]} choices some may be numbers: `kv-version: 2` @returns {z.ZodType} */
 function choice(choices) {
   const numbers = choices.filter((text) => /^\d+$/.test(text)).map(Number);
   const texts = z.enum(choices);
@@ -87,19 +87,12 @@ function readable(schema, read) {
 }
 
 /**
- * @param {Path} path
- * @param {string} message
- * @param {string} [remedy]
- * @param {'value' | 'key' | 'missing'} [about] `missing`: the message suggests an unknown key in its place
+ * @param {Path} path @param {string} message @param {string} [remedy]
+ * @param {'value' | 'key' | 'missing'} [about] `missing`: an unknown key may be what was meant, and is reported first
  */
 function problem(path, message, remedy, about = 'value') {
-  return {
-    code: /** @type {const} */ ('custom'),
-    input: undefined,
-    path,
-    message,
-    params: { remedy, about },
-  };
+  const code = /** @type {const} */ ('custom');
+  return { ...{ code, input: undefined, path, message }, params: { remedy, about } };
 }
 
 /** @param {string} name kebab-case @param {OptionSpec} spec @returns {z.ZodType} */
@@ -151,33 +144,32 @@ const oneOf = (keys) => ({ oneOf: keys.map((key) => ({ required: [key] })) });
 
 /**
  * @template {z.ZodType<any[]>} List
- * @param {List} list of entries with a `name`, no two with the same
- * @param {string} [otherKey] names an entry without a name
+ * @param {List} entries with a `name`, no two with the same @param {string} [otherKey] names an entry without a name
  * @returns {List}
  */
-function uniquelyNamed(list, otherKey = 'name') {
-  return list.check(({ value, issues }) => {
+function uniquelyNamed(entries, otherKey = 'name') {
+  return entries.check(({ value, issues }) => {
     const names = value.map((one) => one.name ?? one[otherKey]);
     for (const [i, name] of names.entries()) {
       if (name === undefined || names.indexOf(name) === i) continue;
-      const key = value[i].name === undefined ? otherKey : 'name';
-      issues.push(
-        problem(
-          [i, key],
-          `is ${JSON.stringify(name)}, the name of another entry`,
-          'Give each entry its own name.',
-        ),
-      );
+      const path = [i, value[i].name === undefined ? otherKey : 'name'];
+      const text = `is ${JSON.stringify(name)}, the name of another entry`;
+      issues.push(problem(path, text, 'Give each entry its own name.'));
     }
   });
 }
 
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .regex(/^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u, 'holds a line break or another control character');
+const NAME = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u;
+const name = z.string().trim().min(1).max(200).regex(NAME, 'holds a line break or another control character');
+
+/** @template {z.ZodType} Schema @param {Schema} schema @param {string} describe */
+const optional = (schema, describe) => schema.describe(describe).optional();
+
+/** @template {z.ZodType} Schema @param {Schema} schema @param {number} max */
+const oneOrMore = (schema, max) => z.union([schema, z.array(schema).max(max)]);
+
+/** @template {z.ZodType} Schema @param {Schema} schema @param {number} [max] */
+const list = (schema, max = 100) => z.array(schema).min(1).max(max);
 
 /** The command line's options in these groups, except those for one machine or one run of the file. */
 export const targetOptions = optionsOf('Target', ['dev']);
@@ -191,10 +183,10 @@ function optionsOf(group, without) {
 }
 
 const requirement = readable(z.string(), parseRequirement);
-const requirements = z
-  .union([requirement, z.array(requirement).max(100)])
-  .describe("Requirements, e.g. 'p99<200ms', 'rate>=1000/h', 'errors<0.1%'")
-  .optional();
+const requirements = optional(
+  oneOrMore(requirement, 100),
+  "Requirements, e.g. 'p99<200ms', 'rate>=1000/h', 'errors<0.1%'",
+);
 
 const outputFile = readable(z.string(), reporterForFile);
 
@@ -202,12 +194,12 @@ const outputFile = readable(z.string(), reporterForFile);
 function entrySchema(names, options) {
   return settings({
     operation: z.enum(names).describe('Operation to send'),
-    name: name.describe('Name in results; by default that of the operation').optional(),
-    weight: z
-      .preprocess(asNumber, z.number().positive().max(1e9))
-      .describe('Share of the requests: this weight of the sum of all weights; by default 1')
-      .optional(),
-    options: z.record(z.string(), z.unknown()).describe('Options of the operation, as its flags').optional(),
+    name: optional(name, 'Name in results; by default that of the operation'),
+    weight: optional(
+      z.preprocess(asNumber, z.number().positive().max(1e9)),
+      'Share of the requests: this weight of the sum of all weights; by default 1',
+    ),
+    options: optional(z.record(z.string(), z.unknown()), 'Options of the operation, as its flags'),
     require: requirements,
   })
     .check(({ value: { operation, options: given }, issues }) => {
@@ -242,7 +234,7 @@ function shapeSchema(shape) {
 function stageSchema() {
   const shapes = Object.keys(SHAPES);
   return settings({
-    name: name.describe('Name in results').optional(),
+    name: optional(name, 'Name in results'),
     ...Object.fromEntries(shapes.map((shape) => [shape, shapeSchema(shape).optional()])),
     require: requirements,
   })
@@ -255,91 +247,71 @@ function stageSchema() {
     .meta(oneOf(shapes));
 }
 
-const setup = z
-  .union([
-    flag,
-    settings({
-      ...optionSchemas(setupOptions),
-      name: readable(z.string(), checkName).describe(setupOptions.name.describe).optional(),
-      with: z
-        .union([z.enum(ENGINES), z.array(z.enum(ENGINES))])
-        .describe(`Engines besides the PKI: ${ENGINES.join(', ')}; one name or a list`)
-        .optional(),
-      keep: flag.describe('Keep the set-up after the last run; by default it is removed').optional(),
-    }),
-  ])
-  .describe(
-    'Create a PKI on each target before the first run, as the command setup does, and remove it at the end',
-  );
+const setup = z.union([
+  flag,
+  settings({
+    ...optionSchemas(setupOptions),
+    name: optional(readable(z.string(), checkName), setupOptions.name.describe),
+    with: optional(
+      z.union([z.enum(ENGINES), z.array(z.enum(ENGINES))]),
+      `Engines besides the PKI: ${ENGINES.join(', ')}; one name or a list`,
+    ),
+    keep: optional(flag, 'Keep the set-up after the last run; by default it is removed'),
+  }),
+]);
 
 const target = {
   ...optionSchemas(targetOptions),
-  'token-env': z
-    .string()
-    .regex(/^[A-Za-z_]\w*$/, 'is not the name of an environment variable')
-    .describe(
-      'Environment variable that holds the token; by default BAO_TOKEN, VAULT_TOKEN or ~/.vault-token',
-    )
-    .optional(),
+  'token-env': optional(
+    z.string().regex(/^[A-Za-z_]\w*$/, 'is not the name of an environment variable'),
+    'Environment variable that holds the token; by default BAO_TOKEN, VAULT_TOKEN or ~/.vault-token',
+  ),
 };
 
 /** @param {string[]} names of operations @param {OperationOptions} [options] of those that are checked */
 export function scenarioSchema(names, options = {}) {
   const parts = {
     load: settings({
-      model: z
-        .enum(['open', 'closed'])
-        .describe('open: requests are due at a rate; closed: a number of requests is in flight')
-        .optional(),
+      model: optional(
+        z.enum(['open', 'closed']),
+        'open: requests are due at a rate; closed: a number of requests is in flight',
+      ),
       ...optionSchemas(loadOptions),
     }).optional(),
-    mix: uniquelyNamed(z.array(entrySchema(names, options)).min(1).max(100), 'operation')
-      .describe('Operations, by weight')
-      .optional(),
-    stages: uniquelyNamed(z.array(stageSchema()).min(1).max(200))
-      .describe('The load over time, one stage after the other')
-      .optional(),
+    mix: optional(uniquelyNamed(list(entrySchema(names, options)), 'operation'), 'Operations, by weight'),
+    stages: optional(
+      uniquelyNamed(list(stageSchema(), 200)),
+      'The load over time, one stage after the other',
+    ),
     require: requirements,
   };
+  const variable = z
+    .string()
+    .regex(DECLARATION, 'is neither NAME nor NAME=DEFAULT of an environment variable');
+  const named = settings({ name: name.describe('Name in results'), ...target });
+  const pause = optionSchema('pause', { type: 'duration', group: '', describe: '', max: 86_400_000 });
   return settings({
     $schema: z.string().optional(),
     name: name.describe('Name in results'),
     description: z.string().max(10_000).optional(),
-    env: z
-      .array(z.string().regex(DECLARATION, 'is neither NAME nor NAME=DEFAULT of an environment variable'))
-      .max(100)
-      .describe(`Environment variables that the file refers to as \${NAME}; NAME=DEFAULT has a default`)
-      .optional(),
-    setup: setup.optional(),
+    env: optional(
+      z.array(variable).max(100),
+      `Environment variables that the file refers to as \${NAME}; NAME=DEFAULT has a default`,
+    ),
+    setup: optional(
+      setup,
+      'Create a PKI on each target before the first run, as the command setup does, and remove it at the end',
+    ),
     target: settings(target).optional(),
-    targets: uniquelyNamed(
-      z
-        .array(settings({ name: name.describe('Name in results'), ...target }))
-        .min(1)
-        .max(100),
-    )
-      .describe('Several targets, which take turns')
-      .optional(),
+    targets: optional(uniquelyNamed(list(named)), 'Several targets, which take turns'),
     ...parts,
-    runs: uniquelyNamed(
-      z
-        .array(settings({ name, ...parts }))
-        .min(1)
-        .max(100),
-    )
-      .describe('Several runs, one after the other; each inherits missing fields from the scenario')
-      .optional(),
-    repeat: z
-      .preprocess(asNumber, z.int().min(1).max(1000))
-      .describe('Number of times to run it all')
-      .optional(),
-    pause: optionSchema('pause', { type: 'duration', group: '', describe: '', max: 86_400_000 })
-      .describe('Pause between runs')
-      .optional(),
-    out: z
-      .union([outputFile, z.array(outputFile).max(20)])
-      .describe('Files for the results, as --out')
-      .optional(),
+    runs: optional(
+      uniquelyNamed(list(settings({ name, ...parts }))),
+      'Several runs, one after the other; each inherits missing fields from the scenario',
+    ),
+    repeat: optional(z.preprocess(asNumber, z.int().min(1).max(1000)), 'Number of times to run it all'),
+    pause: optional(pause, 'Pause between runs'),
+    out: optional(oneOrMore(outputFile, 20), 'Files for the results, as --out'),
   })
     .check(({ value, issues }) => {
       if (value.target !== undefined && value.targets !== undefined) {
@@ -348,14 +320,8 @@ export function scenarioSchema(names, options = {}) {
       for (const [i, run] of (value.runs ?? [value]).entries()) {
         if ((run.mix ?? value.mix) !== undefined) continue;
         const path = value.runs === undefined ? [] : ['runs', i];
-        issues.push(
-          problem(
-            path,
-            `${JSON.stringify(run.name)} has no mix of operations`,
-            'Write mix: [{operation: issue}].',
-            'missing',
-          ),
-        );
+        const text = `${JSON.stringify(run.name)} has no mix of operations`;
+        issues.push(problem(path, text, 'Write mix: [{operation: issue}].', 'missing'));
       }
     })
     .meta({

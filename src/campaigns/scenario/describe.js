@@ -26,8 +26,7 @@ import { planOfStep } from '../search/step-plan.js';
 
 /**
  * @param {Pick<ReadScenario, 'name' | 'description' | 'setup' | 'reads'>} scenario
- * @param {readonly Step[]} steps
- * @param {Settings} settings
+ * @param {readonly Step[]} steps @param {Settings} settings
  * @returns {Promise<string>} ends with a newline
  */
 export async function describeSteps({ name, description, setup, reads }, steps, settings) {
@@ -77,12 +76,10 @@ function describeRest(steps, { repeat, pauseMs, out, search = null }) {
   const repeated = repeat === 1 ? 'no' : `${counted(repeat, 'time')}${pause}`;
   const each =
     search === null ? '; one file more for each, with its name' : '; one file for each search, with its name';
+  const files = `${out.join(', ')}${steps.length === 1 ? '' : each}`;
   return [
     ...labelled('Repeated', search === null ? repeated : 'as often as the search needs'),
-    ...labelled(
-      'Written',
-      out.length === 0 ? 'nothing but the summary' : `${out.join(', ')}${steps.length === 1 ? '' : each}`,
-    ),
+    ...labelled('Written', out.length === 0 ? 'nothing but the summary' : files),
     ...labelled('Sent', 'nothing (dry run)'),
   ];
 }
@@ -92,27 +89,21 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
   const { load, target, dev, mix, requirements } = plan;
   const schedule = asked === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
+  const count = planned === null ? 'as many as the target answers' : formatCount(planned);
+  const texts = requirements.map(({ text }) => text);
+  const leftOut = notJudged.length === 0 ? [] : ['stages, and the requirements on them:', ...notJudged];
   return [
     ...labelled('Run', name),
     ...labelled('Target', dev ? 'an embedded PKI server, started for it' : target.url),
     ...labelled('Mount', target.mount),
     ...(asked === null
-      ? [
-          ...labelled('Load', loadPhrase(load)),
-          ...labelled('Requests', planned === null ? 'as many as the target answers' : formatCount(planned)),
-        ]
+      ? [...labelled('Load', loadPhrase(load)), ...labelled('Requests', count)]
       : describeSearch(plan, asked)),
     ...operations(mix ?? [], planned),
     ...stages(load, schedule),
     '',
-    ...listed(
-      'Required',
-      requirements.map(({ text }) => text),
-    ),
-    ...listed(
-      'Left out',
-      notJudged.length === 0 ? [] : ['stages, and the requirements on them:', ...notJudged],
-    ),
+    ...listed('Required', texts),
+    ...listed('Left out', leftOut),
     ...listed('Left behind', await leftBehind(plan, setup, settings)),
   ];
 }
@@ -126,20 +117,17 @@ function describeSearch(plan, asked) {
   const [first, shortest] = [loadAt(start, 'coarse'), loadAt(highest, 'coarse')];
   const time = (/** @type {Plan['load']} */ { durationMs }) => formatDuration(Number(durationMs));
   const goal = of === 'rate' ? 'the highest rate' : 'the peak throughput';
+  const range = `from ${levelText(of, start)} to ${levelText(of, highest)} at most`;
+  const lengths = `of at least ${time(shortest)}, with ${formatDuration(recoverMs)} or more in between`;
+  const confirmation = `then a confirmation of at least ${time(loadAt(highest, 'confirmation'))}`;
   const more =
     first.concurrency < shortest.concurrency
       ? `, more as the rate grows, ${shortest.concurrency} at most`
       : '';
   return [
-    ...labelled(
-      'Search',
-      `${goal}: from ${levelText(of, start)} to ${levelText(of, highest)} at most, doubling, then bisection`,
-    ),
+    ...labelled('Search', `${goal}: ${range}, doubling, then bisection`),
     ...labelled('First step', loadPhrase(first)),
-    ...labelled(
-      'Steps',
-      `of at least ${time(shortest)}, with ${formatDuration(recoverMs)} or more in between; then a confirmation of at least ${time(loadAt(highest, 'confirmation'))}`,
-    ),
+    ...labelled('Steps', `${lengths}; ${confirmation}`),
     ...(of === 'rate' ? labelled('Connections', `${first.concurrency}${more}`) : []),
   ];
 }

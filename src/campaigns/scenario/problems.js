@@ -21,8 +21,7 @@ const KINDS = {
 };
 
 /**
- * @param {Source} source
- * @param {readonly Issue[]} issues at least one
+ * @param {Source} source @param {readonly Issue[]} issues at least one
  * @returns {PkiLoadError} about the issue that stands first in the file
  */
 export function firstProblem(source, issues) {
@@ -34,15 +33,10 @@ export function firstProblem(source, issues) {
     const at = isUnknown ? [...path, issue.keys[0]] : path;
     // A missing key may be what an unknown one was meant to be.
     const isMissing = about === 'missing' || valueAt(source.value, at) === undefined;
-    return {
-      issue,
-      at,
-      part,
-      rank: isMissing ? 1 : 0,
-      offset: source.offsetOf(at, part),
-    };
+    return { issue, at, part, isMissing, offset: source.offsetOf(at, part) };
   });
-  const [{ issue, at, part }] = placed.sort((a, b) => a.rank - b.rank || a.offset - b.offset);
+  placed.sort((a, b) => Number(a.isMissing) - Number(b.isMissing) || a.offset - b.offset);
+  const [{ issue, at, part }] = placed;
   const { problem, remedy = at.length === 0 ? MINIMUM : undefined } =
     issue.code === 'unrecognized_keys'
       ? describeUnknown(String(at.at(-1)), issue.message.split(', '))
@@ -52,10 +46,7 @@ export function firstProblem(source, issues) {
 
 /**
  * Of a choice between kinds, the issue with the kind that the value is of.
- * @param {Source} source
- * @param {Issue} issue
- * @param {Path} path
- * @returns {{issue: Issue, path: Path}}
+ * @param {Source} source @param {Issue} issue @param {Path} path @returns {{issue: Issue, path: Path}}
  */
 function innermost(source, issue, path) {
   if (issue.code !== 'invalid_union') return { issue, path };
@@ -72,9 +63,9 @@ function innermost(source, issue, path) {
 /** @param {string} key @param {string[]} known @returns {{problem: string, remedy: string | undefined}} */
 function describeUnknown(key, known) {
   if (known[0] === NONE) return { problem: 'is not known; no setting is possible here', remedy: undefined };
-  const near = HOMES.has(key) ? null : closest(key, known);
+  const near = closest(key, known);
   const others = known.includes('operation') ? 'Put options of the operation into options.' : '';
-  const hint = HOMES.get(key) ?? (near === null ? others : `Did you mean ${near}?`);
+  const hint = HINTS.get(key) ?? (near === null ? others : `Did you mean ${near}?`);
   return { problem: 'is not known here', remedy: `${hint} Known here: ${known.join(', ')}.`.trim() };
 }
 
@@ -89,10 +80,7 @@ function describe(issue, value) {
     case 'invalid_type':
     case 'invalid_union': {
       const isUnquoted = typeof value !== 'object' && wanted(issue) === KINDS.string;
-      return {
-        problem: `${is}, not ${wanted(issue)}`,
-        ...(isUnquoted ? { remedy: 'Put it in quotes.' } : {}),
-      };
+      return { problem: `${is}, not ${wanted(issue)}`, remedy: isUnquoted ? 'Put it in quotes.' : undefined };
     }
     case 'invalid_value': {
       const choices = issue.values.map(String);
@@ -104,10 +92,11 @@ function describe(issue, value) {
       if (issue.origin === 'array') return { problem: 'is empty', remedy: 'Add an entry.' };
       if (issue.origin === 'string') return { problem: 'is empty' };
       return { problem: `${is}; it must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}` };
-    case 'too_big':
-      if (issue.origin === 'array') return { problem: `has more than ${issue.maximum} entries` };
-      if (issue.origin === 'string') return { problem: `is longer than ${issue.maximum} characters` };
+    case 'too_big': {
+      const units = { array: ' entries', string: ' characters' }[/** @type {'array'} */ (issue.origin)];
+      if (units !== undefined) return { problem: `has more than ${issue.maximum}${units}` };
       return { problem: `${is}; it must be at most ${issue.maximum}` };
+    }
     default:
       return { problem: `${is}, which ${issue.message}` };
   }
@@ -137,30 +126,20 @@ function shown(value) {
   return text.length <= 60 ? text : `${text.slice(0, 60)}...`;
 }
 
-/** For a key in the wrong place, a sentence about the right one. A key that several groups have counts for the last. */
-const HOMES = new Map(
-  [
-    ...['setup', 'target', 'targets', 'runs', 'repeat', 'pause', 'out', 'env'].map((key) => [
-      key,
-      'the top of the file',
-    ]),
-    ...['operation', 'weight', 'options'].map((key) => [key, 'an entry of mix']),
-    ...Object.keys(SHAPES).map((key) => [key, 'stages']),
-    ...['model', ...Object.keys(loadOptions)].map((key) => [key, 'load']),
-    ...['token-env', ...Object.keys(targetOptions)].map((key) => [key, 'target']),
-  ].map(([key, home]) => [key, `Move it to ${home}.`]),
-);
-for (const [key, hint] of [
-  [
-    'token',
-    'A token is a secret that must not be in a file: token-env names the environment variable that holds it.',
-  ],
-  ['dev', 'Give --dev on the command line.'],
-  ['shard', 'Give --shard on the command line, another part on each machine.'],
-  ['start-at', 'Give --start-at on the command line.'],
-  ['operations', 'Name operations in mix.'],
-  ['address', 'Write url.'],
-  ['vault', 'Write url.'],
+/** Where a key belongs; one that several groups have counts for the last. @type {readonly [home: string, keys: string[]][]} */
+const HOMES = [
+  ['the top of the file', ['setup', 'target', 'targets', 'runs', 'repeat', 'pause', 'out', 'env']],
+  ['an entry of mix', ['operation', 'weight', 'options']],
+  ['stages', Object.keys(SHAPES)],
+  ['load', ['model', ...Object.keys(loadOptions)]],
+  ['target', ['token-env', ...Object.keys(targetOptions)]],
+];
+const HINTS = new Map([
+  ...HOMES.flatMap(([home, keys]) => keys.map((key) => /** @type {const} */ ([key, `Move it to ${home}.`]))),
+  ['token', 'A token is a secret that must not be in a file: token-env names the variable that holds it.'],
+  ...['dev', 'shard', 'start-at'].map(
+    (flag) => /** @type {const} */ ([flag, `Give --${flag} on the command line.`]),
+  ),
+  ...['address', 'vault'].map((name) => /** @type {const} */ ([name, 'Write url.'])),
   ['<<', 'Merge keys (<<) are YAML 1.1: repeat the keys, or use an alias for the whole.'],
-])
-  HOMES.set(key, hint);
+]);

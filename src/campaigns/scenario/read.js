@@ -2,6 +2,7 @@
 import { closest } from '../../common/closest.js';
 import { PkiLoadError, usageError } from '../../common/errors.js';
 import { camelCase } from '../../common/options.js';
+import { total } from '../../common/sums.js';
 import { formatDuration, parseDuration } from '../../common/units.js';
 import { visibleText } from '../../common/visible-text.js';
 import { loadOperation, operations } from '../../operations/index.js';
@@ -32,8 +33,7 @@ import { resolveVariables } from './variables.js';
 /** @typedef {ReturnType<typeof readRun>} ScenarioRun */
 
 /**
- * @param {string} text
- * @param {string} name of the file, for errors
+ * @param {string} text @param {string} name of the file, for errors
  * @param {Record<string, string | undefined>} env
  * @throws {PkiLoadError} code `bad_scenario`, with line and column
  */
@@ -91,11 +91,9 @@ function readSetup(setup = false) {
 }
 
 /**
- * @param {Source} source
- * @param {Scenario} scenario
+ * @param {Source} source @param {Scenario} scenario
  * @param {Pick<Scenario, 'name' | 'load' | 'mix' | 'stages' | 'require'>} own what the run does not inherit
- * @param {Path} path of the run
- * @param {ScenarioSetup | null} setup
+ * @param {Path} path of the run @param {ScenarioSetup | null} setup
  */
 function readRun(source, scenario, own, path, setup) {
   /** The path of a part, in the run or in the scenario. @param {Part} part @returns {Path} */
@@ -129,26 +127,18 @@ function readRun(source, scenario, own, path, setup) {
 }
 
 /**
- * @param {string | string[] | undefined} texts
- * @param {{operation?: string, stage?: string}} [scope]
+ * @param {string | string[] | undefined} texts @param {{operation?: string, stage?: string}} [scope]
  * @returns {PlannedRequirement[]} whose texts begin with the scope
  */
 function readRequirements(texts = [], scope = {}) {
   const about = scope.operation ?? scope.stage;
-  return [texts].flat().map((text) => {
-    const requirement = parseRequirement(text);
-    return about === undefined
-      ? requirement
-      : { ...requirement, ...scope, text: `${about}: ${requirement.text}` };
+  return [texts].flat().map((given) => {
+    const { text, ...requirement } = parseRequirement(given);
+    return { ...requirement, ...scope, text: about === undefined ? text : `${about}: ${text}` };
   });
 }
 
-/**
- * @param {Source} source
- * @param {NonNullable<Scenario['stages']>} stages
- * @param {Level} level
- * @param {Path} path
- */
+/** @param {Source} source @param {NonNullable<Scenario['stages']>} stages @param {Level} level @param {Path} path */
 function readStages(source, stages, level, path) {
   /** @type {StagePlan[]} */
   const read = [];
@@ -161,17 +151,16 @@ function readStages(source, stages, level, path) {
     read.push({ name, lines: placed(source, { pathOf }, () => linesOf(shape, given[shape], level)) });
   }
   const lines = read.flatMap((stage) => stage.lines);
-  if (lines.every(({ from, to }) => from === 0 && to === 0)) {
-    throw source.error(path, 'send nothing at all', 'Raise one of the levels above 0.', 'key');
-  }
-  const ms = lines.reduce((sum, { durationMs }) => sum + durationMs, 0);
+  const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
+    source.error(path, problem, remedy, 'key');
+  if (lines.every(({ from, to }) => from === 0 && to === 0))
+    throw refuse('send nothing at all', 'Raise one of the levels above 0.');
+  const ms = total(lines.map(({ durationMs }) => durationMs));
   const max = Number(commonOptions.duration.max);
   if (ms <= max) return read;
-  throw source.error(
-    path,
+  throw refuse(
     `take ${formatDuration(ms)} together; the limit is ${formatDuration(max)}`,
     'Shorten a stage.',
-    'key',
   );
 }
 
@@ -224,21 +213,17 @@ export function onlyRuns(runs, names) {
   if (names.length === 0) return [...runs];
   const [{ source }] = runs;
   const file = visibleText(source.name);
-  if (pathIn(source, [], 'runs') === null) {
-    throw usageError(
-      'contradiction',
-      `--only selects from runs, but ${source.name} has none.`,
-      'Leave --only out.',
-    );
-  }
+  if (pathIn(source, [], 'runs') === null)
+    throw usageError('contradiction', `--only selects from runs, but ${file} has none.`, 'Leave --only out.');
   const known = runs.map(({ name }) => name);
   const wanted = names.map((name) => name.trim());
   const unknown = wanted.find((name) => !known.includes(name));
   if (unknown === undefined) return runs.filter(({ name }) => wanted.includes(name));
   const near = closest(unknown, known);
+  const hint = near === null ? '' : `Did you mean ${JSON.stringify(near)}? `;
   throw usageError(
     'unknown_run',
     `--only is ${visibleText(JSON.stringify(unknown.slice(0, 80)))}, but ${file} has no run of that name.`,
-    `${near === null ? '' : `Did you mean ${JSON.stringify(near)}? `}Its runs are ${known.map((name) => JSON.stringify(name)).join(', ')}.`,
+    `${hint}Its runs are ${known.map((name) => JSON.stringify(name)).join(', ')}.`,
   );
 }

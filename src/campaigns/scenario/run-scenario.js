@@ -76,45 +76,33 @@ export async function runScenario(context) {
   return ended(false);
 }
 
-/** @typedef {{step: number, number: number}} Turn index of a step, and which of its repeats, from 0 */
-
 /**
  * Targets take turns, and another one begins each time: with A1 B1 B2 A2 a drift of the machine (it warms up, a disk fills) affects all
  * alike.
  * @param {readonly {run: string}[]} steps all targets of the first run, then all of the next
  * @param {number} repeat of it all
- * @returns {Turn[]}
+ * @returns {{step: number, number: number}[]} index of a step, and which of its repeats, from 0
  */
 export function turnsOf(steps, repeat) {
   const runs = [...new Set(steps.map(({ run }) => run))].map((run) =>
     steps.flatMap((step, i) => (step.run === run ? [i] : [])),
   );
   return Array.from({ length: repeat }, (_, number) =>
-    runs.flatMap((targets) =>
-      targets.map((_step, i) => ({ step: targets[(i + number) % targets.length], number })),
-    ),
+    runs.flatMap((own) => own.map((_step, i) => ({ step: own[(i + number) % own.length], number }))),
   ).flat();
 }
 
-/**
- * @param {Awaited<ReturnType<typeof runScenario>>} ended without a result
- * @returns {unknown} the error to throw
- */
+/** @param {Awaited<ReturnType<typeof runScenario>>} ended without a result @returns {unknown} the error to throw */
 export function whyNothing({ fault, interrupted: isInterrupted, refused }) {
-  if (fault !== undefined) return fault;
-  return isInterrupted ? interrupted() : [...refused.values()][0];
+  return fault ?? (isInterrupted ? interrupted() : [...refused.values()][0]);
 }
 
 /**
  * A search for each step, one after the other.
  * @template {{name: string}} Planned
- * @param {object} given
- * @param {readonly Planned[]} given.steps
- * @param {boolean} given.quiet
- * @param {ReadonlyMap<number, PkiLoadError>} given.refused steps that cannot be run, and why
- * @param {AbortSignal} given.stop no other search begins after it
- * @param {(text: string) => void} given.say
- * @param {(step: Planned, i: number) => Promise<{code: number}>} given.search
+ * @param {{steps: readonly Planned[], quiet: boolean, refused: ReadonlyMap<number, PkiLoadError>, stop: AbortSignal,
+ *   say: (text: string) => void, search: (step: Planned, i: number) => Promise<{code: number}>}} given `refused`: steps that cannot be
+ *   run, and why; `stop`: no other search begins after it
  * @returns {Promise<number[]>} exit codes
  */
 export async function searchEach({ steps, quiet, refused, stop, say, search }) {

@@ -22,11 +22,10 @@ import { tearDown } from '../../vault/setup/teardown.js';
  * @property {SetupReport | null} report items created and found there until now; null: not begun, or removed
  */
 /**
- * @typedef {object} How
- * @property {(text: string) => void} say
- * @property {(text: string) => void} warn
- * @property {(client: VaultClient, stop: AbortSignal) => VaultClient} interruptible the same client, which after `stop` sends no further
- *   request but throws code `interrupted`, and reports the call it waits for
+ * `interruptible`: the same client, which after `stop` sends no further request but throws code `interrupted`, and reports the call it
+ * waits for
+ * @typedef {{say: (text: string) => void, warn: (text: string) => void,
+ *   interruptible: (client: VaultClient, stop: AbortSignal) => VaultClient}} How
  */
 
 const UUID_TIMEOUT_MS = 10_000;
@@ -38,12 +37,7 @@ const REAL = {
   connect: (/** @type {Step} */ { plan, token }) => connect(plan.target, token),
 };
 
-/**
- * @param {ScenarioSetup} setup
- * @param {readonly Step[]} steps those with an embedded server need none
- * @param {How} how
- * @param {typeof REAL} [system]
- */
+/** @param {ScenarioSetup} setup @param {readonly Step[]} steps @param {How} how @param {typeof REAL} [system] */
 export function createScenarioSetup(setup, steps, { say, warn, interruptible }, system = REAL) {
   const { name, keep } = setup;
   const places = placesOf(name, steps, system.connect);
@@ -69,13 +63,9 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
     place.report = { made: [], there: [] };
     // A different value of an existing setting is refused, as it may have another user.
     const plan = planSetup({ ...setup, keepsSettings: true });
+    const sayThere = (/** @type {string} */ text) => say(`${place.url}: ${text}`);
     try {
-      await system.setUp(
-        interruptible(client, stop),
-        plan,
-        (text) => say(`${place.url}: ${text}`),
-        place.report,
-      );
+      await system.setUp(interruptible(client, stop), plan, sayThere, place.report);
     } finally {
       await inspect(place, client);
       await client.close();
@@ -163,12 +153,7 @@ async function uuidOf(client, name) {
   }
 }
 
-/**
- * @param {string} name
- * @param {readonly Step[]} steps
- * @param {typeof REAL['connect']} connectTo
- * @returns {Place[]} each once
- */
+/** @param {string} name @param {readonly Step[]} steps @param {typeof REAL['connect']} connectTo @returns {Place[]} each once */
 function placesOf(name, steps, connectTo) {
   /** @type {Map<string, Place>} */
   const places = new Map();

@@ -19,10 +19,11 @@ import { pathIn, placed } from './read.js';
 /** Any of these on the command line replaces the scenario's stages. */
 const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'ramp-up']);
 
+/** @typedef {Record<string, unknown>} Given options by kebab- or camelCase name */
+
 /**
- * @param {ScenarioRun} run
- * @param {ScenarioTarget} target
- * @param {Record<string, unknown>} flags of the command line, by kebab- or camelCase name: they win over the scenario
+ * @param {ScenarioRun} run @param {ScenarioTarget} target
+ * @param {Given} flags of the command line: they win over the scenario
  * @param {VaultEnvironment} environment where defaults of the target come from
  * @param {SearchStart | null} [search] it determines the load, in place of model and stages; null: none
  * @returns {Promise<Readonly<Plan>>}
@@ -87,10 +88,7 @@ function stagesOf({ stages, model }, isFlag) {
 
 /**
  * The embedded server is none of the scenario's targets: their addresses, certificates and set-ups do not apply to it.
- * @param {ScenarioRun} run
- * @param {ScenarioTarget} target
- * @param {Record<string, unknown>} flags
- * @returns {Record<string, unknown>} by camelCase name
+ * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags @returns {Given} by camelCase name
  */
 function targetGiven({ setup }, { options }, { dev }) {
   const given = camelKeys(options);
@@ -99,13 +97,12 @@ function targetGiven({ setup }, { options }, { dev }) {
 }
 
 /**
- * @param {ScenarioRun} run
- * @param {Record<string, any>} common
- * @param {ScenarioRun['stages']} stages
- * @param {(name: string) => boolean} isFlag
+ * @param {ScenarioRun} run @param {Record<string, any>} common
+ * @param {ScenarioRun['stages']} stages @param {(name: string) => boolean} isFlag
  */
-function checkLoad({ source, model, name, ...run }, { rate, warmup }, stages, isFlag) {
-  const at = (/** @type {string} */ key) => loadPath({ source, at: run.at }, key) ?? run.at('load');
+function checkLoad(run, { rate, warmup }, stages, isFlag) {
+  const { source, model, name } = run;
+  const at = (/** @type {string} */ key) => loadPath(run, key) ?? run.at('load');
   if (model === 'closed' && rate !== null) {
     const remedy = 'Remove one of them.';
     if (!isFlag('rate')) throw source.error(at('rate'), 'conflicts with model: closed', remedy);
@@ -124,9 +121,8 @@ function checkLoad({ source, model, name, ...run }, { rate, warmup }, stages, is
 }
 
 /**
- * @param {ScenarioRun} run
- * @param {NonNullable<ScenarioRun['stages']>} stages
- * @returns {Record<string, unknown>} options of the load: the highest level of the stages, and their duration
+ * @param {ScenarioRun} run @param {NonNullable<ScenarioRun['stages']>} stages
+ * @returns {Given} options of the load: the highest level of the stages, and their duration
  */
 function stagesTotals(run, stages) {
   const lines = stages.flatMap((stage) => stage.lines);
@@ -141,22 +137,19 @@ function stagesTotals(run, stages) {
   };
 }
 
-/** @param {Pick<ScenarioRun, 'source' | 'at'>} run @param {string} key @returns {import('./source.js').Path | null} in its own load, or the scenario's */
-function loadPath({ source, at }, key) {
-  return pathIn(source, at('load'), key) ?? pathIn(source, ['load'], key);
-}
+/** @param {ScenarioRun} run @param {string} key @returns {import('./source.js').Path | null} in its own load, or the scenario's */
+const loadPath = ({ source, at }, key) => pathIn(source, at('load'), key) ?? pathIn(source, ['load'], key);
 
 /**
- * @param {ScenarioRun} run
- * @param {(name: string) => boolean} isFlag flags win
- * @param {Record<string, unknown>} load by camelCase name: the options that count
+ * @param {ScenarioRun} run @param {(name: string) => boolean} isFlag flags win
+ * @param {Given} load by camelCase name: the options that count
  */
 function pathOfLoad(run, isFlag, load) {
   return (/** @type {string} */ name) =>
     isFlag(name) || load[camelCase(name)] === undefined ? null : loadPath(run, name);
 }
 
-/** @param {Record<string, unknown>} given @returns {Record<string, unknown>} by camelCase name, without options not given */
+/** @param {Given} given @returns {Given} by camelCase name, without options not given */
 function camelKeys(given) {
   return Object.fromEntries(
     Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [[camelCase(key), value]])),
@@ -168,10 +161,8 @@ const NOT_IN_CLOSED = Object.freeze(['rate', 'arrivals', 'rampUp', 'overflow', '
 
 /**
  * A search chooses the loop, and the number in flight in a closed one: the concurrency of `model: closed` is no number of connections.
- * @param {ScenarioRun} run
- * @param {Record<string, unknown>} flags by kebab- or camelCase name: they win
- * @param {SearchStart | null} search null: none
- * @returns {Record<string, unknown>} options of the load and other flags, by camelCase name
+ * @param {ScenarioRun} run @param {Given} flags they win @param {SearchStart | null} search null: none
+ * @returns {Given} options of the load and other flags, by camelCase name
  */
 export function mergeLoad({ load, model }, flags, search) {
   const left =
@@ -182,33 +173,20 @@ export function mergeLoad({ load, model }, flags, search) {
 
 const { threads, concurrency } = commonOptions;
 
-/**
- * @param {Record<string, unknown>} load
- * @param {SearchStart} search
- * @returns {Record<string, unknown>} the start of the search, and its connections: each thread needs one
- */
+/** @param {Given} load @param {SearchStart} search @returns {Given} its start, and its connections: each thread needs one */
 function startLevel(load, { of, start }) {
   const least = readOptions({ threads, concurrency }, { threads: load.threads });
-  return of === 'rate'
-    ? {
-        rate: load.rate ?? start,
-        concurrency: load.concurrency ?? Math.max(least.concurrency, least.threads),
-      }
-    : { concurrency: load.concurrency ?? Math.max(start, least.threads) };
+  if (of === 'concurrency') return { concurrency: load.concurrency ?? Math.max(start, least.threads) };
+  const connections = Math.max(least.concurrency, least.threads);
+  return { rate: load.rate ?? start, concurrency: load.concurrency ?? connections };
 }
 
 /** @param {ScenarioRun} run @param {Pick<Plan, 'load'>} plan @returns {string[]} requirements on stages that flags or a search replaced */
-export function notJudged({ requirements }, { load }) {
-  return load.stages === null
-    ? requirements.flatMap(({ stage, text }) => (stage === undefined ? [] : [text]))
-    : [];
-}
+export const notJudged = ({ requirements }, { load }) =>
+  load.stages === null ? requirements.flatMap(({ stage, text }) => (stage === undefined ? [] : [text])) : [];
 
 /**
- * @param {ScenarioRun} run
- * @param {Plan} plan of it
- * @param {SearchSettings} settings
- * @param {Record<string, unknown>} flags
+ * @param {ScenarioRun} run @param {Plan} plan of it @param {SearchSettings} settings @param {Given} flags
  * @throws {PkiLoadError} naming the run, or the place in the file
  */
 export function checkSearched(run, plan, settings, flags) {

@@ -11,8 +11,7 @@ import { checkSearched, mergeLoad, notJudged, planRun } from './scenario-plan.js
 /** @typedef {Awaited<ReturnType<typeof stepsOf>>[number]} Step a run on a target */
 
 /**
- * @param {Pick<ReadScenario, 'runs' | 'targets'>} scenario
- * @param {Record<string, unknown>} flags
+ * @param {Pick<ReadScenario, 'runs' | 'targets'>} scenario @param {Record<string, unknown>} flags
  * @param {{search?: AskedSearch | null, pauseMs: number, allowEnv?: readonly string[]}} settings `allowEnv`: token-env may read these
  * @returns all targets of the first run, then all of the next
  */
@@ -37,14 +36,12 @@ export async function stepsOf({ runs, targets }, flags, settings) {
       if (asked !== null) checkSearched(run, plan, asked, flags);
       const unjudged = notJudged(run, plan);
       const names = [runs.length > 1 ? run.name : null, target.name].filter((name) => name !== null);
+      const { tokenEnv } = target;
       steps.push({
-        name: names.join('-') || run.name,
-        run: run.name,
+        ...{ name: names.join('-') || run.name, run: run.name, plan, tokenEnv },
         target: target.name ?? (plan.dev ? 'embedded server' : plan.target.url),
-        plan,
         /** a secret */
-        token: target.tokenEnv === null || plan.dev ? environment.token : tokenIn(target.tokenEnv),
-        tokenEnv: target.tokenEnv,
+        token: tokenEnv === null || plan.dev ? environment.token : tokenIn(tokenEnv),
         /** null: a run, not a search */
         asked,
         /** requirements on stages, where it has none */
@@ -59,10 +56,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
 
 /**
  * A scenario of someone else must not send a secret that is not Vault's to the server that it names.
- *
- * @param {ScenarioTarget} target
- * @param {Source} source
- * @param {readonly string[]} [allowed]
+ * @param {ScenarioTarget} target @param {Source} source @param {readonly string[]} [allowed]
  */
 function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
   if (tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv) || allowed.includes(tokenEnv)) return;
@@ -79,11 +73,8 @@ function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
 function tokenIn(variable) {
   const token = process.env[variable];
   if (token) return token;
-  throw usageError(
-    'no_token',
-    `The environment variable ${variable} (token-env) is not set.`,
-    `Set ${variable}.`,
-  );
+  const problem = `The environment variable ${variable} (token-env) is not set.`;
+  throw usageError('no_token', problem, `Set ${variable}.`);
 }
 
 /** @param {{run: string, notJudged: readonly string[]}} step @returns {string[]} sentences; the same for all targets of a run */

@@ -23,24 +23,19 @@ import { commonOptions } from '../../plan/common-options.js';
 /** More lines than this come from a mistake, e.g. steps of 1/s up to 100,000/s. */
 const MAX_LINES = 1000;
 
-const hold = (/** @type {number} */ level, /** @type {number} */ durationMs) => ({
-  durationMs,
-  from: level,
-  to: level,
-});
+/** @param {number} level @param {number} durationMs */
+const hold = (level, durationMs) => ({ durationMs, from: level, to: level });
+
+/** @type {Omit<Shape, 'describe'>} */
+const HOLD = {
+  fields: { level: 'level', duration: 'duration' },
+  lines: ({ level, duration }) => [hold(level, duration)],
+};
 
 /** @type {Readonly<Record<string, Shape>>} */
 export const SHAPES = Object.freeze({
-  hold: {
-    describe: 'a constant level',
-    fields: { level: 'level', duration: 'duration' },
-    lines: ({ level, duration }) => [hold(level, duration)],
-  },
-  soak: {
-    describe: 'the same as hold, for long runs',
-    fields: { level: 'level', duration: 'duration' },
-    lines: ({ level, duration }) => [hold(level, duration)],
-  },
+  hold: { describe: 'a constant level', ...HOLD },
+  soak: { describe: 'the same as hold, for long runs', ...HOLD },
   ramp: {
     describe: 'from one level to another, linearly',
     fields: { from: 'level', to: 'level', duration: 'duration' },
@@ -101,18 +96,17 @@ const SPECS = Object.freeze({
 });
 
 /**
- * @param {string} shape key of SHAPES
- * @param {Record<string, any>} given fields as the scenario has them
- * @param {Level} level
- * @returns {Line[]} of which some may be at 0
+ * @param {string} shape key of SHAPES @param {Record<string, any>} given fields as the scenario has them @param {Level} level
+ * @returns {Line[]} some may be at 0
  * @throws {PkiLoadError} naming the field as `--FIELD`
  */
 export function linesOf(shape, given, level) {
   const { fields, lines, check } = SHAPES[shape];
-  const other = level === 'rate' ? 'concurrency' : 'rate';
+  const [other, loop, model] =
+    level === 'rate'
+      ? ['concurrency', 'an open loop', 'closed']
+      : ['rate', 'a closed loop (model: closed)', 'open'];
   if (given[other] !== undefined) {
-    const loop = level === 'rate' ? 'an open loop' : 'a closed loop (model: closed)';
-    const model = level === 'rate' ? 'closed' : 'open';
     throw usageError(
       'bad_stage',
       `--${other} cannot be set, because the load is ${loop}.`,
@@ -138,15 +132,13 @@ export function linesOf(shape, given, level) {
 function parseLevel(text, flag) {
   const [number, ...unit] = String(text).trim().replaceAll('_', '').split('/');
   const isZero = /^[\d.]/.test(number) && Number(number) === 0;
+  const shown = JSON.stringify(text);
   try {
     // A zero needs one of the units, too.
     const level = parseRate(isZero ? ['1', ...unit].join('/') : text);
     if (isZero || level <= Number(rate.max)) return isZero ? 0 : level;
   } catch {
-    throw usageError(
-      'bad_rate',
-      `${flag} is ${JSON.stringify(text)}, which is not a rate such as 0, 20, 20/s or 1000/h.`,
-    );
+    throw usageError('bad_rate', `${flag} is ${shown}, which is not a rate such as 0, 20, 20/s or 1000/h.`);
   }
-  throw usageError('out_of_range', `${flag} is ${JSON.stringify(text)}; it must be at most ${rate.max}/s.`);
+  throw usageError('out_of_range', `${flag} is ${shown}; it must be at most ${rate.max}/s.`);
 }

@@ -7,7 +7,8 @@ import { findSecret, pathText } from './source.js';
 /** `NAME`, or `NAME=default`. */
 export const DECLARATION = /^([A-Za-z_]\w*)(?:=(.*))?$/s;
 
-const REFERENCE = /\$\{([^${}]*)\}/g;
+/** A variable; or `$${`, without a name. */
+const REFERENCE = /\$\$\{|\$\{([^${}]*)\}/g;
 
 /** Names of variables whose values must not get into a plan, which is written into results. */
 const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE|CREDENTIAL|(?:^|_)KEY(?:$|_)/i;
@@ -19,9 +20,10 @@ const MAX_VALUES = 1_000_000;
 /** Control characters but tabs and line breaks, halves of characters, and characters that reorder the text of a terminal. */
 const INVISIBLE = /[^\P{Cc}\t\n\r]|[\p{Cs}\p{Bidi_Control}\u2028\u2029]/u;
 
+/** @typedef {Record<string, string | undefined>} Environment */
+
 /**
- * @param {Source} source
- * @param {Record<string, string | undefined>} env
+ * @param {Source} source @param {Environment} env
  * @returns {Source & {reads: ReadonlyMap<string, string[]>}} with the variables' values in its value; `$${` stands for `${`. `reads`:
  *   places of each variable that is read
  * @throws {PkiLoadError} code `bad_scenario`
@@ -31,29 +33,24 @@ export function resolveVariables(source, env) {
   /** @type {Map<string, string[]>} */
   const reads = new Map();
   let characters = 0;
-  /** @param {string} text @param {Path} path */
-  const insertValues = (text, path) =>
-    text
-      .split('$${')
-      .map((part) =>
-        part.replace(REFERENCE, (_, name) => {
-          const value = lookUp(source, path, name, declared, env);
-          characters += value.length;
-          if (characters > MAX_VALUES) {
-            throw source.error(path, `the variables have more than ${MAX_VALUES} characters`, 'Use fewer.');
-          }
-          reads.set(name, [...new Set([...(reads.get(name) ?? []), pathText(path)])]);
-          return value;
-        }),
-      )
-      .join('${');
+  /** @param {string} name @param {Path} path */
+  const read = (name, path) => {
+    const value = lookUp(source, path, name, declared, env);
+    characters += value.length;
+    if (characters > MAX_VALUES)
+      throw source.error(path, `the variables have more than ${MAX_VALUES} characters`, 'Use fewer.');
+    reads.set(name, [...new Set([...(reads.get(name) ?? []), pathText(path)])]);
+    return value;
+  };
   /** @param {string} text @param {Path} path */
   const resolveText = (text, path) => {
-    const resolved = path[0] === 'env' ? text : insertValues(text, path);
+    const resolved =
+      path[0] === 'env'
+        ? text
+        : text.replace(REFERENCE, (_, name) => (name === undefined ? '${' : read(name, path)));
     const [invisible] = INVISIBLE.exec(resolved) ?? [];
-    if (invisible !== undefined) {
+    if (invisible !== undefined)
       throw source.error(path, `holds the invisible character ${visibleText(invisible)}`, 'Remove it.');
-    }
     if (resolved.length <= MAX_TEXT) return resolved;
     throw source.error(path, `has ${resolved.length} characters; the limit is ${MAX_TEXT}`, 'Shorten it.');
   };
@@ -62,35 +59,29 @@ export function resolveVariables(source, env) {
     if (typeof value === 'string') return resolveText(value, path);
     if (Array.isArray(value)) return value.map((one, i) => resolve(one, [...path, i]));
     if (typeof value !== 'object' || value === null) return value;
-    if (Object.hasOwn(value, '__proto__')) {
+    if (Object.hasOwn(value, '__proto__'))
       throw source.error([...path, '__proto__'], 'cannot be a key', 'Remove it.', 'key');
-    }
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(one, [...path, key])]));
   };
   return { ...source, value: resolve(source.value, []), reads };
 }
 
 /**
- * @param {Source} source
- * @param {Path} path of the reference
- * @param {string} name
- * @param {ReadonlyMap<string, string | null>} declared
- * @param {Record<string, string | undefined>} env
+ * @param {Source} source @param {Path} path of the reference @param {string} name
+ * @param {ReadonlyMap<string, string | null>} declared @param {Environment} env
  */
 function lookUp(source, path, name, declared, env) {
   const fallback = declared.get(name);
   if (fallback === undefined) {
     const known = [...declared.keys()];
     const near = closest(name, known);
-    const literal = 'write $${ for the characters themselves.';
+    const remedy = DECLARATION.test(name)
+      ? `Declare it at the top, env: [${name}], or write $\${ for the characters themselves.`
+      : `Write a variable as \${NAME}; write $\${ for the characters themselves.`;
     throw source.error(
       path,
       `the variable ${JSON.stringify(name)} is not declared (declared: ${known.join(', ') || 'none'})`,
-      near !== null
-        ? `Did you mean \${${near}}?`
-        : DECLARATION.test(name)
-          ? `Declare it at the top, env: [${name}], or ${literal}`
-          : `Write a variable as \${NAME}; ${literal}`,
+      near === null ? remedy : `Did you mean \${${near}}?`,
     );
   }
   const value = env[name] || fallback;
@@ -98,11 +89,9 @@ function lookUp(source, path, name, declared, env) {
     source.error(path, `the environment variable ${name} ${problem}`, remedy);
   if (value === null) throw refuse('is not set', `Set ${name}, or give it a default: env: [${name}=VALUE].`);
   const secret = findSecret(value);
-  if (secret !== null) throw refuse(`holds ${secret.what}`, secret.remedy);
-  if (value.length > MAX_TEXT) {
-    throw refuse(`has ${value.length} characters; the limit is ${MAX_TEXT}`, 'Shorten it.');
-  }
-  return value;
+  if (secret !== undefined) throw refuse(`holds ${secret.what}`, secret.remedy);
+  if (value.length <= MAX_TEXT) return value;
+  throw refuse(`has ${value.length} characters; the limit is ${MAX_TEXT}`, 'Shorten it.');
 }
 
 /** @param {Source} source @returns {Map<string, string | null>} defaults by name; the schema finds the faults of the list itself */
@@ -113,18 +102,17 @@ function readDeclarations(source) {
   for (const [i, text] of (Array.isArray(env) ? env : []).entries()) {
     const [, name, fallback = null] = DECLARATION.exec(String(text)) ?? [];
     if (name === undefined) continue;
+    const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
+      source.error(['env', i], problem, remedy);
     if (SECRET_NAME.test(name)) {
-      throw source.error(
-        ['env', i],
+      throw refuse(
         `${name} may be a secret, and values of a scenario get into results`,
         'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; token-env names another variable.',
       );
     }
-    if (fallback?.includes('${')) {
-      const remedy = 'Write its value.';
-      throw source.error(['env', i], `the default of ${name} cannot refer to a variable`, remedy);
-    }
-    if (declared.has(name)) throw source.error(['env', i], `${name} is declared twice`);
+    if (fallback?.includes('${'))
+      throw refuse(`the default of ${name} cannot refer to a variable`, 'Write its value.');
+    if (declared.has(name)) throw refuse(`${name} is declared twice`, 'Remove one of them.');
     declared.set(name, fallback);
   }
   return declared;

@@ -33,9 +33,7 @@ const TOLERANCE = 0.02;
 const LOWEST_RATE = 0.1;
 
 /**
- * @param {Plan} plan
- * @param {SearchSettings} settings
- * @param {SearchContext} context
+ * @param {Plan} plan @param {SearchSettings} settings @param {SearchContext} context
  * @returns {Promise<Search>}
  * @throws {PkiLoadError} where the plan cannot be searched, or the first step could not begin
  */
@@ -57,6 +55,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     const met = steps.filter(({ verdict }) => verdict === 'met');
     const highestMet = met.length === 0 ? null : Math.max(...met.map((step) => step.level));
     const { requirements, load, ...rest } = plan;
+    const { start, highest, stepMs, confirmMs } = settings;
     /** @type {Omit<Search, 'explanation'>} */
     const document = {
       schema: SEARCH_SCHEMA_ID,
@@ -71,8 +70,8 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       target: last?.target ?? null,
       searched: of,
       settings: {
-        ...{ start, highest, stepSeconds: settings.stepMs / 1000 },
-        ...{ confirmationSeconds: settings.confirmMs / 1000, tolerance: TOLERANCE },
+        ...{ start, highest, stepSeconds: stepMs / 1000 },
+        ...{ confirmationSeconds: confirmMs / 1000, tolerance: TOLERANCE },
       },
       requirements: requirements.map(({ text, operation, limit, metric }, i) => ({
         text,
@@ -84,10 +83,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       })),
       answer: met.findLast((step) => step.level === level && step.phase === 'confirmation') ?? null,
       bracket: { confirmed: level, highestMet, above: lowestAbove(steps, level ?? highestMet ?? 0) },
-      peakPerSecond,
-      why,
-      steps: [...steps],
-      confirmation,
+      ...{ peakPerSecond, why, steps: [...steps], confirmation },
     };
     return { ...document, explanation: explain(document) };
   }
@@ -138,11 +134,9 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
  */
 function countUndecided(steps, { level, phase, enough }) {
   const others = steps.findLastIndex((step) => step.level !== level || step.phase !== phase);
-  return steps
-    .slice(others + 1)
-    .filter(
-      ({ verdict, requests }) => verdict === 'not proven' || (verdict === 'not met' && requests < enough),
-    ).length;
+  const isUndecided = (/** @type {SearchStep} */ { verdict, requests }) =>
+    verdict === 'not proven' || (verdict === 'not met' && requests < enough);
+  return steps.slice(others + 1).filter(isUndecided).length;
 }
 
 /** @param {Plan} plan @param {SearchSettings} settings */
@@ -172,23 +166,17 @@ export function checkSearchable({ requirements, load }, { of }) {
 }
 
 /** @param {Result} result @param {RecoveryEnd} recovery */
-function figuresOf(
-  { startedAt, load, totals, rates, errorShare, latencyMs, measurement, durationSeconds },
-  recovery,
-) {
-  const { response } = latencyMs;
+function figuresOf({ totals, latencyMs: { response }, ...result }, { waitedMs, recovered }) {
   return {
-    startedAt,
-    seconds: durationSeconds,
-    connections: load.concurrency,
+    startedAt: result.startedAt,
+    seconds: result.durationSeconds,
+    connections: result.load.concurrency,
     requests: totals.sent,
-    perSecond: rates.perSecond,
-    p50Ms: response.p50,
-    p99Ms: response.p99,
-    maxMs: response.max,
-    errorShare,
-    measurement: measurement.verdict,
-    recovery: { seconds: recovery.waitedMs / 1000, recovered: recovery.recovered },
+    perSecond: result.rates.perSecond,
+    ...{ p50Ms: response.p50, p99Ms: response.p99, maxMs: response.max },
+    errorShare: result.errorShare,
+    measurement: result.measurement.verdict,
+    recovery: { seconds: waitedMs / 1000, recovered },
   };
 }
 
@@ -202,15 +190,13 @@ const NOTHING_LEFT =
   'There were more requests than certificates (--pool): to revoke a certificate again shows nothing about the target.';
 
 /**
- * @param {Result} result
- * @param {object} step
- * @param {'rate' | 'concurrency'} step.of
- * @param {number} step.enough with fewer requests `not proven` shows nothing
- * @param {(requirement: number) => boolean} [step.isAsked] whether the requirement of that index can be judged at that level
- * @param {string | null} [step.cutShort] why it ended early
- * @param {string | null} [step.poolRemedy] where there were more requests than certificates to revoke; null: the next step has more
- * @returns {Judged}
+ * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: whether the requirement of that index can be judged at that level;
+ * `cutShort`: why it ended early; `poolRemedy`: where there were more requests than certificates to revoke, null: the next step has more
+ * @typedef {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean, cutShort?: string | null,
+ *   poolRemedy?: string | null}} StepFacts
  */
+
+/** @param {Result} result @param {StepFacts} step @returns {Judged} */
 export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, poolRemedy = null }) {
   const { measurement, totals, verification } = result;
   if (verification.notes?.includes(USED_UP)) {
@@ -220,8 +206,11 @@ export function judgeStep(result, { of, enough, isAsked = () => true, cutShort =
   const fault = invalidReasonOf(measurement);
   if (fault !== undefined && (cutShort === null || fault.code !== 'nothing_measured'))
     return { verdict: 'not offered', reason: fault.text };
-  const limit = of === 'concurrency' ? ownLimit(measurement) : undefined;
-  if (limit !== undefined) return { verdict: 'not offered', reason: limit };
+  const busy = measurement.observed?.cpu.senderBusyShare ?? 0;
+  if (of === 'concurrency' && busy >= SATURATED) {
+    const reason = `A sender thread was busy for ${Math.floor(busy * 100)} % of the time: the throughput is the tool's limit, not the target's.`;
+    return { verdict: 'not offered', reason };
+  }
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
   const overload = measurement.reasons.find(({ code }) => code === OVERLOAD);
   if (overload !== undefined) return { verdict: 'not met', reason: overload.text, isClear: true };
@@ -235,14 +224,4 @@ export function judgeStep(result, { of, enough, isAsked = () => true, cutShort =
   // Only the tool keeps it from being decided.
   if (undecided === undefined) return { verdict: 'not offered', reason: said(unproven[0]) };
   return { verdict: 'not proven', reason: said(undecided), isStarved: totals.sent < enough };
-}
-
-/**
- * @param {Result['measurement']} measurement of a closed loop
- * @returns {string | undefined} the throughput may be the tool's own
- */
-function ownLimit({ observed }) {
-  const busy = observed?.cpu.senderBusyShare ?? 0;
-  if (busy < SATURATED) return undefined;
-  return `A sender thread was busy for ${Math.floor(busy * 100)} % of the time: the throughput is the tool's limit, not the target's.`;
 }

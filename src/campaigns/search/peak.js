@@ -3,17 +3,17 @@
  * limit is reached; then bisection, then a longer confirmation at the answer. Independent of how a level is measured.
  */
 import { bisect } from '../bisect.js';
-import { createLooks, isPassing, lacksSamples, lowestAbove } from './search.js';
+import { createLooks, isPassing, lacksSamples, lastOfEach, lowestAbove } from './search.js';
 
-/** @import { Judged as Verdict, Phase, SearchOptions, Step as AnyStep } from './search.js' */
+/** @import { Judged as Verdict, MeasureLevel, Step as AnyStep } from './search.js' */
 
 /** @typedef {Verdict & {perSecond: number, succeeded: number}} Judged `perSecond`: successes; `succeeded`: of them, in all */
 /** @typedef {AnyStep & Judged} Step */
-/** @typedef {'flat' | 'requirement' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why it ended; `flat`: more
- *   did not help; `requirement`: more would have broken one */
-/** @typedef {Pick<SearchOptions, 'start' | 'highest' | 'isStopped'> & {measure: (level: number, phase: Phase, attempt: number) =>
- *   Promise<Judged>}} PeakOptions levels are in flight */
-/** @typedef {{look: (level: number, phase: Phase) => Promise<Judged>, isStopped: () => boolean, steps: Step[]}} Looks */
+/**
+ * Why it ended. `flat`: more did not help; `requirement`: more would have broken one.
+ * @typedef {'flat' | 'requirement' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why
+ */
+/** @typedef {ReturnType<typeof createLooks<Judged>>} Looks */
 
 /** A level within this share of the highest throughput is at the peak: two runs of one plan differ by about as much. */
 const AT_PEAK = 0.05;
@@ -35,35 +35,33 @@ const CONFIRMED = 2 * AT_PEAK;
 const SURE = 2;
 
 /**
- * @param {PeakOptions} options
+ * @param {{start: number, highest: number, measure: MeasureLevel<Judged>, isStopped?: () => boolean}} options levels are in flight
  * @returns {Promise<{level: number | null, peakPerSecond: number | null, why: Why, steps: Step[]}>} `level`: null: none was confirmed;
  *   `peakPerSecond`: the highest throughput of a step, also a short one, that met every requirement
  */
 export async function findPeak({ start, highest, measure, isStopped }) {
-  const looks = /** @type {Looks} */ (createLooks({ measure, isStopped }));
+  const looks = createLooks({ measure, isStopped });
+  const { level, why } = await search(start, highest, looks);
   const { steps } = looks;
-  const found = (/** @type {number | null} */ level, /** @type {Why} */ why) => {
-    const met = steps.flatMap(({ verdict, perSecond }) => (verdict === 'met' ? [perSecond] : []));
-    const peakPerSecond = met.length === 0 ? null : Math.max(...met);
-    return {
-      level,
-      peakPerSecond,
-      why: looks.isStopped() ? /** @type {const} */ ('interrupted') : why,
-      steps,
-    };
-  };
+  const met = steps.flatMap(({ verdict, perSecond }) => (verdict === 'met' ? [perSecond] : []));
+  const peakPerSecond = met.length === 0 ? null : Math.max(...met);
+  return { level, peakPerSecond, why: looks.isStopped() ? 'interrupted' : why, steps };
+}
+
+/** @typedef {{level: number | null, why: Why}} Found */
+
+/** @param {number} start @param {number} highest @param {Looks} looks @returns {Promise<Found>} */
+async function search(start, highest, looks) {
   const { low, high, why } = await climb(start, highest, looks);
-  if (looks.isStopped() || low === null) return found(null, why);
+  if (looks.isStopped() || low === null) return { level: null, why };
   if (high !== null) await narrow(low, high, looks);
-  if (looks.isStopped()) return found(null, why);
-  const most = Math.max(...passing(steps).map(({ level }) => level));
-  return confirmPeak(looks, high === null ? why : whyNoMore(steps, most), found);
+  if (looks.isStopped()) return { level: null, why };
+  const most = Math.max(...passing(looks.steps).map(({ level }) => level));
+  return confirmPeak(looks, high === null ? why : whyNoMore(looks.steps, most));
 }
 
 /**
- * @param {number} start
- * @param {number} highest
- * @param {Looks} looks
+ * @param {number} start @param {number} highest @param {Looks} looks
  * @returns {Promise<{low: number | null, high: number | null, why: Why}>} `high`: a level that did not pass
  */
 async function climb(start, highest, { look, isStopped }) {
@@ -75,19 +73,19 @@ async function climb(start, highest, { look, isStopped }) {
     const judged = await look(level, 'coarse');
     const { verdict, perSecond } = judged;
     if (isStopped()) return { low, high: null, why: 'interrupted' };
-    if (!isPassing(judged)) {
+    if (isPassing(judged)) {
+      low = level;
+      flat = perSecond < (1 + GAIN) * best ? flat + 1 : 0;
+      best = Math.max(best, perSecond);
+      if (flat >= FLAT) return { low, high: null, why: 'flat' };
+      if (level >= highest) return { low, high: null, why: flat > 0 ? 'flat' : 'highest' };
+      level = Math.min(highest, level * 2);
+    } else {
       const why = verdict === 'not offered' ? 'generator' : low === null ? 'lowest' : 'requirement';
       if (low !== null || level === 1) return { low, high: level, why };
       // The start is too high: begin at the bottom.
       level = 1;
-      continue;
     }
-    low = level;
-    flat = perSecond < (1 + GAIN) * best ? flat + 1 : 0;
-    best = Math.max(best, perSecond);
-    if (flat >= FLAT) return { low, high: null, why: 'flat' };
-    if (level >= highest) return { low, high: null, why: flat > 0 ? 'flat' : 'highest' };
-    level = Math.min(highest, level * 2);
   }
 }
 
@@ -98,13 +96,8 @@ function narrow(passed, failed, { look, isStopped }) {
   return bisect({ passed, failed }, range, { passes, isStopped });
 }
 
-/**
- * @template Found
- * @param {Looks} looks
- * @param {Why} why the climb ended
- * @param {(level: number | null, why: Why) => Found} found
- */
-async function confirmPeak(looks, why, found) {
+/** @param {Looks} looks @param {Why} why the climb ended @returns {Promise<Found>} */
+async function confirmPeak(looks, why) {
   const { steps, look, isStopped } = looks;
   /** More in flight broke a requirement in a confirmation; with fewer one was too slow. */
   let [tooMany, tooFew] = [Number.POSITIVE_INFINITY, 0];
@@ -118,15 +111,15 @@ async function confirmPeak(looks, why, found) {
     if (judged.verdict === 'met') confirmed.push({ level, judged });
     else tooMany = level;
     // A level that met everything, but was slower than a short step with more in flight, is the answer if those turn out too many.
-    const answer = confirmed.find(
+    const found = confirmed.find(
       (one) => one.level < tooMany && isAsFast(one.judged, below(steps, tooMany)),
-    );
-    if (answer !== undefined)
-      return found(answer.level, tooMany === Number.POSITIVE_INFINITY ? why : whyNoMore(steps, answer.level));
+    )?.level;
+    if (found !== undefined)
+      return { level: found, why: Number.isFinite(tooMany) ? whyNoMore(steps, found) : why };
     if (judged.verdict === 'met') tooFew = level;
     level = fewestAtPeak(below(passing(steps), tooMany).filter((step) => step.level > tooFew));
   }
-  return found(null, 'unconfirmed');
+  return { level: null, why: 'unconfirmed' };
 }
 
 /** @param {Looks} looks @returns {Promise<number>} the fewest in flight that reach the peak */
@@ -161,15 +154,15 @@ const below = (steps, level) => steps.filter((step) => step.level < level);
 
 /** @param {readonly Step[]} steps @returns {Step[]} the last of each level, where it passed, ascending */
 function passing(steps) {
-  const last = [...new Map(steps.map((step) => [step.level, step])).values()];
-  return last.filter(isPassing).sort((a, b) => a.level - b.level);
+  return lastOfEach(steps)
+    .filter(isPassing)
+    .sort((a, b) => a.level - b.level);
 }
 
 /**
  * Did the confirmation reach the peak of the shorter steps? The number of responses in a given time varies by about its square root
  * (Poisson): a rate from n of them has a standard error of rate / sqrt(n); that of a difference is the root of both squared and summed.
- * @param {Judged} confirmed
- * @param {readonly Step[]} steps
+ * @param {Judged} confirmed @param {readonly Step[]} steps
  */
 function isAsFast(confirmed, steps) {
   const errorOf = (/** @type {Judged} */ { perSecond, succeeded }) =>

@@ -1,89 +1,59 @@
 /** The flags of a search, and their effect on the flags of a run. */
-
 import { usageError } from '../../common/errors.js';
+import { inGroup } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 
-/** @import { OptionSpec } from '../../common/options.js' */
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { SearchSettings } from './step-plan.js' */
 
-const GROUP = 'Search';
-
-/** Default of --rate, where the doubling begins. */
-const START_RATE = 50;
-
 const MAX_RATE = 1e6;
 
-/** Defaults of --duration, of a step, and of --pause, between steps. */
-const STEP_MS = 10_000;
-const RECOVER_MS = 1000;
+/** Defaults: of --rate, where the doubling begins; of --duration, of a step; of --pause, between steps. */
+const [START_RATE, STEP_MS, RECOVER_MS] = [50, 10_000, 1000];
 
 /** Length of the confirmation, in steps. */
 const CONFIRMATION = 3;
 
 const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
 
-/** @type {Record<string, OptionSpec>} */
-export const searchOptions = {
-  'find-max-rate': {
-    type: 'flag',
-    group: GROUP,
-    describe: 'Search for the highest rate that meets every --require',
-  },
-  'max-rate': {
-    type: 'rate',
-    group: GROUP,
-    placeholder: 'N/s',
-    max: MAX_RATE,
-    describe: 'With --find-max-rate: highest rate to offer',
-  },
+export const searchOptions = inGroup('Search', {
+  'find-max-rate': { type: 'flag', describe: 'Search for the highest rate that meets every --require' },
+  'max-rate': { type: 'rate', max: MAX_RATE, describe: 'With --find-max-rate: highest rate to offer' },
   'max-concurrency': {
-    type: 'integer',
-    group: GROUP,
-    placeholder: 'N',
-    min: 1,
-    max: 10_000,
+    ...{ type: 'integer', min: 1, max: 10_000 },
     describe: 'Search for the peak throughput, up to N requests in flight',
   },
-};
+});
 
 /** @typedef {{of: 'rate' | 'concurrency', highest: number}} AskedSearch */
 
 /**
- * @param {Record<string, any>} values of searchOptions
- * @param {number} repeat
+ * @param {Record<string, any>} values of searchOptions @param {number} repeat
  * @returns {AskedSearch | null} null: no search
  */
 export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
   const isClosed = maxConcurrency !== null;
   const flag = findMaxRate ? '--find-max-rate' : '--max-concurrency';
-  /** @type {[boolean, string, string][]} */
-  const refused = [
-    [
-      maxRate !== null && !findMaxRate,
-      '--max-rate bounds a search, but there is none.',
-      'Add --find-max-rate.',
-    ],
-    [
-      findMaxRate && isClosed,
-      '--find-max-rate searches in an open loop, --max-concurrency in a closed one.',
-      'Give one of them.',
-    ],
-    [
-      (findMaxRate || isClosed) && repeat > 1,
+  const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
+    usageError('contradiction', problem, remedy);
+  if (maxRate !== null && !findMaxRate)
+    throw refuse('--max-rate bounds a search, but there is none.', 'Add --find-max-rate.');
+  if (findMaxRate && isClosed) {
+    const loops = '--find-max-rate searches in an open loop, --max-concurrency in a closed one.';
+    throw refuse(loops, 'Give one of them.');
+  }
+  if ((findMaxRate || isClosed) && repeat > 1) {
+    throw refuse(
       `${flag} runs the plan as often as it needs, but --repeat ${repeat} sets their number.`,
       'Leave --repeat out; to see how much searches differ, search several times.',
-    ],
-  ];
-  const culprit = refused.find(([applies]) => applies);
-  if (culprit !== undefined) throw usageError('contradiction', culprit[1], culprit[2]);
+    );
+  }
   if (findMaxRate) return { of: 'rate', highest: maxRate ?? MAX_RATE };
   return isClosed ? { of: 'concurrency', highest: maxConcurrency } : null;
 }
 
 /**
- * @param {AskedSearch | null} search
- * @param {Record<string, unknown>} planned options of a plan
+ * @param {AskedSearch | null} search @param {Record<string, unknown>} planned options of a plan
  * @returns {Record<string, unknown>} with the start of such a search
  */
 export function plannedForSearch(search, planned) {

@@ -7,8 +7,9 @@ import { bisect } from '../bisect.js';
 /** @import { Bracket } from '../bisect.js' */
 
 /**
- * @typedef {'met' | 'not met' | 'not proven' | 'not offered'} StepVerdict `not proven`: more samples would have decided; `not
- *   offered`: the generator could not offer the level, which shows nothing about the target
+ * `not proven`: more samples would have decided; `not offered`: the generator could not offer the level, which shows nothing about the
+ * target
+ * @typedef {'met' | 'not met' | 'not proven' | 'not offered'} StepVerdict
  */
 /** @typedef {'coarse' | 'bisection' | 'confirmation'} Phase */
 /**
@@ -18,18 +19,17 @@ import { bisect } from '../bisect.js';
  * @property {boolean} [isClear] not at the edge: a second run would agree
  * @property {boolean} [isStarved] `not proven`: in so short a time the level could hardly have been proven. Nothing speaks against it, so
  *   higher levels, where samples come sooner, are tried first
- * @property {number} [perSecond] successes; in a closed loop
- * @property {number} [succeeded] requests; in a closed loop
  */
 /** @typedef {{level: number, phase: Phase, attempt: number} & Judged} Step `attempt` at this level in this phase, from 1 */
 /** @typedef {'bracketed' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why it ended */
+/** @template {Judged} J @typedef {(level: number, phase: Phase, attempt: number) => Promise<J>} MeasureLevel */
 /**
  * @typedef {object} SearchOptions
  * @property {number} start
  * @property {number} lowest
  * @property {number} highest
  * @property {number} tolerance the bracket is narrow enough when its ends are at most this share apart, e.g. 0.02
- * @property {(level: number, phase: Phase, attempt: number) => Promise<Judged>} measure
+ * @property {MeasureLevel<Judged>} measure
  * @property {() => boolean} [isStopped] the user has ended it
  */
 
@@ -49,19 +49,16 @@ const STILL_NEAR = 0.05;
 /** A generator that could not offer so many levels in a row, and none before, is no better at lower ones. */
 const UNOFFERED_LEVELS = 2;
 
-/** @param {Pick<SearchOptions, 'measure' | 'isStopped'>} options */
+/** @template {Judged} J @param {{measure: MeasureLevel<J>, isStopped?: () => boolean}} options */
 export function createLooks({ measure, isStopped = () => false }) {
-  /** In order. @type {Step[]} */
+  /** In order. @type {({level: number, phase: Phase, attempt: number} & J)[]} */
   const steps = [];
   return {
-    steps,
-    isStopped,
+    ...{ steps, isStopped },
     /**
      * Measures a level until it passes, until its verdict is clear, or until enough steps have not passed.
-     * @param {number} level
-     * @param {Phase} phase
-     * @param {{failed: number, unproven: number, unoffered: number}} [limits]
-     * @returns {Promise<Judged>} of the last step
+     * @param {number} level @param {Phase} phase @param {typeof LOOKS | typeof CONFIRMING} [limits]
+     * @returns {Promise<J>} of the last step
      */
     async look(level, phase, limits = LOOKS) {
       let [failed, unproven, unoffered] = [0, 0, 0];
@@ -94,13 +91,13 @@ export async function findHighest(options) {
   const bracket = { passed: null, failed: null };
   const isClose = (/** @type {number} */ passed, /** @type {number} */ failed) =>
     failed / passed <= 1 + tolerance;
+  const isBracketed = () => bracket.passed !== null && bracket.failed !== null;
   await bisect(
     bracket,
     { lowest, highest, round, isClose },
     {
       first: round(start),
-      passes: async (level, isBracketed) =>
-        isPassing(await look(level, isBracketed ? 'bisection' : 'coarse')),
+      passes: async (level) => isPassing(await look(level, isBracketed() ? 'bisection' : 'coarse')),
       isStopped: () => isStopped() || (bracket.passed === null && offersNothing(steps, UNOFFERED_LEVELS)),
     },
   );
@@ -122,11 +119,12 @@ export async function findHighest(options) {
 
 /** @param {readonly Step[]} steps @param {number} [levels] at least @returns {boolean} whether the last levels could not be offered */
 function offersNothing(steps, levels = 1) {
-  const last = [...new Map(steps.map(({ level, verdict }) => [level, verdict])).values()].slice(
-    -UNOFFERED_LEVELS,
-  );
-  return last.length >= levels && last.every((verdict) => verdict === 'not offered');
+  const last = lastOfEach(steps).slice(-UNOFFERED_LEVELS);
+  return last.length >= levels && last.every(({ verdict }) => verdict === 'not offered');
 }
+
+/** @template {{level: number}} T @param {readonly T[]} steps @returns {T[]} the last of each level */
+export const lastOfEach = (steps) => [...new Map(steps.map((step) => [step.level, step])).values()];
 
 /** @param {readonly Step[]} steps @param {number} level confirmed @returns {Why} */
 function whyEnded(steps, level) {
@@ -136,14 +134,12 @@ function whyEnded(steps, level) {
 }
 
 /**
- * @param {readonly Pick<Step, 'level' | 'verdict' | 'isStarved'>[]} steps
- * @param {number} level
+ * @param {readonly Pick<Step, 'level' | 'verdict' | 'isStarved'>[]} steps @param {number} level
  * @returns {{level: number, verdict: StepVerdict} | null} the lowest above it that did not pass when it was last tried; where that
  *   could not be offered, the lowest that failed, if it is hardly higher
  */
 export function lowestAbove(steps, level) {
-  const last = new Map(steps.map((step) => [step.level, step]));
-  const above = [...last.values()]
+  const above = lastOfEach(steps)
     .filter((step) => step.level > level && !isPassing(step))
     .sort((a, b) => a.level - b.level);
   if (above.length === 0) return null;
@@ -152,10 +148,8 @@ export function lowestAbove(steps, level) {
   return { level: lowest.level, verdict: lowest.verdict };
 }
 
-/** @param {number} level @returns {number} three significant digits: another measurement would not confirm more */
-function tidy(level) {
-  return Number(level.toPrecision(3));
-}
+/** To three significant digits: another measurement would not confirm more. @param {number} level */
+const tidy = (level) => Number(level.toPrecision(3));
 
 /** @param {Pick<Judged, 'verdict' | 'isStarved'>} judged */
 export function lacksSamples({ verdict, isStarved = false }) {

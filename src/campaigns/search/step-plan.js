@@ -19,8 +19,7 @@ import { samplesToProve } from '../../verdict/statistics.js';
  */
 
 /** Maximum of a first step, however many samples its percentile needs; of a confirmation, which must prove it. */
-const LONGEST_STEP_MS = 60_000;
-const LONGEST_CONFIRMATION_MS = 600_000;
+const [LONGEST_STEP_MS, LONGEST_CONFIRMATION_MS] = [60_000, 600_000];
 
 /** With just enough samples to prove a percentile not one may miss, so steps have this many times as many. */
 const SAMPLES = 2;
@@ -35,15 +34,13 @@ const LONGER = 3;
 const STANDARD_ERRORS = 4;
 
 /** Certificates to revoke for each likely request, and in any case. */
-const READY = 1.5;
-const MIN_READY = 100;
+const [READY, MIN_READY] = [1.5, 100];
 
 /** A rate is judged second by second. */
 const MIN_FOR_RATE_MS = 6000;
 
 /** Little's law, with room to spare: in flight = rate x time. More connections would be a load of their own. */
-const SPARE = 1.5;
-const MAX_CONNECTIONS = 512;
+const [SPARE, MAX_CONNECTIONS] = [1.5, 512];
 
 /** Where no requirement limits the response time. */
 const DEFAULT_PATIENCE_MS = 1000;
@@ -52,28 +49,24 @@ const DEFAULT_PATIENCE_MS = 1000;
 const STEP_STREAM = 310;
 
 /**
- * @param {Plan} plan
- * @param {SearchSettings} settings
- * @param {object} step
- * @param {number} step.level
- * @param {Phase} step.phase
- * @param {number} step.looks steps in a row that were too close to call
- * @param {number | null} [step.seenPerSecond] requests that a closed loop has sent at that level; null: unknown
- * @param {number | null} [step.likelyPerSecond] that it will send there at most
- * @param {number} step.number from 1
- * @returns {Plan}
+ * @typedef {object} StepGiven
+ * @property {number} level
+ * @property {Phase} phase
+ * @property {number} looks steps in a row that were too close to call
+ * @property {number | null} [seenPerSecond] requests that a closed loop has sent at that level; null: unknown
+ * @property {number | null} [likelyPerSecond] that it will send there at most
+ * @property {number} number from 1
  */
+
+/** @param {Plan} plan @param {SearchSettings} settings @param {StepGiven} step @returns {Plan} */
 export function planOfStep(plan, settings, step) {
   const { level, phase, looks, seenPerSecond = null, likelyPerSecond = null, number } = step;
   const { of, fitConnections } = settings;
   const { load } = plan;
-  const durationMs = stepMs(plan, settings, {
-    perSecond: of === 'rate' ? level : seenPerSecond,
-    phase,
-    looks,
-  });
+  const perSecond = of === 'rate' ? level : seenPerSecond;
+  const durationMs = stepMs(plan, settings, { perSecond, phase, looks });
   // Other gaps and orders in each step, so that none repeats another's luck; without randomness one preparation serves all.
-  const seed = isShared(plan) ? load.seed : hash32(load.seed, number, STEP_STREAM);
+  const seed = isPreparedOnce(plan) ? load.seed : hash32(load.seed, number, STEP_STREAM);
   const common = { ...load, seed, durationMs, requests: null };
   if (of === 'rate') {
     const concurrency = fitConnections ? connectionsFor(plan, level) : load.concurrency;
@@ -88,8 +81,7 @@ export function planOfStep(plan, settings, step) {
 }
 
 /**
- * @param {readonly {level: number, requests: number, seconds: number}[]} steps of a closed loop
- * @param {number} level
+ * @param {readonly {level: number, requests: number, seconds: number}[]} steps of a closed loop @param {number} level
  * @returns {number | null} requests a second that it will send at that level at most: as many as it last sent there; else, as more in flight
  *   bring no less, and twice as many at most twice as much, the limit from the other levels. Null: there was no step
  */
@@ -104,6 +96,9 @@ export function likelyAt(steps, level) {
 /** @param {{operation: string}} one */
 const isRevoke = ({ operation }) => operation === 'revoke';
 
+/** @param {Pick<Plan, 'operation' | 'options' | 'mix'>} plan */
+const revokeOf = ({ operation, options, mix }) => (mix ?? [{ operation, options }]).find(isRevoke);
+
 /** @param {Plan} plan @param {number} requests likely @returns {Plan} with a pool of certificates for them, unless the user gave one */
 function withPool({ mix, ...plan }, requests) {
   /** @template {{operation: string, options: Readonly<Record<string, any>>}} T @param {T} one @param {number} share @returns {T} */
@@ -117,15 +112,14 @@ function withPool({ mix, ...plan }, requests) {
 }
 
 /**
- * @param {Plan} plan of the search
- * @param {Plan} step of one of its steps
+ * @param {Plan} plan of the search @param {Plan} step of one of its steps
  * @returns {string | null} the remedy where that step runs out of certificates to revoke; null: the next one will have more
  */
-export function poolRemedy({ operation, options, mix }, step) {
-  const revoke = (mix ?? [{ operation, options }]).find(isRevoke);
+export function poolRemedy(plan, step) {
+  const revoke = revokeOf(plan);
   if (revoke === undefined) return null;
   if (Number(revoke.options.pool) < MOST_POOL && revoke.options.pool !== null) return 'Raise --pool.';
-  const pool = (step.mix ?? [step]).find(isRevoke)?.options.pool ?? 0;
+  const pool = revokeOf(step)?.options.pool ?? 0;
   // An open loop knows how many it needs.
   const isMost = pool >= MOST_POOL || step.load.model === 'open';
   return isMost ? 'There may be no more of them: shorten --duration.' : null;
@@ -137,18 +131,11 @@ export function planOfAll({ load, ...plan }) {
   return { ...plan, load: { ...load, ...unknown, model: 'closed' } };
 }
 
-/**
- * Can one preparation serve all steps? Poisson gaps need a seed for each step, which prepared items follow from; `revoke` uses its items
- * up.
- * @param {Plan} plan
- */
-export function isShared({ operation, options, mix, load }) {
-  return load.arrivals === 'constant' && !(mix ?? [{ operation, options }]).some(isRevoke);
-}
+/** Poisson gaps need a seed for each step, which prepared items follow from; `revoke` uses its items up. @param {Plan} plan */
+export const isPreparedOnce = (plan) => plan.load.arrivals === 'constant' && revokeOf(plan) === undefined;
 
 /**
- * @param {Plan} plan
- * @param {SearchSettings} settings
+ * @param {Plan} plan @param {SearchSettings} settings
  * @param {{perSecond: number | null, phase: Phase, looks: number}} step
  */
 function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, looks }) {
@@ -182,8 +169,7 @@ export function enoughRequests(plan, phase) {
  * closed loop offers no rate, so only the confirmed level is judged.
  * @param {{metric: string, limit: number, operation?: string}} requirement
  * @param {{mix: Plan['mix'], load: Pick<Plan['load'], 'arrivals' | 'durationMs'>}} step
- * @param {SearchSettings['of']} of
- * @param {number} level of all operations
+ * @param {SearchSettings['of']} of @param {number} level of all operations
  */
 export function isJudgedAt({ metric, limit, operation }, { mix, load }, of, level) {
   if (metric !== 'rate') return true;

@@ -1,24 +1,18 @@
 /** Steps of a search, run for real: prepared once where possible, each after the target has recovered. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { PkiLoadError } from '../../common/errors.js';
 import { median } from '../../common/median.js';
-import { interrupted, unlessStopped } from '../../common/stop.js';
+import { interrupted, orInterrupted, unlessStopped } from '../../common/stop.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { createRequester } from '../../http/request.js';
 import { prepareRun, run } from '../../run.js';
-import { isShared, planOfAll } from './step-plan.js';
+import { pauseFor } from '../repeat.js';
+import { isPreparedOnce, planOfAll } from './step-plan.js';
 
 /** @import { Tls } from '../../http/tls.js' */
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Result } from '../../result/schema.js' */
 /** @import { LiveHook, Prepared, RunEvent, RunOptions } from '../../run.js' */
 
-/**
- * @typedef {object} StepEnd
- * @property {Result} result
- * @property {RecoveryEnd} recovery before it
- * @property {string | null} [cutShort] why it ended early: a requirement could not be met any more
- */
+/** @typedef {{result: Result, recovery: RecoveryEnd, cutShort?: string | null}} StepEnd `recovery`: before it; `cutShort`: why it ended early */
 /**
  * @typedef {object} StepOptions
  * @property {string | null} token a secret
@@ -57,17 +51,15 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   async function prepare(stepPlan) {
     if (stop.aborted) throw interrupted();
     const preparing = prepareRun(stepPlan, { token, signal: stop, onEvent });
-    const prepared = await firstUnlessStopped(preparing, stop);
-    if (prepared !== null) return prepared;
-    // A preparation that is interrupted has cleaned up after itself.
-    const closed = preparing.then(
-      (one) => one.close(),
-      (error) => {
-        if (!(error instanceof PkiLoadError) || error.code !== 'interrupted') throw error;
-      },
-    );
-    await closeUnlessStopped(closed);
-    throw interrupted();
+    return orInterrupted(preparing, stop).catch(async (error) => {
+      if (!stop.aborted) throw error;
+      // A preparation that is interrupted has cleaned up after itself.
+      const ignoreStop = (/** @type {{code?: string}} */ thrown) => {
+        if (thrown.code !== 'interrupted') throw thrown;
+      };
+      await closeUnlessStopped(preparing.then((one) => one.close(), ignoreStop));
+      throw interrupted();
+    });
   }
 
   /** @param {Place} place @param {number} restMs the pause before the first probe */
@@ -77,7 +69,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
       if (recovery !== null) return await recovery.wait(probe.look, restMs);
       recovery = await watchRecovery({
         look: probe.look,
-        sleep: (ms) => sleep(ms, undefined, { signal: stop }).catch(() => {}),
+        sleep: (ms) => pauseFor(ms, stop),
         now: () => performance.now(),
         isStopped: () => stop.aborted,
         pauseMs: recoverMs,
@@ -91,25 +83,21 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   return {
     /**
      * @param {Plan} stepPlan differs from the plan in its load
-     * @param {{onEvent: (event: RunEvent) => void, live?: LiveHook}} showing
-     * @returns {Promise<StepEnd>}
+     * @param {{onEvent: (event: RunEvent) => void, live?: LiveHook}} showing @returns {Promise<StepEnd>}
      */
     async run(stepPlan, showing) {
       // A preparation is load as well, and ends the search where it fails.
       const before = last === null ? null : await recover(last, recoverMs);
-      const prepared = shared ?? (await prepare(isShared(plan) ? planOfAll(stepPlan) : stepPlan));
+      const prepared = shared ?? (await prepare(isPreparedOnce(plan) ? planOfAll(stepPlan) : stepPlan));
       const place = { origin: prepared.fixture.origin, tls: prepared.tls };
-      if (isShared(plan)) shared = prepared;
+      if (isPreparedOnce(plan)) shared = prepared;
       // The embedded server is a new one each time.
       else if (!plan.dev) last = place;
       try {
         // The target has to recover from the preparation, too.
         const { waitedMs, recovered } = await recover(place, before === null ? recoverMs : 0);
         const ended = await runWithEarlyStop(stepPlan, {
-          prepared,
-          signal: stop,
-          cutOff,
-          command,
+          ...{ prepared, signal: stop, cutOff, command },
           ...showing,
         });
         return { ...ended, recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered } };
@@ -123,17 +111,6 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
       await shared?.close();
     },
   };
-}
-
-/** @template T @param {Promise<T>} promise @param {AbortSignal} stop @returns {Promise<T | null>} null: stopped before it resolved */
-async function firstUnlessStopped(promise, stop) {
-  /** @type {T | null} */
-  let value = null;
-  const settled = promise.then((one) => {
-    value = one;
-  });
-  await unlessStopped(settled, stop);
-  return value;
 }
 
 /**
@@ -163,23 +140,17 @@ async function runWithEarlyStop(stepPlan, options) {
 function openProbe({ origin, tls }, stop) {
   const requester = createRequester({ origin, tls, timeoutMs: PROBE_TIMEOUT_MS });
   let isConnected = false;
-  const request = async () => {
-    const begunMs = performance.now();
-    try {
-      await requester.request({ path: PROBE_PATH });
-      return performance.now() - begunMs;
-    } catch {
-      return null;
-    }
-  };
   async function measure() {
     // The first request also connects.
-    if (!isConnected) isConnected = (await request()) !== null;
-    return request();
+    if (!isConnected) await requester.request({ path: PROBE_PATH });
+    isConnected = true;
+    const begunMs = performance.now();
+    await requester.request({ path: PROBE_PATH });
+    return performance.now() - begunMs;
   }
   return {
     /** @returns {Promise<number | null>} milliseconds; null: no response */
-    look: async () => (stop.aborted ? null : firstUnlessStopped(measure(), stop)),
+    look: async () => (stop.aborted ? null : orInterrupted(measure(), stop).catch(() => null)),
     close: () => requester.close(),
   };
 }
@@ -223,8 +194,8 @@ export function watchEarlyStop({ load, requirements }) {
         : undefined;
     row = broken === undefined ? 0 : row + 1;
     if (broken === undefined || row < IN_A_ROW) return null;
-    const late = formatCount(Math.floor(open - broken.young));
-    return `It was cut short after ${formatDuration(measuredMs)}, as ${broken.text} could no longer be met: of ${formatCount(Math.round(planned))} planned requests ${late} or more had waited for longer, and were not answered.`;
+    const late = `${formatCount(Math.floor(open - broken.young))} or more of ${formatCount(Math.round(planned))}`;
+    return `It was cut short after ${formatDuration(measuredMs)}, as ${broken.text} could no longer be met: ${late} planned requests had waited for longer without a response.`;
   };
 }
 
@@ -244,13 +215,12 @@ const BETWEEN_LOOKS_MS = 100;
 const LONGEST_MS = 60_000;
 
 /**
- * @param {object} options
- * @param {() => Promise<number | null>} options.look one probe; milliseconds, null: no response
- * @param {(ms: number) => Promise<void>} options.sleep
- * @param {() => number} options.now milliseconds, monotonic
- * @param {() => boolean} options.isStopped
- * @param {number} options.pauseMs
+ * `look`: one probe, ms, null: no response; `now`: ms, monotonic
+ * @typedef {{look: () => Promise<number | null>, sleep: (ms: number) => Promise<void>, now: () => number, isStopped: () => boolean,
+ *   pauseMs: number}} RecoveryOptions
  */
+
+/** @param {RecoveryOptions} options */
 export async function watchRecovery({ look, sleep, now, isStopped, pauseMs }) {
   /** @type {number[]} */
   const atRest = [];
@@ -261,11 +231,7 @@ export async function watchRecovery({ look, sleep, now, isStopped, pauseMs }) {
   // A target that does not respond at rest cannot show that it has recovered.
   const limit = atRest.length === 0 ? null : Math.max(TIMES * median(atRest), median(atRest) + MORE_MS);
   return {
-    /**
-     * @param {() => Promise<number | null>} [again] the probe from now on
-     * @param {number} [restMs] the pause
-     * @returns {Promise<RecoveryEnd>}
-     */
+    /** @param {typeof look} [again] the probe from now on @param {number} [restMs] the pause @returns {Promise<RecoveryEnd>} */
     async wait(again = look, restMs = pauseMs) {
       const begun = now();
       if (restMs > 0) await sleep(restMs);

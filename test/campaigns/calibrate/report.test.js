@@ -5,7 +5,7 @@ import { compare } from '../../../src/campaigns/calibrate/honest-rate.js';
 import { render, summarise } from '../../../src/campaigns/calibrate/report.js';
 import { CALIBRATION, tryAt } from './sample.js';
 
-/** @import { Found } from '../../../src/campaigns/calibrate/report.js' */
+/** @import { Found } from '../../../src/campaigns/calibrate/calibrate.js' */
 
 /** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */
 const UPDATE = process.env.UPDATE_GOLDEN === '1';

@@ -40,15 +40,8 @@ function responder({ namespace = null } = {}) {
     };
   };
   const url = 'http://127.0.0.1:8200/base';
-  const own = createResponder({
-    url,
-    mount: 'a/pki',
-    namespace,
-    tls: loadTls({}),
-    timeoutMs: 500,
-    clock: time,
-    connect,
-  });
+  const place = { url, mount: 'a/pki', namespace, tls: loadTls({}), timeoutMs: 500, clock: time };
+  const own = createResponder(place, connect);
   return { own, time, made };
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { findPeak } from '../../../src/campaigns/search/peak.js';
 import { findHighest, lowestAbove } from '../../../src/campaigns/search/search.js';
 
-/** @import { PeakOptions } from '../../../src/campaigns/search/peak.js' */
+/** @typedef {Parameters<typeof findPeak>[0]} PeakOptions */
 /** @import { Judged, Phase, SearchOptions, Why } from '../../../src/campaigns/search/search.js' */
 
 const MET = /** @type {Judged} */ ({ verdict: 'met', reason: '' });
