@@ -133,7 +133,7 @@ function readCsr(der) {
 
 /** From the extensionRequest attribute (RFC 2985 section 5.4.2). @param {DerReader} info after the public key */
 function readRequestedNames(info) {
-  const attributes = info.enterOptional(contextTag(0));
+  const attributes = info.tag === contextTag(0) ? info.enter(contextTag(0)) : null;
   while (attributes !== null && !attributes.atEnd) {
     const attribute = attributes.enter(TAG.sequence);
     if (attribute.readOid() !== OID.extensionRequest) continue;

@@ -37,13 +37,12 @@ function readRequest(bytes) {
   const request = outer.enter(TAG.sequence);
   outer.finish();
   const tbs = request.enter(TAG.sequence);
-  tbs.enterOptional(contextTag(0));
-  tbs.enterOptional(contextTag(1));
+  for (const number of [0, 1]) if (tbs.tag === contextTag(number)) tbs.next(); // version, requestorName
   const certId = parseCertId(tbs.enter(TAG.sequence).enter(TAG.sequence).readRaw());
   if (HASHES[certId.hashOid] === undefined) throw new DerError('Unknown CertID hash');
-  const list = tbs.enterOptional(contextTag(2));
+  const extensions = tbs.insideOptional(contextTag(2), (list) => readExtensions(list, new Set()));
   tbs.finish();
-  const nonce = list && (readExtensions(list, new Set()).values.get(OID.ocspNonce) ?? null);
+  const nonce = extensions?.values.get(OID.ocspNonce) ?? null;
   if (nonce !== null) checkNonce(new DerReader(nonce));
   return { certId, nonce };
 }

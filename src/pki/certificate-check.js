@@ -188,7 +188,7 @@ function unwrap(der) {
   const outer = new DerReader(der);
   const fields = outer.enter(TAG.sequence);
   outer.finish();
-  fields.readSmallNumber(TAG.integer);
+  fields.readSmallNumber();
   if (fields.tag !== TAG.sequence) return der;
   fields.next();
   return fields.read(TAG.octetString);
@@ -202,7 +202,7 @@ function unwrap(der) {
 function isRsaKeyOf(der, bits) {
   const wanted = new DerReader(bits).enter(TAG.sequence);
   const fields = new DerReader(der).enter(TAG.sequence);
-  if (fields.readSmallNumber(TAG.integer) !== 0) return false;
+  if (fields.readSmallNumber() !== 0) return false;
   const [modulus, exponent, ...rest] = Array.from({ length: 5 }, () => fields.readInteger());
   if (!modulus.equals(wanted.readInteger()) || !exponent.equals(wanted.readInteger())) return false;
   const [n, e, d, p, q] = [modulus, exponent, ...rest].map((bytes) => BigInt(`0x${bytes.toString('hex')}`));
@@ -216,10 +216,10 @@ const keyAgreements = {};
 /** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {string} curve @param {Buffer} bits uncompressed point */
 function isEcKeyOf(der, curve, bits) {
   const fields = new DerReader(der).enter(TAG.sequence);
-  if (fields.readSmallNumber(TAG.integer) !== 1) return false;
+  if (fields.readSmallNumber() !== 1) return false;
   const secret = fields.read(TAG.octetString);
-  const parameters = fields.enterOptional(contextTag(0));
-  if (parameters !== null && CURVES[parameters.readOid()] !== curve) return false;
+  const parameters = fields.insideOptional(contextTag(0), (field) => field.readOid());
+  if (parameters !== null && CURVES[parameters] !== curve) return false;
   keyAgreements[curve] ??= createECDH(curve);
   const ecdh = keyAgreements[curve];
   ecdh.setPrivateKey(secret); // throws for bytes that are no key of the curve, and keeps the previous one
