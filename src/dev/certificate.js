@@ -162,7 +162,6 @@ export async function createServerCertificate(root, host) {
   const names = writeAlternativeNames({
     dns: [...new Set(['localhost', ...(isIP(host) ? [] : [host])])],
     email: [],
-    uri: [],
     ip: [...ips].map((ip) => ipBytes(ip) ?? Buffer.alloc(4)),
   });
   const { der } = await createCertificate(root, {

@@ -3,12 +3,12 @@ import { createPublicKey } from 'node:crypto';
 import { commonNameOf, OID, readExtensions, readSigned } from '../pki/certificate-der.js';
 import { contextTag, DerError, TAG } from '../pki/der.js';
 import { explicit, extension, implicit, oid, sequence } from '../pki/der-writer.js';
-import { readAlternativeNames, writeAlternativeNames } from '../pki/names.js';
+import { readAlternativeNames, splitNames, writeAlternativeNames } from '../pki/names.js';
 import { verifySignature } from '../pki/signature.js';
 import { colonHex, encodePem, pemBlocks } from '../pki/text.js';
 import { createCertificate, epochSeconds, LEAF_EXTENDED_USAGE, LEAF_USAGE, makeKeys } from './certificate.js';
 import { listParam, secondsParam, textParam, VaultError } from './messages.js';
-import { allowedIps, allowedNames, splitNames } from './roles.js';
+import { allowedIps, allowedNames } from './roles.js';
 
 /** @import { KeyObject } from 'node:crypto' */
 /** @import { CsrKeyType } from '../pki/csr.js' */

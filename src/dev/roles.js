@@ -1,6 +1,6 @@
 /** The roles of the embedded server, in the shape Vault lists them, and the names that they allow. */
 import { domainToASCII } from 'node:url';
-import { ipBytes } from '../pki/names.js';
+import { ipBytes, splitNames } from '../pki/names.js';
 import { VaultError } from './messages.js';
 
 /** @import { AlternativeNames } from '../pki/names.js' */
@@ -58,12 +58,6 @@ export const NO_ROLE = { ...DEFAULTS, max_ttl: 768 * 3600 };
 const LABEL = '(?:[A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9])';
 const HOSTNAME = new RegExp(`^(?:${LABEL}\\.)*${LABEL}$`);
 const MAX_NAME = 253;
-
-/** @param {string[]} names */
-export function splitNames(names) {
-  const isEmail = (/** @type {string} */ name) => name.includes('@');
-  return { dns: names.filter((name) => !isEmail(name)), email: names.filter(isEmail) };
-}
 
 /** @param {Role} role @param {string[]} ips @returns {Buffer[]} octets @throws {VaultError} 400 */
 export function allowedIps(role, ips) {

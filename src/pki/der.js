@@ -253,14 +253,17 @@ function isAt(octets, bytes, from, to) {
 function decodeOid(value) {
   if (value.length === 0 || value.length > 128 || value[value.length - 1] & 0x80)
     throw new DerError('Not an OBJECT IDENTIFIER');
-  const arcs = [0n];
+  const arcs = [];
+  let arc = 0n;
   for (const [i, octet] of value.entries()) {
-    if (octet === 0x80 && !(value[i - 1] & 0x80))
+    if (octet === 0x80 && (i === 0 || value[i - 1] < 0x80))
       throw new DerError('OBJECT IDENTIFIER arc is not in its shortest form');
-    const arc = /** @type {bigint} */ ((arcs.pop()) << 7n) | BigInt(octet & 0x7f);
-    arcs.push(arc, ...(octet < 0x80 ? [0n] : []));
+    arc = (arc << 7n) | BigInt(octet & 0x7f);
+    if (octet >= 0x80) continue;
+    arcs.push(arc);
+    arc = 0n;
   }
-  const [first, ...rest] = arcs.slice(0, -1);
+  const [first, ...rest] = arcs; // the first two arcs are one number
   const root = first < 40n ? 0n : first < 80n ? 1n : 2n;
   return [root, first - root * 40n, ...rest].join('.');
 }
