@@ -6,18 +6,7 @@
 import { createHash } from 'node:crypto';
 import { NO_EXTENSIONS, OID, readExtensions } from '../pki/certificate-der.js';
 import { asBuffer, contextTag, DerError, readWhole, TAG } from '../pki/der.js';
-import {
-  element,
-  explicit,
-  extension,
-  generalizedTime,
-  implicit,
-  integer,
-  octetString,
-  oid,
-  sequence,
-  time,
-} from '../pki/der-writer.js';
+import * as write from '../pki/der-writer.js';
 import { MAX_NONCE_LENGTH } from '../pki/ocsp-request.js';
 import { parseCertId } from '../pki/ocsp-response.js';
 import { HASHES } from '../pki/signature.js';
@@ -95,18 +84,18 @@ export function createCrlBuilder(issuer, store) {
 /** @param {Authority} issuer @param {Entry[]} revoked @param {number} number @param {number} now epoch seconds */
 function buildCrl(issuer, revoked, number, now) {
   const entries = revoked.map(({ serial, revokedAt }) =>
-    sequence(integer(serial), time(secondsOf(revokedAt))),
+    write.sequence(write.integer(serial), write.time(secondsOf(revokedAt))),
   );
-  const crlNumber = extension(OID.crlNumber, integer(parseSerial(number.toString(16))));
+  const crlNumber = write.extension(OID.crlNumber, write.integer(parseSerial(number.toString(16))));
   return signed(
     issuer,
-    integer(1), // version 2
+    write.integer(1), // version 2
     issuer.algorithm,
     issuer.name,
-    time(now),
-    time(now + CRL_LIFETIME_SECONDS),
-    ...(entries.length > 0 ? [sequence(Buffer.concat(entries))] : []),
-    explicit(0, sequence(authorityKeyIdentifier(issuer.keyId), crlNumber)),
+    write.time(now),
+    write.time(now + CRL_LIFETIME_SECONDS),
+    ...(entries.length > 0 ? [write.sequence(Buffer.concat(entries))] : []),
+    write.explicit(0, write.sequence(authorityKeyIdentifier(issuer.keyId), crlNumber)),
   );
 }
 
@@ -131,10 +120,10 @@ function readRequest(reader) {
 }
 
 const OCSP_LIFETIME_SECONDS = 12 * 3600;
-const [GOOD, UNKNOWN] = [0, 2].map((number) => implicit(number, Buffer.alloc(0)));
+const [GOOD, UNKNOWN] = [0, 2].map((number) => write.implicit(number, Buffer.alloc(0)));
 
 /** OCSPResponse with responseStatus malformedRequest and nothing else. */
-export const MALFORMED_REQUEST = sequence(element(TAG.enumerated, Buffer.from([1])));
+export const MALFORMED_REQUEST = write.sequence(write.element(TAG.enumerated, Buffer.from([1])));
 
 /**
  * @param {Authority} issuer
@@ -152,24 +141,29 @@ export function createResponder(issuer, store) {
     const isOurs = nameHash.equals(issuerNameHash) && keyHash.equals(issuerKeyHash);
     // For an unknown issuer Vault names its own issuer in the response, so a client that compares CertIDs rejects it.
     const ownId = () =>
-      sequence(sequence(oid(hashOid)), octetString(nameHash), octetString(keyHash), integer(serial));
+      write.sequence(
+        write.sequence(write.oid(hashOid)),
+        write.octetString(nameHash),
+        write.octetString(keyHash),
+        write.integer(serial),
+      );
     const revokedAt = store.revoked.get(colonHex(serial))?.revokedAt;
-    const status = revokedAt ? explicit(1, generalizedTime(secondsOf(revokedAt))) : GOOD;
-    const single = sequence(
+    const status = revokedAt ? write.explicit(1, write.generalizedTime(secondsOf(revokedAt))) : GOOD;
+    const single = write.sequence(
       isOurs ? raw : ownId(),
       isOurs ? status : UNKNOWN,
-      generalizedTime(now),
-      explicit(0, generalizedTime(now + OCSP_LIFETIME_SECONDS)),
+      write.generalizedTime(now),
+      write.explicit(0, write.generalizedTime(now + OCSP_LIFETIME_SECONDS)),
     );
     const basic = await signed(
       issuer,
-      explicit(1, issuer.name),
-      generalizedTime(now),
-      sequence(single),
-      ...(nonce === null ? [] : [explicit(1, sequence(extension(OID.ocspNonce, nonce)))]),
+      write.explicit(1, issuer.name),
+      write.generalizedTime(now),
+      write.sequence(single),
+      ...(nonce === null ? [] : [write.explicit(1, write.sequence(write.extension(OID.ocspNonce, nonce)))]),
     );
-    const bytes = sequence(oid(OID.ocspBasic), octetString(basic));
-    return sequence(element(TAG.enumerated, Buffer.from([0])), explicit(0, bytes));
+    const bytes = write.sequence(write.oid(OID.ocspBasic), write.octetString(basic));
+    return write.sequence(write.element(TAG.enumerated, Buffer.from([0])), write.explicit(0, bytes));
   }
 
   /** Without a nonce, a response repeats byte for byte while its second lasts and nothing is revoked, as with Vault and an RSA CA. */

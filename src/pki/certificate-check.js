@@ -194,11 +194,11 @@ function isRsaKeyOf(der, bits) {
   const wanted = new DerReader(bits).enter(TAG.sequence);
   const fields = new DerReader(der).enter(TAG.sequence);
   if (fields.readSmallNumber() !== 0) return false;
-  const [modulus, exponent, ...rest] = Array.from({ length: 5 }, () => fields.readInteger());
-  if (!modulus.equals(wanted.readInteger()) || !exponent.equals(wanted.readInteger())) return false;
-  const [n, e, d, p, q] = [modulus, exponent, ...rest].map((bytes) => BigInt(`0x${bytes.toString('hex')}`));
+  const number = (/** @type {DerReader} */ reader) => BigInt(`0x${reader.readInteger().toString('hex')}`);
+  const [n, e, d, p, q] = Array.from({ length: 5 }, () => number(fields));
   const isInverse = (/** @type {bigint} */ order) => (e * (d % order)) % order === 1n;
-  return p > 1n && q > 1n && p * q === n && isInverse(p - 1n) && isInverse(q - 1n);
+  const isPublic = n === number(wanted) && e === number(wanted);
+  return isPublic && p > 1n && q > 1n && p * q === n && isInverse(p - 1n) && isInverse(q - 1n);
 }
 
 /** By curve: to make one takes OpenSSL as long as to multiply the point. @type {Record<string, ECDH>} */
