@@ -138,14 +138,12 @@ function checkKey(role, { asymmetricKeyType: type, asymmetricKeyDetails = {} }) 
   if (type !== role.key_type) throw new VaultError(400, `role requires keys of type ${role.key_type}`);
   const { namedCurve = '', modulusLength = 0 } = asymmetricKeyDetails;
   const bits = type === 'ec' ? (CURVE_BITS[namedCurve] ?? 0) : modulusLength;
-  if (bits >= role.key_bits) return;
   const message = `role requires a minimum of a ${role.key_bits}-bit key, but CSR's key is ${bits} bits`;
-  throw new VaultError(400, message);
+  if (bits < role.key_bits) throw new VaultError(400, message);
 }
 
 /** @param {string[]} uris @param {string} source */
 function refuseUris(uris, source) {
-  if (uris.length === 0) return;
   const message = `URI Subject Alternative Names are not allowed in this role, but were provided via ${source}`;
-  throw new VaultError(400, message);
+  if (uris.length > 0) throw new VaultError(400, message);
 }

@@ -76,11 +76,9 @@ export async function createDevServer(options = {}) {
 /** @param {string} host @param {boolean | undefined} allowRemote @param {string} mount */
 function checkOptions(host, allowRemote, mount) {
   if (allowRemote !== true && !/^(localhost|::1|127(\.\d{1,3}){3})$/.test(host)) {
-    throw usageError(
-      'dev_host_not_loopback',
-      `The embedded server would listen on ${JSON.stringify(host)}, which other machines can reach.`,
-      'Use 127.0.0.1, or allow it with --allow-remote (allowRemote).',
-    );
+    const message = `The embedded server would listen on ${JSON.stringify(host)}, which other machines can reach.`;
+    const remedy = 'Use 127.0.0.1, or allow it with --allow-remote (allowRemote).';
+    throw usageError('dev_host_not_loopback', message, remedy);
   }
   if (!isMountPath(mount)) {
     const message = `The mount ${JSON.stringify(mount)} cannot be used.`;
@@ -155,19 +153,16 @@ function write(response, reply, isLast) {
 }
 
 /** @param {Reply} reply @param {boolean} isLast @returns {Record<string, string | number>} */
-function headersOf({ type, body, headers }, isLast) {
-  return {
-    'Cache-Control': 'no-store',
-    ...(type === '' ? {} : { 'Content-Type': type }),
-    'Content-Length': Buffer.byteLength(body),
-    ...headers,
-    ...(isLast ? { Connection: 'close' } : {}),
-  };
-}
+const headersOf = ({ type, body, headers }, isLast) => ({
+  ...{ 'Cache-Control': 'no-store', 'Content-Length': Buffer.byteLength(body) },
+  ...(type === '' ? {} : { 'Content-Type': type }),
+  ...headers,
+  ...(isLast ? { Connection: 'close' } : {}),
+});
 
 /**
- * Node.js cannot parse the method `LIST`. Such a request has no body and fits one packet, which is read here; its connection is closed
- * after the response.
+ * Node.js cannot parse the method `LIST`. Such a request has no body and fits in one packet, which is read here; its
+ * connection is closed after the response.
  * @param {Error & {code?: string, rawPacket?: Buffer}} error
  * @param {Duplex} socket
  * @param {Handler} handler
@@ -176,13 +171,9 @@ async function respondToList(error, socket, handler) {
   socket.on('error', () => socket.destroy());
   if (!error.code?.startsWith('HPE_') || !socket.writable) return void socket.destroy();
   const packet = error.rawPacket?.toString('latin1') ?? '';
-  const [, url, lines] = /^LIST (\S+) HTTP\/1\.1\r\n([\s\S]*?)\r\n\r\n/.exec(packet) ?? [];
-  const headers = Object.fromEntries(
-    (lines ?? '').split('\r\n').map((line) => {
-      const [name, ...value] = line.split(':');
-      return [name.trim().toLowerCase(), value.join(':').trim()];
-    }),
-  );
+  const [, url, lines = ''] = /^LIST (\S+) HTTP\/1\.1\r\n([\s\S]*?)\r\n\r\n/.exec(packet) ?? [];
+  const fields = lines.matchAll(/^([^:\r\n]*):[ \t]*(.*?)[ \t]*\r?$/gm);
+  const headers = Object.fromEntries(Array.from(fields, ([, name, value]) => [name.toLowerCase(), value]));
   const reply =
     url === undefined
       ? json(400, { errors: ['400 Bad Request'] })

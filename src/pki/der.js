@@ -269,19 +269,15 @@ function decodeOid(value) {
 }
 
 /**
- * The two forms of `Time` (RFC 5280 section 4.1.2.5), in Zulu, with seconds and without fractions: UTCTime
- * `YYMMDDHHMMSSZ`, whose years 50 to 99 are 19xx, and GeneralizedTime `YYYYMMDDHHMMSSZ`.
- * @param {Uint8Array} bytes
- * @param {number} from
- * @param {number} to
- * @param {2 | 4} yearDigits
- * @returns {number} epoch milliseconds
+ * The forms of `Time` (RFC 5280 section 4.1.2.5), in Zulu, with seconds and without fractions: UTCTime `YYMMDDHHMMSSZ`,
+ * whose years 50 to 99 are 19xx, and GeneralizedTime `YYYYMMDDHHMMSSZ`. Epoch milliseconds.
+ * @param {Uint8Array} bytes @param {number} from @param {number} to @param {2 | 4} yearDigits
  */
 function parseTime(bytes, from, to, yearDigits) {
   const at = from + yearDigits;
   if (to - at !== 11 || bytes[to - 1] !== 0x5a) throw new DerError('Time is of another form', from);
   const digits = parseDigits(bytes, from, yearDigits);
-  const year = yearDigits === 4 ? digits : digits < 50 ? 2000 + digits : 1900 + digits;
+  const year = yearDigits === 4 ? digits : digits + (digits < 50 ? 2000 : 1900);
   const month = parseDigits(bytes, at, 2);
   const day = parseDigits(bytes, at + 2, 2);
   const hour = parseDigits(bytes, at + 4, 2);

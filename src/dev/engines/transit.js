@@ -23,19 +23,15 @@ import { listed, route, secret, textParam, VaultError } from '../routes.js';
 
 const VERSION = 'vault:v1:';
 
-/** By type; https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key @type {Readonly<Record<string, () => Key>>} */
-const KEYS = Object.freeze({
+/** By type; https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key @type {Record<string, () => Key>} */
+const KEYS = {
   'aes256-gcm96': () => aead('aes-256-gcm', 32),
   'aes128-gcm96': () => aead('aes-128-gcm', 16),
   'chacha20-poly1305': () => aead('chacha20-poly1305', 32),
   ed25519: ed25519Key,
-  'ecdsa-p256': () => ecKey('P-256'),
-  'ecdsa-p384': () => ecKey('P-384'),
-  'ecdsa-p521': () => ecKey('P-521'),
-  'rsa-2048': () => rsaKey(2048),
-  'rsa-3072': () => rsaKey(3072),
-  'rsa-4096': () => rsaKey(4096),
-});
+  ...Object.fromEntries([256, 384, 521].map((bits) => [`ecdsa-p${bits}`, () => ecKey(`P-${bits}`)])),
+  ...Object.fromEntries([2048, 3072, 4096].map((bits) => [`rsa-${bits}`, () => rsaKey(bits)])),
+};
 
 const NO_SIGNING = 'key type TYPE does not support signing';
 /** Errors for a key that does not exist, and for a type of key that cannot do this. */
@@ -103,15 +99,11 @@ function describe(name, { type, createdAt, encrypt, sign: signer, publicKey, pub
     publicKey === undefined
       ? Math.floor(createdAt.getTime() / 1000)
       : { creation_time: createdAt.toISOString(), name: publicName, public_key: publicKey };
+  const isCipher = encrypt !== undefined;
   return {
-    keys: { 1: version },
-    latest_version: 1,
-    name,
-    supports_decryption: encrypt !== undefined,
+    ...{ name, type, latest_version: 1, keys: { 1: version }, supports_signing: signer !== undefined },
+    ...{ supports_encryption: isCipher, supports_decryption: isCipher },
     supports_derivation: publicKey === undefined || type === 'ed25519',
-    supports_encryption: encrypt !== undefined,
-    supports_signing: signer !== undefined,
-    type,
   };
 }
 
