@@ -29,7 +29,7 @@ const signOnThread = /** @type {(hash: string, data: Buffer, key: KeyObject) => 
   promisify(sign)
 );
 
-/** SEQUENCE { tbs, algorithm, signature }: a certificate, a CRL, a BasicOCSPResponse. @param {Issuer} issuer @param {...Buffer} fields */
+/** SEQUENCE { fields, algorithm, signature }. @param {Issuer} issuer @param {...Buffer} fields */
 export async function signed({ privateKey, algorithm }, ...fields) {
   const tbs = write.sequence(...fields);
   // A P-256 signature takes less time than the way to a thread and back.
@@ -105,7 +105,7 @@ export async function createAuthorities(keyType) {
   return { root, intermediate };
 }
 
-/** @param {string} commonName @param {CsrKeyType} type @param {number} years @param {Issuer | null} parent null: signs itself */
+/** @param {string} commonName @param {CsrKeyType} type @param {number} years @param {Issuer | null} parent */
 async function createAuthority(commonName, type, years, parent) {
   const { privateKey, spki } = await makeKeys(type);
   const { algorithm } = KEY_TYPES[type];
@@ -117,7 +117,7 @@ async function createAuthority(commonName, type, years, parent) {
   return { ...self, der, pem: encodePem('CERTIFICATE', der), notAfter };
 }
 
-/** For the HTTPS listener; issued by the root, unlike in production. @param {Authority} root @param {string} host named besides localhost */
+/** For the HTTPS listener; issued by the root, unlike in production. @param {Authority} root @param {string} host */
 export async function createServerCertificate(root, host) {
   const { privateKey, spki } = await makeKeys('ec-256');
   const ips = ['127.0.0.1', '::1', ...(isIP(host) ? [host] : [])];

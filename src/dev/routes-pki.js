@@ -113,7 +113,7 @@ function revoke({ issuer, store }, params) {
   return pki({ ...revocationOf(entry.revokedAt), state: 'revoked' });
 }
 
-/** Stores a certificate that a `no_store` role issued. @param {Pick<Ca, 'issuer' | 'store'>} ca @param {string} pem @returns {string} its serial */
+/** For certificates of `no_store` roles. @param {Pick<Ca, 'issuer' | 'store'>} ca @param {string} pem @returns {string} ID */
 function adopt({ issuer, store }, pem) {
   try {
     const der = decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0);

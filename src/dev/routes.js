@@ -68,7 +68,7 @@ export const secret = (
     ...{ data, wrap_info: null, warnings, auth, mount_type: mountType },
   });
 
-/** @param {World} world @param {Route[]} system below no mount @returns {(request: Request) => Promise<Reply>} never rejects */
+/** Never rejects. @param {World} world @param {Route[]} system @returns {(request: Request) => Promise<Reply>} */
 export function createHandler(world, system) {
   return async (request) => {
     try {
@@ -158,7 +158,7 @@ function readParams(body) {
   return Object.assign(Object.create(null), value);
 }
 
-/** Vault 1.21 checks the limits of JSON objects first, and returns 500 if it cannot read them. @param {string} text @returns {unknown} */
+/** Vault 1.21 returns 500 for JSON objects whose limits it cannot check. @param {string} text @returns {unknown} */
 function parseJson(text) {
   try {
     return JSON.parse(text);
@@ -192,7 +192,7 @@ export function listParam(from, name) {
 /** @type {Readonly<Record<string, number>>} */
 const UNIT_SECONDS = Object.freeze({ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 });
 
-/** A Go duration, a number of seconds, or days (`30d`). @param {Params} from @param {string} name @returns {number} whole seconds, 0 if missing */
+/** A Go duration, seconds, or days (`30d`). @param {Params} from @param {string} name @returns {number} 0 if missing */
 export function secondsParam(from, name) {
   const text = textParam(from, name).trim();
   if (text.startsWith('-')) throw fieldError(name, `cannot provide negative value '${text}'`);

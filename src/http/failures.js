@@ -2,7 +2,7 @@
  * Reports of a socket, TLS or the HTTP parser -> codes of this program: error codes before the run, outcomes during it.
  */
 
-/** @typedef {{code: string, text: string, remedy?: string}} TransportFailure `text` follows the target's name in a sentence; never bytes of a response */
+/** @typedef {{code: string, text: string, remedy?: string}} TransportFailure `text` follows the target's name */
 
 const MIDDLEMAN = "Check the server's log; a proxy or a load balancer in between can do this too.";
 

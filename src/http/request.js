@@ -71,7 +71,7 @@ export function createRequester({
     });
   };
   return {
-    /** Throws a PkiLoadError (exit code 2) without a response. @param {RequestOptions} options @returns {Promise<Response>} of any status */
+    /** Without a response, a PkiLoadError with exit code 2. @param {RequestOptions} options @returns {Promise<Response>} */
     async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs, onHead }) {
       const deadline = new AbortController();
       const timer = setTimeout(() => deadline.abort(), within);
@@ -130,7 +130,7 @@ function asTargetError({ origin, named }, { code, text, remedy }) {
   return targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
 }
 
-/** Go's and nginx's texts for plain HTTP on a TLS port, and nginx's for a missing client certificate. @type {[RegExp, string][]} */
+/** Of Go and nginx for plain HTTP on a TLS port; of nginx for a missing client certificate. @type {[RegExp, string][]} */
 const TEXTS_OF_400 = [
   [/HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i, 'wrong_scheme_http_to_https_port'],
   [/No required SSL certificate was sent/i, 'client_certificate_required'],
@@ -155,7 +155,7 @@ function address(origin) {
 /** @param {string} origin */
 const acceptsConnection = (origin) => firstEvent(connectSocket(address(origin)), { connect: true });
 
-/** A server that drops plain HTTP on a TLS port without a response, as Node does, completes a handshake. @param {string} origin */
+/** For a server that drops plain HTTP on a TLS port without a response, as Node does. @param {string} origin */
 const speaksTls = (origin) =>
   firstEvent(connectTls({ ...address(origin), rejectUnauthorized: false }), { secureConnect: true });
 
@@ -177,7 +177,7 @@ async function dropsAfterHandshake(origin, tls) {
   return isClosed && isConnected;
 }
 
-/** @param {Socket} socket @param {Record<string, boolean>} outcomes by event; errors and timeouts are false by default @returns {Promise<boolean>} */
+/** `outcomes`: by event. @param {Socket} socket @param {Record<string, boolean>} outcomes @returns {Promise<boolean>} */
 function firstEvent(socket, outcomes) {
   return new Promise((resolve) => {
     for (const [event, outcome] of Object.entries({ error: false, timeout: false, ...outcomes })) {

@@ -48,7 +48,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
 
 const DEFAULT_SKEW_MS = 5000;
 
-/** By their text, which every response of a mount repeats; null: unreadable. @type {Map<string, ReturnType<typeof readIssuingCa>>} */
+/** By PEM text, which every response of a mount repeats. @type {Map<string, ReturnType<typeof readIssuingCa>>} */
 const issuingCas = new Map();
 const MAX_ISSUING_CAS = 16;
 
@@ -189,7 +189,7 @@ function unwrap(der) {
   return fields.read(TAG.octetString);
 }
 
-/** RSAPrivateKey, RFC 8017 A.1.2: n = p q, and e d = 1 modulo p - 1 and q - 1. @param {Buffer} der @param {Buffer} bits RSAPublicKey */
+/** RFC 8017 A.1.2: n = p q; e d = 1 modulo p - 1 and q - 1. @param {Buffer} der @param {Buffer} bits RSAPublicKey */
 function isRsaKeyOf(der, bits) {
   const wanted = new DerReader(bits).enter(TAG.sequence);
   const fields = new DerReader(der).enter(TAG.sequence);

@@ -106,7 +106,7 @@ export class DerReader {
     return new DerReader(this.bytes, this.from, this.to);
   }
 
-  /** A constructed element; `read` reads all of its contents. @template T @param {number} tag @param {(contents: DerReader) => T} read */
+  /** `read` reads all of the contents. @template T @param {number} tag @param {(contents: DerReader) => T} read */
   inside(tag, read) {
     const contents = this.enter(tag);
     const value = read(contents);
@@ -114,7 +114,7 @@ export class DerReader {
     return value;
   }
 
-  /** OPTIONAL: null if the next element has another tag. @template T @param {number} tag @param {(contents: DerReader) => T} read */
+  /** Null: another tag. @template T @param {number} tag @param {(contents: DerReader) => T} read */
   insideOptional(tag, read) {
     return this.tag === tag ? this.inside(tag, read) : null;
   }
@@ -215,7 +215,8 @@ export function readWhole(bytes, read) {
   return value;
 }
 
-/** Long form (X.690 sections 8.1.3.5 and 10.1). @param {Uint8Array} bytes @param {number} at @param {number} octets @param {number} end */
+// Long form: X.690 sections 8.1.3.5 and 10.1.
+/** @param {Uint8Array} bytes @param {number} at @param {number} octets @param {number} end */
 function longLength(bytes, at, octets, end) {
   if (octets === 0) throw new DerError('Indefinite length', at - 1);
   if (octets > 4) throw new DerError('Length of more than four octets', at - 1);
@@ -226,11 +227,11 @@ function longLength(bytes, at, octets, end) {
   return length;
 }
 
-/** Decoded OIDs by a hash of their octets: every message has the same dozen. @type {Map<number, {octets: Buffer, text: string}>} */
+/** By a hash of the octets: every message has the same dozen. @type {Map<number, {octets: Buffer, text: string}>} */
 const knownOids = new Map();
 const MAX_KNOWN_OIDS = 256;
 
-/** @param {Buffer} bytes @param {number} from @param {number} to contents (X.690 section 8.19) @returns {string} dotted */
+/** Contents (X.690 section 8.19) -> dotted text. @param {Buffer} bytes @param {number} from @param {number} to */
 function oidText(bytes, from, to) {
   let hash = to - from;
   for (let i = from; i < to; i += 1) hash = (Math.imul(hash, 31) + bytes[i]) | 0;
