@@ -3,21 +3,21 @@ import { createPublicKey } from 'node:crypto';
 import { commonNameOf, OID, readExtensions, readSigned } from '../pki/certificate-der.js';
 import { contextTag, DerError, TAG } from '../pki/der.js';
 import { explicit, extension, implicit, oid, sequence } from '../pki/der-writer.js';
-import { readAlternativeNames, writeAlternativeNames } from '../pki/names.js';
+import { readAlternativeNames, splitNames, writeAlternativeNames } from '../pki/names.js';
 import { verifySignature } from '../pki/signature.js';
 import { colonHex, encodePem, pemBlocks } from '../pki/text.js';
 import { createCertificate, epochSeconds, LEAF_EXTENDED_USAGE, LEAF_USAGE, makeKeys } from './certificate.js';
-import { listParam, secondsParam, textParam, VaultError } from './messages.js';
-import { allowedIps, allowedNames, splitNames } from './roles.js';
+import { allowedIps, allowedNames } from './roles.js';
+import { listParam, secondsParam, textParam, VaultError } from './routes.js';
 
 /** @import { KeyObject } from 'node:crypto' */
 /** @import { CsrKeyType } from '../pki/csr.js' */
 /** @import { DerReader } from '../pki/der.js' */
 /** @import { AlternativeNames } from '../pki/names.js' */
 /** @import { Authority } from './certificate.js' */
-/** @import { Params } from './messages.js' */
+/** @import { Params } from './routes.js' */
 /** @import { Role } from './roles.js' */
-/** @import { Store } from './store.js' */
+/** @import { Store } from './status.js' */
 
 /** @typedef {{issuer: Authority, root: Authority, store: Store, urls: Buffer[]}} Ca `urls`: from `urlExtensions` */
 /** @typedef {Omit<Parameters<typeof createCertificate>[1], 'notAfter' | 'extensions'> & {names: AlternativeNames}} Subject */
@@ -49,8 +49,8 @@ export async function signCsr(ca, role, params) {
 }
 
 /**
- * Names and key are those of the CSR, but of its subject only the common name, and no URIs: Vault takes all of it. The role determines
- * lifetime and storage, nothing else.
+ * Names and key are those of the CSR, but of its subject only the common name, and no URIs: Vault takes all of it. The
+ * role determines only lifetime and storage.
  * @type {typeof issue}
  */
 export async function signVerbatim(ca, role, params) {
@@ -61,14 +61,7 @@ export async function signVerbatim(ca, role, params) {
 /** Vault's default lease, for a role without a `ttl`. */
 const DEFAULT_TTL_SECONDS = 768 * 3600;
 
-/**
- * @param {Ca} ca
- * @param {Role} role
- * @param {Params} params
- * @param {Subject} subject
- * @param {Buffer[]} usage the extended one, as an extension
- * @returns {Promise<Record<string, unknown>>} `data` of the response
- */
+/** @param {Ca} ca @param {Role} role @param {Params} params @param {Subject} subject @param {Buffer[]} usage the extended one */
 async function certify({ issuer, root, store, urls }, role, params, { names, ...subject }, usage) {
   if (!['', 'pem'].includes(textParam(params, 'format')))
     throw new VaultError(400, 'the embedded server has no other "format" than "pem"');
@@ -77,16 +70,11 @@ async function certify({ issuer, root, store, urls }, role, params, { names, ...
   const extensions = [LEAF_USAGE, ...usage, ...writeAlternativeNames(names), ...urls];
   const { serial, der } = await createCertificate(issuer, { ...subject, notAfter, extensions });
   if (!role.no_store) store.add(serial, der);
-  const [certificate, ...chain] = [encodePem('CERTIFICATE', der), issuer.pem, root.pem].map((pem) =>
-    pem.trimEnd(),
-  );
+  const pems = [encodePem('CERTIFICATE', der), issuer.pem, root.pem];
+  const [certificate, ...chain] = pems.map((pem) => pem.trimEnd());
   return {
-    authority_key_id: colonHex(issuer.keyId),
-    ca_chain: chain,
-    certificate,
-    expiration: notAfter,
-    issuing_ca: chain[0],
-    serial_number: colonHex(serial),
+    ...{ authority_key_id: colonHex(issuer.keyId), ca_chain: chain, certificate, expiration: notAfter },
+    ...{ issuing_ca: chain[0], serial_number: colonHex(serial) },
   };
 }
 
@@ -104,7 +92,7 @@ export function urlExtensions(mountUrl) {
   return [extension(OID.authorityInfoAccess, access), extension(OID.crlDistributionPoints, sequence(point))];
 }
 
-/** @param {string} text @returns {Subject & {key: KeyObject}} of a certificate request (RFC 2986) with a good signature */
+/** @param {string} text a certificate request (RFC 2986) with a good signature */
 function parseCsr(text) {
   if (text === '') throw new VaultError(400, '"csr" is empty');
   const [block] = pemBlocks(text);
@@ -118,7 +106,7 @@ function parseCsr(text) {
   }
 }
 
-/** @param {Buffer} der @returns {Subject & {key: KeyObject}} @throws {Error} */
+/** @param {Buffer} der @throws {Error} */
 function readCsr(der) {
   const { signed, tbs } = readSigned(der);
   tbs.readInteger();
@@ -133,31 +121,29 @@ function readCsr(der) {
 
 /** From the extensionRequest attribute (RFC 2985 section 5.4.2). @param {DerReader} info after the public key */
 function readRequestedNames(info) {
-  const attributes = info.enterOptional(contextTag(0));
-  while (attributes !== null && !attributes.atEnd) {
+  if (info.atEnd) return undefined;
+  for (const attributes = info.enter(contextTag(0)); !attributes.atEnd; ) {
     const attribute = attributes.enter(TAG.sequence);
-    if (attribute.readOid() !== OID.extensionRequest) continue;
-    return readExtensions(attribute.enter(TAG.set), new Set()).values.get(OID.subjectAltName);
+    if (attribute.readOid() === OID.extensionRequest)
+      return readExtensions(attribute.enter(TAG.set), new Set()).values.get(OID.subjectAltName);
   }
   return undefined;
 }
 
-/** By OpenSSL's names; the key of any other curve counts as too short. @type {Readonly<Record<string, number>>} */
-const CURVE_BITS = Object.freeze({ prime256v1: 256, secp384r1: 384, secp521r1: 521 });
+/** By OpenSSL's names; a key of another curve counts as too short. @type {Record<string, number>} */
+const CURVE_BITS = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
 
 /** @param {Role} role @param {KeyObject} key */
 function checkKey(role, { asymmetricKeyType: type, asymmetricKeyDetails = {} }) {
   if (type !== role.key_type) throw new VaultError(400, `role requires keys of type ${role.key_type}`);
   const { namedCurve = '', modulusLength = 0 } = asymmetricKeyDetails;
   const bits = type === 'ec' ? (CURVE_BITS[namedCurve] ?? 0) : modulusLength;
-  if (bits >= role.key_bits) return;
   const message = `role requires a minimum of a ${role.key_bits}-bit key, but CSR's key is ${bits} bits`;
-  throw new VaultError(400, message);
+  if (bits < role.key_bits) throw new VaultError(400, message);
 }
 
 /** @param {string[]} uris @param {string} source */
 function refuseUris(uris, source) {
-  if (uris.length === 0) return;
   const message = `URI Subject Alternative Names are not allowed in this role, but were provided via ${source}`;
-  throw new VaultError(400, message);
+  if (uris.length > 0) throw new VaultError(400, message);
 }

@@ -1,11 +1,11 @@
 /** The roles of the embedded server, in the shape Vault lists them, and the names that they allow. */
 import { domainToASCII } from 'node:url';
-import { ipBytes } from '../pki/names.js';
-import { VaultError } from './messages.js';
+import { ipBytes, splitNames } from '../pki/names.js';
+import { VaultError } from './routes.js';
 
 /** @import { AlternativeNames } from '../pki/names.js' */
 
-/** Settings that only have to be there, by their value. @param {string} names @param {unknown} value */
+/** Settings that are only reported. @param {string} names @param {unknown} value */
 const all = (names, value) => Object.fromEntries(names.split(' ').map((name) => [name, value]));
 
 const DEFAULTS = {
@@ -13,8 +13,8 @@ const DEFAULTS = {
     'allow_glob_domains allow_token_displayname allowed_domains_template allowed_uri_sans_template',
     false,
   ),
-  ...all('basic_constraints_valid_for_non_ca code_signing_flag email_protection_flag generate_lease', false),
-  ...all('use_pss', false),
+  ...all('basic_constraints_valid_for_non_ca code_signing_flag email_protection_flag', false),
+  ...all('generate_lease use_pss', false),
   ...all('client_flag enforce_hostnames require_cn server_flag use_csr_common_name use_csr_sans', true),
   ...all('allowed_other_sans allowed_serial_numbers allowed_uri_sans allowed_user_ids country', []),
   ...all('ext_key_usage ext_key_usage_oids locality organization ou policy_identifiers', []),
@@ -59,18 +59,10 @@ const LABEL = '(?:[A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9])';
 const HOSTNAME = new RegExp(`^(?:${LABEL}\\.)*${LABEL}$`);
 const MAX_NAME = 253;
 
-/** @param {string[]} names */
-export function splitNames(names) {
-  const isEmail = (/** @type {string} */ name) => name.includes('@');
-  return { dns: names.filter((name) => !isEmail(name)), email: names.filter(isEmail) };
-}
-
 /** @param {Role} role @param {string[]} ips @returns {Buffer[]} octets @throws {VaultError} 400 */
 export function allowedIps(role, ips) {
-  if (ips.length > 0 && !role.allow_ip_sans) {
-    const message = 'IP Subject Alternative Names are not allowed in this role, but was provided some';
-    throw new VaultError(400, message);
-  }
+  const refusal = 'IP Subject Alternative Names are not allowed in this role, but was provided some';
+  if (ips.length > 0 && !role.allow_ip_sans) throw new VaultError(400, refusal);
   return ips.map((ip) => {
     const bytes = ipBytes(ip);
     if (bytes !== null) return bytes;
@@ -87,10 +79,9 @@ export function allowedIps(role, ips) {
  */
 export function allowedNames(role, commonName, altNames) {
   if (commonName === '') {
-    throw new VaultError(
-      400,
-      'the common_name field is required, or must be provided in a CSR with "use_csr_common_name" set to true, unless "require_cn" is set to false',
-    );
+    const where = 'or must be provided in a CSR with "use_csr_common_name" set to true';
+    const message = `the common_name field is required, ${where}, unless "require_cn" is set to false`;
+    throw new VaultError(400, message);
   }
   if (!isAllowed(role, commonName))
     throw new VaultError(400, `common name ${commonName} not allowed by this role`);

@@ -4,22 +4,17 @@ import { parseCertificate } from '../pki/certificate-der.js';
 import { verifySignature } from '../pki/signature.js';
 import { colonHex, decodePem, encodePem } from '../pki/text.js';
 import { issue, signCsr, signVerbatim } from './issuing.js';
-import { raw, secret, textParam, VaultError } from './messages.js';
-import { createResponder, MALFORMED_REQUEST } from './ocsp-responder.js';
 import { NO_ROLE, ROLES } from './roles.js';
-import { openRoute, route } from './routes.js';
-import { createCrlBuilder } from './store.js';
+import { openRoute, raw, route, secret, textParam, VaultError } from './routes.js';
+import { createCrlBuilder, createResponder, MALFORMED_REQUEST } from './status.js';
 
-/** @import { Authority } from './certificate.js' */
 /** @import { Ca } from './issuing.js' */
-/** @import { Params, Reply } from './messages.js' */
-/** @import { Route } from './routes.js' */
-/** @import { Store } from './store.js' */
+/** @import { Params, Reply, Route } from './routes.js' */
 
 const NAME = '([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?)';
 const PEM = 'application/pem-certificate-chain';
 
-/** Vault refuses a request, or a GET's base64 text, of this many bytes. */
+/** Vault refuses a request, or a GET's base64 text, of as many bytes. */
 const MAX_OCSP_REQUEST = 2048;
 
 /** @param {Ca} ca @returns {Route[]} */
@@ -37,21 +32,17 @@ export function createPki(ca) {
 
   /** @param {string} serial hex with colons or hyphens, or `ca` */
   function readCertificate(serial) {
-    const current = { revocation_time: 0, revocation_time_rfc3339: '' };
-    if (serial === 'ca')
-      return secret({
-        authority_key_id: colonHex(root.keyId),
-        certificate: issuer.pem.trimEnd(),
-        ...current,
-      });
-    if (!/^[0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2})*$/.test(serial)) throw new VaultError(404, 'unsupported path');
-    const entry = store.get(idOf(serial));
+    const isCa = serial === 'ca';
+    if (!isCa && !/^[0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2})*$/.test(serial))
+      throw new VaultError(404, 'unsupported path');
+    const entry = isCa ? { der: issuer.der, revokedAt: null } : store.get(idOf(serial));
     if (entry === undefined) throw new VaultError(404);
     const { der, revokedAt } = entry;
     return secret({
-      authority_key_id: colonHex(issuer.keyId),
+      authority_key_id: colonHex((isCa ? root : issuer).keyId),
       certificate: encodePem('CERTIFICATE', der).trimEnd(),
-      ...(revokedAt === null ? current : { issuer_id: issuerId, ...revocationOf(revokedAt) }),
+      ...revocationOf(revokedAt),
+      ...(revokedAt === null ? {} : { issuer_id: issuerId }),
     });
   }
 
@@ -105,10 +96,10 @@ function keys(list) {
 /** @param {string} serial */
 const idOf = (serial) => serial.toLowerCase().replaceAll('-', ':');
 
-/** @param {Date} at */
+/** @param {Date | null} at */
 const revocationOf = (at) => ({
   revocation_time: Math.floor(Number(at) / 1000),
-  revocation_time_rfc3339: at.toISOString(),
+  revocation_time_rfc3339: at?.toISOString() ?? '',
 });
 
 /** @param {Ca} ca @param {Params} params `serial_number`, or `certificate` for one that was not stored */
@@ -117,14 +108,13 @@ function revoke({ issuer, store }, params) {
   const pem = textParam(params, 'certificate');
   if (serial === '' && pem === '')
     throw new VaultError(400, 'The serial number or certificate to revoke must be provided.');
-  const id = serial === '' ? adopt(issuer, store, pem) : idOf(serial);
-  const entry = store.revoke(id);
+  const entry = store.revoke(serial === '' ? adopt({ issuer, store }, pem) : idOf(serial));
   if (entry === undefined) throw new VaultError(400, `certificate with serial ${serial} not found.`);
-  return pki({ ...revocationOf(/** @type {Date} */ (entry.revokedAt)), state: 'revoked' });
+  return pki({ ...revocationOf(entry.revokedAt), state: 'revoked' });
 }
 
-/** Stores a certificate that a `no_store` role issued. @param {Authority} issuer @param {Store} store @param {string} pem @returns {string} its serial */
-function adopt(issuer, store, pem) {
+/** For certificates of `no_store` roles. @param {Pick<Ca, 'issuer' | 'store'>} ca @param {string} pem @returns {string} ID */
+function adopt({ issuer, store }, pem) {
   try {
     const der = decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0);
     const { serial, signed } = parseCertificate(der);
@@ -134,8 +124,6 @@ function adopt(issuer, store, pem) {
   } catch {
     throw new VaultError(400, 'unable to parse the provided certificate');
   }
-  throw new VaultError(
-    400,
-    'unable to verify signature on presented certificate: it was not issued by this mount',
-  );
+  const message = 'unable to verify signature on presented certificate: it was not issued by this mount';
+  throw new VaultError(400, message);
 }

@@ -3,22 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { createAppRole } from './engines/approle.js';
 import { createKv } from './engines/kv.js';
 import { createTransit } from './engines/transit.js';
-import { json, listParam, NO_CONTENT, secret, textParam, VaultError } from './messages.js';
-import { openRoute, route } from './routes.js';
+import { json, listParam, NO_CONTENT, openRoute, route, secret, textParam, VaultError } from './routes.js';
 
-/** @import { Params } from './messages.js' */
-/** @import { Route } from './routes.js' */
+/** @import { Params, Route } from './routes.js' */
 
-/** @typedef {{version: string, token: string, mounts: Mounts}} World */
-/** @typedef {'mounts' | 'auth'} Kind */
-/** @typedef {ReturnType<typeof createMounts>} Mounts */
-/** @typedef {{kind: Kind, path: string, fullPath: string, type: string, routes: Route[], shape: Record<string, unknown>}} Mounted `shape`: as Vault describes it */
+/**
+ * @typedef {{version: string, token: string, mounts: Mounts}} World
+ * @typedef {'mounts' | 'auth'} Kind
+ * @typedef {ReturnType<typeof createMounts>} Mounts
+ * @typedef {{kind: Kind, path: string, fullPath: string, type: string, routes: Route[],
+ *   shape: Record<string, unknown>}} Mounted `shape`: as Vault describes it
+ */
 
-/** What can be mounted while the server runs, by type. @type {Readonly<Record<Kind, Readonly<Record<string, (options: Record<string, unknown>) => Route[]>>>>} */
-const ENGINES = Object.freeze({
-  mounts: { kv: createKv, transit: createTransit },
-  auth: { approle: createAppRole },
-});
+/** By type. @type {Record<Kind, Record<string, (options: Record<string, unknown>) => Route[]>>} */
+const ENGINES = { mounts: { kv: createKv, transit: createTransit }, auth: { approle: createAppRole } };
 
 const PATH = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 /** Paths that Vault keeps for itself. */
@@ -36,35 +34,23 @@ export function createMounts(version) {
   /**
    * @param {Kind} kind
    * @param {string} path
-   * @param {{type: string, routes: Route[], options?: object, description?: string, ttls?: {default: number, max: number}}} mount
+   * @param {{type: string, routes: Route[], options?: object, description?: string}} mount
+   * @param {{default: number, max: number}} [ttls] seconds
    */
-  const add = (
-    kind,
-    path,
-    { type, routes, options = {}, description = '', ttls = { default: 0, max: 0 } },
-  ) => {
+  function add(kind, path, { type, routes, options = {}, description = '' }, ttls = { default: 0, max: 0 }) {
     const uuid = randomUUID();
     const isAuth = kind === 'auth';
-    const tokenType = isAuth ? { token_type: 'default-service' } : {};
+    const config = { default_lease_ttl: ttls.default, force_no_cache: false, max_lease_ttl: ttls.max };
     const shape = {
       ...{ type, uuid, description, options, running_plugin_version: version },
       accessor: `${isAuth ? 'auth_' : ''}${type}_${uuid.slice(0, 8)}`,
-      config: {
-        default_lease_ttl: ttls.default,
-        force_no_cache: false,
-        max_lease_ttl: ttls.max,
-        ...tokenType,
-      },
-      deprecation_status: 'supported',
-      external_entropy_access: false,
-      local: false,
-      plugin_version: '',
-      running_sha256: '',
-      seal_wrap: false,
+      config: isAuth ? { ...config, token_type: 'default-service' } : config,
+      ...{ deprecation_status: 'supported', external_entropy_access: false, local: false },
+      ...{ plugin_version: '', running_sha256: '', seal_wrap: false },
     };
     const fullPath = fullPathOf(kind, path);
     mounts.set(fullPath, { kind, path, fullPath, type, routes, shape });
-  };
+  }
   return {
     add,
     /** @param {Kind} kind @param {string} path @param {Params} params */
@@ -93,8 +79,8 @@ export function createMounts(version) {
     },
     /** @param {Kind} kind @returns {Record<string, Mounted['shape']>} by path */
     describe(kind) {
-      const those = [...mounts.values()].filter((mount) => mount.kind === kind);
-      return Object.fromEntries(those.map(({ path, shape }) => [`${path}/`, shape]));
+      const found = [...mounts.values()].filter((mount) => mount.kind === kind);
+      return Object.fromEntries(found.map(({ path, shape }) => [`${path}/`, shape]));
     },
   };
 }
@@ -105,24 +91,15 @@ export function systemRoutes({ version, token, mounts }) {
   const state = { initialized: true, sealed: false, version, ...cluster };
   const spread = (/** @type {Record<string, unknown> | null} */ data) =>
     secret(data, { mountType: 'system', isSpread: true });
+  const now = new Date();
   const health = {
-    ...state,
-    standby: false,
-    performance_standby: false,
-    replication_performance_mode: 'disabled',
-    replication_dr_mode: 'disabled',
-    enterprise: false,
-    echo_duration_ms: 0,
-    clock_skew_ms: 0,
-    replication_primary_canary_age_ms: 0,
+    ...{ ...state, standby: false, performance_standby: false, enterprise: false },
+    ...{ replication_performance_mode: 'disabled', replication_dr_mode: 'disabled' },
+    ...{ echo_duration_ms: 0, clock_skew_ms: 0, replication_primary_canary_age_ms: 0 },
   };
   const lookup = {
     ...{ id: token, accessor: randomUUID(), policies: ['root'], renewable: false, ttl: 0, creation_ttl: 0 },
-    ...{
-      creation_time: Math.floor(Date.now() / 1000),
-      issue_time: new Date().toISOString(),
-      expire_time: null,
-    },
+    ...{ creation_time: Math.floor(Number(now) / 1000), issue_time: now.toISOString(), expire_time: null },
     ...{ display_name: 'token', entity_id: '', explicit_max_ttl: 0, meta: null, num_uses: 0, orphan: true },
     ...{ path: 'auth/token/create', type: 'service' },
   };
@@ -147,9 +124,9 @@ export function systemRoutes({ version, token, mounts }) {
     route('GET', /^sys\/internal\/ui\/mounts\/(.+)$/, ({ match }) => {
       const mount = mounts.find(`${match[1]}/`);
       if (mount !== undefined) return secret({ ...mount.shape, path: `${mount.path}/` });
-      const path = JSON.stringify(`${match[1]}/`);
-      const message = `preflight capability check returned 403, please ensure client's policies grant access to path ${path}`;
-      throw new VaultError(403, message);
+      const message =
+        "preflight capability check returned 403, please ensure client's policies grant access to";
+      throw new VaultError(403, `${message} path ${JSON.stringify(`${match[1]}/`)}`);
     }),
     ...mountingRoutes('mounts', mounts, spread),
     ...mountingRoutes('auth', mounts, spread),
@@ -159,13 +136,13 @@ export function systemRoutes({ version, token, mounts }) {
 /** @param {Kind} kind @param {Mounts} mounts @param {typeof secret} spread @returns {Route[]} */
 function mountingRoutes(kind, mounts, spread) {
   const path = new RegExp(`^sys/${kind}/(.+?)/?$`);
-  const what = kind === 'auth' ? 'auth engine' : 'secret engine mount';
+  const noun = kind === 'auth' ? 'auth engine' : 'secret engine mount';
   return [
     route('GET', new RegExp(`^sys/${kind}$`), () => spread(mounts.describe(kind))),
     route('GET', path, ({ match }) => {
       const shapes = mounts.describe(kind);
       if (Object.hasOwn(shapes, `${match[1]}/`)) return spread(shapes[`${match[1]}/`]);
-      throw new VaultError(400, `No ${what} at ${match[1]}/`);
+      throw new VaultError(400, `No ${noun} at ${match[1]}/`);
     }),
     route('POST', path, ({ match, params }) => {
       mounts.mount(kind, match[1], params());

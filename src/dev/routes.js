@@ -1,20 +1,17 @@
-/** From a request to a reply, without a socket. */
-import { listed, raw, readParams, refusal, VaultError } from './messages.js';
+/** From a request to a reply in the shapes of Vault, without a socket: routes, parameters, responses, refusals. */
+import { randomUUID } from 'node:crypto';
 
 /** @import { IncomingHttpHeaders } from 'node:http' */
-/** @import { Params, Reply } from './messages.js' */
 /** @import { World } from './routes-system.js' */
 
 /**
- * @typedef {object} Request
- * @property {string} method upper case; `LIST`, `PUT` included
- * @property {string} url path and query, as sent
- * @property {IncomingHttpHeaders} headers
- * @property {Buffer} body
- * @typedef {object} Call
- * @property {Request} request
- * @property {string[]} match of the route's pattern: the whole path, then its groups
- * @property {() => Params} params
+ * @typedef {{status: number, type: string, body: string | Buffer, headers?: Record<string, string>}} Reply `type`: media
+ *   type, empty without a body
+ * @typedef {{method: string, url: string, headers: IncomingHttpHeaders, body: Buffer}} Request `method`: upper case,
+ *   `LIST` and `PUT` included; `url`: path and query, as sent
+ * @typedef {Record<string, unknown>} Params without a prototype
+ * @typedef {{request: Request, match: string[], params: () => Params}} Call `match`: the whole path, then the groups of
+ *   the route's pattern
  * @typedef {object} Route
  * @property {string} method `GET`, `POST` (PUT is the same), `LIST`, `DELETE`, or `GET HEAD`
  * @property {RegExp} path below `/v1/`, or below the mount
@@ -28,13 +25,58 @@ export const route = (method, path, handle) => ({ method, path, handle, isOpen: 
 /** Needs no token. @param {string} method @param {RegExp} path @param {Route['handle']} handle @returns {Route} */
 export const openRoute = (method, path, handle) => ({ method, path, handle, isOpen: true });
 
-/** @param {World} world @param {Route[]} system below no mount @returns {(request: Request) => Promise<Reply>} never rejects */
+/** A refusal that becomes `{"errors": [...]}`. */
+export class VaultError extends Error {
+  /** @param {number} status @param {string} [message] without one an empty list, as in Vault for some 404 and 405 */
+  constructor(status, message) {
+    super(message ?? '');
+    this.status = status;
+    this.errors = message === undefined ? [] : [message];
+  }
+}
+
+/** Errors of Vault's framework, in the text of its Go library. @param {...string} causes */
+export function listed(...causes) {
+  const head = causes.length === 1 ? '1 error occurred' : `${causes.length} errors occurred`;
+  return `${head}:\n\t${causes.map((cause) => `* ${cause}\n`).join('\t')}\n`;
+}
+
+/** @param {number} status @param {unknown} value @returns {Reply} */
+export const json = (status, value) => raw('application/json', `${JSON.stringify(value)}\n`, status);
+
+/** @param {string} type @param {string | Buffer} body @param {number} [status] @returns {Reply} */
+export const raw = (type, body, status = 200) => ({ status, type, body });
+
+export const NO_CONTENT = Object.freeze(raw('', '', 204));
+
+/**
+ * @param {Record<string, unknown> | null} data
+ * @param {object} [more]
+ * @param {number} [more.status]
+ * @param {Record<string, unknown> | null} [more.auth]
+ * @param {string[] | null} [more.warnings]
+ * @param {string} [more.mountType] empty on paths that need no token, as in Vault
+ * @param {boolean} [more.isSpread] repeat the data at the top level, as `sys/` paths do
+ */
+export const secret = (
+  data,
+  { status = 200, auth = null, warnings = null, mountType = '', isSpread = false } = {},
+) =>
+  json(status, {
+    ...(isSpread ? data : {}),
+    ...{ request_id: randomUUID(), lease_id: '', renewable: false, lease_duration: 0 },
+    ...{ data, wrap_info: null, warnings, auth, mount_type: mountType },
+  });
+
+/** Never rejects. @param {World} world @param {Route[]} system @returns {(request: Request) => Promise<Reply>} */
 export function createHandler(world, system) {
   return async (request) => {
     try {
       return await respond(world, system, request);
     } catch (error) {
-      return refusal(error instanceof VaultError ? error : new VaultError(500, 'internal error'));
+      const { status, errors } =
+        error instanceof VaultError ? error : { status: 500, errors: ['internal error'] };
+      return json(status, { errors });
     }
   };
 }
@@ -93,7 +135,7 @@ function checkToken(token, headers) {
 }
 
 /**
- * Go's router redirects every path with `//` or dot segments; so it does with an OCSP GET whose base64 was not percent-encoded.
+ * Go's router redirects every path with `//` or dot segments, an OCSP GET whose base64 was not percent-encoded, too.
  * @param {string} path
  * @param {string} query
  * @returns {Reply}
@@ -107,3 +149,62 @@ function redirectToCleaned(path, query) {
   const location = `/${parts.join('/')}${path.endsWith('/') && parts.length > 0 ? '/' : ''}`;
   return { ...raw('', '', 307), headers: { Location: query === '' ? location : `${location}?${query}` } };
 }
+
+/** @param {Buffer} body JSON, whatever its media type, as Vault reads what `curl -d` sends @returns {Params} */
+function readParams(body) {
+  const value = parseJson(body.toString('utf8').trim() || 'null');
+  if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
+    throw new VaultError(400, 'error parsing JSON: failed to parse JSON input: not an object');
+  return Object.assign(Object.create(null), value);
+}
+
+/** Vault 1.21 returns 500 for JSON objects whose limits it cannot check. @param {string} text @returns {unknown} */
+function parseJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error);
+    if (!text.startsWith('{'))
+      throw new VaultError(400, `error parsing JSON: failed to parse JSON input: ${message}`);
+    if (/^Unterminated string/.test(message)) throw new VaultError(500, 'malformed JSON, unclosed string');
+    const at = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
+    throw new VaultError(500, at >= text.length ? 'malformed JSON, unclosed containers' : message);
+  }
+}
+
+/** @param {Params} from @param {string} name @returns {string} empty if missing or null; numbers and booleans as text */
+export function textParam(from, name) {
+  const value = from[name] ?? '';
+  if (typeof value === 'object')
+    throw fieldError(name, `expected type 'string', got ${Array.isArray(value) ? 'a list' : 'an object'}`);
+  return String(value);
+}
+
+/** @param {Params} from @param {string} name @returns {string[]} from a list, or text separated by commas */
+export function listParam(from, name) {
+  const value = from[name];
+  const list = Array.isArray(value) ? value : textParam(from, name).split(',');
+  if (list.some((item) => item !== null && typeof item === 'object'))
+    throw fieldError(name, 'expected a list of strings');
+  return list.map((item) => String(item).trim()).filter((item) => item !== '');
+}
+
+/** @type {Readonly<Record<string, number>>} */
+const UNIT_SECONDS = Object.freeze({ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 });
+
+/** A Go duration, seconds, or days (`30d`). @param {Params} from @param {string} name @returns {number} 0 if missing */
+export function secondsParam(from, name) {
+  const text = textParam(from, name).trim();
+  if (text.startsWith('-')) throw fieldError(name, `cannot provide negative value '${text}'`);
+  if (/^\d{0,12}$/.test(text)) return Number(text);
+  if (!/^(\d{1,12}(\.\d{1,9})?(ms|[smhd]))+$/.test(text))
+    throw fieldError(name, `time: invalid duration ${JSON.stringify(text)}`);
+  let total = 0;
+  for (const [, number, unit] of text.matchAll(/([\d.]+)(ms|[smhd])/g))
+    total += Number(number) * UNIT_SECONDS[unit];
+  return Math.floor(total);
+}
+
+/** @param {string} name @param {string} problem */
+const fieldError = (name, problem) =>
+  new VaultError(400, `Field validation failed: error converting input for field "${name}": ${problem}`);

@@ -9,21 +9,19 @@ import { PkiLoadError, usageError } from '../common/errors.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createAuthorities, createServerCertificate } from './certificate.js';
 import { urlExtensions } from './issuing.js';
-import { json } from './messages.js';
 import { ROLES } from './roles.js';
-import { createHandler } from './routes.js';
+import { createHandler, json } from './routes.js';
 import { createPki } from './routes-pki.js';
 import { createMounts, isMountPath, systemRoutes } from './routes-system.js';
-import { Store } from './store.js';
+import { Store } from './status.js';
 /** @import { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */
 /** @import { Duplex } from 'node:stream' */
-/** @import { Reply } from './messages.js' */
-/** @import { Request } from './routes.js' */
+/** @import { Reply, Request } from './routes.js' */
 
 export const DEV_SERVER_NOTICE =
-  'This is the embedded PKI server of vault-pki-load, for tests only: its keys and certificates live in memory and are ' +
-  'trusted by nobody. Its speed says nothing about Vault.';
+  'This is the embedded PKI server of vault-pki-load, for tests only: it keeps its keys and certificates in memory, and ' +
+  'no client trusts them. Its speed says nothing about Vault.';
 
 /**
  * @typedef {object} DevServerOptions
@@ -57,14 +55,10 @@ export async function createDevServer(options = {}) {
     tls ? await createServerCertificate(root, host) : null,
   );
   const url = await listen(server, port, host, tls);
-  const urls = urlExtensions(`${url}/v1/${mount}`);
-  const ca = { issuer: intermediate, root, store: new Store(), urls };
-  mounts.add('mounts', mount, {
-    type: 'pki',
-    routes: createPki(ca),
-    description: 'embedded PKI server of vault-pki-load: for tests only',
-    ttls: { default: 768 * 3600, max: 5 * 365 * 86_400 },
-  });
+  const ca = { issuer: intermediate, root, store: new Store(), urls: urlExtensions(`${url}/v1/${mount}`) };
+  const description = 'embedded PKI server of vault-pki-load: for tests only';
+  const ttls = { default: 768 * 3600, max: 5 * 365 * 86_400 };
+  mounts.add('mounts', mount, { type: 'pki', routes: createPki(ca), description }, ttls);
   return {
     url,
     token,
@@ -82,11 +76,9 @@ export async function createDevServer(options = {}) {
 /** @param {string} host @param {boolean | undefined} allowRemote @param {string} mount */
 function checkOptions(host, allowRemote, mount) {
   if (allowRemote !== true && !/^(localhost|::1|127(\.\d{1,3}){3})$/.test(host)) {
-    throw usageError(
-      'dev_host_not_loopback',
-      `The embedded server would listen on ${JSON.stringify(host)}, which other machines can reach.`,
-      'Use 127.0.0.1, or allow it with --allow-remote (allowRemote).',
-    );
+    const message = `The embedded server would listen on ${JSON.stringify(host)}, which other machines can reach.`;
+    const remedy = 'Use 127.0.0.1, or allow it with --allow-remote (allowRemote).';
+    throw usageError('dev_host_not_loopback', message, remedy);
   }
   if (!isMountPath(mount)) {
     const message = `The mount ${JSON.stringify(mount)} cannot be used.`;
@@ -94,13 +86,9 @@ function checkOptions(host, allowRemote, mount) {
   }
 }
 
-/** @type {Readonly<Record<string, [code: string, why: string, remedy: string]>>} */
+/** Code, cause and remedy. @type {Readonly<Record<string, [string, string, string]>>} */
 const LISTEN_ERRORS = Object.freeze({
-  EADDRINUSE: [
-    'dev_port_in_use',
-    'another process listens there',
-    'Choose another port, or 0 for a free one.',
-  ],
+  EADDRINUSE: ['dev_port_in_use', 'another process listens there', 'Choose another port; 0 is a free one.'],
   EACCES: ['dev_port_forbidden', 'this user may not use that port', 'Choose a port above 1023.'],
   EADDRNOTAVAIL: ['dev_host_unknown', 'this machine has no such address', 'Use 127.0.0.1.'],
 });
@@ -122,10 +110,10 @@ function listen(server, port, host, isSecure) {
   });
 }
 
-/** Largest request body. Vault takes 32 MiB; nothing here needs a hundredth of that. */
+/** Largest request body, bytes. Vault accepts 32 MiB. */
 export const MAX_BODY = 1024 * 1024;
 
-/** Idle connections are kept longer than any client keeps them, so that the client is the one to close. */
+/** Longer than any client keeps an idle connection, so that the client closes it. */
 const KEEP_ALIVE_MS = 300_000;
 
 /** @typedef {(request: Request) => Promise<Reply>} Handler never rejects */
@@ -134,24 +122,21 @@ const KEEP_ALIVE_MS = 300_000;
 function createListener(handler, tls) {
   const options = { keepAliveTimeout: KEEP_ALIVE_MS };
   /** @type {RequestListener} */
-  const listener = (request, response) => void answer(request, response, handler);
+  const listener = (request, response) => void respond(request, response, handler);
   const server = tls === null ? createHttp(options, listener) : createHttps({ ...options, ...tls }, listener);
-  server.on('clientError', (error, socket) => answerList(error, socket, handler));
+  server.on('clientError', (error, socket) => respondToList(error, socket, handler));
   return server;
 }
 
 /** @param {IncomingMessage} request @param {ServerResponse} response @param {Handler} handler */
-async function answer(request, response, handler) {
+async function respond(request, response, handler) {
   try {
-    /** @type {Buffer[]} */
     const chunks = [];
     let size = 0;
     for await (const chunk of request) {
       size += chunk.length;
-      if (size > MAX_BODY) {
-        write(response, json(413, { errors: ['http: request body too large'] }), true);
-        return;
-      }
+      if (size > MAX_BODY)
+        return write(response, json(413, { errors: ['http: request body too large'] }), true);
       chunks.push(chunk);
     }
     const { method = '', url = '', headers } = request;
@@ -168,37 +153,27 @@ function write(response, reply, isLast) {
 }
 
 /** @param {Reply} reply @param {boolean} isLast @returns {Record<string, string | number>} */
-function headersOf({ type, body, headers }, isLast) {
-  return {
-    'Cache-Control': 'no-store',
-    ...(type === '' ? {} : { 'Content-Type': type }),
-    'Content-Length': Buffer.byteLength(body),
-    ...headers,
-    ...(isLast ? { Connection: 'close' } : {}),
-  };
-}
+const headersOf = ({ type, body, headers }, isLast) => ({
+  ...{ 'Cache-Control': 'no-store', 'Content-Length': Buffer.byteLength(body) },
+  ...(type === '' ? {} : { 'Content-Type': type }),
+  ...headers,
+  ...(isLast ? { Connection: 'close' } : {}),
+});
 
 /**
- * Node.js cannot parse the method `LIST`. Such a request has no body and fits one packet, which is read here; its connection is closed
- * after the response.
+ * Node.js cannot parse the method `LIST`. Such a request has no body and fits in one packet, which is read here; its
+ * connection is closed after the response.
  * @param {Error & {code?: string, rawPacket?: Buffer}} error
  * @param {Duplex} socket
  * @param {Handler} handler
  */
-async function answerList(error, socket, handler) {
+async function respondToList(error, socket, handler) {
   socket.on('error', () => socket.destroy());
-  if (!error.code?.startsWith('HPE_') || !socket.writable) {
-    socket.destroy();
-    return;
-  }
+  if (!error.code?.startsWith('HPE_') || !socket.writable) return void socket.destroy();
   const packet = error.rawPacket?.toString('latin1') ?? '';
-  const [, url, lines] = /^LIST (\S+) HTTP\/1\.1\r\n([\s\S]*?)\r\n\r\n/.exec(packet) ?? [];
-  const headers = Object.fromEntries(
-    (lines ?? '').split('\r\n').map((line) => {
-      const [name, ...value] = line.split(':');
-      return [name.trim().toLowerCase(), value.join(':').trim()];
-    }),
-  );
+  const [, url, lines = ''] = /^LIST (\S+) HTTP\/1\.1\r\n([\s\S]*?)\r\n\r\n/.exec(packet) ?? [];
+  const fields = lines.matchAll(/^([^:\r\n]*):[ \t]*(.*?)[ \t]*\r?$/gm);
+  const headers = Object.fromEntries(Array.from(fields, ([, name, value]) => [name.toLowerCase(), value]));
   const reply =
     url === undefined
       ? json(400, { errors: ['400 Bad Request'] })

@@ -2,11 +2,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { usageError } from '../common/errors.js';
 
-/** @import { DevServer } from './server.js' */
+/** @import { DevServer, DevServerOptions } from './server.js' */
 /** @import { ChildProcess } from 'node:child_process' */
 
 const ENTRY = fileURLToPath(new URL('child.js', import.meta.url));
@@ -14,19 +13,15 @@ const START_MS = 20_000;
 const STOP_MS = 2000;
 
 /**
- * @typedef {import('./server.js').DevServerOptions} DevServerOptions
  * @typedef {Omit<DevServer, 'close'>} DevServerInfo
- * @typedef {object} ChildMessage one of both
- * @property {DevServerInfo} [ready]
- * @property {{code: string, message: string, remedy?: string}} [failed]
- * @typedef {DevServerInfo & {pid: number, stop: () => Promise<void>}} SpawnedDevServer
+ * @typedef {{ready?: DevServerInfo, failed?: {code: string, message: string, remedy?: string}}} ChildMessage one of both
+ * @typedef {Awaited<ReturnType<typeof startDevServer>>} SpawnedDevServer
  */
 
 /**
  * Starts the server in a child process. The child does not keep this process alive, and ends with it.
  * @param {DevServerOptions} [options]
- * @returns {Promise<SpawnedDevServer>}
- * @throws {PkiLoadError} when it cannot start, e.g. because the port is in use
+ * @throws {PkiLoadError} if it cannot start, e.g. because the port is in use
  */
 export async function startDevServer(options = {}) {
   const child = fork(ENTRY, [], {
@@ -49,23 +44,20 @@ export async function startDevServer(options = {}) {
 
 /** @param {ChildProcess} child @returns {Promise<DevServerInfo>} */
 async function untilReady(child) {
-  const failed = (/** @type {string} */ why, /** @type {unknown} */ cause) =>
+  const error = (/** @type {string} */ why, /** @type {unknown} */ cause) =>
     usageError('dev_server_failed', `The embedded server did not start: ${why}.`, undefined, cause);
-  const first = new Promise((resolve, reject) => {
-    child.once('message', resolve);
-    child.once('error', (error) => reject(failed(error.message, error)));
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  const { ready, failed } = await new Promise((resolve, reject) => {
+    timer = setTimeout(() => reject(error(`no response within ${START_MS / 1000} s`, null)), START_MS);
+    child.once('message', (message) => resolve(/** @type {ChildMessage} */ (message)));
+    child.once('error', (cause) => reject(error(cause.message, cause)));
     child.once('exit', (code, signal) =>
-      reject(failed(`its process ended with ${signal ?? `code ${code}`}`, undefined)),
+      reject(error(`its process ended with ${signal ?? `code ${code}`}`, null)),
     );
-  });
-  const timeout = new AbortController();
-  const late = sleep(START_MS, null, { signal: timeout.signal });
-  const message = /** @type {ChildMessage | null} */ (
-    await Promise.race([first, late]).finally(() => timeout.abort())
-  );
-  if (message?.ready !== undefined) return message.ready;
-  if (message?.failed === undefined) throw failed(`no response within ${START_MS / 1000} s`, undefined);
-  throw usageError(message.failed.code, message.failed.message, message.failed.remedy);
+  }).finally(() => clearTimeout(timer));
+  if (ready !== undefined) return ready;
+  throw usageError(failed.code, failed.message, failed.remedy);
 }
 
 /** @param {ChildProcess} child @returns {Promise<void>} when the process has ended; may be called again */

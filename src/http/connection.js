@@ -1,7 +1,7 @@
 /**
- * One HTTP/1.1 connection with one request in flight at most, for the load path. Reports the moment a request goes on the wire, lends the
- * response's bytes, and never queues, retries or redirects. It uses a bare socket: HTTP clients, Node's included, cost several times the
- * CPU time a request, and some delay the write.
+ * One HTTP/1.1 connection with one request in flight at most, for the load path. Reports the moment a request goes on
+ * the wire, lends the response's bytes, and never queues, retries or redirects. It uses a bare socket: HTTP clients,
+ * Node's included, take several times the CPU time per request, and some delay the write.
  */
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -13,7 +13,6 @@ import { connectOptions } from './tls.js';
 /** @import { Connection, Exchange } from './exchange.js' */
 /** @import { Tls } from './tls.js' */
 /** @import { OnReadOpts, Socket } from 'node:net' */
-/** @import { ConnectionOptions } from 'node:tls' */
 
 export { MAX_BODY_BYTES } from './response-reader.js';
 
@@ -123,11 +122,11 @@ export function createConnection({ origin, tls }) {
           reject(new Error(text, { cause }));
         };
         const timer = setTimeout(() => giveUp(transportFailure('connect_timeout').text, null), timeoutMs);
-        const ready = () => {
+        const onReady = () => {
           clearTimeout(timer);
           resolve();
         };
-        connect(ready, (error) => {
+        connect(onReady, (error) => {
           if (connected) lost(error);
           else giveUp(describeTransportError(error ?? { code: 'ECONNRESET' }).text, error);
         });
@@ -166,14 +165,14 @@ export function createConnection({ origin, tls }) {
  * @property {(error: Error | null) => void} gone once; null: closed by the other side
  */
 
-const BUFFER_BYTES = 64 * 1024;
-
 /** All sockets of this thread read into it, one at a time. @type {Buffer | null} */
 let shared = null;
+const SHARED_BYTES = 64 * 1024;
 
 /**
- * TCP sockets that could not connect are used again: to the kernel that is a new socket, but V8 keeps some 10 kB of Node's objects for
- * each until the next full garbage collection, and a target that is down is dialled ten thousand times a second.
+ * TCP sockets that could not connect are used again: to the kernel that is a new socket, but V8 keeps some 10 kB of
+ * Node's objects for each until the next full garbage collection, and a target that is down is dialled ten thousand
+ * times a second.
  *
  * @param {string} origin scheme, host and port
  * @param {Tls} tls
@@ -181,27 +180,24 @@ let shared = null;
  */
 export function createDialler(origin, tls) {
   const { protocol, hostname, port } = new URL(origin);
-  const host = hostname.replace(/^\[|\]$/g, '');
   const isTls = protocol === 'https:';
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const isAddress = isIP(host) !== 0;
   const address = { host, port: Number(port || (isTls ? 443 : 80)), noDelay: true };
-  if (isTls) {
-    const secure = connectOptions(tls);
-    // SNI carries names, never addresses: RFC 6066, 3.
-    const servername = secure.servername ?? (isIP(host) === 0 ? host : '');
-    const options = { ...address, ...secure, servername };
-    // tls.connect takes `onread` as net.connect does, which its types omit, but ignores `noDelay`.
-    const connect = (/** @type {OnReadOpts} */ onread) =>
-      connectTls(/** @type {ConnectionOptions} */ ({ ...options, onread })).setNoDelay(true);
-    return (line) => open(connect, 'secureConnect', line, () => {});
-  }
+  // SNI carries names, never addresses: RFC 6066, 3.
+  const secure = { servername: isAddress ? '' : host, ...connectOptions(tls) };
+  // tls.connect takes `onread` as net.connect does, which its types omit, but ignores `noDelay`.
+  const connect = (/** @type {{onread: OnReadOpts}} */ onread) =>
+    isTls
+      ? connectTls({ ...address, ...secure, ...onread }).setNoDelay(true)
+      : connectTcp({ ...address, ...onread });
   /** @type {((line: Line) => Socket)[]} */
   const spare = [];
-  const connect = (/** @type {OnReadOpts} */ onread) => connectTcp({ ...address, onread });
   return (line) =>
     spare.pop()?.(line) ??
-    open(connect, 'connect', line, (socket, hand, failed) => {
+    open(connect, isTls ? 'secureConnect' : 'connect', line, (socket, hand, failed) => {
       // Given up while the name look-up may go on: its result would reach the next connection made on this object.
-      if (!failed && isIP(host) === 0) return;
+      if (isTls || (!failed && !isAddress)) return;
       spare.push((next) => {
         hand(next);
         return socket.connect(address);
@@ -210,15 +206,14 @@ export function createDialler(origin, tls) {
 }
 
 /**
- * @param {(onread: OnReadOpts) => Socket} connect
+ * @param {(onread: {onread: OnReadOpts}) => Socket} connect
  * @param {'connect' | 'secureConnect'} readyEvent
  * @param {Line} first
  * @param {(socket: Socket, hand: (next: Line) => void, failed: boolean) => void} onUnused it has closed and never was
  *   ready; `hand`: redirects the callbacks to the next line; `failed`: by itself, not given up
- * @returns {Socket}
  */
 function open(connect, readyEvent, first, onUnused) {
-  shared ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
   let line = first;
   let [ready, isGone, failed] = [false, false, false];
   const hand = (/** @type {Line} */ next) => {
@@ -230,13 +225,12 @@ function open(connect, readyEvent, first, onUnused) {
     isGone = true;
     line.gone(error);
   };
-  const socket = connect({
-    buffer: shared,
-    callback(count, buffer) {
-      line.read(/** @type {Buffer} */ (buffer).subarray(0, count));
-      return true;
-    },
-  });
+  const buffer = shared;
+  const callback = (/** @type {number} */ count) => {
+    line.read(buffer.subarray(0, count));
+    return true;
+  };
+  const socket = connect({ onread: { buffer, callback } });
   socket.once(readyEvent, () => {
     ready = true;
     line.ready();

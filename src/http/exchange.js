@@ -1,23 +1,16 @@
 /** A request, its bytes on the wire (RFC 9112, sections 3 and 5), and the interface of a connection of the load. */
 
 /**
- * @typedef {object} Request
- * @property {'GET' | 'POST' | 'PUT' | 'PATCH' | 'LIST' | 'DELETE'} method
- * @property {string} path
- * @property {Record<string, string>} headers
- * @property {Uint8Array | string | null} body
- */
-/**
+ * @typedef {{method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'LIST' | 'DELETE', path: string, headers: Record<string, string>,
+ *   body: Uint8Array | string | null}} Request
  * @typedef {object} Exchange callbacks for one request; exactly one of onAnswer, onFailure ends it
  * @property {() => void} [onDial] called when a new connection is opened first
  * @property {() => void} onSent on the wire now
  * @property {(status: number, body: Uint8Array) => void} onAnswer the body is only lent until the call returns
  * @property {(outcome: string, beforeSent: boolean) => void} onFailure
- */
-/**
  * @typedef {object} Connection
- * @property {(timeoutMs: number) => Promise<void>} open connects beforehand; rejects with a reason that follows the target's name in a
- *   sentence
+ * @property {(timeoutMs: number) => Promise<void>} open connects in advance; rejects with a reason that follows the
+ *   target's name in a sentence
  * @property {(request: Request, exchange: Exchange) => void} send
  * @property {() => void} abort ends the request in flight without a callback
  * @property {() => Promise<void>} close
@@ -67,10 +60,8 @@ export function createEncoder(host) {
 
 /** @param {Record<string, string>} headers */
 function writeFields(headers) {
-  return Object.entries(headers)
-    .map(([name, value]) => {
-      if (NAME.test(name) && VALUE.test(value)) return `${name}: ${value}\r\n`;
-      throw new TypeError('a header field that HTTP does not allow');
-    })
-    .join('');
+  const fields = Object.entries(headers);
+  if (fields.every(([name, value]) => NAME.test(name) && VALUE.test(value)))
+    return fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  throw new TypeError('a header field that HTTP does not allow');
 }

@@ -1,14 +1,8 @@
 /**
- * From the reports of a socket, TLS or the HTTP parser to the names of this program. The same names are error codes before the run and
- * outcomes during it.
+ * Reports of a socket, TLS or the HTTP parser -> codes of this program: error codes before the run, outcomes during it.
  */
 
-/**
- * @typedef {object} TransportFailure
- * @property {string} code stable, `snake_case`
- * @property {string} text to follow the target's name: `<target> <text>.` Never holds bytes of a response
- * @property {string} [remedy] one sentence, unless it is just "try again"
- */
+/** @typedef {{code: string, text: string, remedy?: string}} TransportFailure `text` follows the target's name */
 
 const MIDDLEMAN = "Check the server's log; a proxy or a load balancer in between can do this too.";
 
@@ -36,7 +30,7 @@ const TABLE = {
   },
   connect_timeout: {
     on: 'ETIMEDOUT',
-    text: 'did not take the connection in time',
+    text: 'did not accept the connection in time',
     remedy: 'Check the address in --url and the firewall, or raise --timeout.',
   },
   no_answer: {
@@ -72,7 +66,7 @@ const TABLE = {
     on:
       'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED ERR_SSL_TLSV1_ALERT_CERTIFICATE_REQUIRED ERR_SSL_TLSV1_ALERT_UNKNOWN_CA ' +
       'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
-    text: 'asks for a client certificate, and none was given or it was not accepted',
+    text: 'requires a client certificate, and got none or rejected it',
     remedy: 'Give --client-cert and --client-key (VAULT_CLIENT_CERT, VAULT_CLIENT_KEY).',
   },
   wrong_scheme_https_to_http_port: {
@@ -92,7 +86,7 @@ const TABLE = {
   },
   bad_http: {
     on: 'UND_ERR_HEADERS_OVERFLOW',
-    text: 'answered with something that is not HTTP/1.1',
+    text: 'sent a response that is not HTTP/1.1',
     remedy: 'Check the port in --url: another kind of server may listen there.',
   },
   truncated: {
@@ -106,25 +100,23 @@ const TABLE = {
   },
   too_many_open_files: {
     on: 'EMFILE ENFILE',
-    text: 'could not be asked: this machine allows no more open files',
+    text: 'got no request: this machine allows no more open files',
     remedy: 'Raise the limit (ulimit -n), or lower --concurrency.',
   },
   no_local_port: {
     on: 'EADDRNOTAVAIL EADDRINUSE',
-    text: 'could not be asked: this machine has no local port or address left for it',
+    text: 'got no request: this machine has no local port or address left for it',
     remedy: 'Lower --concurrency, or wait until old connections have left TIME_WAIT.',
   },
   aborted: {
     on: 'ABORT_ERR UND_ERR_ABORTED UND_ERR_DESTROYED UND_ERR_CLOSED',
-    text: 'was not waited for: the request was given up',
+    text: 'got no more time: the request was cancelled',
   },
-  transport_error: { text: 'could not be asked' },
+  transport_error: { text: 'could not be reached' },
 };
 
-/** @type {Record<string, TransportFailure>} */
-const FAILURES = Object.fromEntries(
-  Object.entries(TABLE).map(([code, { text, remedy }]) => [code, { code, text, remedy }]),
-);
+/** @param {string} code @returns {TransportFailure} */
+export const transportFailure = (code) => ({ code, text: TABLE[code].text, remedy: TABLE[code].remedy });
 
 const BY_REPORT = new Map(
   Object.entries(TABLE).flatMap(([code, { on }]) => on?.split(' ').map((report) => [report, code]) ?? []),
@@ -146,29 +138,21 @@ export function describeTransportError(error, { headersSeen = false } = {}) {
   const { code: reported, start } = findInnermost(error);
   const report = reported.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_');
   const code = BY_REPORT.get(report);
-  if (headersSeen && code === 'connection_reset') return FAILURES.truncated;
-  if (code !== undefined) return FAILURES[code];
+  if (headersSeen && code === 'connection_reset') return transportFailure('truncated');
+  if (code !== undefined) return transportFailure(code);
   if (report === 'HTTP_PARSER') return describeUnexpectedBytes(start);
-  return /^(ERR_SSL|ERR_TLS|CERT)_/.test(report) ? FAILURES.tls_error : FAILURES.transport_error;
+  return transportFailure(/^(ERR_SSL|ERR_TLS|CERT)_/.test(report) ? 'tls_error' : 'transport_error');
 }
 
 /**
  * An alert record (RFC 8446, 5.1 and 6) is the response of many TLS ports to plain HTTP.
- *
  * @param {string} start first bytes received in place of an HTTP response, latin1
  */
-export function describeUnexpectedBytes(start) {
-  return start.startsWith('\x15\x03') ? FAILURES.wrong_scheme_http_to_https_port : FAILURES.bad_http;
-}
-
-/** For a caller that knows the cause better than the error. @param {string} code */
-export function transportFailure(code) {
-  return FAILURES[code];
-}
+export const describeUnexpectedBytes = (start) =>
+  transportFailure(start.startsWith('\x15\x03') ? 'wrong_scheme_http_to_https_port' : 'bad_http');
 
 /**
  * Connecting to several addresses of one name hides the error in `errors`.
- *
  * @param {unknown} error
  * @returns {{code: string, start: string}} `start`: first bytes received in place of an HTTP response
  */
@@ -189,7 +173,6 @@ function findInnermost(error) {
 /**
  * A broken handshake fails a waiting write with EPROTO. This builds the code from OpenSSL's reason ("error:0A00010B:SSL
  * routines:ssl3_get_record:wrong version number:") as Node (tls_wrap.cc) does elsewhere.
- *
  * @param {string} message
  */
 function opensslCode(message) {

@@ -13,17 +13,18 @@ import { connectOptions } from './tls.js';
 export { describeTransportError } from './failures.js';
 
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Response */
-/** @typedef {{method?: Dispatcher.HttpMethod, path: string, headers?: Record<string, string>, body?: string | Buffer,
- *   timeoutMs?: number, onHead?: () => void}} RequestOptions `timeoutMs`: another than the requester's; `onHead`: called when the
- *   status and the header fields have arrived */
-
-/** @typedef {{origin: string, named: string}} Target */
+/**
+ * @typedef {{method?: Dispatcher.HttpMethod, path: string, headers?: Record<string, string>, body?: string | Buffer,
+ *   timeoutMs?: number, onHead?: () => void}} RequestOptions `timeoutMs`: instead of the requester's; `onHead`: called
+ *   when the status and the header fields have arrived
+ * @typedef {{origin: string, named: string}} Target
+ */
 
 const URL_OPTION = '--url (VAULT_ADDR)';
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const PROBE_TIMEOUT_MS = 2000;
 
-/** An idle connection is not used again later than this: the server may be closing it. Servers' hints count where they are shorter. */
+/** Later than this, an idle connection is not reused: the server may be closing it. Shorter hints of servers count. */
 const KEEP_IDLE_MS = 4000;
 
 /**
@@ -43,9 +44,6 @@ export function parseTargetUrl(text, name = '--url') {
   return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
 }
 
-/** Loaded with the first request, since it takes 80 ms. */
-const loadClient = async () => (await import('undici')).Client;
-
 /**
  * @param {{origin: string, tls?: Tls, timeoutMs?: number, maxBodyBytes?: number, named?: string}} options
  *   `timeoutMs` bounds one whole request, connecting and body included; `named`: where the address was given, for remedies
@@ -62,8 +60,8 @@ export function createRequester({
   /** @type {Promise<Client> | undefined} */
   let client;
   const open = async () => {
-    const UndiciClient = await loadClient();
-    return new UndiciClient(origin, {
+    const undici = await import('undici'); // takes 80 ms
+    return new undici.Client(origin, {
       connect: { ...connectOptions(tls), timeout: 0 },
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -73,10 +71,7 @@ export function createRequester({
     });
   };
   return {
-    /**
-     * @param {RequestOptions} options
-     * @returns {Promise<Response>} of any status; throws a PkiLoadError (exit code 2) without a response
-     */
+    /** Without a response, a PkiLoadError with exit code 2. @param {RequestOptions} options @returns {Promise<Response>} */
     async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs, onHead }) {
       const deadline = new AbortController();
       const timer = setTimeout(() => deadline.abort(), within);
@@ -120,20 +115,14 @@ function rejectOnAbort(signal) {
 
 /** @param {unknown} error @param {Target & {tls?: Tls, timedOut: boolean, headersSeen: boolean}} context */
 async function explain(error, { origin, named, tls, timedOut, headersSeen }) {
-  let failure = describeTransportError(error, { headersSeen });
-  if (timedOut) failure = transportFailure((await accepts(origin)) ? 'no_answer' : 'connect_timeout');
-  const silentClose = failure.code === 'connection_reset' || failure.code === 'bad_http';
-  if (silentClose && origin.startsWith('http:') && (await speaksTls(origin))) {
-    failure = transportFailure('wrong_scheme_http_to_https_port');
-  }
-  if (
-    failure.code === 'connection_reset' &&
-    origin.startsWith('https:') &&
-    (await dropsAfterHandshake(origin, tls))
-  ) {
-    failure = transportFailure('client_certificate_required');
-  }
-  return asTargetError({ origin, named }, failure);
+  const isTls = origin.startsWith('https:');
+  let { code } = describeTransportError(error, { headersSeen });
+  if (timedOut) code = (await acceptsConnection(origin)) ? 'no_answer' : 'connect_timeout';
+  if (!isTls && ['connection_reset', 'bad_http'].includes(code) && (await speaksTls(origin)))
+    code = 'wrong_scheme_http_to_https_port';
+  if (isTls && code === 'connection_reset' && (await dropsAfterHandshake(origin, tls)))
+    code = 'client_certificate_required';
+  return asTargetError({ origin, named }, transportFailure(code));
 }
 
 /** @param {Target} target @param {TransportFailure} failure whose remedy speaks of --url */
@@ -141,83 +130,61 @@ function asTargetError({ origin, named }, { code, text, remedy }) {
   return targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
 }
 
-/**
- * Go's and nginx's words for plain HTTP on a TLS port, and nginx's for a missing client certificate.
- *
- * @param {Target} target
- * @param {Response} response
- */
+/** Of Go and nginx for plain HTTP on a TLS port; of nginx for a missing client certificate. @type {[RegExp, string][]} */
+const TEXTS_OF_400 = [
+  [/HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i, 'wrong_scheme_http_to_https_port'],
+  [/No required SSL certificate was sent/i, 'client_certificate_required'],
+];
+
+/** @param {Target} target @param {Response} response */
 function checkScheme(target, response) {
-  if (response.status !== 400) return response;
-  const text = response.body.subarray(0, 2048).toString('latin1');
-  const name = /HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i.test(text)
-    ? 'wrong_scheme_http_to_https_port'
-    : /No required SSL certificate was sent/i.test(text) && 'client_certificate_required';
-  if (!name) return response;
-  throw asTargetError(target, transportFailure(name));
+  const text = response.status === 400 ? response.body.subarray(0, 2048).toString('latin1') : '';
+  const found = TEXTS_OF_400.find(([pattern]) => pattern.test(text));
+  if (found === undefined) return response;
+  throw asTargetError(target, transportFailure(found[1]));
 }
 
 /** @param {string} origin */
 function address(origin) {
   const { hostname, port, protocol } = new URL(origin);
-  const fallback = protocol === 'https:' ? 443 : 80;
-  return {
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: Number(port || fallback),
-    timeout: PROBE_TIMEOUT_MS,
-  };
+  const defaultPort = protocol === 'https:' ? 443 : 80;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return { host, port: Number(port || defaultPort), timeout: PROBE_TIMEOUT_MS };
 }
 
-/**
- * Servers that drop plain HTTP on a TLS port without a response (Node does) are recognised by one handshake.
- *
- * @param {string} origin
- * @returns {Promise<boolean>}
- */
-function speaksTls(origin) {
-  return settle(connectTls({ ...address(origin), rejectUnauthorized: false }), 'secureConnect');
-}
+/** @param {string} origin */
+const acceptsConnection = (origin) => firstEvent(connectSocket(address(origin)), { connect: true });
+
+/** For a server that drops plain HTTP on a TLS port without a response, as Node does. @param {string} origin */
+const speaksTls = (origin) =>
+  firstEvent(connectTls({ ...address(origin), rejectUnauthorized: false }), { secureConnect: true });
 
 /**
- * In TLS 1.3 a client learns only after the handshake that its certificate was missed (RFC 8446, 4.4.2.4). A server
- * that closes then, before anything was asked, has little other reason to.
+ * In TLS 1.3 a client learns only after the handshake that its certificate is missing (RFC 8446, 4.4.2.4). A server
+ * that closes then, before any request, has little other reason to.
  *
  * @param {string} origin
  * @param {Tls} [tls]
- * @returns {Promise<boolean>}
  */
-function dropsAfterHandshake(origin, tls) {
+async function dropsAfterHandshake(origin, tls) {
   const socket = connectTls({ ...address(origin), ...connectOptions(tls), rejectUnauthorized: false });
-  return new Promise((resolve) => {
-    let connected = false;
-    const end = (/** @type {boolean} */ outcome) => {
-      socket.destroy();
-      resolve(outcome);
-    };
-    socket.once('secureConnect', () => {
-      connected = true;
-      socket.resume().setTimeout(500);
-    });
-    socket.once('error', () => end(connected));
-    socket.once('end', () => end(connected));
-    socket.once('timeout', () => end(false));
+  let isConnected = false;
+  socket.once('secureConnect', () => {
+    isConnected = true;
+    socket.resume().setTimeout(500);
   });
+  const isClosed = await firstEvent(socket, { error: true, end: true });
+  return isClosed && isConnected;
 }
 
-/** @param {string} origin @returns {Promise<boolean>} whether the port takes a TCP connection */
-function accepts(origin) {
-  return settle(connectSocket(address(origin)), 'connect');
-}
-
-/** @param {Socket} socket @param {string} success @returns {Promise<boolean>} */
-function settle(socket, success) {
+/** `outcomes`: by event. @param {Socket} socket @param {Record<string, boolean>} outcomes @returns {Promise<boolean>} */
+function firstEvent(socket, outcomes) {
   return new Promise((resolve) => {
-    const end = (/** @type {boolean} */ outcome) => {
-      socket.destroy();
-      resolve(outcome);
-    };
-    socket.once(success, () => end(true));
-    socket.once('error', () => end(false));
-    socket.once('timeout', () => end(false));
+    for (const [event, outcome] of Object.entries({ error: false, timeout: false, ...outcomes })) {
+      socket.once(event, () => {
+        socket.destroy();
+        resolve(outcome);
+      });
+    }
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Bytes of a connection -> responses in order: status and body. Strict about the end of a response: an error there would give the next
- * request the wrong response. RFC 9112, sections 2 to 7.
+ * Bytes of a connection -> responses in order: status and body. Strict about the end of a response: an error there
+ * would give the next request the wrong response. RFC 9112, sections 2 to 7.
  */
 
 /** A longer response, such as a large CRL, is `too large`; the rest is not read. */
@@ -24,6 +24,15 @@ const spare = [];
 
 /** @typedef {'more' | 'done' | 'bad' | 'too large'} Progress `done`: `status` and `body` hold until the next call */
 
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const QUOTED = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
+/** Of a chunk. No white space around extensions: RFC 9112 allows it, Node refuses it, servers do not send it. */
+const SIZE_LINE = new RegExp(`^(0*[0-9a-fA-F]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*$`);
+
+/** Of a size line with its extensions, and of each trailer field. */
+const MAX_LINE_BYTES = 4096;
+const MAX_TRAILERS = 100;
+
 /** One per connection: it holds the partial response. */
 export class ResponseReader {
   status = 0;
@@ -39,11 +48,15 @@ export class ResponseReader {
   /** Bytes of an incomplete head. */
   #pending = NOTHING;
   #interim = 0;
-  /** @type {Buffer} */
+  /** The body so far, if it came in several parts. @type {Buffer} */
   #buffer = NOTHING;
   #length = 0;
-  #tooLarge = false;
-  #chunks = createChunkReader((bytes) => this.#append(bytes));
+  /** Between the data of chunks: the line that comes next, and its beginning. @type {'size' | 'data end' | 'trailer'} */
+  #nextLine = 'size';
+  #line = '';
+  /** Missing bytes of the current chunk. */
+  #left = 0;
+  #trailers = 0;
   /** Most heads equal the one before. */
   #lastText = '';
   /** @type {ResponseHead | null} */
@@ -57,7 +70,10 @@ export class ResponseReader {
     this.#pending = NOTHING;
     this.#interim = 0;
     this.#length = 0;
-    this.#tooLarge = false;
+    this.#nextLine = 'size';
+    this.#line = '';
+    this.#left = 0;
+    this.#trailers = 0;
     if (this.#buffer.length > OWN_BUFFER_BYTES) {
       spare.push(this.#buffer);
       this.#buffer = NOTHING;
@@ -75,16 +91,14 @@ export class ResponseReader {
       // 101 would be the response to an Upgrade, which no request has.
       if (head === null || head.status === 101) return 'bad';
       at = end + HEAD_END.length;
-      // Early hints and the like: the response follows (RFC 9110, 15.2).
-      if (head.status < 200) {
-        if (++this.#interim > MAX_INTERIM) return 'bad';
-        continue;
+      if (head.status >= 200) {
+        this.#head = head;
+        this.status = head.status;
+        this.keepAliveMs = head.keepAliveMs;
+        return this.#readBody(head, all, at);
       }
-      this.#head = head;
-      this.status = head.status;
-      this.keepAliveMs = head.keepAliveMs;
-      this.#chunks.begin();
-      return this.#readBody(head, all, at);
+      // Early hints and the like: the response follows (RFC 9110, 15.2).
+      if (++this.#interim > MAX_INTERIM) return 'bad';
     }
   }
 
@@ -92,8 +106,7 @@ export class ResponseReader {
   end() {
     if (this.#head === null) return 'nothing';
     if (this.#head.framing !== 'close') return 'truncated';
-    this.#finish(this.#buffer.subarray(0, this.#length), true);
-    return 'done';
+    return this.#finish(this.#buffer.subarray(0, this.#length), true);
   }
 
   /** @returns {string} first bytes received in place of a head, latin1 */
@@ -124,29 +137,50 @@ export class ResponseReader {
   /** @param {ResponseHead} head @param {Buffer} bytes @param {number} from @returns {Progress} */
   #readBody(head, bytes, from) {
     if (head.framing === 'chunked') return this.#readChunks(bytes, from);
-    if (head.framing === 'close') {
-      this.#append(bytes.subarray(from));
-      return this.#tooLarge ? 'too large' : 'more';
-    }
+    if (head.framing === 'close') return this.#append(bytes.subarray(from)) ? 'more' : 'too large';
     if (head.length > MAX_BODY_BYTES) return 'too large';
     const to = from + head.length - this.#length;
-    if (bytes.length < to) {
-      this.#append(bytes.subarray(from));
-      return 'more';
-    }
-    if (this.#length === 0) return this.#finish(bytes.subarray(from, to), to === bytes.length);
+    const isAll = to === bytes.length;
+    if (this.#length === 0 && bytes.length >= to) return this.#finish(bytes.subarray(from, to), isAll);
     this.#append(bytes.subarray(from, to));
-    return this.#finish(this.#buffer.subarray(0, this.#length), to === bytes.length);
+    return bytes.length < to ? 'more' : this.#finish(this.#buffer.subarray(0, this.#length), isAll);
   }
 
-  /** @param {Buffer} bytes @param {number} from @returns {Progress} */
+  /** The chunked transfer coding (RFC 9112, section 7). @param {Buffer} bytes @param {number} from @returns {Progress} */
   #readChunks(bytes, from) {
-    const to = this.#chunks.read(bytes, from);
-    if (this.#tooLarge) return 'too large';
-    if (this.#chunks.bad) return 'bad';
-    return this.#chunks.done
-      ? this.#finish(this.#buffer.subarray(0, this.#length), to === bytes.length)
-      : 'more';
+    for (let at = from; at < bytes.length; ) {
+      if (this.#left > 0) {
+        const to = Math.min(bytes.length, at + this.#left);
+        if (!this.#append(bytes.subarray(at, to))) return 'too large';
+        this.#left -= to - at;
+        at = to;
+        continue;
+      }
+      const end = bytes.indexOf(0x0a, at);
+      this.#line += bytes.toString('latin1', at, end < 0 ? bytes.length : end);
+      if (this.#line.length > MAX_LINE_BYTES) return 'bad';
+      if (end < 0) return 'more';
+      at = end + 1;
+      const next = this.#line.endsWith('\r') ? this.#readLine(this.#line.slice(0, -1)) : 'bad';
+      if (next === 'bad') return 'bad';
+      if (next === 'done') return this.#finish(this.#buffer.subarray(0, this.#length), at === bytes.length);
+      this.#nextLine = next;
+      this.#line = '';
+    }
+    return 'more';
+  }
+
+  /** @param {string} line without its line break @returns {'size' | 'data end' | 'trailer' | 'done' | 'bad'} the next one */
+  #readLine(line) {
+    if (this.#nextLine === 'data end') return line === '' ? 'size' : 'bad';
+    if (this.#nextLine === 'trailer') {
+      if (line === '') return 'done';
+      return FIELD.test(line) && ++this.#trailers <= MAX_TRAILERS ? 'trailer' : 'bad';
+    }
+    const size = SIZE_LINE.exec(line);
+    if (size === null) return 'bad';
+    this.#left = Number.parseInt(size[1], 16);
+    return this.#left === 0 ? 'trailer' : 'data end';
   }
 
   /** @param {Uint8Array} body @param {boolean} isAll @returns {'done'} */
@@ -156,23 +190,20 @@ export class ResponseReader {
     return 'done';
   }
 
-  /** @param {Uint8Array} bytes */
+  /** @param {Uint8Array} bytes @returns {boolean} false: too large */
   #append(bytes) {
     const length = this.#length + bytes.length;
-    if (length > MAX_BODY_BYTES) {
-      this.#tooLarge = true;
-      return;
-    }
+    if (length > MAX_BODY_BYTES) return false;
     if (length > this.#buffer.length) {
-      const grown =
-        length > OWN_BUFFER_BYTES
-          ? (spare.pop() ?? Buffer.allocUnsafeSlow(MAX_BODY_BYTES))
-          : Buffer.allocUnsafeSlow(OWN_BUFFER_BYTES);
+      const isLarge = length > OWN_BUFFER_BYTES;
+      const size = isLarge ? MAX_BODY_BYTES : OWN_BUFFER_BYTES;
+      const grown = (isLarge ? spare.pop() : null) ?? Buffer.allocUnsafeSlow(size);
       grown.set(this.#buffer.subarray(0, this.#length));
       this.#buffer = grown;
     }
     this.#buffer.set(bytes, this.#length);
     this.#length = length;
+    return true;
   }
 }
 
@@ -218,10 +249,9 @@ export function parseResponseHead(text) {
   };
 }
 
-/** @param {string[]} lines @returns {Map<string, string> | null} values of one name joined with a comma (RFC 9110, 5.3) */
+/** Values of one name are joined with a comma (RFC 9110, 5.3). @param {string[]} lines */
 function readFields(lines) {
-  /** @type {Map<string, string>} */
-  const fields = new Map();
+  const fields = /** @type {Map<string, string>} */ (new Map());
   for (const line of lines) {
     const field = FIELD.exec(line);
     if (field === null) return null;
@@ -232,11 +262,7 @@ function readFields(lines) {
   return fields;
 }
 
-/**
- * @param {number} status
- * @param {Map<string, string>} fields
- * @returns {Pick<ResponseHead, 'framing' | 'length'> | null}
- */
+/** @param {number} status @param {Map<string, string>} fields @returns {Pick<ResponseHead, 'framing' | 'length'> | null} */
 function framingOf(status, fields) {
   if (status < 200 || status === 204 || status === 304) return { framing: 'none', length: 0 };
   if (fields.has('transfer-encoding')) {
@@ -250,98 +276,8 @@ function framingOf(status, fields) {
     : null;
 }
 
-/** @param {string | undefined} list */
+/** White space is that of HTTP; `trim` would remove \xa0, too. @param {string | undefined} list */
 function tokensOf(list) {
-  return list === undefined ? [] : list.split(',').map((token) => trimBlanks(token).toLowerCase());
-}
-
-/** White space as HTTP has it: not that of `trim`, and in linear time. @param {string} text */
-function trimBlanks(text) {
-  const isBlank = (/** @type {number} */ at) => text[at] === ' ' || text[at] === '\t';
-  let [from, to] = [0, text.length];
-  while (from < to && isBlank(from)) from++;
-  while (to > from && isBlank(to - 1)) to--;
-  return text.slice(from, to);
-}
-
-const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-const QUOTED = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
-/** No white space around extensions: RFC 9112 allows it, Node refuses it, servers do not send it. */
-const SIZE_LINE = new RegExp(`^(0*[0-9a-fA-F]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*$`);
-
-/** Of a size line with its extensions, and of each trailer field. */
-const MAX_LINE_BYTES = 4096;
-const MAX_TRAILERS = 100;
-
-/**
- * The chunked transfer coding (RFC 9112, section 7).
- *
- * @param {(bytes: Uint8Array) => void} append gets the next part of the body, valid only during the call
- */
-function createChunkReader(append) {
-  /** @type {'size' | 'data' | 'data end' | 'trailer' | 'done' | 'bad'} */
-  let phase = 'size';
-  /** Missing bytes of the chunk. */
-  let left = 0;
-  let line = '';
-  let trailers = 0;
-
-  /** @param {string} whole without its line break */
-  function afterLine(whole) {
-    if (phase === 'data end') return whole === '' ? 'size' : 'bad';
-    if (phase === 'trailer') {
-      if (whole === '') return 'done';
-      return FIELD.test(whole) && ++trailers <= MAX_TRAILERS ? 'trailer' : 'bad';
-    }
-    const size = SIZE_LINE.exec(whole);
-    if (size === null) return 'bad';
-    left = Number.parseInt(size[1], 16);
-    return left === 0 ? 'trailer' : 'data';
-  }
-
-  /** @param {Buffer} bytes @param {number} from @returns {number} first unread byte */
-  function readLine(bytes, from) {
-    const end = bytes.indexOf(0x0a, from);
-    line += bytes.toString('latin1', from, end < 0 ? bytes.length : end);
-    if (line.length > MAX_LINE_BYTES) phase = 'bad';
-    if (end < 0) return bytes.length;
-    phase = phase !== 'bad' && line.endsWith('\r') ? afterLine(line.slice(0, -1)) : 'bad';
-    line = '';
-    return end + 1;
-  }
-
-  return {
-    begin() {
-      phase = 'size';
-      left = 0;
-      line = '';
-      trailers = 0;
-    },
-    /**
-     * @param {Buffer} bytes
-     * @param {number} from
-     * @returns {number} where reading stopped: the end of `bytes`, or of the body, or at a fault
-     */
-    read(bytes, from) {
-      let at = from;
-      while (at < bytes.length && phase !== 'done' && phase !== 'bad') {
-        if (phase !== 'data') {
-          at = readLine(bytes, at);
-          continue;
-        }
-        const to = Math.min(bytes.length, at + left);
-        append(bytes.subarray(at, to));
-        left -= to - at;
-        at = to;
-        if (left === 0) phase = 'data end';
-      }
-      return at;
-    },
-    get done() {
-      return phase === 'done';
-    },
-    get bad() {
-      return phase === 'bad';
-    },
-  };
+  const tokens = list?.toLowerCase().split(',') ?? [];
+  return tokens.map((token) => (token.includes('\xa0') ? token : token.trim()));
 }

@@ -1,4 +1,4 @@
-/** Vault's TLS settings -> plain data that can be handed to worker threads. Files are read here and nowhere else. */
+/** Vault's TLS settings -> plain data for worker threads. Files are read only here. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -6,21 +6,10 @@ import { join } from 'node:path';
 import { PkiLoadError, usageError } from '../common/errors.js';
 
 /**
- * @typedef {object} TlsFiles Vault's names for them; a path each
- * @property {string | null} [caCert]
- * @property {string | null} [caPath] a folder of .pem, .crt and .cer files
- * @property {string | null} [clientCert]
- * @property {string | null} [clientKey]
- * @property {string | null} [serverName]
- * @property {boolean} [skipVerify]
- */
-/**
- * @typedef {object} Tls structured-cloneable; `key` is a private key: never to be shown
- * @property {string[]} [ca] in place of the default roots
- * @property {string} [cert]
- * @property {string} [key]
- * @property {string} [servername]
- * @property {boolean} rejectUnauthorized
+ * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'serverName', string | null>> &
+ *   {skipVerify?: boolean}} TlsFiles paths; `caPath`: a folder of .pem, .crt and .cer files
+ * @typedef {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean}} Tls
+ *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never show it
  */
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -47,18 +36,12 @@ export function connectOptions(tls) {
 /** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */
 function readClientPair(clientCert, clientKey) {
   if (!clientCert) {
-    throw usageError(
-      'client_cert_missing',
-      'A client key is given without its certificate.',
-      'Give --client-cert (VAULT_CLIENT_CERT) too.',
-    );
+    const message = 'A client key is given without its certificate.';
+    throw usageError('client_cert_missing', message, 'Give --client-cert (VAULT_CLIENT_CERT) too.');
   }
   if (!clientKey) {
-    throw usageError(
-      'client_key_missing',
-      'A client certificate is given without its key.',
-      'Give --client-key (VAULT_CLIENT_KEY) too.',
-    );
+    const message = 'A client certificate is given without its key.';
+    throw usageError('client_key_missing', message, 'Give --client-key (VAULT_CLIENT_KEY) too.');
   }
   const chain = readCertificates(clientCert, 'client certificate (--client-cert, VAULT_CLIENT_CERT)');
   const { pem, key } = readKey(clientKey);
@@ -78,18 +61,10 @@ function readKey(path) {
   try {
     return { pem, key: createPrivateKey(pem) };
   } catch {
-    if (pem.includes('ENCRYPTED')) {
-      throw usageError(
-        'client_key_encrypted',
-        `The client key ${path} is encrypted.`,
-        'Decrypt it first (openssl pkey -in KEY -out PLAIN).',
-      );
-    }
-    throw usageError(
-      'not_a_key',
-      `The client key ${path} is not a private key in PEM form.`,
-      'Give a PEM file with a PRIVATE KEY block.',
-    );
+    const [code, fault, remedy] = pem.includes('ENCRYPTED')
+      ? ['client_key_encrypted', 'encrypted', 'Decrypt it first (openssl pkey -in KEY -out PLAIN).']
+      : ['not_a_key', 'not a private key in PEM form', 'Give a PEM file with a PRIVATE KEY block.'];
+    throw usageError(code, `The client key ${path} is ${fault}.`, remedy);
   }
 }
 
@@ -104,22 +79,18 @@ function readCertificates(path, what) {
   } catch {
     throw usageError('not_a_certificate', `The ${what} ${path} holds a certificate that cannot be read.`);
   }
-  throw usageError(
-    'not_a_certificate',
-    `The ${what} ${path} holds no PEM certificate.`,
-    'Give a file with a CERTIFICATE block (DER: openssl x509 -inform der -in FILE -out FILE.pem).',
-  );
+  const remedy =
+    'Give a file with a CERTIFICATE block (DER: openssl x509 -inform der -in FILE -out FILE.pem).';
+  throw usageError('not_a_certificate', `The ${what} ${path} holds no PEM certificate.`, remedy);
 }
 
 /** @param {string} path @returns {string[]} */
 function readFolder(path) {
   const what = 'CA folder (--ca-path, VAULT_CAPATH)';
-  const names = readOrRefuse(path, what, () => readdirSync(path)).filter((name) =>
-    /\.(pem|crt|cer)$/i.test(name),
-  );
-  if (names.length === 0) {
+  const all = readOrRefuse(path, what, () => readdirSync(path));
+  const names = all.filter((name) => /\.(pem|crt|cer)$/i.test(name));
+  if (names.length === 0)
     throw usageError('ca_path_empty', `The ${what} ${path} has no .pem, .crt or .cer file in it.`);
-  }
   return names.sort().flatMap((name) => readCertificates(join(path, name), 'CA file'));
 }
 
@@ -146,19 +117,15 @@ function readOrRefuse(path, what, read) {
   } catch (error) {
     if (error instanceof PkiLoadError) throw error;
     const { code = 'unknown error' } = /** @type {NodeJS.ErrnoException} */ (error);
-    throw usageError(
-      code === 'ENOENT' ? 'file_not_found' : 'file_unreadable',
-      `The ${what} ${path} ${REASONS[code] ?? `cannot be read (${code})`}.`,
-    );
+    const message = `The ${what} ${path} ${REASONS[code] ?? `cannot be read (${code})`}.`;
+    throw usageError(code === 'ENOENT' ? 'file_not_found' : 'file_unreadable', message);
   }
 }
 
 /** TLS carries DNS names only (RFC 6066, 3). @param {string} name */
 function checkServerName(name) {
   if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name;
-  throw usageError(
-    'bad_tls_server_name',
-    `The TLS server name ${JSON.stringify(name.slice(0, 80))} is not a host name.`,
-    'Give a DNS name from the certificate with --tls-server-name (VAULT_TLS_SERVER_NAME).',
-  );
+  const message = `The TLS server name ${JSON.stringify(name.slice(0, 80))} is not a host name.`;
+  const remedy = 'Give a DNS name from the certificate with --tls-server-name (VAULT_TLS_SERVER_NAME).';
+  throw usageError('bad_tls_server_name', message, remedy);
 }

@@ -1,24 +1,25 @@
 /**
- * The judge of a certificate that a CA has just issued. The rules, in their order; the first one broken names the failure: the certificate
- * can be read, and its issuing CA, too; that CA's name and key issued it; it has the requested names, and is no CA itself; it has the
- * requested key, or that of the private key beside it; it is valid now. Extra names are allowed: Vault adds the commonName to the
- * alternative names, and roles may add more. The issuing CA is the one in the response, trusted or not.
+ * Checks a certificate that a CA has just issued. The rules, in order; the first one broken names the failure: the
+ * certificate can be read, and its issuing CA, too; that CA's name and key issued it; it has the requested names, and
+ * is not a CA itself; it has the requested key, or that of the private key beside it; it is valid now. Extra names are
+ * allowed: Vault adds the commonName to the alternative names, and roles may add more. The issuing CA is the one in the
+ * response, trusted or not.
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
-import { contextTag, DerReader, TAG } from './der.js';
+import { contextTag, DerReader, readWhole, TAG } from './der.js';
 import { includesIp, includesName, readAlternativeNames } from './names.js';
 import { verifySignature } from './signature.js';
 import { decodePem } from './text.js';
-/** @import { ECDH, KeyObject } from 'node:crypto' */
+/** @import { ECDH } from 'node:crypto' */
 /** @import { CertificateFields } from './certificate-der.js' */
 
 /**
  * @typedef {keyof typeof CERTIFICATE_FAILURES} CertificateFailure
- * @typedef {object} IssuedAnswer
+ * @typedef {object} Issued
  * @property {unknown} certificatePem
  * @property {unknown} issuingCaPem
- * @property {unknown} [privateKeyPem] null or left out where the CA made no key
+ * @property {unknown} [privateKeyPem] null or omitted if the CA made no key
  * @property {Uint8Array | null} [expectedSpki] public key of the CSR, raw SubjectPublicKeyInfo
  * @property {{commonName?: string | null, altNames?: readonly string[], ipSans?: readonly string[]}} expected
  * @property {number} nowMs epoch ms
@@ -47,44 +48,41 @@ export const CERTIFICATE_FAILURES = Object.freeze({
 
 const DEFAULT_SKEW_MS = 5000;
 
-/** @typedef {{subject: Buffer, key: KeyObject} | null} IssuingCa null: unreadable */
-
-/** By their text, which every response of a mount repeats. @type {Map<string, IssuingCa>} */
+/** By PEM text, which every response of a mount repeats. @type {Map<string, ReturnType<typeof readIssuingCa>>} */
 const issuingCas = new Map();
 const MAX_ISSUING_CAS = 16;
 
 /**
- * @param {IssuedAnswer} answer
- * @returns {{failure: CertificateFailure | null, serial: Buffer | null}} `serial`: raw INTEGER contents, once it is readable;
- *   never throws
+ * @param {Issued} issued
+ * @returns {{failure: CertificateFailure | null, serial: Buffer | null}} `serial`: raw INTEGER contents, once it is
+ *   readable; never throws
  */
-export function checkIssuedCertificate(answer) {
-  const { certificatePem } = answer;
-  if (typeof certificatePem !== 'string' || certificatePem === '')
+export function checkIssuedCertificate(issued) {
+  if (typeof issued.certificatePem !== 'string' || issued.certificatePem === '')
     return { failure: 'no_certificate', serial: null };
   try {
-    const der = decodePem(certificatePem, /^CERTIFICATE$/);
-    if (der === null) return { failure: 'certificate_unreadable', serial: null };
-    const certificate = parseCertificate(der);
-    return { failure: judge(certificate, answer), serial: Buffer.from(certificate.serial) };
+    const certificate = readCertificate(issued.certificatePem);
+    return { failure: findFailure(certificate, issued), serial: Buffer.from(certificate.serial) };
   } catch {
     return { failure: 'certificate_unreadable', serial: null };
   }
 }
 
-/** @param {CertificateFields} certificate @param {IssuedAnswer} answer @returns {CertificateFailure | null} */
-function judge(certificate, answer) {
-  const { notBefore, notAfter } = certificate;
-  const { nowMs, skewMs = DEFAULT_SKEW_MS } = answer;
-  const failure =
-    checkIssuer(certificate, answer.issuingCaPem) ??
-    checkNames(certificate, answer.expected) ??
+/** @param {string} pem @throws {DerError} */
+const readCertificate = (pem) => parseCertificate(decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0));
+
+/** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
+function findFailure(certificate, issued) {
+  const { nowMs, skewMs = DEFAULT_SKEW_MS } = issued;
+  return (
+    checkIssuer(certificate, issued.issuingCaPem) ??
+    checkNames(certificate, issued.expected) ??
     (isCa(certificate) ? 'ca_certificate' : null) ??
-    (certificate.critical !== null ? 'unknown_critical_extension' : null) ??
-    checkKey(certificate, answer);
-  if (failure !== null) return failure;
-  if (notBefore > nowMs + skewMs) return 'not_yet_valid';
-  return notAfter < nowMs - skewMs ? 'certificate_expired' : null;
+    (certificate.critical === null ? null : 'unknown_critical_extension') ??
+    checkKey(certificate, issued) ??
+    (certificate.notBefore > nowMs + skewMs ? 'not_yet_valid' : null) ??
+    (certificate.notAfter < nowMs - skewMs ? 'certificate_expired' : null)
+  );
 }
 
 /** @param {CertificateFields} certificate @param {unknown} pem @returns {CertificateFailure | null} */
@@ -98,14 +96,14 @@ function checkIssuer({ issuer, signed }, pem) {
   if (ca === null) return 'issuing_ca_unreadable';
   if (!issuer.equals(ca.subject)) return 'wrong_issuer';
   const result = verifySignature(signed, ca.key);
-  if (result === 'unsupported') return 'unsupported_signature_algorithm';
-  return result === 'bad' ? 'bad_signature' : null;
+  if (result === 'valid') return null;
+  return result === 'bad' ? 'bad_signature' : 'unsupported_signature_algorithm';
 }
 
-/** @param {string} pem @returns {IssuingCa} */
+/** @param {string} pem */
 function readIssuingCa(pem) {
   try {
-    const { subject, spki } = parseCertificate(decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0));
+    const { subject, spki } = readCertificate(pem);
     return { subject, key: createPublicKey({ key: spki, format: 'der', type: 'spki' }) };
   } catch {
     return null;
@@ -113,10 +111,9 @@ function readIssuingCa(pem) {
 }
 
 /**
- * The commonName is the requested one; where a role leaves it out of the subject (`require_cn=false`), it is among the
- * alternative names instead. All requested alternative names are there.
+ * Where a role omits the commonName from the subject (`require_cn=false`), it is among the alternative names instead.
  * @param {CertificateFields} certificate
- * @param {IssuedAnswer['expected']} expected
+ * @param {Issued['expected']} expected
  * @returns {CertificateFailure | null}
  */
 function checkNames(certificate, { commonName, altNames = [], ipSans = [] }) {
@@ -130,13 +127,13 @@ function checkNames(certificate, { commonName, altNames = [], ipSans = [] }) {
   return isComplete ? null : 'wrong_sans';
 }
 
-/** @param {CertificateFields} certificate @param {IssuedAnswer} answer @returns {CertificateFailure | null} */
+/** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
 function checkKey({ spki }, { expectedSpki = null, privateKeyPem = null }) {
   if (expectedSpki !== null && !spki.equals(expectedSpki)) return 'key_mismatch';
   if (privateKeyPem === null) return null;
   const result = typeof privateKeyPem === 'string' ? matchPrivateKey(privateKeyPem, spki) : 'unreadable';
-  if (result === 'unreadable') return 'private_key_unreadable';
-  return result === 'mismatch' ? 'key_mismatch' : null;
+  if (result === 'match') return null;
+  return result === 'mismatch' ? 'key_mismatch' : 'private_key_unreadable';
 }
 
 const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';
@@ -152,11 +149,11 @@ const CURVES = Object.freeze({
 });
 
 /**
- * Whether a private key is the one of a certificate. RSA: the primes multiply to the certificate's modulus and the exponents fit each
- * other. EC and others: the public key is derived from the private one. So a key that merely repeats the public half, which
- * `X509Certificate.checkPrivateKey` would accept, does not pass.
+ * RSA: the primes multiply to the certificate's modulus and the exponents fit each other. EC and others: the public key
+ * is derived from the private one. So a key that merely repeats the public half, which
+ * `X509Certificate.checkPrivateKey` would accept, does not match.
  * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
- * @param {Uint8Array} spki raw SubjectPublicKeyInfo
+ * @param {Uint8Array} spki raw SubjectPublicKeyInfo of the certificate
  * @returns {'match' | 'mismatch' | 'unreadable'} never throws, and reveals nothing of the key
  */
 export function matchPrivateKey(pem, spki) {
@@ -185,48 +182,42 @@ function isKeyOf(der, spki) {
 
 /** The key inside PKCS#8 (RFC 5208 section 5), or the bytes as they are. @param {Buffer} der */
 function unwrap(der) {
-  const outer = new DerReader(der);
-  const fields = outer.enter(TAG.sequence);
-  outer.finish();
-  fields.readSmallNumber(TAG.integer);
+  const fields = readWhole(der, (reader) => reader.enter(TAG.sequence));
+  fields.readSmallNumber();
   if (fields.tag !== TAG.sequence) return der;
   fields.next();
   return fields.read(TAG.octetString);
 }
 
-/**
- * RSAPrivateKey, RFC 8017 appendix A.1.2: n = p q, and e d = 1 modulo p - 1 and q - 1.
- * @param {Buffer} der
- * @param {Buffer} bits RSAPublicKey
- */
+/** RFC 8017 A.1.2: n = p q; e d = 1 modulo p - 1 and q - 1. @param {Buffer} der @param {Buffer} bits RSAPublicKey */
 function isRsaKeyOf(der, bits) {
   const wanted = new DerReader(bits).enter(TAG.sequence);
   const fields = new DerReader(der).enter(TAG.sequence);
-  if (fields.readSmallNumber(TAG.integer) !== 0) return false;
-  const [modulus, exponent, ...rest] = Array.from({ length: 5 }, () => fields.readInteger());
-  if (!modulus.equals(wanted.readInteger()) || !exponent.equals(wanted.readInteger())) return false;
-  const [n, e, d, p, q] = [modulus, exponent, ...rest].map((bytes) => BigInt(`0x${bytes.toString('hex')}`));
+  if (fields.readSmallNumber() !== 0) return false;
+  const number = (/** @type {DerReader} */ reader) => BigInt(`0x${reader.readInteger().toString('hex')}`);
+  const [n, e, d, p, q] = Array.from({ length: 5 }, () => number(fields));
   const isInverse = (/** @type {bigint} */ order) => (e * (d % order)) % order === 1n;
-  return p > 1n && q > 1n && p * q === n && isInverse(p - 1n) && isInverse(q - 1n);
+  const isPublic = n === number(wanted) && e === number(wanted);
+  return isPublic && p > 1n && q > 1n && p * q === n && isInverse(p - 1n) && isInverse(q - 1n);
 }
 
-/** One of each curve: OpenSSL makes one no faster than it multiplies the point. @type {Record<string, ECDH>} */
+/** By curve: to make one takes OpenSSL as long as to multiply the point. @type {Record<string, ECDH>} */
 const keyAgreements = {};
 
 /** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {string} curve @param {Buffer} bits uncompressed point */
 function isEcKeyOf(der, curve, bits) {
   const fields = new DerReader(der).enter(TAG.sequence);
-  if (fields.readSmallNumber(TAG.integer) !== 1) return false;
+  if (fields.readSmallNumber() !== 1) return false;
   const secret = fields.read(TAG.octetString);
-  const parameters = fields.enterOptional(contextTag(0));
-  if (parameters !== null && CURVES[parameters.readOid()] !== curve) return false;
+  const parameters = fields.insideOptional(contextTag(0), (field) => field.readOid());
+  if (parameters !== null && CURVES[parameters] !== curve) return false;
   keyAgreements[curve] ??= createECDH(curve);
   const ecdh = keyAgreements[curve];
   ecdh.setPrivateKey(secret); // throws for bytes that are no key of the curve, and keeps the previous one
   return ecdh.getPublicKey().equals(bits);
 }
 
-/** RFC 8410 section 7. By way of JWK, since OpenSSL takes 0.4 ms to find out the kind of a DER key. @param {Buffer} der @param {Buffer} bits */
+/** RFC 8410 section 7. As JWK, since OpenSSL takes 0.4 ms to recognise a DER key. @param {Buffer} der @param {Buffer} bits */
 function isEd25519KeyOf(der, bits) {
   const d = new DerReader(der).read(TAG.octetString).toString('base64url');
   const x = bits.toString('base64url');

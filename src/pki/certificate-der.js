@@ -2,7 +2,7 @@
  * Structures of RFC 5280 as plain data with views into their DER: AlgorithmIdentifier, Name, Extensions, Certificate. Ten times cheaper
  * than the getters of `X509Certificate`, and with the raw bytes that hashes and comparisons need.
  */
-import { contextTag, DerError, DerReader, TAG } from './der.js';
+import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
 export const OID = Object.freeze({
   commonName: '2.5.4.3',
@@ -28,50 +28,29 @@ export const OID = Object.freeze({
 /** @typedef {{oid: string, parameters: Buffer | null, data: Buffer, signature: Buffer}} Signed `data`: the raw bytes that are signed */
 
 /** @param {DerReader} reader */
-export function readAlgorithm(reader) {
-  const algorithm = reader.enter(TAG.sequence);
-  const oid = algorithm.readOid();
-  const parameters = algorithm.atEnd ? null : readAny(algorithm);
-  algorithm.finish();
-  return { oid, parameters };
+export const readAlgorithm = (reader) => reader.inside(TAG.sequence, readAlgorithmFields);
+
+/** @param {DerReader} fields @returns {Pick<Signed, 'oid' | 'parameters'>} */
+function readAlgorithmFields(fields) {
+  return { oid: fields.readOid(), parameters: fields.atEnd ? null : fields.readAny() };
 }
 
-/** Levels of constructed elements within an ANY; names and algorithms have three at most. */
-const MAX_DEPTH = 16;
-
-/** An element of any type; only its lengths are checked, to the last level. @param {DerReader} reader @returns {Buffer} raw */
-export function readAny(reader) {
-  const start = reader.pos;
-  skipAny(reader, 0);
-  return reader.bytes.subarray(start, reader.to);
-}
-
-/** @param {DerReader} reader @param {number} depth */
-function skipAny(reader, depth) {
-  const isConstructed = (reader.tag & 0x20) !== 0;
-  reader.next();
-  if (!isConstructed) return;
-  if (depth === MAX_DEPTH) throw new DerError('Elements are nested too deeply', reader.from);
-  const inner = new DerReader(reader.bytes, reader.from, reader.to);
-  while (!inner.atEnd) skipAny(inner, depth + 1);
-}
-
-/** Name (section 4.1.2.4), whose values may be of any kind. @param {DerReader} reader @returns {Buffer} raw */
+/** Name (section 4.1.2.4), whose values may be of any type. @param {DerReader} reader @returns {Buffer} raw */
 export function readName(reader) {
   const start = reader.pos;
   const names = reader.enter(TAG.sequence);
-  const raw = reader.bytes.subarray(start, reader.to);
   while (!names.atEnd) {
     const set = names.enter(TAG.set);
     set.demandSome();
-    while (!set.atEnd) {
-      const attribute = set.enter(TAG.sequence);
-      attribute.readOid();
-      readAny(attribute);
-      attribute.finish();
-    }
+    while (!set.atEnd) set.inside(TAG.sequence, skipAttribute);
   }
-  return raw;
+  return reader.bytes.subarray(start, reader.to);
+}
+
+/** @param {DerReader} attribute */
+function skipAttribute(attribute) {
+  attribute.readOid();
+  attribute.readAny();
 }
 
 /**
@@ -81,16 +60,18 @@ export function readName(reader) {
  * @throws {DerError}
  */
 export function readSigned(der) {
-  const outer = new DerReader(der);
-  const fields = outer.enter(TAG.sequence);
-  outer.finish();
-  const data = fields.readRaw(TAG.sequence);
-  const rawAlgorithm = fields.readRaw(TAG.sequence);
-  const signature = fields.readBitString();
-  fields.finish();
+  const frame = readWhole(der, (reader) => reader.inside(TAG.sequence, readFrame));
+  const { data, rawAlgorithm, signature } = frame;
   const signed = { ...readAlgorithm(new DerReader(rawAlgorithm)), data, signature };
   return { signed, tbs: new DerReader(data).enter(TAG.sequence), rawAlgorithm };
 }
+
+/** @param {DerReader} fields */
+const readFrame = (fields) => ({
+  data: fields.readRaw(TAG.sequence),
+  rawAlgorithm: fields.readRaw(TAG.sequence),
+  signature: fields.readBitString(),
+});
 
 /** Sections 4.1.1.2 and 5.1.1.2. @param {DerReader} tbs @param {Buffer} rawAlgorithm of the signature around it */
 export function demandSameAlgorithm(tbs, rawAlgorithm) {
@@ -98,6 +79,9 @@ export function demandSameAlgorithm(tbs, rawAlgorithm) {
 }
 
 /** @typedef {{values: Map<string, Buffer>, critical: string | null}} Extensions `values`: contents of extnValue by OID */
+
+/** Of a message that has none. @type {Extensions} */
+export const NO_EXTENSIONS = Object.freeze({ values: new Map(), critical: null });
 
 /**
  * Extensions (section 4.2), each at most once.
@@ -122,24 +106,12 @@ export function readExtensions(reader, understood) {
   return extensions;
 }
 
-/** @param {Extensions} extensions @throws {DerError} where there is none: SIZE (1..MAX) */
-export function demandSome({ values }) {
-  if (values.size === 0) throw new DerError('List without elements');
+/** `readExtensions` with SIZE (1..MAX). @param {DerReader} reader @param {ReadonlySet<string>} understood */
+export function readSomeExtensions(reader, understood) {
+  const extensions = readExtensions(reader, understood);
+  if (extensions.values.size === 0) throw new DerError('List without elements');
+  return extensions;
 }
-
-/**
- * @typedef {object} CertificateFields
- * @property {Buffer} serial raw INTEGER contents
- * @property {Buffer} issuer raw Name
- * @property {number} notBefore epoch ms
- * @property {number} notAfter epoch ms
- * @property {Buffer} subject raw Name
- * @property {Buffer} spki raw SubjectPublicKeyInfo
- * @property {Buffer} spkiBits contents of its BIT STRING: what OCSP hashes
- * @property {Extensions['values']} extensions
- * @property {string | null} critical OID of a critical extension that is not understood: the certificate must be rejected (section 4.2)
- * @property {Signed} signed
- */
 
 /** Those of section 4.2.1, which end in these numbers, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1). */
 const UNDERSTOOD = new Set([
@@ -148,45 +120,57 @@ const UNDERSTOOD = new Set([
   '1.3.6.1.5.5.7.48.1.5',
 ]);
 
-/** @param {Uint8Array} der of one certificate, nothing behind it @returns {CertificateFields} @throws {DerError} */
+/** @typedef {ReturnType<typeof parseCertificate>} CertificateFields */
+
+/** @param {Uint8Array} der of one certificate, nothing behind it @throws {DerError} */
 export function parseCertificate(der) {
   const { signed, tbs, rawAlgorithm } = readSigned(der);
-  const version = tbs.enterOptional(contextTag(0));
-  if (version !== null && version.readSmallNumber(TAG.integer) > 2)
+  if ((tbs.insideOptional(contextTag(0), readVersion) ?? 0) > 2)
     throw new DerError('Not a version of certificates');
-  version?.finish();
   const serial = tbs.readInteger();
   demandSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
-  const validity = tbs.enter(TAG.sequence);
-  const notBefore = validity.readTime();
-  const notAfter = validity.readTime();
-  validity.finish();
+  const { notBefore, notAfter } = tbs.inside(TAG.sequence, readValidity);
   const subject = readName(tbs);
   const spki = tbs.readRaw(TAG.sequence);
-  const spkiBits = publicKeyBits(spki);
-  tbs.enterOptional(contextTag(1, false)); // unique identifiers
-  tbs.enterOptional(contextTag(2, false));
-  const explicit = tbs.enterOptional(contextTag(3));
+  for (const number of [1, 2]) if (tbs.tag === contextTag(number, false)) tbs.next(); // unique identifiers
+  const extensions = tbs.insideOptional(contextTag(3), readCertificateExtensions) ?? NO_EXTENSIONS;
   tbs.finish();
-  const extensions = explicit === null ? null : readExtensions(explicit, UNDERSTOOD);
-  explicit?.finish();
-  if (extensions !== null) demandSome(extensions);
   return {
-    ...{ serial, issuer, notBefore, notAfter, subject, spki, spkiBits, signed },
-    extensions: extensions?.values ?? new Map(),
-    critical: extensions?.critical ?? null,
+    serial, // raw INTEGER contents
+    issuer, // raw Name, as the subject
+    notBefore, // epoch ms
+    notAfter,
+    subject,
+    spki, // raw SubjectPublicKeyInfo
+    spkiBits: publicKeyBits(spki), // contents of its BIT STRING: what OCSP hashes
+    signed,
+    extensions: extensions.values,
+    critical: extensions.critical, // not understood: the certificate must be rejected (section 4.2)
   };
 }
 
+/** @param {DerReader} reader */
+export const readVersion = (reader) => reader.readSmallNumber();
+
+/** @param {DerReader} validity */
+const readValidity = (validity) => ({ notBefore: validity.readTime(), notAfter: validity.readTime() });
+
+/** @param {DerReader} reader */
+const readCertificateExtensions = (reader) => readSomeExtensions(reader, UNDERSTOOD);
+
 /** @param {Uint8Array} spki SubjectPublicKeyInfo @returns {Buffer} contents of its BIT STRING */
-export function publicKeyBits(spki) {
-  const fields = new DerReader(spki).enter(TAG.sequence);
+export const publicKeyBits = (spki) => new DerReader(spki).inside(TAG.sequence, readPublicKey);
+
+/** @param {DerReader} fields */
+function readPublicKey(fields) {
   readAlgorithm(fields);
-  const bits = fields.readBitString();
-  fields.finish();
-  return bits;
+  return fields.readBitString();
 }
+
+/** @param {Buffer | undefined} value of an extension that is a SEQUENCE OF; nothing: empty */
+const listIn = (value) =>
+  value === undefined ? new DerReader(Buffer.alloc(0)) : new DerReader(value).enter(TAG.sequence);
 
 /**
  * @param {CertificateFields} certificate
@@ -194,9 +178,8 @@ export function publicKeyBits(spki) {
  * @returns {boolean} whether extKeyUsage (section 4.2.1.12) lists it; anyExtendedKeyUsage does not count
  */
 export function hasExtendedKeyUsage({ extensions }, purpose) {
-  const value = extensions.get(OID.extKeyUsage);
-  const list = value && new DerReader(value).enter(TAG.sequence);
-  while (list && !list.atEnd) if (list.readOid() === purpose) return true;
+  const list = listIn(extensions.get(OID.extKeyUsage));
+  while (!list.atEnd) if (list.readOid() === purpose) return true;
   return false;
 }
 
@@ -210,20 +193,17 @@ export function maySign({ extensions }) {
 
 /** @param {CertificateFields} certificate @returns {boolean} by its basicConstraints (section 4.2.1.9) */
 export function isCa({ extensions }) {
-  const value = extensions.get(OID.basicConstraints);
-  const fields = value && new DerReader(value).enter(TAG.sequence);
-  return fields?.tag === TAG.boolean && fields.readBoolean();
+  const fields = listIn(extensions.get(OID.basicConstraints));
+  return fields.tag === TAG.boolean && fields.readBoolean();
 }
 
-/** @param {CertificateFields} certificate @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in their order */
+/** @param {CertificateFields} certificate @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in order */
 export function ocspAddresses({ extensions }) {
-  const value = extensions.get(OID.authorityInfoAccess);
   const urls = [];
-  const list = value && new DerReader(value).enter(TAG.sequence);
-  while (list && !list.atEnd) {
+  const list = listIn(extensions.get(OID.authorityInfoAccess));
+  while (!list.atEnd) {
     const access = list.enter(TAG.sequence);
-    const method = access.readOid();
-    if (method === OID.ocsp && access.tag === contextTag(6, false))
+    if (access.readOid() === OID.ocsp && access.tag === contextTag(6, false))
       urls.push(access.read().toString('latin1'));
   }
   return urls.filter((url) => /^https?:\/\//i.test(url));

@@ -1,4 +1,4 @@
-/** Certificates that people give in files: read, named, and matched with each other before anything is sent. */
+/** Certificates from files: read, and matched with each other before anything is sent. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
 import { ocspAddresses, parseCertificate } from './certificate-der.js';
@@ -6,19 +6,13 @@ import { DerError, TAG } from './der.js';
 import { verifySignature } from './signature.js';
 import { pemBlocks } from './text.js';
 
-/**
- * @typedef {object} Certificate
- * @property {Buffer} der
- * @property {X509Certificate} x509
- * @property {Buffer} serial raw INTEGER contents
- * @property {Buffer} subjectDer raw Name
- * @property {Buffer} issuerDer raw Name
- * @property {Buffer} spkiBits contents of the public key's BIT STRING
- */
+/** @typedef {ReturnType<typeof readDer>} Certificate */
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
-const REMEDY = 'Give a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.';
+/** @param {string} code @param {string} message @param {string} [remedy] */
+const refused = (code, message, remedy = 'Give a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.') =>
+  usageError(code, message, remedy);
 
 /**
  * @param {Uint8Array} bytes PEM, one or a chain, with any text around it; or DER of one
@@ -29,58 +23,14 @@ const REMEDY = 'Give a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.'
 export function readCertificates(bytes, name) {
   if (bytes.length > MAX_FILE_BYTES) {
     const size = `${Math.ceil(bytes.length / 1024 / 1024)} MiB`;
-    throw usageError('certificate_file_too_large', `${name} has ${size}, which no certificate has.`, REMEDY);
+    throw refused('certificate_file_too_large', `${name} has ${size}: too large for certificates.`);
   }
   const source = Buffer.from(bytes);
   const text = source.toString('latin1');
-  if (text.trim() === '') throw usageError('certificate_file_empty', `${name} is empty.`, REMEDY);
+  if (text.trim() === '') throw refused('certificate_file_empty', `${name} is empty.`);
   if (text.includes('-----BEGIN ')) return readPem(text, name);
-  if (source[0] !== TAG.sequence) {
-    throw usageError('no_certificate', `${name} is neither PEM nor DER and holds no certificate.`, REMEDY);
-  }
-  return [readDer(source, name)];
-}
-
-/** @param {string} text @param {string} name */
-function readPem(text, name) {
-  const certificates = [];
-  let other = null;
-  for (const { label, body } of pemBlocks(text)) {
-    if (body === null) {
-      const where =
-        label === '' ? 'in the middle of a PEM line' : `without its line -----END ${printable(label)}-----`;
-      throw usageError(
-        'certificate_truncated',
-        `${name} ends ${where}; it is cut off.`,
-        'Copy the file again.',
-      );
-    }
-    if (label === 'CERTIFICATE' || label === 'X509 CERTIFICATE') {
-      if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) throw unreadable(name, 'its PEM is not base64');
-      certificates.push(readDer(Buffer.from(body, 'base64'), name));
-    } else other ??= label;
-  }
-  if (certificates.length === 0) throw notCertificate(other ?? '', name);
-  return certificates;
-}
-
-/** @param {Buffer} der @param {string} name @returns {Certificate} */
-function readDer(der, name) {
-  try {
-    const { serial, subject, issuer, spkiBits } = parseCertificate(der);
-    return { der, x509: new X509Certificate(der), serial, subjectDer: subject, issuerDer: issuer, spkiBits };
-  } catch (error) {
-    throw unreadable(name, error instanceof DerError ? error.message : 'OpenSSL rejects it');
-  }
-}
-
-/** @param {string} name @param {string} why */
-function unreadable(name, why) {
-  return usageError(
-    'certificate_unreadable',
-    `${name} holds a certificate that cannot be read: ${why}.`,
-    REMEDY,
-  );
+  if (source[0] === TAG.sequence) return [readDer(source, name)];
+  throw refused('no_certificate', `${name} is neither PEM nor DER and holds no certificate.`);
 }
 
 /** By the end of a PEM label. @type {[string, string, string][]} */
@@ -92,11 +42,39 @@ const OTHERS = [
   ['', 'no_certificate', 'something else'],
 ];
 
-/** @param {string} label @param {string} name */
-function notCertificate(label, name) {
-  const [, code, what] = OTHERS.find(([end]) => label.endsWith(end)) ?? OTHERS[4];
-  return usageError(code, `${name} holds ${what}, not a certificate.`, REMEDY);
+/** @param {string} text @param {string} name */
+function readPem(text, name) {
+  const certificates = [];
+  const others = [];
+  for (const { label, body } of pemBlocks(text)) {
+    if (body === null) {
+      const where =
+        label === '' ? 'in the middle of a PEM line' : `without its line -----END ${printable(label)}-----`;
+      throw refused('certificate_truncated', `${name} ends ${where}; it is cut off.`, 'Copy the file again.');
+    }
+    if (label === 'CERTIFICATE' || label === 'X509 CERTIFICATE') {
+      if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) throw unreadable(name, 'its PEM is not base64');
+      certificates.push(readDer(Buffer.from(body, 'base64'), name));
+    } else others.push(...OTHERS.filter(([end]) => label.endsWith(end)));
+  }
+  if (certificates.length > 0) return certificates;
+  const [[, code, kind]] = others;
+  throw refused(code, `${name} holds ${kind}, not a certificate.`);
 }
+
+/** @param {Buffer} der @param {string} name */
+function readDer(der, name) {
+  try {
+    const { serial, subject: subjectDer, issuer: issuerDer, spkiBits } = parseCertificate(der);
+    return { der, x509: new X509Certificate(der), serial, subjectDer, issuerDer, spkiBits };
+  } catch (error) {
+    throw unreadable(name, error instanceof DerError ? error.message : 'OpenSSL rejects it');
+  }
+}
+
+/** @param {string} name @param {string} why */
+const unreadable = (name, why) =>
+  refused('certificate_unreadable', `${name} holds a certificate that cannot be read: ${why}.`);
 
 /**
  * @param {Certificate} leaf
@@ -110,8 +88,7 @@ export function assertIssued(leaf, issuer, names) {
     const message = `${names.leaf} issued ${names.issuer}: the two were swapped.`;
     throw usageError('certificates_swapped', message, 'Give them the other way round.');
   }
-  const hasName = leaf.issuerDer.equals(issuer.subjectDer);
-  const why = hasName
+  const why = leaf.issuerDer.equals(issuer.subjectDer)
     ? 'it has the name of the issuer, but its key did not sign'
     : `the issuer is ${nameText(leaf.x509.issuer)}`;
   const message = `${names.issuer} (${nameText(issuer.x509.subject)}) did not issue ${names.leaf}: ${why}.`;
@@ -119,26 +96,21 @@ export function assertIssued(leaf, issuer, names) {
 }
 
 /** @param {Certificate} leaf @param {Certificate} issuer */
-function isIssuedBy(leaf, issuer) {
-  if (!leaf.issuerDer.equals(issuer.subjectDer)) return false;
-  return verifySignature(parseCertificate(leaf.der).signed, issuer.x509.publicKey) === 'valid';
-}
+const isIssuedBy = (leaf, issuer) =>
+  leaf.issuerDer.equals(issuer.subjectDer) &&
+  verifySignature(parseCertificate(leaf.der).signed, issuer.x509.publicKey) === 'valid';
 
 /** @param {string | undefined} name subject or issuer of X509Certificate: one attribute per line */
-function nameText(name) {
-  return printable(name ?? '').slice(0, 200) || 'without a name';
-}
+const nameText = (name) => printable(name ?? '').slice(0, 200) || 'without a name';
 
 /** @param {string} text */
-function printable(text) {
-  return text.replace(/\n/g, ', ').replace(/[^\x20-\x7e\u00a0-\uffff]/g, '?');
-}
+const printable = (text) => text.replace(/\n/g, ', ').replace(/[^\x20-\x7e\u00a0-\uffff]/g, '?');
 
 /** @param {Certificate} certificate @returns {string[]} addresses of its OCSP responders */
-export function ocspUrls(certificate) {
+export function ocspUrls({ der }) {
   try {
-    return ocspAddresses(parseCertificate(certificate.der));
+    return ocspAddresses(parseCertificate(der));
   } catch {
-    return [];
+    return []; // of an extension that cannot be read
   }
 }

@@ -1,9 +1,9 @@
 /**
- * A strict reader of DER (X.690 section 10): definite lengths in their shortest form, every bound checked, one pass, no
- * recursion. Values are views into the given bytes, never copies. Whatever the bytes, only `DerError` is thrown.
+ * A strict reader of DER (X.690 section 10): definite lengths in their shortest form, every bound checked, one
+ * pass. Values are views into the given bytes, never copies. Whatever the bytes, only `DerError` is thrown.
  */
 
-/** The bytes are not the DER that was expected. The message has the fault and its offset, never the bytes. */
+/** The bytes are not the expected DER. The message has the fault and its offset, never the bytes. */
 export class DerError extends Error {
   /** @param {string} problem @param {number} [offset] */
   constructor(problem, offset) {
@@ -13,111 +13,9 @@ export class DerError extends Error {
 }
 
 /** The same memory as a Buffer. @param {Uint8Array} bytes */
-export function asBuffer(bytes) {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
+export const asBuffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** OIDs already decoded, by a hash of their octets: every message has the same dozen. @type {Map<number, {octets: Buffer, text: string}>} */
-const knownOids = new Map();
-const MAX_KNOWN_OIDS = 256;
-
-/**
- * @param {Uint8Array} bytes contents of an OBJECT IDENTIFIER (X.690 section 8.19)
- * @param {number} [from]
- * @param {number} [to]
- * @returns {string} dotted
- */
-export function oidText(bytes, from = 0, to = bytes.length) {
-  let hash = to - from;
-  for (let i = from; i < to; i += 1) hash = (Math.imul(hash, 31) + bytes[i]) | 0;
-  const known = knownOids.get(hash);
-  if (known !== undefined && isAt(known.octets, bytes, from, to)) return known.text;
-  const octets = Buffer.from(bytes.subarray(from, to));
-  const text = decodeOid(octets);
-  if (knownOids.size < MAX_KNOWN_OIDS) knownOids.set(hash, { octets, text });
-  return text;
-}
-
-/** @param {Uint8Array} octets @param {Uint8Array} bytes @param {number} from @param {number} to */
-function isAt(octets, bytes, from, to) {
-  if (octets.length !== to - from) return false;
-  for (let i = 0; i < octets.length; i += 1) if (octets[i] !== bytes[from + i]) return false;
-  return true;
-}
-
-/** @param {Uint8Array} value */
-function decodeOid(value) {
-  if (value.length === 0 || value.length > 128 || value[value.length - 1] & 0x80) {
-    throw new DerError('Not an OBJECT IDENTIFIER');
-  }
-  const arcs = [];
-  let arc = 0n;
-  let first = true;
-  for (const octet of value) {
-    if (first && octet === 0x80) throw new DerError('OBJECT IDENTIFIER arc is not in its shortest form');
-    arc = (arc << 7n) | BigInt(octet & 0x7f);
-    first = (octet & 0x80) === 0;
-    if (!first) continue;
-    if (arcs.length === 0) {
-      const root = arc < 40n ? 0n : arc < 80n ? 1n : 2n;
-      arcs.push(root, arc - root * 40n);
-    } else arcs.push(arc);
-    arc = 0n;
-  }
-  return arcs.join('.');
-}
-
-/**
- * The two forms of `Time` (RFC 5280 section 4.1.2.5), in Zulu, with seconds and without fractions: UTCTime `YYMMDDHHMMSSZ`, whose years
- * 50 to 99 are 19xx, and GeneralizedTime `YYYYMMDDHHMMSSZ`.
- * @param {Uint8Array} bytes
- * @param {number} from
- * @param {number} to
- * @param {2 | 4} yearDigits
- * @returns {number} epoch milliseconds
- */
-export function parseTime(bytes, from, to, yearDigits) {
-  const at = from + yearDigits;
-  if (to - at !== 11 || bytes[to - 1] !== 0x5a) throw new DerError('Time is of another form', from);
-  const digits = parseDigits(bytes, from, yearDigits);
-  const year = yearDigits === 4 ? digits : digits < 50 ? 2000 + digits : 1900 + digits;
-  const month = parseDigits(bytes, at, 2);
-  const day = parseDigits(bytes, at + 2, 2);
-  const hour = parseDigits(bytes, at + 4, 2);
-  const minute = parseDigits(bytes, at + 6, 2);
-  const second = parseDigits(bytes, at + 8, 2);
-  if (
-    month < 1 ||
-    month > 12 ||
-    day < 1 ||
-    day > daysIn(year, month) ||
-    hour > 23 ||
-    minute > 59 ||
-    second > 59
-  )
-    throw new DerError('Not a valid time', from);
-  const ms = Date.UTC(year, month - 1, day, hour, minute, second);
-  return year >= 100 ? ms : new Date(ms).setUTCFullYear(year, month - 1, day);
-}
-
-/** @param {number} year @param {number} month 1 to 12 */
-function daysIn(year, month) {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-}
-
-/** @param {Uint8Array} bytes @param {number} at @param {number} count */
-function parseDigits(bytes, at, count) {
-  let value = 0;
-  for (let i = at; i < at + count; i += 1) {
-    const digit = bytes[i] - 0x30;
-    if (!(digit >= 0 && digit <= 9)) throw new DerError('Not a digit', i);
-    value = value * 10 + digit;
-  }
-  return value;
-}
-
-/** Identifier octets (X.690 section 8.1.2) of what PKI messages are made of. */
+/** Identifier octets (X.690 section 8.1.2) in PKI messages. */
 export const TAG = Object.freeze({
   boolean: 0x01,
   integer: 0x02,
@@ -138,11 +36,15 @@ export const TAG = Object.freeze({
  * @param {number} number 0 to 30, context-specific
  * @param {boolean} [constructed] as EXPLICIT tags are, and IMPLICIT ones of a SEQUENCE
  */
-export function contextTag(number, constructed = true) {
-  return 0x80 | (constructed ? 0x20 : 0) | number;
-}
+export const contextTag = (number, constructed = true) => (constructed ? 0xa0 : 0x80) | number;
 
-/** A cursor over consecutive elements. `read*` and `enter` demand a tag and move past the element; `tag` is that of the next one. */
+/** Levels of constructed elements within an ANY; names and algorithms have three at most. */
+const MAX_ANY_DEPTH = 16;
+
+/** Universal types that are constructed in DER, as bits by tag number (X.690 sections 8 and 10.2). */
+const CONSTRUCTED = (1 << 8) | (1 << 11) | (1 << 16) | (1 << 17) | (1 << 29);
+
+/** A cursor over elements. `read*` and `enter` demand a tag and move past the element. */
 export class DerReader {
   /** @param {Uint8Array} bytes @param {number} [start] @param {number} [end] */
   constructor(bytes, start = 0, end = bytes.length) {
@@ -163,7 +65,7 @@ export class DerReader {
     return this.pos >= this.end;
   }
 
-  /** Moves past one element, leaving its contents in `from`..`to`. @param {number} [tag] any when left out */
+  /** Moves past one element, leaving its contents in `from`..`to`. @param {number} [tag] any if omitted */
   next(tag) {
     const { bytes, end, pos } = this;
     if (pos + 2 > end) throw new DerError('Element is missing or cut off', pos);
@@ -204,9 +106,17 @@ export class DerReader {
     return new DerReader(this.bytes, this.from, this.to);
   }
 
-  /** OPTIONAL. @param {number} tag @returns {DerReader | null} null where the next element is another one, which stays the next */
-  enterOptional(tag) {
-    return this.tag === tag ? this.enter(tag) : null;
+  /** `read` reads all of the contents. @template T @param {number} tag @param {(contents: DerReader) => T} read */
+  inside(tag, read) {
+    const contents = this.enter(tag);
+    const value = read(contents);
+    contents.finish();
+    return value;
+  }
+
+  /** Null: another tag. @template T @param {number} tag @param {(contents: DerReader) => T} read */
+  insideOptional(tag, read) {
+    return this.tag === tag ? this.inside(tag, read) : null;
   }
 
   /** Demands that nothing is left. */
@@ -219,31 +129,53 @@ export class DerReader {
     if (this.pos === this.end) throw new DerError('List without elements', this.pos);
   }
 
-  /** Contents of an INTEGER, kept raw: its first nine bits are neither all zero nor all one (X.690 section 8.3.2). */
-  readInteger() {
-    const value = this.read(TAG.integer);
+  /**
+   * An element of any type, checked to its last level: lengths, the form of universal types, and the contents of
+   * those that DER restricts most. Strings are not decoded. @returns {Buffer} raw
+   */
+  readAny(depth = 0) {
+    const { pos: start, tag } = this;
+    const isUniversal = tag >= 0 && tag < 0x40;
+    if (tag === 0 || (isUniversal && ((CONSTRUCTED >> (tag & 0x1f)) & 1) !== tag >> 5))
+      throw new DerError('Not a form of this type in DER', start);
+    if (tag === TAG.boolean) this.readBoolean();
+    else if (tag === TAG.integer || tag === TAG.enumerated) this.readInteger(tag);
+    else if (tag === TAG.oid) this.readOid();
+    else if (tag === TAG.utcTime || tag === TAG.generalizedTime) this.readTime();
+    else this.next();
+    if (tag === TAG.null && this.from !== this.to) throw new DerError('NULL with contents', start);
+    if ((tag & 0x20) !== 0) {
+      if (depth === MAX_ANY_DEPTH) throw new DerError('Elements are nested too deeply', start);
+      const inner = new DerReader(this.bytes, this.from, this.to);
+      while (!inner.atEnd) inner.readAny(depth + 1);
+    }
+    return this.bytes.subarray(start, this.to);
+  }
+
+  /** Contents, kept raw: their first nine bits are neither all zero nor all one (X.690 section 8.3.2). */
+  readInteger(tag = /** @type {number} */ (TAG.integer)) {
+    const value = this.read(tag);
     const nineBits = value.length === 1 ? 1 : (value[0] << 1) | (value[1] >> 7);
     if (value.length === 0 || nineBits === 0 || nineBits === 0x1ff)
       throw new DerError('INTEGER is not in its shortest form', this.from);
     return value;
   }
 
-  /** An ENUMERATED or INTEGER that must be small: 0 to 127. @param {number} [tag] */
-  readSmallNumber(tag = TAG.enumerated) {
+  /** An INTEGER or ENUMERATED of 0 to 127. */
+  readSmallNumber(tag = /** @type {number} */ (TAG.integer)) {
     this.next(tag);
-    if (this.to - this.from !== 1 || this.bytes[this.from] > 0x7f) {
+    const value = this.bytes[this.from];
+    if (this.to - this.from !== 1 || value > 0x7f)
       throw new DerError('Not a small non-negative number', this.from);
-    }
-    return this.bytes[this.from];
+    return value;
   }
 
   /** DER has exactly two BOOLEANs: 0x00 and 0xff (X.690 section 11.1). */
   readBoolean() {
     this.next(TAG.boolean);
     const value = this.bytes[this.from];
-    if (this.to - this.from !== 1 || (value !== 0 && value !== 0xff)) {
+    if (this.to - this.from !== 1 || (value !== 0 && value !== 0xff))
       throw new DerError('Not a BOOLEAN', this.from);
-    }
     return value === 0xff;
   }
 
@@ -275,13 +207,16 @@ export class DerReader {
   }
 }
 
-/**
- * Long form of the length octets (X.690 sections 8.1.3.5 and 10.1): no more octets than needed, and four at most.
- * @param {Uint8Array} bytes
- * @param {number} at
- * @param {number} octets
- * @param {number} end
- */
+/** `read` reads all of the bytes. @template T @param {Uint8Array} bytes @param {(reader: DerReader) => T} read */
+export function readWhole(bytes, read) {
+  const reader = new DerReader(bytes);
+  const value = read(reader);
+  reader.finish();
+  return value;
+}
+
+// Long form: X.690 sections 8.1.3.5 and 10.1.
+/** @param {Uint8Array} bytes @param {number} at @param {number} octets @param {number} end */
 function longLength(bytes, at, octets, end) {
   if (octets === 0) throw new DerError('Indefinite length', at - 1);
   if (octets > 4) throw new DerError('Length of more than four octets', at - 1);
@@ -290,4 +225,84 @@ function longLength(bytes, at, octets, end) {
   for (let i = 0; i < octets; i += 1) length = length * 256 + bytes[at + i];
   if (length < 0x80 || bytes[at] === 0) throw new DerError('Length is not in its shortest form', at - 1);
   return length;
+}
+
+/** By a hash of the octets: every message has the same dozen. @type {Map<number, {octets: Buffer, text: string}>} */
+const knownOids = new Map();
+const MAX_KNOWN_OIDS = 256;
+
+/** Contents (X.690 section 8.19) -> dotted text. @param {Buffer} bytes @param {number} from @param {number} to */
+function oidText(bytes, from, to) {
+  let hash = to - from;
+  for (let i = from; i < to; i += 1) hash = (Math.imul(hash, 31) + bytes[i]) | 0;
+  const known = knownOids.get(hash);
+  if (known !== undefined && isAt(known.octets, bytes, from, to)) return known.text;
+  const octets = Buffer.from(bytes.subarray(from, to));
+  const text = decodeOid(octets);
+  if (knownOids.size < MAX_KNOWN_OIDS) knownOids.set(hash, { octets, text });
+  return text;
+}
+
+/** @param {Uint8Array} octets @param {Uint8Array} bytes @param {number} from @param {number} to */
+function isAt(octets, bytes, from, to) {
+  if (octets.length !== to - from) return false;
+  for (let i = 0; i < octets.length; i += 1) if (octets[i] !== bytes[from + i]) return false;
+  return true;
+}
+
+/** @param {Uint8Array} value */
+function decodeOid(value) {
+  if (value.length === 0 || value.length > 128 || value[value.length - 1] & 0x80)
+    throw new DerError('Not an OBJECT IDENTIFIER');
+  const arcs = [];
+  let arc = 0n;
+  for (const [i, octet] of value.entries()) {
+    if (octet === 0x80 && (i === 0 || value[i - 1] < 0x80))
+      throw new DerError('OBJECT IDENTIFIER arc is not in its shortest form');
+    arc = (arc << 7n) | BigInt(octet & 0x7f);
+    if (octet >= 0x80) continue;
+    arcs.push(arc);
+    arc = 0n;
+  }
+  const [first, ...rest] = arcs; // the first two arcs are one number
+  const root = first < 40n ? 0n : first < 80n ? 1n : 2n;
+  return [root, first - root * 40n, ...rest].join('.');
+}
+
+/**
+ * The forms of `Time` (RFC 5280 section 4.1.2.5), in Zulu, with seconds and without fractions: UTCTime `YYMMDDHHMMSSZ`,
+ * whose years 50 to 99 are 19xx, and GeneralizedTime `YYYYMMDDHHMMSSZ`. Epoch milliseconds.
+ * @param {Uint8Array} bytes @param {number} from @param {number} to @param {2 | 4} yearDigits
+ */
+function parseTime(bytes, from, to, yearDigits) {
+  const at = from + yearDigits;
+  if (to - at !== 11 || bytes[to - 1] !== 0x5a) throw new DerError('Time is of another form', from);
+  const digits = parseDigits(bytes, from, yearDigits);
+  const year = yearDigits === 4 ? digits : digits + (digits < 50 ? 2000 : 1900);
+  const month = parseDigits(bytes, at, 2);
+  const day = parseDigits(bytes, at + 2, 2);
+  const hour = parseDigits(bytes, at + 4, 2);
+  const minute = parseDigits(bytes, at + 6, 2);
+  const second = parseDigits(bytes, at + 8, 2);
+  const isDate = month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
+  if (!isDate || hour > 23 || minute > 59 || second > 59) throw new DerError('Not a valid time', from);
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second);
+  return year >= 100 ? ms : new Date(ms).setUTCFullYear(year, month - 1, day);
+}
+
+/** @param {number} year @param {number} month 1 to 12 */
+function daysIn(year, month) {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** @param {Uint8Array} bytes @param {number} at @param {number} count */
+function parseDigits(bytes, at, count) {
+  let value = 0;
+  for (let i = at; i < at + count; i += 1) {
+    const digit = bytes[i] - 0x30;
+    if (!(digit >= 0 && digit <= 9)) throw new DerError('Not a digit', i);
+    value = value * 10 + digit;
+  }
+  return value;
 }

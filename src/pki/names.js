@@ -1,8 +1,8 @@
-/** Subject alternative names (RFC 5280 section 4.2.1.6): from the text that users write to the bytes in a certificate, and back. */
+/** Subject alternative names (RFC 5280 section 4.2.1.6): from text to the bytes in a certificate, and back. */
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { OID } from './certificate-der.js';
-import { contextTag, DerReader, TAG } from './der.js';
+import { contextTag, readWhole, TAG } from './der.js';
 import { extension, implicit, sequence } from './der-writer.js';
 
 /** @typedef {{dns: string[], email: string[], uri: string[], ip: Buffer[]}} AlternativeNames `ip`: octets */
@@ -20,9 +20,7 @@ export function readAlternativeNames(value) {
   /** @type {AlternativeNames} */
   const names = { dns: [], email: [], uri: [], ip: [] };
   if (value === undefined) return names;
-  const outer = new DerReader(value);
-  const list = outer.enter(TAG.sequence);
-  outer.finish();
+  const list = readWhole(value, (reader) => reader.enter(TAG.sequence));
   while (!list.atEnd) {
     const { tag } = list;
     const name = list.read();
@@ -33,16 +31,20 @@ export function readAlternativeNames(value) {
   return names;
 }
 
-/** @param {AlternativeNames} names @returns {Buffer[]} the extension; none where there is no name */
+/** @param {Omit<AlternativeNames, 'uri'>} names @returns {Buffer[]} the extension; none without a name */
 export function writeAlternativeNames({ dns, email, ip }) {
-  const text = (/** @type {'dns' | 'email'} */ kind) => (/** @type {string} */ name) =>
-    implicit(NUMBER[kind], Buffer.from(name, 'latin1'));
   const all = [
-    ...dns.map(text('dns')),
-    ...email.map(text('email')),
+    ...dns.map((name) => implicit(NUMBER.dns, Buffer.from(name, 'latin1'))),
+    ...email.map((address) => implicit(NUMBER.email, Buffer.from(address, 'latin1'))),
     ...ip.map((bytes) => implicit(NUMBER.ip, bytes)),
   ];
   return all.length === 0 ? [] : [extension(OID.subjectAltName, sequence(...all))];
+}
+
+/** DNS names, and e-mail addresses, which have an at sign. @param {readonly string[]} names */
+export function splitNames(names) {
+  const isEmail = (/** @type {string} */ name) => name.includes('@');
+  return { dns: names.filter((name) => !isEmail(name)), email: names.filter(isEmail) };
 }
 
 /**
@@ -66,11 +68,7 @@ function ipForm(bytes) {
   return bytes.length === 16 && bytes.subarray(0, 12).equals(IPV4_MAPPED) ? bytes.subarray(12) : bytes;
 }
 
-/**
- * Octets of an iPAddress.
- * @param {string} text
- * @returns {Buffer | null} 4 or 16 octets; null when it is no address
- */
+/** @param {string} text @returns {Buffer | null} 4 or 16 octets of an iPAddress; null: not an address */
 export function ipBytes(text) {
   const version = isIP(text);
   if (version === 0 || text.includes('%')) return null;
@@ -85,17 +83,14 @@ export function ipBytes(text) {
   return ipForm(Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex'));
 }
 
-/**
- * @param {AlternativeNames} names
- * @param {string} asked a DNS name or, with an at sign, an e-mail address, as Vault's `alt_names` takes them
- */
-export function includesName(names, asked) {
-  const [list, form] = asked.includes('@') ? [names.email, emailForm] : [names.dns, dnsForm];
-  return list.some((name) => form(name) === form(asked));
+/** @param {AlternativeNames} names @param {string} wanted a DNS name or an e-mail address, as in Vault's `alt_names` */
+export function includesName(names, wanted) {
+  const [list, form] = wanted.includes('@') ? [names.email, emailForm] : [names.dns, dnsForm];
+  return list.some((name) => form(name) === form(wanted));
 }
 
-/** @param {AlternativeNames} names @param {string} asked */
-export function includesIp(names, asked) {
-  const bytes = ipBytes(asked);
+/** @param {AlternativeNames} names @param {string} wanted */
+export function includesIp(names, wanted) {
+  const bytes = ipBytes(wanted);
   return bytes !== null && names.ip.some((ip) => ipForm(ip).equals(bytes));
 }

@@ -1,19 +1,19 @@
 /**
- * The judge of an OCSP response, by what RFC 6960 section 3.2 demands of a client. The rules, in their order; the first one
- * broken names the verdict:
+ * Checks an OCSP response by what RFC 6960 section 3.2 demands of a client. The rules, in order; the first one broken
+ * names the verdict:
  *
- * 1. it is an OCSPResponse in DER, without critical extensions we do not know (`not_ocsp`, `unknown_critical_extension`);
+ * 1. it is an OCSPResponse in DER, without unknown critical extensions (`not_ocsp`, `unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
  * 3. one SingleResponse has the CertID of the request (`cert_id_mismatch`); of several the first counts;
- * 4. a signer the issuer allows answers to the responderId (`responder_not_authorized`), and the signature over the raw
- *    tbsResponseData is its own (`unsupported_signature_algorithm`, `bad_signature`); its certificate, where it is not the
- *    issuer itself, has a key usage that allows it (`responder_key_usage`), no critical extension we do not know
- *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; of several with one key any may be);
+ * 4. a signer that the issuer allows has the responderId (`responder_not_authorized`), and the signature over the raw
+ *    tbsResponseData is its own (`unsupported_signature_algorithm`, `bad_signature`); its certificate, if it is not the
+ *    issuer's, has a key usage that allows it (`responder_key_usage`), no unknown critical extension
+ *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; of several with one key any);
  * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, where present, not past (`expired`);
  * 6. the nonce, where one was sent and one came back, is the one sent (`nonce_mismatch`; RFC 9654 section 2.1).
  *
- * `unknown` with another CertID, as Vault answers for an issuer it does not know, is `cert_id_mismatch`: by rule 3 a client
- * may not believe it. Not checked: the validity period and the revocation of the issuer and of the responder's certificate.
+ * `unknown` with another CertID, as Vault returns for an issuer it does not know, is `cert_id_mismatch`: by rule 3 a
+ * client may not believe it. Not checked: validity and revocation of the issuer, revocation of the responder.
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import { hasExtendedKeyUsage, maySign, OID, parseCertificate } from './certificate-der.js';
@@ -22,7 +22,6 @@ import { parseCertId, parseOcspResponse } from './ocsp-response.js';
 import { RememberedBytes } from './remembered.js';
 import { isNullOrAbsent, verifySignature } from './signature.js';
 
-/** @import { KeyObject } from 'node:crypto' */
 /** @import { CertificateFields } from './certificate-der.js' */
 /** @import { BasicResponse, CertId, OcspRefusal } from './ocsp-response.js' */
 
@@ -33,7 +32,6 @@ const OCSP_STATUSES = Object.freeze({
   unknown: 'The response passed every check: the responder does not know the certificate.',
 });
 
-/** The others. */
 export const OCSP_FAILURES = Object.freeze({
   not_ocsp: 'The body is not a DER-encoded OCSP response.',
   unknown_critical_extension: 'The response has a critical extension that this client does not understand.',
@@ -41,15 +39,14 @@ export const OCSP_FAILURES = Object.freeze({
   ocsp_internal_error: 'The responder refused: it has an internal error (internalError).',
   ocsp_try_later: 'The responder refused: it is busy (tryLater).',
   ocsp_sig_required: 'The responder refused: it wants signed requests (sigRequired).',
-  ocsp_unauthorized:
-    'The responder refused: it may not or cannot answer for this certificate (unauthorized).',
+  ocsp_unauthorized: 'The responder refused: it is not responsible for this certificate (unauthorized).',
   ocsp_unknown_error_status: 'The responder refused with a status that RFC 6960 does not define.',
   ocsp_wrong_type: 'The response is of another type than id-pkix-ocsp-basic.',
-  cert_id_mismatch: 'The response does not speak of the certificate that was asked about.',
+  cert_id_mismatch: 'The response is about another certificate than the requested one.',
   responder_not_authorized:
     'The response is signed by neither the issuer nor a responder the issuer authorised with id-kp-OCSPSigning.',
   unsupported_signature_algorithm:
-    'The signature, or that of the responder certificate, cannot be verified here.',
+    'This tool cannot verify the signature, or that of the responder certificate.',
   bad_signature: 'The signature does not match the response and its signer.',
   responder_unknown_critical_extension:
     'The responder certificate has a critical extension that this client does not understand.',
@@ -70,17 +67,13 @@ export function isOcspStatus(verdict) {
   return Object.hasOwn(OCSP_STATUSES, verdict);
 }
 
-/**
- * @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs` is epoch ms
- * @typedef {object} OcspChecker
- * @property {(bytes: Uint8Array, expected: OcspExpectation) => OcspVerdict} check never throws, whatever the bytes
- * @property {() => {responses: number, certificates: number}} verifications real signature verifications so far
- */
+/** @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs`: epoch ms */
+/** @typedef {ReturnType<typeof createOcspChecker>} OcspChecker */
 
-/** Clocks of a tester and its target are kept by NTP; more would hide responses that are too old. */
+/** NTP keeps the clocks of a tester and its target; more would hide responses that are too old. */
 export const DEFAULT_SKEW_MS = 5000;
 
-/** A responder with RSA repeats itself for a second per serial; one with ECDSA never does, so more would only be memory. */
+/** A responder with RSA repeats itself for a second per serial; one with ECDSA never does. */
 const DEFAULT_MAX_REMEMBERED = 1024;
 
 /** Longer responses are not remembered, which bounds the memory. */
@@ -100,25 +93,19 @@ const REFUSALS = Object.freeze({
 });
 
 /**
- * @typedef {object} Signer
- * @property {Buffer} name raw subject
- * @property {Buffer} keyHash SHA-1 of the contents of the public key's BIT STRING
- * @property {KeyObject} key
- * @property {CertificateFields} certificate
+ * @typedef {ReturnType<typeof readSigner>} Signer
  * @typedef {{failure: OcspFailure, signer: Signer | null} | {failure: null, signer: Signer}} Candidate `signer` null: unreadable
- * @typedef {{failure: OcspFailure | null, signers: CertificateFields[]}} SignerResult `signers`: certificates with the key that signed,
- *   of which one must be valid; none where the issuer itself signed
- * @typedef {{verdict: OcspVerdict} | {verdict: null, response: BasicResponse, signed: SignerResult | null}} Known of the same bytes at
- *   any time: a verdict, or the response, whose signature is verified when first needed
+ * @typedef {{failure: OcspFailure | null, signers: CertificateFields[]}} SignerResult `signers`: certificates with the
+ *   key that signed, one of which must be valid; empty if the issuer itself signed
+ * @typedef {{verdict: OcspVerdict} | {verdict: null, response: BasicResponse, signed: SignerResult | null}} Known of the
+ *   same bytes at any time: a verdict, or the response, whose signature is verified when first needed
  */
 
 /**
- * @param {object} options
- * @param {Uint8Array} options.issuerDer certificate of the issuer of every certificate asked about
- * @param {number} [options.skewMs] how far the clocks may be apart
- * @param {number} [options.maxRemembered] responses whose signature need not be verified again
- * @returns {OcspChecker}
- * @throws {DerError} when the issuer cannot be read
+ * `issuerDer`: certificate of the issuer of every certificate in question; `maxRemembered`: responses whose signature
+ * need not be verified again.
+ * @param {{issuerDer: Uint8Array, skewMs?: number, maxRemembered?: number}} options
+ * @throws {DerError} if the issuer cannot be read
  */
 export function createOcspChecker({
   issuerDer,
@@ -147,11 +134,7 @@ export function createOcspChecker({
     return responders.set(copy, assessResponder(copy, issuer, count));
   }
 
-  /**
-   * Rule 4. The issuer is tried first, then the enclosed certificates with the responderId.
-   * @param {BasicResponse} response
-   * @returns {SignerResult}
-   */
+  /** Rule 4: the issuer first, then the enclosed certificates. @param {BasicResponse} response @returns {SignerResult} */
   function findSigners({ signed, responderId, certs }) {
     /** @type {SignerResult} */
     const result = { failure: 'responder_not_authorized', signers: [] };
@@ -171,21 +154,24 @@ export function createOcspChecker({
   }
 
   return {
+    /** Never throws, whatever the bytes. @param {Uint8Array} bytes @param {OcspExpectation} expected @returns {OcspVerdict} */
     check(bytes, { certId, nonce, nowMs }) {
       const known = recall(bytes);
       if (known.verdict !== null) return known.verdict;
       const { response } = known;
-      const single = findSingle(response.responses, certId.raw);
+      const single = response.responses.find((each) => isSameCertId(each.certId, certId.raw));
       if (single === undefined) return 'cert_id_mismatch';
       known.signed ??= findSigners(response);
       const { failure, signers } = known.signed;
       if (failure !== null) return failure;
-      if (signers.length > 0 && !isAnyValid(signers, nowMs, skewMs)) return 'responder_cert_expired';
+      if (signers.length > 0 && !signers.some((one) => isValid(one, nowMs, skewMs)))
+        return 'responder_cert_expired';
       if (single.thisUpdate > nowMs + skewMs) return 'not_yet_valid';
       if (single.nextUpdate !== null && single.nextUpdate < nowMs - skewMs) return 'expired';
       if (nonce !== null && response.nonce !== null && !response.nonce.equals(nonce)) return 'nonce_mismatch';
       return single.status;
     },
+    /** Real signature verifications so far. */
     verifications: () => ({ ...count }),
   };
 }
@@ -204,7 +190,7 @@ function read(bytes) {
 }
 
 /**
- * A responder may answer where the issuer itself issued its certificate, with id-kp-OCSPSigning (RFC 6960 section 4.2.2.2).
+ * The issuer itself must have issued its certificate, with id-kp-OCSPSigning (RFC 6960 section 4.2.2.2).
  * @param {Buffer} der
  * @param {Signer} issuer
  * @param {{certificates: number}} count verifications, changed
@@ -227,7 +213,7 @@ function assessResponder(der, issuer, count) {
   }
 }
 
-/** @param {Buffer} der @returns {Signer} @throws {Error} where the certificate or its key cannot be read */
+/** @param {Buffer} der @throws {Error} if the certificate or its key cannot be read */
 function readSigner(der) {
   const certificate = parseCertificate(der);
   const keyHash = createHash('sha1').update(certificate.spkiBits).digest();
@@ -236,39 +222,26 @@ function readSigner(der) {
 }
 
 /** @param {Signer} signer @param {BasicResponse['responderId']} responderId */
-function isNamed(signer, { kind, value }) {
-  return value.equals(kind === 'name' ? signer.name : signer.keyHash);
-}
+const isNamed = (signer, { kind, value }) => value.equals(kind === 'name' ? signer.name : signer.keyHash);
 
-/** @param {CertificateFields[]} certificates @param {number} nowMs @param {number} skewMs */
-function isAnyValid(certificates, nowMs, skewMs) {
-  for (const { notBefore, notAfter } of certificates) {
-    if (nowMs + skewMs >= notBefore && nowMs - skewMs <= notAfter) return true;
-  }
-  return false;
-}
-
-/** @param {BasicResponse['responses']} responses @param {Uint8Array} askedRaw */
-function findSingle(responses, askedRaw) {
-  for (const single of responses) if (isSameCertId(single.certId, askedRaw)) return single;
-  return undefined;
-}
+/** @param {CertificateFields} certificate @param {number} nowMs @param {number} skewMs */
+const isValid = ({ notBefore, notAfter }, nowMs, skewMs) =>
+  notBefore <= nowMs + skewMs && notAfter >= nowMs - skewMs;
 
 /**
  * The same bytes; or the same but for parameters of the hash algorithm that are NULL here and absent there.
- * @param {CertId} answered
- * @param {Uint8Array} askedRaw
+ * @param {CertId} received
+ * @param {Uint8Array} wantedRaw
  */
-function isSameCertId(answered, askedRaw) {
-  if (answered.raw.equals(askedRaw)) return true;
-  if (Math.abs(answered.raw.length - askedRaw.length) !== 2) return false;
-  const asked = parseCertId(askedRaw);
+function isSameCertId(received, wantedRaw) {
+  if (received.raw.equals(wantedRaw)) return true;
+  if (Math.abs(received.raw.length - wantedRaw.length) !== 2) return false;
+  const wanted = parseCertId(wantedRaw);
   return (
-    answered.hashOid === asked.hashOid &&
-    isNullOrAbsent(answered.hashParameters) &&
-    isNullOrAbsent(asked.hashParameters) &&
-    Buffer.compare(answered.issuerNameHash, asked.issuerNameHash) === 0 &&
-    Buffer.compare(answered.issuerKeyHash, asked.issuerKeyHash) === 0 &&
-    Buffer.compare(answered.serial, asked.serial) === 0
+    received.hashOid === wanted.hashOid &&
+    [received, wanted].every(({ hashParameters }) => isNullOrAbsent(hashParameters)) &&
+    received.issuerNameHash.equals(wanted.issuerNameHash) &&
+    received.issuerKeyHash.equals(wanted.issuerKeyHash) &&
+    received.serial.equals(wanted.serial)
   );
 }

@@ -6,8 +6,6 @@ import { explicit, extension, integer, NULL, octetString, oid, sequence } from '
 import { parseCertId } from './ocsp-response.js';
 import { HASHES } from './signature.js';
 
-/** @import { CertId } from './ocsp-response.js' */
-
 /** RFC 9654 section 2.1. */
 export const MAX_NONCE_LENGTH = 128;
 
@@ -15,10 +13,9 @@ export const MAX_NONCE_LENGTH = 128;
 const MAX_GET_URL_BYTES = 255;
 
 /**
- * Names a certificate to a responder: hashes of the issuer's raw subject Name and of the contents of its public key's BIT
- * STRING, and the serial (RFC 6960 section 4.1.1). The hash algorithm is given with NULL parameters, as OpenSSL does.
+ * Hashes of the issuer's raw subject Name and of the contents of its public key's BIT STRING, and the serial (RFC 6960
+ * section 4.1.1). The hash algorithm has NULL parameters, as with OpenSSL.
  * @param {{issuerDer: Uint8Array, serial: Uint8Array, hash: 'sha1' | 'sha256'}} options serial: raw INTEGER contents
- * @returns {CertId}
  */
 export function createCertId({ issuerDer, serial, hash }) {
   const { subject, spkiBits } = parseCertificate(issuerDer);
@@ -34,15 +31,14 @@ export function createCertId({ issuerDer, serial, hash }) {
  */
 export function buildOcspRequest({ certId, nonce = null }) {
   const requests = sequence(sequence(certId.raw));
-  const extensions =
-    nonce === null ? [] : [explicit(2, sequence(extension(OID.ocspNonce, octetString(nonce))))];
-  return sequence(sequence(requests, ...extensions));
+  if (nonce === null) return sequence(sequence(requests));
+  const extensions = sequence(extension(OID.ocspNonce, octetString(nonce)));
+  return sequence(sequence(requests, explicit(2, extensions)));
 }
 
 /**
  * A request whose nonce the caller overwrites: `nonceLength` bytes at `nonceOffset` of a copy of `bytes`.
- * @param {{certId: {raw: Uint8Array}, nonceLength: number}} options 0: no nonce, or up to 128
- * @returns {{bytes: Buffer, nonceOffset: number, nonceLength: number}} `nonceOffset` is -1 without a nonce
+ * @param {{certId: {raw: Uint8Array}, nonceLength: number}} options 0: no nonce, and an offset of -1; else up to 128
  */
 export function createOcspRequestTemplate({ certId, nonceLength }) {
   const nonce = nonceLength === 0 ? null : new Uint8Array(nonceLength);
@@ -60,12 +56,6 @@ export function ocspGetPath(basePath, der) {
   return `${basePath.replace(/\/+$/, '')}/${encodeURIComponent(asBuffer(der).toString('base64'))}`;
 }
 
-/**
- * What `auto` means: GET where the whole URL has at most 255 bytes, as RFC 9919 section 5 requires, else POST.
- * @param {string} origin e.g. `http://127.0.0.1:8200`
- * @param {string} getPath from `ocspGetPath`
- * @returns {'GET' | 'POST'}
- */
-export function chooseOcspMethod(origin, getPath) {
-  return Buffer.byteLength(origin) + Buffer.byteLength(getPath) <= MAX_GET_URL_BYTES ? 'GET' : 'POST';
-}
+/** For `auto`. @param {string} origin e.g. `http://127.0.0.1:8200` @param {string} getPath from `ocspGetPath` */
+export const chooseOcspMethod = (origin, getPath) =>
+  Buffer.byteLength(origin + getPath) <= MAX_GET_URL_BYTES ? 'GET' : 'POST';

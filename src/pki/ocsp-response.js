@@ -1,21 +1,17 @@
 /**
- * OCSPResponse (RFC 6960 section 4.2.1) as plain data. Only reads: `ocsp-check.js` decides whether a client may accept it. A DEFAULT
- * value that is encoded although DER forbids it is accepted, as verifying clients do.
+ * OCSPResponse (RFC 6960 section 4.2.1) as plain data. Only reads: `ocsp-check.js` decides whether a client may
+ * accept it. A DEFAULT value that is encoded although DER forbids it is accepted, as verifying clients do.
  */
-import { OID, parseCertificate, readAlgorithm, readExtensions, readName } from './certificate-der.js';
-import { contextTag, DerError, DerReader, TAG } from './der.js';
-
-/** @import { Extensions, Signed } from './certificate-der.js' */
-
-/**
- * @typedef {object} CertId RFC 6960 section 4.1.1
- * @property {Buffer} raw the whole element
- * @property {string} hashOid
- * @property {Uint8Array | null} hashParameters raw; NULL or absent mean the same
- * @property {Uint8Array} issuerNameHash
- * @property {Uint8Array} issuerKeyHash
- * @property {Uint8Array} serial raw INTEGER contents
- */
+import {
+  NO_EXTENSIONS,
+  OID,
+  parseCertificate,
+  readAlgorithm,
+  readExtensions,
+  readName,
+  readVersion,
+} from './certificate-der.js';
+import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
 /** Extensions that a client need not reject when they are critical. */
 const UNDERSTOOD = new Set([
@@ -27,75 +23,37 @@ const UNDERSTOOD = new Set([
   '2.5.29.24', // invalidity date
 ]);
 
-/** @param {Uint8Array} raw DER of one CertID @returns {CertId} @throws {DerError} */
-export function parseCertId(raw) {
-  const reader = new DerReader(raw);
-  const certId = readCertId(reader);
-  reader.finish();
-  return certId;
-}
+/** @typedef {ReturnType<typeof readCertId>} CertId RFC 6960 section 4.1.1 */
 
-/** @param {DerReader} reader @returns {CertId} */
+/** @param {Uint8Array} raw DER of one CertID @throws {DerError} */
+export const parseCertId = (raw) => readWhole(raw, readCertId);
+
+/** @param {DerReader} reader */
 function readCertId(reader) {
   const start = reader.pos;
   const fields = reader.enter(TAG.sequence);
   const raw = reader.bytes.subarray(start, reader.to);
-  const { oid, parameters } = readAlgorithm(fields);
+  const { oid: hashOid, parameters: hashParameters } = readAlgorithm(fields);
   const issuerNameHash = fields.read(TAG.octetString);
   const issuerKeyHash = fields.read(TAG.octetString);
-  const serial = fields.readInteger();
+  const serial = fields.readInteger(); // raw contents
   fields.finish();
-  return { raw, hashOid: oid, hashParameters: parameters, issuerNameHash, issuerKeyHash, serial };
+  return { raw, hashOid, hashParameters, issuerNameHash, issuerKeyHash, serial };
 }
 
 /**
- * Extensions behind an EXPLICIT tag. There should be at least one, but Go's golang.org/x/crypto/ocsp, and so Vault, sends an empty list
- * with every response (seen with Vault 1.21.1).
+ * There should be at least one extension, but Go's golang.org/x/crypto/ocsp, and so Vault, sends an empty list with
+ * every response (seen with Vault 1.21.1).
  * @param {DerReader} reader
- * @returns {Extensions | null}
  */
-function readMessageExtensions(reader) {
-  const explicit = reader.enterOptional(contextTag(1));
-  const extensions = explicit === null ? null : readExtensions(explicit, UNDERSTOOD);
-  explicit?.finish();
-  return extensions;
-}
+const readMessageExtensions = (reader) =>
+  reader.insideOptional(contextTag(1), readUnderstoodExtensions) ?? NO_EXTENSIONS;
 
-/** RFC 9654 section 2.1: an OCTET STRING. @param {Buffer} value of the extension */
-function readNonce(value) {
-  const reader = new DerReader(value);
-  const nonce = reader.read(TAG.octetString);
-  reader.finish();
-  return nonce;
-}
+/** @param {DerReader} reader */
+const readUnderstoodExtensions = (reader) => readExtensions(reader, UNDERSTOOD);
 
-/**
- * @typedef {object} SingleResponse
- * @property {CertId} certId
- * @property {'good' | 'revoked' | 'unknown'} status
- * @property {number | null} revokedAt epoch ms
- * @property {number | null} reason CRLReason, RFC 5280 section 5.3.1
- * @property {number} thisUpdate epoch ms
- * @property {number | null} nextUpdate epoch ms
- * @property {string | null} critical OID of a critical extension that is not understood
- * @typedef {object} BasicResponse
- * @property {'successful'} status
- * @property {string} typeOid
- * @property {Signed} signed of tbsResponseData
- * @property {number} version 0 is v1
- * @property {{kind: 'name' | 'keyHash', value: Buffer}} responderId a raw Name, or the SHA-1 of a public key
- * @property {number} producedAt epoch ms
- * @property {SingleResponse[]} responses
- * @property {Buffer | null} nonce
- * @property {string | null} critical OID of a critical extension that is not understood, of the response or of a single one
- * @property {Buffer[]} certs raw certificates
- * @typedef {{status: 'successful', typeOid: string, signed: null}} OtherResponse of a type we do not know
- * @typedef {'malformedRequest' | 'internalError' | 'tryLater' | 'sigRequired' | 'unauthorized' | 'unknownError'} OcspRefusal
- * @typedef {{status: OcspRefusal}} RefusedResponse
- */
-
-/** OCSPResponseStatus; 4 is not used. @type {readonly (OcspRefusal | 'successful')[]} */
-const STATUSES = Object.freeze([
+/** OCSPResponseStatus; 4 is not used. */
+const STATUSES = /** @type {const} */ ([
   'successful',
   'malformedRequest',
   'internalError',
@@ -105,123 +63,112 @@ const STATUSES = Object.freeze([
   'unauthorized',
 ]);
 
+/** @typedef {Exclude<(typeof STATUSES)[number], 'successful'>} OcspRefusal */
+/** @typedef {ReturnType<typeof readBasic>} BasicResponse */
+
 /**
  * @param {Uint8Array} bytes
- * @returns {BasicResponse | OtherResponse | RefusedResponse} with views into `bytes`
+ * @returns {BasicResponse | {status: 'successful', typeOid: string, signed: null} | {status: OcspRefusal}} with views
+ *   into `bytes`; `signed` is null for a type other than id-pkix-ocsp-basic
  * @throws {DerError}
  */
 export function parseOcspResponse(bytes) {
-  const outer = new DerReader(bytes);
-  const response = outer.enter(TAG.sequence);
-  outer.finish();
-  const status = STATUSES[response.readSmallNumber()] ?? 'unknownError';
-  if (status !== 'successful') {
-    response.finish(); // responseBytes are left out of a refusal
-    return { status };
-  }
-  const explicit = response.enter(contextTag(0));
-  response.finish();
-  const responseBytes = explicit.enter(TAG.sequence);
-  explicit.finish();
-  const typeOid = responseBytes.readOid();
-  const basic = responseBytes.read(TAG.octetString);
-  responseBytes.finish();
-  return typeOid === OID.ocspBasic ? readBasic(basic) : { status, typeOid, signed: null };
+  const response = readWhole(bytes, (reader) => reader.inside(TAG.sequence, readOuter));
+  if (!('typeOid' in response)) return response;
+  const { status, typeOid, basic } = response;
+  return typeOid === OID.ocspBasic ? readWhole(basic, readBasic) : { status, typeOid, signed: null };
 }
 
-/** @param {Buffer} bytes BasicOCSPResponse @returns {BasicResponse} */
-function readBasic(bytes) {
-  const outer = new DerReader(bytes);
-  const basic = outer.enter(TAG.sequence);
-  outer.finish();
+/** @param {DerReader} response */
+function readOuter(response) {
+  const status = STATUSES[response.readSmallNumber(TAG.enumerated)] ?? 'unknownError';
+  if (status !== 'successful') return { status }; // responseBytes are left out of a refusal
+  return { status, ...response.inside(contextTag(0), readResponseBytes) };
+}
+
+/** @param {DerReader} explicit */
+const readResponseBytes = (explicit) =>
+  explicit.inside(TAG.sequence, (fields) => ({
+    typeOid: fields.readOid(),
+    basic: fields.read(TAG.octetString),
+  }));
+
+/** BasicOCSPResponse. @param {DerReader} reader */
+function readBasic(reader) {
+  const basic = reader.enter(TAG.sequence);
   const data = basic.readRaw(TAG.sequence);
-  const fields = readResponseData(new DerReader(data).enter(TAG.sequence));
+  const fields = new DerReader(data).inside(TAG.sequence, readResponseData);
   const signed = { ...readAlgorithm(basic), data, signature: basic.readBitString() };
-  const certs = readCerts(basic);
+  const certs = basic.insideOptional(contextTag(0), readCerts) ?? [];
   basic.finish();
-  return { status: 'successful', typeOid: OID.ocspBasic, signed, ...fields, certs };
+  return { status: /** @type {const} */ ('successful'), typeOid: OID.ocspBasic, signed, ...fields, certs };
 }
 
 /** @param {DerReader} data */
 function readResponseData(data) {
-  const version = readVersion(data);
+  const version = data.insideOptional(contextTag(0), readVersion) ?? 0;
+  if (version !== 0) throw new DerError('ResponseData is not version 1');
   const responderId = readResponderId(data);
   const producedAt = data.readGeneralizedTime();
-  const list = data.enter(TAG.sequence);
-  /** @type {string | null} */
-  let critical = null;
   const responses = [];
-  while (!list.atEnd) {
-    const single = readSingle(list.enter(TAG.sequence));
+  let critical = null;
+  for (const list = data.enter(TAG.sequence); !list.atEnd; ) {
+    const single = list.inside(TAG.sequence, readSingle);
     critical ??= single.critical;
     responses.push(single);
   }
   const extensions = readMessageExtensions(data);
-  data.finish();
-  critical ??= extensions?.critical ?? null;
-  const nonceValue = extensions?.values.get(OID.ocspNonce);
-  const nonce = nonceValue === undefined ? null : readNonce(nonceValue);
+  critical ??= extensions.critical; // not understood, of the response or of a single one
+  const nonceValue = extensions.values.get(OID.ocspNonce);
+  const nonce = nonceValue === undefined ? null : readWhole(nonceValue, readOctets); // RFC 9654 section 2.1
   return { version, responderId, producedAt, responses, nonce, critical };
 }
 
-/** @param {DerReader} data */
-function readVersion(data) {
-  const explicit = data.enterOptional(contextTag(0));
-  if (explicit === null) return 0;
-  const version = explicit.readSmallNumber(TAG.integer);
-  explicit.finish();
-  if (version !== 0) throw new DerError('ResponseData is not version 1');
-  return version;
-}
+/** @param {DerReader} reader */
+const readOctets = (reader) => reader.read(TAG.octetString);
 
-/** @param {DerReader} data @returns {BasicResponse['responderId']} */
+/** @param {DerReader} data `value`: a raw Name, or the SHA-1 of a public key */
 function readResponderId(data) {
-  const kind = data.tag === contextTag(2) ? 'keyHash' : 'name';
-  const explicit = data.enter(contextTag(kind === 'name' ? 1 : 2));
-  const value = kind === 'name' ? readName(explicit) : explicit.read(TAG.octetString);
-  explicit.finish();
+  const kind = /** @type {'name' | 'keyHash'} */ (data.tag === contextTag(2) ? 'keyHash' : 'name');
+  const value =
+    kind === 'name' ? data.inside(contextTag(1), readName) : data.inside(contextTag(2), readOctets);
   return { kind, value };
 }
 
-/** @param {DerReader} single @returns {SingleResponse} */
+/** SingleResponse; times in epoch ms. @param {DerReader} single */
 function readSingle(single) {
   const certId = readCertId(single);
   const { status, revokedAt, reason } = readCertStatus(single);
   const thisUpdate = single.readGeneralizedTime();
-  const explicit = single.enterOptional(contextTag(0));
-  const nextUpdate = explicit === null ? null : explicit.readGeneralizedTime();
-  explicit?.finish();
-  const critical = readMessageExtensions(single)?.critical ?? null;
-  single.finish();
+  const nextUpdate = single.insideOptional(contextTag(0), (explicit) => explicit.readGeneralizedTime());
+  const { critical } = readMessageExtensions(single);
   return { certId, status, revokedAt, reason, thisUpdate, nextUpdate, critical };
 }
 
-/** @param {DerReader} single @returns {Pick<SingleResponse, 'status' | 'revokedAt' | 'reason'>} */
+/** @typedef {{status: 'good' | 'revoked' | 'unknown', revokedAt: number | null, reason: number | null}} CertStatus */
+
+/** @param {DerReader} single @returns {CertStatus} `reason`: CRLReason, RFC 5280 section 5.3.1 */
 function readCertStatus(single) {
-  const tag = single.tag;
-  if (tag === contextTag(1)) {
-    const revoked = single.enter(tag);
-    const revokedAt = revoked.readGeneralizedTime();
-    const explicit = revoked.enterOptional(contextTag(0));
-    const reason = explicit === null ? null : explicit.readSmallNumber(TAG.enumerated);
-    explicit?.finish();
-    revoked.finish();
-    return { status: 'revoked', revokedAt, reason };
-  }
-  const status = tag === contextTag(0, false) ? 'good' : 'unknown';
+  if (single.tag === contextTag(1)) return single.inside(contextTag(1), readRevoked);
+  const status = single.tag === contextTag(0, false) ? 'good' : 'unknown';
   const value = single.read(contextTag(status === 'good' ? 0 : 2, false));
   if (value.length > 0) throw new DerError('CertStatus is not a NULL');
   return { status, revokedAt: null, reason: null };
 }
 
-/** @param {DerReader} basic */
-function readCerts(basic) {
-  const explicit = basic.enterOptional(contextTag(0));
-  if (explicit === null) return [];
-  const list = explicit.enter(TAG.sequence);
-  explicit.finish();
+/** @param {DerReader} revoked @returns {CertStatus} */
+function readRevoked(revoked) {
+  const revokedAt = revoked.readGeneralizedTime();
+  const reason = revoked.insideOptional(contextTag(0), (explicit) =>
+    explicit.readSmallNumber(TAG.enumerated),
+  );
+  return { status: 'revoked', revokedAt, reason };
+}
+
+/** @param {DerReader} explicit @returns {Buffer[]} raw certificates */
+function readCerts(explicit) {
   const certs = [];
-  while (!list.atEnd) {
+  for (const list = explicit.enter(TAG.sequence); !list.atEnd; ) {
     const raw = list.readRaw(TAG.sequence);
     parseCertificate(raw);
     certs.push(raw);

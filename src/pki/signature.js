@@ -1,7 +1,7 @@
 /** Signatures by algorithm identifier, verified with `node:crypto` over the raw bytes that were signed. */
 import { constants, verify } from 'node:crypto';
 import { readAlgorithm } from './certificate-der.js';
-import { contextTag, DerError, DerReader, TAG } from './der.js';
+import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
 /** @import { KeyObject } from 'node:crypto' */
 
@@ -42,7 +42,9 @@ export function verifySignature({ oid, parameters, data, signature }, key) {
   try {
     if (oid === RSASSA_PSS) return verifyPss(parameters, data, signature, key);
     const algorithm = ALGORITHMS[oid];
-    if (algorithm === undefined || !mayHave(parameters, algorithm.family)) return 'unsupported';
+    if (algorithm === undefined) return 'unsupported';
+    // RFC 8410 section 3: none with EdDSA. None with ECDSA, either (RFC 5758 section 3.2), but some CAs write NULL.
+    if (parameters !== null && (algorithm.hash === null || !isNullOrAbsent(parameters))) return 'unsupported';
     if (key.asymmetricKeyType !== algorithm.family) return 'bad';
     return verify(algorithm.hash, data, key, signature) ? 'valid' : 'bad';
   } catch (error) {
@@ -60,51 +62,32 @@ function verifyPss(parameters, data, signature, key) {
 }
 
 /**
- * @param {Uint8Array | null} parameters RSASSA-PSS-params (RFC 4055 section 3.1); the defaults are SHA-1 and 20
- * @returns {{hash: string, saltLength: number} | null} null for what Node.js cannot do, such as another hash for MGF1 than for the message
+ * RSASSA-PSS-params (RFC 4055 section 3.1); the defaults are SHA-1 and 20.
+ * @param {Uint8Array | null} parameters
+ * @returns {{hash: string, saltLength: number} | null} null: not supported by Node.js, as two different hashes
  * @throws {DerError}
  */
 function readPssParameters(parameters) {
   if (parameters === null) return null;
-  const fields = new DerReader(parameters).enter(TAG.sequence);
-  const hash = readExplicit(fields, 0, readHash, 'sha1');
-  const mgfHash = readExplicit(fields, 1, readMgf1Hash, 'sha1');
-  const saltLength = readExplicit(fields, 2, readSaltLength, 20);
-  const trailer = readExplicit(fields, 3, (field) => field.readSmallNumber(TAG.integer), 1);
-  fields.finish();
-  return hash === null || mgfHash !== hash || trailer !== 1 ? null : { hash, saltLength };
+  return new DerReader(parameters).inside(TAG.sequence, (fields) => {
+    const hash = fields.insideOptional(contextTag(0), readHash) ?? 'sha1';
+    const mgfHash = fields.insideOptional(contextTag(1), readMgf1Hash) ?? 'sha1';
+    const saltLength = fields.insideOptional(contextTag(2), readSaltLength) ?? 20;
+    const trailer = fields.insideOptional(contextTag(3), (field) => field.readSmallNumber()) ?? 1;
+    return hash === '' || mgfHash !== hash || trailer !== 1 ? null : { hash, saltLength };
+  });
 }
 
-/**
- * @param {DerReader} fields
- * @param {number} number of the EXPLICIT tag
- * @param {(field: DerReader) => T} read
- * @param {T} missing
- * @returns {T}
- * @template T
- */
-function readExplicit(fields, number, read, missing) {
-  const field = fields.enterOptional(contextTag(number));
-  if (field === null) return missing;
-  const value = read(field);
-  field.finish();
-  return value;
-}
-
-/** @param {DerReader} field @returns {string | null} */
+/** @param {DerReader} field @returns {string} empty: not supported */
 function readHash(field) {
   const { oid, parameters } = readAlgorithm(field);
-  return isNullOrAbsent(parameters) ? (HASHES[oid] ?? null) : null;
+  return isNullOrAbsent(parameters) ? (HASHES[oid] ?? '') : '';
 }
 
-/** @param {DerReader} field @returns {string | null} */
+/** @param {DerReader} field @returns {string} empty: not supported */
 function readMgf1Hash(field) {
   const { oid, parameters } = readAlgorithm(field);
-  if (oid !== ID_MGF1 || parameters === null) return null;
-  const inner = new DerReader(parameters);
-  const hash = readHash(inner);
-  inner.finish();
-  return hash;
+  return oid === ID_MGF1 && parameters !== null ? readWhole(parameters, readHash) : '';
 }
 
 /** The longest salt that fits may need two octets: 222 for RSA-2048 with SHA-256. @param {DerReader} field */
@@ -115,20 +98,8 @@ function readSaltLength(field) {
 }
 
 /** @param {Uint8Array | null} parameters */
-export function isNullOrAbsent(parameters) {
-  return (
-    parameters === null || (parameters.length === 2 && parameters[0] === TAG.null && parameters[1] === 0)
-  );
-}
-
-/**
- * RFC 8410 section 3: none with EdDSA. None with ECDSA, either (RFC 5758 section 3.2), but some CAs write NULL.
- * @param {Uint8Array | null} parameters
- * @param {string} family
- */
-function mayHave(parameters, family) {
-  return family.startsWith('ed') ? parameters === null : isNullOrAbsent(parameters);
-}
+export const isNullOrAbsent = (parameters) =>
+  parameters === null || (parameters.length === 2 && parameters[0] === TAG.null && parameters[1] === 0);
 
 /** @param {unknown} error */
 function isUnsupported(error) {

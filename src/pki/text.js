@@ -1,12 +1,13 @@
 /** Text forms: PEM (RFC 7468), and serial numbers in hexadecimal. */
 import { usageError } from '../common/errors.js';
+import { asBuffer } from './der.js';
 
 const BEGIN = '-----BEGIN ';
 const MAX_LABEL = 64;
 
 /** @typedef {{label: string, body: string | null}} PemBlock `body` is base64, null where the END line is missing */
 
-/** @param {string} text @returns {Generator<PemBlock>} in time linear in the text: each block is sought up to the next one */
+/** @param {string} text @returns {Generator<PemBlock>} in linear time: each block is searched up to the next one */
 export function* pemBlocks(text) {
   let at = text.indexOf(BEGIN);
   while (at >= 0) {
@@ -20,11 +21,7 @@ export function* pemBlocks(text) {
   }
 }
 
-/**
- * @param {string} text
- * @param {RegExp} label
- * @returns {Buffer | null} DER of the first block with such a label, null when there is none or it is cut off
- */
+/** @param {string} text @param {RegExp} label @returns {Buffer | null} DER of the first such block; null: none, or cut off */
 export function decodePem(text, label) {
   for (const block of pemBlocks(text)) {
     if (label.test(block.label)) return block.body === null ? null : Buffer.from(block.body, 'base64');
@@ -32,13 +29,9 @@ export function decodePem(text, label) {
   return null;
 }
 
-/**
- * @param {string} label
- * @param {Uint8Array} der
- * @returns {string} with lines of 64 characters and a newline at the end
- */
+/** @param {string} label @param {Uint8Array} der @returns {string} lines of 64 characters, a newline at the end */
 export function encodePem(label, der) {
-  const lines = Buffer.from(der)
+  const lines = asBuffer(der)
     .toString('base64')
     .replace(/.{64}(?!$)/g, '$&\n');
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
@@ -47,20 +40,15 @@ export function encodePem(label, der) {
 /** RFC 5280 section 4.1.2.2 allows 20 octets; some CAs are more generous. */
 const MAX_SERIAL_BYTES = 64;
 
-/**
- * @param {Uint8Array} serial raw INTEGER contents
- * @returns {string} as Vault writes it: `1a:2b:3c`, without the leading zero
- */
-export function serialHex(serial) {
-  return colonHex(serial.length > 1 && serial[0] === 0 ? serial.subarray(1) : serial);
-}
+/** As Vault writes it: `1a:2b:3c`, without the leading zero. @param {Uint8Array} serial raw INTEGER contents */
+export const serialHex = (serial) =>
+  colonHex(serial.length > 1 && serial[0] === 0 ? serial.subarray(1) : serial);
 
 /** @param {Uint8Array} bytes @returns {string} `1a:2b:3c` */
-export function colonHex(bytes) {
-  return Buffer.from(bytes)
+export const colonHex = (bytes) =>
+  asBuffer(bytes)
     .toString('hex')
     .replace(/..(?!$)/g, '$&:');
-}
 
 /**
  * @param {string} text hex digits, in pairs with colons (or dashes) between them or all in one
@@ -71,12 +59,8 @@ export function parseSerial(text, name = 'serial') {
   const source = text.trim();
   const isHex = /^(?:0x)?[0-9a-f]+$|^[0-9a-f]{1,2}(?:[:-][0-9a-f]{1,2})*$/i.test(source);
   if (!isHex || source.length > 3 * MAX_SERIAL_BYTES) {
-    const shown = JSON.stringify(source.slice(0, 80));
-    throw usageError(
-      'bad_serial',
-      `${name} is ${shown}, which is not a certificate serial number.`,
-      'Give it in hexadecimal, such as 1a:2b:3c or 1a2b3c.',
-    );
+    const message = `${name} is ${JSON.stringify(source.slice(0, 80))}, which is not a certificate serial number.`;
+    throw usageError('bad_serial', message, 'Give it in hexadecimal, such as 1a:2b:3c or 1a2b3c.');
   }
   const pairs = source.replace(/^0x/i, '').split(/[:-]/);
   const digits = pairs.length > 1 ? pairs.map((pair) => pair.padStart(2, '0')).join('') : pairs[0];

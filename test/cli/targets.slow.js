@@ -75,7 +75,7 @@ const BOTH = [
   ['--url @html', /does not look like Vault or OpenBao: it answers HTTP 200 without JSON to \/v1/],
   ['--url @json', /does not look like Vault or OpenBao: it answers HTTP 200 with other JSON/],
   ['--url @mute', /closed the connection without a response/],
-  ['--url @garbage', /answered with something that is not HTTP/],
+  ['--url @garbage', /sent a response that is not HTTP/],
   ['--url @loop', /does not look like Vault|redirects/],
   [
     '--url @silent --timeout 1s',
@@ -113,7 +113,7 @@ const RESPONDERS = [
   ['@plain', /answered an OCSP request with HTTP 404 and no OCSP response/],
   ['@loop', /answered an OCSP request with HTTP 307 and no OCSP response/],
   ['@mute', /closed the connection without a response/],
-  ['@garbage', /answered with something that is not HTTP/],
+  ['@garbage', /sent a response that is not HTTP/],
   ['@nobody', /refused the connection: nothing listens there/],
   ['@httpToSecure', /speaks TLS on this port, not plain HTTP/],
   ['@httpsToPlain', /speaks plain HTTP on this port, not TLS/],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
-import { Store } from '../../src/dev/store.js';
+import { Store } from '../../src/dev/status.js';
 import { ask, openssl, scratch } from './support.js';
 
 /** @import { DevServer } from '../../src/dev/server.js' */

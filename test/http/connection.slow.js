@@ -23,7 +23,7 @@ test('a server that takes no connection is given up in time, and no socket stays
   const opened = await Promise.allSettled(fill.map((one) => one.open(200)));
   const reasons = opened.flatMap((one) => (one.status === 'rejected' ? one.reason.message : []));
   assert.ok(reasons.length >= 3, `${reasons.length}`);
-  assert.deepEqual([...new Set(reasons)], ['did not take the connection in time']);
+  assert.deepEqual([...new Set(reasons)], ['did not accept the connection in time']);
   const { events } = exchange(fill[5]);
   await new Promise((resolve) => setTimeout(resolve, 20));
   fill[5].abort();

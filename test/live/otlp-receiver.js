@@ -83,7 +83,7 @@ export function createReceiver(...replies) {
     },
     async close() {
       this.closed++;
-      for (const reject of cut) reject(targetError('aborted', 'http://127.0.0.1:4318 was not waited for.'));
+      for (const reject of cut) reject(targetError('aborted', 'http://127.0.0.1:4318 got no more time: the request was cancelled.'));
     },
   };
 }

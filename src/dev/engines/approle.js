@@ -1,11 +1,20 @@
 /** AppRole: roles, their secret IDs, and logins. Their tokens open nothing here: this server knows one token, its own. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { listParam, NO_CONTENT, secondsParam, secret, textParam, VaultError } from '../messages.js';
-import { openRoute, route } from '../routes.js';
+import {
+  listParam,
+  NO_CONTENT,
+  openRoute,
+  route,
+  secondsParam,
+  secret,
+  textParam,
+  VaultError,
+} from '../routes.js';
 
 /** @import { Route } from '../routes.js' */
 
-/** @typedef {{roleId: string, secretIds: Set<string>, secretIdTtl: number, ttl: number, policies: string[], isBatch: boolean}} AppRole */
+/** @typedef {{roleId: string, secretIds: Set<string>, secretIdTtl: number, ttl: number, policies: string[],
+ *   isBatch: boolean}} AppRole */
 
 const DEFAULT_TTL_SECONDS = 768 * 3600;
 
@@ -47,12 +56,12 @@ export function createAppRole() {
       if (role === undefined) throw new VaultError(404, `role "${match[1]}" does not exist`);
       const id = randomUUID();
       role.secretIds.add(id);
-      return reply({
-        secret_id: id,
+      const more = {
         secret_id_accessor: randomUUID(),
         secret_id_num_uses: 0,
         secret_id_ttl: role.secretIdTtl,
-      });
+      };
+      return reply({ secret_id: id, ...more });
     }),
     openRoute('POST', /^login$/, (call) => {
       const params = call.params();
@@ -71,15 +80,8 @@ function login(name, { ttl, policies, isBatch }) {
   return {
     client_token: `${isBatch ? 'hvb' : 'hvs'}.dev-only-${randomBytes(24).toString('base64url')}`,
     accessor: isBatch ? '' : randomBytes(12).toString('hex'),
-    policies,
-    token_policies: policies,
-    metadata: { role_name: name },
-    lease_duration: ttl,
-    renewable: !isBatch,
-    entity_id: randomUUID(),
-    token_type: isBatch ? 'batch' : 'service',
-    orphan: true,
-    mfa_requirement: null,
-    num_uses: 0,
+    ...{ policies, token_policies: policies, metadata: { role_name: name }, entity_id: randomUUID() },
+    ...{ lease_duration: ttl, renewable: !isBatch, token_type: isBatch ? 'batch' : 'service' },
+    ...{ orphan: true, mfa_requirement: null, num_uses: 0 },
   };
 }

@@ -1,6 +1,5 @@
 /** A key-value store, version 1 or 2: the newest version of each secret, in memory. */
-import { NO_CONTENT, secret, VaultError } from '../messages.js';
-import { route } from '../routes.js';
+import { NO_CONTENT, route, secret, VaultError } from '../routes.js';
 
 /** @import { Call, Route } from '../routes.js' */
 
@@ -13,16 +12,11 @@ const MAX_SECRETS = 1_000_000;
 export function createKv({ version }) {
   /** @type {Map<string, Stored>} */
   const secrets = new Map();
-  const isVersioned = String(version) === '2';
 
   /** @param {string} path @param {object} data @returns {Stored} */
   function store(path, data) {
-    const stored = {
-      data,
-      version: (secrets.get(path)?.version ?? 0) + 1,
-      createdAt: new Date().toISOString(),
-      deletedAt: '',
-    };
+    const version = (secrets.get(path)?.version ?? 0) + 1;
+    const stored = { data, version, createdAt: new Date().toISOString(), deletedAt: '' };
     secrets.set(path, stored);
     if (secrets.size > MAX_SECRETS) secrets.delete(String(secrets.keys().next().value));
     return stored;
@@ -31,8 +25,8 @@ export function createKv({ version }) {
   /** @param {string} path */
   function read(path) {
     const stored = secrets.get(path);
-    if (stored === undefined) throw new VaultError(404);
-    return stored;
+    if (stored !== undefined) return stored;
+    throw new VaultError(404);
   }
 
   /** @param {Call} call */
@@ -52,10 +46,7 @@ export function createKv({ version }) {
     return reply({ keys: [...keys].sort() });
   }
 
-  return isVersioned ? versioned() : plain();
-
-  /** @returns {Route[]} */
-  function plain() {
+  if (String(version) !== '2') {
     return [
       route('POST', /^(.+)$/s, ({ params, match }) => {
         const data = params();
@@ -68,33 +59,29 @@ export function createKv({ version }) {
       route('LIST', /^(.*)$/s, list),
     ];
   }
-
-  /** @returns {Route[]} */
-  function versioned() {
-    return [
-      route('POST', /^data\/(.+)$/s, ({ params, match }) => {
-        const data = params().data ?? null;
-        if (data === null) throw new VaultError(400, 'no data provided');
-        if (typeof data !== 'object' || Array.isArray(data)) throw notAMap(data);
-        return reply(metadataOf(store(match[1], data)));
-      }),
-      route('GET', /^data\/(.+)$/s, ({ match }) => {
-        const stored = read(match[1]);
-        const metadata = metadataOf(stored);
-        if (stored.deletedAt === '') return reply({ data: stored.data, metadata });
-        return secret({ data: null, metadata }, { mountType: 'kv', status: 404 });
-      }),
-      route('DELETE', /^data\/(.+)$/s, ({ match }) => {
-        const stored = secrets.get(match[1]);
-        if (stored !== undefined) stored.deletedAt = new Date().toISOString();
-        return NO_CONTENT;
-      }),
-      route('DELETE', /^metadata\/(.+)$/s, remove),
-      route('LIST', /^metadata\/?(.*)$/s, list),
-      route('GET', ELSEWHERE, () => invalidPath('get')),
-      route('POST', ELSEWHERE, () => invalidPath('put')),
-    ];
-  }
+  return [
+    route('POST', /^data\/(.+)$/s, ({ params, match }) => {
+      const data = params().data ?? null;
+      if (data === null) throw new VaultError(400, 'no data provided');
+      if (typeof data !== 'object' || Array.isArray(data)) throw notAMap(data);
+      return reply(metadataOf(store(match[1], data)));
+    }),
+    route('GET', /^data\/(.+)$/s, ({ match }) => {
+      const stored = read(match[1]);
+      const metadata = metadataOf(stored);
+      if (stored.deletedAt === '') return reply({ data: stored.data, metadata });
+      return secret({ data: null, metadata }, { mountType: 'kv', status: 404 });
+    }),
+    route('DELETE', /^data\/(.+)$/s, ({ match }) => {
+      const stored = secrets.get(match[1]);
+      if (stored !== undefined) stored.deletedAt = new Date().toISOString();
+      return NO_CONTENT;
+    }),
+    route('DELETE', /^metadata\/(.+)$/s, remove),
+    route('LIST', /^metadata\/?(.*)$/s, list),
+    route('GET', ELSEWHERE, () => invalidPath('get')),
+    route('POST', ELSEWHERE, () => invalidPath('put')),
+  ];
 }
 
 /** @param {Record<string, unknown>} data */

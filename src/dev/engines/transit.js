@@ -10,29 +10,36 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { listed, secret, textParam, VaultError } from '../messages.js';
-import { route } from '../routes.js';
+import { listed, route, secret, textParam, VaultError } from '../routes.js';
 
-/** @import { Params } from '../messages.js' */
-/** @import { Route } from '../routes.js' */
+/** @import { KeyPairKeyObjectResult } from 'node:crypto' */
+/** @import { Params, Route } from '../routes.js' */
 
-/** @typedef {{encrypt?: (text: Buffer) => Buffer, decrypt?: (bytes: Buffer) => Buffer, sign?: (text: Buffer) => Buffer, verify?: (text: Buffer, signature: Buffer) => boolean, publicKey?: string, publicName?: string}} Key */
-/** @typedef {Key & {type: string, createdAt: Date}} NamedKey */
+/**
+ * @typedef {{encrypt?: (text: Buffer) => Buffer, decrypt?: (bytes: Buffer) => Buffer, sign?: (text: Buffer) => Buffer,
+ *   verify?: (text: Buffer, signature: Buffer) => boolean, publicKey?: string, publicName?: string}} Key
+ * @typedef {Key & {type: string, createdAt: Date}} NamedKey
+ */
 
 const VERSION = 'vault:v1:';
 
-/** By type; https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key @type {Readonly<Record<string, () => Key>>} */
-const KEYS = Object.freeze({
+/** By type; https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key @type {Record<string, () => Key>} */
+const KEYS = {
   'aes256-gcm96': () => aead('aes-256-gcm', 32),
   'aes128-gcm96': () => aead('aes-128-gcm', 16),
   'chacha20-poly1305': () => aead('chacha20-poly1305', 32),
   ed25519: ed25519Key,
-  'ecdsa-p256': () => ecKey('P-256'),
-  'ecdsa-p384': () => ecKey('P-384'),
-  'ecdsa-p521': () => ecKey('P-521'),
-  'rsa-2048': () => rsaKey(2048),
-  'rsa-3072': () => rsaKey(3072),
-  'rsa-4096': () => rsaKey(4096),
+  ...Object.fromEntries([256, 384, 521].map((bits) => [`ecdsa-p${bits}`, () => ecKey(`P-${bits}`)])),
+  ...Object.fromEntries([2048, 3072, 4096].map((bits) => [`rsa-${bits}`, () => rsaKey(bits)])),
+};
+
+const NO_SIGNING = 'key type TYPE does not support signing';
+/** Errors for a key that does not exist, and for a type of key that cannot do this. */
+const REFUSALS = Object.freeze({
+  encrypt: ['encryption key not found', 'message encryption not supported for key type TYPE'],
+  decrypt: ['encryption key not found', 'message decryption not supported for key type TYPE'],
+  sign: ['signing key not found', NO_SIGNING],
+  verify: ['signature verification key not found', NO_SIGNING],
 });
 
 /** @returns {Route[]} */
@@ -41,20 +48,18 @@ export function createTransit() {
   const keys = new Map();
   const reply = (/** @type {Record<string, unknown>} */ data) => secret(data, { mountType: 'transit' });
   /**
+   * Vault creates a missing key on encrypt; this server does not.
    * @param {'encrypt' | 'decrypt' | 'sign' | 'verify'} action
-   * @param {string} noKey error for a key that does not exist
-   * @param {string} refusal error for a type of key that cannot do it, before that type
    * @param {(key: Required<Key>, params: Params) => Record<string, unknown>} run
    */
-  const actionRoute = (action, noKey, refusal, run) =>
+  const actionRoute = (action, run) =>
     route('POST', new RegExp(`^${action}/([\\w-]+)$`), ({ match, params }) => {
+      const [noKey, unsupported] = REFUSALS[action];
       const key = keys.get(match[1]);
-      // Vault creates a missing key on encrypt; this server does not.
       if (key === undefined) throw new VaultError(400, noKey);
-      if (key[action] === undefined) throw new VaultError(400, refusal.replace('TYPE', key.type));
+      if (key[action] === undefined) throw new VaultError(400, unsupported.replace('TYPE', key.type));
       return reply(run(/** @type {Required<Key>} */ (key), params()));
     });
-  const noSigning = 'key type TYPE does not support signing';
   return [
     route('POST', /^keys\/([\w-]+)$/, ({ match: [, name], params }) => {
       const type = textParam(params(), 'type') || 'aes256-gcm96';
@@ -68,35 +73,22 @@ export function createTransit() {
       if (key === undefined) throw new VaultError(404);
       return reply(describe(name, key));
     }),
-    actionRoute(
-      'encrypt',
-      'encryption key not found',
-      'message encryption not supported for key type TYPE',
-      ({ encrypt }, params) => {
-        if (params.plaintext === undefined) throw new VaultError(400, 'missing plaintext to encrypt');
-        const text = textOf(params, 'plaintext');
-        return { ciphertext: VERSION + encrypt(text).toString('base64'), key_version: 1 };
-      },
-    ),
-    actionRoute(
-      'decrypt',
-      'encryption key not found',
-      'message decryption not supported for key type TYPE',
-      ({ decrypt }, params) => {
-        if (textParam(params, 'ciphertext') === '')
-          throw new VaultError(400, 'missing ciphertext to decrypt');
-        return { plaintext: decrypt(bytesOf(params, 'ciphertext')).toString('base64') };
-      },
-    ),
-    actionRoute('sign', 'signing key not found', noSigning, (key, params) => {
-      const text = textOf(params, 'input', 'unable to decode input: ');
-      return { signature: VERSION + key.sign(text).toString('base64'), key_version: 1 };
+    actionRoute('encrypt', ({ encrypt }, params) => {
+      if (params.plaintext === undefined) throw new VaultError(400, 'missing plaintext to encrypt');
+      return { ciphertext: textOf(encrypt(decode(params, 'plaintext'))), key_version: 1 };
     }),
-    actionRoute('verify', 'signature verification key not found', noSigning, (key, params) => {
-      if (textParam(params, 'signature') === '')
-        throw new VaultError(400, "missing one of 'signature', 'hmac' or 'cmac' arguments to verify");
-      const text = textOf(params, 'input', 'unable to decode input: ');
-      return { valid: key.verify(text, bytesOf(params, 'signature')) };
+    actionRoute('decrypt', ({ decrypt }, params) => {
+      demand(params, 'ciphertext', 'missing ciphertext to decrypt');
+      return { plaintext: decrypt(bytesOf(params, 'ciphertext')).toString('base64') };
+    }),
+    actionRoute('sign', (key, params) => {
+      const input = decode(params, 'input', 'unable to decode input: ');
+      return { signature: textOf(key.sign(input)), key_version: 1 };
+    }),
+    actionRoute('verify', (key, params) => {
+      demand(params, 'signature', "missing one of 'signature', 'hmac' or 'cmac' arguments to verify");
+      const input = decode(params, 'input', 'unable to decode input: ');
+      return { valid: key.verify(input, bytesOf(params, 'signature')) };
     }),
   ];
 }
@@ -107,33 +99,36 @@ function describe(name, { type, createdAt, encrypt, sign: signer, publicKey, pub
     publicKey === undefined
       ? Math.floor(createdAt.getTime() / 1000)
       : { creation_time: createdAt.toISOString(), name: publicName, public_key: publicKey };
+  const isCipher = encrypt !== undefined;
   return {
-    keys: { 1: version },
-    latest_version: 1,
-    name,
-    supports_decryption: encrypt !== undefined,
+    ...{ name, type, latest_version: 1, keys: { 1: version }, supports_signing: signer !== undefined },
+    ...{ supports_encryption: isCipher, supports_decryption: isCipher },
     supports_derivation: publicKey === undefined || type === 'ed25519',
-    supports_encryption: encrypt !== undefined,
-    supports_signing: signer !== undefined,
-    type,
   };
 }
 
-/** @param {Params} params @param {string} name @param {string} [before] start of the message */
-function textOf(params, name, before = '') {
+/** @param {Params} params @param {string} name of a parameter that must not be empty @param {string} message */
+function demand(params, name, message) {
+  if (textParam(params, name) === '') throw new VaultError(400, message);
+}
+
+/** @param {Params} params @param {string} name of a base64 text @param {string} [before] start of the message */
+function decode(params, name, before = '') {
   const text = textParam(params, name);
   const good = /^[A-Za-z0-9+/]*={0,2}/.exec(text)?.[0].length ?? 0;
   if (good < text.length) throw new VaultError(400, `${before}illegal base64 data at input byte ${good}`);
   return Buffer.from(text, 'base64');
 }
 
+/** @param {Buffer} bytes a ciphertext or a signature */
+const textOf = (bytes) => VERSION + bytes.toString('base64');
+
 /** @param {Params} params @param {string} name */
 function bytesOf(params, name) {
   const text = textParam(params, name);
-  if (/^vault:v\d+:/.test(text) && !text.startsWith(VERSION))
-    throw new VaultError(400, `invalid ${name}: version is too new`);
-  if (!text.startsWith(VERSION)) throw new VaultError(400, `invalid ${name}: no prefix`);
-  return Buffer.from(text.slice(VERSION.length), 'base64');
+  if (text.startsWith(VERSION)) return Buffer.from(text.slice(VERSION.length), 'base64');
+  const problem = /^vault:v\d+:/.test(text) ? 'version is too new' : 'no prefix';
+  throw new VaultError(400, `invalid ${name}: ${problem}`);
 }
 
 /** @param {string} cipher @param {number} length of the key, bytes @returns {Key} */
@@ -149,73 +144,74 @@ function aead(cipher, length) {
     },
     decrypt(bytes) {
       if (bytes.length < 12 + 16) throw new VaultError(400, 'invalid ciphertext length');
-      try {
-        const opened = createDecipheriv(name, key, bytes.subarray(0, 12), options);
-        opened.setAuthTag(bytes.subarray(-16));
-        return Buffer.concat([opened.update(bytes.subarray(12, -16)), opened.final()]);
-      } catch {
-        throw new VaultError(400, 'cipher: message authentication failed');
-      }
+      const opened = createDecipheriv(name, key, bytes.subarray(0, 12), options);
+      opened.setAuthTag(bytes.subarray(-16));
+      const refusal = new VaultError(400, 'cipher: message authentication failed');
+      return attempt(() => Buffer.concat([opened.update(bytes.subarray(12, -16)), opened.final()]), refusal);
     },
+  };
+}
+
+/**
+ * @param {string} publicName
+ * @param {KeyPairKeyObjectResult} pair
+ * @param {string | null} hash
+ * @param {{padding?: number}} [options]
+ * @returns {Required<Pick<Key, 'sign' | 'verify' | 'publicName' | 'publicKey'>>}
+ */
+function signing(publicName, { privateKey, publicKey }, hash, options) {
+  // Of RSA with PSS: the longest salt is made, one of any length is accepted.
+  const [longest, any] = [constants.RSA_PSS_SALTLEN_MAX_SIGN, constants.RSA_PSS_SALTLEN_AUTO];
+  return {
+    sign: (text) => sign(hash, text, { key: privateKey, ...options, saltLength: longest }),
+    verify: (text, signature) =>
+      verify(hash, text, { key: publicKey, ...options, saltLength: any }, signature),
+    publicName,
+    publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
   };
 }
 
 /** @returns {Key} */
 function ed25519Key() {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  return {
-    sign: (text) => sign(null, text, privateKey),
-    verify: (text, signature) => verify(null, text, publicKey, signature),
-    // Vault gives the bare key of 32 bytes.
-    publicKey: publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64'),
-    publicName: 'ed25519',
-  };
+  const pair = generateKeyPairSync('ed25519');
+  const der = pair.publicKey.export({ type: 'spki', format: 'der' });
+  // Vault gives the bare key of 32 bytes.
+  return { ...signing('ed25519', pair, null), publicKey: der.subarray(-32).toString('base64') };
 }
 
 /** @param {string} curve @returns {Key} */
 function ecKey(curve) {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: curve });
+  const key = signing(curve, generateKeyPairSync('ec', { namedCurve: curve }), 'sha256');
   return {
-    sign: (text) => sign('sha256', text, privateKey),
+    ...key,
     verify(text, signature) {
       // Vault reads the ASN.1 first: a SEQUENCE.
       if (signature[0] !== 0x30) throw new VaultError(400, 'supplied signature is invalid');
-      return verify('sha256', text, publicKey, signature);
+      return key.verify(text, signature);
     },
-    publicName: curve,
-    publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
   };
 }
 
 /** @param {number} bits @returns {Key} */
 function rsaKey(bits) {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: bits });
-  const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_MAX_SIGN };
-  const any = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
+  const pair = generateKeyPairSync('rsa', { modulusLength: bits });
+  const { privateKey, publicKey } = pair;
   const oaep = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' };
+  const refusal = (/** @type {string} */ why) => new VaultError(500, listed(`failed to RSA ${why}`));
+  const tooLong = refusal('encrypt the plaintext: crypto/rsa: message too long for RSA key size');
+  const notOurs = refusal('decrypt the ciphertext: crypto/rsa: decryption error');
   return {
-    encrypt: (text) =>
-      rsa(
-        () => publicEncrypt({ key: publicKey, ...oaep }, text),
-        'failed to RSA encrypt the plaintext: crypto/rsa: message too long for RSA key size',
-      ),
-    decrypt: (bytes) =>
-      rsa(
-        () => privateDecrypt({ key: privateKey, ...oaep }, bytes),
-        'failed to RSA decrypt the ciphertext: crypto/rsa: decryption error',
-      ),
-    sign: (text) => sign('sha256', text, { key: privateKey, ...pss }),
-    verify: (text, signature) => verify('sha256', text, { key: publicKey, ...any }, signature),
-    publicName: `rsa-${bits}`,
-    publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
+    ...signing(`rsa-${bits}`, pair, 'sha256', { padding: constants.RSA_PKCS1_PSS_PADDING }),
+    encrypt: (text) => attempt(() => publicEncrypt({ key: publicKey, ...oaep }, text), tooLong),
+    decrypt: (bytes) => attempt(() => privateDecrypt({ key: privateKey, ...oaep }, bytes), notOurs),
   };
 }
 
-/** @param {() => Buffer} work @param {string} refusal */
-function rsa(work, refusal) {
+/** @param {() => Buffer} work @param {VaultError} refusal */
+function attempt(work, refusal) {
   try {
     return work();
   } catch {
-    throw new VaultError(500, listed(refusal));
+    throw refusal;
   }
 }

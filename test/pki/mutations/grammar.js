@@ -169,5 +169,18 @@ export const utcTime = field(({ content }) => {
   demandTime(`${text < '5' ? '20' : '19'}${text.slice(0, -1)}`);
 }, 0x17);
 
-/** @type {Field} whatever it is */
-export const any = field(() => {});
+/** @type {Type} X.690 sections 8 and 10.2: of the class universal, only these are constructed; strings are not read */
+function sound({ tag, content, children }) {
+  children.forEach(sound);
+  if (tag >= 0x40) return;
+  demand(tag !== 0, 'tag of no type');
+  const constructed = [0x08, 0x0b, 0x10, 0x11, 0x1d].includes(tag & 0x1f);
+  demand(constructed === ((tag & 0x20) !== 0), 'constructed or primitive against its type');
+  const type = [boolean, integer(), oid, utcTime, generalizedTime].find(({ tags }) => tags.includes(tag));
+  type?.type({ tag, content, children });
+  if (tag === 0x0a) integer().type({ tag, content, children });
+  demand(tag !== 0x05 || content.length === 0, 'NULL with contents');
+}
+
+/** @type {Field} of any type, sound as DER */
+export const any = field(sound);

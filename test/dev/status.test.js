@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe, it, mock } from 'node:test';
 import { createAuthorities } from '../../src/dev/certificate.js';
-import { createResponder } from '../../src/dev/ocsp-responder.js';
-import { Store } from '../../src/dev/store.js';
+import { createResponder, Store } from '../../src/dev/status.js';
 import { openssl, scratch } from './support.js';
 
 const file = scratch({ after });
