@@ -72,9 +72,8 @@ function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { 
   ];
   const whole = bottom + (xAxis.title === '' ? FOOT.bare : FOOT.titled);
   const own = escapeHtml(`${id}-${name}`);
-  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" role="img" aria-labelledby="${own}-title" aria-describedby="${own}-desc" data-left="${left}" data-right="${right}">
-<title id="${own}-title">${escapeHtml(title)}</title>
-<desc id="${own}-desc">${escapeHtml(summary)}</desc>
+  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" role="img" aria-label="${escapeHtml(title)}" aria-describedby="${own}" data-left="${left}" data-right="${right}">
+<desc id="${own}">${escapeHtml(summary)}</desc>
 ${content.join('\n')}
 </svg>`;
 }

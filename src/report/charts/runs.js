@@ -1,6 +1,7 @@
 /** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
 import { figureText } from '../../result/runs/figures.js';
 import { between } from '../describe/words.js';
+import { escapeHtml } from '../html/escape.js';
 import { rangeAxis } from './axes.js';
 import { frames, line, round, textAt } from './frame.js';
 
@@ -43,7 +44,7 @@ export function runs({ unit, groups }, setting) {
         at: rowAt,
         ticks: () => groups.map(({ name }, i) => ({ at: rowAt(i), label: name })),
       },
-      draw: (place) => groups.map((group, i) => drawGroup(group, i, place)).join('\n'),
+      draw: (place) => groups.map((group, i) => drawGroup(group, i, place, text)).join('\n'),
       isUpright: true,
     }),
     summary,
@@ -59,14 +60,7 @@ export function runs({ unit, groups }, setting) {
         own.map((value, i) => [names[i], ...namesOf(name), text(value)]),
       ),
     },
-    readOuts: {
-      at: groups.flatMap((group) =>
-        dotsOf(group).map(({ name, value }) =>
-          [...namesOf(group.name), `${name}: ${text(value)}`].join(', '),
-        ),
-      ),
-      values: [],
-    },
+    readOuts: { x: [], at: [], values: [] },
   };
 }
 
@@ -87,8 +81,8 @@ export function boxOf(values) {
   return { low: at(0), q1: at(0.25), median: at(0.5), q3: at(0.75), high: at(1) };
 }
 
-/** @param {Group} group @param {number} row @param {Place} place */
-function drawGroup(group, row, { left, right, x, y: yOf }) {
+/** @param {Group} group @param {number} row @param {Place} place @param {(value: number) => string} text */
+function drawGroup(group, row, { left, right, x, y: yOf }, text) {
   const [style, y] = [`s${(row % STYLES) + 1}`, yOf(row)];
   const values = known(group);
   if (values.length === 0)
@@ -99,13 +93,14 @@ function drawGroup(group, row, { left, right, x, y: yOf }) {
     line(`whisker ${style}`, x(low), x(high), y, y),
     `<rect class="box ${style}" x="${x(q1)}" y="${y - 9}" width="${width}" height="18"/>`,
   ];
-  const places = dotsOf(group).map(({ value }) => x(value));
-  const offsets = spreadOut(places);
+  const dots = dotsOf(group);
+  const offsets = spreadOut(dots.map(({ value }) => x(value)));
   return [
     ...(values.length >= FEWEST_FOR_BOX ? box : []),
-    ...places.map(
-      (cx, i) => `<circle class="dot run ${style}" cx="${cx}" cy="${round(y + offsets[i])}" r="${RADIUS}"/>`,
-    ),
+    ...dots.map(({ name, value }, i) => {
+      const title = `<title>${escapeHtml(`${name}: ${text(value)}`)}</title>`;
+      return `<circle class="dot run ${style}" cx="${x(value)}" cy="${round(y + offsets[i])}" r="${RADIUS}">${title}</circle>`;
+    }),
     line(`median ${style}`, x(median), x(median), y - 11, y + 11),
   ].join('\n');
 }
