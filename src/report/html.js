@@ -27,7 +27,10 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ');
 
-/** @param {string} text @returns {string} the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source */
+/**
+ * @param {string} text
+ * @returns {string} the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source
+ */
 function hashSource(text) {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
@@ -80,7 +83,10 @@ ${body}
 `;
 }
 
-/** @param {Section} section @param {boolean} isFirst its first chart is the main one @param {ReadOutsById} charts gains those of this section */
+/**
+ * @param {Section} section @param {boolean} isFirst its first chart is the main one
+ * @param {ReadOutsById} charts gains those of this section
+ */
 function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) {
   const level = heading === null ? 2 : 3;
   let drawn = 0;

@@ -8,8 +8,12 @@ import { kindOf } from '../result/document.js';
 /** @import { Report } from './sections.js' */
 
 /** @typedef {{color?: boolean}} RenderOptions `color`: escape sequences for a terminal */
-/** @typedef {{render: (document: any, options?: RenderOptions) => string | Promise<string>}} Reporter `render`: ends with a newline */
-/** @typedef {{extension: string, kinds: readonly DocumentKind[], describe: string, load: () => Promise<Reporter>}} ReporterEntry `extension` of the file given to `--out`; `kinds` of documents it can show; `describe` for the help */
+/**
+ * @typedef {{render: (document: any, options?: RenderOptions) => string | Promise<string>}} Reporter `render`: ends with a newline
+ */
+/**
+ * @typedef {{extension: string, kinds: readonly DocumentKind[], describe: string, load: () => Promise<Reporter>}} ReporterEntry `extension` of the file given to `--out`; `kinds` of documents it can show; `describe` for the help
+ */
 
 /** @type {readonly DocumentKind[]} */
 const ALL = ['result', 'run-set', 'comparison', 'propagation', 'scenario-result', 'search'];
@@ -43,7 +47,10 @@ export const reporters = Object.freeze({
   prom: reporter('.prom', RESULT, 'Prometheus text exposition', () => import('./data/prometheus.js')),
 });
 
-/** @param {Promise<{render: (report: Report, options?: RenderOptions) => string}>} renderer of sections @returns {Promise<Reporter>} */
+/**
+ * @param {Promise<{render: (report: Report, options?: RenderOptions) => string}>} renderer of sections
+ * @returns {Promise<Reporter>}
+ */
 async function described(renderer) {
   const [{ describe }, { render }] = await Promise.all([import('./describe/index.js'), renderer]);
   return { render: async (document, options) => render(await describe(document), options) };

@@ -10,7 +10,10 @@ const INDENT = 14;
 
 const graphemes = new Intl.Segmenter('en');
 
-/** @param {string} text @param {number} [width] @returns {string[]} lines of at most `width` columns, broken at spaces where there are any */
+/**
+ * @param {string} text @param {number} [width]
+ * @returns {string[]} lines of at most `width` columns, broken at spaces where there are any
+ */
 export function wrap(text, width = WIDTH) {
   /** @type {string[]} */
   const lines = [];
@@ -50,7 +53,10 @@ export function indented(text, indent, width = WIDTH) {
   return wrap(text, width - indent).map((line) => ' '.repeat(indent) + line);
 }
 
-/** @param {string} label @param {string} text wrapped beside the label, below it where the label is too long @param {number} [indent] @param {number} [width] */
+/**
+ * @param {string} label @param {string} text wrapped beside the label, below it where the label is too long
+ * @param {number} [indent] @param {number} [width]
+ */
 export function labelled(label, text, indent = INDENT, width = WIDTH) {
   const name = visibleText(label);
   const lines = indented(text, indent, width);
@@ -62,8 +68,7 @@ export function labelled(label, text, indent = INDENT, width = WIDTH) {
 /**
  * Two spaces between columns. A first cell that leaves no room for its row has a line of its own.
  * @param {string[][]} rows the first is the heading
- * @param {{isText?: boolean[], decorate?: (text: string, row: number, column: number) => string, width?: number}} [options]
- *   `isText`, by column: it stands to the left, as the first does; `decorate` is called with padded cells
+ * @param {{isText?: boolean[], decorate?: (text: string, row: number, column: number) => string, width?: number}} [options] `isText`, by column: it stands to the left, as the first does; `decorate` is called with padded cells
  * @returns {string[][]} lines by row
  */
 export function table(rows, { isText = [], decorate = (text) => text, width: whole = WIDTH } = {}) {
@@ -93,7 +98,10 @@ function sumOf(widths) {
   return widths.reduce((sum, width) => sum + width + 2, 0);
 }
 
-/** @param {string[][]} rows @returns {number} columns that its cells need beside the first of a row, with the spaces between */
+/**
+ * @param {string[][]} rows
+ * @returns {number} columns that its cells need beside the first of a row, with the spaces between
+ */
 export function widthOf(rows) {
   return sumOf(columnWidths(rows));
 }

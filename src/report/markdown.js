@@ -122,7 +122,10 @@ export function codeCell(text) {
   return plain.includes('\\') ? escapeMarkdown(plain) : code(plain).replaceAll('|', '\\|');
 }
 
-/** @param {string[]} heading @param {string[][]} rows cells as Markdown @param {boolean[]} isText by column: it stands to the left */
+/**
+ * @param {string[]} heading @param {string[][]} rows cells as Markdown
+ * @param {boolean[]} isText by column: it stands to the left
+ */
 export function markdownTable(heading, rows, isText) {
   const rule = isText.map((isLeft) => (isLeft ? ':---' : '---:'));
   return [heading, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

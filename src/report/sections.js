@@ -3,22 +3,43 @@
  * `markdown.js` and `html.js` render them, once each. Texts are plain; a renderer escapes them for its markup.
  */
 
-/** @typedef {{value: number | null, low: number, high: number | null, limit?: number}} Bar a figure with its error bar, in one unit, for a whisker; `high` null: no upper bound; `limit` of a requirement */
+/**
+ * @typedef {{value: number | null, low: number, high: number | null, limit?: number}} Bar a figure with its error bar, in one unit, for a whisker; `high` null: no upper bound; `limit` of a requirement
+ */
 /** @typedef {string | {text: string, verdict?: string, isStrong?: boolean}} Cell */
-/** @typedef {{name: string, isText?: boolean, isDetail?: boolean}} Head of a column: texts stand to the left, figures to the right; a detail is left out of a narrow table */
-/** @template Row @typedef {[name: string, cell: (row: Row) => Cell, kind?: 'text' | 'detail']} Column figures, unless it is text */
+/**
+ * @typedef {{name: string, isText?: boolean, isDetail?: boolean}} Head of a column: texts stand to the left, figures to the right; a detail is left out of a narrow table
+ */
+/**
+ * @template Row
+ * @typedef {[name: string, cell: (row: Row) => Cell, kind?: 'text' | 'detail']} Column figures, unless it is text
+ */
 /** @typedef {{kind: 'sentence', text: string, isStrong?: boolean}} Sentence */
-/** @typedef {{verdict: string, name: string, text: string, reason?: string, bar?: Bar}} VerdictItem `text` is a short clause, `reason` a sentence or two more */
+/**
+ * @typedef {{verdict: string, name: string, text: string, reason?: string, bar?: Bar}} VerdictItem `text` is a short clause, `reason` a sentence or two more
+ */
 /** @typedef {{kind: 'verdicts', items: VerdictItem[]}} Verdicts */
-/** @typedef {{name: string, value: string, range?: string, bar?: Bar, isDetail?: boolean}} Figure `range`: `5.1 to 12 ms`; `isDetail`: a sentence nearby has it, and text leaves it out */
+/**
+ * @typedef {{name: string, value: string, range?: string, bar?: Bar, isDetail?: boolean}} Figure `range`: `5.1 to 12 ms`; `isDetail`: a sentence nearby has it, and text leaves it out
+ */
 /** @typedef {{kind: 'figures', items: Figure[]}} Figures a line of key figures */
-/** @typedef {{kind: 'table', caption: string, columns: Head[], rows: Cell[][]}} Table the first cell of a row is its heading */
-/** @typedef {{kind: 'chart', chart: string, title: string, text: string, data: unknown}} Chart `chart`: its name in charts/index.js; `text`: its content in a sentence */
+/**
+ * @typedef {{kind: 'table', caption: string, columns: Head[], rows: Cell[][]}} Table the first cell of a row is its heading
+ */
+/**
+ * @typedef {{kind: 'chart', chart: string, title: string, text: string, data: unknown}} Chart `chart`: its name in charts/index.js; `text`: its content in a sentence
+ */
 /** @typedef {{kind: 'note', text: string, remedy?: string}} Note */
-/** @typedef {{kind: 'facts', items: {name: string, text: string}[], isCode?: boolean}} Facts labelled lines; `isCode`: the labels are commands */
+/**
+ * @typedef {{kind: 'facts', items: {name: string, text: string}[], isCode?: boolean}} Facts labelled lines; `isCode`: the labels are commands
+ */
 /** @typedef {Sentence | Verdicts | Figures | Table | Chart | Note | Facts} Part */
-/** @typedef {{id: string, heading: string | null, parts: Part[], isDetail?: boolean}} Section `id`: letters, digits and hyphens, unique in the report; `heading` null: none, as for the answer; `isDetail`: folded away where a format can fold */
-/** @typedef {{title: string, verdict?: string, subject: string, sections: Section[]}} Report `verdict`: the worst one, for the title of a page; `subject`: one line, the command and its target; the section with the answer is the first */
+/**
+ * @typedef {{id: string, heading: string | null, parts: Part[], isDetail?: boolean}} Section `id`: letters, digits and hyphens, unique in the report; `heading` null: none, as for the answer; `isDetail`: folded away where a format can fold
+ */
+/**
+ * @typedef {{title: string, verdict?: string, subject: string, sections: Section[]}} Report `verdict`: the worst one, for the title of a page; `subject`: one line, the command and its target; the section with the answer is the first
+ */
 
 /** @param {Report} report @returns {Report} without empty sections, apart from the first */
 export function report({ sections, ...head }) {
@@ -58,7 +79,10 @@ export function notes(items) {
   });
 }
 
-/** @param {[name: string, text: string][]} items those with an empty text are left out @param {boolean} [isCode] @returns {Part[]} */
+/**
+ * @param {readonly string[][]} items name and text; those with an empty text are left out
+ * @param {boolean} [isCode] @returns {Part[]}
+ */
 export function facts(items, isCode = false) {
   const filled = items.filter(([, text]) => text !== '').map(([name, text]) => ({ name, text }));
   return filled.length === 0 ? [] : [{ kind: 'facts', items: filled, isCode }];
@@ -80,7 +104,10 @@ export function table(caption, columns, rows) {
   return [{ kind: 'table', caption, columns: heads, rows: cells }];
 }
 
-/** @param {string} name in charts/index.js @param {string} title @param {string} text @param {unknown} data @returns {Part} */
+/**
+ * @param {string} name in charts/index.js @param {string} title @param {string} text @param {unknown} data
+ * @returns {Part}
+ */
 export function chart(name, title, text, data) {
   return { kind: 'chart', chart: name, title, text, data };
 }

@@ -21,7 +21,10 @@ const DECADES_IN_THREE = 3;
 /** The last label of a linear axis lies at least this far along. */
 const NEAR_END = 0.8;
 
-/** @param {Tick[]} ticks ascending @param {number} length @param {(label: string) => number} room @returns {Tick[]} those with room, from the start */
+/**
+ * @param {Tick[]} ticks ascending @param {number} length @param {(label: string) => number} room
+ * @returns {Tick[]} those with room, from the start
+ */
 export function fit(ticks, length, room) {
   let end = Number.NEGATIVE_INFINITY;
   return ticks.filter(({ at, label }) => {
@@ -50,7 +53,9 @@ function axisOf(title, at, label, choices) {
   };
 }
 
-/** @param {{title: string, low?: number, high: number, label: Label, isWhole?: boolean}} parts `isWhole`: label whole numbers only */
+/**
+ * @param {{title: string, low?: number, high: number, label: Label, isWhole?: boolean}} parts `isWhole`: label whole numbers only
+ */
 export function linearAxis({ title, low = 0, high, label, isWhole = false }) {
   const scale = scaleLinear([low, high > low ? high : low + 1], [0, 1]).nice(5);
   const choices = [6, 5, 4, 3, 2]

@@ -8,10 +8,16 @@ import { drawLevels, drawLine, drawUprights, lineClass } from './lines.js';
 /** @import { Place, Setting } from './frame.js' */
 /** @import { Level, Look, Upright } from './lines.js' */
 
-/** @typedef {Look & {name: string, values: (number | null | undefined)[]}} Series a value for each moment: null is a gap, and the line skips undefined */
+/**
+ * @typedef {Look & {name: string, values: (number | null | undefined)[]}} Series a value for each moment: null is a gap, and the line skips undefined
+ */
 /** @typedef {{name: string, className: string, isBox?: boolean}} LegendEntry `className` of its line or box */
-/** @typedef {{x: number[], at: string[], values: string[][]}} ReadOuts for the script: places along the x axis, 0 to 1, ascending; the name of each, e.g. `second 12`; its values, one per entry of the legend */
-/** @typedef {{svg: string, summary: string, legend: LegendEntry[], table: Table, readOuts: ReadOuts}} Drawn an SVG for each size; the summary is a sentence or two */
+/**
+ * @typedef {{x: number[], at: string[], values: string[][]}} ReadOuts for the script: places along the x axis, 0 to 1, ascending; the name of each, e.g. `second 12`; its values, one per entry of the legend
+ */
+/**
+ * @typedef {{svg: string, summary: string, legend: LegendEntry[], table: Table, readOuts: ReadOuts}} Drawn an SVG for each size; the summary is a sentence or two
+ */
 /**
  * `heading` of the moments, which ascend; the first series is drawn on top; `text` of a value in table and read-outs; `under` and `over`
  * the lines; `drawBars` instead of lines; `table` instead of one of the moments.

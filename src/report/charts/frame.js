@@ -9,7 +9,9 @@ import { escapeHtml } from '../html/escape.js';
 /** @typedef {{name: 'full' | 'wide' | 'narrow', width: number, height: number}} Size width of the SVG, height of the plot */
 /** @typedef {{id: string, title: string, sizes: readonly Size[]}} Setting `id` of the figure, unique in the page */
 /** @typedef {ReturnType<typeof makePlace>} Place the plot */
-/** @typedef {{x: number, y: number, text: string, anchor?: 'start' | 'middle' | 'end', room?: number, hasHalo?: boolean}} Text `y` of the base line; the text is cut to `room`, and its tooltip has all of it; a halo sets it apart from lines */
+/**
+ * @typedef {{x: number, y: number, text: string, anchor?: 'start' | 'middle' | 'end', room?: number, hasHalo?: boolean}} Text `y` of the base line; the text is cut to `room`, and its tooltip has all of it; a halo sets it apart from lines
+ */
 
 /** Of all text in a chart. Browsers show it at 0.85 to 1.3 times its size. */
 const FONT_SIZE = 13;

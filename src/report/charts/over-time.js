@@ -12,7 +12,10 @@ import { drawChart } from './chart.js';
 
 /** @typedef {{second: number, span: number}} Moment `span` seconds from `second` on */
 /** @typedef {Moment & {rows: TimelineRow[]}} Bin */
-/** @template Row @typedef {Look & {name: string, value: (row: Row) => number | null | undefined}} RowSeries null is a gap, and the line skips undefined */
+/**
+ * @template Row
+ * @typedef {Look & {name: string, value: (row: Row) => number | null | undefined}} RowSeries null is a gap, and the line skips undefined
+ */
 
 /** A line of more moments shares pixels: it becomes an area. */
 const DENSE_FROM = 130;
@@ -22,8 +25,7 @@ const AFTER_NOTE = 'Shaded: the wait for the last responses.';
 
 /**
  * @template {Moment} Row
- * @param {Pick<Declaration, 'setting' | 'yAxis' | 'text' | 'levels' | 'drawBars'> &
- *   {run: Result, summary: (string | false)[], rows: Row[], series: RowSeries<Row>[]}} parts `rows` in order, without a gap
+ * @param {Pick<Declaration, 'setting' | 'yAxis' | 'text' | 'levels' | 'drawBars'> & {run: Result, summary: (string | false)[], rows: Row[], series: RowSeries<Row>[]}} parts `rows` in order, without a gap
  * @returns {Drawn}
  */
 function timeChart({ run, rows, series, summary, ...parts }) {
@@ -252,7 +254,10 @@ function failedIn({ rows }) {
   return sumOf(rows, ({ failed }) => failed);
 }
 
-/** Failed requests, stacked by outcome. @param {Result} run @param {Setting} setting @returns {Drawn | null} null where none failed */
+/**
+ * Failed requests, stacked by outcome.
+ * @param {Result} run @param {Setting} setting @returns {Drawn | null} null where none failed
+ */
 export function errors(run, setting) {
   const { timeline, totals } = run;
   const failed = sumOf(timeline, (row) => row.failed);
@@ -303,7 +308,10 @@ function failedWith({ failures = {} }, name) {
   return Object.hasOwn(failures, name) ? failures[name] : 0;
 }
 
-/** @param {Bin[]} bins @param {ReturnType<typeof outcomeSeries>} series @param {Place} place @returns {string[]} a path per series */
+/**
+ * @param {Bin[]} bins @param {ReturnType<typeof outcomeSeries>} series @param {Place} place
+ * @returns {string[]} a path per series
+ */
 function stackedBars(bins, series, { x, y }) {
   const below = bins.map(() => 0);
   return series.map(({ style, value }) => {
@@ -322,7 +330,10 @@ function stackedBars(bins, series, { x, y }) {
   });
 }
 
-/** @param {Result} run @param {Setting} setting @returns {Drawn | null} null where no request was sent, and in older results */
+/**
+ * @param {Result} run @param {Setting} setting
+ * @returns {Drawn | null} null where no request was sent, and in older results
+ */
 export function sendLag(run, setting) {
   const { timeline } = run;
   const values = timeline.flatMap(({ lag99 }) => lag99 ?? []);

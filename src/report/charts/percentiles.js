@@ -3,7 +3,7 @@
  * first series carries its error bars as whiskers.
  */
 import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
-import { formatCount, formatLatency } from '../../common/units.js';
+import { formatLatency } from '../../common/units.js';
 import { spanText } from '../describe/bars.js';
 import { joined, timeText } from '../describe/words.js';
 import { percentileAxis, percentLabel, valueAxis } from './axes.js';
@@ -17,8 +17,12 @@ import { drawBand } from './lines.js';
 /** @import { Place, Setting } from './frame.js' */
 
 /** @typedef {{axis: string, series: {name: string, latency: LatencyBlock}[], isShaded?: boolean}} Data */
-/** @typedef {{low: number, high: number | null, share: number, nines: number}} Whisker milliseconds; null: no upper bound */
-/** @typedef {{name: string, latency: LatencyBlock, at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value */
+/**
+ * @typedef {{key: keyof typeof BARS, low: number, high: number | null, nines: number}} Whisker milliseconds; null: no upper bound
+ */
+/**
+ * @typedef {{name: string, latency: LatencyBlock, at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value
+ */
 
 /** Points along the axis that are drawn and can be read out. */
 const POINTS = 240;
@@ -29,8 +33,6 @@ const LOOKS = [
   { style: 1, mark: 'behind' },
 ];
 const ONLY = [{ style: 5 }];
-
-const TABLE_SHARES = [0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 0.99999, 0.999999];
 
 /** Percentiles with an error bar, by share. */
 const BARS = /** @type {const} */ ({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 });
@@ -87,9 +89,8 @@ function decode(one) {
 /** @param {LatencyBlock} latency @param {number} end nines @returns {Whisker[]} */
 function whiskersOf({ bars }, end) {
   return /** @type {(keyof typeof BARS)[]} */ (Object.keys(BARS)).flatMap((key) => {
-    const [share, bar] = [BARS[key], bars?.[key]];
-    const nines = -Math.log10(1 - share);
-    return bar === undefined || nines > end ? [] : [{ share, nines, low: bar.low, high: bar.high }];
+    const [nines, bar] = [-Math.log10(1 - BARS[key]), bars?.[key]];
+    return bar === undefined || nines > end ? [] : [{ key, nines, low: bar.low, high: bar.high }];
   });
 }
 
@@ -117,34 +118,24 @@ function summarise({ p50, p99, max }, whiskers) {
 
 /** @param {string} caption @param {Decoded[]} decoded @param {Whisker[]} whiskers of the first @returns {Table} */
 function tableOf(caption, decoded, whiskers) {
-  const most = Math.max(...decoded.map(({ latency }) => latency.count));
-  // n requests have no percentile beyond 1 - 1/n.
-  const shares = TABLE_SHARES.filter((share) => share === 0 || 1 - share >= 1 / most - 1e-12);
-  const range = (/** @type {number} */ share) => {
-    const found = whiskers.find((one) => one.share === share);
+  const keys = /** @type {const} */ (['min', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
+  const range = (/** @type {string} */ key) => {
+    const found = whiskers.find((one) => one.key === key);
     if (found === undefined) return '–';
     const { low, high } = found;
     return high === null ? `${formatLatency(low)} or more` : spanText(low, high, formatLatency);
   };
-  const row = (
-    /** @type {string} */ name,
-    /** @type {number} */ share,
-    /** @type {(one: Decoded) => string} */ text,
-  ) => [name, ...decoded.map(text), ...(whiskers.length > 0 ? [range(share)] : [])];
-  const names = row('Percentile', 1, ({ name }) => name);
-  if (whiskers.length > 0) names[names.length - 1] = `95 % range, ${decoded[0].name}`;
+  const names = ['Percentile', ...decoded.map(({ name }) => name), `95 % range, ${decoded[0].name}`];
+  const rows = keys.map((key) => [
+    key === 'p999' ? 'p99.9' : key,
+    ...decoded.map(({ latency }) => timeText(latency[key])),
+    range(key),
+  ]);
+  const count = whiskers.length > 0 ? names.length : names.length - 1;
   return {
     kind: 'table',
     caption,
-    columns: names.map((name, i) => ({ name, isText: i === 0 })),
-    rows: [
-      ...shares.map((share) =>
-        row(`${Number((share * 100).toFixed(4))} %`, share, ({ at }) =>
-          formatLatency(at(-Math.log10(1 - share))),
-        ),
-      ),
-      row('100 %', 1, ({ latency }) => timeText(latency.max)),
-      row('Requests', 1, ({ latency }) => formatCount(latency.count)),
-    ],
+    columns: names.slice(0, count).map((name, i) => ({ name, isText: i === 0 })),
+    rows: rows.map((row) => row.slice(0, count)),
   };
 }

@@ -9,7 +9,9 @@ import { frames, line, round, textAt } from './frame.js';
 /** @import { Drawn } from './chart.js' */
 /** @import { Place, Setting } from './frame.js' */
 
-/** @typedef {{name: string, runs: string[], values: (number | null)[]}} Group `name` is empty where there is only one; `runs`: their names */
+/**
+ * @typedef {{name: string, runs: string[], values: (number | null)[]}} Group `name` is empty where there is only one; `runs`: their names
+ */
 
 /** Colours of the style sheet. */
 const STYLES = 6;
@@ -17,10 +19,16 @@ const STYLES = 6;
 /** Smaller groups have no box; of larger ones, dots would be a smear. */
 const [FEWEST_FOR_BOX, MOST_DOTS] = [5, 200];
 
-/** Pixels: a row; a dot; dots whose centres are nearer than APART would hide one another; REACH from the middle of its row. */
+/**
+ * Pixels: a row; a dot; dots whose centres are nearer than APART would hide one another; REACH from the
+ * middle of its row.
+ */
 const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
 
-/** @param {{unit: Unit, groups: Group[]}} data @param {Setting} setting @returns {Drawn | null} null where no run has a value */
+/**
+ * @param {{unit: Unit, groups: Group[]}} data @param {Setting} setting
+ * @returns {Drawn | null} null where no run has a value
+ */
 export function runs({ unit, groups }, setting) {
   const values = groups.flatMap(known);
   if (values.length === 0) return null;

@@ -57,7 +57,10 @@ function timelineRows({ startedAt, timeline, stages = [] }) {
   );
 }
 
-/** @param {NonNullable<Result['stages']>} stages @param {number} second @returns {string | null} the one that it begins in; null: after the last */
+/**
+ * @param {NonNullable<Result['stages']>} stages @param {number} second
+ * @returns {string | null} the one that it begins in; null: after the last
+ */
 function stageAt(stages, second) {
   const last = stages[stages.length - 1];
   if (second >= last.startSeconds + last.seconds) return null;

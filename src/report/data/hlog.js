@@ -17,7 +17,9 @@ import { subjectPhrase } from '../describe/words.js';
 
 /** @import { Result } from '../../result/schema.js' */
 
-/** @typedef {{tag?: string, start: number, seconds: number, max: number | null, histogram: string | null}} Interval max in ms */
+/**
+ * @typedef {{tag?: string, start: number, seconds: number, max: number | null, histogram: string | null}} Interval max in ms
+ */
 
 const UNITS =
   'Values are in microseconds, Interval_Max in milliseconds: HistogramLogProcessor -outputValueUnitRatio 1000';
@@ -54,7 +56,10 @@ export function render(result) {
   return `${[...comments, LEGEND, ...[...tagged, ...responses, ...last].map(intervalLine)].join('\n')}\n`;
 }
 
-/** @param {Result} result @returns {Interval[]} one a second in the first hour; then seconds share one (engine/recording/spans.js) */
+/**
+ * @param {Result} result
+ * @returns {Interval[]} one a second in the first hour; then seconds share one (engine/recording/spans.js)
+ */
 function secondIntervals({ timeline }) {
   return timeline.flatMap(({ second, histogram = null, histogramSeconds: seconds = 1 }) => {
     if (histogram === null && second >= FINE_SECONDS) return [];

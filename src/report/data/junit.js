@@ -21,7 +21,9 @@ import { render as renderText } from '../text.js';
 /** @import { Search } from '../../result/search/search-schema.js' */
 
 /** @typedef {{name: string, verdict: string, message: string}} Case `message`: why */
-/** @typedef {{path: string[], seconds?: number, startedAt?: string | null, cases: Case[]}} Suite `path`: its name, and the group that build servers show its cases in */
+/**
+ * @typedef {{path: string[], seconds?: number, startedAt?: string | null, cases: Case[]}} Suite `path`: its name, and the group that build servers show its cases in
+ */
 
 const PASSES = ['met', 'passed'];
 const FAILURES = ['not met', 'failed', 'invalid'];
@@ -43,7 +45,10 @@ const SUITES = {
     steps.map((step) => suiteOfStep(name, step)),
 };
 
-/** @param {Document} document @returns {Promise<string>} the report as text is the output of the first suite; ends with a newline */
+/**
+ * @param {Document} document
+ * @returns {Promise<string>} the report as text is the output of the first suite; ends with a newline
+ */
 export async function render(document) {
   const report = await describe(document);
   const properties = Object.entries({
@@ -73,7 +78,10 @@ function caseOf({ text, verdict, reason }) {
   return { name: text, verdict, message: reason };
 }
 
-/** @param {string} verdict @param {readonly {text: string, remedy?: string}[]} reasons @param {string} [start] of the message @returns {Case} */
+/**
+ * @param {string} verdict @param {readonly {text: string, remedy?: string}[]} reasons
+ * @param {string} [start] of the message @returns {Case}
+ */
 function measurementCase(verdict, reasons, start = '') {
   const texts = reasons.map(({ text, remedy = '' }) => `${text} ${remedy}`.trimEnd());
   const isBad = verdict === 'invalid' || verdict === 'not measured';

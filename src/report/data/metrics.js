@@ -10,7 +10,9 @@
 /** @typedef {{labels: Labels, latency: LatencyBlock}} LatencyPoint */
 /** @typedef {Result['operations'][string]} Block */
 /** @typedef {{name: string, unit: string, help: string}} MetricHead `unit` as in UCUM, counted units in braces */
-/** @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters: whole numbers that never fall */
+/**
+ * @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters: whole numbers that never fall
+ */
 /** @typedef {MetricHead & {kind: 'histogram' | 'percentiles', points: LatencyPoint[]}} LatencyMetric in seconds */
 /** @typedef {NumberMetric | LatencyMetric} Metric */
 
@@ -175,7 +177,10 @@ function times(result) {
   ];
 }
 
-/** @param {Result} result @returns {Metric[]} beyond MOST_STAGE_SERIES, stages as a whole only; of more stages than that, none */
+/**
+ * @param {Result} result
+ * @returns {Metric[]} beyond MOST_STAGE_SERIES, stages as a whole only; of more stages than that, none
+ */
 function stages({ stages: all = [], load: { model } }) {
   const shown = all.length > MOST_STAGE_SERIES ? [] : all;
   const each = shown.flatMap(({ name: stage, operations }) =>
@@ -241,7 +246,10 @@ function measurement({ measurement: { verdict, reasons }, unfinished }) {
   ];
 }
 
-/** @param {string[]} states @param {string} now @param {Labels} labels @returns {NumberPoint[]} 1 for `now`, 0 for the others */
+/**
+ * @param {string[]} states @param {string} now @param {Labels} labels
+ * @returns {NumberPoint[]} 1 for `now`, 0 for the others
+ */
 function statesOf(states, now, labels) {
   return states.map((state) => ({ labels: { ...labels, state }, value: Number(state === now) }));
 }

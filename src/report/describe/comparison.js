@@ -8,7 +8,7 @@ import { leftOutOf, minuteText, runsChart, SPREAD_COLUMNS, targetsPhrase } from 
 import { counted, joined, loadPhrase } from './words.js';
 
 /** @import { ComparedGroup, ComparedMetric, Comparison } from '../../result/comparison/comparison-schema.js' */
-/** @import { Cell, Part, Report } from '../sections.js' */
+/** @import { Part, Report } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
 /** Longer names of groups give way to letters in the headings of columns. */
@@ -91,14 +91,14 @@ function pair(comparison, other) {
  */
 function medians(comparison) {
   const { groups, metrics } = comparison;
-  const columns = groups.map((_, i) => {
-    /** @param {ComparedMetric} metric @returns {Cell} */
-    const cell = (metric) => {
+  /** @type {Column<ComparedMetric>[]} */
+  const columns = groups.map((_, i) => [
+    labelOf(comparison, i),
+    (metric) => {
       const text = medianText(comparison, metric, i);
       return metric.best === i ? { text: `${text} *`, isStrong: true } : text;
-    };
-    return /** @type {Column<ComparedMetric>} */ ([labelOf(comparison, i), cell]);
-  });
+    },
+  ]);
   const isBiased = metrics.some(({ comparisons }) =>
     comparisons.some(({ verdict }) => verdict === 'not comparable'),
   );
@@ -143,7 +143,7 @@ function variances(comparison) {
 /** @param {Comparison} comparison @param {boolean} isSame all groups have the same operations and load @returns {Part[]} */
 function about(comparison, isSame) {
   const { groups, createdAt, command, tool } = comparison;
-  const own = groups.map((group, i) => {
+  const phraseOf = (/** @type {ComparedGroup} */ group, /** @type {number} */ i) => {
     const used = group.runs.filter((run) => run.used).length;
     const of = used === group.runs.length ? '' : `${used} of `;
     const parts = [
@@ -154,17 +154,14 @@ function about(comparison, isSame) {
       `started ${datesPhrase(group)}`,
       `from ${filesPhrase(group)}`,
     ];
-    return /** @type {[string, string]} */ ([labelOf(comparison, i), joined(parts, '; ')]);
-  });
+    return joined(parts, '; ');
+  };
   const leftOut = groups.flatMap((group, i) =>
-    leftOutOf(group).map(
-      ({ run, why }) =>
-        /** @type {[string, string]} */ (['Left out', `of ${labelOf(comparison, i)}: ${run}: ${why}`]),
-    ),
+    leftOutOf(group).map(({ run, why }) => `of ${labelOf(comparison, i)}: ${run}: ${why}`),
   );
   return facts([
-    ...own,
-    ...leftOut,
+    ...groups.map((group, i) => [labelOf(comparison, i), phraseOf(group, i)]),
+    ...leftOut.map((text) => ['Left out', text]),
     ['Made', joined([createdAt !== null && `${minuteText(createdAt)} UTC`, command ?? ''])],
     ['Tool', `vault-pki-load ${tool.version}`],
   ]);

@@ -28,8 +28,7 @@ function isShown(metric, other) {
 }
 
 /**
- * @param {Comparison} comparison
- * @param {number} other index of a group that is not the base
+ * @param {Comparison} comparison @param {number} other index of a group that is not the base
  * @returns {[verdict: string, text: string][]} metrics by verdict, the worst first: `p99 +10.3 %, mean +8.30 %`
  */
 export function conclusions({ metrics }, other) {
@@ -50,8 +49,7 @@ export function conclusions({ metrics }, other) {
 }
 
 /**
- * @param {Comparison} comparison
- * @param {number} other index of a group that is not the base
+ * @param {Comparison} comparison @param {number} other index of a group that is not the base
  * @returns {string[]} where figures and verdict do not seem to agree: `p99, max: By the ranks ...`
  */
 export function doubtsOf({ metrics }, other) {
@@ -68,8 +66,7 @@ export function doubtsOf({ metrics }, other) {
 const FINDING_KEYS = ['p99', 'p50', 'mean', 'p95', 'p90', 'p999', 'errors', 'rate', 'max', 'min'];
 
 /**
- * @param {Comparison} comparison
- * @param {number} other index of a group that is not the base
+ * @param {Comparison} comparison @param {number} other index of a group that is not the base
  * @returns {string} one sentence: the difference that is shown; else that none is, and how large one could be
  */
 export function finding({ groups, metrics, method }, other) {
@@ -107,13 +104,11 @@ function openRange({ label, unit }, interval) {
 const FEW = 2;
 
 /**
- * Of ten metrics of two equal groups, one or two (related ones) often differ with p < 0.05. A difference in the share of errors, or one
- * whose p-value is below alpha even times the number of metrics (Bonferroni), is no such case.
- * @param {ComparedMetric[]} metrics
- * @param {ComparedMetric} shown the one that the finding names
- * @param {number} other
- * @param {number} alpha
- * @returns {string} a clause; empty: no chance
+ * Of ten metrics of two equal groups, one or two (related ones) often differ with p < 0.05. A difference in
+ * the share of errors, or one whose p-value is below alpha even times the number of metrics (Bonferroni), is
+ * no such case.
+ * @param {ComparedMetric[]} metrics @param {ComparedMetric} shown the one that the finding names
+ * @param {number} other @param {number} alpha @returns {string} a clause; empty: no chance
  */
 function chance(metrics, shown, other, alpha) {
   const worth = (/** @type {ComparedMetric} */ metric) =>
@@ -133,8 +128,7 @@ function chance(metrics, shown, other, alpha) {
 const FACTOR_PERCENT = 100;
 
 /**
- * @param {ComparedMetric} metric
- * @param {Difference} difference that is shown
+ * @param {ComparedMetric} metric @param {Difference} difference that is shown
  * @returns {string} `is 10.3 % slower`, `is 5.5 times slower`, `has 2.1 points more errors`
  */
 function differsBy({ key, unit }, { verdict, differencePercent }) {

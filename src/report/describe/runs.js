@@ -62,8 +62,7 @@ export const SPREAD_COLUMNS = [
 ];
 
 /**
- * @param {string} label of a metric
- * @param {Unit} unit
+ * @param {string} label of a metric @param {Unit} unit
  * @param {{name: string, runs: string[], values: (number | null)[]}[]} groups
  * @returns {Part[]} none where no run has a value
  */

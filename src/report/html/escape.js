@@ -17,7 +17,10 @@ export function jsonForScript(value) {
   );
 }
 
-/** @param {string} text @returns {string} markup in which names like `never_sent` may break after each part, and `12 ms` may not */
+/**
+ * @param {string} text
+ * @returns {string} markup in which names like `never_sent` may break after each part, and `12 ms` may not
+ */
 export function breakable(text) {
   return escapeHtml(text)
     .replace(/_(?=[^_])/g, '_<wbr>')

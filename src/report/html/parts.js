@@ -73,7 +73,11 @@ export function figures({ items }) {
   return `<dl class="tiles">\n${tiles.join('\n')}\n</dl>`;
 }
 
-/** The first cell of a row is its heading. A table that is too wide scrolls below its caption, by keyboard too. @param {Table} part */
+/**
+ * The first cell of a row is its heading. A table that is too wide scrolls below its caption, by keyboard
+ * too.
+ * @param {Table} part
+ */
 export function table({ caption, columns, rows }) {
   const classOf = (/** @type {number} */ i, /** @type {Cell} */ content) =>
     classes(
@@ -156,7 +160,10 @@ function legend(entries) {
   return `<ul class="legend">\n${items.join('\n')}\n</ul>`;
 }
 
-/** Pixels: of the drawing, of the line at its middle; room for a dot at either end; half the height of caps, and of the mark of the limit. */
+/**
+ * Pixels: of the drawing, of the line at its middle; room for a dot at either end; half the height of caps,
+ * and of the mark of the limit.
+ */
 const [HEIGHT, MIDDLE, EDGE, CAP, LIMIT] = [20, 10, 5, 4, 9];
 
 /** The largest figure lies this far along, so that what lies beyond it shows. */
