@@ -27,18 +27,15 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ');
 
-/**
- * @param {string} text
- * @returns {string} the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source
- */
+/** @param {string} text @returns the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source */
 function hashSource(text) {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** @type {Record<Exclude<Part['kind'], 'chart'>, (part: any) => string>} */
+/** @type {Record<Exclude<Part['kind'], 'chart' | 'table'>, (part: any) => string>} */
 const PARTS = {
   sentence: ({ text, isStrong }) => paragraph(text, isStrong ? 'answer' : undefined),
-  ...{ verdicts, figures, table, note, facts },
+  ...{ verdicts, figures, note, facts },
 };
 
 /** Neighbours of these kinds stand side by side where they have room. @type {Part['kind'][]} */
@@ -91,6 +88,7 @@ function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) 
   const level = heading === null ? 2 : 3;
   let drawn = 0;
   const htmlOf = (/** @type {Part} */ part) => {
+    if (part.kind === 'table') return table(part, part.caption !== heading);
     if (part.kind !== 'chart') return PARTS[part.kind](part);
     drawn++;
     return chartHtml(part, { id: `${id}-chart-${drawn}`, level, isMain: isFirst && drawn === 1 }, charts);

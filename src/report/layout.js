@@ -98,10 +98,7 @@ function sumOf(widths) {
   return widths.reduce((sum, width) => sum + width + 2, 0);
 }
 
-/**
- * @param {string[][]} rows
- * @returns {number} columns that its cells need beside the first of a row, with the spaces between
- */
+/** @param {string[][]} rows @returns columns that its cells need beside the first of a row, with the spaces between */
 export function widthOf(rows) {
   return sumOf(columnWidths(rows));
 }

@@ -79,10 +79,7 @@ export function notes(items) {
   });
 }
 
-/**
- * @param {readonly string[][]} items name and text; those with an empty text are left out
- * @param {boolean} [isCode] @returns {Part[]}
- */
+/** @param {readonly string[][]} items name and text, none where empty @param {boolean} [isCode] @returns {Part[]} */
 export function facts(items, isCode = false) {
   const filled = items.filter(([, text]) => text !== '').map(([name, text]) => ({ name, text }));
   return filled.length === 0 ? [] : [{ kind: 'facts', items: filled, isCode }];

@@ -160,10 +160,7 @@ function tableLines({ columns, rows }, width, paint) {
   return split(narrow, fits).flatMap((shown, i) => [...(i === 0 ? [] : ['']), ...draw(shown).flat()]);
 }
 
-/**
- * @param {number[]} columns @param {(shown: number[]) => boolean} fits
- * @returns {number[][]} as many columns as fit in each
- */
+/** @param {number[]} columns @param {(shown: number[]) => boolean} fits @returns as many columns as fit in each */
 function split([first, ...others], fits) {
   /** @type {number[][]} */
   const tables = [];

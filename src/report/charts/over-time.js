@@ -254,10 +254,7 @@ function failedIn({ rows }) {
   return sumOf(rows, ({ failed }) => failed);
 }
 
-/**
- * Failed requests, stacked by outcome.
- * @param {Result} run @param {Setting} setting @returns {Drawn | null} null where none failed
- */
+/** Failed requests, stacked by outcome. @param {Result} run @param {Setting} setting @returns null where none failed */
 export function errors(run, setting) {
   const { timeline, totals } = run;
   const failed = sumOf(timeline, (row) => row.failed);
@@ -330,10 +327,7 @@ function stackedBars(bins, series, { x, y }) {
   });
 }
 
-/**
- * @param {Result} run @param {Setting} setting
- * @returns {Drawn | null} null where no request was sent, and in older results
- */
+/** @param {Result} run @param {Setting} setting @returns null where no request was sent, and in older results */
 export function sendLag(run, setting) {
   const { timeline } = run;
   const values = timeline.flatMap(({ lag99 }) => lag99 ?? []);

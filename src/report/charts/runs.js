@@ -25,10 +25,7 @@ const [FEWEST_FOR_BOX, MOST_DOTS] = [5, 200];
  */
 const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
 
-/**
- * @param {{unit: Unit, groups: Group[]}} data @param {Setting} setting
- * @returns {Drawn | null} null where no run has a value
- */
+/** @param {{unit: Unit, groups: Group[]}} data @param {Setting} setting @returns {Drawn | null} */
 export function runs({ unit, groups }, setting) {
   const values = groups.flatMap(known);
   if (values.length === 0) return null;

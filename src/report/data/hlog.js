@@ -56,10 +56,7 @@ export function render(result) {
   return `${[...comments, LEGEND, ...[...tagged, ...responses, ...last].map(intervalLine)].join('\n')}\n`;
 }
 
-/**
- * @param {Result} result
- * @returns {Interval[]} one a second in the first hour; then seconds share one (engine/recording/spans.js)
- */
+/** @param {Result} result @returns one a second in the first hour; then seconds share one (engine/recording/spans.js) */
 function secondIntervals({ timeline }) {
   return timeline.flatMap(({ second, histogram = null, histogramSeconds: seconds = 1 }) => {
     if (histogram === null && second >= FINE_SECONDS) return [];

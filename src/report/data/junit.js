@@ -45,10 +45,7 @@ const SUITES = {
     steps.map((step) => suiteOfStep(name, step)),
 };
 
-/**
- * @param {Document} document
- * @returns {Promise<string>} the report as text is the output of the first suite; ends with a newline
- */
+/** @param {Document} document @returns the report as text is the output of the first suite; ends with a newline */
 export async function render(document) {
   const report = await describe(document);
   const properties = Object.entries({

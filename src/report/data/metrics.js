@@ -177,10 +177,7 @@ function times(result) {
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {Metric[]} beyond MOST_STAGE_SERIES, stages as a whole only; of more stages than that, none
- */
+/** @param {Result} result @returns beyond MOST_STAGE_SERIES, stages as a whole only; of more stages than that, none */
 function stages({ stages: all = [], load: { model } }) {
   const shown = all.length > MOST_STAGE_SERIES ? [] : all;
   const each = shown.flatMap(({ name: stage, operations }) =>
@@ -246,10 +243,7 @@ function measurement({ measurement: { verdict, reasons }, unfinished }) {
   ];
 }
 
-/**
- * @param {string[]} states @param {string} now @param {Labels} labels
- * @returns {NumberPoint[]} 1 for `now`, 0 for the others
- */
+/** @param {string[]} states @param {string} now @param {Labels} labels @returns 1 for `now`, 0 for the others */
 function statesOf(states, now, labels) {
   return states.map((state) => ({ labels: { ...labels, state }, value: Number(state === now) }));
 }

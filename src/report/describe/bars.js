@@ -18,7 +18,9 @@ const WIDE = 0.1;
  */
 export function keyFigure(name, format, value, bar) {
   if (value === null) return { name, value: '–' };
-  return { name, value: format(value), range: bar && rangeText(value, bar, format) };
+  if (bar === undefined) return { name, value: format(value) };
+  const { low, high } = bar;
+  return { name, value: format(value), range: rangeText(value, bar, format), bar: { value, low, high } };
 }
 
 /** @param {RequirementVerdict} requirement @returns {VerdictItem} with the bar it was judged on, and its limit */

@@ -29,7 +29,7 @@ function isShown(metric, other) {
 
 /**
  * @param {Comparison} comparison @param {number} other index of a group that is not the base
- * @returns {[verdict: string, text: string][]} metrics by verdict, the worst first: `p99 +10.3 %, mean +8.30 %`
+ * @returns {string[][]} verdict and text: metrics by verdict, the worst first: `p99 +10.3 %, mean +8.30 %`
  */
 export function conclusions({ metrics }, other) {
   return WORTHS.flatMap((worth) => {
@@ -42,9 +42,7 @@ export function conclusions({ metrics }, other) {
       const size = hasSize ? ` ${differenceText(metric.unit, differencePercent)}` : '';
       found.set(verdict, [...(found.get(verdict) ?? []), `${metric.label}${size}`]);
     }
-    return [...found].map(
-      ([verdict, labels]) => /** @type {[string, string]} */ ([verdict, labels.join(', ')]),
-    );
+    return [...found].map(([verdict, labels]) => [verdict, labels.join(', ')]);
   });
 }
 
@@ -90,10 +88,7 @@ export function finding({ groups, metrics, method }, other) {
   return `No difference is shown between ${name} and ${base}${range}.`;
 }
 
-/**
- * @param {ComparedMetric} metric @param {readonly number[]} interval
- * @returns {string} a clause; empty where it reads as zero
- */
+/** @param {ComparedMetric} metric @param {readonly number[]} interval @returns a clause; empty where it reads as zero */
 function openRange({ label, unit }, interval) {
   const [low, high] = interval.map((difference) => differenceText(unit, difference));
   if (low !== high) return `: ${label} may differ by ${intervalText(unit, interval)}`;

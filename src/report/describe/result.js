@@ -221,10 +221,7 @@ function stages({ stages: all = [], load }) {
   );
 }
 
-/**
- * @param {Result} result
- * @returns {Part[]} with their details and remedies; why a measurement is invalid is all in the answer
- */
+/** @param {Result} result @returns with their details and remedies; why a measurement is invalid is all in the answer */
 function remarks(result) {
   const { measurement, verification, unfinished, load, warmup } = result;
   const all = remarksOf(result).slice(measurement.verdict === 'invalid' ? 1 : 0);

@@ -143,10 +143,7 @@ function ofRun(scenario, run, hasVerdicts) {
   ];
 }
 
-/**
- * @param {ScenarioStep} step
- * @returns {string} `open loop at 20/s, 20 s, 4 runs`; `open loop in 3 stages up to 200/s, 1 min`
- */
+/** @param {ScenarioStep} step @returns `open loop at 20/s, 20 s, 4 runs`; `open loop in 3 stages up to 200/s, 1 min` */
 export function stepPhrase({ load, stages, repeat }) {
   const phrase = loadPhrase({ ...load, stageCount: stages.length });
   return repeat === 1 ? phrase : `${phrase}, ${counted(repeat, 'run')}`;

@@ -16,6 +16,9 @@ import {
 /** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
 /** @import { Part, Report } from '../sections.js' */
 
+/** Of a column of levels. @type {Record<Search['searched'], string>} */
+const HEADINGS = { rate: 'Rate', concurrency: 'In flight' };
+
 /** @param {Search} search @returns {Report} */
 export function describeSearch(search) {
   const drawn = charts(search);
@@ -84,34 +87,20 @@ export function stepPhrase(searched, { level, verdict, p50Ms, p99Ms, errorShare,
 /** @param {Search} search @returns {Part[]} */
 function answer(search) {
   const { answer: found, confirmation, requirements, explanation } = search;
-  const items = requirements.map(({ text }, i) => {
+  const title = sentence(`${finding(search)}.`, true);
+  if (found === null) return [...title, ...sentence(explanation)];
+  const items = requirements.map(({ text: name }, i) => {
     const judged = confirmation?.requirements[i];
-    return {
-      verdict: requirementVerdict(search, i),
-      name: text,
-      text: judged === undefined ? '' : requirementClause(judged),
-    };
+    const text = judged === undefined ? '' : requirementClause(judged);
+    return { verdict: requirementVerdict(search, i), name, text };
   });
-  const confirmed =
-    found === null
-      ? ''
-      : `Confirmed by a run of ${formatDuration(found.seconds * 1000)} with ${formatCount(found.requests)} requests.`;
-  return [
-    ...sentence(`${finding(search)}.`, true),
-    ...verdicts(found === null ? [] : items),
-    ...sentence(confirmed),
-    ...sentence(explanation),
-  ];
+  const run = `a run of ${formatDuration(found.seconds * 1000)} with ${formatCount(found.requests)} requests`;
+  return [...title, ...verdicts(items), ...sentence(`Confirmed by ${run}.`), ...sentence(explanation)];
 }
 
 /** @param {Search} search @param {number} level */
 function levelCell({ searched }, level) {
   return searched === 'rate' ? levelText(searched, level) : formatCount(level);
-}
-
-/** @param {Search} search */
-function levelHeading({ searched }) {
-  return searched === 'rate' ? 'Rate' : 'In flight';
 }
 
 /** @param {Search} search @returns {Part[]} of the last step at each level; none of a single level */
@@ -126,7 +115,7 @@ function charts(search) {
     /** @type {Record<string, (step: SearchStep) => number | null>} */ series,
   ) =>
     chart('levels', title, 'At each level.', {
-      heading: levelHeading(search),
+      heading: HEADINGS[searched],
       axis: searched === 'rate' ? 'requests per second' : 'requests in flight',
       levels: rows.map(({ level, verdict }) => ({ level, name: levelCell(search, level), verdict })),
       answer: found === null ? null : { level: found.level, name: levelCell(search, found.level) },
@@ -149,7 +138,7 @@ function levels(search) {
   return table(
     'Every step, by level',
     [
-      [levelHeading(search), ({ level }) => levelCell(search, level)],
+      [HEADINGS[search.searched], ({ level }) => levelCell(search, level)],
       ['step', ({ number, phase, attempt }) => `${number} ${phase}${attempt > 1 ? ', again' : ''}`, 'text'],
       ['time', ({ seconds }) => formatDuration(seconds * 1000), 'detail'],
       ['requests', (step) => formatCount(step.requests), 'detail'],
@@ -169,15 +158,14 @@ function levels(search) {
 
 /** @param {Search} search @returns {Part[]} */
 function how(search) {
-  const { command, settings, durationSeconds, steps, tool, startedAt } = search;
-  const [each, confirmation] = [settings.stepSeconds, settings.confirmationSeconds].map((seconds) =>
-    formatDuration(seconds * 1000),
-  );
+  const { command, settings, steps, tool, startedAt } = search;
+  const [each, confirmation, whole] = [
+    settings.stepSeconds,
+    settings.confirmationSeconds,
+    search.durationSeconds,
+  ].map((seconds) => formatDuration(seconds * 1000));
   return facts([
-    [
-      'Time',
-      `${formatCount(steps.length)} steps in ${formatDuration(durationSeconds * 1000)}, from ${startedAt}`,
-    ],
+    ['Time', `${formatCount(steps.length)} steps in ${whole}, from ${startedAt}`],
     ['First level', levelCell(search, settings.start)],
     ['Each step', `${each} or more, ${confirmation} or more to confirm`],
     ['Command', command],

@@ -108,10 +108,7 @@ export function headline({ requirements, ...result }) {
   return `${titled(worst)}: ${worst === 'met' ? '' : `${count} of `}${counted(requirements.length, 'requirement')}`;
 }
 
-/**
- * @param {Pick<Result, 'unfinished' | 'interrupted'>} result
- * @returns {string} empty where it is the result of a whole run
- */
+/** @param {Pick<Result, 'unfinished' | 'interrupted'>} result @returns empty where it is the result of a whole run */
 export function statePhrase({ unfinished, interrupted }) {
   if (unfinished) return 'Unfinished: the run was still going on when this was written.';
   return interrupted ? 'Interrupted: these are the figures up to then.' : '';

@@ -73,12 +73,8 @@ export function figures({ items }) {
   return `<dl class="tiles">\n${tiles.join('\n')}\n</dl>`;
 }
 
-/**
- * The first cell of a row is its heading. A table that is too wide scrolls below its caption, by keyboard
- * too.
- * @param {Table} part
- */
-export function table({ caption, columns, rows }) {
+/** The first cell of a row is its heading. A wide table scrolls, by keyboard too. @param {Table} part @param {boolean} [isCaptioned] */
+export function table({ caption, columns, rows }, isCaptioned = true) {
   const classOf = (/** @type {number} */ i, /** @type {Cell} */ content) =>
     classes(
       !columns[i].isText && i > 0 && 'number',
@@ -90,9 +86,9 @@ export function table({ caption, columns, rows }) {
     const [first, ...others] = cells.map((content, i) => `${classOf(i, content)}>${cellHtml(content)}`);
     return `<tr><th scope="row"${first}</th>${others.map((html) => `<td${html}</td>`).join('')}</tr>`;
   });
+  const title = isCaptioned ? `<p class="caption">${escapeHtml(caption)}</p>\n` : '';
   return `<div class="table">
-<p class="caption">${escapeHtml(caption)}</p>
-<div class="scroll" role="group" tabindex="0" aria-label="${escapeHtml(`Table: ${caption}`)}">
+${title}<div class="scroll" role="group" tabindex="0" aria-label="${escapeHtml(`Table: ${caption}`)}">
 <table aria-label="${escapeHtml(caption)}">
 <thead><tr>${heads.join('')}</tr></thead>
 <tbody>
