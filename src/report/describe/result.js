@@ -74,7 +74,7 @@ function answer(result) {
   const isMeasured = response.count > 0;
   const items = [
     ...KEY_FIGURES.map((key) => keyFigure(key, formatDuration, response[key], response.bars?.[key])),
-    keyFigure('max', formatDuration, response.max),
+    { ...keyFigure('max', formatDuration, response.max, response.bars?.max), range: undefined },
     { ...keyFigure('rate', perSecondText, rates.perSecond, rates.bar), isDetail: true },
     { ...keyFigure('errors', formatPercent, errorShare ?? 0, errorShareBar), isDetail: true },
   ];

@@ -16,9 +16,6 @@ import {
 /** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
 /** @import { Part, Report } from '../sections.js' */
 
-/** Of a column of levels. @type {Record<Search['searched'], string>} */
-const HEADINGS = { rate: 'Rate', concurrency: 'In flight' };
-
 /** @param {Search} search @returns {Report} */
 export function describeSearch(search) {
   const drawn = charts(search);
@@ -98,6 +95,11 @@ function answer(search) {
   return [...title, ...verdicts(items), ...sentence(`Confirmed by ${run}.`), ...sentence(explanation)];
 }
 
+/** @param {Search} search */
+function levelHeading({ searched }) {
+  return searched === 'rate' ? 'Rate' : 'In flight';
+}
+
 /** @param {Search} search @param {number} level */
 function levelCell({ searched }, level) {
   return searched === 'rate' ? levelText(searched, level) : formatCount(level);
@@ -115,7 +117,7 @@ function charts(search) {
     /** @type {Record<string, (step: SearchStep) => number | null>} */ series,
   ) =>
     chart('levels', title, 'At each level.', {
-      heading: HEADINGS[searched],
+      heading: levelHeading(search),
       axis: searched === 'rate' ? 'requests per second' : 'requests in flight',
       levels: rows.map(({ level, verdict }) => ({ level, name: levelCell(search, level), verdict })),
       answer: found === null ? null : { level: found.level, name: levelCell(search, found.level) },
@@ -138,7 +140,7 @@ function levels(search) {
   return table(
     'Every step, by level',
     [
-      [HEADINGS[search.searched], ({ level }) => levelCell(search, level)],
+      [levelHeading(search), ({ level }) => levelCell(search, level)],
       ['step', ({ number, phase, attempt }) => `${number} ${phase}${attempt > 1 ? ', again' : ''}`, 'text'],
       ['time', ({ seconds }) => formatDuration(seconds * 1000), 'detail'],
       ['requests', (step) => formatCount(step.requests), 'detail'],
