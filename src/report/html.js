@@ -27,22 +27,15 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ');
 
-/**
- * @param {string} text
- * @returns {string} the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source
- */
+/** @param {string} text @returns the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source */
 function hashSource(text) {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** @type {Record<Exclude<Part['kind'], 'chart'>, (part: any) => string>} */
+/** @type {Record<Exclude<Part['kind'], 'chart' | 'table'>, (part: any) => string>} */
 const PARTS = {
   sentence: ({ text, isStrong }) => paragraph(text, isStrong ? 'answer' : undefined),
-  verdicts,
-  figures,
-  table,
-  note,
-  facts,
+  ...{ verdicts, figures, note, facts },
 };
 
 /** Neighbours of these kinds stand side by side where they have room. @type {Part['kind'][]} */
@@ -88,14 +81,14 @@ ${body}
 }
 
 /**
- * @param {Section} section
- * @param {boolean} isFirst its first chart is the main one
- * @param {ReadOutsById} charts
+ * @param {Section} section @param {boolean} isFirst its first chart is the main one
+ * @param {ReadOutsById} charts gains those of this section
  */
 function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) {
   const level = heading === null ? 2 : 3;
   let drawn = 0;
   const htmlOf = (/** @type {Part} */ part) => {
+    if (part.kind === 'table') return table(part, part.caption !== heading);
     if (part.kind !== 'chart') return PARTS[part.kind](part);
     drawn++;
     return chartHtml(part, { id: `${id}-chart-${drawn}`, level, isMain: isFirst && drawn === 1 }, charts);
@@ -125,14 +118,10 @@ function grouped(parts) {
   return groups;
 }
 
-/**
- * @param {Chart} part
- * @param {{id: string, level: 2 | 3, isMain: boolean}} place
- * @param {ReadOutsById} charts gains the read-outs of this one
- */
+/** @param {Chart} part @param {{id: string, level: 2 | 3, isMain: boolean}} place @param {ReadOutsById} charts */
 function chartHtml({ chart, title, text, data }, { id, level, isMain }, charts) {
   const drawn = CHARTS[chart](data, { id, title, sizes: isMain ? MAIN_SIZES : SIZES });
-  if (drawn !== null) charts[id] = drawn.readOuts;
+  if (drawn !== null && drawn.readOuts.at.length > 0) charts[id] = drawn.readOuts;
   return figure({ id: escapeHtml(id), level, title, text, drawn, isMain });
 }
 
@@ -140,6 +129,8 @@ function chartHtml({ chart, title, text, data }, { id, level, isMain }, charts) 
 function shortened(title) {
   const characters = [...title];
   if (characters.length <= LONGEST_TITLE) return title;
-  const start = characters.slice(0, LONGEST_TITLE - 1).join('');
-  return `${start.trimEnd()}…`;
+  return `${characters
+    .slice(0, LONGEST_TITLE - 1)
+    .join('')
+    .trimEnd()}…`;
 }

@@ -7,20 +7,12 @@ import { kindOf } from '../result/document.js';
 /** @import { Document, DocumentKind } from '../result/document.js' */
 /** @import { Report } from './sections.js' */
 
+/** @typedef {{color?: boolean}} RenderOptions `color`: escape sequences for a terminal */
 /**
- * @typedef {object} RenderOptions
- * @property {boolean} [color] escape sequences for a terminal
+ * @typedef {{render: (document: any, options?: RenderOptions) => string | Promise<string>}} Reporter `render`: ends with a newline
  */
 /**
- * @typedef {object} Reporter
- * @property {(document: any, options?: RenderOptions) => string | Promise<string>} render ends with a newline
- */
-/**
- * @typedef {object} ReporterEntry
- * @property {string} extension of the file given to `--out`
- * @property {readonly DocumentKind[]} kinds of documents it can show
- * @property {string} describe for the help
- * @property {() => Promise<Reporter>} load
+ * @typedef {{extension: string, kinds: readonly DocumentKind[], describe: string, load: () => Promise<Reporter>}} ReporterEntry `extension` of the file given to `--out`; `kinds` of documents it can show; `describe` for the help
  */
 
 /** @type {readonly DocumentKind[]} */
@@ -28,6 +20,9 @@ const ALL = ['result', 'run-set', 'comparison', 'propagation', 'scenario-result'
 
 /** @type {readonly DocumentKind[]} */
 const RESULT = ['result'];
+
+/** @type {(extension: string, kinds: readonly DocumentKind[], describe: string, load: () => Promise<Reporter>) => ReporterEntry} */
+const reporter = (extension, kinds, describe, load) => ({ extension, kinds, describe, load });
 
 /** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
 export const reporters = Object.freeze({
@@ -53,17 +48,6 @@ export const reporters = Object.freeze({
 });
 
 /**
- * @param {string} extension
- * @param {readonly DocumentKind[]} kinds
- * @param {string} describe
- * @param {() => Promise<Reporter>} load
- * @returns {ReporterEntry}
- */
-function reporter(extension, kinds, describe, load) {
-  return { extension, kinds, describe, load };
-}
-
-/**
  * @param {Promise<{render: (report: Report, options?: RenderOptions) => string}>} renderer of sections
  * @returns {Promise<Reporter>}
  */
@@ -83,15 +67,14 @@ export const KIND_NAMES = {
 };
 
 /**
- * @param {string} path of a report, e.g. given to `--out`
- * @returns {ReporterEntry & {name: string}}
- * @throws {PkiLoadError} code `unknown_report_format`, listing the extensions there are
+ * @param {string} path of a report, e.g. given to `--out` @returns {ReporterEntry & {name: string}}
+ * @throws {PkiLoadError} code `unknown_report_format`, listing the extensions
  */
 export function reporterForFile(path) {
   const extension = extname(path).toLowerCase();
-  const found = Object.entries(reporters).find(([, reporter]) => reporter.extension === extension);
+  const found = Object.entries(reporters).find(([, one]) => one.extension === extension);
   if (found !== undefined) return { name: found[0], ...found[1] };
-  const known = Object.values(reporters).map((reporter) => reporter.extension);
+  const known = Object.values(reporters).map((one) => one.extension);
   throw usageError(
     'unknown_report_format',
     `${JSON.stringify(path.slice(0, 200))} has ${extension === '' ? 'no extension' : `the extension ${JSON.stringify(extension)}`}, so what to write is not known.`,
@@ -100,11 +83,9 @@ export function reporterForFile(path) {
 }
 
 /**
- * Strings of a document come from servers, files and scenarios; here, for every format, they become visible text; JSON keeps them, and escapes them.
- * @param {string} name of a reporter
- * @param {Document} document
- * @param {RenderOptions} [options]
- * @returns {Promise<string>} ends with a newline
+ * Strings of a document come from servers, files and scenarios; here, for every format, they become visible text. JSON keeps them,
+ * and escapes them.
+ * @param {string} name of a reporter @param {Document} document @param {RenderOptions} [options] @returns {Promise<string>} ends with a newline
  * @throws {PkiLoadError} code `cannot_report`, where the reporter cannot show such a document
  */
 export async function renderDocument(name, document, options) {
@@ -114,16 +95,11 @@ export async function renderDocument(name, document, options) {
     const able = Object.values(reporters).filter((one) => one.kinds.includes(kind));
     throw usageError(
       'cannot_report',
-      `${titled(KIND_NAMES[kind])} cannot be written as ${extension}, which shows the result of one run.`,
+      `${KIND_NAMES[kind].replace(/^./, (letter) => letter.toUpperCase())} cannot be written as ${extension}, which shows the result of one run.`,
       `Use one of ${able.map((one) => one.extension).join(', ')}.`,
     );
   }
   const { render } = await load();
   if (name === 'json') return escapeInvisible(await render(document));
   return render(visibleData(document), options);
-}
-
-/** @param {string} text @returns {string} with a capital */
-function titled(text) {
-  return text[0].toUpperCase() + text.slice(1);
 }

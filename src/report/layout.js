@@ -2,8 +2,6 @@
 import stringWidth from 'string-width';
 import { visibleText } from '../common/visible-text.js';
 
-export { visibleText as clean };
-
 /** Lines fit this many columns. */
 export const WIDTH = 80;
 
@@ -36,20 +34,18 @@ export function wrap(text, width = WIDTH) {
 
 /** @param {string} word @param {number} width @returns {string[]} at least one, of whole characters with their marks */
 function cutUp(word, width) {
-  if (stringWidth(word) <= width) return [word];
-  let [piece, columns] = ['', 0];
-  /** @type {string[]} */
-  const pieces = [];
+  const pieces = [''];
+  let columns = 0;
   for (const { segment } of graphemes.segment(word)) {
     const own = stringWidth(segment);
-    if (piece !== '' && columns + own > width) {
-      pieces.push(piece);
-      [piece, columns] = ['', 0];
+    if (columns > 0 && columns + own > width) {
+      pieces.push('');
+      columns = 0;
     }
-    piece += segment;
+    pieces[pieces.length - 1] += segment;
     columns += own;
   }
-  return [...pieces, piece];
+  return pieces;
 }
 
 /** @param {string} text @param {number} indent @param {number} [width] @returns {string[]} wrapped lines, all indented */
@@ -58,25 +54,21 @@ export function indented(text, indent, width = WIDTH) {
 }
 
 /**
- * @param {string} label
- * @param {string} text wrapped beside the label, below it where the label is too long
- * @param {number} [indent]
+ * @param {string} label @param {string} text wrapped beside the label, below it where the label is too long
+ * @param {number} [indent] @param {number} [width]
  */
-export function labelled(label, text, indent = INDENT) {
-  const lines = indented(text, indent);
+export function labelled(label, text, indent = INDENT, width = WIDTH) {
   const name = visibleText(label);
-  if (stringWidth(name) >= indent - 1) return [...wrap(name), ...lines];
-  lines[0] = padEnd(name, indent) + lines[0].slice(indent);
-  return lines;
+  const lines = indented(text, indent, width);
+  const isLong = stringWidth(name) >= indent - 1;
+  if (isLong) return [...wrap(name, width), ...(text === '' ? [] : lines)];
+  return [(padEnd(name, indent) + lines[0].slice(indent)).trimEnd(), ...lines.slice(1)];
 }
 
 /**
  * Two spaces between columns. A first cell that leaves no room for its row has a line of its own.
  * @param {string[][]} rows the first is the heading
- * @param {object} [options]
- * @param {boolean[]} [options.isText] by column: it stands to the left, as the first does
- * @param {(text: string, row: number, column: number) => string} [options.decorate] a padded cell
- * @param {number} [options.width]
+ * @param {{isText?: boolean[], decorate?: (text: string, row: number, column: number) => string, width?: number}} [options] `isText`, by column: it stands to the left, as the first does; `decorate` is called with padded cells
  * @returns {string[][]} lines by row
  */
 export function table(rows, { isText = [], decorate = (text) => text, width: whole = WIDTH } = {}) {
@@ -90,9 +82,9 @@ export function table(rows, { isText = [], decorate = (text) => text, width: who
       const pad = isText[i + 1] ? padEnd : padStart;
       return `  ${decorate(pad(cell, others[i]), row, i + 1)}`;
     });
-    const start = stringWidth(first) <= width ? decorate(padEnd(first, width), row, 0) : ' '.repeat(width);
-    const line = (start + tail.join('')).trimEnd();
-    return stringWidth(first) <= width ? [line] : [...wrap(first, whole), line];
+    const isLong = stringWidth(first) > width;
+    const start = isLong ? ' '.repeat(width) : decorate(padEnd(first, width), row, 0);
+    return [...(isLong ? wrap(first, whole) : []), (start + tail.join('')).trimEnd()];
   });
 }
 
@@ -106,10 +98,7 @@ function sumOf(widths) {
   return widths.reduce((sum, width) => sum + width + 2, 0);
 }
 
-/**
- * @param {string[][]} rows
- * @returns {number} columns that its cells need beside the first of a row, with the spaces between
- */
+/** @param {string[][]} rows @returns columns that its cells need beside the first of a row, with the spaces between */
 export function widthOf(rows) {
   return sumOf(columnWidths(rows));
 }

@@ -2,12 +2,11 @@
  * Report -> GitHub-flavoured Markdown, without HTML. Text may come from a server, so it is escaped: no HTML, links, mentions or
  * formulas.
  */
-
 import { visibleText } from '../common/visible-text.js';
 import { withoutTitle } from './sections.js';
 import { textChart } from './text-charts.js';
 
-/** @import { Cell, Figures, Part, Report, Section, Verdicts } from './sections.js' */
+/** @import { Cell, Chart, Facts, Figures, Note, Part, Report, Section, Sentence, Table, Verdicts } from './sections.js' */
 
 /** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, subject, sections }) {
@@ -35,7 +34,7 @@ function partBlocks(parts) {
   /** @type {string[]} */
   const blocks = [];
   for (const [i, part] of parts.entries()) {
-    const text = blockOf(part);
+    const text = BLOCKS[part.kind](part);
     if (text === '') continue;
     if (part.kind === 'note' && parts[i - 1]?.kind === 'note') blocks[blocks.length - 1] += `\n${text}`;
     else blocks.push(text);
@@ -43,54 +42,44 @@ function partBlocks(parts) {
   return blocks;
 }
 
-/** @param {Part} part @returns {string} empty where it has no form in Markdown */
-function blockOf(part) {
-  switch (part.kind) {
-    case 'sentence':
-      return part.isStrong ? `**${escapeMarkdown(part.text)}**` : escapeMarkdown(part.text);
-    case 'verdicts':
-      return verdictTable(part.items);
-    case 'figures':
-      return figureLine(part.items);
-    case 'table':
-      return markdownTable(
-        part.columns.map(({ name }) => escapeMarkdown(name)),
-        part.rows.map((row) => row.map(cellOf)),
-        part.columns.map(({ isText }) => isText === true),
-      );
-    case 'chart': {
-      const lines = textChart(part);
-      return lines.length === 0 ? '' : ['```text', ...lines, '```'].join('\n');
-    }
-    case 'note':
-      return `- ${escapeMarkdown(`${part.text} ${part.remedy ?? ''}`.trimEnd())}`;
-    case 'facts': {
-      const label = part.isCode ? code : escapeMarkdown;
-      return part.items.map(({ name, text }) => `- ${label(name)}: ${escapeMarkdown(text)}`).join('\n');
-    }
-  }
-}
-
-/** @param {Verdicts['items']} items */
-function verdictTable(items) {
-  const rows = items.map(({ verdict, name, text, reason = '' }) => [
-    `**${escapeMarkdown(verdict)}**`,
-    codeCell(name),
-    escapeMarkdown(`${text === '' || /[.:!]$/.test(text) ? text : `${text}.`} ${reason}`.trim()),
-  ]);
-  return markdownTable(['Verdict', 'Requirement', 'Result'], rows, [true, true, true]);
-}
-
-/** @param {Figures['items']} items */
-function figureLine(items) {
-  return items
-    .filter(({ isDetail }) => !isDetail)
-    .map(({ name, value, range }) => {
-      const text = range === undefined ? value : `${value} (${range})`;
-      return `${escapeMarkdown(name)} **${escapeMarkdown(text)}**`;
-    })
-    .join(' · ');
-}
+/** Empty where a part has no form in Markdown. @type {Record<Part['kind'], (part: any) => string>} */
+const BLOCKS = {
+  sentence: (/** @type {Sentence} */ { text, isStrong }) =>
+    isStrong ? `**${escapeMarkdown(text)}**` : escapeMarkdown(text),
+  verdicts: (/** @type {Verdicts} */ { items }) =>
+    markdownTable(
+      ['Verdict', 'Requirement', 'Result'],
+      items.map(({ verdict, name, text, reason = '' }) => [
+        `**${escapeMarkdown(verdict)}**`,
+        codeCell(name),
+        escapeMarkdown(`${text === '' || /[.:!]$/.test(text) ? text : `${text}.`} ${reason}`.trim()),
+      ]),
+      [true, true, true],
+    ),
+  figures: (/** @type {Figures} */ { items }) =>
+    items
+      .filter(({ isDetail }) => !isDetail)
+      .map(({ name, value, range }) => {
+        const text = range === undefined ? value : `${value} (${range})`;
+        return `${escapeMarkdown(name)} **${escapeMarkdown(text)}**`;
+      })
+      .join(' · '),
+  table: (/** @type {Table} */ { columns, rows }) =>
+    markdownTable(
+      columns.map(({ name }) => escapeMarkdown(name)),
+      rows.map((row) => row.map(cellOf)),
+      columns.map(({ isText }) => isText === true),
+    ),
+  chart: (/** @type {Chart} */ part) => {
+    const lines = textChart(part);
+    return lines.length === 0 ? '' : ['```text', ...lines, '```'].join('\n');
+  },
+  note: (/** @type {Note} */ { text, remedy = '' }) => `- ${escapeMarkdown(`${text} ${remedy}`.trimEnd())}`,
+  facts: (/** @type {Facts} */ { items, isCode }) =>
+    items
+      .map(({ name, text }) => `- ${isCode ? code(name) : escapeMarkdown(name)}: ${escapeMarkdown(text)}`)
+      .join('\n'),
+};
 
 /** @param {Cell} cell */
 function cellOf(cell) {
@@ -126,8 +115,7 @@ export function code(text) {
 
 /**
  * In a table a pipe is escaped even in code. Text with a backslash is no code there: `\|` would end the cell.
- * @param {string} text
- * @returns {string} as code, for the cells of a table
+ * @param {string} text @returns {string} as code, for the cells of a table
  */
 export function codeCell(text) {
   const plain = visibleText(text);
@@ -135,8 +123,7 @@ export function codeCell(text) {
 }
 
 /**
- * @param {string[]} heading
- * @param {string[][]} rows cells as Markdown
+ * @param {string[]} heading @param {string[][]} rows cells as Markdown
  * @param {boolean[]} isText by column: it stands to the left
  */
 export function markdownTable(heading, rows, isText) {

@@ -4,38 +4,41 @@
  */
 
 /**
- * @typedef {object} Bar a figure with its error bar, in one unit, for a whisker
- * @property {number | null} value
- * @property {number} low
- * @property {number | null} high null: no upper bound
- * @property {number} [limit] of a requirement
+ * @typedef {{value: number | null, low: number, high: number | null, limit?: number}} Bar a figure with its error bar, in one unit, for a whisker; `high` null: no upper bound; `limit` of a requirement
  */
 /** @typedef {string | {text: string, verdict?: string, isStrong?: boolean}} Cell */
-/** @typedef {{name: string, isText?: boolean, isDetail?: boolean}} Head of a column: texts stand to the left, figures to the right; a detail is left out of a narrow table */
-/** @template Row @typedef {[name: string, cell: (row: Row) => Cell, kind?: 'text' | 'detail']} Column figures, unless it is text */
-/** @typedef {{kind: 'sentence', text: string, isStrong?: boolean}} Sentence */
-/** @typedef {{verdict: string, name: string, text: string, reason?: string, bar?: Bar}} VerdictItem `text` is a short clause, `reason` a sentence or two more */
-/** @typedef {{kind: 'verdicts', items: VerdictItem[]}} Verdicts */
-/** @typedef {{name: string, value: string, range?: string, bar?: Bar, isDetail?: boolean}} Figure `range`: `5.1 to 12 ms`; `isDetail`: a sentence nearby has it, and text leaves it out */
-/** @typedef {{kind: 'figures', items: Figure[]}} Figures a line of key figures */
-/** @typedef {{kind: 'table', caption: string, columns: Head[], rows: Cell[][]}} Table the first cell of a row is its heading */
-/** @typedef {{kind: 'chart', chart: string, title: string, text: string, data: unknown}} Chart `chart`: its name in charts/index.js; `text`: its content in a sentence */
-/** @typedef {{kind: 'note', text: string, remedy?: string}} Note */
-/** @typedef {{kind: 'facts', items: {name: string, text: string}[], isCode?: boolean}} Facts labelled lines; `isCode`: the labels are commands */
-/** @typedef {Sentence | Verdicts | Figures | Table | Chart | Note | Facts} Part */
 /**
- * @typedef {object} Section
- * @property {string} id letters, digits and hyphens, unique in the report
- * @property {string | null} heading null: none, as for the answer
- * @property {Part[]} parts
- * @property {boolean} [isDetail] folded away where a format can fold
+ * @typedef {{name: string, isText?: boolean, isDetail?: boolean}} Head of a column: texts stand to the left, figures to the right; a detail is left out of a narrow table
  */
 /**
- * @typedef {object} Report
- * @property {string} title of the page or document
- * @property {string} [verdict] the worst one, for the title of a page
- * @property {string} subject one line: the command and its target
- * @property {Section[]} sections the answer first
+ * @template Row
+ * @typedef {[name: string, cell: (row: Row) => Cell, kind?: 'text' | 'detail']} Column figures, unless it is text
+ */
+/** @typedef {{kind: 'sentence', text: string, isStrong?: boolean}} Sentence */
+/**
+ * @typedef {{verdict: string, name: string, text: string, reason?: string, bar?: Bar}} VerdictItem `text` is a short clause, `reason` a sentence or two more
+ */
+/** @typedef {{kind: 'verdicts', items: VerdictItem[]}} Verdicts */
+/**
+ * @typedef {{name: string, value: string, range?: string, bar?: Bar, isDetail?: boolean}} Figure `range`: `5.1 to 12 ms`; `isDetail`: a sentence nearby has it, and text leaves it out
+ */
+/** @typedef {{kind: 'figures', items: Figure[]}} Figures a line of key figures */
+/**
+ * @typedef {{kind: 'table', caption: string, columns: Head[], rows: Cell[][]}} Table the first cell of a row is its heading
+ */
+/**
+ * @typedef {{kind: 'chart', chart: string, title: string, text: string, data: unknown}} Chart `chart`: its name in charts/index.js; `text`: its content in a sentence
+ */
+/** @typedef {{kind: 'note', text: string, remedy?: string}} Note */
+/**
+ * @typedef {{kind: 'facts', items: {name: string, text: string}[], isCode?: boolean}} Facts labelled lines; `isCode`: the labels are commands
+ */
+/** @typedef {Sentence | Verdicts | Figures | Table | Chart | Note | Facts} Part */
+/**
+ * @typedef {{id: string, heading: string | null, parts: Part[], isDetail?: boolean}} Section `id`: letters, digits and hyphens, unique in the report; `heading` null: none, as for the answer; `isDetail`: folded away where a format can fold
+ */
+/**
+ * @typedef {{title: string, verdict?: string, subject: string, sections: Section[]}} Report `verdict`: the worst one, for the title of a page; `subject`: one line, the command and its target; the section with the answer is the first
  */
 
 /** @param {Report} report @returns {Report} without empty sections, apart from the first */
@@ -70,28 +73,21 @@ export function figures(items) {
 
 /** @param {readonly (string | {text: string, remedy?: string})[]} items @returns {Part[]} */
 export function notes(items) {
-  return items.map((item) =>
-    typeof item === 'string'
-      ? { kind: 'note', text: item }
-      : { kind: 'note', text: item.text, remedy: item.remedy },
-  );
+  return items.map((item) => {
+    const { text, remedy } = typeof item === 'string' ? { text: item } : item;
+    return { kind: 'note', text, remedy };
+  });
 }
 
-/**
- * @param {[name: string, text: string][]} items those with an empty text are left out
- * @param {boolean} [isCode] @returns {Part[]}
- */
+/** @param {readonly string[][]} items name and text, none where empty @param {boolean} [isCode] @returns {Part[]} */
 export function facts(items, isCode = false) {
   const filled = items.filter(([, text]) => text !== '').map(([name, text]) => ({ name, text }));
   return filled.length === 0 ? [] : [{ kind: 'facts', items: filled, isCode }];
 }
 
 /**
- * @template Row
- * @param {string} caption
- * @param {readonly Column<Row>[]} columns the first is that of the rows' headings
- * @param {readonly Row[]} rows
- * @returns {Part[]} none without rows; a column without any cell is left out
+ * None without rows; a column without any cell is left out. The first column is that of the rows' headings.
+ * @template Row @param {string} caption @param {readonly Column<Row>[]} columns @param {readonly Row[]} rows @returns {Part[]}
  */
 export function table(caption, columns, rows) {
   if (rows.length === 0) return [];
@@ -101,14 +97,13 @@ export function table(caption, columns, rows) {
     isText: i === 0 || kind === 'text',
     isDetail: kind === 'detail',
   }));
-  return [
-    { kind: 'table', caption, columns: heads, rows: rows.map((row) => filled.map(([, cell]) => cell(row))) },
-  ];
+  const cells = rows.map((row) => filled.map(([, cell]) => cell(row)));
+  return [{ kind: 'table', caption, columns: heads, rows: cells }];
 }
 
 /**
- * @param {string} name in charts/index.js @param {string} title @param {string} text
- * @param {unknown} data @returns {Part}
+ * @param {string} name in charts/index.js @param {string} title @param {string} text @param {unknown} data
+ * @returns {Part}
  */
 export function chart(name, title, text, data) {
   return { kind: 'chart', chart: name, title, text, data };

@@ -1,20 +1,19 @@
 /** Report -> plain text, 80 columns wide. Only verdicts are coloured. */
-
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { indented, labelled, padEnd, table, WIDTH, widthOf, wrap } from './layout.js';
 import { cellText } from './sections.js';
 import { textChart } from './text-charts.js';
 
-/** @import { Figures, Note, Part, Report, Section, Table, Verdicts } from './sections.js' */
+/** @import { Facts, Figures, Note, Part, Report, Section, Table, Verdicts } from './sections.js' */
 
 /** @typedef {(text: string, verdict?: string) => string} Paint */
 
 /** @type {[style: 'green' | 'yellow' | 'red', verdicts: string[]][]} */
 const COLOURS = [
-  ['green', ['met', 'passed', 'faster', 'higher', 'better']],
+  ['green', ['met', 'passed', 'better']],
   ['yellow', ['not proven', 'suspect']],
-  ['red', ['not met', 'invalid', 'failed', 'slower', 'worse']],
+  ['red', ['not met', 'invalid', 'failed', 'worse']],
 ];
 
 /** Longer names of requirements do not widen their column. */
@@ -24,13 +23,7 @@ const LONG_NAME = 28;
 const [LEAST_LABEL, LONG_LABEL] = [14, 34];
 
 /** Parts without an empty line between them. */
-const CLOSE = new Set([
-  'sentence figures',
-  'sentence sentence',
-  'sentence facts',
-  'note note',
-  'facts facts',
-]);
+const CLOSE = ['sentence figures', 'sentence sentence', 'sentence facts', 'note note', 'facts facts'];
 
 /** @param {Report} report @param {{color?: boolean}} [options] @returns {string} ends with a newline */
 export function render({ subject, sections }, { color = false } = {}) {
@@ -65,58 +58,40 @@ function partLines(parts, paint, width) {
   const lines = [];
   let before = '';
   for (const part of parts) {
-    const own = linesOf(part, paint, width);
+    const own = LINES[part.kind](part, width, paint);
     if (own.length === 0) continue;
-    if (before !== '' && !CLOSE.has(`${before} ${part.kind}`)) lines.push('');
+    if (before !== '' && !CLOSE.includes(`${before} ${part.kind}`)) lines.push('');
     lines.push(...own);
     before = part.kind;
   }
   return lines;
 }
 
-/** @param {Part} part @param {Paint} paint @param {number} width */
-function linesOf(part, paint, width) {
-  switch (part.kind) {
-    case 'sentence':
-      return wrap(part.text, width);
-    case 'verdicts':
-      return verdictLines(part.items, paint, width);
-    case 'figures':
-      return figureLines(part.items, width);
-    case 'table':
-      return tableLines(part, paint, width);
-    case 'chart':
-      return textChart(part);
-    case 'note':
-      return noteLines(part, width);
-    case 'facts': {
-      const rows = part.items.map(({ name, text }) => [part.isCode ? `  ${name}` : name, text]);
-      const widths = rows.map(([name]) => stringWidth(name) + 2);
-      const indent = Math.min(LONG_LABEL, Math.max(LEAST_LABEL, ...widths));
-      return rows.flatMap(([name, text]) => labelled(name, text, indent));
-    }
-  }
-}
+/** @type {Record<Part['kind'], (part: any, width: number, paint: Paint) => string[]>} */
+const LINES = {
+  sentence: ({ text }, width) => wrap(text, width),
+  verdicts: verdictLines,
+  figures: figureLines,
+  table: tableLines,
+  chart: textChart,
+  note: noteLines,
+  facts: factLines,
+};
 
-/** @param {Verdicts['items']} items @param {Paint} paint @param {number} width */
-function verdictLines(items, paint, width) {
+/** @param {Verdicts} part @param {number} width @param {Paint} paint */
+function verdictLines({ items }, width, paint) {
   const indent = Math.max(...items.map(({ verdict }) => stringWidth(verdict))) + 3;
   const names = items.map(({ name }) => stringWidth(name)).filter((columns) => columns <= LONG_NAME);
-  const nameWidth = Math.max(0, ...names) + 3;
+  const textIndent = indent + Math.max(0, ...names) + 3;
   return items.flatMap(({ verdict, name, text, reason = '' }) => {
-    const isLong = stringWidth(name) + 3 > nameWidth;
-    const [line, ...rest] = isLong
-      ? [...indented(name, indent, width), ...indented(text, indent, width)]
-      : indented(text, indent + nameWidth, width);
-    const start = ' '.repeat(indent - stringWidth(verdict));
-    const head = isLong ? line.slice(indent) : padEnd(name, nameWidth) + line.slice(indent + nameWidth);
+    const [first, ...rest] = labelled(padEnd(verdict, indent) + name, text, textIndent, width);
     const more = reason === '' ? [] : indented(reason, indent, width);
-    return [(paint(verdict, verdict) + start + head).trimEnd(), ...rest, ...more];
+    return [paint(verdict, verdict) + first.slice(verdict.length), ...rest, ...more];
   });
 }
 
-/** @param {Figures['items']} items @param {number} width */
-function figureLines(items, width) {
+/** @param {Figures} part @param {number} width */
+function figureLines({ items }, width) {
   /** @type {string[]} */
   const lines = [];
   for (const { name, value, range } of items.filter(({ isDetail }) => !isDetail)) {
@@ -128,11 +103,19 @@ function figureLines(items, width) {
   return lines.flatMap((line) => (stringWidth(line) > width ? wrap(line, width) : [line]));
 }
 
-/** @param {Note} note @param {number} width notes of the answer have no bullet */
+/** Notes of the answer, which is narrower, have no bullet. @param {Note} part @param {number} width */
 function noteLines({ text, remedy = '' }, width) {
   const whole = `${text} ${remedy}`.trimEnd();
   if (width < WIDTH) return wrap(whole, width);
   return indented(whole, 2).map((line, i) => (i === 0 ? `-${line.slice(1)}` : line));
+}
+
+/** @param {Facts} part @param {number} width */
+function factLines({ items, isCode }, width) {
+  const rows = items.map(({ name, text }) => [isCode ? `  ${name}` : name, text]);
+  const widths = rows.map(([name]) => stringWidth(name) + 2);
+  const indent = Math.min(LONG_LABEL, Math.max(LEAST_LABEL, ...widths));
+  return rows.flatMap(([name, text]) => labelled(name, text, indent, width));
 }
 
 /** Smallest width of the first column, and the width it gets while all columns fit. */
@@ -144,11 +127,9 @@ const INDENT = 4;
 /**
  * A table that is too wide loses its details first; then its last column, if that is text, moves below the rows; then it becomes several
  * tables, each with the first column.
- * @param {Table} part
- * @param {Paint} paint
- * @param {number} width
+ * @param {Table} part @param {number} width @param {Paint} paint
  */
-function tableLines({ columns, rows }, paint, width) {
+function tableLines({ columns, rows }, width, paint) {
   const cells = [columns.map(({ name }) => name), ...rows.map((row) => row.map(cellText))];
   const pick = (/** @type {number[]} */ shown) => cells.map((row) => shown.map((i) => row[i]));
   const fits = (/** @type {number[]} */ shown, most = LEAST_FIRST) => {
@@ -162,9 +143,8 @@ function tableLines({ columns, rows }, paint, width) {
       width,
       decorate: (text, row, column) => {
         const cell = row === 0 ? '' : rows[row - 1][shown[column]];
-        return typeof cell === 'string'
-          ? text
-          : text.replace(cell.text, () => paint(cell.text, cell.verdict));
+        if (typeof cell === 'string') return text;
+        return text.replace(cell.text, () => paint(cell.text, cell.verdict));
       },
     });
   const every = columns.map((_, i) => i);
@@ -180,10 +160,7 @@ function tableLines({ columns, rows }, paint, width) {
   return split(narrow, fits).flatMap((shown, i) => [...(i === 0 ? [] : ['']), ...draw(shown).flat()]);
 }
 
-/**
- * @param {number[]} columns @param {(shown: number[]) => boolean} fits
- * @returns {number[][]} as many columns as fit in each
- */
+/** @param {number[]} columns @param {(shown: number[]) => boolean} fits @returns as many columns as fit in each */
 function split([first, ...others], fits) {
   /** @type {number[][]} */
   const tables = [];

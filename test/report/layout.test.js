@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
-import { clean, labelled, table, WIDTH, wrap } from '../../src/report/layout.js';
+import { visibleText } from '../../src/common/visible-text.js';
+import { labelled, table, WIDTH, wrap } from '../../src/report/layout.js';
 
 const FAMILY = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
 
@@ -39,7 +40,7 @@ test('whatever text comes, lines fit, are of whole characters and lose nothing b
         assert.ok(stringWidth(line) <= width, JSON.stringify(line));
         assert.doesNotMatch(line, /\p{Cs}/u);
       }
-      assert.equal(lines.join('').replaceAll(' ', ''), clean(text).replaceAll(' ', ''));
+      assert.equal(lines.join('').replaceAll(' ', ''), visibleText(text).replaceAll(' ', ''));
     }),
   );
 });

@@ -9,19 +9,8 @@ test('nothing is drawn of nothing', () => assert.deepEqual(textHistogram(createH
 
 /** @type {[string, number[], [string, number][]][]} what, milliseconds, bins: label and count */
 const TABLE = [
-  ['one request', [12.345], [['12.2 ms to 12.4 ms', 1]]],
-  ['all alike, and shorter than a microsecond', [0, 0, 0], [['0 µs to 1 µs', 3]]],
-  [
-    'times close together, on an even scale',
-    [1, 1.1, 1.2, 1.3, 1.99],
-    [
-      ['1.0 ms to 1.2 ms', 2],
-      ['1.2 ms to 1.4 ms', 2],
-      ['1.4 ms to 1.6 ms', 0],
-      ['1.6 ms to 1.8 ms', 0],
-      ['1.8 ms to 2.0 ms', 1],
-    ],
-  ],
+  ['one request', [12.345], [['12.3 ms to 12.4 ms', 1]]],
+  ['all alike, and shorter than a microsecond', [0, 0, 0], [['0 ms to 1 µs', 3]]],
   [
     'a tail behind p99: one without an end',
     [...Array(300).fill(1), 50, 900],
@@ -30,20 +19,21 @@ const TABLE = [
       ['1.01 ms and more', 2],
     ],
   ],
-  ['time-outs, which come a little after their time', [10_000, 10_000.9, 10_001], [['10.0 s to 10.2 s', 3]]],
+  ['time-outs, which come a little after their time', [10_000, 10_000.9, 10_001], [['10.0 s to 10.1 s', 3]]],
   [
-    'times far apart, on a scale by factors, a gap in one line',
+    'times far apart, in equal steps on a log scale',
     [1, 2, 3, 5, 10_000],
     [
-      ['1.00 ms to 1.20 ms', 1],
-      ['1.20 ms to 2.00 ms', 0],
-      ['2.00 ms to 2.50 ms', 1],
-      ['2.50 ms to 3.00 ms', 0],
-      ['3.00 ms to 4.00 ms', 1],
-      ['4.00 ms to 5.00 ms', 0],
-      ['5.00 ms to 6.00 ms', 1],
-      ['6.00 ms to 10.0 s', 0],
-      ['10.0 s to 12.0 s', 1],
+      ['1.00 ms to 2.51 ms', 2],
+      ['2.51 ms to 6.30 ms', 2],
+      ['6.30 ms to 15.8 ms', 0],
+      ['15.8 ms to 39.8 ms', 0],
+      ['39.8 ms to 100 ms', 0],
+      ['100 ms to 251 ms', 0],
+      ['251 ms to 631 ms', 0],
+      ['631 ms to 1.58 s', 0],
+      ['1.58 s to 3.98 s', 0],
+      ['3.98 s to 10.1 s', 1],
     ],
   ],
 ];
@@ -65,7 +55,7 @@ test('the longest bar fills the line, half a block is the least, and nothing has
   assert.equal(tail[1].length, 80);
   assert.match(tail[1], /█$/);
   assert.match(tail[2], /[^█]▌$/);
-  const gap = textHistogram(histogramOf([1, 1.1, 1.2, 1.3, 1.99]));
+  const gap = textHistogram(histogramOf([1, 2, 3, 5, 10_000]));
   assert.match(gap[3], / 0 %$/);
 });
 
@@ -79,10 +69,10 @@ test('whatever the times, every one is in a bin, there are few bins, and no line
   fc.assert(
     fc.property(fc.array(ms, { minLength: 1, maxLength: 60 }), (values) => {
       const histogram = histogramOf(values);
-      const { bins } = binsOf(histogram);
+      const bins = binsOf(histogram);
       const sum = bins.reduce((total, { count }) => total + count, 0);
       assert.equal(sum, values.length);
-      assert.ok(bins.length <= 12, `${bins.length} bins`);
+      assert.ok(bins.length <= 11, `${bins.length} bins`);
       assert.ok(bins.every(({ fromUs, toUs }) => toUs === null || toUs > fromUs));
       for (const line of textHistogram(histogram)) assert.ok(line.length <= 80, line);
     }),

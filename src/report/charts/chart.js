@@ -8,71 +8,70 @@ import { drawLevels, drawLine, drawUprights, lineClass } from './lines.js';
 /** @import { Place, Setting } from './frame.js' */
 /** @import { Level, Look, Upright } from './lines.js' */
 
-/** @typedef {Look & {name: string, values: (number | null | undefined)[]}} Series a value for each moment: null is a gap, and the line skips undefined */
+/**
+ * @typedef {Look & {name: string, values: (number | null | undefined)[]}} Series a value for each moment: null is a gap, and the line skips undefined
+ */
 /** @typedef {{name: string, className: string, isBox?: boolean}} LegendEntry `className` of its line or box */
 /**
- * What the script reads out.
- * @typedef {object} ReadOuts
- * @property {number[]} [x] places along the x axis, 0 to 1, ascending; without them `at` names the dots of class `run`, in drawing order
- * @property {string[]} at the name of each, e.g. `second 12`
- * @property {string[][]} values of each, one per entry of the legend
+ * @typedef {{x: number[], at: string[], values: string[][]}} ReadOuts for the script: places along the x axis, 0 to 1, ascending; the name of each, e.g. `second 12`; its values, one per entry of the legend
  */
 /**
- * @typedef {object} Drawn
- * @property {string} svg one SVG for each size
- * @property {string} summary a sentence or two: what the chart shows
- * @property {LegendEntry[]} legend
- * @property {Table} table its data
- * @property {ReadOuts} readOuts
+ * @typedef {{svg: string, summary: string, legend: LegendEntry[], table: Table, readOuts: ReadOuts}} Drawn an SVG for each size; the summary is a sentence or two
+ */
+/**
+ * `heading` of the moments, which ascend; the first series is drawn on top; `text` of a value in table and read-outs; `under` and `over`
+ * the lines; `drawBars` instead of lines; `table` instead of one of the moments.
+ * @typedef {object} Declaration
+ * @property {Setting} setting
+ * @property {string} summary
+ * @property {Axis} xAxis
+ * @property {Axis} yAxis
+ * @property {string} heading
+ * @property {{name: string, x: number}[]} moments
+ * @property {Series[]} series
+ * @property {(value: number) => string} text
+ * @property {readonly Level[]} [levels]
+ * @property {readonly Upright[]} [uprights]
+ * @property {(place: Place) => string} [under]
+ * @property {(place: Place) => string} [over]
+ * @property {(place: Place) => string[]} [drawBars]
+ * @property {Table} [table]
  */
 
 /** Rows of a data table, and places the script can read out. */
 const MOST_ROWS = 240;
 
-/**
- * @param {object} parts
- * @param {Setting} parts.setting
- * @param {string} parts.summary
- * @param {Axis} parts.xAxis
- * @param {Axis} parts.yAxis
- * @param {string} parts.heading of the moments
- * @param {{name: string, at: number}[]} parts.moments `at`: 0 to 1 along the x axis, ascending
- * @param {Series[]} parts.series the first is drawn on top
- * @param {(value: number) => string} parts.text of a value in table and read-outs
- * @param {Level[]} [parts.levels]
- * @param {readonly Upright[]} [parts.uprights]
- * @param {(place: Place) => string} [parts.under] the lines
- * @param {(place: Place) => string} [parts.over] the lines
- * @param {(place: Place) => string[]} [parts.drawBars] instead of lines
- * @param {Table} [parts.table] instead of one of the moments
- * @returns {Drawn}
- */
+/** @param {Declaration} declaration @returns {Drawn} */
 export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, series, text, ...more }) {
   const { levels = [], uprights = [], under, over, drawBars } = more;
   const isTrack = (/** @type {Look} */ { mark }) => Number(mark !== 'track');
-  const bottomUp = [...series].reverse().sort((a, b) => isTrack(a) - isTrack(b));
-  const lines = bottomUp.map(({ values, ...look }) => ({
-    look,
-    points: values.flatMap((value, i) => (value === undefined ? [] : [{ at: moments[i].at, value }])),
-  }));
+  const lines = [...series]
+    .reverse()
+    .sort((a, b) => isTrack(a) - isTrack(b))
+    .map(({ values, ...look }) => ({
+      look,
+      points: values.flatMap((value, i) => (value === undefined ? [] : [{ x: moments[i].x, value }])),
+    }));
   const draw = (/** @type {Place} */ place) =>
     [
       under?.(place) ?? '',
-      ...(drawBars?.(place) ?? lines.map(({ points, look }) => drawLine(points, look, yAxis, place))),
+      ...(drawBars?.(place) ?? lines.map(({ points, look }) => drawLine(points, look, place))),
       drawUprights(uprights, place),
       over?.(place) ?? '',
-      drawLevels(levels, yAxis, place),
+      drawLevels(levels, place),
     ].join('\n');
   const rows = heaviest(series, moments.length);
-  const cells = rows.map((row) => series.map(({ values }) => textOf(values[row], text)));
+  const textOf = (/** @type {number | null | undefined} */ value) =>
+    typeof value === 'number' ? text(value) : '–';
+  const cells = rows.map((row) => series.map(({ values }) => textOf(values[row])));
   const note = `${formatCount(rows.length)} of ${formatCount(moments.length)} rows, those with the largest values; JSON and CSV have all.`;
   return {
     svg: frames({ ...setting, summary, xAxis, yAxis, draw }),
     summary,
-    legend: [...series, ...levels].map(({ name, style, mark }) =>
+    legend: [...series, ...levels].map(({ name, ...look }) =>
       drawBars === undefined
-        ? { name, className: lineClass(style, mark) }
-        : { name, className: `fill s${style}`, isBox: true },
+        ? { name, className: lineClass(look) }
+        : { name, className: `fill s${look.style}`, isBox: true },
     ),
     table: more.table ?? {
       kind: 'table',
@@ -81,25 +80,18 @@ export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, se
       rows: rows.map((row, i) => [moments[row].name, ...cells[i]]),
     },
     readOuts: {
-      x: rows.map((row) => Number(moments[row].at.toFixed(4))),
+      x: rows.map((row) => Number(xAxis.at(moments[row].x).toFixed(4))),
       at: rows.map((row) => moments[row].name),
       values: cells.map((own) => [...own, ...levels.map(({ value }) => text(value))]),
     },
   };
 }
 
-/** @param {number | null | undefined} value @param {(value: number) => string} text */
-function textOf(value, text) {
-  return value === null || value === undefined ? '–' : text(value);
-}
-
 /**
  * Cuts the moments into at most MOST_ROWS stretches of equal length and takes the one with the largest values of each.
- * @param {Series[]} series
- * @param {number} count of moments
- * @returns {number[]} their indexes, ascending
+ * @param {Series[]} series @param {number} count of moments @returns {number[]} their indexes, ascending
  */
-export function heaviest(series, count) {
+function heaviest(series, count) {
   const size = Math.max(1, Math.ceil(count / MOST_ROWS));
   const weight = (/** @type {number} */ i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0);
   return Array.from({ length: Math.ceil(count / size) }, (_, i) => {

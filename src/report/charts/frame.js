@@ -9,6 +9,9 @@ import { escapeHtml } from '../html/escape.js';
 /** @typedef {{name: 'full' | 'wide' | 'narrow', width: number, height: number}} Size width of the SVG, height of the plot */
 /** @typedef {{id: string, title: string, sizes: readonly Size[]}} Setting `id` of the figure, unique in the page */
 /** @typedef {ReturnType<typeof makePlace>} Place the plot */
+/**
+ * @typedef {{x: number, y: number, text: string, anchor?: 'start' | 'middle' | 'end', room?: number, hasHalo?: boolean}} Text `y` of the base line; the text is cut to `room`, and its tooltip has all of it; a halo sets it apart from lines
+ */
 
 /** Of all text in a chart. Browsers show it at 0.85 to 1.3 times its size. */
 const FONT_SIZE = 13;
@@ -36,9 +39,8 @@ export const SIZES = [
 export const MAIN_SIZES = [{ name: 'full', width: 1240, height: 210 }, ...SIZES];
 
 /**
- * A chart with axes, in each size.
- * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string, isUpright?: boolean}} parts `draw`
- *   fills the plot; `isUpright`: the grid is of the x axis
+ * A chart with axes, in each size. `draw` fills the plot; `isUpright`: the grid is that of the x axis.
+ * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string, isUpright?: boolean}} parts
  */
 export function frames(parts) {
   return parts.sizes.map((size) => frame(parts, size)).join('\n');
@@ -50,50 +52,46 @@ function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { 
   const labels = Math.min(widest(yTicks, 24), Math.floor(width * WIDEST_LABELS));
   const { left, right, ticks: xTicks } = layOutX(xAxis, 10 + labels, width);
   const top = yAxis.title === '' ? HEAD.bare : HEAD.titled;
-  const place = makePlace({ left, right, top, bottom: top + height });
-  const { bottom, x, y } = place;
-  const line = (
-    /** @type {string} */ className,
-    /** @type {number} */ x1,
-    /** @type {number} */ x2,
-    /** @type {number} */ y1,
-    /** @type {number} */ y2,
-  ) => `<line class="${className}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}"/>`;
+  const bottom = top + height;
+  const xAt = (/** @type {Tick} */ { at }) => round(left + at * (right - left));
+  const yAt = (/** @type {Tick} */ { at }) => round(bottom - at * height);
   const content = [
     textAt({ x: 0, y: 14, text: yAxis.title, room: width }),
     ...(isUpright
-      ? xTicks.map(({ at }) => line('grid', x(at), x(at), top, bottom))
-      : yTicks.map(({ at }) => line('grid', left, right, y(at), y(at)))),
-    ...yTicks.map(({ at, label }) =>
-      textAt({ x: left - 8, y: round(y(at) + 4.5), text: label, anchor: 'end', room: left - 10 }),
+      ? xTicks.map((tick) => line('grid', xAt(tick), xAt(tick), top, bottom))
+      : yTicks.map((tick) => line('grid', left, right, yAt(tick), yAt(tick)))),
+    ...yTicks.map((tick) =>
+      textAt({ x: left - 8, y: round(yAt(tick) + 4.5), text: tick.label, anchor: 'end', room: left - 10 }),
     ),
-    ...xTicks.flatMap(({ at, label }) => [
-      line('axis', x(at), x(at), bottom, bottom + 5),
-      textAt({ x: x(at), y: bottom + 22, text: label, anchor: 'middle' }),
+    ...xTicks.flatMap((tick) => [
+      line('axis', xAt(tick), xAt(tick), bottom, bottom + 5),
+      textAt({ x: xAt(tick), y: bottom + 22, text: tick.label, anchor: 'middle' }),
     ]),
-    draw(place),
+    draw(makePlace({ left, right, top, bottom }, xAxis, yAxis)),
     line('axis', left, right, bottom, bottom),
     textAt({ x: right, y: bottom + 43, text: xAxis.title, anchor: 'end', room: right }),
     line('cursor', left, left, top, bottom),
   ];
   const whole = bottom + (xAxis.title === '' ? FOOT.bare : FOOT.titled);
   const own = escapeHtml(`${id}-${name}`);
-  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" role="img" aria-labelledby="${own}-title" aria-describedby="${own}-desc" data-left="${left}" data-right="${right}">
-<title id="${own}-title">${escapeHtml(title)}</title>
-<desc id="${own}-desc">${escapeHtml(summary)}</desc>
+  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" role="img" aria-label="${escapeHtml(title)}" aria-describedby="${own}" data-left="${left}" data-right="${right}">
+<desc id="${own}">${escapeHtml(summary)}</desc>
 ${content.join('\n')}
 </svg>`;
 }
 
+/** @param {string} className @param {number} x1 @param {number} x2 @param {number} y1 @param {number} y2 */
+export function line(className, x1, x2, y1, y2) {
+  return `<line class="${className}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}"/>`;
+}
+
 /**
  * Both ends of the plot leave room for half of the widest label.
- * @param {Axis} axis
- * @param {number} least x of the plot's start
- * @param {number} width of the SVG
+ * @param {Axis} axis @param {number} least x of the plot's start @param {number} width of the SVG
  * @returns {{left: number, right: number, ticks: Tick[]}}
  */
 function layOutX(axis, least, width) {
-  const room = (/** @type {string} */ label) => textWidth(label, FONT_SIZE) + LABEL_GAP;
+  const room = (/** @type {string} */ label) => textWidth(label) + LABEL_GAP;
   const halfOf = (/** @type {Tick[]} */ ticks) => Math.ceil(widest(ticks, 0) / 2) + 3;
   let half = halfOf(axis.ticks(width - least - 20, room));
   for (;;) {
@@ -105,32 +103,19 @@ function layOutX(axis, least, width) {
   }
 }
 
-/** @param {{left: number, right: number, top: number, bottom: number}} box with x and y of 0 to 1 along an axis */
-export function makePlace({ left, right, top, bottom }) {
-  return {
-    left,
-    right,
-    top,
-    bottom,
-    x: (/** @type {number} */ at) => round(left + at * (right - left)),
-    y: (/** @type {number} */ at) => round(bottom - at * (bottom - top)),
-  };
+/** @param {{left: number, right: number, top: number, bottom: number}} box pixels @param {Axis} xAxis @param {Axis} yAxis */
+export function makePlace({ left, right, top, bottom }, xAxis, yAxis) {
+  const x = (/** @type {number} */ value) => round(left + xAxis.at(value) * (right - left));
+  const y = (/** @type {number} */ value) => round(bottom - yAxis.at(value) * (bottom - top));
+  return { left, right, top, bottom, x, y };
 }
 
-/**
- * @param {object} parts
- * @param {number} parts.x
- * @param {number} parts.y of the base line
- * @param {string} parts.text
- * @param {'start' | 'middle' | 'end'} [parts.anchor]
- * @param {number} [parts.room] cut to this width; the tooltip has the whole text
- * @param {boolean} [parts.halo] set apart from the lines behind it
- */
-export function textAt({ x, y, text, anchor = 'start', room = Number.POSITIVE_INFINITY, halo = false }) {
+/** @param {Text} parts @returns {string} empty for an empty text */
+export function textAt({ x, y, text, anchor = 'start', room = Number.POSITIVE_INFINITY, hasHalo = false }) {
   if (text === '') return '';
-  const shown = ellipsize(text, room, FONT_SIZE);
+  const shown = ellipsize(text, room);
   const whole = shown === text ? '' : `<title>${escapeHtml(text)}</title>`;
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}"${halo ? ' class="halo"' : ''}>${escapeHtml(shown)}${whole}</text>`;
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}"${hasHalo ? ' class="halo"' : ''}>${escapeHtml(shown)}${whole}</text>`;
 }
 
 /** @param {number} value @returns {number} to a tenth of a pixel */
@@ -140,10 +125,10 @@ export function round(value) {
 
 /** @param {Tick[]} ticks @param {number} least */
 function widest(ticks, least) {
-  return Math.ceil(Math.max(least, ...ticks.map(({ label }) => textWidth(label, FONT_SIZE))));
+  return Math.ceil(Math.max(least, ...ticks.map(({ label }) => textWidth(label))));
 }
 
-/** In ems; the first match counts. @type {[RegExp, number][]} */
+/** In ems; the first match counts. Any other character, of another script or an emoji, is WIDE. @type {[RegExp, number][]} */
 const WIDTHS = [
   [/[ijlI|.,:;']/, 0.36],
   [/[ftr()[\]/\\ "!-]/, 0.46],
@@ -153,25 +138,20 @@ const WIDTHS = [
   [/[A-Z&<>=+~^#?*$]/, 0.84],
   [/[\u00c0-\u024f]/, 1.1],
 ];
-
-/** Any other character: other scripts, emoji. */
 const WIDE = 1.4;
 
-/** @param {string} text @param {number} size of the font @returns {number} in the unit of `size` */
-export function textWidth(text, size) {
+/** @param {string} text @returns {number} pixels */
+export function textWidth(text) {
   const ems = [...text].map((one) => WIDTHS.find(([pattern]) => pattern.test(one))?.[1] ?? WIDE);
-  return ems.reduce((sum, em) => sum + em, 0) * size;
+  return ems.reduce((sum, em) => sum + em, 0) * FONT_SIZE;
 }
 
-/**
- * @param {string} text @param {number} room @param {number} size of the font
- * @returns {string} the text, or its beginning with an ellipsis
- */
-export function ellipsize(text, room, size) {
-  if (textWidth(text, size) <= room) return text;
+/** @param {string} text @param {number} room pixels @returns {string} the text, or its beginning with an ellipsis */
+export function ellipsize(text, room) {
+  if (textWidth(text) <= room) return text;
   let kept = '';
   for (const character of text) {
-    if (textWidth(`${kept}${character}…`, size) > room) break;
+    if (textWidth(`${kept}${character}…`) > room) break;
     kept += character;
   }
   return `${kept.trimEnd()}…`;

@@ -9,12 +9,13 @@ import { drawChart } from './chart.js';
 /** @import { Setting } from './frame.js' */
 
 /**
+ * `heading`: of a column of levels; `axis`: title of the level axis; levels ascend; `unit`: of the values, one per level and series.
  * @typedef {object} Data
- * @property {string} heading of a column of levels
- * @property {string} axis title of the level axis
- * @property {Unit} unit of the values
- * @property {{level: number, name: string, verdict: string}[]} levels ascending
- * @property {{name: string, values: (number | null)[]}[]} series a value per level
+ * @property {string} heading
+ * @property {string} axis
+ * @property {{level: number, name: string, verdict: string}[]} levels
+ * @property {Unit} unit
+ * @property {{name: string, values: (number | null)[]}[]} series
  * @property {{text: string, value: number}[]} limits
  * @property {{level: number, name: string} | null} answer
  */
@@ -25,9 +26,6 @@ const LOG_FROM = 4;
 /** Limits beyond this multiple of the measured range would flatten the lines; they are left out. */
 const LIMIT_REACH = 10;
 
-/** Of the series. */
-const STYLES = [1, 2];
-
 /** @param {Data} data @param {Setting} setting @returns {Drawn | null} null where no level has a value */
 export function levels({ heading, axis, unit, levels: all, series, limits, answer }, setting) {
   const values = series.flatMap((one) => one.values);
@@ -35,27 +33,25 @@ export function levels({ heading, axis, unit, levels: all, series, limits, answe
   if (low > high) return null;
   const shown = limits.filter(({ value }) => value < high * LIMIT_REACH && value > low / LIMIT_REACH);
   const [first, last] = [all[0].level, all[all.length - 1].level];
-  const xAxis =
-    last > LOG_FROM * first
-      ? logAxis(`${axis} (log scale)`, first, last, compactLabel)
-      : linearAxis({ title: axis, low: first === last ? 0 : first, high: last, label: compactLabel });
-  const title = series.map(({ name }) => name).join(', ');
   return drawChart({
     setting,
     summary: answer === null ? '' : `The upright line is the answer, ${answer.name}.`,
-    xAxis,
-    yAxis: valueAxis(unit, title, [...values, ...shown.map(({ value }) => value)]),
+    xAxis:
+      last > LOG_FROM * first
+        ? logAxis(`${axis} (log scale)`, first, last, compactLabel)
+        : linearAxis({ title: axis, low: first === last ? 0 : first, high: last, label: compactLabel }),
+    yAxis: valueAxis(unit, series.map(({ name }) => name).join(', '), [
+      ...values,
+      ...shown.map(({ value }) => value),
+    ]),
     heading,
-    moments: all.map(({ level, name, verdict }) => ({ name: `${name}: ${verdict}`, at: xAxis.at(level) })),
-    series: series.map((one, i) => ({ ...one, style: STYLES[i % STYLES.length] })),
+    moments: all.map(({ level, name, verdict }) => ({ name: `${name}: ${verdict}`, x: level })),
+    series: series.map((one, i) => ({ ...one, style: i + 1 })),
     text: (value) => figureText(unit, value),
     levels: shown.map(({ text, value }) => ({
-      name: `limit: ${text}`,
-      label: text,
-      style: 6,
-      mark: 'limit',
-      value,
+      ...{ name: `limit: ${text}`, label: text, value },
+      ...{ style: 6, mark: 'limit' },
     })),
-    uprights: answer === null ? [] : [{ name: answer.name, at: xAxis.at(answer.level) }],
+    uprights: answer === null ? [] : [{ name: answer.name, x: answer.level }],
   });
 }

@@ -6,14 +6,16 @@ import { compactLabel, linearAxis, timeAxis, valueAxis } from './axes.js';
 import { drawChart } from './chart.js';
 
 /** @import { Result, TimelineRow } from '../../result/schema.js' */
-/** @import { Axis } from './axes.js' */
-/** @import { Drawn } from './chart.js' */
+/** @import { Declaration, Drawn } from './chart.js' */
 /** @import { Place, Setting } from './frame.js' */
 /** @import { Level, Look } from './lines.js' */
 
-/** @typedef {Result & {stages?: readonly {name: string, startSeconds: number}[]}} Run */
 /** @typedef {{second: number, span: number}} Moment `span` seconds from `second` on */
-/** @template Row @typedef {Look & {name: string, value: (row: Row) => number | null | undefined}} RowSeries null is a gap, and the line skips undefined */
+/** @typedef {Moment & {rows: TimelineRow[]}} Bin */
+/**
+ * @template Row
+ * @typedef {Look & {name: string, value: (row: Row) => number | null | undefined}} RowSeries null is a gap, and the line skips undefined
+ */
 
 /** A line of more moments shares pixels: it becomes an area. */
 const DENSE_FROM = 130;
@@ -23,52 +25,43 @@ const AFTER_NOTE = 'Shaded: the wait for the last responses.';
 
 /**
  * @template {Moment} Row
- * @param {object} parts
- * @param {Run} parts.run
- * @param {Setting} parts.setting
- * @param {string[]} parts.summary sentences
- * @param {Row[]} parts.rows in order, without a gap
- * @param {RowSeries<Row>[]} parts.series
- * @param {Axis} parts.yAxis
- * @param {(value: number) => string} parts.text
- * @param {Level[]} [parts.levels]
- * @param {(place: Place) => string[]} [parts.drawBars] instead of lines
+ * @param {Pick<Declaration, 'setting' | 'yAxis' | 'text' | 'levels' | 'drawBars'> & {run: Result, summary: (string | false)[], rows: Row[], series: RowSeries<Row>[]}} parts `rows` in order, without a gap
  * @returns {Drawn}
  */
-function timeChart({ run, rows, series, summary, drawBars, ...parts }) {
-  const last = rows[rows.length - 1];
-  const seconds = last.second + last.span;
+function timeChart({ run, rows, series, summary, ...parts }) {
+  const seconds = endOf(rows);
   const { windowSeconds = 0, stages = [] } = run;
-  const isDense = rows.length > DENSE_FROM && drawBars === undefined;
-  const hasAfter = windowSeconds > 0 && windowSeconds < seconds - 0.5 && drawBars === undefined;
+  const isDense = rows.length > DENSE_FROM && parts.drawBars === undefined;
+  const hasAfter = windowSeconds > 0 && windowSeconds < seconds - 0.5 && parts.drawBars === undefined;
   const under = (/** @type {Place} */ { x, right, top, bottom }) =>
-    `<rect class="after" x="${x(windowSeconds / seconds)}" y="${top}" width="${(right - x(windowSeconds / seconds)).toFixed(1)}" height="${bottom - top}"/>`;
+    `<rect class="after" x="${x(windowSeconds)}" y="${top}" width="${(right - x(windowSeconds)).toFixed(1)}" height="${bottom - top}"/>`;
   return drawChart({
     ...parts,
     summary: joined([...summary, isDense && DENSE_NOTE, hasAfter && AFTER_NOTE], ' '),
     xAxis: timeAxis(seconds),
     heading: 'Time',
-    moments: rows.map((row) => ({
-      name: momentName(row, seconds),
-      at: (row.second + row.span / 2) / seconds,
-    })),
+    moments: rows.map((row) => ({ name: momentName(row, seconds), x: row.second + row.span / 2 })),
     series: series.map(({ value, ...look }) => ({
       mark: isDense ? 'dense' : undefined,
       ...look,
       values: rows.map(value),
     })),
-    uprights: stages.map(({ name, startSeconds }) => ({ name, at: startSeconds / seconds })),
-    drawBars,
+    uprights: stages.map(({ name, startSeconds }) => ({ name, x: startSeconds })),
     under: hasAfter ? under : undefined,
   });
+}
+
+/** @param {Moment[]} rows at least one @returns {number} seconds from the start of the run to the end of the last */
+function endOf(rows) {
+  const { second, span } = rows[rows.length - 1];
+  return second + span;
 }
 
 /** Longer runs use the clock. */
 const LONGEST_IN_SECONDS = 180;
 
 /**
- * @param {Moment} moment
- * @param {number} seconds length of the run
+ * @param {Moment} moment @param {number} seconds length of the run
  * @returns {string} `second 12`, `seconds 10 to 19`, `0:05:22`, `11:00:00 to 11:14:59`
  */
 export function momentName({ second, span }, seconds) {
@@ -79,26 +72,20 @@ export function momentName({ second, span }, seconds) {
 
 /** @param {number} second @returns {string} `0:03:20` */
 function clockText(second) {
-  const twoDigits = (/** @type {number} */ value) => String(value).padStart(2, '0');
-  const [hours, minutes] = [Math.floor(second / 3600), Math.floor((second % 3600) / 60)];
-  return `${formatCount(hours)}:${twoDigits(minutes)}:${twoDigits(second % 60)}`;
+  const twoDigits = (/** @type {number} */ value) => String(Math.floor(value)).padStart(2, '0');
+  const hours = formatCount(Math.floor(second / 3600));
+  return `${hours}:${twoDigits((second % 3600) / 60)}:${twoDigits(second % 60)}`;
 }
 
 /** To add up over, in seconds. */
 const SPANS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 
-/**
- * @param {number} seconds @param {number} most
- * @returns {number} seconds to add up over, so that there are no more than `most` sums
- */
+/** @param {number} seconds @param {number} most @returns {number} seconds to add up over, for at most `most` sums */
 export function spanFor(seconds, most) {
   return SPANS.find((span) => Math.ceil(seconds / span) <= most) ?? Math.ceil(seconds / most);
 }
 
-/**
- * @template Row @param {Row[]} rows one a second @param {number} span seconds
- * @returns {(Moment & {rows: Row[]})[]} the last may be shorter
- */
+/** @template Row @param {Row[]} rows one a second @param {number} span seconds; the last bin may be shorter */
 export function binned(rows, span) {
   return Array.from({ length: Math.ceil(rows.length / span) }, (_, i) => {
     const part = rows.slice(i * span, (i + 1) * span);
@@ -106,14 +93,19 @@ export function binned(rows, span) {
   });
 }
 
+/** @template Row @param {Row[]} rows @param {(row: Row) => number} read */
+function sumOf(rows, read) {
+  return rows.reduce((sum, row) => sum + read(row), 0);
+}
+
 /** @typedef {ReturnType<typeof latencySpans>[number]} LatencySpan */
 
-/** @type {(Look & {name: string, key: 'p50' | 'p90' | 'p99' | 'max'})[]} */
+/** @type {(Look & {key: 'p50' | 'p90' | 'p99' | 'max'})[]} */
 const LATENCY_SERIES = [
-  { name: 'p50', key: 'p50', style: 1 },
-  { name: 'p90', key: 'p90', style: 3 },
-  { name: 'p99', key: 'p99', style: 2 },
-  { name: 'max', key: 'max', style: 4 },
+  { key: 'p50', style: 1 },
+  { key: 'p90', style: 3 },
+  { key: 'p99', style: 2 },
+  { key: 'max', style: 4 },
 ];
 
 /** Of limits of anything but a series. */
@@ -124,13 +116,14 @@ const MOST_LIMITS = 3;
 /** Limits beyond this multiple of the measured range would flatten the lines; they are left out. */
 const LIMIT_REACH = 3;
 
-/** @param {Run} run @param {Setting} setting @returns {Drawn | null} null where no response came */
+/** @param {Result} run @param {Setting} setting @returns {Drawn | null} null where no response came */
 export function latencyOverTime(run, setting) {
   if (!run.timeline.some(({ max }) => max !== null)) return null;
   const rows = latencySpans(run.timeline);
   const series = latencySeries(rows);
   const values = series.flatMap(({ value }) => rows.flatMap((row) => value(row) ?? []));
   const levels = limitsOf(run.requirements, extent(values));
+  const yAxis = valueAxis('ms', 'response time', [...values, ...levels.map(({ value }) => value)]);
   return timeChart({
     run,
     setting,
@@ -138,44 +131,43 @@ export function latencyOverTime(run, setting) {
     rows,
     series,
     levels,
-    yAxis: valueAxis('ms', 'response time', [...values, ...levels.map(({ value }) => value)]),
+    yAxis,
     text: formatLatency,
   });
 }
 
 /**
  * Neighbours with the same values are one, as p99 and max of fewer than 100 responses: `p99 = max`.
- * @param {LatencySpan[]} rows
- * @returns {RowSeries<LatencySpan>[]} skipped where no response was due
+ * @param {LatencySpan[]} rows @returns {RowSeries<LatencySpan>[]} skipped where no response was due
  */
 function latencySeries(rows) {
-  /** @type {typeof LATENCY_SERIES} */
+  /** @type {(typeof LATENCY_SERIES[number] & {name: string})[]} */
   const series = [];
   for (const one of LATENCY_SERIES) {
     const before = series.at(-1);
     if (!rows.some((row) => typeof row[one.key] === 'number')) continue;
     if (before !== undefined && rows.every((row) => row[before.key] === row[one.key]))
-      series[series.length - 1] = { ...before, name: `${before.name} = ${one.name}` };
-    else series.push(one);
+      before.name += ` = ${one.key}`;
+    else series.push({ ...one, name: one.key });
   }
   return series.map(({ key, ...look }) => ({ ...look, value: (row) => (row.idle ? undefined : row[key]) }));
 }
 
 /**
  * Limits on the response time of the whole run: a line across applies to all of it.
- * @param {Run['requirements']} requirements
- * @param {[number, number]} measured smallest and largest, milliseconds
- * @returns {Level[]}
+ * @param {Result['requirements']} requirements
+ * @param {[number, number]} measured smallest and largest, milliseconds @returns {Level[]}
  */
 function limitsOf(requirements, [low, high]) {
   return requirements
-    .filter(({ unit, text }) => unit === 'ms' && !text.includes('('))
-    .filter(({ operation, stage }) => operation === undefined && stage === undefined)
+    .filter(
+      ({ unit, text, operation, stage }) => unit === 'ms' && !text.includes('(') && !operation && !stage,
+    )
     .filter(({ limit }) => limit > 0 && limit <= high * LIMIT_REACH && limit >= low / LIMIT_REACH)
     .slice(0, MOST_LIMITS)
     .map(({ text, limit }) => {
       const [metric] = text.split(/[<>]/);
-      const style = LATENCY_SERIES.find(({ name }) => name === metric)?.style ?? OTHER_STYLE;
+      const style = LATENCY_SERIES.find(({ key }) => key === metric)?.style ?? OTHER_STYLE;
       const label = text.replace(/[<>]=?/, ' $& ');
       return { name: `limit: ${text}`, label, style, mark: 'limit', value: limit };
     });
@@ -183,26 +175,22 @@ function limitsOf(requirements, [low, high]) {
 
 /** @param {LatencySpan[]} rows with at least one response */
 function latencySummary(rows) {
-  const last = rows[rows.length - 1];
   const worst = rows.reduce((longest, row) => ((row.max ?? -1) > (longest.max ?? -1) ? row : longest));
   const silent = rows.filter(({ answers, idle }) => answers === 0 && !idle).length;
   const [{ span }] = rows;
-  const each = span === 1 ? 'Each second' : `Over ${formatDuration(span * 1000)} each`;
-  const range = (/** @type {'p50' | 'p99'} */ key) =>
+  const [p50, p99] = /** @type {const} */ (['p50', 'p99']).map((key) =>
     between(
       rows.map((row) => row[key]),
       formatLatency,
-    );
+    ),
+  );
+  const spans = counted(rows.length, span === 1 ? 'second' : 'span');
   return [
-    `${each}, p50 was ${range('p50')} and p99 ${range('p99')}.`,
-    `The longest response took ${formatLatency(Number(worst.max))} (${momentName(worst, last.second + last.span)}).`,
-    silent === 0
-      ? ''
-      : `No response came in ${formatCount(silent)} of ${counted(rows.length, span === 1 ? 'second' : 'span')}, the gaps in the lines.`,
+    `${span === 1 ? 'Each second' : `Over ${formatDuration(span * 1000)} each`}, p50 was ${p50} and p99 ${p99}.`,
+    `The longest response took ${formatLatency(Number(worst.max))} (${momentName(worst, endOf(rows))}).`,
+    silent > 0 && `No response came in ${formatCount(silent)} of ${spans}, the gaps in the lines.`,
   ];
 }
-
-/** @typedef {Moment & {due: number, sent: number, succeeded: number}} RateRow */
 
 /** Requests in a span, on average: fewer would make the lines jump between 0 and 1. */
 const [FEWEST_IN_SPAN, FEWEST_SPANS] = [5, 5];
@@ -215,34 +203,39 @@ const PER_HOUR = {
   text: (/** @type {number} */ value) => `${perHourText(value)}/h`,
 };
 
-/** The first is broad, to be seen below the others. @type {RowSeries<RateRow>[]} */
-const RATE_SERIES = [
-  { name: 'offered', style: 6, mark: 'track', value: ({ due }) => due },
-  { name: 'sent', style: 2, mark: 'over', value: ({ sent }) => sent },
-  { name: 'succeeded', style: 1, mark: 'under', value: ({ succeeded }) => succeeded },
-];
+/** The first is broad, to be seen below the others. */
+const RATE_SERIES = /** @type {const} */ ([
+  { name: 'offered', key: 'due', style: 6, mark: 'track' },
+  { name: 'sent', key: 'sent', style: 2, mark: 'over' },
+  { name: 'succeeded', key: 'succeeded', style: 1, mark: 'under' },
+]);
 
-/** @param {Run} run @param {Setting} setting @returns {Drawn | null} null where no request was sent */
+/** @param {Result} run @param {Setting} setting @returns {Drawn | null} null where no request was sent */
 export function rates(run, setting) {
   const { timeline, totals, load } = run;
   if (totals.sent === 0 || timeline.length === 0) return null;
   const average = totals.sent / timeline.length;
   const { noun, seconds, text } = Math.max(average, load.ratePerSecond ?? 0) < 1 ? PER_HOUR : PER_SECOND;
-  const rows = rateRows(timeline, totals.sent, seconds);
-  // Results of older versions have no requests due.
-  const series = timeline.some(({ due }) => due !== undefined) ? RATE_SERIES : RATE_SERIES.slice(1);
-  const [, high] = extent(series.flatMap(({ value }) => rows.map(value)));
+  const longest = Math.max(1, Math.floor(timeline.length / FEWEST_SPANS));
+  const wanted = Math.min(Math.ceil(FEWEST_IN_SPAN / average), longest);
+  const rows = binned(timeline, Math.min(spanFor(wanted, 1), longest));
   const [{ span }] = rows;
-  const counts = `${formatCount(totals.sent)} sent and ${formatCount(totals.succeeded)} succeeded.`;
+  // Results of older versions have no requests due.
+  const shown = timeline.some(({ due }) => due !== undefined) ? RATE_SERIES : RATE_SERIES.slice(1);
+  const series = shown.map(({ key, ...look }) => ({
+    ...look,
+    value: (/** @type {Bin} */ bin) => (sumOf(bin.rows, (row) => row[key] ?? 0) * seconds) / bin.span,
+  }));
+  const [, high] = extent(series.flatMap(({ value }) => rows.map(value)));
+  const isOpen = load.model === 'open';
   return timeChart({
     run,
     setting,
     summary: [
-      `Requests: ${load.model === 'open' ? `${formatCount(totals.planned)} planned, ` : ''}${counts}`,
-      load.model === 'open'
-        ? 'Where the lines part, requests waited, failed or were not sent; succeeded above offered is a backlog being worked off.'
-        : '',
-      span > 1 ? `Averages over ${formatDuration(span * 1000)} each.` : '',
+      `Requests: ${isOpen ? `${formatCount(totals.planned)} planned, ` : ''}${formatCount(totals.sent)} sent and ${formatCount(totals.succeeded)} succeeded.`,
+      isOpen &&
+        'Where the lines part, requests waited, failed or were not sent; succeeded above offered is a backlog being worked off.',
+      span > 1 && `Averages over ${formatDuration(span * 1000)} each.`,
     ],
     rows,
     series,
@@ -251,68 +244,44 @@ export function rates(run, setting) {
   });
 }
 
-/**
- * @param {TimelineRow[]} timeline @param {number} sent
- * @param {number} seconds that the rates are per @returns {RateRow[]}
- */
-function rateRows(timeline, sent, seconds) {
-  const wanted = Math.ceil((FEWEST_IN_SPAN * timeline.length) / sent);
-  const longest = Math.max(1, Math.floor(timeline.length / FEWEST_SPANS));
-  const length = Math.min(spanFor(Math.min(wanted, longest), 1), longest);
-  return binned(timeline, length).map(({ rows, ...moment }) => {
-    const rate = (/** @type {'due' | 'sent' | 'succeeded'} */ key) =>
-      (rows.reduce((sum, row) => sum + (row[key] ?? 0), 0) * seconds) / moment.span;
-    return { ...moment, due: rate('due'), sent: rate('sent'), succeeded: rate('succeeded') };
-  });
-}
-
 const MOST_BARS = 100;
 
 /** Of the most frequent outcomes; the others are one more. */
 const OUTCOME_STYLES = [2, 4, 1, 5, 3];
 
-/** @typedef {Moment & {rows: TimelineRow[]}} Bin */
-/** @typedef {Look & {name: string, value: (bin: Bin) => number}} OutcomeSeries */
+/** @param {Bin} bin */
+function failedIn({ rows }) {
+  return sumOf(rows, ({ failed }) => failed);
+}
 
-/**
- * Failed requests, stacked by outcome. @param {Run} run @param {Setting} setting
- * @returns {Drawn | null} null where none failed in any second
- */
+/** Failed requests, stacked by outcome. @param {Result} run @param {Setting} setting @returns null where none failed */
 export function errors(run, setting) {
   const { timeline, totals } = run;
-  const failed = timeline.reduce((sum, row) => sum + row.failed, 0);
+  const failed = sumOf(timeline, (row) => row.failed);
   if (failed === 0) return null;
-  const bars = binned(timeline, spanFor(timeline.length, MOST_BARS));
-  const [{ span }] = bars;
+  const rows = binned(timeline, spanFor(timeline.length, MOST_BARS));
+  const [{ span }] = rows;
   const series = outcomeSeries(timeline);
-  const totalOf = (/** @type {Bin} */ { rows }) => rows.reduce((sum, row) => sum + row.failed, 0);
-  const worst = bars.reduce((most, bar) => (totalOf(bar) > totalOf(most) ? bar : most));
+  const worst = rows.reduce((most, bin) => (failedIn(bin) > failedIn(most) ? bin : most));
+  const [high, when] = [failedIn(worst), momentName(worst, timeline.length)];
   const unsent = totals.dropped + totals.neverSentDue;
-  const yAxis = linearAxis({
-    title: span === 1 ? 'errors per second' : `errors in each ${formatDuration(span * 1000)}`,
-    high: totalOf(worst),
-    label: compactLabel,
-    isWhole: true,
-  });
+  const title = span === 1 ? 'errors per second' : `errors in each ${formatDuration(span * 1000)}`;
   return timeChart({
     run,
     setting,
     summary: [
-      `${counted(failed, 'request')} failed, the most in ${momentName(worst, timeline.length)}: ${formatCount(totalOf(worst))}.`,
-      unsent > 0 ? `Not drawn: ${counted(unsent, 'request')} dropped or never sent.` : '',
+      `${counted(failed, 'request')} failed, the most in ${when}: ${formatCount(high)}.`,
+      unsent > 0 && `Not drawn: ${counted(unsent, 'request')} dropped or never sent.`,
     ],
-    rows: bars,
+    rows,
     series,
-    drawBars: (place) => stackedBars(bars, series, yAxis, place),
-    yAxis,
+    drawBars: (place) => stackedBars(rows, series, place),
+    yAxis: linearAxis({ title, high, label: compactLabel, isWhole: true }),
     text: formatCount,
   });
 }
 
-/**
- * @param {TimelineRow[]} timeline
- * @returns {OutcomeSeries[]} the most frequent first; the others, and those without a name, are one
- */
+/** @param {TimelineRow[]} timeline the most frequent outcomes first; the others, and those without a name, are one */
 function outcomeSeries(timeline) {
   /** @type {Map<string, number>} */
   const totals = new Map();
@@ -322,16 +291,13 @@ function outcomeSeries(timeline) {
   const named = names.slice(0, OUTCOME_STYLES.length).map((name, i) => ({
     name,
     style: OUTCOME_STYLES[i],
-    value: (/** @type {Bin} */ { rows }) => rows.reduce((sum, row) => sum + failedWith(row, name), 0),
+    value: (/** @type {Bin} */ { rows }) => sumOf(rows, (row) => failedWith(row, name)),
   }));
   const rest = (/** @type {Bin} */ bin) =>
-    Math.max(
-      0,
-      bin.rows.reduce((sum, row) => sum + row.failed, 0) -
-        named.reduce((sum, { value }) => sum + value(bin), 0),
-    );
-  if (rest({ second: 0, span: 0, rows: timeline }) === 0) return named;
-  return [...named, { name: named.length === 0 ? 'failed' : 'other', style: OTHER_STYLE, value: rest }];
+    Math.max(0, failedIn(bin) - sumOf(named, ({ value }) => value(bin)));
+  const hasRest = rest({ second: 0, span: timeline.length, rows: timeline }) > 0;
+  const other = { name: named.length === 0 ? 'failed' : 'other', style: 6, value: rest };
+  return hasRest ? [...named, other] : named;
 }
 
 /** @param {TimelineRow} row @param {string} name of an outcome, which may be that of a property of every object */
@@ -340,52 +306,48 @@ function failedWith({ failures = {} }, name) {
 }
 
 /**
- * @param {Bin[]} bars @param {OutcomeSeries[]} series @param {Axis} yAxis @param {Place} place
+ * @param {Bin[]} bins @param {ReturnType<typeof outcomeSeries>} series @param {Place} place
  * @returns {string[]} a path per series
  */
-function stackedBars(bars, series, yAxis, { x, y }) {
-  const last = bars[bars.length - 1];
-  const seconds = last.second + last.span;
-  const below = bars.map(() => 0);
+function stackedBars(bins, series, { x, y }) {
+  const below = bins.map(() => 0);
   return series.map(({ style, value }) => {
-    const paths = bars.map((bar, i) => {
-      const count = value(bar);
+    const paths = bins.map((bin, i) => {
+      const count = value(bin);
       if (count === 0) return '';
-      const [left, right] = [x(bar.second / seconds), x((bar.second + bar.span) / seconds)];
+      const [left, right] = [x(bin.second), x(bin.second + bin.span)];
       const gap = right - left > 4 ? 0.5 : 0;
-      const bottom = y(yAxis.at(below[i]));
+      const bottom = y(below[i]);
       below[i] += count;
       // At least a pixel high.
-      const top = Math.min(y(yAxis.at(below[i])), bottom - 1);
+      const top = Math.min(y(below[i]), bottom - 1);
       return `M${left + gap} ${bottom}V${top}H${right - gap}V${bottom}Z`;
     });
-    const path = paths.join('');
-    return path === '' ? '' : `<path class="fill s${style}" d="${path}"/>`;
+    return `<path class="fill s${style}" d="${paths.join('')}"/>`;
   });
 }
 
-/** @param {Run} run @param {Setting} setting @returns {Drawn | null} null where no request was sent, and in older results */
+/** @param {Result} run @param {Setting} setting @returns null where no request was sent, and in older results */
 export function sendLag(run, setting) {
   const { timeline } = run;
   const values = timeline.flatMap(({ lag99 }) => lag99 ?? []);
   if (values.length === 0) return null;
   const span = latencySpanLength(timeline);
-  const rows = binned(timeline, span);
   /** @type {RowSeries<Bin>['value']} undefined: nothing was due */
-  const lagOf = ({ rows: seconds }) => {
-    const lags = seconds.flatMap(({ lag99 }) => lag99 ?? []);
-    if (lags.length > 0) return Math.max(...lags);
-    return seconds.every(({ due }) => due === 0) ? undefined : null;
+  const lagOf = ({ rows }) => {
+    const [, high] = extent(rows.map(({ lag99 }) => lag99));
+    if (high >= 0) return high;
+    return rows.every(({ due }) => due === 0) ? undefined : null;
   };
   return timeChart({
     run,
     setting,
     summary: [
       `Each second, 99 % of requests were sent within this time of when they were due: ${between(values, formatLatency)}.`,
-      span > 1 ? `The line is the largest of each ${formatDuration(span * 1000)}.` : '',
+      span > 1 && `The line is the largest of each ${formatDuration(span * 1000)}.`,
       'A lag that grows is a backlog: the target took less than was offered.',
     ],
-    rows,
+    rows: binned(timeline, span),
     series: [{ name: 'p99 of the send lag', style: 5, value: lagOf }],
     yAxis: valueAxis('ms', 'send lag', values),
     text: formatLatency,

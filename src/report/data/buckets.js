@@ -1,4 +1,4 @@
-/** A histogram's own buckets, and how many values lie below given bounds: for drawing and for exposition. */
+/** A histogram's own buckets, and the number of values below given bounds: for drawing and for exposition. */
 /** @import { Histogram, JsHistogram } from 'hdr-histogram-js' */
 
 /** @typedef {{toUs: number, count: number}} Bucket up to `toUs`; at most 0.1 % wide */
@@ -17,18 +17,13 @@ export function bucketsOf(histogram) {
 }
 
 /**
- * @param {Bucket[]} buckets ascending
- * @param {readonly number[]} boundsUs ascending
+ * @param {Bucket[]} buckets ascending @param {readonly number[]} boundsUs ascending
  * @returns {number[]} for each bound, the number of values up to it; a bucket that it cuts counts as longer
  */
 export function countsUpTo(buckets, boundsUs) {
-  let next = 0;
-  let sum = 0;
+  let [next, sum] = [0, 0];
   return boundsUs.map((boundUs) => {
-    while (next < buckets.length && buckets[next].toUs <= boundUs) {
-      sum += buckets[next].count;
-      next++;
-    }
+    for (; next < buckets.length && buckets[next].toUs <= boundUs; next++) sum += buckets[next].count;
     return sum;
   });
 }

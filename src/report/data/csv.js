@@ -4,8 +4,10 @@
  * or quote in quotes, quotes doubled.
  */
 import { kindOf } from '../../result/document.js';
+import { namedRuns } from '../../result/runs/run-metrics.js';
 
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
+/** @import { NamedRun } from '../../result/runs/run-metrics.js' */
 /** @import { RunSet } from '../../result/runs/run-set.js' */
 /** @import { Result, TimelineRow } from '../../result/schema.js' */
 
@@ -18,7 +20,7 @@ const ROWS = { result: timelineRows, 'run-set': runRows, propagation: certificat
 /** @param {Result | RunSet | Propagation} document @returns {string} ends with a line break */
 export function render(document) {
   return ROWS[kindOf(document)](document)
-    .map((fields) => `${fields.map(field).join(',')}\r\n`)
+    .map((fields) => `${fields.map(escapeField).join(',')}\r\n`)
     .join('');
 }
 
@@ -33,25 +35,26 @@ function timelineRows({ startedAt, timeline, stages = [] }) {
   const start = Date.parse(startedAt);
   /** @type {Column<TimelineRow>} */
   const stage = ['stage', ({ second }) => stageAt(stages, second)];
-  /** @type {Column<TimelineRow>[]} */
-  const columns = [
-    ['second', ({ second }) => second],
-    ['time_utc', ({ second }) => new Date(start + second * 1000).toISOString()],
-    ...(stages.length === 0 ? [] : [stage]),
-    ['due', ({ due }) => due],
-    ['sent', ({ sent }) => sent],
-    ['succeeded', ({ succeeded }) => succeeded],
-    ['failed', ({ failed }) => failed],
-    ['p50_ms', ({ p50 }) => rounded(p50)],
-    ['p90_ms', ({ p90 }) => rounded(p90)],
-    ['p99_ms', ({ p99 }) => rounded(p99)],
-    ['max_ms', ({ max }) => rounded(max)],
-    ['send_lag_p99_ms', ({ lag99 }) => rounded(lag99)],
-    ...failures.map(
-      (name) => /** @type {Column<TimelineRow>} */ ([`failed_${name}`, (row) => failedWith(row, name)]),
-    ),
-  ];
-  return tableOf(columns, timeline);
+  /** @type {(name: string) => Column<TimelineRow>} */
+  const failedColumn = (name) => [`failed_${name}`, (row) => failedWith(row, name)];
+  return tableOf(
+    [
+      ['second', ({ second }) => second],
+      ['time_utc', ({ second }) => new Date(start + second * 1000).toISOString()],
+      ...(stages.length === 0 ? [] : [stage]),
+      ['due', ({ due }) => due],
+      ['sent', ({ sent }) => sent],
+      ['succeeded', ({ succeeded }) => succeeded],
+      ['failed', ({ failed }) => failed],
+      ['p50_ms', ({ p50 }) => rounded(p50)],
+      ['p90_ms', ({ p90 }) => rounded(p90)],
+      ['p99_ms', ({ p99 }) => rounded(p99)],
+      ['max_ms', ({ max }) => rounded(max)],
+      ['send_lag_p99_ms', ({ lag99 }) => rounded(lag99)],
+      ...failures.map(failedColumn),
+    ],
+    timeline,
+  );
 }
 
 /**
@@ -70,75 +73,61 @@ function failedWith({ failures }, name) {
   return Object.hasOwn(failures, name) ? failures[name] : 0;
 }
 
-const LATENCIES = /** @type {const} */ (['mean', 'min', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
-
 /** @param {RunSet} runSet */
 function runRows({ runs, summary }) {
-  /** @typedef {{result: Result, name: string}} Run */
-  const count = (
-    /** @type {string} */ heading,
-    /** @type {keyof Result['totals']} */ key = /** @type {any} */ (heading),
-  ) => /** @type {Column<Run>} */ ([heading, ({ result }) => result.totals[key]]);
-  const time = (
-    /** @type {string} */ heading,
-    /** @type {keyof Result['latencyMs']} */ series,
-    /** @type {typeof LATENCIES[number]} */ key,
-  ) => /** @type {Column<Run>} */ ([heading, ({ result }) => rounded(result.latencyMs[series][key])]);
-  const requirements = [...new Set(runs.flatMap((run) => run.requirements.map(({ text }) => text)))];
-  /** @type {Column<Run>[]} */
-  const columns = [
-    ['run', ({ name }) => name.replace('run ', '')],
-    ['left_out', ({ name }) => summary.leftOut.find(({ run }) => run === name)?.why],
-    ['started_utc', ({ result }) => result.startedAt],
-    ['duration_s', ({ result }) => rounded(result.durationSeconds)],
-    ['measurement', ({ result }) => result.measurement.verdict],
-    ...[count('planned'), count('sent'), count('succeeded'), count('failed'), count('dropped')],
-    count('never_sent', 'neverSent'),
-    ['succeeded_per_second', ({ result }) => Number(result.rates.perSecond.toPrecision(12))],
-    ...LATENCIES.map((key) => time(`${key}_ms`, 'response', key)),
-    time('service_p99_ms', 'service', 'p99'),
-    time('send_lag_p99_ms', 'sendLag', 'p99'),
-    ...requirements.map(
-      (text) =>
-        /** @type {Column<Run>} */ ([
-          `requirement_${text}`,
-          ({ result }) => result.requirements.find((one) => one.text === text)?.verdict,
-        ]),
-    ),
+  /** @type {(heading: string, key: keyof Result['totals']) => Column<NamedRun>} */
+  const count = (heading, key) => [heading, ({ result }) => result.totals[key]];
+  /** @type {(heading: string, series: keyof Result['latencyMs'], key: 'mean' | 'min' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max') => Column<NamedRun>} */
+  const time = (heading, series, key) => [heading, ({ result }) => rounded(result.latencyMs[series][key])];
+  /** @type {(text: string) => Column<NamedRun>} */
+  const verdict = (text) => [
+    `requirement_${text}`,
+    ({ result }) => result.requirements.find((one) => one.text === text)?.verdict,
   ];
+  const requirements = [...new Set(runs.flatMap((run) => run.requirements.map(({ text }) => text)))];
   return tableOf(
-    columns,
-    runs.map((result, i) => ({ result, name: `run ${i + 1}` })),
+    [
+      ['run', ({ name }) => name.replace('run ', '')],
+      ['left_out', ({ name }) => summary.leftOut.find(({ run }) => run === name)?.why],
+      ['started_utc', ({ result }) => result.startedAt],
+      ['duration_s', ({ result }) => rounded(result.durationSeconds)],
+      ['measurement', ({ result }) => result.measurement.verdict],
+      ...[count('planned', 'planned'), count('sent', 'sent'), count('succeeded', 'succeeded')],
+      ...[count('failed', 'failed'), count('dropped', 'dropped'), count('never_sent', 'neverSent')],
+      ['succeeded_per_second', ({ result }) => Number(result.rates.perSecond.toPrecision(12))],
+      ...[time('mean_ms', 'response', 'mean'), time('min_ms', 'response', 'min')],
+      ...[time('p50_ms', 'response', 'p50'), time('p90_ms', 'response', 'p90')],
+      ...[time('p95_ms', 'response', 'p95'), time('p99_ms', 'response', 'p99')],
+      ...[time('p999_ms', 'response', 'p999'), time('max_ms', 'response', 'max')],
+      ...[time('service_p99_ms', 'service', 'p99'), time('send_lag_p99_ms', 'sendLag', 'p99')],
+      ...requirements.map(verdict),
+    ],
+    namedRuns(runs),
   );
 }
 
 /** @param {Propagation} found */
 function certificateRows({ rows, nodes }) {
-  const lines = rows.flatMap((row) =>
-    (row.nodes.length === 0 ? [undefined] : row.nodes).map((node, i) => ({
-      row,
-      node,
-      url: node && nodes[i].url,
-    })),
-  );
   return tableOf(
     [
       ['certificate', ({ row }) => row.certificate],
       ['outcome', ({ row }) => row.outcome],
       ['failure', ({ row }) => row.failure],
       ['revoke_ms', ({ row }) => rounded(row.revokeMs)],
-      ['node', ({ url }) => url],
+      ['node', ({ node, i }) => node && nodes[i].url],
       ['node_outcome', ({ node }) => node?.outcome],
       ['before', ({ node }) => node?.before],
       ['lower_ms', ({ node }) => rounded(node?.interval?.lowerMs)],
       ['upper_ms', ({ node }) => rounded(node?.interval?.upperMs)],
     ],
-    lines,
+    rows.flatMap((row) =>
+      (row.nodes.length === 0 ? [undefined] : row.nodes).map((node, i) => ({ row, node, i })),
+    ),
   );
 }
 
 /** @param {Field} value */
-function field(value) {
+function escapeField(value) {
   const text = String(value ?? '');
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

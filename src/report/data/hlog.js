@@ -17,7 +17,9 @@ import { subjectPhrase } from '../describe/words.js';
 
 /** @import { Result } from '../../result/schema.js' */
 
-/** @typedef {{tag?: string, start: number, seconds: number, max: number | null, histogram: string | null}} Interval max in ms */
+/**
+ * @typedef {{tag?: string, start: number, seconds: number, max: number | null, histogram: string | null}} Interval max in ms
+ */
 
 const UNITS =
   'Values are in microseconds, Interval_Max in milliseconds: HistogramLogProcessor -outputValueUnitRatio 1000';
@@ -30,11 +32,10 @@ export function render(result) {
   const { startedAt, tool, timeline, latencyMs, durationSeconds, outcomeDetails } = result;
   const time = `${(Date.parse(startedAt) / 1000).toFixed(3)} (seconds since epoch)`;
   const whole = { start: 0, seconds: durationSeconds };
-  const tagged = /** @type {const} */ (['service', 'sendLag']).map((tag) => ({
-    tag,
-    ...whole,
-    ...latencyMs[tag],
-  }));
+  const tagged = [
+    { tag: 'service', ...whole, ...latencyMs.service },
+    { tag: 'sendLag', ...whole, ...latencyMs.sendLag },
+  ];
   // Requests that were due and never sent belong to the response times of the run, but to no second of it.
   const neverSent = outcomeDetails.never_sent?.latencyMs.response;
   const hasNeverSent = isBySecond(result) && neverSent !== undefined && neverSent.count > 0;
@@ -55,10 +56,7 @@ export function render(result) {
   return `${[...comments, LEGEND, ...[...tagged, ...responses, ...last].map(intervalLine)].join('\n')}\n`;
 }
 
-/**
- * @param {Result} result
- * @returns {Interval[]} one a second, in the first hour; from then on, seconds share one (see engine/recording/spans.js)
- */
+/** @param {Result} result @returns one a second in the first hour; then seconds share one (engine/recording/spans.js) */
 function secondIntervals({ timeline }) {
   return timeline.flatMap(({ second, histogram = null, histogramSeconds: seconds = 1 }) => {
     if (histogram === null && second >= FINE_SECONDS) return [];

@@ -1,11 +1,7 @@
 /**
- * A document as JUnit XML, as Jenkins takes it (xunit-plugin, junit-10.xsd): each requirement, or rule of `--fail-if`, is a test case,
- * and so is the measurement.
- *
- * - not met, or failed: a failure.
- * - not proven: an error. Both break a build, as both end the program with 99.
- * - the measurement is invalid: a failure of a case of its own.
- * - interrupted, unfinished, or with runs missing: an error of a case of its own.
+ * A document as JUnit XML, as Jenkins reads it (xunit-plugin, junit-10.xsd): each requirement, or rule of `--fail-if`, is a test
+ * case, and so is the measurement. `not met`, `failed` and an invalid measurement are failures. All else but `met` and `passed` is an
+ * error, as both end the program with 99 or 98: not proven, interrupted, unfinished, runs missing.
  */
 import { kindOf } from '../../result/document.js';
 import { describe } from '../describe/index.js';
@@ -25,11 +21,10 @@ import { render as renderText } from '../text.js';
 /** @import { Search } from '../../result/search/search-schema.js' */
 
 /** @typedef {{name: string, verdict: string, message: string}} Case `message`: why */
-/** @typedef {{path: string[], seconds?: number, startedAt?: string | null, cases: Case[]}} Suite `path`: its name, and by what build servers sort its cases */
+/**
+ * @typedef {{path: string[], seconds?: number, startedAt?: string | null, cases: Case[]}} Suite `path`: its name, and the group that build servers show its cases in
+ */
 
-const BELIEVED = 'the measurement can be believed';
-
-/** Verdicts that JUnit calls passed and failed; every other one is an error. */
 const PASSES = ['met', 'passed'];
 const FAILURES = ['not met', 'failed', 'invalid'];
 
@@ -50,10 +45,7 @@ const SUITES = {
     steps.map((step) => suiteOfStep(name, step)),
 };
 
-/**
- * @param {Document} document
- * @returns {Promise<string>} the report as text is the output of the first suite; ends with a newline
- */
+/** @param {Document} document @returns the report as text is the output of the first suite; ends with a newline */
 export async function render(document) {
   const report = await describe(document);
   const properties = Object.entries({
@@ -62,23 +54,20 @@ export async function render(document) {
     subject: report.subject,
     finding: report.title,
   });
-  const head = [
-    '    <properties>',
-    ...properties.map(([name, value]) => `      <property ${attributes({ name, value })}/>`),
-    '    </properties>',
-  ];
-  const foot = [`    <system-out>${escapeLines(renderText(report))}</system-out>`];
+  const head = properties.map(([name, value]) => `      <property ${attributes({ name, value })}/>`);
+  const output = renderText(report).split('\n').map(escapeHtml).join('\n');
   const suites = SUITES[kindOf(document)](document);
   const times = suites.flatMap(({ seconds }) => seconds ?? []);
   const seconds = times.length === 0 ? undefined : times.reduce((sum, one) => sum + one, 0);
-  const cases = suites.flatMap((suite) => suite.cases);
-  const lines = [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites ${attributes({ name: 'vault-pki-load', ...sumsOf(cases, seconds) })}>`,
-    ...suites.flatMap((suite, i) => suiteLines(suite, i === 0 ? head : [], i === 0 ? foot : [])),
-    '</testsuites>',
-  ];
-  return `${lines.join('\n')}\n`;
+  const sums = sumsOf(
+    suites.flatMap(({ cases }) => cases),
+    seconds,
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites ${attributes({ name: 'vault-pki-load', ...sums })}>
+${suites.map((suite, i) => suiteText(suite, i === 0 ? { head: head.join('\n'), output } : undefined)).join('\n')}
+</testsuites>
+`;
 }
 
 /** @param {{text: string, verdict: string, reason: string}} judged @returns {Case} */
@@ -88,23 +77,24 @@ function caseOf({ text, verdict, reason }) {
 
 /**
  * @param {string} verdict @param {readonly {text: string, remedy?: string}[]} reasons
- * @param {string} [how] before them @returns {Case}
+ * @param {string} [start] of the message @returns {Case}
  */
-function measurementCase(verdict, reasons, how = '') {
+function measurementCase(verdict, reasons, start = '') {
   const texts = reasons.map(({ text, remedy = '' }) => `${text} ${remedy}`.trimEnd());
   const isBad = verdict === 'invalid' || verdict === 'not measured';
-  return { name: BELIEVED, verdict: isBad ? verdict : 'met', message: [how, ...texts].join(' ').trimStart() };
+  const message = [start, ...texts].join(' ').trimStart();
+  return { name: 'the measurement can be believed', verdict: isBad ? verdict : 'met', message };
 }
 
 /** @param {Result} result @param {string[]} run its name, where there are several @returns {Suite} */
 function suiteOfRun(result, run) {
-  const { requirements, measurement, unfinished, durationSeconds, startedAt, operations } = result;
+  const { requirements, measurement, unfinished, durationSeconds: seconds, startedAt, operations } = result;
   const state = statePhrase(result);
   const cases = requirements.map(caseOf);
   if (!unfinished) cases.push(measurementCase(measurement.verdict, measurement.reasons));
   const verdict = unfinished ? 'unfinished' : 'interrupted';
   if (state !== '') cases.push({ name: 'the run is whole', verdict, message: state });
-  return { path: [Object.keys(operations).join('+'), ...run], seconds: durationSeconds, startedAt, cases };
+  return { path: [Object.keys(operations).join('+'), ...run], seconds, startedAt, cases };
 }
 
 /** @param {Search} search @returns {Suite} a requirement passes where a level was confirmed at which it is met */
@@ -121,11 +111,10 @@ function suiteOfSearch(search) {
 
 /** @param {Propagation} found @returns {Suite} */
 function suiteOfPropagation({ measurement, requirements, certificates, interrupted, ...found }) {
-  const { durationSeconds: seconds, startedAt } = found;
   const cases = [...requirements.map(caseOf), measurementCase(measurement.verdict, measurement.reasons)];
   const message = `${certificates.begun} of ${counted(certificates.planned, 'certificate')} begun.`;
   if (interrupted) cases.push({ name: 'the measurement is whole', verdict: 'interrupted', message });
-  return { path: ['propagation'], seconds, startedAt, cases };
+  return { path: ['propagation'], seconds: found.durationSeconds, startedAt: found.startedAt, cases };
 }
 
 /** @param {string} scenario its name @param {ScenarioStep} step @returns {Suite} */
@@ -134,18 +123,12 @@ function suiteOfStep(scenario, step) {
   const cases = requirements.map(({ verdicts, reason, ...one }) =>
     caseOf({ ...one, reason: runs.length < 2 ? reason : `${verdictCounts(verdicts)}: ${reason}` }),
   );
-  const made = failure === null ? `${runs.length} of ${counted(repeat, 'run')} made.` : failure.text;
+  const message = failure === null ? `${runs.length} of ${counted(repeat, 'run')} made.` : failure.text;
   const verdict = failure === null ? 'interrupted' : 'failed to run';
-  if (failure !== null || runs.length < repeat)
-    cases.push({ name: 'all runs were made', verdict, message: made });
+  if (failure !== null || runs.length < repeat) cases.push({ name: 'all runs were made', verdict, message });
+  const measured = measurement.verdict ?? 'not measured';
   if (measurement.verdict !== null || failure === null)
-    cases.push(
-      measurementCase(
-        measurement.verdict ?? 'not measured',
-        measurement.reasons,
-        `${measurementText(step)}.`,
-      ),
-    );
+    cases.push(measurementCase(measured, measurement.reasons, `${measurementText(step)}.`));
   return { path: [scenario, name], startedAt: runs[0]?.startedAt, cases };
 }
 
@@ -157,31 +140,32 @@ function problemOf(verdict) {
 
 /** @param {Case[]} cases @param {number} [seconds] @returns {Record<string, string>} */
 function sumsOf(cases, seconds) {
-  const count = (/** @type {string} */ kind) =>
-    String(cases.filter(({ verdict }) => problemOf(verdict) === kind).length);
-  const sums = { tests: String(cases.length), failures: count('failure'), errors: count('error') };
+  const [failures, errors] = ['failure', 'error'].map((kind) =>
+    String(cases.filter(({ verdict }) => problemOf(verdict) === kind).length),
+  );
+  const sums = { tests: String(cases.length), failures, errors };
   return seconds === undefined ? sums : { ...sums, time: seconds.toFixed(3) };
 }
 
-/** @param {Suite} suite @param {string[]} head @param {string[]} foot */
-function suiteLines({ path, seconds, startedAt, cases }, head, foot) {
+/** @param {Suite} suite @param {{head: string, output: string}} [about] the document, in its first suite */
+function suiteText({ path, seconds, startedAt, cases }, about) {
   const names = ['vault-pki-load', ...path];
   const classname = names.map((name) => name.replaceAll('.', ' ')).join('.');
   const own = { name: names.join(' '), ...sumsOf(cases, seconds), skipped: '0' };
-  const dated = startedAt ? { ...own, timestamp: startedAt.slice(0, 19) } : own;
+  const lines = cases.map(({ name, verdict, message }) => {
+    const kind = problemOf(verdict);
+    const text = escapeHtml(`${name}: ${verdict}. ${message}`);
+    const problem = `<${kind} ${attributes({ message, type: verdict })}>${text}</${kind}>`;
+    const inner = kind === null ? `<system-out>${escapeHtml(message)}</system-out>` : problem;
+    return `    <testcase ${attributes({ name, classname })}>\n      ${inner}\n    </testcase>`;
+  });
   return [
-    `  <testsuite ${attributes(dated)}>`,
-    ...head,
-    ...cases.map(({ name, verdict, message }) => {
-      const kind = problemOf(verdict);
-      const text = escapeHtml(`${name}: ${verdict}. ${message}`);
-      const problem = `<${kind} ${attributes({ message, type: verdict })}>${text}</${kind}>`;
-      const inner = kind === null ? `<system-out>${escapeHtml(message)}</system-out>` : problem;
-      return `    <testcase ${attributes({ name, classname })}>\n      ${inner}\n    </testcase>`;
-    }),
-    ...foot,
+    `  <testsuite ${attributes(startedAt ? { ...own, timestamp: startedAt.slice(0, 19) } : own)}>`,
+    ...(about === undefined ? [] : ['    <properties>', about.head, '    </properties>']),
+    ...lines,
+    ...(about === undefined ? [] : [`    <system-out>${about.output}</system-out>`]),
     '  </testsuite>',
-  ];
+  ].join('\n');
 }
 
 /** @param {Record<string, string>} values */
@@ -189,9 +173,4 @@ function attributes(values) {
   return Object.entries(values)
     .map(([name, value]) => `${name}="${escapeHtml(value)}"`)
     .join(' ');
-}
-
-/** @param {string} text */
-function escapeLines(text) {
-  return text.split('\n').map(escapeHtml).join('\n');
 }

@@ -8,8 +8,11 @@
 /** @typedef {Record<string, string>} Labels */
 /** @typedef {{labels: Labels, value: number}} NumberPoint */
 /** @typedef {{labels: Labels, latency: LatencyBlock}} LatencyPoint */
+/** @typedef {Result['operations'][string]} Block */
 /** @typedef {{name: string, unit: string, help: string}} MetricHead `unit` as in UCUM, counted units in braces */
-/** @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters: whole numbers that never fall */
+/**
+ * @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters: whole numbers that never fall
+ */
 /** @typedef {MetricHead & {kind: 'histogram' | 'percentiles', points: LatencyPoint[]}} LatencyMetric in seconds */
 /** @typedef {NumberMetric | LatencyMetric} Metric */
 
@@ -53,29 +56,49 @@ export const BOUNDS_SECONDS = Object.freeze([
 
 /** @param {Result} result may be unfinished @returns {Metric[]} some without points */
 export function metricsOf(result) {
-  return [
-    ...aboutRun(result),
-    ...requests(result),
-    ...responses(result),
-    ...times(result),
-    ...stages(result),
-    ...requirements(result),
-    ...measurement(result),
-  ];
+  return [aboutRun, requests, responses, times, stages, requirements, measurement].flatMap((group) =>
+    group(result),
+  );
+}
+
+/** @type {(name: string, unit: string, help: string, points: NumberPoint[]) => NumberMetric} */
+const gauge = (name, unit, help, points) => ({ kind: 'gauge', name, unit, help, points });
+
+/** @type {(name: string, unit: string, help: string, points: NumberPoint[]) => NumberMetric} */
+const counter = (name, unit, help, points) => ({ kind: 'counter', name, unit, help, points });
+
+/** @type {(kind: LatencyMetric['kind'], name: string, help: string, points: LatencyPoint[]) => LatencyMetric} */
+const latency = (kind, name, help, points) => ({ kind, name, unit: 's', help, points });
+
+/** @param {number} value @returns {NumberPoint[]} */
+function one(value) {
+  return [{ labels: {}, value }];
+}
+
+/** @param {Result} result @param {(block: Block) => number} read @returns {NumberPoint[]} */
+function byOperation({ operations }, read) {
+  return Object.entries(operations).map(([operation, block]) => ({
+    labels: { operation },
+    value: read(block),
+  }));
+}
+
+/** @param {Result} result @param {readonly string[]} leftOut outcomes */
+function byOutcome({ operations }, leftOut) {
+  return Object.entries(operations).flatMap(([operation, { outcomeDetails }]) =>
+    Object.entries(outcomeDetails)
+      .filter(([outcome]) => !leftOut.includes(outcome))
+      .map(([outcome, details]) => ({ labels: { operation, outcome }, details })),
+  );
 }
 
 /** @param {Result} result @returns {Metric[]} of an open loop in stages, each stage has its own offered rate */
 function aboutRun({ startedAt, durationSeconds, unfinished, interrupted, rates, load }) {
   const { ratePerSecond, stageCount } = load;
   const offered = ratePerSecond === null || stageCount !== undefined ? [] : one(exact(ratePerSecond));
-  const rate = '{request}/s';
+  const [rate, start] = ['{request}/s', one(Date.parse(startedAt) / 1000)];
   return [
-    gauge(
-      'start_time',
-      's',
-      'Start of the measured part, since the epoch.',
-      one(Date.parse(startedAt) / 1000),
-    ),
+    gauge('start_time', 's', 'Start of the measured part, since the epoch.', start),
     gauge('duration', 's', 'Wall time of the measured part, so far.', one(durationSeconds)),
     gauge('running', '{run}', '1 while the run goes on.', one(unfinished ? 1 : 0)),
     gauge('interrupted', '{run}', '1 where the run was ended before its time.', one(interrupted ? 1 : 0)),
@@ -86,59 +109,57 @@ function aboutRun({ startedAt, durationSeconds, unfinished, interrupted, rates, 
 }
 
 /** @param {Result} result @returns {Metric[]} those never sent are no counter: during the run, they become fewer */
-function requests({ operations, totals }) {
-  const blocks = Object.entries(operations);
-  const sent = blocks.flatMap(([operation, { outcomeDetails }]) =>
-    Object.entries(outcomeDetails)
-      .filter(([outcome]) => !UNSENT.includes(outcome))
-      .map(([outcome, { count, success }]) => ({
-        labels: { operation, outcome, result: success ? 'success' : 'failure' },
-        value: count,
-      })),
+function requests(result) {
+  const sent = byOutcome(result, UNSENT).map(({ labels, details: { count, success } }) => ({
+    labels: { ...labels, result: success ? 'success' : 'failure' },
+    value: count,
+  }));
+  const [dropped, neverSent] = /** @type {const} */ (['dropped', 'neverSent']).map((key) =>
+    byOperation(result, ({ totals }) => totals[key]),
   );
-  const each = (/** @type {'dropped' | 'neverSent'} */ key) =>
-    blocks.map(([operation, block]) => ({ labels: { operation }, value: block.totals[key] }));
   const [request, ofDropped, ofNeverSent] = [
     '{request}',
     'Arrivals dropped because every connection was busy; counted when the run has ended.',
     'Planned requests that were never sent; during the run, all without a response yet, dropped ones among them.',
   ];
   return [
-    gauge('requests_planned', request, 'Planned requests.', one(totals.planned)),
+    gauge('requests_planned', request, 'Planned requests.', one(result.totals.planned)),
     counter('requests', request, 'Requests sent, by outcome.', sent),
-    counter('requests_dropped', request, ofDropped, each('dropped')),
-    gauge('requests_never_sent', request, ofNeverSent, each('neverSent')),
+    counter('requests_dropped', request, ofDropped, dropped),
+    gauge('requests_never_sent', request, ofNeverSent, neverSent),
   ];
 }
 
 /** @param {Result} result @returns {Metric[]} */
-function responses({ operations }) {
-  const blocks = Object.entries(operations);
-  const each = (/** @type {'checked' | 'passed' | 'unchecked'} */ key) =>
-    blocks.map(([operation, { verification }]) => ({ labels: { operation }, value: verification[key] }));
-  const failures = blocks.flatMap(([operation, { verification }]) =>
+function responses(result) {
+  const [checked, passed, unchecked] = /** @type {const} */ (['checked', 'passed', 'unchecked']).map((key) =>
+    byOperation(result, ({ verification }) => verification[key]),
+  );
+  const failures = Object.entries(result.operations).flatMap(([operation, { verification }]) =>
     Object.entries(verification.failures).map(([rule, value]) => ({ labels: { operation, rule }, value })),
   );
   const unit = '{answer}';
   return [
-    counter('answers.checked', unit, 'Responses that were checked in full.', each('checked')),
-    counter('answers.passed', unit, 'Checked responses that passed every check.', each('passed')),
-    counter('answers.unchecked', unit, 'Successful responses that were not checked.', each('unchecked')),
+    counter('answers.checked', unit, 'Responses that were checked in full.', checked),
+    counter('answers.passed', unit, 'Checked responses that passed every check.', passed),
+    counter('answers.unchecked', unit, 'Successful responses that were not checked.', unchecked),
     counter('answers.failed', unit, 'Checked responses by the rule that they broke.', failures),
   ];
 }
 
 /** @param {Result} result @returns {Metric[]} */
-function times({ operations, latencyMs }) {
-  const blocks = Object.entries(operations);
-  const byOutcome = blocks.flatMap(([operation, { outcomeDetails }]) =>
-    Object.entries(outcomeDetails)
-      .filter(([outcome]) => outcome !== 'dropped')
-      .map(([outcome, details]) => ({ labels: { operation, outcome }, latency: details.latencyMs.response })),
+function times(result) {
+  const outcomes = byOutcome(result, ['dropped']).map(({ labels, details }) => ({
+    labels,
+    latency: details.latencyMs.response,
+  }));
+  const [service, sendLag] = /** @type {const} */ (['service', 'sendLag']).map((series) =>
+    Object.entries(result.operations).map(([operation, { latencyMs }]) => ({
+      labels: { operation },
+      latency: latencyMs[series],
+    })),
   );
-  const whole = (/** @type {'service' | 'sendLag'} */ series) =>
-    blocks.map(([operation, block]) => ({ labels: { operation }, latency: block.latencyMs[series] }));
-  const all = TIMES.map(([time, series]) => ({ labels: { time }, latency: latencyMs[series] }));
+  const all = TIMES.map(([time, series]) => ({ labels: { time }, latency: result.latencyMs[series] }));
   const longest = all.flatMap(({ labels, latency: { max } }) =>
     max === null ? [] : [{ labels, value: exact(max / 1000) }],
   );
@@ -148,19 +169,15 @@ function times({ operations, latencyMs }) {
     'From when a request was due to when it was sent.',
   ];
   return [
-    latency('histogram', 'response_time', ofResponse, byOutcome),
-    latency('histogram', 'service_time', ofService, whole('service')),
-    latency('histogram', 'send_lag', ofLag, whole('sendLag')),
+    latency('histogram', 'response_time', ofResponse, outcomes),
+    latency('histogram', 'service_time', ofService, service),
+    latency('histogram', 'send_lag', ofLag, sendLag),
     latency('percentiles', 'latency', 'Percentiles, finer than the buckets of the histograms.', all),
     gauge('latency_max', 's', 'The longest of the whole run.', longest),
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {Metric[]} some without points; of more stages and operations than MOST_STAGE_SERIES, only stages as a whole, and of
- *   more stages than that, none
- */
+/** @param {Result} result @returns beyond MOST_STAGE_SERIES, stages as a whole only; of more stages than that, none */
 function stages({ stages: all = [], load: { model } }) {
   const shown = all.length > MOST_STAGE_SERIES ? [] : all;
   const each = shown.flatMap(({ name: stage, operations }) =>
@@ -226,35 +243,9 @@ function measurement({ measurement: { verdict, reasons }, unfinished }) {
   ];
 }
 
-/**
- * @param {string[]} states @param {string} now @param {Labels} labels
- * @returns {NumberPoint[]} 1 for the state of now, 0 for the others
- */
+/** @param {string[]} states @param {string} now @param {Labels} labels @returns 1 for `now`, 0 for the others */
 function statesOf(states, now, labels) {
   return states.map((state) => ({ labels: { ...labels, state }, value: Number(state === now) }));
-}
-
-/** @param {string} name @param {string} unit @param {string} help @param {NumberPoint[]} points @returns {NumberMetric} */
-function gauge(name, unit, help, points) {
-  return { kind: 'gauge', name, unit, help, points };
-}
-
-/** @param {string} name @param {string} unit @param {string} help @param {NumberPoint[]} points @returns {NumberMetric} */
-function counter(name, unit, help, points) {
-  return { kind: 'counter', name, unit, help, points };
-}
-
-/**
- * @param {LatencyMetric['kind']} kind @param {string} name @param {string} help
- * @param {LatencyPoint[]} points @returns {LatencyMetric}
- */
-function latency(kind, name, help, points) {
-  return { kind, name, unit: 's', help, points };
-}
-
-/** @param {number} value @returns {NumberPoint[]} */
-function one(value) {
-  return [{ labels: {}, value }];
 }
 
 /** @param {number} value @returns {number} without the noise of binary fractions */

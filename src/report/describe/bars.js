@@ -13,14 +13,12 @@ import { formatPercent, rateTexter } from '../../result/wording.js';
 const WIDE = 0.1;
 
 /**
- * @param {string} name
- * @param {Format} format
- * @param {number | null} value
- * @param {{low: number, high: number | null}} [bar]
- * @returns {Figure} a key figure
+ * @param {string} name @param {Format} format @param {number | null} value
+ * @param {{low: number, high: number | null}} [bar] @returns {Figure}
  */
 export function keyFigure(name, format, value, bar) {
-  if (value === null || bar === undefined) return { name, value: value === null ? '–' : format(value) };
+  if (value === null) return { name, value: '–' };
+  if (bar === undefined) return { name, value: format(value) };
   const { low, high } = bar;
   return { name, value: format(value), range: rangeText(value, bar, format), bar: { value, low, high } };
 }
@@ -38,7 +36,7 @@ export function requirementItem(requirement) {
   };
 }
 
-/** @param {Pick<Result, 'measurement' | 'unfinished'>} result @returns {VerdictItem[]} why no verdict can be believed */
+/** @param {Pick<Result, 'measurement' | 'unfinished'>} result @returns {VerdictItem[]} the reason against every verdict */
 export function invalidItem({ measurement, unfinished }) {
   const { verdict } = measurement;
   if (verdict !== 'invalid' || unfinished) return [];
@@ -47,16 +45,13 @@ export function invalidItem({ measurement, unfinished }) {
 }
 
 /**
- * @param {number} value
- * @param {{low: number, high: number | null}} bar
- * @param {Format} format
+ * @param {number} value @param {{low: number, high: number | null}} bar @param {Format} format
  * @returns {string | undefined} `5.1 to 12 ms`; `5.1 ms or more`; undefined where the bar is narrow
  */
 function rangeText(value, { low, high }, format) {
   if (high === null) return low > 0 ? `${format(low)} or more` : undefined;
-  return value - low <= WIDE * value && high - value <= WIDE * value
-    ? undefined
-    : spanText(low, high, format);
+  const isNarrow = value - low <= WIDE * value && high - value <= WIDE * value;
+  return isNarrow ? undefined : spanText(low, high, format);
 }
 
 /**
@@ -98,7 +93,6 @@ function marginText(actual, limit, format) {
 function formatOf({ unit, text }) {
   if (unit !== '/s') return unit === 'ms' ? formatDuration : formatPercent;
   const [, rateUnit] = /\/\s*(s|min|h|d)/.exec(text) ?? [];
-  return rateUnit === undefined
-    ? formatRate
-    : rateTexter({ rateUnit: /** @type {'s' | 'min' | 'h' | 'd'} */ (rateUnit) });
+  if (rateUnit === undefined) return formatRate;
+  return rateTexter({ rateUnit: /** @type {'s' | 'min' | 'h' | 'd'} */ (rateUnit) });
 }

@@ -8,7 +8,7 @@ import { leftOutOf, minuteText, runsChart, SPREAD_COLUMNS, targetsPhrase } from 
 import { counted, joined, loadPhrase } from './words.js';
 
 /** @import { ComparedGroup, ComparedMetric, Comparison } from '../../result/comparison/comparison-schema.js' */
-/** @import { Cell, Part, Report } from '../sections.js' */
+/** @import { Part, Report } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
 /** Longer names of groups give way to letters in the headings of columns. */
@@ -32,18 +32,14 @@ export function describeComparison(comparison) {
         ...others.flatMap((other) => sentence(finding(comparison, other))),
         ...verdicts(failIf.map(({ text, verdict, reason }) => ({ verdict, name: text, text: '', reason }))),
         ...notes(warnings),
-        ...charts(comparison, (key) => key === 'p99'),
+        ...charts(comparison, true),
       ]),
       ...others.map((other) => ({
         ...section(`difference-${other}`, pairName(comparison, other), pair(comparison, other)),
         isDetail: others.length > 1,
       })),
       section('medians', 'Medians', others.length > 1 ? medians(comparison) : []),
-      section(
-        'run-by-run',
-        'Run by run',
-        charts(comparison, (key) => key !== 'p99'),
-      ),
+      section('run-by-run', 'Run by run', charts(comparison, false)),
       section('over-runs', 'Over runs', variances(comparison)),
       section('groups', 'Groups', about(comparison, isSame)),
       section('notes', 'Notes', notes(comparison.notes)),
@@ -59,6 +55,7 @@ function pairName({ groups }, other) {
 /** @param {Comparison} comparison @param {number} other @returns {Part[]} */
 function pair(comparison, other) {
   const { metrics, method } = comparison;
+  const intervalName = `${formatPercent(method.confidence)} interval`;
   const rows = metrics.map((metric) => ({ metric, ...metric, ...differenceTo(metric, other) }));
   return [
     ...table(
@@ -68,10 +65,7 @@ function pair(comparison, other) {
         [labelOf(comparison, 0), ({ metric }) => medianText(comparison, metric, 0)],
         [labelOf(comparison, other), ({ metric }) => medianText(comparison, metric, other)],
         ['difference', ({ unit, differencePercent }) => differenceText(unit, differencePercent)],
-        [
-          `${formatPercent(method.confidence)} interval`,
-          ({ unit, interval }) => intervalText(unit, interval),
-        ],
+        [intervalName, ({ unit, interval }) => intervalText(unit, interval)],
         ['p', ({ pValue }) => pText(pValue), 'detail'],
         [
           'verdict',
@@ -91,14 +85,14 @@ function pair(comparison, other) {
  */
 function medians(comparison) {
   const { groups, metrics } = comparison;
-  const columns = groups.map((_, i) => {
-    /** @param {ComparedMetric} metric @returns {Cell} */
-    const cell = (metric) => {
+  /** @type {Column<ComparedMetric>[]} */
+  const columns = groups.map((_, i) => [
+    labelOf(comparison, i),
+    (metric) => {
       const text = medianText(comparison, metric, i);
       return metric.best === i ? { text: `${text} *`, isStrong: true } : text;
-    };
-    return /** @type {Column<ComparedMetric>} */ ([labelOf(comparison, i), cell]);
-  });
+    },
+  ]);
   const isBiased = metrics.some(({ comparisons }) =>
     comparisons.some(({ verdict }) => verdict === 'not comparable'),
   );
@@ -109,41 +103,34 @@ function medians(comparison) {
   ];
 }
 
-/** @param {Comparison} comparison @param {(key: string) => boolean} isShown @returns {Part[]} */
-function charts({ groups, metrics }, isShown) {
-  return metrics
-    .filter(({ key }) => isShown(key))
-    .flatMap(({ key, label, unit }) =>
-      runsChart(
-        label,
-        unit,
-        groups.map(({ name, runs, metrics: own }) => ({
-          name,
-          runs: runs.filter(({ used }) => used).map((run) => run.name),
-          values: own[key].values,
-        })),
-      ),
-    );
+/** @param {Comparison} comparison @param {boolean} isMain the chart of the answer, or all others @returns {Part[]} */
+function charts({ groups, metrics }, isMain) {
+  const shown = metrics.filter(({ key }) => (key === 'p99') === isMain);
+  return shown.flatMap(({ key, label, unit }) => {
+    const rows = groups.map(({ name, runs, metrics: own }) => ({
+      name,
+      runs: runs.filter(({ used }) => used).map((run) => run.name),
+      values: own[key].values,
+    }));
+    return runsChart(label, unit, rows);
+  });
 }
 
 /** @param {Comparison} comparison @returns {Part[]} */
 function variances(comparison) {
-  const rows = comparison.metrics
-    .filter(({ key }) => VARIANCE_KEYS.includes(key))
-    .flatMap(({ key, label, unit }) =>
-      comparison.groups.map(({ metrics }, i) => ({
-        name: `${label}, ${labelOf(comparison, i)}`,
-        unit,
-        spread: metrics[key],
-      })),
-    );
+  const shown = comparison.metrics.filter(({ key }) => VARIANCE_KEYS.includes(key));
+  const rows = shown.flatMap(({ key, label, unit }) =>
+    comparison.groups.map(({ metrics }, i) => {
+      return { name: `${label}, ${labelOf(comparison, i)}`, unit, spread: metrics[key] };
+    }),
+  );
   return table('Spread over runs', [['Over runs', ({ name }) => name], ...SPREAD_COLUMNS], rows);
 }
 
 /** @param {Comparison} comparison @param {boolean} isSame all groups have the same operations and load @returns {Part[]} */
 function about(comparison, isSame) {
   const { groups, createdAt, command, tool } = comparison;
-  const own = groups.map((group, i) => {
+  const phraseOf = (/** @type {ComparedGroup} */ group, /** @type {number} */ i) => {
     const used = group.runs.filter((run) => run.used).length;
     const of = used === group.runs.length ? '' : `${used} of `;
     const parts = [
@@ -154,17 +141,14 @@ function about(comparison, isSame) {
       `started ${datesPhrase(group)}`,
       `from ${filesPhrase(group)}`,
     ];
-    return /** @type {[string, string]} */ ([labelOf(comparison, i), joined(parts, '; ')]);
-  });
+    return joined(parts, '; ');
+  };
   const leftOut = groups.flatMap((group, i) =>
-    leftOutOf(group).map(
-      ({ run, why }) =>
-        /** @type {[string, string]} */ (['Left out', `of ${labelOf(comparison, i)}: ${run}: ${why}`]),
-    ),
+    leftOutOf(group).map(({ run, why }) => `of ${labelOf(comparison, i)}: ${run}: ${why}`),
   );
   return facts([
-    ...own,
-    ...leftOut,
+    ...groups.map((group, i) => [labelOf(comparison, i), phraseOf(group, i)]),
+    ...leftOut.map((text) => ['Left out', text]),
     ['Made', joined([createdAt !== null && `${minuteText(createdAt)} UTC`, command ?? ''])],
     ['Tool', `vault-pki-load ${tool.version}`],
   ]);

@@ -28,9 +28,8 @@ function isShown(metric, other) {
 }
 
 /**
- * @param {Comparison} comparison
- * @param {number} other index of a group that is not the base
- * @returns {[verdict: string, text: string][]} metrics by verdict, the worst first: `p99 +10.3 %, mean +8.30 %`
+ * @param {Comparison} comparison @param {number} other index of a group that is not the base
+ * @returns {string[][]} verdict and text: metrics by verdict, the worst first: `p99 +10.3 %, mean +8.30 %`
  */
 export function conclusions({ metrics }, other) {
   return WORTHS.flatMap((worth) => {
@@ -43,15 +42,12 @@ export function conclusions({ metrics }, other) {
       const size = hasSize ? ` ${differenceText(metric.unit, differencePercent)}` : '';
       found.set(verdict, [...(found.get(verdict) ?? []), `${metric.label}${size}`]);
     }
-    return [...found].map(
-      ([verdict, labels]) => /** @type {[string, string]} */ ([verdict, labels.join(', ')]),
-    );
+    return [...found].map(([verdict, labels]) => [verdict, labels.join(', ')]);
   });
 }
 
 /**
- * @param {Comparison} comparison
- * @param {number} other index of a group that is not the base
+ * @param {Comparison} comparison @param {number} other index of a group that is not the base
  * @returns {string[]} where figures and verdict do not seem to agree: `p99, max: By the ranks ...`
  */
 export function doubtsOf({ metrics }, other) {
@@ -68,8 +64,7 @@ export function doubtsOf({ metrics }, other) {
 const FINDING_KEYS = ['p99', 'p50', 'mean', 'p95', 'p90', 'p999', 'errors', 'rate', 'max', 'min'];
 
 /**
- * @param {Comparison} comparison
- * @param {number} other index of a group that is not the base
+ * @param {Comparison} comparison @param {number} other index of a group that is not the base
  * @returns {string} one sentence: the difference that is shown; else that none is, and how large one could be
  */
 export function finding({ groups, metrics, method }, other) {
@@ -93,10 +88,7 @@ export function finding({ groups, metrics, method }, other) {
   return `No difference is shown between ${name} and ${base}${range}.`;
 }
 
-/**
- * @param {ComparedMetric} metric @param {readonly number[]} interval
- * @returns {string} a clause; empty where it reads as zero
- */
+/** @param {ComparedMetric} metric @param {readonly number[]} interval @returns a clause; empty where it reads as zero */
 function openRange({ label, unit }, interval) {
   const [low, high] = interval.map((difference) => differenceText(unit, difference));
   if (low !== high) return `: ${label} may differ by ${intervalText(unit, interval)}`;
@@ -107,13 +99,11 @@ function openRange({ label, unit }, interval) {
 const FEW = 2;
 
 /**
- * Of ten metrics of two equal groups, one or two (related ones) often differ with p < 0.05. A difference in the share of errors, or one
- * whose p-value is below alpha even times the number of metrics (Bonferroni), is no such case.
- * @param {ComparedMetric[]} metrics
- * @param {ComparedMetric} shown the one that the finding names
- * @param {number} other
- * @param {number} alpha
- * @returns {string} a clause; empty: no chance
+ * Of ten metrics of two equal groups, one or two (related ones) often differ with p < 0.05. A difference in
+ * the share of errors, or one whose p-value is below alpha even times the number of metrics (Bonferroni), is
+ * no such case.
+ * @param {ComparedMetric[]} metrics @param {ComparedMetric} shown the one that the finding names
+ * @param {number} other @param {number} alpha @returns {string} a clause; empty: no chance
  */
 function chance(metrics, shown, other, alpha) {
   const worth = (/** @type {ComparedMetric} */ metric) =>
@@ -133,8 +123,7 @@ function chance(metrics, shown, other, alpha) {
 const FACTOR_PERCENT = 100;
 
 /**
- * @param {ComparedMetric} metric
- * @param {Difference} difference that is shown
+ * @param {ComparedMetric} metric @param {Difference} difference that is shown
  * @returns {string} `is 10.3 % slower`, `is 5.5 times slower`, `has 2.1 points more errors`
  */
 function differsBy({ key, unit }, { verdict, differencePercent }) {

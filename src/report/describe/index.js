@@ -1,10 +1,7 @@
 /** Document -> Report, by its kind. */
 import { kindOf } from '../../result/document.js';
 
-/** @import { Document, DocumentKind } from '../../result/document.js' */
-/** @import { Report } from '../sections.js' */
-
-/** @type {Record<DocumentKind, () => Promise<(document: any) => Report>>} */
+/** @type {Record<import('../../result/document.js').DocumentKind, () => Promise<(document: any) => import('../sections.js').Report>>} */
 const DESCRIBERS = {
   result: async () => (await import('./result.js')).describeResult,
   'run-set': async () => (await import('./run-set.js')).describeRunSet,
@@ -14,7 +11,7 @@ const DESCRIBERS = {
   'scenario-result': async () => (await import('./scenario.js')).describeScenario,
 };
 
-/** @param {Document} document @returns {Promise<Report>} */
+/** @param {import('../../result/document.js').Document} document */
 export async function describe(document) {
   const describer = await DESCRIBERS[kindOf(document)]();
   return describer(document);

@@ -30,13 +30,9 @@ const BY_OUTCOME = {
 /** @param {Result} result @returns {Part[]} */
 export function next(result) {
   const { totals, measurement, requirements, interrupted, unfinished } = result;
-  const isKept =
-    totals.succeeded > 0 &&
-    totals.errors === 0 &&
-    !interrupted &&
-    !unfinished &&
-    measurement.verdict !== 'invalid' &&
-    requirements.every(({ verdict }) => verdict === 'met');
+  const isWhole = !interrupted && !unfinished && measurement.verdict !== 'invalid';
+  const isGood = totals.succeeded > 0 && totals.errors === 0;
+  const isKept = isWhole && isGood && requirements.every(({ verdict }) => verdict === 'met');
   const done = `Succeeded: all ${formatCount(totals.succeeded)} ${unitName(result)} are good.`;
   return [...sentence(isKept ? done : ''), ...facts(nextSteps(result), true)];
 }
@@ -65,18 +61,10 @@ function fromRequirements({ requirements, measurement, totals, command, load }) 
   if (requirements.some(({ verdict }) => verdict === 'not met')) return [page(command)];
   const unproven = requirements.find(({ verdict }) => verdict === 'not proven');
   if (unproven === undefined) return [['--repeat 10', 'several runs show how much they differ']];
-  switch (unproven.doubt) {
-    case 'tool':
-      return [['--threads', 'or more CPU: the doubt is lateness of this tool']];
-    case 'unchecked':
-      return [['--rate', 'a lower one leaves time to check every response']];
-    case 'failures':
-      return [page(command)];
-    default:
-      return [
-        [(load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration', 'a longer run narrows the doubt'],
-      ];
-  }
+  if (unproven.doubt === 'tool') return [['--threads', 'or more CPU: the doubt is lateness of this tool']];
+  if (unproven.doubt === 'unchecked') return [['--rate', 'a lower one leaves time to check every response']];
+  if (unproven.doubt === 'failures') return [page(command)];
+  return [[(load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration', 'a longer run narrows the doubt']];
 }
 
 /** @param {string} command as it was typed @returns {Step} the page of the run, or how to get one */

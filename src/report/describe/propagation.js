@@ -139,7 +139,7 @@ function requests({ certificates, crl, nodes, plan, pollLagMs, revokeMs, tool, s
     ['Certificates', `${formatCount(certificates.begun)}, ${polling}; ${each}; seed ${seed}`],
     ['auto_rebuild', crl.autoRebuild === null ? 'could not be seen' : rebuild],
     ['Revoke calls', revokeMs.count === 0 ? '' : timesPhrase(revokeMs)],
-    ...nodes.map((node) => /** @type {[string, string]} */ (['OCSP', `${node.url}: ${pollsPhrase(node)}`])),
+    ...nodes.map((node) => ['OCSP', `${node.url}: ${pollsPhrase(node)}`]),
     ['Lateness', pollLagMs.count === 0 ? 'no poll was due' : `polls were ${timesPhrase(pollLagMs)} late`],
     ['Command', command],
     ['Tool', `vault-pki-load ${tool.version}, started ${startedAt}`],

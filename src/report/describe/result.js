@@ -36,8 +36,14 @@ import {
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
 /** Of the line of key figures, and of a table of latencies. */
-const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99', 'max']);
+const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99']);
 const LATENCIES = /** @type {const} */ (['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
+
+const OVER_TIME = 'p50, p90, p99 and max of each second.';
+const LATENCY =
+  'Response time counts from when a request was due, service time from when it was sent; send lag is between.';
+const CLOSED_LOOP =
+  'A closed loop hides waiting: a slow target gets fewer requests. Use --rate to see what users would wait.';
 
 /** @param {Result} result @returns {Report} */
 export function describeResult(result) {
@@ -66,31 +72,20 @@ function answer(result) {
   const { latencyMs, rates, errorShare, errorShareBar, measurement, requirements: required } = result;
   const { response } = latencyMs;
   const isMeasured = response.count > 0;
-  const times = KEY_FIGURES.map((key) => {
-    const figure = keyFigure(key, formatDuration, response[key], response.bars?.[key]);
-    return key === 'max' ? { ...figure, range: undefined } : figure;
-  });
-  const others = [
-    keyFigure('rate', perSecondText, rates.perSecond, rates.bar),
-    keyFigure('errors', formatPercent, errorShare ?? 0, errorShareBar),
-  ].map((figure) => ({ ...figure, isDetail: true }));
+  const items = [
+    ...KEY_FIGURES.map((key) => keyFigure(key, formatDuration, response[key], response.bars?.[key])),
+    { ...keyFigure('max', formatDuration, response.max, response.bars?.max), range: undefined },
+    { ...keyFigure('rate', perSecondText, rates.perSecond, rates.bar), isDetail: true },
+    { ...keyFigure('errors', formatPercent, errorShare ?? 0, errorShareBar), isDetail: true },
+  ];
   const [remark] = measurement.verdict === 'invalid' ? [] : remarksOf(result);
   return [
     ...verdicts([...required.map(requirementItem), ...invalidItem(result)]),
     ...sentence(statePhrase(result), true),
     ...sentence(summary(result)),
-    ...figures(isMeasured ? [...times, ...others] : []),
+    ...figures(isMeasured ? items : []),
     ...notes(remark === undefined ? [] : [remark.text]),
-    ...(isMeasured
-      ? [
-          chart(
-            'latency-over-time',
-            'Response time over time',
-            'p50, p90, p99 and max of each second.',
-            result,
-          ),
-        ]
-      : []),
+    ...(isMeasured ? [chart('latency-over-time', 'Response time over time', OVER_TIME, result)] : []),
   ];
 }
 
@@ -118,7 +113,7 @@ function latency({ latencyMs: { response, service, sendLag } }) {
   ];
   return [
     ...table(
-      'Response time counts from when a request was due, service time from when it was sent; send lag is between.',
+      LATENCY,
       [
         ['Latency', ([name]) => name],
         ...timeColumns(LATENCIES, (/** @type {typeof rows[number]} */ [, block]) => block),
@@ -226,27 +221,17 @@ function stages({ stages: all = [], load }) {
   );
 }
 
-/**
- * @param {Result} result
- * @returns {Part[]} with their details and remedies; why a measurement is invalid is all in the answer
- */
+/** @param {Result} result @returns with their details and remedies; why a measurement is invalid is all in the answer */
 function remarks(result) {
   const { measurement, verification, unfinished, load, warmup } = result;
   const all = remarksOf(result).slice(measurement.verdict === 'invalid' ? 1 : 0);
+  const warmedUp = `${formatDuration(warmup.seconds * 1000)}, ${counted(warmup.sent, 'request')}`;
   return notes([
     ...all.map(({ text, detail = '', remedy }) => ({ text: `${text} ${detail}`.trimEnd(), remedy })),
     ...(unfinished ? ['The measurement is judged when the run has ended.'] : []),
     ...(verification.notes ?? []),
-    ...(load.model === 'closed'
-      ? [
-          'A closed loop hides waiting: a slow target gets fewer requests. Use --rate to see what users would wait.',
-        ]
-      : []),
-    ...(warmup.seconds > 0
-      ? [
-          `The warm-up (${formatDuration(warmup.seconds * 1000)}, ${counted(warmup.sent, 'request')}) is not counted.`,
-        ]
-      : []),
+    ...(load.model === 'closed' ? [CLOSED_LOOP] : []),
+    ...(warmup.seconds > 0 ? [`The warm-up (${warmedUp}) is not counted.`] : []),
   ]);
 }
 

@@ -37,18 +37,10 @@ export function describeRunSet(runSet) {
     verdict: worstVerdict(judged),
     subject: subjectPhrase(runSet),
     sections: [
-      section('answer', null, [
-        ...verdicts(judged),
-        ...answer(runSet),
-        ...charts(runSet, (key) => key === 'p99'),
-      ]),
+      section('answer', null, [...verdicts(judged), ...answer(runSet), ...charts(runSet, true)]),
       section('runs', 'Runs', eachRun(runSet)),
       section('over-runs', 'Over runs', overRuns(runSet)),
-      section(
-        'run-by-run',
-        'Run by run',
-        charts(runSet, (key) => key !== 'p99'),
-      ),
+      section('run-by-run', 'Run by run', charts(runSet, false)),
       section('tool', 'Tool', facts([['Tool', `vault-pki-load ${tool.version}`]])),
     ],
   });
@@ -101,8 +93,7 @@ function answer({ runs, summary: { used, metrics, leftOut, warnings } }) {
 
 /** @param {RunSet} runSet @returns {Part[]} */
 function eachRun({ runs, summary: { used } }) {
-  /** @typedef {ReturnType<typeof namedRuns>[number]} NamedRun */
-  /** @param {typeof METRICS[number]} metric @param {'detail'} [kind] @returns {Column<NamedRun>} */
+  /** @type {(metric: typeof METRICS[number], kind?: 'detail') => Column<ReturnType<typeof namedRuns>[number]>} */
   const column = ({ label, unit, read }, kind) => [
     label,
     ({ result }) => figureText(unit, read(result)),
@@ -133,10 +124,10 @@ function overRuns({ summary: { used, metrics } }) {
   );
 }
 
-/** @param {RunSet} runSet @param {(key: string) => boolean} isShown @returns {Part[]} */
-function charts({ summary: { used, metrics } }, isShown) {
+/** @param {RunSet} runSet @param {boolean} isMain the chart of the answer, or all others @returns {Part[]} */
+function charts({ summary: { used, metrics } }, isMain) {
   if (used.length < 2) return [];
   return metrics
-    .filter(({ key }) => isShown(key))
+    .filter(({ key }) => (key === 'p99') === isMain)
     .flatMap(({ label, unit, values }) => runsChart(label, unit, [{ name: '', runs: used, values }]));
 }

@@ -1,7 +1,7 @@
 /** What reports of several runs share: targets, runs left out, verdicts and spreads over them. */
 import { deviationText, figureText, varianceText } from '../../result/runs/figures.js';
 import { chart } from '../sections.js';
-import { counted, targetPhrase, titled } from './words.js';
+import { counted, joined, targetPhrase, titled } from './words.js';
 
 /** @import { ComparedGroup } from '../../result/comparison/comparison-schema.js' */
 /** @import { MetricSummary, Unit } from '../../result/runs/run-metrics.js' */
@@ -28,15 +28,15 @@ export function targetsPhrase(runs) {
   /** @type {Map<string, Map<string, Target>>} */
   const kinds = new Map();
   for (const { target } of runs) {
-    const kind = [target.product, target.version].filter((part) => part).join(' ');
+    const kind = joined([target.product ?? '', target.version ?? ''], ' ');
     kinds.set(kind, (kinds.get(kind) ?? new Map()).set(target.url, target));
   }
-  return [...kinds]
-    .flatMap(([kind, targets]) => {
-      if (targets.size <= MOST_ADDRESSES) return [...targets.values()].map(targetPhrase);
-      return [kind === '' ? `${targets.size} addresses` : `${kind} at ${targets.size} addresses`];
-    })
-    .join(', ');
+  const phrases = [...kinds].flatMap(([kind, targets]) =>
+    targets.size <= MOST_ADDRESSES
+      ? [...targets.values()].map(targetPhrase)
+      : joined([kind, `${targets.size} addresses`], ' at '),
+  );
+  return phrases.join(', ');
 }
 
 /** @param {string} iso @returns {string} `2026-01-02 03:18` */
@@ -62,12 +62,11 @@ export const SPREAD_COLUMNS = [
 ];
 
 /**
- * @param {string} label of a metric
- * @param {Unit} unit
+ * @param {string} label of a metric @param {Unit} unit
  * @param {{name: string, runs: string[], values: (number | null)[]}[]} groups
  * @returns {Part[]} none where no run has a value
  */
 export function runsChart(label, unit, groups) {
   const hasValue = groups.some(({ values }) => values.some((value) => value !== null));
-  return hasValue ? [chart('runs', titled(label), 'A dot a run.', { unit, groups })] : [];
+  return hasValue ? [chart('runs', titled(label), 'One dot per run.', { unit, groups })] : [];
 }

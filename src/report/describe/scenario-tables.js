@@ -25,15 +25,15 @@ export const SPREAD_METRICS = /** @type {const} */ ([
 /** Differences that a narrow table leaves out. */
 const DETAILS = ['p50', 'p90', 'p95', 'p999', 'serviceP99'];
 
+/** @param {ScenarioRow} row */
+const self = (row) => row;
+
 /** @type {Column<ScenarioRow>[]} */
 const ROW_COLUMNS = [
   ['count', ({ count }) => formatCount(count)],
   ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
   ['throughput', ({ perSecond }) => formatRate(perSecond)],
-  ...timeColumns(['mean', 'p50', 'p95', 'p99', 'max'], (/** @type {ScenarioRow} */ row) => row, [
-    'p50',
-    'max',
-  ]),
+  ...timeColumns(['mean', 'p50', 'p95', 'p99', 'max'], self, ['p50', 'max']),
   ['success', ({ successRatio }) => shareText(successRatio)],
 ];
 
@@ -71,10 +71,7 @@ export function overview(scenario) {
   );
 }
 
-/**
- * @param {ScenarioResult} scenario @param {ScenarioRow[]} rows of a run, without stages
- * @returns {Part[]} of a mix: each operation below its target
- */
+/** @param {ScenarioResult} scenario @param {ScenarioRow[]} rows of a run, without stages @returns {Part[]} of a mix */
 export function operationTable(scenario, rows) {
   const isMix = rows.some(({ operation }) => operation !== null);
   return table(
@@ -86,23 +83,20 @@ export function operationTable(scenario, rows) {
 
 /** @param {ScenarioResult} scenario @param {ScenarioStep} step @returns {Part[]} */
 export function stageTable(scenario, { run, target, stages, load }) {
-  const planned = (/** @type {ScenarioRow} */ { stage, operation }) =>
-    operation === null ? stages.find(({ name }) => name === stage) : undefined;
-  /** @type {Column<ScenarioRow>[]} */
-  const plan = [
-    ['for', (row) => formatDuration(Number(planned(row)?.seconds) * 1000)],
-    ['planned', (row) => levelPhrase(load, Number(planned(row)?.from), Number(planned(row)?.to))],
-  ];
+  /** @type {(text: (stage: ScenarioStep['stages'][number]) => string) => Column<ScenarioRow>[1]} */
+  const ofStage = (text) => (row) => {
+    const planned = row.operation === null && stages.find(({ name }) => name === row.stage);
+    return planned ? text(planned) : '';
+  };
   return table(
     `Stages of ${target}`,
     [
       [hasTargets(scenario) ? `Stages, ${target}` : 'Stages', (row) => innerName(row, String(row.stage))],
-      ...plan.map(
-        ([name, cell]) => /** @type {typeof plan[0]} */ ([name, (row) => (planned(row) ? cell(row) : '')]),
-      ),
+      ['for', ofStage(({ seconds }) => formatDuration(seconds * 1000))],
+      ['planned', ofStage(({ from, to }) => levelPhrase(load, from, to))],
       ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
       ['errors', ({ errorShare }) => shareText(errorShare)],
-      ...timeColumns(['mean', 'p99'], (/** @type {ScenarioRow} */ row) => row),
+      ...timeColumns(['mean', 'p99'], self),
       ['required', ({ requirement }) => (requirement === null ? '–' : verdictCell(requirement)), 'text'],
     ],
     scenario.rows.filter((row) => row.run === run && row.target === target && row.stage !== null),
@@ -110,9 +104,8 @@ export function stageTable(scenario, { run, target, stages, load }) {
 }
 
 /**
- * @param {ScenarioResult} scenario
- * @param {ScenarioRow[]} rows of a run, without stages
- * @returns {Part[]} kinds of errors below each target, the most frequent first; of a mix, operation by operation
+ * Kinds of errors below each target, the most frequent first; of a mix, operation by operation.
+ * @param {ScenarioResult} scenario @param {ScenarioRow[]} rows of a run, without stages @returns {Part[]}
  */
 export function errorTable(scenario, rows) {
   const wholes = rows.filter(({ operation, errors }) => operation === null && errors > 0);
@@ -123,17 +116,18 @@ export function errorTable(scenario, rows) {
       ({ operation, outcomeDetails = {} }) =>
         errorKinds(outcomeDetails).map(([name, { count, runs, meaning = '' }]) => ({
           name: marked(whole, `– ${operation === null ? '' : `${operation}: `}${name}`),
-          share: count / whole.count,
           runs: whole.runs > 1 ? `${formatCount(runs)} of ${formatCount(whole.runs)}` : '',
           count,
           meaning,
         })),
     );
-    const name = marked(whole, targetName(scenario, whole));
-    return [
-      { name, count: whole.errors, share: whole.errors / whole.count, runs: '', meaning: '' },
-      ...kinds,
-    ];
+    const all = {
+      name: marked(whole, targetName(scenario, whole)),
+      count: whole.errors,
+      runs: '',
+      meaning: '',
+    };
+    return [all, ...kinds].map((line) => ({ ...line, share: line.count / whole.count }));
   });
   return table(
     'Errors',
@@ -148,20 +142,16 @@ export function errorTable(scenario, rows) {
   );
 }
 
-/**
- * @param {ScenarioRow[]} rows of a run, without stages
- * @returns {Part[]} target by target for each metric; none where no step has two runs
- */
+/** @param {ScenarioRow[]} rows of a run, without stages @returns {Part[]} target by target for each metric; none where no step has two runs */
 export function spreadTables(rows) {
   const operations = [...new Set(rows.map(({ operation }) => operation))];
   return operations.flatMap((operation) => {
     const own = rows.filter((row) => row.operation === operation);
     const spreads = SPREAD_METRICS.flatMap(([key, label, unit]) =>
-      own.flatMap((row) =>
-        row.overRuns === null
-          ? []
-          : [{ name: marked(row, `${label}, ${row.target}`), unit, spread: row.overRuns[key] }],
-      ),
+      own.flatMap((row) => {
+        const spread = row.overRuns?.[key];
+        return spread === undefined ? [] : [{ name: marked(row, `${label}, ${row.target}`), unit, spread }];
+      }),
     );
     const name = operation === null ? 'Over runs' : `Over runs, ${operation}`;
     return table(name, [[name, (spread) => spread.name], ...SPREAD_COLUMNS], spreads);
@@ -169,43 +159,37 @@ export function spreadTables(rows) {
 }
 
 /**
- * @param {ScenarioResult['differences']} differences of a run
- * @param {ScenarioRow[]} rows of the run, without stages
- * @returns {Part[]} how far each target but the first is from it, operation by operation
+ * How far each target but the first is from it, operation by operation.
+ * @param {ScenarioResult['differences']} differences of a run @param {ScenarioRow[]} rows of the run, without stages
+ * @returns {Part[]}
  */
 export function differenceTable(differences, rows) {
-  const [first] = differences;
-  if (first === undefined) return [];
+  if (differences.length === 0) return [];
+  const [{ base, targets }] = differences;
   const metrics = differences.filter(({ operation }) => operation === null).map(({ metric }) => metric);
   const operations = [...new Set(differences.map(({ operation }) => operation))];
-  const others = first.targets.slice(1).map(({ target }) => target);
-  const lines = others.flatMap((target) =>
+  /** @typedef {Pick<ScenarioRow, 'target' | 'operation' | 'counts'>} Line */
+  const differenceOf = (/** @type {Line} */ { target, operation }, /** @type {string} */ key) => {
+    const found = differences.find((one) => one.operation === operation && one.metric.key === key);
+    return found?.targets.find((one) => one.target === target)?.difference ?? null;
+  };
+  const lines = targets.slice(1).flatMap(({ target }) =>
     operations.map((operation) => {
       const compared = rows.filter(
-        (row) => row.operation === operation && [first.base, target].includes(row.target),
+        (row) => row.operation === operation && [base, target].includes(row.target),
       );
-      const name = innerName({ operation, counts: compared.every(({ counts }) => counts) }, target);
-      const texts = differences
-        .filter((one) => one.operation === operation)
-        .map(({ metric, targets }) =>
-          differenceText(metric.unit, targets.find((one) => one.target === target)?.difference ?? null),
-        );
-      return { name, texts };
+      return { target, operation, counts: compared.every(({ counts }) => counts) };
     }),
   );
-  const name = `Beside ${first.base}`;
-  const columns = metrics.map(
-    ({ key, label }, i) =>
-      /** @type {Column<typeof lines[number]>} */ ([
-        label,
-        ({ texts }) => texts[i],
-        DETAILS.includes(key) ? 'detail' : undefined,
-      ]),
-  );
-  const hasValue = (/** @type {string[]} */ texts) => texts.some((text) => text !== '–');
+  /** @type {Column<Line>[]} */
+  const columns = metrics.map(({ key, label, unit }) => [
+    label,
+    (line) => differenceText(unit, differenceOf(line, key)),
+    DETAILS.includes(key) ? 'detail' : undefined,
+  ]);
   return table(
-    name,
-    [[name, (line) => line.name], ...columns],
-    lines.filter(({ texts }) => hasValue(texts)),
+    `Beside ${base}`,
+    [[`Beside ${base}`, (line) => innerName(line, line.target)], ...columns],
+    lines.filter((line) => metrics.some(({ key }) => differenceOf(line, key) !== null)),
   );
 }

@@ -98,9 +98,10 @@ function stepItems(step, name = step.name) {
 function shortItems(step) {
   const items = stepItems(step);
   const others = items.filter(({ verdict }) => verdict !== 'met');
-  const met = items.length - others.length;
-  const short = { verdict: 'met', name: step.name, text: counted(met, 'requirement') };
-  return met === 0 ? others : [short, ...others];
+  const met = counted(items.length - others.length, 'requirement');
+  return others.length === items.length
+    ? others
+    : [{ verdict: 'met', name: step.name, text: met }, ...others];
 }
 
 /** @param {ScenarioStep} step @returns {string} `valid in 3 runs, invalid in 1 run` */
@@ -128,10 +129,7 @@ function ofRun(scenario, run, hasVerdicts) {
   const nameOf = (/** @type {ScenarioStep} */ { target }) => (steps.length === 1 ? '' : target);
   return [
     ...verdicts(hasVerdicts ? steps.flatMap((step) => stepItems(step, nameOf(step))) : []),
-    ...facts([
-      ['Load', stepPhrase(steps[0])],
-      ...steps.map((step) => /** @type {[string, string]} */ (['Target', targetOfStep(step)])),
-    ]),
+    ...facts([['Load', stepPhrase(steps[0])], ...steps.map((step) => ['Target', targetOfStep(step)])]),
     ...operationTable(scenario, rows),
     ...errorTable(scenario, rows),
     ...steps.flatMap((step) => stageTable(scenario, step)),
@@ -145,10 +143,7 @@ function ofRun(scenario, run, hasVerdicts) {
   ];
 }
 
-/**
- * @param {ScenarioStep} step
- * @returns {string} `open loop at 20/s, 20 s, 4 runs`; `open loop in 3 stages up to 200/s, 1 min`
- */
+/** @param {ScenarioStep} step @returns `open loop at 20/s, 20 s, 4 runs`; `open loop in 3 stages up to 200/s, 1 min` */
 export function stepPhrase({ load, stages, repeat }) {
   const phrase = loadPhrase({ ...load, stageCount: stages.length });
   return repeat === 1 ? phrase : `${phrase}, ${counted(repeat, 'run')}`;
@@ -165,9 +160,7 @@ export function targetOfStep({ target, aim, runs, used, repeat }) {
 }
 
 /**
- * @param {ScenarioResult} scenario
- * @param {string} run
- * @param {string | null} only key of a metric; null: all
+ * @param {ScenarioResult} scenario @param {string} run @param {string | null} only key of a metric; null: all
  * @returns {Part[]} a chart a metric, and operation where there are several
  */
 function charts({ steps, rows }, run, only) {
@@ -177,8 +170,9 @@ function charts({ steps, rows }, run, only) {
     const step = steps.find((one) => one.run === run && one.target === target);
     return (counts ? step?.used : step?.runs.map(({ name }) => name)) ?? [];
   };
+  const shown = SPREAD_METRICS.filter(([key]) => only === null || key === only);
   return operations.flatMap((operation) =>
-    SPREAD_METRICS.filter(([key]) => only === null || key === only).flatMap(([key, label, unit]) => {
+    shown.flatMap(([key, label, unit]) => {
       const groups = own
         .filter((row) => row.operation === operation)
         .map((row) => ({
@@ -203,9 +197,7 @@ function compared(all) {
     })),
   );
   const items = pairs.flatMap(({ comparison, other, name }) =>
-    conclusions(comparison, other).map(
-      ([verdict, text]) => /** @type {[string, string]} */ ([titled(verdict), `${name}: ${text}`]),
-    ),
+    conclusions(comparison, other).map(([verdict, text]) => [titled(verdict), `${name}: ${text}`]),
   );
   const doubts = pairs.flatMap(({ comparison, other }) => doubtsOf(comparison, other));
   const warnings = all.flatMap(({ comparison }) => comparison.warnings);

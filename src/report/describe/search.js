@@ -84,34 +84,25 @@ export function stepPhrase(searched, { level, verdict, p50Ms, p99Ms, errorShare,
 /** @param {Search} search @returns {Part[]} */
 function answer(search) {
   const { answer: found, confirmation, requirements, explanation } = search;
-  const items = requirements.map(({ text }, i) => {
+  const title = sentence(`${finding(search)}.`, true);
+  if (found === null) return [...title, ...sentence(explanation)];
+  const items = requirements.map(({ text: name }, i) => {
     const judged = confirmation?.requirements[i];
-    return {
-      verdict: requirementVerdict(search, i),
-      name: text,
-      text: judged === undefined ? '' : requirementClause(judged),
-    };
+    const text = judged === undefined ? '' : requirementClause(judged);
+    return { verdict: requirementVerdict(search, i), name, text };
   });
-  const confirmed =
-    found === null
-      ? ''
-      : `Confirmed by a run of ${formatDuration(found.seconds * 1000)} with ${formatCount(found.requests)} requests.`;
-  return [
-    ...sentence(`${finding(search)}.`, true),
-    ...verdicts(found === null ? [] : items),
-    ...sentence(confirmed),
-    ...sentence(explanation),
-  ];
-}
-
-/** @param {Search} search @param {number} level */
-function levelCell({ searched }, level) {
-  return searched === 'rate' ? levelText(searched, level) : formatCount(level);
+  const run = `a run of ${formatDuration(found.seconds * 1000)} with ${formatCount(found.requests)} requests`;
+  return [...title, ...verdicts(items), ...sentence(`Confirmed by ${run}.`), ...sentence(explanation)];
 }
 
 /** @param {Search} search */
 function levelHeading({ searched }) {
   return searched === 'rate' ? 'Rate' : 'In flight';
+}
+
+/** @param {Search} search @param {number} level */
+function levelCell({ searched }, level) {
+  return searched === 'rate' ? levelText(searched, level) : formatCount(level);
 }
 
 /** @param {Search} search @returns {Part[]} of the last step at each level; none of a single level */
@@ -169,15 +160,14 @@ function levels(search) {
 
 /** @param {Search} search @returns {Part[]} */
 function how(search) {
-  const { command, settings, durationSeconds, steps, tool, startedAt } = search;
-  const [each, confirmation] = [settings.stepSeconds, settings.confirmationSeconds].map((seconds) =>
-    formatDuration(seconds * 1000),
-  );
+  const { command, settings, steps, tool, startedAt } = search;
+  const [each, confirmation, whole] = [
+    settings.stepSeconds,
+    settings.confirmationSeconds,
+    search.durationSeconds,
+  ].map((seconds) => formatDuration(seconds * 1000));
   return facts([
-    [
-      'Time',
-      `${formatCount(steps.length)} steps in ${formatDuration(durationSeconds * 1000)}, from ${startedAt}`,
-    ],
+    ['Time', `${formatCount(steps.length)} steps in ${whole}, from ${startedAt}`],
     ['First level', levelCell(search, settings.start)],
     ['Each step', `${each} or more, ${confirmation} or more to confirm`],
     ['Command', command],

@@ -22,12 +22,9 @@ export function verdictCell(verdict) {
 }
 
 /**
- * @template {string} Key
- * @template Row
- * @param {readonly Key[]} keys of times, which are headings, too
+ * @template {string} Key @template Row @param {readonly Key[]} keys of times, which are headings, too
  * @param {(row: Row) => {readonly [key in Key]?: number | null} | undefined} read milliseconds
- * @param {readonly Key[]} [details] left out of a narrow table
- * @returns {Column<Row>[]}
+ * @param {readonly Key[]} [details] left out of a narrow table @returns {Column<Row>[]}
  */
 export function timeColumns(keys, read, details = []) {
   return keys.map((key) => [
@@ -38,11 +35,8 @@ export function timeColumns(keys, read, details = []) {
 }
 
 /**
- * @template {string} Key
- * @template Row
- * @param {readonly Key[]} keys of counts, which are headings, too
- * @param {(row: Row) => {readonly [key in Key]: number}} read
- * @returns {Column<Row>[]}
+ * @template {string} Key @template Row @param {readonly Key[]} keys of counts, which are headings, too
+ * @param {(row: Row) => {readonly [key in Key]: number}} read @returns {Column<Row>[]}
  */
 export function countColumns(keys, read) {
   return keys.map((key) => [key, (row) => formatCount(read(row)[key])]);
@@ -53,13 +47,12 @@ export function countColumns(keys, read) {
  * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`
  */
 export function targetPhrase({ url, product, version }) {
-  const name = [product, version].filter((part) => part).join(' ');
+  const name = joined([product ?? '', version ?? ''], ' ');
   return name === '' ? url : `${url} (${name})`;
 }
 
 /**
- * @param {Pick<Result['load'], 'model' | 'ratePerSecond' | 'concurrency' | 'threads' | 'arrivals' | 'durationMs' | 'requests' | 'rampUpMs' | 'stageCount'> &
- *   {stages?: readonly unknown[] | null}} load of a result, or of a plan
+ * @param {Pick<Result['load'], 'model' | 'ratePerSecond' | 'concurrency' | 'threads' | 'arrivals' | 'durationMs' | 'requests' | 'rampUpMs' | 'stageCount'> & {stages?: readonly unknown[] | null}} load of a result, or of a plan
  * @returns {string} `open loop at 20/s, 20 s`; `open loop in 3 stages up to 200/s, 1 min`
  */
 export function loadPhrase(load) {
@@ -80,9 +73,7 @@ export function loadPhrase(load) {
 }
 
 /**
- * @param {Pick<Result['load'], 'model'>} load
- * @param {number} from
- * @param {number} to
+ * @param {Pick<Result['load'], 'model'>} load @param {number} from @param {number} to
  * @returns {string} the level of a stage: `100/s`, `0 to 100/s`; `10`: in flight
  */
 export function levelPhrase({ model }, from, to) {
@@ -117,10 +108,7 @@ export function headline({ requirements, ...result }) {
   return `${titled(worst)}: ${worst === 'met' ? '' : `${count} of `}${counted(requirements.length, 'requirement')}`;
 }
 
-/**
- * @param {Pick<Result, 'unfinished' | 'interrupted'>} result
- * @returns {string} why it is not the result of a whole run; empty where it is
- */
+/** @param {Pick<Result, 'unfinished' | 'interrupted'>} result @returns empty where it is the result of a whole run */
 export function statePhrase({ unfinished, interrupted }) {
   if (unfinished) return 'Unfinished: the run was still going on when this was written.';
   return interrupted ? 'Interrupted: these are the figures up to then.' : '';
@@ -136,7 +124,7 @@ export function unitName({ operations }) {
 }
 
 /** @param {Pick<Result, 'rates' | 'operations'>} result @returns {string} `679/s = 2,446,020 certificates an hour` */
-export function ratePhrase(result) {
+function ratePhrase(result) {
   const { perSecond, perHour } = result.rates;
   return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${unitName(result)} an hour`;
 }
@@ -152,11 +140,7 @@ export function errorsPhrase({ totals: { succeeded, errors }, errorShare, outcom
   return joined([all, joined([...named, more])], ': ');
 }
 
-/**
- * @template {{success: boolean, count: number}} T
- * @param {Record<string, T>} outcomeDetails
- * @returns {[name: string, detail: T][]} errors, the most frequent first
- */
+/** @template {{success: boolean, count: number}} T @param {Record<string, T>} outcomeDetails the most frequent first */
 export function errorKinds(outcomeDetails) {
   return Object.entries(outcomeDetails)
     .filter(([, { success, count }]) => !success && count > 0)
@@ -195,8 +179,7 @@ export function titled(text) {
 
 /**
  * @param {(number | null | undefined)[]} values at least one is a number
- * @param {(value: number) => string} text
- * @returns {string} `1.2 ms`, `between 1.2 ms and 3.4 ms`
+ * @param {(value: number) => string} text @returns {string} `1.2 ms`, `between 1.2 ms and 3.4 ms`
  */
 export function between(values, text) {
   const [low, high] = extent(values).map(text);
@@ -222,16 +205,12 @@ export function joined(parts, separator = ', ') {
   return parts.filter((part) => part !== false && part !== '').join(separator);
 }
 
-/**
- * @param {Result} result
- * @returns {string} `at 20/s`; `at 18.2/s of the 20/s offered`; `at 679/s, 2,446,020/h`
- */
+/** @param {Result} result @returns {string} `at 20/s`; `at 18.2/s of the 20/s offered`; `at 679/s, 2,446,020/h` */
 export function pacePhrase({ load, rates: { perSecond, perHour } }) {
   const { model, ratePerSecond, rampUpMs, stageCount = 0 } = load;
   if (model === 'closed' || ratePerSecond === null || rampUpMs > 0 || stageCount > 0)
     return `at ${perSecondText(perSecond)}, ${perHourText(perHour)}/h`;
   const offered = formatRate(ratePerSecond);
-  return Math.abs(perSecond - ratePerSecond) <= SMALL_SHARE * ratePerSecond
-    ? `at ${offered}`
-    : `at ${perSecondText(perSecond)} of the ${offered} offered`;
+  const isAsOffered = Math.abs(perSecond - ratePerSecond) <= SMALL_SHARE * ratePerSecond;
+  return isAsOffered ? `at ${offered}` : `at ${perSecondText(perSecond)} of the ${offered} offered`;
 }

@@ -5,10 +5,10 @@ import { breakable, escapeHtml } from './escape.js';
 /** @import { Drawn } from '../charts/chart.js' */
 /** @import { Bar, Cell, Facts, Figures, Note, Table, Verdicts } from '../sections.js' */
 
-/** Good and bad verdicts; the others are neutral. */
-const GOOD = ['met', 'valid', 'faster', 'better', 'best', 'passed', 'kept'];
-const BAD = ['not met', 'invalid', 'slower', 'worse', 'failed', 'broken'];
-const UNSURE = ['not proven', 'suspect', 'unfinished', 'interrupted', 'not enough runs', 'not comparable'];
+/** The other verdicts are neutral. */
+const GOOD = ['met', 'valid', 'better', 'passed'];
+const BAD = ['not met', 'invalid', 'worse', 'failed'];
+const UNSURE = ['not proven', 'suspect'];
 
 const SIGNS = { good: '✓', unsure: '?', bad: '✕', neutral: '' };
 
@@ -16,8 +16,7 @@ const SIGNS = { good: '✓', unsure: '?', bad: '✕', neutral: '' };
 const LONG_CELL = 24;
 
 /** Pixels. */
-const VERDICT_WHISKER = 240;
-const FIGURE_WHISKER = 120;
+const [VERDICT_WHISKER, FIGURE_WHISKER] = [240, 120];
 
 /** Below verdicts with bars. */
 const BAR_KEY = 'Drawn from 0: the figure with its 95 % error bar, and the limit as an upright line.';
@@ -38,8 +37,13 @@ export function badge(verdict, text = verdict) {
 
 /** @param {string} text @param {string} [className] @returns {string} empty for an empty text */
 export function paragraph(text, className) {
-  if (text === '') return '';
-  return `<p${className === undefined ? '' : ` class="${className}"`}>${breakable(text)}</p>`;
+  return text === '' ? '' : `<p${classes(className)}>${breakable(text)}</p>`;
+}
+
+/** @param {(string | false | undefined)[]} names */
+function classes(...names) {
+  const all = names.filter(Boolean).join(' ');
+  return all === '' ? '' : ` class="${all}"`;
 }
 
 /** @param {Verdicts} part */
@@ -56,42 +60,35 @@ export function verdicts({ items }) {
     return `<li>${cells.filter((html) => html !== '').join('\n')}</li>`;
   });
   const key = hasBars ? `\n${paragraph(BAR_KEY, 'key')}` : '';
-  return `<ul class="verdicts${hasBars ? ' barred' : ''}">\n${rows.join('\n')}\n</ul>${key}`;
+  return `<ul${classes('verdicts', hasBars && 'barred')}>\n${rows.join('\n')}\n</ul>${key}`;
 }
 
 /** @param {Figures} part */
 export function figures({ items }) {
   const tiles = items.map(({ name, value, range, bar }) => {
-    const cells = [
-      `<dd>${escapeHtml(value)}</dd>`,
-      bar === undefined ? '' : `<dd class="whisker">${whisker(bar, FIGURE_WHISKER)}</dd>`,
-      range === undefined ? '' : `<dd class="range">${escapeHtml(range)}</dd>`,
-    ];
-    return `<div><dt>${escapeHtml(name)}</dt>${cells.join('')}</div>`;
+    const drawn = bar === undefined ? '' : `<dd class="whisker">${whisker(bar, FIGURE_WHISKER)}</dd>`;
+    const limits = range === undefined ? '' : `<dd class="range">${escapeHtml(range)}</dd>`;
+    return `<div><dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>${drawn}${limits}</div>`;
   });
   return `<dl class="tiles">\n${tiles.join('\n')}\n</dl>`;
 }
 
-/**
- * The first cell of a row is its heading. A table that is too wide scrolls below its caption, by keyboard too.
- * @param {Table} part
- */
-export function table({ caption, columns, rows }) {
+/** The first cell of a row is its heading. A wide table scrolls, by keyboard too. @param {Table} part @param {boolean} [isCaptioned] */
+export function table({ caption, columns, rows }, isCaptioned = true) {
   const classOf = (/** @type {number} */ i, /** @type {Cell} */ content) =>
     classes(
-      columns[i]?.isText !== true && i > 0 && 'number',
-      columns[i]?.isDetail === true && 'detail',
-      columns[i]?.isText === true && cellText(content).length > LONG_CELL && 'long',
+      !columns[i].isText && i > 0 && 'number',
+      columns[i].isDetail && 'detail',
+      columns[i].isText && cellText(content).length > LONG_CELL && 'long',
     );
   const heads = columns.map(({ name }, i) => `<th scope="col"${classOf(i, '')}>${breakable(name)}</th>`);
   const lines = rows.map((cells) => {
-    const [first, ...others] = cells;
-    const rest = others.map((content, i) => `<td${classOf(i + 1, content)}>${cell(content)}</td>`);
-    return `<tr><th scope="row"${classOf(0, first)}>${cell(first)}</th>${rest.join('')}</tr>`;
+    const [first, ...others] = cells.map((content, i) => `${classOf(i, content)}>${cellHtml(content)}`);
+    return `<tr><th scope="row"${first}</th>${others.map((html) => `<td${html}</td>`).join('')}</tr>`;
   });
+  const title = isCaptioned ? `<p class="caption">${escapeHtml(caption)}</p>\n` : '';
   return `<div class="table">
-<p class="caption">${escapeHtml(caption)}</p>
-<div class="scroll" role="group" tabindex="0" aria-label="${escapeHtml(`Table: ${caption}`)}">
+${title}<div class="scroll" role="group" tabindex="0" aria-label="${escapeHtml(`Table: ${caption}`)}">
 <table aria-label="${escapeHtml(caption)}">
 <thead><tr>${heads.join('')}</tr></thead>
 <tbody>
@@ -102,14 +99,8 @@ ${lines.join('\n')}
 </div>`;
 }
 
-/** @param {(string | false)[]} names */
-function classes(...names) {
-  const all = names.filter((name) => name !== false);
-  return all.length === 0 ? '' : ` class="${all.join(' ')}"`;
-}
-
 /** @param {Cell} content */
-function cell(content) {
+function cellHtml(content) {
   if (typeof content === 'string') return breakable(content);
   const { text, verdict, isStrong } = content;
   if (verdict !== undefined) return badge(verdict, text);
@@ -131,19 +122,13 @@ export function note({ text, remedy = '' }) {
 }
 
 /**
- * A chart with its title, legend, summary and data.
- * @param {object} parts
- * @param {string} parts.id of the figure, unique in the page
- * @param {2 | 3} parts.level of the heading
- * @param {string} parts.title
- * @param {string} parts.text
- * @param {Drawn | null} parts.drawn null: only the text
- * @param {boolean} [parts.isMain]
+ * A chart with its title, legend, summary and data. `id` is unique in the page; without a drawing there is only the text.
+ * @param {{id: string, level: 2 | 3, title: string, text: string, drawn: Drawn | null, isMain: boolean}} parts
  */
-export function figure({ id, level, title, text, drawn, isMain = false }) {
+export function figure({ id, level, title, text, drawn, isMain }) {
   const heading = `<h${level}>${escapeHtml(title)}</h${level}>`;
   if (drawn === null) return `<div class="figure" id="${id}">\n${heading}\n${paragraph(text)}\n</div>`;
-  return `<figure id="${id}"${isMain ? ' class="main"' : ''}>
+  return `<figure id="${id}"${classes(isMain && 'main')}>
 <figcaption>
 ${heading}
 ${paragraph(text)}
@@ -171,16 +156,11 @@ function legend(entries) {
   return `<ul class="legend">\n${items.join('\n')}\n</ul>`;
 }
 
-/** Of the drawing, and of the line at its middle; pixels. */
-const HEIGHT = 20;
-const MIDDLE = 10;
-
-/** Room for a dot at either end. */
-const EDGE = 5;
-
-/** Half the height of caps, and of the mark of the limit. */
-const CAP = 4;
-const LIMIT = 9;
+/**
+ * Pixels: of the drawing, of the line at its middle; room for a dot at either end; half the height of caps,
+ * and of the mark of the limit.
+ */
+const [HEIGHT, MIDDLE, EDGE, CAP, LIMIT] = [20, 10, 5, 4, 9];
 
 /** The largest figure lies this far along, so that what lies beyond it shows. */
 const REACH = 0.92;
@@ -189,8 +169,7 @@ const REACH = 0.92;
 const LEAST_WIDTH = 3;
 
 /**
- * @param {Bar} bar
- * @param {number} width
+ * @param {Bar} bar @param {number} width
  * @param {string} [worth] `good`, `bad` or `unsure`: with a limit, the side of it that the bar keeps to is shaded
  * @returns {string} SVG
  */
@@ -204,11 +183,13 @@ export function whisker({ value, low, high, limit }, width, worth = 'neutral') {
   const mark = limit === undefined ? null : x(limit);
   const right = high === null ? end : x(high);
   const left = Math.min(x(low), right - LEAST_WIDTH);
+  const arrow = `M${right - CAP} ${MIDDLE - CAP}L${right} ${MIDDLE}L${right - CAP} ${MIDDLE + CAP}`;
+  const tip = high === null ? arrow : `M${right} ${MIDDLE - CAP}v${2 * CAP}`;
   const parts = [
     mark === null || worth === 'unsure' ? '' : side(mark, (left + right) / 2 < mark ? EDGE : end),
     `<path class="track" d="M${EDGE} ${MIDDLE}H${end}"/>`,
     mark === null ? '' : `<path class="mark" d="M${mark} ${MIDDLE - LIMIT}V${MIDDLE + LIMIT}"/>`,
-    `<path class="bar" d="M${left} ${MIDDLE - CAP}v${2 * CAP}M${left} ${MIDDLE}H${right}${tip(right, high === null)}"/>`,
+    `<path class="bar" d="M${left} ${MIDDLE - CAP}v${2 * CAP}M${left} ${MIDDLE}H${right}${tip}"/>`,
     value === null ? '' : `<circle class="value" cx="${x(value)}" cy="${MIDDLE}" r="3.5"/>`,
   ];
   return `<svg class="bars ${worth}" viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" aria-hidden="true">${parts.join('')}</svg>`;
@@ -216,12 +197,6 @@ export function whisker({ value, low, high, limit }, width, worth = 'neutral') {
 
 /** @param {number} mark @param {number} edge of the scale on the bar's side */
 function side(mark, edge) {
-  const [left, right] = [Math.min(mark, edge), Math.max(mark, edge)];
-  return `<rect class="side" x="${left}" y="${MIDDLE - 6}" width="${(right - left).toFixed(1)}" height="12"/>`;
-}
-
-/** @param {number} right @param {boolean} isOpen it has no upper bound */
-function tip(right, isOpen) {
-  if (isOpen) return `M${right - CAP} ${MIDDLE - CAP}L${right} ${MIDDLE}L${right - CAP} ${MIDDLE + CAP}`;
-  return `M${right} ${MIDDLE - CAP}v${2 * CAP}`;
+  const width = Math.abs(mark - edge).toFixed(1);
+  return `<rect class="side" x="${Math.min(mark, edge)}" y="${MIDDLE - 6}" width="${width}" height="12"/>`;
 }

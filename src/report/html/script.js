@@ -1,69 +1,47 @@
 /**
- * The one script of HTML reports. It moves a cursor along a chart, or from dot to dot, by mouse, touch or keyboard, and writes
- * the values there into the legend. Without it the page lacks nothing else. It is kept as text and runs in a browser as it is.
+ * The one script of HTML reports. It moves a cursor along a chart, by mouse, touch or keyboard, and writes the values there into
+ * the legend. Without it the page lacks nothing else. It is kept as text and runs in a browser as it is.
  */
 export const SCRIPT = `
 (() => {
   'use strict';
   const HINT = 'Point at the chart, or use the arrow keys on it, to read values.';
-
-  for (const svg of document.querySelectorAll('svg[role=img]')) {
-    // Browsers show a title element as a tooltip, over the chart.
-    const title = svg.querySelector(':scope > title');
-    if (title === null) continue;
-    svg.setAttribute('aria-label', title.textContent);
-    svg.removeAttribute('aria-labelledby');
-    title.remove();
+  const { charts } = JSON.parse(document.getElementById('chart-data').textContent);
+  for (const [i, [id, data]] of Object.entries(charts).entries()) {
+    enliven(document.getElementById(id), data, i === 0 ? HINT : '');
   }
 
-  const block = document.getElementById('chart-data');
-  const charts = block === null ? {} : JSON.parse(block.textContent).charts || {};
-  for (const [id, data] of Object.entries(charts)) {
-    const figure = document.getElementById(id);
-    if (figure !== null && data.at.length > 0) enliven(figure, data);
-  }
-
-  function enliven(figure, data) {
+  function enliven(figure, data, hint) {
     const plot = figure.querySelector('.plot');
     const svgs = [...plot.querySelectorAll('svg')];
-    const dots = svgs.map((svg) => [...svg.querySelectorAll('.dot.run')]);
-    const entries = [...figure.querySelectorAll('.legend li')].map((item) => {
-      const value = item.querySelector('.value');
-      return { name: item.querySelector('.name').textContent, value };
-    });
+    const names = [...figure.querySelectorAll('.legend .name')].map(({ textContent }) => textContent);
+    const outputs = [...figure.querySelectorAll('.legend .value')];
     const at = document.createElement('p');
     at.className = 'at';
-    plot.after(at);
-    const hint = document.querySelector('figure.live') === null ? HINT : '';
     at.textContent = hint;
+    plot.after(at);
     figure.classList.add('live');
 
     const range = document.createElement('input');
-    range.type = 'range';
-    range.className = 'scrub';
-    range.min = '0';
-    range.max = String(data.at.length - 1);
-    range.step = '1';
-    range.value = '0';
-    range.setAttribute('aria-label', figure.querySelector('h2, h3').textContent + ': move along the chart');
+    const title = figure.querySelector('h2, h3').textContent;
+    Object.assign(range, { type: 'range', className: 'scrub', min: 0, max: data.at.length - 1, step: 1, value: 0 });
+    range.setAttribute('aria-label', title + ': move along the chart');
     range.setAttribute('aria-valuetext', describe(0));
     plot.prepend(range);
 
     function describe(index) {
-      if (entries.length === 0) return data.at[index];
-      const values = entries.map(({ name }, i) => name + ' ' + (data.values[index][i] || 'nothing'));
+      const values = names.map((name, i) => name + ' ' + data.values[index][i]);
       return data.at[index] + ': ' + values.join(', ');
     }
 
     function show(index) {
-      range.value = String(index);
+      range.value = index;
       range.setAttribute('aria-valuetext', describe(index));
       at.textContent = data.at[index];
-      entries.forEach(({ value }, i) => { value.textContent = data.values[index][i] || '–'; });
-      if (data.x === undefined) return mark(index);
+      outputs.forEach((output, i) => { output.textContent = data.values[index][i]; });
       for (const svg of svgs) {
         const left = Number(svg.dataset.left);
-        const x = String(left + data.x[index] * (Number(svg.dataset.right) - left));
+        const x = left + data.x[index] * (Number(svg.dataset.right) - left);
         const cursor = svg.querySelector('.cursor');
         cursor.setAttribute('x1', x);
         cursor.setAttribute('x2', x);
@@ -71,27 +49,20 @@ export const SCRIPT = `
       }
     }
 
-    function mark(index) {
-      for (const own of dots) own.forEach((dot, i) => dot.classList.toggle('on', i === index));
-    }
-
     function clear() {
       at.textContent = hint;
-      if (data.x === undefined) return mark(-1);
-      for (const { value } of entries) value.textContent = '';
+      for (const output of outputs) output.textContent = '';
       for (const svg of svgs) svg.querySelector('.cursor').classList.remove('on');
     }
 
     function point(event) {
       const svg = svgs.find((one) => one.getBoundingClientRect().width > 0);
-      if (svg === undefined) return;
       const box = svg.getBoundingClientRect();
+      const x = ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width;
       const left = Number(svg.dataset.left);
-      const { width, height } = svg.viewBox.baseVal;
-      const x = ((event.clientX - box.left) / box.width) * width;
-      const y = ((event.clientY - box.top) / box.height) * height;
-      if (data.x === undefined) return show(nearestDot(dots[svgs.indexOf(svg)], x, y));
-      show(nearest(data.x, (x - left) / (Number(svg.dataset.right) - left)));
+      const wanted = (x - left) / (Number(svg.dataset.right) - left);
+      const away = data.x.map((place) => Math.abs(place - wanted));
+      show(away.indexOf(Math.min(...away)));
     }
 
     plot.addEventListener('pointerdown', point);
@@ -103,23 +74,6 @@ export const SCRIPT = `
     range.addEventListener('input', () => show(range.valueAsNumber));
     range.addEventListener('focus', () => show(range.valueAsNumber));
     range.addEventListener('blur', clear);
-  }
-
-  function nearestDot(own, x, y) {
-    const away = own.map((dot) => Math.hypot(dot.cx.baseVal.value - x, dot.cy.baseVal.value - y));
-    return away.indexOf(Math.min(...away));
-  }
-
-  function nearest(places, wanted) {
-    let low = 0;
-    let high = places.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (places[middle] < wanted) low = middle + 1;
-      else high = middle;
-    }
-    if (low > 0 && wanted - places[low - 1] < places[low] - wanted) return low - 1;
-    return low;
   }
 })();
 `;

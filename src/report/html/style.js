@@ -167,7 +167,6 @@ figcaption p, .summary { font-size: 0.833rem; margin: 0; }
 .whisker { stroke: var(--c); }
 .median { stroke: var(--c); stroke-width: 3; }
 .dot.run { fill-opacity: 0.55; }
-.dot.run.on { fill-opacity: 1; stroke: var(--ink); stroke-width: 2; }
 .swatch { vertical-align: middle; flex: none; }
 ul.legend { display: flex; flex-wrap: wrap; gap: 0 1.25rem; font-size: 0.833rem; margin-top: 0.25rem; }
 ul.legend > li { min-width: 0; }

@@ -19,7 +19,7 @@ const anyMs = fc.double({ min: -3, max: 5, noNaN: true }).map((power) => 10 ** p
 
 /** @param {Axis} axis @param {number} [length] */
 function labels(axis, length = 560) {
-  return axis.ticks(length, (label) => textWidth(label, 13) + 12).map(({ label }) => label);
+  return axis.ticks(length, (label) => textWidth(label) + 12).map(({ label }) => label);
 }
 
 /** @type {[string, Axis, string][]} */
@@ -128,7 +128,7 @@ const PERCENTILES = [
 for (const [why, count, length, expected] of PERCENTILES) {
   test(`as many nines as have room have labels: ${why}`, () => {
     const axis = percentileAxis(Math.log10(2 * count));
-    const ticks = axis.ticks(length, (label) => textWidth(label, 13) + 12);
+    const ticks = axis.ticks(length, (label) => textWidth(label) + 12);
     assert.equal(ticks.map(({ label }) => label).join(', '), expected);
   });
 }

@@ -23,7 +23,7 @@ for (const [name, result] of Object.entries(HARD_RESULTS)) {
 
   test(`read-outs and table of ${name} have a value for each entry`, () => {
     for (const { readOuts, legend, table } of chartsOf(result)) {
-      const { x = [], at, values } = readOuts;
+      const { x, at, values } = readOuts;
       assert.deepEqual([at.length, values.length], [x.length, x.length]);
       assert.ok(values.every((one) => one.length === legend.length));
       assert.ok(x.every((place, i) => place >= 0 && place <= 1 && (i === 0 || place >= x[i - 1])));

@@ -35,15 +35,15 @@ test('error bars are whiskers at p50, p90, p95, p99 and p99.9, and a column of t
   assert.equal(drawn.svg.match(/class="error"/g)?.length, 5 * 3, 'five in each size');
   assert.match(drawn.summary, /Whiskers: 95 % error bars\.$/);
   assert.equal(drawn.table.columns.at(-1)?.name, '95 % range, response time');
-  assert.deepEqual(drawn.table.rows.find(([share]) => share === '95 %')?.at(-1), '20.0 to 30.0 ms');
-  assert.deepEqual(drawn.table.rows.find(([share]) => share === '75 %')?.at(-1), '–');
+  assert.deepEqual(drawn.table.rows.find(([share]) => share === 'p95')?.at(-1), '20.0 to 30.0 ms');
+  assert.deepEqual(drawn.table.rows.find(([share]) => share === 'max')?.at(-1), '–');
 });
 
 test('a bar without an upper bound ends in an arrow, and the summary explains it', () => {
   const { svg, summary, table } = draw('percentiles', dataOf({ p99: { low: 38, high: null, tool: 0 } }));
   assert.match(svg, /<path class="error" d="M[^"]*L[^"]*"/);
   assert.match(summary, /An arrow: too few samples for an upper bound\.$/);
-  assert.deepEqual(table.rows.find(([share]) => share === '99 %')?.at(-1), '38.0 ms or more');
+  assert.deepEqual(table.rows.find(([share]) => share === 'p99')?.at(-1), '38.0 ms or more');
 });
 
 test('an older result has neither whiskers nor a column for them', () => {
