@@ -10,7 +10,7 @@ import { endWith, writeLine } from './process.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { Comparison } from '../result/comparison/comparison-schema.js' */
-/** @import { RunGroup } from '../result/runs/same-run.js' */
+/** @import { RunGroup } from '../result/comparison/admit.js' */
 /** @import { Command } from './arguments.js' */
 
 const { out: outOption, format: formatOption } = outputOptionsFor('comparison');

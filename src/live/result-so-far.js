@@ -6,7 +6,7 @@ import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js
 import { shareOf } from '../plan/shard-part.js';
 import { spansOf, stagesOf } from '../plan/stages.js';
 import { buildBlock } from '../result/build.js';
-import { lagsOf, wordsOf } from '../result/conclude.js';
+import { wordsOf } from '../result/conclude.js';
 import { mergeBlockOf } from '../result/parts/merge-block.js';
 import { buildResult } from '../result/result.js';
 
@@ -79,7 +79,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, settledMs }), ...words };
       const rows = seconds.soFar(known.flatMap(({ open }) => open ?? []));
       const watched = { ...NOT_WATCHED, ...late };
-      const merge = { operations, facts, watched, machine: NO_MACHINE, ...lagsOf(rows) };
+      const merge = { operations, facts, watched, machine: NO_MACHINE, seconds: rows };
       return buildResult({
         ...{ plan, target, command, operations, cells, stages, facts, seconds: rows, dueIn },
         startedAt: zero.startedAt,

@@ -8,7 +8,7 @@ import { parseDuration, parseRate } from '../common/units.js';
 /**
  * @typedef {object} Requirement
  * @property {string} text as the user wrote it
- * @property {'percentile' | 'min' | 'mean' | 'max' | 'rate' | 'errors'} metric
+ * @property {keyof typeof METRICS} metric
  * @property {number} [quantile] of a percentile, 0..1, both excluded
  * @property {Series} series of times; without meaning for rate and errors
  * @property {Comparator} comparator
@@ -16,8 +16,36 @@ import { parseDuration, parseRate } from '../common/units.js';
  * @property {RateUnit} [rateUnit] the unit that the user chose for a rate
  */
 
+/** @typedef {{failed: number, dropped: number, neverSentDue: number, unchecked?: number}} Counts of requests */
+/**
+ * @typedef {object} Metric its unit decides how its limit is parsed, and how it is judged
+ * @property {'ms' | '/s' | 'fraction'} unit
+ * @property {(counts: Counts) => number} [counted] of a fraction: the requests of all that were due; default: the errors
+ * @property {string} [called] of a fraction: what these requests did, e.g. `were dropped`; default: `failed`
+ */
+
+/** @template {string} Name @param {Record<Name, Metric>} metrics @returns {Readonly<Record<Name, Metric>>} */
+const declare = (metrics) => Object.freeze(metrics);
+
+/**
+ * What can be required, by name: a new share of the requests is one more entry. A new time needs its error bar, too
+ * (`judgeTime`).
+ */
+export const METRICS = declare({
+  rate: { unit: '/s' },
+  errors: { unit: 'fraction' },
+  min: { unit: 'ms' },
+  mean: { unit: 'ms' },
+  max: { unit: 'ms' },
+  percentile: { unit: 'ms' },
+});
+
+/** All but `percentile`, which is written as `p99`. */
+const WORDS = /** @type {(keyof typeof METRICS)[]} */ (Object.keys(METRICS)).filter(
+  (name) => name !== 'percentile',
+);
 const EXAMPLES = "'rate>=1000/h', 'p99<200ms', 'p95(service)<50ms', 'errors<0.1%', 'max<2s'";
-const METRICS = 'rate, errors, min, mean, max, or a percentile such as p50, p99, p99.9';
+const NAMES = `${WORDS.join(', ')}, or a percentile such as p50, p99, p99.9`;
 const SHAPE = /^([\w.%]+)\s*(?:\(([^)]*)\))?\s*([<>=≤≥]*)\s*(.*)$/s;
 
 /** @type {ReadonlyMap<string, Series>} by name, lower case, without separators */
@@ -52,7 +80,7 @@ class Problem extends Error {}
 /** @param {string} source @returns {Omit<Requirement, 'text'>} */
 function parseParts(source) {
   const match = SHAPE.exec(source);
-  if (match === null) throw new Problem(`it does not begin with what to measure (${METRICS})`);
+  if (match === null) throw new Problem(`it does not begin with what to measure (${NAMES})`);
   const [, name, seriesName, comparator, limit] = match;
   const metric = parseMetric(name);
   const series = parseSeries(metric.metric, seriesName);
@@ -66,10 +94,9 @@ function parseParts(source) {
 /** @param {string} name @returns {Pick<Requirement, 'metric' | 'quantile'>} */
 function parseMetric(name) {
   const lower = name.toLowerCase();
-  if (lower === 'rate' || lower === 'errors' || lower === 'min' || lower === 'mean' || lower === 'max') {
-    return { metric: lower };
-  }
-  if (!/^p[\d.]+$/.test(lower)) throw new Problem(`${quote(name)} cannot be measured; use ${METRICS}`);
+  const word = WORDS.find((one) => one === lower);
+  if (word !== undefined) return { metric: word };
+  if (!/^p[\d.]+$/.test(lower)) throw new Problem(`${quote(name)} cannot be measured; use ${NAMES}`);
   if (/^p100(\.0*)?$/.test(lower)) throw new Problem(`${quote(name)} is the slowest request; write max`);
   // `99` and `99.9` are percent; three digits or more need no point: `999` is 99.9 %, `975` is 97.5 %.
   const match = /^p(?:(\d{1,2})(?:\.(\d{1,6}))?|(9\d)(\d{1,6}))$/.exec(lower);
@@ -85,7 +112,7 @@ function parseMetric(name) {
 function parseSeries(metric, name) {
   if (name === undefined) return 'response';
   const shown = quote(`(${name})`);
-  if (metric === 'rate' || metric === 'errors') throw new Problem(`${metric} takes no ${shown}`);
+  if (METRICS[metric].unit !== 'ms') throw new Problem(`${metric} takes no ${shown}`);
   const series = SERIES.get(name.toLowerCase().replace(/[\s_-]/g, ''));
   if (series !== undefined) return series;
   throw new Problem(`${shown} is not a kind of time; use (response), (service) or (send-lag)`);
@@ -102,13 +129,14 @@ function isComparator(text) {
  */
 function parseLimit(metric, comparator, text) {
   const shown = `the limit ${quote(text)}`;
-  if (metric === 'rate') {
+  const { unit } = METRICS[metric];
+  if (unit === '/s') {
     if (comparator[0] === '<') throw new Problem('a rate is required at least, not at most; use >= or >');
     const limit = parse(() => parseRate(text), `${shown} is not a rate above zero such as 20/s or 1000/h`);
     return { limit, rateUnit: RATE_UNITS[/\/\s*([smhd])/.exec(text)?.[1] ?? 's'] };
   }
-  if (metric === 'errors') {
-    if (comparator[0] === '>') throw new Problem('errors are allowed at most, not required; use < or <=');
+  if (unit === 'fraction') {
+    if (comparator[0] === '>') throw new Problem(`${metric} are allowed at most, not required; use < or <=`);
     const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);
     if (match === null) throw new Problem(`${shown} is not a share such as 0.1% or 0.001`);
     const [number, isPercent] = [Number(match[1]), match[2] !== undefined];
@@ -116,7 +144,7 @@ function parseLimit(metric, comparator, text) {
       throw new Problem(`${shown} is not a fraction below 1; for percent say ${text}%`);
     if (number > 100) throw new Problem(`${shown} is more than all requests`);
     if (number === 0 && comparator === '<')
-      throw new Problem('there cannot be fewer than 0 errors; write errors<=0');
+      throw new Problem(`there cannot be fewer than 0 ${metric}; write ${metric}<=0`);
     return { limit: isPercent ? number / 100 : number };
   }
   if (/^[\d._]+$/.test(text)) throw new Problem(`${shown} has no unit; say ${text}ms or ${text}s`);

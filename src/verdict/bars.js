@@ -12,7 +12,6 @@ import { lowerRank, studentT95, upperRank } from './statistics.js';
 
 /** @import { Histogram } from 'hdr-histogram-js' */
 
-/** @typedef {{low: number, high: number | null, tool: number}} Bar see schema.js */
 /** @typedef {{value: number, low: number, high: number, tool: number}} ValueBar ms; `value` as reported */
 /**
  * @typedef {object} Times of some requests, one series
@@ -94,28 +93,4 @@ export function extremeBar({ reported, own }, which) {
   const high = at(reported);
   const low = Math.min(high, lowestAtRank(own, which === 'max' ? own.totalCount : 1));
   return { value: high, low, high, tool: toolPart(high, at(own)) };
-}
-
-/**
- * @param {Times} times
- * @returns {Record<'min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max', Bar> | undefined} undefined: there are none
- */
-export function barsOf(times) {
-  if (times.reported.totalCount === 0) return undefined;
-  const at = (/** @type {number} */ quantile) => plain(percentileBar(times, quantile));
-  return {
-    min: plain(extremeBar(times, 'min')),
-    mean: plain(meanBar(times)),
-    p50: at(0.5),
-    p90: at(0.9),
-    p95: at(0.95),
-    p99: at(0.99),
-    p999: at(0.999),
-    max: plain(extremeBar(times, 'max')),
-  };
-}
-
-/** @param {ValueBar} bar @returns {Bar} */
-function plain({ low, high, tool }) {
-  return { low, high: Number.isFinite(high) ? high : null, tool };
 }

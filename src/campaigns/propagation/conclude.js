@@ -8,7 +8,7 @@ import { createHistogram, figures, recordMs, valueAtShare } from '../../common/h
 import { total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { buildLatency } from '../../result/build.js';
+import { buildLatency } from '../../result/latency.js';
 import { PROPAGATION_SCHEMA_ID } from '../../result/document.js';
 import { judgeRequirement } from '../../result/requirements/judge.js';
 import { formatPercent } from '../../result/wording.js';

@@ -1,12 +1,11 @@
 /**
- * What a report of a comparison takes for granted, checked before a file is trusted: groups are named by their place, so the
- * place must be there; each group has figures for each metric; each but the base is compared with it, once. And the
- * bookkeeping of a measurement of propagation.
+ * What reports rely on, checked before a file is trusted. A comparison names groups by their place: each exists, has figures
+ * for each metric, and is compared with the base once. And the bookkeeping of a measurement of propagation.
  */
 import { total } from '../../common/sums.js';
 import { checkHistogram } from './check-latency.js';
 /** @import { Comparison } from '../comparison/comparison-schema.js' */
-/** @import { DelayBlock, Propagation, PropagationNode } from '../propagation/propagation-schema.js' */
+/** @import { DelayBlock, Propagation } from '../propagation/propagation-schema.js' */
 /** @import { LatencyBlock } from '../schema.js' */
 
 /**
@@ -15,8 +14,9 @@ import { checkHistogram } from './check-latency.js';
  */
 export function checkComparison({ groups, metrics }) {
   const keys = metrics.map(({ key }) => key);
+  const twice = keys.filter((key, i) => keys.indexOf(key) !== i);
   return [
-    ...keys.filter((key, i) => keys.indexOf(key) !== i).map((key) => `the metric ${key} is there twice`),
+    ...twice.map((key) => `the metric ${key} is there twice`),
     ...metrics.flatMap((metric) => [...checkMetric(groups, metric)]),
   ];
 }
@@ -30,9 +30,10 @@ function* checkMetric(groups, { key, comparisons, best, bestMedian }) {
     yield `${key} names group ${index}, but there are only ${groups.length} groups`;
   for (const { base, other } of comparisons)
     if (base === other) yield `${key} compares group ${other} with itself`;
-  const times = groups.map((_, i) => comparisons.filter(({ other }) => other === i).length);
-  for (const [i, count] of times.entries())
-    if (i > 0 && count !== 1) yield `${key} of group ${i} is compared ${count} times, not once`;
+  for (const i of groups.keys()) {
+    const { length } = comparisons.filter(({ other }) => other === i);
+    if (i > 0 && length !== 1) yield `${key} of group ${i} is compared ${length} times, not once`;
+  }
 }
 
 /** @param {Propagation} found valid by its schema @returns {string[]} one sentence per broken identity; empty when all hold */
@@ -55,18 +56,16 @@ function* propagationProblems({ certificates, rows, nodes, everywhere, revokeMs 
   yield* checkDelay('everywhere', everywhere);
   yield* checkDistribution('revokeMs', revokeMs, revokeMs.count);
   for (const [i, node] of nodes.entries()) {
+    const { delay, asked, answers } = node;
+    const name = `nodes.${i}`;
+    yield* checkDelay(`${name}.delay`, delay);
+    if (delay.revoked !== (node.outcomes.revoked ?? 0))
+      yield `${name}.delay.revoked is not ${name}.outcomes.revoked`;
     const own = rows.filter((row) => row.nodes[i] !== undefined);
-    yield* checkNode(`nodes.${i}`, node, own.length);
+    if (sumOf(node.outcomes) !== own.length) yield `${name}.outcomes do not add up to its rows`;
+    if (sumOf(answers) !== asked.looks + asked.polls)
+      yield `${name}.answers do not add up to the requests that were sent`;
   }
-}
-
-/** @param {string} name @param {PropagationNode} node @param {number} rows */
-function* checkNode(name, { delay, asked, answers, outcomes }, rows) {
-  yield* checkDelay(`${name}.delay`, delay);
-  if (delay.revoked !== (outcomes.revoked ?? 0))
-    yield `${name}.delay.revoked is not ${name}.outcomes.revoked`;
-  if (sumOf(outcomes) !== rows) yield `${name}.outcomes do not add up to its rows`;
-  if (sumOf(answers) !== asked.looks + asked.polls) yield `${name}.answers do not add up to what was asked`;
 }
 
 /** @param {string} name @param {DelayBlock} delay */

@@ -112,9 +112,4 @@ export const Comparison = z
 /** @typedef {Difference['verdict']} DifferenceVerdict */
 /** @typedef {Comparison['failIf'][number]['verdict']} FailIfVerdict */
 
-/** As {@link validatorOf} says; code `bad_comparison`. */
-export const validateComparison = validatorOf(Comparison, {
-  code: 'bad_comparison',
-  called: 'The comparison',
-  writtenWith: 'compare --out FILE.json',
-});
+export const validateComparison = validatorOf(Comparison);

@@ -120,9 +120,4 @@ export const Propagation = z
 /** @typedef {z.infer<typeof Node>} PropagationNode */
 /** @typedef {z.infer<typeof Row>} PropagationRow */
 
-/** As {@link validatorOf} says; code `bad_propagation`. */
-export const validatePropagation = validatorOf(Propagation, {
-  code: 'bad_propagation',
-  called: 'The measurement',
-  writtenWith: 'propagation --out FILE.json',
-});
+export const validatePropagation = validatorOf(Propagation);

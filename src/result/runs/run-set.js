@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { TOOL_VERSION } from '../../common/version.js';
-import { count, inconsistent, number, Tool, Unit, validatorOf } from '../declared.js';
+import { assertConsistent, count, number, Tool, Unit, validatorOf } from '../declared.js';
 import { RUN_SET_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 import { summariseRuns } from './run-metrics.js';
@@ -59,30 +59,19 @@ export const RunSet = z
 /** @typedef {z.infer<typeof MetricHead>} MetricHead */
 /** @typedef {z.infer<typeof MetricSummary>} MetricSummary */
 
-/** @param {string} name @param {import('../schema.js').Result[]} results at least one @returns {RunSet} */
-export function makeRunSet(name, results) {
-  return {
-    schema: RUN_SET_SCHEMA_ID,
-    tool: { version: TOOL_VERSION },
-    name,
-    summary: summariseRuns(name, results),
-    runs: [...results],
-  };
+/** @param {string} name @param {import('../schema.js').Result[]} runs at least one @returns {RunSet} */
+export function makeRunSet(name, runs) {
+  const summary = summariseRuns(name, runs);
+  return { schema: RUN_SET_SCHEMA_ID, tool: { version: TOOL_VERSION }, name, summary, runs: [...runs] };
 }
 
-const validate = validatorOf(RunSet, {
-  code: 'bad_run_set',
-  called: 'The run set',
-  writtenWith: '--repeat N --out FILE.json',
-});
+const validate = validatorOf(RunSet);
 
 /**
- * Reports are made from the runs. Metrics that only another version knows are left as they are.
- * @param {unknown} value e.g. parsed from a file
- * @param {string} [name] what to call it in an error
+ * Metrics that only another version knows are left as they are.
+ * @param {unknown} value e.g. parsed from a file @param {string} [name] of the document in an error
  * @returns {RunSet} the same value, unknown keys and all
- * @throws {PkiLoadError} code `bad_run_set`, naming the place; `inconsistent_run_set` where its
- *   summary is not that of its runs
+ * @throws {PkiLoadError} code `bad_run_set`; `inconsistent_run_set` where its summary is not that of its runs
  */
 export function validateRunSet(value, name = 'The run set') {
   const runSet = validate(value, name);
@@ -91,6 +80,6 @@ export function validateRunSet(value, name = 'The run set') {
   const wrong = isDeepStrictEqual(used, runSet.summary.used)
     ? metrics.find((metric) => !isDeepStrictEqual(given.get(metric.key) ?? metric, metric))?.label
     : 'which runs count';
-  if (wrong === undefined) return runSet;
-  throw inconsistent('run_set', name, `its summary says something else of ${wrong} than its runs`);
+  assertConsistent('run_set', name, wrong && `its summary says something else of ${wrong} than its runs`);
+  return runSet;
 }

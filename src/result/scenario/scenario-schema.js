@@ -157,9 +157,4 @@ export const ScenarioResult = z
 /** @typedef {z.infer<typeof Spread>} SpreadOverRuns */
 /** @typedef {z.infer<typeof TargetDifference>} TargetDifference */
 
-/** As {@link validatorOf} says; code `bad_scenario_result`. */
-export const validateScenarioResult = validatorOf(ScenarioResult, {
-  code: 'bad_scenario_result',
-  called: 'The result of a scenario',
-  writtenWith: 'run --out FILE.json',
-});
+export const validateScenarioResult = validatorOf(ScenarioResult);

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import {
   amount,
+  assertConsistent,
   count,
   each,
-  inconsistent,
   MeasurementWord,
   ms,
   share,
@@ -116,40 +116,38 @@ export const Search = z
 /** @typedef {z.infer<typeof Search>} Search */
 /** @typedef {z.infer<typeof Step>} SearchStep */
 
-const declared = validatorOf(Search, {
-  code: 'bad_search',
-  called: 'The search',
-  writtenWith: '--find-max-rate --out FILE.json',
-});
+const declared = validatorOf(Search);
 
 /**
- * @param {unknown} value e.g. parsed from a file
- * @param {string} [name] what to call it in an error
+ * @param {unknown} value e.g. parsed from a file @param {string} [name] of the document in an error
  * @returns {Search} the same value, unknown keys and all
- * @throws {PkiLoadError} code `bad_search`, naming the place; `inconsistent_search` where its answer is not
- *   what its steps say
+ * @throws {PkiLoadError} code `bad_search`; `inconsistent_search` where its answer is not that of its steps
  */
 export function validateSearch(value, name = 'The search') {
   const search = declared(value, name);
-  const problem = inconsistency(search);
-  if (problem === null) return search;
-  throw inconsistent('search', name, problem);
+  assertConsistent('search', name, inconsistency(search));
+  return search;
 }
 
-/** @param {Search} search @returns {string | null} */
+/** @param {Search} search */
 function inconsistency({ answer, bracket, steps, confirmation, why, failure }) {
   const isBroken = why === 'broken off';
-  if (isBroken !== (failure !== undefined)) return 'what it says of its end is not what it says of a failure';
-  if (isBroken && answer !== null) return 'it broke off, but has an answer';
-  if ((answer?.level ?? null) !== bracket.confirmed)
-    return 'its answer is not the level that it calls confirmed';
-  if (answer === null) return null;
-  const made = steps.some(
-    ({ level, phase, verdict }) => level === answer.level && phase === 'confirmation' && verdict === 'met',
+  const isConfirmed = steps.some(
+    ({ level, phase, verdict }) => level === answer?.level && phase === 'confirmation' && verdict === 'met',
   );
-  if (!made) return 'no step confirms its answer';
-  if (Number(bracket.highestMet) < answer.level)
-    return 'its answer is above the highest level that it calls met';
-  if (bracket.above !== null && bracket.above.level <= answer.level) return 'its bracket is upside down';
-  return confirmation === null ? 'it has an answer, but not the result that confirms it' : null;
+  /** @type {[isWrong: boolean, problem: string][]} */
+  const always = [
+    [isBroken !== (failure !== undefined), 'what it says of its end is not what it says of a failure'],
+    [isBroken && answer !== null, 'it broke off, but has an answer'],
+    [(answer?.level ?? null) !== bracket.confirmed, 'its answer is not the level that it calls confirmed'],
+  ];
+  const level = Number(answer?.level);
+  /** @type {typeof always} */
+  const answered = [
+    [!isConfirmed, 'no step confirms its answer'],
+    [Number(bracket.highestMet) < level, 'its answer is above the highest level that it calls met'],
+    [bracket.above !== null && bracket.above.level <= level, 'its bracket is upside down'],
+    [confirmation === null, 'it has an answer, but not the result that confirms it'],
+  ];
+  return [...always, ...(answer === null ? [] : answered)].find(([isWrong]) => isWrong)?.[1];
 }
