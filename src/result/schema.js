@@ -20,7 +20,7 @@ import {
   validatorOf,
 } from './declared.js';
 import { SCHEMA_ID } from './document.js';
-import { FIGURES } from './latency.js';
+import { FIGURES, SERIES } from './latency.js';
 
 /** HDR V2 compressed, base64, in microseconds. */
 const histogram = z.string();
@@ -33,18 +33,18 @@ const ShardPart = z
   .refine(({ index, of }) => index < of, { error: 'there is no such part: they count from 0' })
   .meta({ id: 'ShardPart' });
 
-/** Of one operation. Times are milliseconds from the start of the measured part. */
+/** Times are milliseconds from the start of the measured part. */
 const MergeOperation = z.object({
   warmup: count,
   /** Second by second, from the start of the measured part. */
-  perSecond: z.object({ sent: counts, succeeded: counts, failed: counts }),
+  perSecond: z.object(each(['sent', 'succeeded', 'failed'], counts)),
   lastSuccessMs: amount,
   /** Successes in the first half of the measured part, and the sum of their response times. */
   firstHalf: z.object({ count, responseMs: z.number() }),
   /** Successes after the measured part was to end. */
   successesAfter: count,
   /** By outcome: the target's own times at least, had the tool been late at nothing. */
-  own: z.record(z.string(), z.object({ response: histogram, service: histogram })).optional(),
+  own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
 });
 
 /** What the verdict on the measurement is judged on; histograms in microseconds. */
@@ -94,8 +94,7 @@ const MergedPart = z
     durationSeconds: amount,
     command: z.string(),
     tool: Tool,
-    sent: count,
-    threads: count,
+    ...each(['sent', 'threads'], count),
     environment: Environment,
     /** Its own, before merging. */
     verdict: MeasurementWord,
@@ -121,9 +120,7 @@ const Latency = z
   .meta({ id: 'Latency' });
 
 /** response = done - intended, service = done - sent, sendLag = sent - intended. */
-const Latencies = z
-  .object({ response: Latency, service: Latency, sendLag: Latency })
-  .meta({ id: 'Latencies' });
+const Latencies = z.object(each(SERIES, Latency)).meta({ id: 'Latencies' });
 
 /** sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors. */
 const Totals = z
@@ -145,7 +142,7 @@ const Rates = z
   })
   .meta({ id: 'Rates' });
 
-/** By name; `dropped` and `never_sent` may stand beside the outcomes of sent requests. */
+/** By name; `dropped` and `never_sent` may be beside the outcomes of sent requests. */
 const Outcomes = z.record(z.string(), count);
 
 const OutcomeDetails = z
@@ -191,8 +188,7 @@ const Load = z.object({
   overflow: z.enum(['queue', 'drop']),
   durationMs: amount.nullable(),
   requests: count.nullable(),
-  warmupMs: amount,
-  rampUpMs: amount,
+  ...each(['warmupMs', 'rampUpMs'], amount),
   pacing: z.string(),
   connections: count.optional(),
   /** Number of stages; the plan has their shapes. `ratePerSecond` or `concurrency` is then the highest of them. */

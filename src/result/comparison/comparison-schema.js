@@ -12,7 +12,7 @@ export const OfferedLoad = z.object({
   rampUpMs: z.number(),
 });
 
-/** One that was given: where it came from, and whether it counts. */
+/** A given run, whether it counts or not. */
 const GroupRun = z.object({
   /** The file it is from, with its number where that is a set of runs. */
   name: z.string(),
@@ -55,15 +55,14 @@ const Difference = z.object({
   isTools: z.literal(true).optional(),
   /** As `differencePercent`, less what may be the tool's own. */
   surePercent: number.optional(),
+  /** `not enough runs`: none could be shown. `not comparable`: the group that would win has more errors. */
   verdict: z.enum([
     'faster',
     'slower',
     'higher',
     'lower',
     'no difference shown',
-    /** So few that none could be shown. */
     'not enough runs',
-    /** The group that would win has more errors, and fast failures are not fast responses. */
     'not comparable',
   ]),
   /** Why figures and verdict do not seem to agree, or cannot be compared; a sentence, also in `text`. Null where all is plain. */

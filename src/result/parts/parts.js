@@ -12,14 +12,7 @@ import { MergeBlock } from '../schema.js';
 /** @typedef {NamedResult & {shard: ShardPart, merge: Merge}} Part */
 
 /** Settings that a part may have of its own: how and when its machine sends, and paths on it. */
-const OWN = Object.freeze([
-  'load.shard',
-  'load.threads',
-  'load.pacing',
-  'load.coldStart',
-  'load.startAt',
-  ...PATHS,
-]);
+const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt'].map((key) => `load.${key}`).concat(PATHS);
 
 /** Settings named where plans differ, characters of a value, and missing parts named. */
 const [MAX_KEYS, MAX_CHARACTERS, MAX_MISSING] = [5, 60, 10];
@@ -168,7 +161,7 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
       yield `its load and that of its plan differ in ${key}`;
   const { index, of } = Object(load).shard ?? {};
   if (index !== shard?.index || of !== shard?.of) yield 'its load is that of another part';
-  if (index >= of) yield `it says that it is ${partName({ index, of })}, which there is not`;
+  if (index >= of) yield `it says that it is ${partName({ index, of })}, which does not exist`;
   const { model, ratePerSecond, durationMs, requests, seed } = load;
   const hasSchedule = Number(ratePerSecond) > 0 && (durationMs ?? requests) !== null && seed !== null;
   if (model === 'open' && !hasSchedule) yield 'its load is an open loop without a rate, or without an end';

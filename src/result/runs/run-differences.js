@@ -5,10 +5,7 @@
 
 /** Paths on the machine that ran it: another path is not another load. */
 export const PATHS = Object.freeze([
-  'target.tls.caCert',
-  'target.tls.caPath',
-  'target.tls.clientCert',
-  'target.tls.clientKey',
+  ...['caCert', 'caPath', 'clientCert', 'clientKey'].map((key) => `target.tls.${key}`),
   'options.keep',
 ]);
 
@@ -17,16 +14,8 @@ export const PATHS = Object.freeze([
  * afterwards, and the target, which most comparisons are of.
  */
 const IGNORED = Object.freeze([
-  'load.seed',
-  'load.connections',
-  'load.startAt',
-  'requirements',
-  ...PATHS,
-  'target.url',
-  'target.namespace',
-  'target.tls',
-  'repeat',
-  'shard',
+  ...['load.seed', 'load.connections', 'load.startAt', 'requirements', 'repeat', 'shard'],
+  ...['target.url', 'target.namespace', 'target.tls', ...PATHS],
 ]);
 
 /** Settings named, values of each, and characters of a value. */

@@ -1,8 +1,8 @@
-/** A run set: several results of one plan (`--repeat N`), in the order in which they were run. */
+/** A run set: several results of one plan (`--repeat N`), in their order. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { TOOL_VERSION } from '../../common/version.js';
-import { assertConsistent, count, number, Tool, Unit, validatorOf } from '../declared.js';
+import { assertConsistent, count, each, number, Tool, Unit, validatorOf } from '../declared.js';
 import { RUN_SET_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 import { summariseRuns } from './run-metrics.js';
@@ -13,25 +13,18 @@ export { isRunSet, RUN_SET_SCHEMA_ID } from '../document.js';
 export const MetricSummary = z
   .object({
     values: z.array(number),
-    median: number,
-    mean: number,
-    variance: number,
-    min: number,
-    max: number,
+    ...each(['median', 'mean', 'variance', 'min', 'max'], number),
     /** Beside `values`: how much of each may be the tool's own lateness, added to a time or taken from a rate. */
     tool: z.array(z.number()).optional(),
   })
   .meta({ id: 'MetricSummary' });
 
-/** A metric, and how its values are to be read. */
 export const MetricHead = z.object({
-  key: z.string(),
-  label: z.string(),
+  ...each(['key', 'label'], z.string()),
   unit: Unit,
   lowerIsBetter: z.boolean(),
 });
 
-/** The summary over the runs. */
 const Summary = z.object({
   /** Names of the runs that count, by their place from 1: `run 1`. */
   used: z.array(z.string()),

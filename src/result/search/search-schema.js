@@ -57,7 +57,7 @@ export const Search = z
     /** Written while the search went on. */
     unfinished: z.literal(true).optional(),
     interrupted: z.boolean(),
-    /** Of which each step changed the load; never a token or a key. */
+    /** Each step changed its load; never a token or a key. */
     plan: z.record(z.string(), z.unknown()),
     /** Null where no step was made. */
     target: Target.nullable(),
