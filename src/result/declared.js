@@ -36,19 +36,26 @@ const [MAX_ELEMENTS, MAX_NAMES] = [100, 1000];
 /**
  * @template {Declaration} T
  * @param {T} declaration
+ * @param {(document: z.infer<T>) => Iterable<string>} [check] problems that the schema cannot express
  * @returns {(value: unknown, name?: string) => z.infer<T>} returns the same value, unknown keys and all; throws a
- *   PkiLoadError such as `bad_run_set` with the first place that is wrong. `name`: of the document in an error
+ *   PkiLoadError `bad_run_set` or the like with the first place that is wrong, or `inconsistent_run_set` with the first
+ *   problem. `name`: of the document in an error
  */
-export function validatorOf(declaration) {
+export function validatorOf(declaration, check = () => []) {
   const id = declaration.shape.schema.value;
   const [, kind] = id.replaceAll('-', '_').split('/');
   return (value, name = 'The document') => {
     // Of a long list of wrong elements the first are reported: an issue for each would fill the memory.
     const beginning = declaration.safeParse(beginningOf(value));
     const { success, error } = beginning.success ? declaration.safeParse(value) : beginning;
-    if (success) return /** @type {z.infer<T>} */ (value);
-    const [{ path, message }] = error.issues;
-    throw fileError(`bad_${kind}`, `${name} is not a ${id}: ${placeOf(path)}: ${message}.`);
+    if (!success) {
+      const [{ path, message }] = error.issues;
+      throw fileError(`bad_${kind}`, `${name} is not a ${id}: ${placeOf(path)}: ${message}.`);
+    }
+    const document = /** @type {z.infer<T>} */ (value);
+    const [problem] = check(document);
+    assertConsistent(kind, name, problem);
+    return document;
   };
 }
 
@@ -69,12 +76,12 @@ function placeOf([first, at, ...inner]) {
 }
 
 /**
- * @param {'result' | 'run_set' | 'comparison' | 'propagation' | 'search'} kind @param {string} name of the file
- * @param {string | null | undefined} problem none: the document is consistent @param {unknown} [cause]
+ * @param {string} kind `result` @param {string} name of the file
+ * @param {string | undefined} problem none: the document is consistent @param {unknown} [cause]
  * @throws {PkiLoadError} such as `inconsistent_result`
  */
 export function assertConsistent(kind, name, problem, cause) {
-  if (problem === undefined || problem === null) return;
+  if (problem === undefined) return;
   const remedy = 'Give the file as vault-pki-load wrote it.';
   throw fileError(`inconsistent_${kind}`, `${name} does not add up: ${problem}.`, remedy, cause);
 }

@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { checkResult } from './check/check.js';
-import { checkComparison, checkPropagation } from './check/check-comparison.js';
 import { findUnreadable } from './check/check-latency.js';
 import { validateComparison } from './comparison/comparison-schema.js';
 import { assertConsistent } from './declared.js';
@@ -13,7 +12,6 @@ import { validateScenarioResult } from './scenario/scenario-schema.js';
 import { validateResult } from './schema.js';
 import { validateSearch } from './search/search-schema.js';
 
-/** @import { Comparison } from './comparison/comparison-schema.js' */
 /** @import { Document, DocumentKind } from './document.js' */
 /** @import { Result } from './schema.js' */
 
@@ -94,7 +92,7 @@ export function parseDocument(bytes, name) {
   return READERS[kindOf(value, name)](value, name);
 }
 
-/** The check of the schema, then of what the schema cannot express. @type {Record<DocumentKind, (value: unknown, name: string) => Document>} */
+/** The checks of the schema, and of what the schema cannot express. @type {Record<DocumentKind, (value: unknown, name: string) => Document>} */
 const READERS = {
   result: (value, name) => checked(validateResult(value, name), name),
   'run-set': (value, name) => {
@@ -102,22 +100,14 @@ const READERS = {
     for (const [i, run] of runSet.runs.entries()) checked(run, `Run ${i + 1} of ${name}`);
     return runSet;
   },
-  'scenario-result': (value, name) => {
-    const scenario = validateScenarioResult(value, name);
-    for (const { comparison } of scenario.comparisons) checkedComparison(comparison, name);
-    return scenario;
-  },
-  propagation: (value, name) => {
-    const found = validatePropagation(value, name);
-    assertConsistent('propagation', name, checkPropagation(found)[0]);
-    return found;
-  },
   search: (value, name) => {
     const search = validateSearch(value, name);
     if (search.confirmation !== null) checked(search.confirmation, `The confirmation of ${name}`);
     return search;
   },
-  comparison: (value, name) => checkedComparison(validateComparison(value, name), name),
+  'scenario-result': validateScenarioResult,
+  propagation: validatePropagation,
+  comparison: validateComparison,
 };
 
 /** Code that walks through a document may rely on this. @param {unknown} value @param {string} name @param {string[]} [path] */
@@ -192,10 +182,4 @@ function checked(result, name) {
   const problem = isReported ? findUnreadable(result) : checkResult(result, { eachSecond: true })[0];
   assertConsistent('result', name, problem);
   return result;
-}
-
-/** @param {Comparison} comparison @param {string} name @returns {Comparison} */
-function checkedComparison(comparison, name) {
-  assertConsistent('comparison', name, checkComparison(comparison)[0]);
-  return comparison;
 }

@@ -3,7 +3,7 @@
  * `scenario-result.js` makes it. The results themselves are in files beside it, one for each step.
  */
 import { z } from 'zod';
-import { Comparison, OfferedLoad } from '../comparison/comparison-schema.js';
+import { Comparison, checkComparison, OfferedLoad } from '../comparison/comparison-schema.js';
 import {
   amount,
   count,
@@ -157,4 +157,6 @@ export const ScenarioResult = z
 /** @typedef {z.infer<typeof Spread>} SpreadOverRuns */
 /** @typedef {z.infer<typeof TargetDifference>} TargetDifference */
 
-export const validateScenarioResult = validatorOf(ScenarioResult);
+export const validateScenarioResult = validatorOf(ScenarioResult, ({ comparisons }) =>
+  comparisons.flatMap(({ comparison }) => [...checkComparison(comparison)]),
+);

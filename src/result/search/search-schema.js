@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import {
   amount,
-  assertConsistent,
   count,
   each,
   MeasurementWord,
@@ -116,38 +115,20 @@ export const Search = z
 /** @typedef {z.infer<typeof Search>} Search */
 /** @typedef {z.infer<typeof Step>} SearchStep */
 
-const declared = validatorOf(Search);
+export const validateSearch = validatorOf(Search, checkAnswer);
 
-/**
- * @param {unknown} value e.g. parsed from a file @param {string} [name] of the document in an error
- * @returns {Search} the same value, unknown keys and all
- * @throws {PkiLoadError} code `bad_search`; `inconsistent_search` where its answer is not that of its steps
- */
-export function validateSearch(value, name = 'The search') {
-  const search = declared(value, name);
-  assertConsistent('search', name, inconsistency(search));
-  return search;
-}
-
-/** @param {Search} search */
-function inconsistency({ answer, bracket, steps, confirmation, why, failure }) {
+/** @param {Search} search @returns {Generator<string, void>} where its answer is not that of its steps */
+function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
   const isBroken = why === 'broken off';
-  const isConfirmed = steps.some(
-    ({ level, phase, verdict }) => level === answer?.level && phase === 'confirmation' && verdict === 'met',
-  );
-  /** @type {[isWrong: boolean, problem: string][]} */
-  const always = [
-    [isBroken !== (failure !== undefined), 'what it says of its end is not what it says of a failure'],
-    [isBroken && answer !== null, 'it broke off, but has an answer'],
-    [(answer?.level ?? null) !== bracket.confirmed, 'its answer is not the level that it calls confirmed'],
-  ];
-  const level = Number(answer?.level);
-  /** @type {typeof always} */
-  const answered = [
-    [!isConfirmed, 'no step confirms its answer'],
-    [Number(bracket.highestMet) < level, 'its answer is above the highest level that it calls met'],
-    [bracket.above !== null && bracket.above.level <= level, 'its bracket is upside down'],
-    [confirmation === null, 'it has an answer, but not the result that confirms it'],
-  ];
-  return [...always, ...(answer === null ? [] : answered)].find(([isWrong]) => isWrong)?.[1];
+  if (isBroken !== (failure !== undefined)) yield 'what it says of its end is not what it says of a failure';
+  if (isBroken && answer !== null) yield 'it broke off, but has an answer';
+  if ((answer?.level ?? null) !== bracket.confirmed)
+    yield 'its answer is not the level that it calls confirmed';
+  if (answer === null) return;
+  const { level } = answer;
+  const confirmed = steps.filter(({ phase, verdict }) => phase === 'confirmation' && verdict === 'met');
+  if (!confirmed.some((step) => step.level === level)) yield 'no step confirms its answer';
+  if (Number(bracket.highestMet) < level) yield 'its answer is above the highest level that it calls met';
+  if (bracket.above !== null && bracket.above.level <= level) yield 'its bracket is upside down';
+  if (confirmation === null) yield 'it has an answer, but not the result that confirms it';
 }
