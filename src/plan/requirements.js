@@ -16,24 +16,25 @@ import { parseDuration, parseRate } from '../common/units.js';
  * @property {RateUnit} [rateUnit] the unit that the user chose for a rate
  */
 
-/** @typedef {{failed: number, dropped: number, neverSentDue: number, unchecked?: number}} Counts of requests */
 /**
- * @typedef {object} Metric its unit decides how its limit is parsed, and how it is judged
- * @property {'ms' | '/s' | 'fraction'} unit
- * @property {(counts: Counts) => number} [counted] of a fraction: the requests of all that were due; default: the errors
- * @property {string} [called] of a fraction: what these requests did, e.g. `were dropped`; default: `failed`
+ * @typedef {object} Metric
+ * @property {'ms' | '/s' | 'fraction'} unit decides how its limit is parsed, and how it is judged
+ * @property {(counts: Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue', number>) => number} [counted] of a fraction:
+ *   of the requests that were due
+ * @property {string} [called] of a fraction: what these requests did, e.g. `were dropped`
  */
 
 /** @template {string} Name @param {Record<Name, Metric>} metrics @returns {Readonly<Record<Name, Metric>>} */
 const declare = (metrics) => Object.freeze(metrics);
 
-/**
- * What can be required, by name: a new share of the requests is one more entry. A new time needs its error bar, too
- * (`judgeTime`).
- */
+/** What can be required, by name: a new share of the requests is one more entry. A new time needs a bar (`judgeTime`), too. */
 export const METRICS = declare({
   rate: { unit: '/s' },
-  errors: { unit: 'fraction' },
+  errors: {
+    unit: 'fraction',
+    counted: ({ failed, dropped, neverSentDue }) => failed + dropped + neverSentDue,
+    called: 'failed',
+  },
   min: { unit: 'ms' },
   mean: { unit: 'ms' },
   max: { unit: 'ms' },

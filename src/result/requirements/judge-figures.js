@@ -14,7 +14,7 @@ import {
 import { countErrors, shareBar } from '../build.js';
 import { formatPercent, rateMargin, rateTexter, sentence, timeMargin } from '../wording.js';
 
-/** @import { Comparator, Requirement } from '../../plan/requirements.js' */
+/** @import { Comparator, Metric, Requirement } from '../../plan/requirements.js' */
 /** @import { Lost, Times } from '../../verdict/bars.js' */
 /** @import { Judgement, RunView } from './judge.js' */
 
@@ -97,7 +97,7 @@ function reaches(rate, { comparator, limit }) {
  */
 export function judgeShare(requirement, view) {
   const { comparator, limit } = requirement;
-  const { counted = countErrors, called = 'failed' } = METRICS[requirement.metric];
+  const { counted, called } = /** @type {Required<Metric>} */ (METRICS[requirement.metric]);
   const count = counted(view);
   const due = view.succeeded + countErrors(view);
   const ownLosses = Math.min(count, view.ownLosses ?? 0);
