@@ -223,7 +223,7 @@ const StageBlock = Block.extend({
   seconds: amount,
   /** Lowest and highest planned level: requests a second, or in flight in a closed loop. */
   level: z.object({ least: amount, most: amount }),
-  /** Length as its rates are reckoned, as of the whole. */
+  /** The time that its rates are computed over, as of the whole. */
   windowSeconds: amount,
   operations: z.record(z.string(), Block),
 }).meta({ id: 'StageBlock' });
@@ -258,7 +258,7 @@ export const Result = z
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured part: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
-    /** Length of the measured part as the rates are reckoned: planned, or until the last success where a backlog came last. */
+    /** The time that the rates are computed over: planned, or until the last success where a backlog came last. */
     windowSeconds: amount.optional(),
     interrupted: z.boolean(),
     /** Written while the run went on; `neverSent` is then what had not been answered yet. */

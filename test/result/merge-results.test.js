@@ -339,11 +339,11 @@ describe('a part that does not hold what is needed to add it to others:', () => 
     ],
     [
       (part) => eachSecond(part, (/** @type {any} */ { failures, ...row }) => row),
-      'second 0 does not say its p90, or what failed in it',
+      'second 0 has no p90, or no list of its failures',
     ],
     [
       (part) => eachSecond(part, (/** @type {any} */ { p90, ...row }) => row),
-      'second 0 does not say its p90, or what failed in it',
+      'second 0 has no p90, or no list of its failures',
     ],
     [
       (part) =>

@@ -147,7 +147,7 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
     const { second, succeeded, failed, failures, p90, histogram, histogramSeconds = 1 } = row;
     if (succeeded + failed === 0) continue;
     if (p90 === undefined || (failed > 0 && !failures))
-      yield `second ${second} does not say its p90, or what failed in it`;
+      yield `second ${second} has no p90, or no list of its failures`;
     // The seconds of a single part are added to no others.
     if (shard?.of !== 1 && (typeof histogram !== 'string' || histogramSeconds !== 1 || !merge.lags[second]))
       yield `second ${second} has no histogram of its own, of response times and of send lags`;

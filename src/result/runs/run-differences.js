@@ -55,7 +55,7 @@ function targetWarnings({ name, results }) {
   );
   const different = [...new Set(targets)];
   if (different.length < 2) return [];
-  const named = different.map((target) => (target === '' ? 'a target that did not say' : target));
+  const named = different.map((target) => (target === '' ? 'an unknown target' : target));
   return [`The runs of ${name} were not all made against the same target: ${named.join(', ')}.`];
 }
 

@@ -67,5 +67,5 @@ function* checkSummary({ name, runs, summary }) {
   const wrong = isDeepStrictEqual(used, summary.used)
     ? metrics.find((metric) => !isDeepStrictEqual(given.get(metric.key) ?? metric, metric))?.label
     : 'which runs count';
-  if (wrong !== undefined) yield `its summary says something else of ${wrong} than its runs`;
+  if (wrong !== undefined) yield `its summary and its runs differ in ${wrong}`;
 }

@@ -43,7 +43,7 @@ const ENDS = {
   requirement: ({ bracket: { above } }, text) =>
     `With more in flight a requirement is ${above === null ? 'not met' : `${above.verdict}, as at ${text(above.level)}`}.`,
   highest: ({ settings }, text) =>
-    `All was well at the highest level allowed, ${text(settings.highest)}: the target may take more.`,
+    `Every requirement was met at the highest level allowed, ${text(settings.highest)}: the target may take more.`,
   generator(search, text) {
     const { searched, steps, bracket } = search;
     const { confirmed, above } = bracket;
@@ -62,7 +62,7 @@ const ENDS = {
     return `The tool could not honestly offer ${text(above.level)}: the target may take more${below}. ${reason}${remedy}`;
   },
   lowest: (search, text) =>
-    `Even ${text(lowestOf(search.steps))}, the lowest level tried, did not do. ${reasonAt(search)}`,
+    `Even ${text(lowestOf(search.steps))}, the lowest level tried, failed. ${reasonAt(search)}`,
   unconfirmed({ searched, steps }, text) {
     const last = steps[steps.length - 1];
     const time = formatDuration(last.seconds * 1000);
@@ -73,7 +73,7 @@ const ENDS = {
       return `${at} it answered ${best} in a run of ${time}, clearly less than the ${formatRate(perSecond)} of a shorter one with ${formatCount(level)}. Look for what slows the target down in the long run, or have longer steps with --duration.`;
     }
     if (last.verdict !== 'not proven' || !last.isStarved)
-      return `No longer run bore out what shorter ones had shown: ${last.reason}`;
+      return `No longer run confirmed what shorter ones had shown: ${last.reason}`;
     return `${at} a run of ${time} has too few requests to prove what is required: ${last.reason} Ask for a lower percentile or allow more errors, or have longer runs with --duration.`;
   },
   interrupted: () => 'It was interrupted: no level was confirmed.',

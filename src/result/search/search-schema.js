@@ -120,7 +120,7 @@ export const validateSearch = validatorOf(Search, checkAnswer);
 /** @param {Search} search @returns {Generator<string, void>} where its answer is not that of its steps */
 function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
   const isBroken = why === 'broken off';
-  if (isBroken !== (failure !== undefined)) yield 'what it says of its end is not what it says of a failure';
+  if (isBroken !== (failure !== undefined)) yield 'its end and its failure contradict each other';
   if (isBroken && answer !== null) yield 'it broke off, but has an answer';
   if ((answer?.level ?? null) !== bracket.confirmed)
     yield 'its answer is not the level that it calls confirmed';
