@@ -10,7 +10,7 @@ import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { CellTally } from '../engine/recording/tally.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Plan } from '../plan/plan.js' */
+/** @import { Plan, PlannedRequirement } from '../plan/plan.js' */
 /** @import { StageSpan } from '../plan/stages.js' */
 /** @import { Measurement } from '../verdict/measurement-schema.js' */
 /** @import { RunFacts } from './build.js' */
@@ -37,6 +37,14 @@ export function buildResult(run) {
   const windowMs = rateWindowMs(operations, facts);
   const factsOf = factsOfEach(operations, facts);
   const isValid = measurement.verdict !== 'invalid';
+  /** By scope: a view sums up all histograms, and requirements share it. @type {Map<string, RunView>} */
+  const views = new Map();
+  const viewFor = (/** @type {PlannedRequirement} */ scope) => {
+    const key = JSON.stringify([scope.operation, scope.stage]);
+    const view = views.get(key) ?? viewOf(scope, { cells, stages, facts, load, isValid });
+    views.set(key, view);
+    return view;
+  };
   return {
     schema: SCHEMA_ID,
     tool: { version: TOOL_VERSION },
@@ -62,9 +70,7 @@ export function buildResult(run) {
     ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts) }),
     timeline: buildTimeline(operations, run.seconds, run.dueIn),
     requirements: requirements.map((one) =>
-      shard
-        ? deferRequirement(one, shard)
-        : judgeRequirement(one, viewOf(one, { cells, stages, facts, load, isValid })),
+      shard ? deferRequirement(one, shard) : judgeRequirement(one, viewFor(one)),
     ),
     measurement,
     environment: {
