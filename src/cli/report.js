@@ -32,9 +32,8 @@ export const report = {
 /** @param {ReadDocument[]} read @returns {Promise<Document>} */
 async function joinRuns(read) {
   if (read.length === 1) return read[0].document;
-  const [{ makeRunSet }, { refuseSameRun }, { refuseParts }] = await Promise.all([
+  const [{ makeRunSet }, { refuseParts, refuseSameRun }] = await Promise.all([
     import('../result/runs/run-set.js'),
-    import('../result/runs/same-run.js'),
     import('../result/comparison/admit.js'),
   ]);
   const [name] = nameGroups([read.map(({ path }) => path)], []);

@@ -6,7 +6,7 @@ import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js
 import { shareOf } from '../plan/shard-part.js';
 import { spansOf, stagesOf } from '../plan/stages.js';
 import { buildBlock } from '../result/build.js';
-import { lagsOf, wordsOf } from '../result/conclude.js';
+import { wordsOf } from '../result/conclude.js';
 import { mergeBlockOf } from '../result/parts/merge-block.js';
 import { buildResult } from '../result/result.js';
 
@@ -75,12 +75,18 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, settledMs }), ...words };
       const rows = seconds.soFar(known.flatMap(({ open }) => open ?? []));
       const { startedAt, startedAtNs } = zero;
-      const merge = { operations, facts, watched: { ...NOT_WATCHED, ...late }, machine: NO_MACHINE };
+      const merge = {
+        operations,
+        facts,
+        watched: { ...NOT_WATCHED, ...late },
+        machine: NO_MACHINE,
+        seconds: rows,
+      };
       return buildResult({
         ...{ plan, target, command, operations, cells, stages, facts, seconds: rows, dueIn },
         ...{ startedAt, startedAtNs, unfinished: true, block: buildBlock(operations, facts) },
         measurement: { verdict: 'suspect', reasons: [] },
-        merge: load.shard === null ? undefined : mergeBlockOf({ ...merge, ...lagsOf(rows) }),
+        merge: load.shard === null ? undefined : mergeBlockOf(merge),
       });
     },
   };

@@ -8,7 +8,7 @@ import { parseDuration, parseRate } from '../common/units.js';
 /**
  * @typedef {object} Requirement
  * @property {string} text as the user wrote it
- * @property {'percentile' | typeof NAMED[number]} metric
+ * @property {keyof typeof METRICS} metric
  * @property {number} [quantile] of a percentile, 0..1, both excluded
  * @property {Series} series of times; without meaning for rate and errors
  * @property {Comparator} comparator
@@ -16,11 +16,39 @@ import { parseDuration, parseRate } from '../common/units.js';
  * @property {RateUnit} [rateUnit] the unit that the user chose for a rate
  */
 
+/**
+ * @typedef {object} Metric
+ * @property {'ms' | '/s' | 'fraction'} unit decides how its limit is parsed, and how it is judged
+ * @property {(counts: Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue', number>) => number} [counted] of a fraction:
+ *   of the requests that were due
+ * @property {string} [called] of a fraction: what these requests did, e.g. `were dropped`
+ */
+
+/** @template {string} Name @param {Record<Name, Metric>} metrics @returns {Readonly<Record<Name, Metric>>} */
+const declare = (metrics) => Object.freeze(metrics);
+
+/** What can be required, by name: a new share of the requests is one more entry. A new time needs a bar (`judgeTime`), too. */
+export const METRICS = declare({
+  rate: { unit: '/s' },
+  errors: {
+    unit: 'fraction',
+    counted: ({ failed, dropped, neverSentDue }) => failed + dropped + neverSentDue,
+    called: 'failed',
+  },
+  min: { unit: 'ms' },
+  mean: { unit: 'ms' },
+  max: { unit: 'ms' },
+  percentile: { unit: 'ms' },
+});
+
+/** All but `percentile`, which is written as `p99`. */
+const WORDS = /** @type {(keyof typeof METRICS)[]} */ (Object.keys(METRICS)).filter(
+  (name) => name !== 'percentile',
+);
 const EXAMPLES = "'rate>=1000/h', 'p99<200ms', 'p95(service)<50ms', 'errors<0.1%', 'max<2s'";
-const METRICS = 'rate, errors, min, mean, max, or a percentile such as p50, p99, p99.9';
+const NAMES = `${WORDS.join(', ')}, or a percentile such as p50, p99, p99.9`;
 const SHAPE = /^([\w.%]+)\s*(?:\(([^)]*)\))?\s*([<>=≤≥]*)\s*(.*)$/s;
 
-const NAMED = /** @type {const} */ (['rate', 'errors', 'min', 'mean', 'max']);
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 const COMPARATORS = /** @type {const} */ (['<', '<=', '>', '>=']);
 
@@ -48,7 +76,7 @@ class Problem extends Error {}
 /** @param {string} source @returns {Omit<Requirement, 'text'>} */
 function parseParts(source) {
   const match = SHAPE.exec(source);
-  if (match === null) throw new Problem(`it does not begin with what to measure (${METRICS})`);
+  if (match === null) throw new Problem(`it does not begin with what to measure (${NAMES})`);
   const [, name, seriesName, sign, limit] = match;
   const metric = parseMetric(name);
   const series = parseSeries(metric.metric, seriesName);
@@ -63,9 +91,9 @@ function parseParts(source) {
 /** @param {string} name @returns {Pick<Requirement, 'metric' | 'quantile'>} */
 function parseMetric(name) {
   const lower = name.toLowerCase();
-  const metric = NAMED.find((one) => one === lower);
+  const metric = WORDS.find((one) => one === lower);
   if (metric !== undefined) return { metric };
-  if (!/^p[\d.]+$/.test(lower)) throw new Problem(`${quote(name)} cannot be measured; use ${METRICS}`);
+  if (!/^p[\d.]+$/.test(lower)) throw new Problem(`${quote(name)} cannot be measured; use ${NAMES}`);
   if (/^p100(\.0*)?$/.test(lower)) throw new Problem(`${quote(name)} is the slowest request; write max`);
   // `99` and `99.9` are percent; three digits or more need no point: `999` is 99.9 %, `975` is 97.5 %.
   const [, whole = '', decimals = ''] =
@@ -79,7 +107,7 @@ function parseMetric(name) {
 function parseSeries(metric, name) {
   if (name === undefined) return 'response';
   const shown = quote(`(${name})`);
-  if (metric === 'rate' || metric === 'errors') throw new Problem(`${metric} takes no ${shown}`);
+  if (METRICS[metric].unit !== 'ms') throw new Problem(`${metric} takes no ${shown}`);
   const plain = name.toLowerCase().replace(/[\s_-]/g, '');
   const series = SERIES.find((one) => one.toLowerCase() === plain);
   if (series !== undefined) return series;
@@ -92,21 +120,22 @@ function parseSeries(metric, name) {
  */
 function parseLimit(metric, comparator, text) {
   const shown = `the limit ${quote(text)}`;
-  if (metric === 'rate') {
+  const { unit } = METRICS[metric];
+  if (unit === '/s') {
     if (comparator[0] === '<') throw new Problem('a rate is required at least, not at most; use >= or >');
     const limit = parse(() => parseRate(text), `${shown} is not a rate above zero such as 20/s or 1000/h`);
     return { limit, rateUnit: RATE_UNITS[/\/\s*([smhd])/.exec(text)?.[1] ?? 's'] };
   }
-  if (metric === 'errors') return { limit: parseShare(comparator, text, shown) };
+  if (unit === 'fraction') return { limit: parseShare(metric, comparator, text, shown) };
   if (/^[\d._]+$/.test(text)) throw new Problem(`${shown} has no unit; write ${text}ms or ${text}s`);
   const limit = parse(() => parseDuration(text), `${shown} is not a duration such as 200ms, 1.5s or 2m`);
   if (limit > 0) return { limit };
   throw new Problem(`${shown} is not above zero`);
 }
 
-/** @param {Comparator} comparator @param {string} text @param {string} shown @returns {number} a fraction */
-function parseShare(comparator, text, shown) {
-  if (comparator[0] === '>') throw new Problem('errors are allowed at most, not required; use < or <=');
+/** @param {string} metric @param {Comparator} comparator @param {string} text @param {string} shown @returns {number} a fraction */
+function parseShare(metric, comparator, text, shown) {
+  if (comparator[0] === '>') throw new Problem(`${metric} are allowed at most, not required; use < or <=`);
   const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);
   if (match === null) throw new Problem(`${shown} is not a share such as 0.1% or 0.001`);
   const [number, isPercent] = [Number(match[1]), match[2] !== undefined];
@@ -114,7 +143,7 @@ function parseShare(comparator, text, shown) {
     throw new Problem(`${shown} is not a fraction below 1; for percent write ${text}%`);
   if (number > 100) throw new Problem(`${shown} is more than all requests`);
   if (number === 0 && comparator === '<')
-    throw new Problem('there cannot be fewer than 0 errors; write errors<=0');
+    throw new Problem(`there cannot be fewer than 0 ${metric}; write ${metric}<=0`);
   return isPercent ? number / 100 : number;
 }
 

@@ -1,10 +1,10 @@
-/** Merged tally -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
+/** Merged tallies -> the block of totals, rates, latencies and outcomes of a run, a stage or an operation. */
 import { meanOf, sumHistograms } from '../common/histogram.js';
 import { sumArrays, sumRecords, total } from '../common/sums.js';
 import { plannedOf } from '../engine/recording/tally.js';
-import { barsOf, rateBar } from '../verdict/bars.js';
+import { rateBar } from '../verdict/bars.js';
 import { proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
-import { buildLatency, SERIES } from './latency.js';
+import { barsOf, buildLatency, SERIES } from './latency.js';
 
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { CellTally, OutcomeTally } from '../engine/recording/tally.js' */
@@ -12,9 +12,7 @@ import { buildLatency, SERIES } from './latency.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Times } from '../verdict/bars.js' */
 /** @import { RunView } from './requirements/judge.js' */
-/** @import { LatencyBlocks, OperationBlock, TimelineRow } from './schema.js' */
-
-export { buildLatency };
+/** @import { OperationBlock, TimelineRow } from './schema.js' */
 
 /** @typedef {Record<typeof SERIES[number], Times>} TimesBySeries */
 /**
@@ -24,19 +22,18 @@ export { buildLatency };
  * @property {number} [ownLosses] errors that are the tool's or its machine's, not the target's, at most
  * @property {number} [slowdown] of one of several operations: that of all of them, as they share the connections
  * @property {boolean} [allOnTime] of a run that goes on: all that could have succeeded by now did
- * @property {number} [startMs] of a stage: when it began, from the start of the measured part
+ * @property {number} [startMs] of a stage: its start, from the start of the measured part
  * @property {number} [carriedOver] of a stage: successes of the one before that came after its end
  */
 /** @typedef {WindowFacts & OwnFacts} RunFacts */
+/** @typedef {ReturnType<typeof measure>} Measured */
 
 /**
- * The block that the whole and each operation have.
- * @param {CellTally[]} operations
- * @param {RunFacts} facts
- * @param {number} [windowMs] that rates are reckoned over: that of the whole, so that the rates of operations add up to its rate
- * @returns {OperationBlock}
+ * The sums that a block and the verdicts on requirements are made of.
+ * @param {CellTally[]} operations @param {RunFacts} facts
+ * @param {number} [windowMs] of the rates: that of the whole, so that the rates of operations add up to its rate
  */
-export function buildBlock(operations, facts, windowMs = rateWindowMs(operations, facts)) {
+export function measure(operations, facts, windowMs = rateWindowMs(operations, facts)) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
   const countSent = (/** @type {boolean} */ success) =>
     total(outcomes.map(([name, one]) => (name !== 'never_sent' && one.success === success ? one.count : 0)));
@@ -46,32 +43,55 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
     dropped: sumOf(operations, 'dropped'),
     neverSentDue: sumOf(operations, 'neverSentDue'),
   };
-  const { succeeded, failed, dropped } = counts;
-  const { planned, neverSent, ownLosses = 0, meanings } = facts;
-  const times = timesOf(outcomes.map(([, outcome]) => outcome));
+  const { succeeded } = counts;
   const errors = countErrors(counts);
-  const errorShare = shareOfErrors(counts);
-  const perSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
-  const bar = rateBar({
-    perSecond,
-    succeeded,
-    errors: Math.max(0, errors - ownLosses),
+  const times = timesOf(outcomes.map(([, outcome]) => outcome));
+  const { planned } = plannedOf(operations, facts);
+  const isOpen = facts.model === 'open';
+  const isConstant = facts.arrivals === 'constant';
+  const isEnded = facts.allOnTime === undefined;
+  // Open loop: every planned arrival succeeded, and there was no backlog at the end.
+  const isDone = succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs;
+  const allOnTime = isOpen && (facts.allOnTime ?? isDone);
+  const rate = {
+    perSecond: windowMs > 0 ? (succeeded / windowMs) * 1000 : 0,
     completedPerSecond: fullSeconds(operations, facts),
-    offeredPerSecond: offeredOf(operations, facts),
-    isServed: facts.arrivals === 'constant' && isServed(operations, facts, succeeded),
+    offeredPerSecond:
+      isOpen && isConstant && isEnded && facts.windowMs > 0 ? (planned / facts.windowMs) * 1000 : null,
+  };
+  const bar = rateBar({
+    ...rate,
+    succeeded,
+    errors: Math.max(0, errors - (facts.ownLosses ?? 0)),
+    isServed: isConstant && allOnTime,
     slowdown: facts.slowdown ?? slowdownOf(operations, facts, times),
   });
+  return { operations, facts, outcomes, counts, errors, times, ...rate, allOnTime, bar };
+}
+
+/**
+ * The block that the whole, each stage and each operation have.
+ * @param {Parameters<typeof measure>} measured @returns {OperationBlock}
+ */
+export function buildBlock(...measured) {
+  const { operations, facts, outcomes, counts, errors, times, perSecond, bar } = measure(...measured);
+  const { succeeded, failed, dropped } = counts;
+  const { planned, neverSent, ownLosses, meanings } = facts;
+  const errorShare = shareOfErrors(counts);
   return {
     totals: { planned, sent: succeeded + failed, ...counts, neverSent, errors },
     errorShare,
-    ...(errorShare === null ? {} : { errorShareBar: errorBar(counts, ownLosses) }),
+    ...(errorShare === null ? {} : { errorShareBar: shareBar(errors, succeeded + errors, ownLosses) }),
     rates: {
       perSecond,
       perHour: perSecond * 3600,
       peakOneSecond: successesPerSecond(operations).reduce((a, b) => Math.max(a, b), 0),
       bar,
     },
-    latencyMs: buildLatencies(times, true),
+    latencyMs: latenciesOf((series) => ({
+      ...buildLatency(times[series].reported),
+      ...barsOf(times[series]),
+    })),
     outcomes: {
       ...sumRecords(outcomes.map(([name, { count }]) => ({ [name]: count }))),
       ...(dropped > 0 ? { dropped } : {}),
@@ -82,9 +102,36 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
 }
 
 /**
- * One operation of all: requests are assigned to several operations at random, so the arrivals of each are Poisson.
- * @param {CellTally[]} all of the run, or of a stage
- * @param {RunFacts} facts of all
+ * The basis of verdicts on requirements.
+ * @param {Measured} measured @param {LoadPlan} load @param {boolean} measurementValid @returns {RunView}
+ */
+export function buildView(measured, load, measurementValid) {
+  const { operations, facts, outcomes, counts, errors, times, bar, ...rest } = measured;
+  const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isMeant) =>
+    timesOf(outcomes.flatMap(([name, outcome]) => (isMeant(name, outcome.success) ? outcome : [])));
+  const isLevel = load.stages === null && load.rampUpMs <= load.warmupMs;
+  return {
+    series: timesWhere((_, success) => success),
+    checked: timesWhere((name, success) => success && name !== 'unchecked'),
+    all: times,
+    ...counts,
+    ratePerSecond: rest.perSecond,
+    ownLosses: Math.min(errors, facts.ownLosses ?? 0),
+    rateBar: bar,
+    completedPerSecond: rest.completedPerSecond,
+    model: load.model,
+    offeredPerSecond: isLevel ? load.ratePerSecond : rest.offeredPerSecond,
+    ...(isLevel ? {} : { offeredAs: 'mean' }),
+    arrivals: load.arrivals,
+    allOnTime: rest.allOnTime,
+    unchecked: total(operations.map(({ verification }) => verification.unchecked)),
+    measurementValid,
+  };
+}
+
+/**
+ * Requests are assigned to several operations at random, so the arrivals of each are Poisson.
+ * @param {CellTally[]} all of the run, or of a stage @param {RunFacts} facts of all
  * @returns {(operation: CellTally) => RunFacts}
  */
 export function factsOfEach(all, facts) {
@@ -94,11 +141,9 @@ export function factsOfEach(all, facts) {
 }
 
 /**
- * The next request waits until a response was read: in a closed loop, and where a backlog waits for connections. By Little's
- * law the rate is then requests in flight / time, and the tool's lateness is in that time.
- * @param {CellTally[]} operations
- * @param {RunFacts} facts
- * @param {TimesBySeries} times
+ * In a closed loop, and where a backlog waits for connections, the next request waits until a response was read. By
+ * Little's law the rate is then requests in flight / time, and the tool's lateness is in that time.
+ * @param {CellTally[]} operations @param {RunFacts} facts @param {TimesBySeries} times
  */
 function slowdownOf(operations, facts, times) {
   const isClosed = facts.model === 'closed';
@@ -110,35 +155,7 @@ function slowdownOf(operations, facts, times) {
   return least > 0 ? Math.max(1, meanOf(reported) / least) : Number.POSITIVE_INFINITY;
 }
 
-/**
- * @param {CellTally[]} operations
- * @param {RunFacts} facts
- * @returns {number | null} constant arrivals per second that were planned; null in a closed loop, and while the run goes on
- */
-function offeredOf(operations, facts) {
-  const { model, arrivals, windowMs, allOnTime } = facts;
-  if (model === 'closed' || arrivals !== 'constant' || allOnTime !== undefined || windowMs <= 0) return null;
-  return (plannedOf(operations, facts).planned / windowMs) * 1000;
-}
-
-/**
- * @param {CellTally[]} operations
- * @param {RunFacts} facts
- * @param {number} succeeded
- * @returns {boolean} open loop: every planned arrival succeeded, and there was no backlog at the end
- */
-function isServed(operations, facts, succeeded) {
-  const { model, windowMs, allOnTime } = facts;
-  const isDone = () =>
-    succeeded === plannedOf(operations, facts).planned && rateWindowMs(operations, facts) === windowMs;
-  return model === 'open' && (allOnTime ?? isDone());
-}
-
-/**
- * @param {CellTally[]} operations
- * @param {RunFacts} facts
- * @returns {number[]} successes in each full second of the measured part, or of a stage
- */
+/** @param {CellTally[]} operations @param {RunFacts} facts @returns {number[]} successes in each full second of the run or stage */
 function fullSeconds(operations, { startMs = 0, windowMs }) {
   const first = Math.ceil(startMs / 1000);
   const length = Math.max(0, Math.floor((startMs + windowMs) / 1000) - first);
@@ -147,15 +164,14 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
 }
 
 /**
- * In a closed loop: until the last success, at least the planned time; but where a stage has handed on no more to the next than it
- * had taken over from the one before (two are let pass), it has done all its own work in its time. In an open loop the last requests are due just
- * before the end and are answered after it, which is no lack of throughput as long as those are no more than are always
- * under way: by Little's law rate x mean response time, taken from the first half; twice that, and two, are let pass.
- * More means that a backlog was worked off, and that time counts. With r requests offered to a capacity of c for a time T,
- * (r - c)T are left at the end, and (r - c)T/2 are let pass: a constant overload never passes.
- * @param {CellTally[]} operations
- * @param {RunFacts} facts
- * @returns {number} ms
+ * The time that rates are computed over. Closed loop: until the last success, at least the planned time; but a stage that
+ * handed on no more to the next than it took over from the one before (plus two) did all its own work in its time. Open
+ * loop: the last requests are due just before the end and complete after it, which is no lack of throughput as long as
+ * they are no more than are always in flight: by Little's law rate x mean response time, taken from the first half.
+ * Twice that, plus two, still counts as normal. More means that a backlog was worked off, and that time counts. With r
+ * requests offered to a capacity of c for a time T, (r - c)T are left at the end, and (r - c)T/2 pass as normal: a
+ * constant overload never passes.
+ * @param {CellTally[]} operations @param {RunFacts} facts @returns {number} ms
  */
 export function rateWindowMs(operations, { model, windowMs, interrupted, carriedOver = 0 }) {
   const lastSuccess = Math.max(0, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
@@ -181,7 +197,12 @@ function successesPerSecond(operations) {
   return sumArrays(operations.map(({ perSecond }) => perSecond.succeeded));
 }
 
-/** @param {OutcomeTally[]} outcomes @returns {TimesBySeries} */
+/** @template T @param {(series: typeof SERIES[number]) => T} of */
+function latenciesOf(of) {
+  return { response: of('response'), service: of('service'), sendLag: of('sendLag') };
+}
+
+/** @param {OutcomeTally[]} outcomes */
 function timesOf(outcomes) {
   const sum = (/** @type {keyof OutcomeTally['latency']} */ series) =>
     sumHistograms(outcomes.map(({ latency }) => latency[series]));
@@ -189,36 +210,31 @@ function timesOf(outcomes) {
   return {
     response: { reported: sum('response'), own: sum('ownResponse') },
     service: { reported: sum('service'), own: sum('ownService') },
-    // It is the tool's, all of it.
+    // The send lag is the tool's, all of it.
     sendLag: { reported: sendLag, own: sendLag },
   };
 }
 
-/** @param {TimesBySeries} times @param {boolean} hasBars @returns {LatencyBlocks} */
-function buildLatencies(times, hasBars) {
-  const [response, service, sendLag] = SERIES.map((series) => {
-    const bars = hasBars ? barsOf(times[series]) : undefined;
-    return { ...buildLatency(times[series].reported), ...(bars === undefined ? {} : { bars }) };
-  });
-  return { response, service, sendLag };
-}
-
-/**
- * @param {[string, OutcomeTally][]} outcomes
- * @param {number} dropped
- * @param {Record<string, string>} meanings
- * @returns {OperationBlock['outcomeDetails']}
- */
+/** @param {[string, OutcomeTally][]} outcomes @param {number} dropped @param {Record<string, string>} meanings */
 function buildDetails(outcomes, dropped, meanings) {
-  const details = [...new Set(outcomes.map(([name]) => name))].map((name) => {
-    const own = outcomes.filter(([other]) => other === name).map(([, outcome]) => outcome);
-    const [{ success }] = own;
-    const meaning = !success && Object.hasOwn(meanings, name) ? { meaning: meanings[name] } : {};
-    const latencyMs = buildLatencies(timesOf(own), false);
-    return [name, { count: sumOf(own, 'count'), success, ...meaning, latencyMs }];
-  });
-  const none = { count: dropped, success: false, latencyMs: buildLatencies(timesOf([]), false) };
-  return Object.fromEntries([...details, ...(dropped > 0 ? [['dropped', none]] : [])]);
+  const detail = (
+    /** @type {string} */ name,
+    /** @type {OutcomeTally[]} */ own,
+    count = sumOf(own, 'count'),
+  ) => {
+    const success = own[0]?.success ?? false;
+    const meaning = !success && own.length > 0 && Object.hasOwn(meanings, name);
+    const times = timesOf(own);
+    const latencyMs = latenciesOf((series) => buildLatency(times[series].reported));
+    return [name, { count, success, ...(meaning ? { meaning: meanings[name] } : {}), latencyMs }];
+  };
+  const details = [...new Set(outcomes.map(([name]) => name))].map((name) =>
+    detail(
+      name,
+      outcomes.filter(([other]) => other === name).map(([, outcome]) => outcome),
+    ),
+  );
+  return Object.fromEntries([...details, ...(dropped > 0 ? [detail('dropped', [], dropped)] : [])]);
 }
 
 /** @param {CellTally[]} operations @returns {OperationBlock['verification']} */
@@ -235,11 +251,15 @@ function buildVerification(operations) {
   };
 }
 
+/** Of a second in which nothing was done. */
+const NOTHING_DONE = Object.freeze({
+  ...{ succeeded: 0, failed: 0, failures: {}, histogram: null, histogramSeconds: 1 },
+  ...{ p50: null, p90: null, p99: null, max: null, lag99: null },
+});
+
 /**
- * @param {CellTally[]} operations
- * @param {Second[]} seconds in order
- * @param {((seconds: number) => number[]) | null} [dueIn] arrivals planned in each of so many seconds; null: a closed loop
- *   plans none
+ * @param {CellTally[]} operations @param {Second[]} seconds in order
+ * @param {((seconds: number) => number[]) | null} [dueIn] planned arrivals in each of so many seconds; null: a closed loop
  * @returns {TimelineRow[]}
  */
 export function buildTimeline(operations, seconds, dueIn = null) {
@@ -247,73 +267,27 @@ export function buildTimeline(operations, seconds, dueIn = null) {
   const length = Math.max(sent.length, seconds.length);
   const due = dueIn?.(length);
   return Array.from({ length }, (_, second) => {
-    const row = seconds[second];
+    const { succeeded, failed, failures, histogram, histogramSeconds, ...times } =
+      seconds[second] ?? NOTHING_DONE;
+    const { p50, p90, p99, max, lag99 } = times;
     return {
       second,
       ...(due === undefined ? {} : { due: due[second] ?? 0 }),
       sent: sent[second] ?? 0,
-      succeeded: row?.succeeded ?? 0,
-      failed: row?.failed ?? 0,
-      failures: row?.failures ?? {},
-      p50: row?.p50 ?? null,
-      p90: row?.p90 ?? null,
-      p99: row?.p99 ?? null,
-      max: row?.max ?? null,
-      lag99: row?.lag99 ?? null,
-      histogram: row?.histogram ?? null,
-      ...((row?.histogramSeconds ?? 1) > 1 ? { histogramSeconds: row.histogramSeconds } : {}),
+      ...{ succeeded, failed, failures, p50, p90, p99, max, lag99, histogram },
+      ...(histogramSeconds > 1 ? { histogramSeconds } : {}),
     };
   });
 }
 
-/**
- * The basis that requirements are judged on.
- * @param {CellTally[]} operations
- * @param {OperationBlock} block
- * @param {RunFacts} facts
- * @param {LoadPlan} load
- * @param {boolean} measurementValid
- * @returns {RunView}
- */
-export function buildView(operations, block, facts, load, measurementValid) {
-  const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
-  const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isMeant) =>
-    timesOf(outcomes.flatMap(([name, outcome]) => (isMeant(name, outcome.success) ? outcome : [])));
-  const { succeeded, failed, dropped, neverSentDue } = block.totals;
-  const isLevel = load.stages === null && load.rampUpMs <= load.warmupMs;
-  return {
-    series: timesWhere((_, success) => success),
-    checked: timesWhere((name, success) => success && name !== 'unchecked'),
-    all: timesWhere(() => true),
-    succeeded,
-    failed,
-    dropped,
-    neverSentDue,
-    ratePerSecond: block.rates.perSecond,
-    ownLosses: Math.min(block.totals.errors, facts.ownLosses ?? 0),
-    rateBar: /** @type {NonNullable<typeof block.rates.bar>} */ (block.rates.bar),
-    completedPerSecond: fullSeconds(operations, facts),
-    model: load.model,
-    offeredPerSecond: isLevel ? load.ratePerSecond : offeredOf(operations, facts),
-    ...(isLevel ? {} : { offeredAs: /** @type {const} */ ('mean') }),
-    arrivals: load.arrivals,
-    allOnTime: isServed(operations, facts, succeeded),
-    unchecked: block.verification.unchecked,
-    measurementValid,
-  };
-}
-
-/**
- * An error is a request that was due and had no good response, because it failed, was dropped, or was never sent.
- * @typedef {{failed: number, dropped: number, neverSentDue: number}} Unanswered
- */
+/** @typedef {{failed: number, dropped: number, neverSentDue: number}} Unanswered were due and had no good response */
 
 /** @param {Unanswered} counts */
 export function countErrors({ failed, dropped, neverSentDue }) {
   return failed + dropped + neverSentDue;
 }
 
-/** @param {Unanswered & {succeeded: number}} counts @returns {number | null} 0 to 1, of those that were due; null where none was */
+/** @param {Unanswered & {succeeded: number}} counts @returns {number | null} 0 to 1; null where nothing was due */
 export function shareOfErrors(counts) {
   const errors = countErrors(counts);
   const due = counts.succeeded + errors;
@@ -321,15 +295,11 @@ export function shareOfErrors(counts) {
 }
 
 /**
- * @param {Unanswered & {succeeded: number}} counts at least one was due
- * @param {number} [ownLosses] errors that may be the tool's or its machine's: left out of the lower end
- * @returns {{low: number, high: number}} of the share of errors, 0 to 1
+ * @param {number} count @param {number} due at least one
+ * @param {number} [ownLosses] of those counted, at most: may be the tool's or its machine's, left out of the lower end
+ * @returns {{low: number, high: number}} of the share that was counted, 0 to 1
  */
-export function errorBar(counts, ownLosses = 0) {
-  const errors = countErrors(counts);
-  const due = counts.succeeded + errors;
-  return {
-    low: proportionLowerBound(Math.max(0, errors - ownLosses), due),
-    high: proportionUpperBound(errors, due),
-  };
+export function shareBar(count, due, ownLosses = 0) {
+  const least = Math.max(0, count - ownLosses);
+  return { low: proportionLowerBound(least, due), high: proportionUpperBound(count, due) };
 }

@@ -34,14 +34,7 @@ import { buildResult } from './result.js';
  */
 
 /**
- * @param {object} run
- * @param {Plan} run.plan
- * @param {Mix} run.mix
- * @param {Window} run.window
- * @param {Result['target']} run.target
- * @param {string} run.command
- * @param {Second[]} run.seconds
- * @param {Sent} run.sent
+ * @param {{plan: Plan, mix: Mix, window: Window, target: Result['target'], command: string, seconds: Second[], sent: Sent}} run
  * @returns {Result}
  */
 export function conclude({ plan, mix, window, target, command, seconds, sent }) {
@@ -61,24 +54,16 @@ export function conclude({ plan, mix, window, target, command, seconds, sent }) 
   const targetIsLocal = isThisMachine(target.url);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
   const merge =
-    load.shard === null
-      ? undefined
-      : mergeBlockOf({ operations, facts, watched, machine, ...lagsOf(seconds) });
+    load.shard === null ? undefined : mergeBlockOf({ operations, facts, watched, machine, seconds });
   const run = { plan, target, command, startedAt, startedAtNs, operations, cells, stages };
   return concludeWith(observe({ load, operations, block, facts, seconds, watched, targetIsLocal }), {
-    ...run,
-    block,
-    facts,
-    seconds,
-    dueIn,
-    merge,
+    ...{ ...run, block, facts, seconds, dueIn, merge },
   });
 }
 
 /**
  * Judges, builds and checks; where the figures do not add up, the measurement is invalid.
- * @param {Observed} observed
- * @param {Omit<Parameters<typeof buildResult>[0], 'measurement'>} run
+ * @param {Observed} observed @param {Omit<Parameters<typeof buildResult>[0], 'measurement'>} run
  * @returns {Result}
  */
 export function concludeWith(observed, run) {
@@ -90,14 +75,6 @@ export function concludeWith(observed, run) {
   const result = build([]);
   const problems = checkResult(result);
   return problems.length === 0 ? result : build(problems);
-}
-
-/** @param {Second[]} seconds of a part of a plan */
-export function lagsOf(seconds) {
-  return {
-    lagPerSecond: seconds.map(({ lag }) => lag),
-    lagMaxPerSecond: seconds.map(({ lagMax }) => lagMax),
-  };
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The declaration of a document gives the check of a value, and the JSON Schema that is published. */
+/** The declaration of a document gives its type, the check of a value, and the published JSON Schema. */
 import { z } from 'zod';
 import { fileError } from './document.js';
 
@@ -21,76 +21,73 @@ export const RequirementWord = z.enum(['met', 'not met', 'not proven']);
 export const MeasurementWord = z.enum(['valid', 'suspect', 'invalid']);
 
 /**
- * @template {readonly string[]} const Keys
- * @template {z.ZodType} Schema
- * @param {Keys} keys
- * @param {Schema} schema
- * @returns {{[Key in Keys[number]]: Schema}} the same for each
+ * @template {string} const Key
+ * @template {z.ZodType} Schema @param {readonly Key[]} keys @param {Schema} schema
+ * @returns {{[K in Key]: Schema}} the same for each
  */
 export function each(keys, schema) {
   return /** @type {any} */ (Object.fromEntries(keys.map((key) => [key, schema])));
 }
 
-const [MOST_ELEMENTS, MOST_NAMES] = [100, 1000];
+const [MAX_ELEMENTS, MAX_NAMES] = [100, 1000];
 
 /** @typedef {z.ZodObject<{schema: z.ZodLiteral<string>} & z.ZodRawShape>} Declaration */
 
 /**
  * @template {Declaration} T
  * @param {T} declaration
- * @param {{code: string, called: string, writtenWith: string}} words `code` of the error; `called`: the value where the caller gives
- *   no name; `writtenWith`: the command line that writes such files
- * @returns {(value: unknown, name?: string) => z.infer<T>} takes a value, e.g. parsed from a file, and what to call it in an error;
- *   returns the same value, unknown keys and all; throws a PkiLoadError that names the first place that is wrong
+ * @param {(document: z.infer<T>) => Iterable<string>} [check] problems that the schema cannot express
+ * @returns {(value: unknown, name?: string) => z.infer<T>} returns the same value, unknown keys and all; throws a
+ *   PkiLoadError `bad_run_set` or the like with the first place that is wrong, or `inconsistent_run_set` with the first
+ *   problem. `name`: of the document in an error
  */
-export function validatorOf(declaration, { code, called, writtenWith }) {
-  return (value, name = called) => {
+export function validatorOf(declaration, check = () => []) {
+  const id = declaration.shape.schema.value;
+  const [, kind] = id.replaceAll('-', '_').split('/');
+  return (value, name = 'The document') => {
     // Of a long list of wrong elements the first are reported: an issue for each would fill the memory.
     const beginning = declaration.safeParse(beginningOf(value));
     const { success, error } = beginning.success ? declaration.safeParse(value) : beginning;
-    if (success) return /** @type {z.infer<T>} */ (value);
-    const [{ path, message }] = error.issues;
-    throw fileError(
-      code,
-      `${name} is not a ${idOf(declaration)}: ${placeOf(path)}: ${message}.`,
-      `Give a file that vault-pki-load wrote with ${writtenWith}.`,
-    );
+    if (!success) {
+      const [{ path, message }] = error.issues;
+      throw fileError(`bad_${kind}`, `${name} is not a ${id}: ${placeOf(path)}: ${message}.`);
+    }
+    const document = /** @type {z.infer<T>} */ (value);
+    const [problem] = check(document);
+    assertConsistent(kind, name, problem);
+    return document;
   };
 }
 
-/** @param {unknown} value @returns {unknown} a copy without the ends of long lists and of records with very many names */
+/** @param {unknown} value @returns {unknown} a copy without the ends of long lists and of very large records */
 function beginningOf(value) {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.slice(0, MOST_ELEMENTS).map(beginningOf);
-  const entries = Object.entries(value).slice(0, MOST_NAMES);
+  if (Array.isArray(value)) return value.slice(0, MAX_ELEMENTS).map(beginningOf);
+  const entries = Object.entries(value).slice(0, MAX_NAMES);
   return Object.fromEntries(entries.map(([key, inner]) => [key, beginningOf(inner)]));
 }
 
+/** @param {PropertyKey[]} path @returns {string} `totals.sent`; of a set `runs[2] (run 3): totals.sent` */
+function placeOf([first, at, ...inner]) {
+  if (first === undefined) return 'the whole';
+  if (first !== 'runs' || at === undefined) return [first, at ?? [], inner].flat(2).map(String).join('.');
+  const place = `runs[${String(at)}] (run ${Number(at) + 1})`;
+  return inner.length === 0 ? place : `${place}: ${inner.map(String).join('.')}`;
+}
+
 /**
- * @param {'result' | 'run_set' | 'comparison' | 'propagation' | 'search'} kind
- * @param {string} name of the file
- * @param {string} problem
- * @param {unknown} [cause]
+ * @param {string} kind `result` @param {string} name of the file
+ * @param {string | undefined} problem none: the document is consistent @param {unknown} [cause]
+ * @throws {PkiLoadError} such as `inconsistent_result`
  */
-export function inconsistent(kind, name, problem, cause) {
+export function assertConsistent(kind, name, problem, cause) {
+  if (problem === undefined) return;
   const remedy = 'Give the file as vault-pki-load wrote it.';
-  return fileError(`inconsistent_${kind}`, `${name} does not add up: ${problem}.`, remedy, cause);
+  throw fileError(`inconsistent_${kind}`, `${name} does not add up: ${problem}.`, remedy, cause);
 }
 
 /** @param {Declaration} declaration @returns {Record<string, unknown>} its JSON Schema (draft 2020-12) */
 export function jsonSchemaOf(declaration) {
   const { $schema, ...rest } = z.toJSONSchema(declaration, { target: 'draft-2020-12', io: 'input' });
-  return { $schema, $id: idOf(declaration), ...rest };
-}
-
-/** @param {Declaration} declaration */
-const idOf = (declaration) => declaration.shape.schema.value;
-
-/** @param {PropertyKey[]} path @returns {string} `totals.sent`; of a set `runs[2] (run 3): totals.sent`: its runs are named from 1 */
-function placeOf([first, at, ...inner]) {
-  if (first === undefined) return 'the whole';
-  if (first !== 'runs' || at === undefined) return [first, at ?? [], inner].flat(2).map(String).join('.');
-  return [`runs[${String(at)}] (run ${Number(at) + 1})`, inner.map(String).join('.')]
-    .filter(Boolean)
-    .join(': ');
+  return { $schema, $id: declaration.shape.schema.value, ...rest };
 }

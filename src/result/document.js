@@ -1,4 +1,4 @@
-/** A document is the source of reports: the result of one run, a set of runs, a comparison of groups of runs, a campaign. */
+/** A document is the source of reports: a result of one run or the record of several. Needs no zod: see declared.js. */
 import { usageError } from '../common/errors.js';
 import { visibleText } from '../common/visible-text.js';
 /** @import { Measurement } from '../verdict/measurement-schema.js' */
@@ -9,7 +9,14 @@ import { visibleText } from '../common/visible-text.js';
 /** @import { Result } from './schema.js' */
 /** @import { Search } from './search/search-schema.js' */
 
-/** Values of `schema`; apart from the schemas so that a reader need not load their library. */
+/** @typedef {Result | RunSet | Comparison | Propagation | ScenarioResult | Search} Document */
+/** @typedef {typeof DOCUMENT_KINDS[number]} DocumentKind */
+
+export const DOCUMENT_KINDS = Object.freeze(
+  /** @type {const} */ (['result', 'run-set', 'comparison', 'search', 'propagation', 'scenario-result']),
+);
+
+/** Values of `schema`. */
 export const SCHEMA_ID = 'vault-pki-load/result/1';
 export const RUN_SET_SCHEMA_ID = 'vault-pki-load/run-set/1';
 export const COMPARISON_SCHEMA_ID = 'vault-pki-load/comparison/1';
@@ -17,74 +24,55 @@ export const SEARCH_SCHEMA_ID = 'vault-pki-load/search/1';
 export const PROPAGATION_SCHEMA_ID = 'vault-pki-load/propagation/1';
 export const SCENARIO_RESULT_SCHEMA_ID = 'vault-pki-load/scenario-result/1';
 
-/** @typedef {Result | RunSet | Comparison | Propagation | ScenarioResult | Search} Document */
-/** @typedef {'result' | 'run-set' | 'comparison' | 'propagation' | 'scenario-result' | 'search'} DocumentKind */
-
-/** @type {Readonly<Record<string, DocumentKind>>} */
-const KINDS = {
-  [SCHEMA_ID]: 'result',
-  [RUN_SET_SCHEMA_ID]: 'run-set',
-  [COMPARISON_SCHEMA_ID]: 'comparison',
-  [SEARCH_SCHEMA_ID]: 'search',
-  [PROPAGATION_SCHEMA_ID]: 'propagation',
-  [SCENARIO_RESULT_SCHEMA_ID]: 'scenario-result',
-};
-
-export const DOCUMENT_KINDS = Object.freeze(Object.values(KINDS));
+export const FILE_REMEDY = 'Give a file that vault-pki-load wrote with --out FILE.json.';
 
 /**
- * An error with text from a file, or of its name: controls that a terminal would obey are shown as escapes.
- *
- * @param {string} code
- * @param {string} message
- * @param {string} remedy
- * @param {unknown} [cause]
+ * An error that quotes a file or its name: control characters that a terminal would obey are escaped.
+ * @param {string} code @param {string} message @param {string} [remedy] @param {unknown} [cause]
  */
-export function fileError(code, message, remedy, cause) {
+export function fileError(code, message, remedy = FILE_REMEDY, cause) {
   return usageError(code, visibleText(message), visibleText(remedy), cause);
 }
 
 /**
  * @param {unknown} document e.g. parsed from a file; only its `schema` is read
- * @param {string} [name] what to call it in an error
- * @returns {DocumentKind}
+ * @param {string} [name] of the document in an error @returns {DocumentKind}
  * @throws {PkiLoadError} code `bad_document`
  */
 export function kindOf(document, name = 'The document') {
-  const schema = schemaOf(document);
-  if (typeof schema === 'string' && Object.hasOwn(KINDS, schema)) return KINDS[schema];
-  const known = Object.keys(KINDS).join(', ');
+  const { schema } = Object(document);
+  const kind = DOCUMENT_KINDS.find((one) => schema === idOf(one));
+  if (kind !== undefined) return kind;
   const found =
     typeof schema === 'string' ? `its schema is ${JSON.stringify(schema.slice(0, 80))}` : 'it has no schema';
-  throw fileError(
-    'bad_document',
-    `${name} is not a file of vault-pki-load: ${found}, not one of ${known}.`,
-    'Give a file that vault-pki-load wrote with --out FILE.json.',
-  );
+  const known = DOCUMENT_KINDS.map(idOf).join(', ');
+  throw fileError('bad_document', `${name} is not a file of vault-pki-load: ${found}, not one of ${known}.`);
 }
 
-/** @param {unknown} value @returns {unknown} */
-function schemaOf(value) {
-  return Object(value).schema;
+/** @template {DocumentKind} Kind @param {Kind} kind */
+function idOf(kind) {
+  return `vault-pki-load/${kind}/1`;
 }
 
-/** By their `schema` alone. @param {unknown} value @returns {value is Result} */
-export const isResult = (value) => schemaOf(value) === SCHEMA_ID;
-/** @param {unknown} value @returns {value is RunSet} */
-export const isRunSet = (value) => schemaOf(value) === RUN_SET_SCHEMA_ID;
-/** @param {unknown} value @returns {value is Comparison} */
-export const isComparison = (value) => schemaOf(value) === COMPARISON_SCHEMA_ID;
-/** @param {unknown} value @returns {value is ScenarioResult} */
-export const isScenarioResult = (value) => schemaOf(value) === SCENARIO_RESULT_SCHEMA_ID;
-/** @param {unknown} value @returns {value is Search} */
-export const isSearch = (value) => schemaOf(value) === SEARCH_SCHEMA_ID;
-/** @param {unknown} value @returns {value is Propagation} */
-export const isPropagation = (value) => schemaOf(value) === PROPAGATION_SCHEMA_ID;
+/**
+ * @template {DocumentKind} Kind @param {Kind} kind
+ * @returns {(value: unknown) => value is Extract<Document, {schema: `vault-pki-load/${Kind}/1`}>} by its `schema` alone
+ */
+function isOfKind(kind) {
+  return /** @type {any} */ ((/** @type {unknown} */ value) => Object(value).schema === idOf(kind));
+}
+
+export const isResult = isOfKind('result');
+export const isRunSet = isOfKind('run-set');
+export const isComparison = isOfKind('comparison');
+export const isScenarioResult = isOfKind('scenario-result');
+export const isSearch = isOfKind('search');
+export const isPropagation = isOfKind('propagation');
 
 /**
  * @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement
- * @returns {Measurement['reasons'][number] | undefined} the main reason; of an older file, whose reasons have no grade, the first.
- *   undefined: it is not invalid
+ * @returns {Measurement['reasons'][number] | undefined} the main reason; the first of an older file, whose reasons
+ *   have no grade; undefined: the measurement is not invalid
  */
 export function invalidReasonOf({ verdict, reasons }) {
   if (verdict !== 'invalid') return undefined;

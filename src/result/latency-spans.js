@@ -1,36 +1,19 @@
-/**
- * Response times over spans of several seconds, for runs in which a second has too few responses to have percentiles: the
- * histograms of its seconds, added up.
- */
+/** Response times over spans of several seconds, for runs with too few responses in a second: the sums of their histograms. */
 import { createHistogram, sumHistograms } from '../common/histogram.js';
 import { figuresOf } from './latency.js';
 
 /** @import { TimelineRow } from './schema.js' */
 
-/**
- * @typedef {object} LatencySpan milliseconds; null: no response came
- * @property {number} second the first of it
- * @property {number} span seconds
- * @property {number} answers
- * @property {number | null} p50
- * @property {number | null} [p90]
- * @property {number | null} p99
- * @property {number | null} max
- * @property {boolean} idle no response came, and none was to come: nothing was due in it or still waiting
- */
+/** @typedef {Pick<TimelineRow, 'second' | 'p50' | 'p90' | 'p99' | 'max'> & {span: number, answers: number, idle: boolean}} LatencySpan
+ * from its first second, `span` seconds; `idle`: no response came, and nothing was due in it or still waiting */
 
-/** Mean responses in a span, and the most spans that a chart shows apart; but no fewer spans than the last of these. */
-const [FEWEST_ANSWERS, MOST_SPANS, FEWEST_SPANS] = [15, 120, 6];
+/** Mean responses in a span, and the spans in a chart. */
+const [MIN_RESPONSES, MAX_SPANS, MIN_SPANS] = [15, 120, 6];
 
 /** Seconds. From ten on they hold whole histograms of long runs, which several seconds share. */
-const LENGTHS = Object.freeze([
-  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400,
-]);
+const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 
-/**
- * @param {TimelineRow[]} timeline
- * @returns {LatencySpan[]} seconds, where they have responses enough or no histogram to add up
- */
+/** @param {TimelineRow[]} timeline @returns {LatencySpan[]} of one second where that is enough, or has no histogram to add up */
 export function latencySpans(timeline) {
   const isIdle = idleSeconds(timeline);
   const length = latencySpanLength(timeline);
@@ -49,11 +32,11 @@ export function latencySpans(timeline) {
 
 /** @param {TimelineRow[]} timeline @returns {number} seconds that a span has */
 export function latencySpanLength(timeline) {
-  const wanted = (FEWEST_ANSWERS * timeline.length) / Math.max(1, countAnswers(timeline));
+  const wanted = (MIN_RESPONSES * timeline.length) / Math.max(1, countAnswers(timeline));
   if (countAnswers(timeline) === 0 || wanted <= 1 || !hasHistograms(timeline)) return 1;
-  const longest = Math.floor(timeline.length / FEWEST_SPANS);
+  const longest = Math.floor(timeline.length / MIN_SPANS);
   const fitting = LENGTHS.filter((length) => length <= longest && isWhole(timeline, length));
-  const least = Math.max(wanted, timeline.length / MOST_SPANS);
+  const least = Math.max(wanted, timeline.length / MAX_SPANS);
   return fitting.find((one) => one >= least) ?? fitting.at(-1) ?? 1;
 }
 

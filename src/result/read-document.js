@@ -2,10 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { checkResult } from './check/check.js';
-import { checkComparison, checkPropagation } from './check/check-comparison.js';
 import { findUnreadable } from './check/check-latency.js';
 import { validateComparison } from './comparison/comparison-schema.js';
-import { inconsistent } from './declared.js';
+import { assertConsistent } from './declared.js';
 import { DOCUMENT_KINDS, fileError, isResult, kindOf } from './document.js';
 import { validatePropagation } from './propagation/propagation-schema.js';
 import { validateRunSet } from './runs/run-set.js';
@@ -13,49 +12,39 @@ import { validateScenarioResult } from './scenario/scenario-schema.js';
 import { validateResult } from './schema.js';
 import { validateSearch } from './search/search-schema.js';
 
-/** @import { Comparison } from './comparison/comparison-schema.js' */
 /** @import { Document, DocumentKind } from './document.js' */
 /** @import { Result } from './schema.js' */
 
 /** @typedef {{path: string, name: string, document: Document}} ReadDocument */
 
-const REMEDY = 'Give a file that vault-pki-load wrote with --out FILE.json.';
-
-/** Levels of objects and lists, and the size that a string of JavaScript can have. */
-const [MOST_LEVELS, MOST_BYTES] = [100, 400_000_000];
+/** Levels of objects and lists; bytes: a longer text would not fit into a string of JavaScript. */
+const [MAX_LEVELS, MAX_BYTES] = [100, 400_000_000];
 
 /** Stands for standard input. */
 const STDIN = '-';
 
 /** Why a file cannot be read, by error code. @type {Readonly<Record<string, string>>} */
 const FAULTS = Object.freeze({
-  ENOENT: 'is not there',
-  ENOTDIR: 'is not there: what should be its folder is a file',
+  ENOENT: 'was not found',
+  ENOTDIR: 'was not found: part of its path is a file, not a folder',
   EISDIR: 'is a folder',
-  EACCES: 'may not be read by this user',
+  EACCES: 'is not readable for this user',
 });
 
 /**
  * @param {readonly string[]} paths each is read once, so that pipes will do
- * @returns {Promise<ReadDocument[]>} in the same order
- * @throws {PkiLoadError} naming the file
+ * @returns {Promise<ReadDocument[]>} in the same order @throws {PkiLoadError} naming the file
  */
 export async function readDocuments(paths) {
-  if (paths.filter((path) => path === STDIN).length > 1) {
-    const remedy = 'Give it once; it can be read once.';
-    throw fileError('stdin_twice', 'Standard input (-) is given twice.', remedy);
-  }
+  if (paths.filter((path) => path === STDIN).length > 1)
+    throw fileError('stdin_twice', 'Standard input (-) is given twice.', 'Give it once.');
   /** @type {ReadDocument[]} */
   const read = [];
   for (const path of paths) read.push({ path, name: nameOf(path), document: await readDocument(path) });
   return read;
 }
 
-/**
- * @param {string} path `-` is standard input
- * @returns {Promise<Document>}
- * @throws {PkiLoadError} naming the file
- */
+/** @param {string} path `-` is standard input @returns {Promise<Document>} @throws {PkiLoadError} naming the file */
 export async function readDocument(path) {
   return parseDocument(await readBytes(path), nameOf(path));
 }
@@ -68,7 +57,7 @@ export async function readDocument(path) {
 export async function readResults(paths) {
   return (await readDocuments(paths)).map(({ name, document }) => {
     if (isResult(document)) return { name, result: document };
-    throw fileError('not_a_result', `${name} is not the result of one run.`, REMEDY);
+    throw fileError('not_a_result', `${name} is not the result of one run.`);
   });
 }
 
@@ -90,75 +79,51 @@ async function readBytes(path) {
 }
 
 /**
- * @param {Uint8Array} bytes UTF-8, or UTF-16 as some shells redirect; with a byte order mark or without
- * @param {string} name what to call it in an error
- * @returns {Document}
+ * @param {Uint8Array} bytes UTF-8, or UTF-16 as some shells redirect; with or without a byte order mark
+ * @param {string} name of the document in an error @returns {Document}
  */
 export function parseDocument(bytes, name) {
+  if (bytes.length > MAX_BYTES)
+    throw fileError('bad_document', `${name} is larger than 400 MB: no document of vault-pki-load is.`);
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
-  const value = parseJson(decodeText(bytes, encoding, name), name);
+  const value = parseJson(new TextDecoder(encoding).decode(bytes), name);
   refuseDeep(value, name);
-  switch (kindOfFile(value, name)) {
-    case 'result':
-      return checked(validateResult(value, name), name);
-    case 'run-set': {
-      const runSet = validateRunSet(value, name);
-      for (const [i, run] of runSet.runs.entries()) checked(run, `Run ${i + 1} of ${name}`);
-      return runSet;
-    }
-    case 'scenario-result': {
-      const scenario = validateScenarioResult(value, name);
-      for (const { comparison } of scenario.comparisons) checkedComparison(comparison, name);
-      return scenario;
-    }
-    case 'propagation': {
-      const found = validatePropagation(value, name);
-      const [problem] = checkPropagation(found);
-      if (problem !== undefined) throw inconsistent('propagation', name, problem);
-      return found;
-    }
-    case 'search': {
-      const search = validateSearch(value, name);
-      if (search.confirmation !== null) checked(search.confirmation, `The confirmation of ${name}`);
-      return search;
-    }
-    default:
-      return checkedComparison(validateComparison(value, name), name);
-  }
+  refuseNewer(value, name);
+  return READERS[kindOf(value, name)](value, name);
 }
 
-/** @param {Uint8Array} bytes @param {string} encoding @param {string} name */
-function decodeText(bytes, encoding, name) {
-  if (bytes.length > MOST_BYTES)
+/** The checks of the schema, and of what the schema cannot express. @type {Record<DocumentKind, (value: unknown, name: string) => Document>} */
+const READERS = {
+  result: (value, name) => checked(validateResult(value, name), name),
+  'run-set': (value, name) => {
+    const runSet = validateRunSet(value, name);
+    for (const [i, run] of runSet.runs.entries()) checked(run, `Run ${i + 1} of ${name}`);
+    return runSet;
+  },
+  search: (value, name) => {
+    const search = validateSearch(value, name);
+    if (search.confirmation !== null) checked(search.confirmation, `The confirmation of ${name}`);
+    return search;
+  },
+  'scenario-result': validateScenarioResult,
+  propagation: validatePropagation,
+  comparison: validateComparison,
+};
+
+/** Code that walks through a document may rely on this. @param {unknown} value @param {string} name @param {string[]} [path] */
+function refuseDeep(value, name, path = []) {
+  if (typeof value !== 'object' || value === null) return;
+  if (path.length === MAX_LEVELS) {
+    const at = path.slice(0, 5).map((key) => key.slice(0, 40));
     throw fileError(
       'bad_document',
-      `${name} is larger than 400 MB: no document of vault-pki-load is.`,
-      REMEDY,
+      `${name} is nested more than ${MAX_LEVELS} levels deep, at ${at.join('.')}...`,
     );
-  return new TextDecoder(encoding).decode(bytes);
-}
-
-/** No document is nested so deep, and what walks through it would not come back. @param {unknown} root @param {string} name */
-function refuseDeep(root, name) {
-  /** @typedef {{value: unknown, key: string, depth: number, outer: Place | null}} Place */
-  /** @type {Place[]} */
-  const left = [{ value: root, key: '', depth: 0, outer: null }];
-  for (let place = left.pop(); place !== undefined; place = left.pop()) {
-    if (typeof place.value !== 'object' || place.value === null) continue;
-    if (place.depth === MOST_LEVELS) {
-      const keys = [];
-      for (let one = place; one.outer !== null; one = one.outer) keys.unshift(one.key.slice(0, 40));
-      const at = `${keys.slice(0, 5).join('.')}...`;
-      throw fileError(
-        'bad_document',
-        `${name} is nested more than ${MOST_LEVELS} levels deep, at ${at}`,
-        REMEDY,
-      );
-    }
-    for (const key of Object.keys(place.value)) {
-      const value = /** @type {Record<string, unknown>} */ (place.value)[key];
-      if (typeof value === 'object') left.push({ value, key, depth: place.depth + 1, outer: place });
-    }
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    path.push(key);
+    refuseDeep(inner, name, path);
+    path.pop();
   }
 }
 
@@ -171,22 +136,22 @@ function parseJson(text, name) {
   } catch (error) {
     const { message } = /** @type {SyntaxError} */ (error);
     const position = /at position (\d+)/.exec(message)?.[1];
-    if (/end of JSON input|^Unterminated/.test(message) || Number(position) === text.length) {
-      const remedy = 'Give the whole file.';
-      throw fileError('cut_off_file', `${name} ends in the middle: it was cut off.`, remedy, error);
-    }
-    const fault = text.trimStart().startsWith('<')
-      ? 'it looks like HTML or XML'
-      : faultOf(message, text, position);
-    throw fileError('not_json', `${name} is not JSON: ${fault}.`, REMEDY, error);
+    if (/end of JSON input|^Unterminated/.test(message) || Number(position) === text.length)
+      throw fileError(
+        'cut_off_file',
+        `${name} ends in the middle: it was cut off.`,
+        'Give the whole file.',
+        error,
+      );
+    const isMarkup = text.trimStart().startsWith('<');
+    const fault = isMarkup ? 'it looks like HTML or XML' : faultOf(message, text, position);
+    throw fileError('not_json', `${name} is not JSON: ${fault}.`, undefined, error);
   }
 }
 
 /**
- * Quotes nothing of the text, as `JSON.parse` does: it may be a token or a key.
- * @param {string} message of `JSON.parse`
- * @param {string} text
- * @param {string | undefined} position that the message has
+ * Unlike the message of `JSON.parse`, quotes nothing of the text: it may be a token or a key.
+ * @param {string} message of `JSON.parse` @param {string} text @param {string | undefined} position in the message
  */
 function faultOf(message, text, position) {
   if (position === undefined) return message.replace(/,? ?(?:\.\.\.)?".*$/s, '').toLowerCase();
@@ -194,41 +159,27 @@ function faultOf(message, text, position) {
   return `see line ${lines.length}, column ${Number(lines.at(-1)?.length) + 1}`;
 }
 
-/** @param {unknown} value @param {string} name @returns {DocumentKind} */
-function kindOfFile(value, name) {
+/** @param {unknown} value @param {string} name */
+function refuseNewer(value, name) {
   const { schema, tool } = /** @type {{schema?: unknown, tool?: {version?: unknown}}} */ (Object(value));
   const [, kind, number] = /^vault-pki-load\/([a-z-]+)\/(\d+)$/.exec(String(schema)) ?? [];
-  if (Number(number) > 1 && DOCUMENT_KINDS.some((one) => one === kind)) {
-    const version = typeof tool?.version === 'string' ? ` ${tool.version.slice(0, 40)}` : '';
-    throw fileError(
-      'newer_file',
-      `${name} was written by a newer vault-pki-load${version}: its schema is ${schema}.`,
-      'Read it with that version, or update this one.',
-    );
-  }
-  return kindOf(value, name);
+  if (!(Number(number) > 1) || !DOCUMENT_KINDS.some((one) => one === kind)) return;
+  const version = typeof tool?.version === 'string' ? ` ${tool.version.slice(0, 40)}` : '';
+  throw fileError(
+    'newer_file',
+    `${name} was written by a newer vault-pki-load${version}: its schema is ${schema}.`,
+    'Read it with that version, or update this one.',
+  );
 }
 
 /**
- * A result whose figures contradict each other is no result, unless its own measurement reports that; even then it can be shown only where its
- * histograms can be read. One that was written while its run went on adds up as well.
- * @param {Result} result
- * @param {string} name
- * @returns {Result}
+ * A result whose figures contradict each other is refused, unless its own measurement reports that: then it is shown
+ * if its histograms can be read.
+ * @param {Result} result @param {string} name
  */
 function checked(result, name) {
   const isReported = result.measurement.reasons.some(({ code }) => code === 'bookkeeping');
-  const place = isReported ? findUnreadable(result) : undefined;
-  const [problem] = isReported
-    ? [place && `${place} cannot be read`]
-    : checkResult(result, { eachSecond: true });
-  if (problem === undefined) return result;
-  throw inconsistent('result', name, problem);
-}
-
-/** @param {Comparison} comparison @param {string} name @returns {Comparison} */
-function checkedComparison(comparison, name) {
-  const [problem] = checkComparison(comparison);
-  if (problem !== undefined) throw inconsistent('comparison', name, problem);
-  return comparison;
+  const problem = isReported ? findUnreadable(result) : checkResult(result, { eachSecond: true })[0];
+  assertConsistent('result', name, problem);
+  return result;
 }

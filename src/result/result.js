@@ -1,10 +1,10 @@
-/** Everything a run found out -> Result, the one source of every report. */
+/** All findings of a run -> Result, the one source of every report. */
 import { availableParallelism } from 'node:os';
 import { total } from '../common/sums.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { foldStages, plannedOf } from '../engine/recording/tally.js';
 import { isEven } from '../plan/stages.js';
-import { buildBlock, buildTimeline, buildView, factsOfEach, rateWindowMs } from './build.js';
+import { buildBlock, buildTimeline, buildView, factsOfEach, measure, rateWindowMs } from './build.js';
 import { SCHEMA_ID } from './document.js';
 import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { Second } from '../engine/recording/seconds.js' */
@@ -14,27 +14,18 @@ import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { StageSpan } from '../plan/stages.js' */
 /** @import { Measurement } from '../verdict/measurement-schema.js' */
 /** @import { RunFacts } from './build.js' */
-/** @import { MergeBlock } from './schema.js' */
 /** @import { RunView } from './requirements/judge.js' */
-/** @import { OperationBlock, Result, StageBlock } from './schema.js' */
+/** @import { MergeBlock, OperationBlock, Result, StageBlock } from './schema.js' */
 
 /**
- * @param {object} run
- * @param {Plan} run.plan
- * @param {Result['target']} run.target
- * @param {string} run.command
+ * @param {object} run @param {Plan} run.plan @param {Result['target']} run.target @param {string} run.command
  * @param {Date} run.startedAt start of the measured part
  * @param {bigint} run.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
- * @param {CellTally[]} run.operations over all stages
- * @param {CellTally[]} [run.cells] by stage
+ * @param {CellTally[]} run.operations over all stages @param {CellTally[]} [run.cells] by stage
  * @param {readonly StageSpan[]} [run.stages] none: the plan has none
- * @param {OperationBlock} run.block the whole
- * @param {RunFacts} run.facts
- * @param {Second[]} run.seconds
- * @param {Parameters<typeof buildTimeline>[2]} [run.dueIn]
- * @param {Measurement} run.measurement
- * @param {boolean} [run.unfinished] the run goes on
- * @param {MergeBlock} [run.merge] of a part of a plan
+ * @param {OperationBlock} run.block the whole @param {RunFacts} run.facts @param {Second[]} run.seconds
+ * @param {Parameters<typeof buildTimeline>[2]} [run.dueIn] @param {Measurement} run.measurement
+ * @param {boolean} [run.unfinished] the run goes on @param {MergeBlock} [run.merge] of a part of a plan
  * @returns {Result}
  */
 export function buildResult(run) {
@@ -46,11 +37,14 @@ export function buildResult(run) {
   const windowMs = rateWindowMs(operations, facts);
   const factsOf = factsOfEach(operations, facts);
   const isValid = measurement.verdict !== 'invalid';
-  const view = buildView(operations, block, facts, load, isValid);
-  const viewFor = (/** @type {PlannedRequirement} */ { operation, stage }) =>
-    operation === undefined && stage === undefined
-      ? view
-      : scopedView({ operation, stage }, { cells, stages, facts, load, isValid });
+  /** By scope: a view sums up all histograms, and requirements share it. @type {Map<string, RunView>} */
+  const views = new Map();
+  const viewFor = (/** @type {PlannedRequirement} */ scope) => {
+    const key = JSON.stringify([scope.operation, scope.stage]);
+    const view = views.get(key) ?? viewOf(scope, { cells, stages, facts, load, isValid });
+    views.set(key, view);
+    return view;
+  };
   return {
     schema: SCHEMA_ID,
     tool: { version: TOOL_VERSION },
@@ -88,15 +82,10 @@ export function buildResult(run) {
   };
 }
 
-/** Of so many one more or less is a hundredth of the rate. */
-const LEAST_ARRIVALS = 100;
+/** One more or less of so many changes the rate by a hundredth. */
+const MIN_ARRIVALS = 100;
 
-/**
- * @param {CellTally[]} cells all operations of the first stage, then all of the next
- * @param {readonly StageSpan[]} stages
- * @param {RunFacts} facts of the run
- * @returns {StageBlock[]}
- */
+/** @param {CellTally[]} cells @param {readonly StageSpan[]} stages @param {RunFacts} facts of the run @returns {StageBlock[]} */
 function buildStages(cells, stages, facts) {
   return stages.map((stage, i) => {
     const { own, facts: ofStage, windowMs } = stageOf(cells, i, stage, facts);
@@ -114,12 +103,10 @@ function buildStages(cells, stages, facts) {
 }
 
 /**
- * @param {CellTally[]} cells of all stages
- * @param {number} index of the stage
- * @param {Pick<StageSpan, 'startMs' | 'endMs'>} stage
- * @param {RunFacts} run
- * @returns {{own: CellTally[], facts: RunFacts, windowMs: number}} `own`: its cells, their last successes from the start of the
- *   stage, their seconds those of the run; `windowMs` that the rates of the stage are reckoned over, those of its operations, too
+ * The cells of a stage, with their last successes from its start, and their seconds from that of the run; its facts; and the
+ * window of its rates and those of its operations.
+ * @param {CellTally[]} cells of all stages @param {number} index of the stage
+ * @param {Pick<StageSpan, 'startMs' | 'endMs'>} stage @param {RunFacts} run
  */
 function stageOf(cells, index, { startMs, endMs }, run) {
   const own = cells
@@ -144,44 +131,38 @@ function stageOf(cells, index, { startMs, endMs }, run) {
 
 /**
  * @param {{operation?: string, stage?: string}} scope names that the plan has
- * @param {object} run
- * @param {CellTally[]} run.cells by stage
- * @param {readonly StageSpan[]} run.stages
- * @param {RunFacts} run.facts
- * @param {LoadPlan} run.load
- * @param {boolean} run.isValid the measurement is not invalid
+ * @param {{cells: CellTally[], stages: readonly StageSpan[], facts: RunFacts, load: LoadPlan, isValid: boolean}} run `cells`:
+ *   by stage; `isValid`: the measurement is
  * @returns {RunView}
  */
-function scopedView({ operation, stage }, { cells, stages, facts, load, isValid }) {
+function viewOf({ operation, stage }, { cells, stages, facts, load, isValid }) {
   const index = stages.findIndex(({ name }) => name === stage);
   const folded = foldStages(cells, stages);
-  const of =
+  const whole =
     index < 0
       ? { own: folded, facts, windowMs: rateWindowMs(folded, facts) }
       : stageOf(cells, index, stages[index], facts);
-  const own = of.own.filter(({ name }) => operation === undefined || name === operation);
-  const ownFacts = operation === undefined ? of.facts : factsOfEach(of.own, of.facts)(own[0]);
+  const own = whole.own.filter(({ name }) => operation === undefined || name === operation);
+  const ownFacts = operation === undefined ? whole.facts : factsOfEach(whole.own, whole.facts)(own[0]);
   // Over the same time as the rates that the result has of them.
-  const view = buildView(own, buildBlock(own, ownFacts, of.windowMs), ownFacts, load, isValid);
-  // Which of the requests are an operation's is drawn at random: its share of the offered rate is not known beforehand.
-  if (operation !== undefined && of.own.length > 1) return { ...view, offeredPerSecond: null };
+  const view = buildView(measure(own, ownFacts, whole.windowMs), load, isValid);
+  // The requests of an operation are drawn at random: its share of the offered rate is not fixed.
+  if (operation !== undefined && whole.own.length > 1) return { ...view, offeredPerSecond: null };
   if (index < 0 || !isEven(load, index)) return view;
   return { ...view, ...levelOffered(view, stages[index].level.most, ownFacts) };
 }
 
 /**
- * Where a stage that is the same all the time begins and ends between two arrivals it has one fewer than its level in its time: that is no
- * lack of load, if it has so many that one does not show in its rate; fewer cannot show it.
- * @param {Pick<RunView, 'offeredPerSecond'>} view the mean offered rate
- * @param {number} level a second
- * @param {RunFacts} facts of the stage
- * @returns {Partial<RunView>}
+ * A level stage that begins and ends between two arrivals has one fewer than its level in its time: that is no lack of load
+ * if it has so many that one does not show in its rate; fewer cannot show it.
+ * @param {Pick<RunView, 'offeredPerSecond'>} view the mean offered rate @param {number} level a second
+ * @param {RunFacts} facts of the stage @returns {Partial<RunView>}
  */
 function levelOffered({ offeredPerSecond }, level, { windowMs }) {
   if (offeredPerSecond === null) return {};
   const [planned, atLevel] = [offeredPerSecond, level].map((rate) => (rate * windowMs) / 1000);
   if (atLevel - planned >= 1) return {};
-  return planned < LEAST_ARRIVALS
+  return planned < MIN_ARRIVALS
     ? { perhapsOfferedPerSecond: level }
     : { offeredPerSecond: level, offeredAs: 'level' };
 }

@@ -1,6 +1,6 @@
 /**
- * The Result: one declaration that gives the type, the validation and the published JSON Schema. Every report is made
- * from it alone. Keys that are not named here are allowed, so that an older reader takes a newer file.
+ * The Result: one declaration gives its type, its validation and the published JSON Schema. Every report is made from it
+ * alone. Other keys are allowed, so that an older reader accepts a newer file.
  */
 import { z } from 'zod';
 import { Measurement } from '../verdict/measurement-schema.js';
@@ -20,8 +20,7 @@ import {
   validatorOf,
 } from './declared.js';
 import { SCHEMA_ID } from './document.js';
-
-export { SCHEMA_ID };
+import { FIGURES, SERIES } from './latency.js';
 
 /** HDR V2 compressed, base64, in microseconds. */
 const histogram = z.string();
@@ -34,18 +33,18 @@ const ShardPart = z
   .refine(({ index, of }) => index < of, { error: 'there is no such part: they count from 0' })
   .meta({ id: 'ShardPart' });
 
-/** Of one operation. Times are milliseconds from the start of the measured part. */
+/** Times are milliseconds from the start of the measured part. */
 const MergeOperation = z.object({
   warmup: count,
   /** Second by second, from the start of the measured part. */
-  perSecond: z.object({ sent: counts, succeeded: counts, failed: counts }),
+  perSecond: z.object(each(['sent', 'succeeded', 'failed'], counts)),
   lastSuccessMs: amount,
   /** Successes in the first half of the measured part, and the sum of their response times. */
   firstHalf: z.object({ count, responseMs: z.number() }),
   /** Successes after the measured part was to end. */
   successesAfter: count,
   /** By outcome: the target's own times at least, had the tool been late at nothing. */
-  own: z.record(z.string(), z.object({ response: histogram, service: histogram })).optional(),
+  own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
 });
 
 /** What the verdict on the measurement is judged on; histograms in microseconds. */
@@ -54,9 +53,8 @@ const MergeWatch = z.object({
   lag: histogram,
   /** How long responses waited until the tool read them, at most; older files have none. */
   readLate: histogram.optional(),
-  gc: z.object({ count, totalMs: amount, longestMs: amount }),
-  busyShare: amount,
-  spinShare: amount,
+  gc: z.object({ count, ...each(['totalMs', 'longestMs'], amount) }),
+  ...each(['busyShare', 'spinShare'], amount),
   runQueueShare: amount.nullable(),
   droppedLate: count,
   /** Requests sent in another second, and in another tenth of one, than the tool should have sent them. */
@@ -66,17 +64,14 @@ const MergeWatch = z.object({
   leftWhileFree: z.boolean(),
   dialled: count,
   backlog: z.object({
-    looks: count,
-    waitingLooks: count,
+    ...each(['looks', 'waitingLooks'], count),
     quarterMins: z.array(count.nullable()),
     atEnd: count,
   }),
   machine: z.object({
-    wallMs: amount,
-    processCpuMs: amount,
+    ...each(['wallMs', 'processCpuMs'], amount),
     cores: count,
-    idleShare: amount.nullable(),
-    pressureShare: amount.nullable(),
+    ...each(['idleShare', 'pressureShare'], amount.nullable()),
   }),
 });
 
@@ -92,7 +87,6 @@ export const MergeBlock = z
   })
   .meta({ id: 'MergeBlock' });
 
-/** The merged parts. */
 const MergedPart = z
   .object({
     index: count,
@@ -100,8 +94,7 @@ const MergedPart = z
     durationSeconds: amount,
     command: z.string(),
     tool: Tool,
-    sent: count,
-    threads: count,
+    ...each(['sent', 'threads'], count),
     environment: Environment,
     /** Its own, before merging. */
     verdict: MeasurementWord,
@@ -113,8 +106,6 @@ const MergedPart = z
  * an upper bound. `tool`: so much of the figure may be the tool's own lateness.
  */
 const Bar = z.object({ low: amount, high: amount.nullable(), tool: amount }).meta({ id: 'Bar' });
-
-const FIGURES = /** @type {const} */ (['min', 'mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
 
 const Bars = z.object(each(FIGURES, Bar)).meta({ id: 'Bars' });
 
@@ -129,9 +120,7 @@ const Latency = z
   .meta({ id: 'Latency' });
 
 /** response = done - intended, service = done - sent, sendLag = sent - intended. */
-const Latencies = z
-  .object({ response: Latency, service: Latency, sendLag: Latency })
-  .meta({ id: 'Latencies' });
+const Latencies = z.object(each(SERIES, Latency)).meta({ id: 'Latencies' });
 
 /** sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors. */
 const Totals = z
@@ -147,15 +136,13 @@ const Totals = z
 /** Successes. `bar`: the target's rate per second, at 95 % on either side. */
 const Rates = z
   .object({
-    perSecond: amount,
-    perHour: amount,
-    peakOneSecond: amount,
+    ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
     /** `sampled`: the upper end for the size of the sample alone; the part above it may be the tool's own lateness. */
     bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
   })
   .meta({ id: 'Rates' });
 
-/** By name; `dropped` and `never_sent` may stand beside the outcomes of sent requests. */
+/** By name; `dropped` and `never_sent` may be beside the outcomes of sent requests. */
 const Outcomes = z.record(z.string(), count);
 
 const OutcomeDetails = z
@@ -194,16 +181,14 @@ const Block = z.object({
 const Load = z.object({
   model: z.enum(['open', 'closed']),
   ratePerSecond: amount.nullable(),
-  concurrency: count,
-  threads: count,
+  ...each(['concurrency', 'threads'], count),
   arrivals: z.enum(['constant', 'poisson']),
   seed: number,
   timeoutMs: amount,
   overflow: z.enum(['queue', 'drop']),
   durationMs: amount.nullable(),
   requests: count.nullable(),
-  warmupMs: amount,
-  rampUpMs: amount,
+  ...each(['warmupMs', 'rampUpMs'], amount),
   pacing: z.string(),
   connections: count.optional(),
   /** Number of stages; the plan has their shapes. `ratePerSecond` or `concurrency` is then the highest of them. */
@@ -238,7 +223,7 @@ const StageBlock = Block.extend({
   seconds: amount,
   /** Lowest and highest planned level: requests a second, or in flight in a closed loop. */
   level: z.object({ least: amount, most: amount }),
-  /** Length as its rates are reckoned, as of the whole. */
+  /** The time that its rates are computed over, as of the whole. */
   windowSeconds: amount,
   operations: z.record(z.string(), Block),
 }).meta({ id: 'StageBlock' });
@@ -273,7 +258,7 @@ export const Result = z
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured part: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
-    /** Length of the measured part as the rates are reckoned: planned, or until the last success where a backlog came last. */
+    /** The time that the rates are computed over: planned, or until the last success where a backlog came last. */
     windowSeconds: amount.optional(),
     interrupted: z.boolean(),
     /** Written while the run went on; `neverSent` is then what had not been answered yet. */
@@ -316,9 +301,4 @@ export const Result = z
 /** @typedef {z.infer<typeof RequirementVerdict>} RequirementVerdict */
 /** @typedef {z.infer<typeof MergeBlock>} MergeBlock */
 
-/** As {@link validatorOf} says; code `bad_result`. */
-export const validateResult = validatorOf(Result, {
-  code: 'bad_result',
-  called: 'The result',
-  writtenWith: '--out FILE.json',
-});
+export const validateResult = validatorOf(Result);

@@ -1,42 +1,29 @@
-/** How verdicts are put into words: values, margins and sentences in the user's units. */
+/** Values, margins and sentences in the user's units. */
 import { formatCount, formatLatency } from '../common/units.js';
 
 /** @import { RateUnit, Requirement } from '../plan/requirements.js' */
 
-/** @type {Record<RateUnit, {seconds: number, sign: string}>} */
-const RATE_UNITS = {
-  s: { seconds: 1, sign: '/s' },
-  min: { seconds: 60, sign: '/min' },
-  h: { seconds: 3600, sign: '/h' },
-  d: { seconds: 86_400, sign: '/d' },
-};
+/** @type {Record<RateUnit, number>} */
+const SECONDS = { s: 1, min: 60, h: 3600, d: 86_400 };
 
 const SERIES_NAMES = { response: '', service: ' of the service time', sendLag: ' of the send lag' };
 
-/**
- * @param {...string} parts
- * @returns {string} one sentence: parts joined by `; `, first letter large (but `p99`), full stop
- */
+/** @param {...string} parts @returns {string} one sentence: parts joined by `; `, upper case first (but `p99`), full stop */
 export function sentence(...parts) {
   const text = parts.filter((part) => part !== '').join('; ');
   return `${/^p\d/.test(text) ? text[0] : text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
 /**
- * @param {string} name
- * @param {string} label of a metric
- * @param {string} text a sentence about it
- * @returns {string} `raft: mean is 30.0 % faster`: no capital after the colon
+ * @param {string} name @param {string} label of a metric @param {string} text a sentence about it
+ * @returns {string} `raft: mean is 30.0 % faster`: lower case after the colon
  */
 export function saidOf(name, label, text) {
   const begins = text.toLowerCase().startsWith(label.toLowerCase());
   return `${name}: ${begins ? `${label}${text.slice(label.length)}` : text}`;
 }
 
-/**
- * @param {number} fraction
- * @returns {string} `0.1 %`, `12.3 %`, `100 %`; three digits, and never `100 %` or `0 %` for a value near it
- */
+/** @param {number} fraction @returns {string} `12.3 %`; three digits, and never `100 %` or `0 %` for a value near it */
 export function formatPercent(fraction) {
   const percent = fraction * 100;
   const text = String(Number(percent.toPrecision(3)));
@@ -45,8 +32,7 @@ export function formatPercent(fraction) {
 }
 
 /**
- * @param {Requirement} requirement of a time
- * @param {number} actual milliseconds
+ * @param {Requirement} requirement of a time @param {number} actual milliseconds
  * @returns {string} `p99 is 180 ms, 20.0 ms (10 %) below the limit of 200 ms`
  */
 export function timeMargin(requirement, actual) {
@@ -56,8 +42,7 @@ export function timeMargin(requirement, actual) {
 }
 
 /**
- * @param {Requirement} requirement of a rate
- * @param {number} actual per second
+ * @param {Requirement} requirement of a rate @param {number} actual per second
  * @returns {string} `the rate is 900/h, 100/h (10 %) below the limit of 1,000/h`
  */
 export function rateMargin(requirement, actual) {
@@ -65,24 +50,20 @@ export function rateMargin(requirement, actual) {
   return `the rate is ${text(actual)}, ${margin(actual, requirement.limit, text)}`;
 }
 
-/**
- * @param {Pick<Requirement, 'rateUnit'>} requirement
- * @returns {(perSecond: number) => string} in the unit the user chose
- */
-export function rateTexter(requirement) {
-  const { seconds, sign } = RATE_UNITS[requirement.rateUnit ?? 's'];
+/** @param {Pick<Requirement, 'rateUnit'>} requirement @returns {(perSecond: number) => string} in the unit the user chose */
+export function rateTexter({ rateUnit = 's' }) {
   return (perSecond) => {
-    const rate = perSecond * seconds;
+    const rate = perSecond * SECONDS[rateUnit];
     const digits = rate >= 100 ? String(Math.round(rate)) : String(Number(rate.toPrecision(3)));
-    return `${digits.includes('e') ? digits : formatCount(digits)}${sign}`;
+    return `${digits.includes('e') ? digits : formatCount(digits)}/${rateUnit}`;
   };
 }
 
 /** @param {number} actual @param {number} limit @param {(value: number) => string} text */
 function margin(actual, limit, text) {
-  if (Math.abs(actual - limit) <= limit * 1e-12) return `exactly the limit of ${text(limit)}`;
-  const side = actual > limit ? 'above' : 'below';
   const distance = Math.abs(actual - limit);
+  if (distance <= limit * 1e-12) return `exactly the limit of ${text(limit)}`;
+  const side = actual > limit ? 'above' : 'below';
   if (actual >= limit * 2)
     return `${formatCount(Number((actual / limit).toPrecision(3)))} times the limit of ${text(limit)}`;
   return `${text(distance)} (${formatPercent(distance / limit)}) ${side} the limit of ${text(limit)}`;

@@ -21,7 +21,6 @@ import {
 
 /** @import { Histogram } from 'hdr-histogram-js' */
 
-/** @typedef {{low: number, high: number | null, tool: number}} Bar see schema.js */
 /** @typedef {{value: number, low: number, high: number, tool: number}} ValueBar ms; `value` as reported */
 /**
  * @typedef {object} Times of some requests, one series
@@ -95,27 +94,6 @@ export function extremeBar({ reported, own }, which) {
   const high = at(reported);
   const low = Math.min(high, lowestAtRank(own, which === 'max' ? own.totalCount : 1));
   return { value: high, low, high, tool: toolPart(high, at(own)) };
-}
-
-/** @param {Times} times @returns undefined where they are empty */
-export function barsOf(times) {
-  if (times.reported.totalCount === 0) return undefined;
-  const at = (/** @type {number} */ quantile) => plain(percentileBar(times, quantile));
-  return {
-    min: plain(extremeBar(times, 'min')),
-    mean: plain(meanBar(times)),
-    p50: at(0.5),
-    p90: at(0.9),
-    p95: at(0.95),
-    p99: at(0.99),
-    p999: at(0.999),
-    max: plain(extremeBar(times, 'max')),
-  };
-}
-
-/** @param {ValueBar} bar @returns {Bar} */
-function plain({ low, high, tool }) {
-  return { low, high: Number.isFinite(high) ? high : null, tool };
 }
 
 /** Fewer full seconds than this are judged by the number of successes. */

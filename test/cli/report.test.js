@@ -122,7 +122,7 @@ describe('report refuses, in one line:', () => {
 
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
-    ['a file that is not there', [path('gone.json')], /gone\.json is not there\. Check the path\./],
+    ['a file that is not there', [path('gone.json')], /gone\.json was not found\. Check the path\./],
     ['--out of what it reads', [good, '--out', good], /--out .*good\.json is one of the files to read, and/],
     ['no result', [path('no-result.json', '{}')], /no-result\.json is not a file of vault-pki-load/],
     [

@@ -151,7 +151,7 @@ export const PHRASES = {
   'search-highest': `
     at least 80/s = 288,000 an hour: more was not allowed
     Confirmed by a run of 1 min 15 s with 5,990 requests.
-    All was well at the highest level allowed, 80/s: the target may take more.`,
+    Every requirement was met at the highest level allowed, 80/s: the target may take more.`,
   'search-none': 'It was interrupted: no level was confirmed.',
   'search-peak': `
     600/s with 12 in flight

@@ -5,7 +5,7 @@ import { createRecorder } from '../../src/engine/recording/recorder.js';
 import { createSeconds } from '../../src/engine/recording/seconds.js';
 import { mergeTallies } from '../../src/engine/recording/tally.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
-import { buildBlock, buildTimeline, buildView, rateWindowMs } from '../../src/result/build.js';
+import { buildBlock, buildTimeline, buildView, measure, rateWindowMs } from '../../src/result/build.js';
 import { judgeRequirement } from '../../src/result/requirements/judge.js';
 import { openLoad, sampleResult } from '../result/sample.js';
 import { manyInSecond, manyOperations } from './many-times.js';
@@ -48,7 +48,7 @@ export function simulate({
     shard: null,
     startAt: null,
   });
-  const view = buildView(operations, block, facts, plan, changes.measurement?.verdict !== 'invalid');
+  const view = buildView(measure(operations, facts), plan, changes.measurement?.verdict !== 'invalid');
   const rows = seconds.map((row) => manyInSecond(row, times));
   return sampleResult([], {
     command,

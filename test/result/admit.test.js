@@ -71,14 +71,14 @@ describe('is refused:', () => {
       two([...old.runs, { name: 'copy.json', result: structuredClone(first.result) }], runsOf(TEN, 1)),
       {},
       'same_run_twice',
-      /^run-1\.json and copy\.json, both of old, are the same run\./,
+      /^run-1\.json of old and copy\.json of old are the same run\./,
     ],
     [
       'a run in two groups, as a pattern that is too wide gives it',
       [{ name: 'old', runs: [...old.runs, mixed.runs[0]] }, mixed],
       { allowInvalid: true },
       'same_run_twice',
-      /^run-1\.json is given for old and for new\. Give each run once, in one group: /,
+      /^run-1\.json is given twice, for old and for new\. Give each run once, in one group: /,
     ],
     [
       'a copy of a run in another group',
@@ -92,7 +92,7 @@ describe('is refused:', () => {
       [old, { ...old, name: 'again' }],
       {},
       'same_run_twice',
-      /^run-1\.json is given for old and for again\./,
+      /^run-1\.json is given twice, for old and for again\./,
     ],
     ['a limit without sense, before all else', [], { failIf: ['p99 slow'] }, 'bad_fail_if', /"p99 slow"/],
   ];

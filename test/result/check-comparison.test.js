@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkComparison } from '../../src/result/check/check-comparison.js';
+import { checkComparison } from '../../src/result/comparison/comparison-schema.js';
 
 /** Only what is looked at: three groups, two metrics. */
 function comparison() {
@@ -20,7 +20,7 @@ function comparison() {
 }
 
 /** @param {ReturnType<typeof comparison>} one */
-const check = (one) => checkComparison(/** @type {any} */ (one));
+const check = (one) => [...checkComparison(/** @type {any} */ (one))];
 
 test('a comparison whose groups and metrics are all there has no complaint', () => {
   assert.deepEqual(check(comparison()), []);

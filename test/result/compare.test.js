@@ -287,7 +287,7 @@ describe('warns of a group', () => {
   /** @type {[string, Parameters<typeof assertWarned>[0], RegExp | null][]} */
   const TABLE = [
     ['whose runs are of two products', [runsOf(TEN, 0), mixed(openBao)], TWO_PRODUCTS],
-    ['some did not say', [runsOf(TEN, 0), mixed(unnamed)], /1\.21\.1, a target that did not say\.$/],
+    ['some did not say', [runsOf(TEN, 0), mixed(unnamed)], /1\.21\.1, an unknown target\.$/],
     ['but not where each is of one product', [runsOf(TEN, 0), runsOf(TEN, 1, openBao)], null],
     ['whose random arrivals are the same in every run', [eachItsOwn, oneSeed], SAME_SEED],
     ['but not where only the groups share them', [eachItsOwn, random((i) => i, 1)], null],

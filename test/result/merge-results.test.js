@@ -339,11 +339,11 @@ describe('a part that does not hold what is needed to add it to others:', () => 
     ],
     [
       (part) => eachSecond(part, (/** @type {any} */ { failures, ...row }) => row),
-      'second 0 does not say its p90, or what failed in it',
+      'second 0 has no p90, or no list of its failures',
     ],
     [
       (part) => eachSecond(part, (/** @type {any} */ { p90, ...row }) => row),
-      'second 0 does not say its p90, or what failed in it',
+      'second 0 has no p90, or no list of its failures',
     ],
     [
       (part) =>
@@ -362,7 +362,7 @@ describe('a part that does not hold what is needed to add it to others:', () => 
     [(part) => ({ ...part, shard: { index: 0, of: 2 } }), 'its load is that of another part'],
     [
       (part) => ({ ...withLoad(part, { shard: { index: 7, of: 2 } }), shard: { index: 7, of: 2 } }),
-      'it says that it is part 7 of 2, which there is not',
+      'it says that it is part 7 of 2, which does not exist',
     ],
     [(part) => withLoad(part, { ratePerSecond: null }), NO_END],
     [(part) => withLoad(part, { arrivals: 'poisson', durationMs: null, requests: null }), NO_END],

@@ -175,12 +175,15 @@ describe('refused:', () => {
   test('a file that is not there, a folder, a name that is none', async () => {
     await assert.rejects(
       readDocument(join(folder, 'gone.json')),
-      refusal('cannot_read', /json is not there\./),
+      refusal('cannot_read', /json was not found\./),
     );
     await assert.rejects(readDocument(folder), refusal('cannot_read', / is a folder\. Check the path\./));
-    await assert.rejects(readDocument(''), refusal('cannot_read', /^The file "" is not there\./));
+    await assert.rejects(readDocument(''), refusal('cannot_read', /^The file "" was not found\./));
     const below = join(file('f', ''), 'r.json');
-    await assert.rejects(readDocument(below), refusal('cannot_read', /what should be its folder is a file/));
+    await assert.rejects(
+      readDocument(below),
+      refusal('cannot_read', /part of its path is a file, not a folder/),
+    );
   });
 
   test('standard input twice', async () => {

@@ -77,13 +77,13 @@ describe('whose summary is not that of its runs', () => {
   });
   /** @type {[string, unknown, RegExp][]} */
   const TABLE = [
-    ['in a median', withMetric({ median: 1 }), /its summary says something else of p99 than its runs\./],
-    ['in the value of a run', withMetric({ values: TEN }), /something else of p99/],
-    ['in a value too few', withMetric({ values: [] }), /something else of p99/],
+    ['in a median', withMetric({ median: 1 }), /its summary and its runs differ in p99\./],
+    ['in the value of a run', withMetric({ values: TEN }), /differ in p99/],
+    ['in a value too few', withMetric({ values: [] }), /differ in p99/],
     [
       'in the runs that count',
       { ...good, summary: { ...good.summary, used: ['run 1'] } },
-      /of which runs count/,
+      /differ in which runs count/,
     ],
   ];
   for (const [why, value, message] of TABLE) {

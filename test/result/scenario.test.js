@@ -413,7 +413,7 @@ describe('the schema', () => {
       ],
     };
     assert.throws(() => parseDocument(Buffer.from(JSON.stringify(broken)), 'r.json'), {
-      code: 'inconsistent_comparison',
+      code: 'inconsistent_scenario_result',
     });
   });
 

@@ -42,12 +42,12 @@ for (const [what, error, failure] of ERRORS) {
   });
 }
 
-test('an end that is not what it says of a failure is refused', async () => {
+test('an end and a failure that contradict each other are refused', async () => {
   const broken = brokenOff(await searchThatGoesOn(), targetError('target_gone', 'It is gone.'));
   const { failure, ...without } = broken;
   const whole = await sampleSearch({});
   for (const one of [without, { ...whole, failure }])
-    assert.throws(() => validateSearch(one), /its end is not what it says of a failure/);
+    assert.throws(() => validateSearch(one), /its end and its failure contradict each other/);
   assert.throws(() => validateSearch({ ...whole, why: 'broken off', failure }), /off, but has an answer/);
 });
 

@@ -8,8 +8,8 @@ import { createHistogram, figures, recordMs, valueAtShare } from '../../common/h
 import { sumRecords, total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { buildLatency } from '../../result/build.js';
 import { PROPAGATION_SCHEMA_ID } from '../../result/document.js';
+import { buildLatency } from '../../result/latency.js';
 import { judgeRequirement } from '../../result/requirements/judge.js';
 import { formatPercent } from '../../result/wording.js';
 /** @import { Requirement } from '../../plan/requirements.js' */

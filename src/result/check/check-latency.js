@@ -1,10 +1,10 @@
 /**
- * The bookkeeping of latencies: a histogram holds as many as it should and bears out the figures beside it, and the one
- * of the whole is the sum, bucket for bucket, of those of its outcomes. Checks yield one sentence per broken identity.
+ * The bookkeeping of latencies: a histogram has the right count and bears out the figures beside it, and the one of the whole
+ * is the sum, bucket for bucket, of those of its outcomes. Checks yield one sentence per broken identity.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { createHistogram, decodeHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
-import { FIGURES, SERIES } from '../latency.js';
+import { FIGURES, figuresOf, SERIES } from '../latency.js';
 
 /** @import { Figure } from '../latency.js' */
 /** @import { LatencyBlock, LatencyBlocks, Result } from '../schema.js' */
@@ -14,8 +14,13 @@ import { FIGURES, SERIES } from '../latency.js';
 const [BUCKET_SHARE, BUCKET_MS] = [0.001, 0.001];
 
 /** @param {number} a ms @param {number} b ms */
-export function isSameBucket(a, b) {
+function isSameBucket(a, b) {
   return Math.abs(a - b) <= 2 * (BUCKET_SHARE * Math.max(a, b) + BUCKET_MS);
+}
+
+/** @param {number} a ms @param {number} b ms */
+export function isAbove(a, b) {
+  return a > b && !isSameBucket(a, b);
 }
 
 /** @param {string} text @returns {Histogram | null} null: it cannot be read */
@@ -29,22 +34,19 @@ function readHistogram(text) {
 
 /**
  * @param {string} name its place: the figures beside `a.b.histogram` are `a.b.p50`, ...
- * @param {string | null | undefined} text
- * @param {number} count that it must hold
- * @param {Partial<Record<Figure, number | null>>} [figures] that it must bear out; undefined: an older version had none
+ * @param {string | null | undefined} text @param {number} count expected
+ * @param {Partial<Record<Figure, number | null>>} [figures] expected; undefined: an older version had none
  * @returns {Generator<string, void>}
  */
 export function* checkHistogram(name, text, count, figures = {}) {
   const histogram = typeof text === 'string' ? readHistogram(text) : createHistogram();
   if (histogram === null) return yield `${name} cannot be read`;
   if (histogram.totalCount !== count) return yield `${name} holds ${histogram.totalCount}, not ${count}`;
-  for (const [key, figure] of Object.entries(count === 0 ? {} : FIGURES)) {
-    const given = figures[/** @type {Figure} */ (key)];
-    if (given === undefined) continue;
-    const found = figure(histogram);
-    if (!isSameBucket(Number(given), found))
-      yield `${name.replace(/histogram$/, key)} is ${given}, but its histogram has ${found}`;
-  }
+  if (count === 0) return;
+  const found = figuresOf(histogram);
+  for (const key of FIGURES)
+    if (figures[key] !== undefined && !isSameBucket(Number(figures[key]), Number(found[key])))
+      yield `${name.replace(/histogram$/, key)} is ${figures[key]}, but its histogram has ${found[key]}`;
 }
 
 /** @param {LatencyBlocks} latencies @param {Record<string, number>} counts by series @param {string} name */
@@ -55,14 +57,12 @@ export function* checkLatencies(latencies, counts, name) {
 /** @param {LatencyBlock} block @param {number} expected count @param {string} name @returns {Generator<string, void>} */
 export function* checkLatency({ count, histogram, bars, ...figures }, expected, name) {
   if (count !== expected) yield `${name}.count is ${count}, not ${expected}`;
-  const { min, mean, p50, p90, p95, p99, p999, max } = figures;
-  const ascending = [min, p50, p90, p95, p99, p999, max];
+  const { mean, ...others } = figures;
+  const ascending = FIGURES.flatMap((key) => (key === 'mean' ? [] : others[key]));
   if (![...ascending, mean].every((value) => (value === null) === (count === 0)))
     return yield `${name} has ${count} values, but ${count === 0 ? 'numbers' : 'nulls'} among its figures`;
-  if (ascending.some((value, i) => i > 0 && Number(ascending[i - 1]) > Number(value)))
-    return yield `${name}: min, percentiles and max are not in ascending order`;
+  if (!isAscending(ascending)) return yield `${name}: min, percentiles and max are not in ascending order`;
   yield* checkHistogram(`${name}.histogram`, histogram, count, figures);
-  const isAbove = (/** @type {number} */ a, /** @type {number} */ b) => a > b && !isSameBucket(a, b);
   for (const [key, { low, high, tool }] of Object.entries(bars ?? {})) {
     const value = Number(figures[/** @type {Figure} */ (key)]);
     if (isAbove(low, value) || isAbove(tool, value) || (high !== null && isAbove(value, high)))
@@ -70,32 +70,29 @@ export function* checkLatency({ count, histogram, bars, ...figures }, expected, 
   }
 }
 
+/** @param {(number | null)[]} values null counts as 0 */
+export function isAscending(values) {
+  return values.every((value, i) => i === 0 || Number(values[i - 1]) <= Number(value));
+}
+
 /** @param {LatencyBlocks} whole @param {LatencyBlocks[]} parts @param {string} [where] the parts are */
 export function* checkSums(whole, parts, where = 'outcomeDetails') {
   for (const series of SERIES) {
-    const [one, ...others] = [whole, ...parts].map(({ [series]: { histogram } }) =>
-      histogram === null ? [] : [readHistogram(histogram)],
+    const read = [whole, ...parts].map(({ [series]: { histogram } }) =>
+      histogram === null ? createHistogram() : readHistogram(histogram),
     );
-    const [sum, all] = [others.flat(), one].map((histograms) => histograms.filter((one) => one !== null));
+    const [all, ...own] = read.filter((one) => one !== null);
     // One that cannot be read is reported by itself.
-    if (sum.length < others.flat().length || all.length < one.length) continue;
-    if (!isDeepStrictEqual(...bucketsOf(sum, all)))
+    if (own.length < parts.length) continue;
+    if (!isDeepStrictEqual(packHistogram(sumHistograms(own)), packHistogram(all)))
       yield `latencyMs.${series}.histogram is not the sum of those in ${where}`;
   }
 }
 
-/** @param {Histogram[]} a @param {Histogram[]} b @returns {[Float64Array, Float64Array]} */
-function bucketsOf(a, b) {
-  return [packHistogram(sumHistograms(a)), packHistogram(sumHistograms(b))];
-}
-
-/**
- * Wherever a document has a histogram.
- * @param {Result} result
- * @returns {string | undefined} where the first is that cannot be read, e.g. `latencyMs.response.histogram`
- */
+/** @param {Result} result @returns {string | undefined} a sentence with the place of the first broken histogram */
 export function findUnreadable({ plan, ...result }) {
-  for (const [place, text] of histogramsIn(result, '')) if (readHistogram(text) === null) return place;
+  for (const [place, text] of histogramsIn(result, ''))
+    if (readHistogram(text) === null) return `${place} cannot be read`;
 }
 
 /** @param {unknown} value @param {string} place @param {boolean} [isOwn] all texts are histograms @returns {Generator<[string, string]>} */
@@ -108,12 +105,7 @@ function* histogramsIn(value, place, isOwn = false) {
   }
 }
 
-/**
- * @param {string} left
- * @param {number | null | undefined} a
- * @param {string} right
- * @param {number | null | undefined} b
- */
+/** @param {string} left @param {number | null | undefined} a @param {string} right @param {number | null | undefined} b */
 export function* same(left, a, right, b) {
   if (a !== b) yield `${left} is ${a ?? 'missing'}, but ${right} is ${b ?? 'missing'}`;
 }

@@ -1,32 +1,32 @@
 /**
  * The bookkeeping of a Result, checked after every run and before a file is trusted.
  *
- * - sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors, of which
- *   `errorShare` is the share
- * - rates are of the successes, over `windowSeconds` where that is there; no success came later than a request due in it can
- * - `outcomes` counts every sent request once; `dropped` and `never_sent`, where they stand there, equal the totals
- *   `dropped` and `neverSentDue`
+ * - sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors, whose share
+ *   is `errorShare`
+ * - rates are of the successes, over `windowSeconds` where that exists; no success came later than a request due in it can
+ * - `outcomes` counts every sent request once; `dropped` and `never_sent` there equal the totals `dropped` and `neverSentDue`
  * - service time and send lag cover the sent requests; response time also those that were due but never sent
  * - an outcome's own times cover its own requests
  * - a histogram decodes to the count and the figures beside it; the outcomes' add up to the whole's, bucket for bucket
- * - the timeline, and the operations together, add up to the whole; no second has more than the peak
- * - where a second has more fields (its failures, its send lag, a histogram), that fits the requests done in it; only the
- *   reader of a file checks the histograms of seconds, and what a part of a plan has for `merge`
- * - the stages together add up to the whole, and the operations of each to it
+ * - the timeline, the operations, and the stages with their operations, each add up to the whole; no second is above the peak
+ * - what else a second has (its failures, its send lag, a histogram) fits the requests done in it; only the reader of a file
+ *   checks the histograms of seconds, and the block of a part for `merge`
  * - a response passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
  */
 import { sumArrays, total } from '../../common/sums.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
 import { countErrors, shareOfErrors } from '../build.js';
 import { SERIES } from '../latency.js';
-import { checkHistogram, checkLatencies, checkSums, isSameBucket, same } from './check-latency.js';
+import { checkHistogram, checkLatencies, checkSums, isAbove, isAscending, same } from './check-latency.js';
 
 /** @import { OperationBlock, Result, TimelineRow } from '../schema.js' */
 
 /** Outcomes of requests that were not sent, and their totals. */
 const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSentDue' });
 
-/** A rate is borne out where it differs by less than this share: it was rounded to a decimal number, no more. */
+const COUNTS = /** @type {const} */ (['sent', 'succeeded', 'failed']);
+
+/** A rate was rounded to a decimal number, no more. */
 const ROUNDING_SHARE = 1e-6;
 
 /**
@@ -66,21 +66,16 @@ function* checkBlock(block, windowSeconds) {
   const { sent, neverSentDue } = block.totals;
   yield* checkTotals(block, windowSeconds);
   yield* checkOutcomes(block);
-  yield* checkLatencies(
-    block.latencyMs,
-    { response: sent + neverSentDue, service: sent, sendLag: sent },
-    'latencyMs',
-  );
+  const counts = { response: sent + neverSentDue, service: sent, sendLag: sent };
+  yield* checkLatencies(block.latencyMs, counts, 'latencyMs');
   for (const [name, { count, latencyMs }] of Object.entries(block.outcomeDetails)) {
-    const response = name === 'dropped' ? 0 : count;
     const own = Object.hasOwn(UNSENT, name) ? 0 : count;
-    const counts = { response, service: own, sendLag: own };
-    yield* checkLatencies(latencyMs, counts, `outcomeDetails.${name}.latencyMs`);
+    const response = name === 'dropped' ? 0 : count;
+    const expected = { response, service: own, sendLag: own };
+    yield* checkLatencies(latencyMs, expected, `outcomeDetails.${name}.latencyMs`);
   }
-  yield* checkSums(
-    block.latencyMs,
-    Object.values(block.outcomeDetails).map(({ latencyMs }) => latencyMs),
-  );
+  const details = Object.values(block.outcomeDetails).map(({ latencyMs }) => latencyMs);
+  yield* checkSums(block.latencyMs, details, 'outcomeDetails');
   yield* checkVerification(block);
 }
 
@@ -102,22 +97,20 @@ function* checkTotals({ totals, rates: { perSecond, perHour }, errorShare }, win
 }
 
 /** @param {OperationBlock} block */
-function* checkOutcomes({ totals, outcomes, outcomeDetails }) {
-  const sent = Object.entries(outcomes).flatMap(([name, count]) =>
-    Object.hasOwn(UNSENT, name) ? [] : count,
+function* checkOutcomes({ totals, outcomes, outcomeDetails: details }) {
+  const sent = Object.entries(outcomes).filter(([name]) => !Object.hasOwn(UNSENT, name));
+  const succeeded = Object.values(details).filter(({ success }) => success);
+  yield* same('the outcomes of sent requests', total(sent.map(([, count]) => count)), 'sent', totals.sent);
+  yield* same(
+    'the successful outcomes',
+    total(succeeded.map(({ count }) => count)),
+    'succeeded',
+    totals.succeeded,
   );
-  const succeeded = Object.values(outcomeDetails).flatMap(({ success, count }) => (success ? count : []));
-  yield* same('the outcomes of sent requests', total(sent), 'sent', totals.sent);
-  yield* same('the successful outcomes', total(succeeded), 'succeeded', totals.succeeded);
   for (const [name, key] of Object.entries(UNSENT))
     if (Object.hasOwn(outcomes, name)) yield* same(`outcome ${name}`, outcomes[name], key, totals[key]);
-  for (const name of new Set([...Object.keys(outcomes), ...Object.keys(outcomeDetails)]))
-    yield* same(
-      `outcomes.${name}`,
-      outcomes[name],
-      `outcomeDetails.${name}.count`,
-      outcomeDetails[name]?.count,
-    );
+  for (const name of new Set([...Object.keys(outcomes), ...Object.keys(details)]))
+    yield* same(`outcomes.${name}`, outcomes[name], `outcomeDetails.${name}.count`, details[name]?.count);
 }
 
 /** @param {OperationBlock} block */
@@ -140,8 +133,8 @@ function* checkStages({ stages, operations, ...whole }) {
   if (stages === undefined) return;
   for (const stage of stages) {
     yield* within(`stage ${stage.name}: `, checkCells(stage, stage.windowSeconds));
-    const names = [operations, stage.operations].map((one) => Object.keys(one).sort().join());
-    if (names[0] !== names[1]) yield `stage ${stage.name}: its operations are not those of the run`;
+    const [own, all] = [stage.operations, operations].map((one) => Object.keys(one).sort().join());
+    if (own !== all) yield `stage ${stage.name}: its operations are not those of the run`;
   }
   yield* checkParts('stages', stages, whole);
   for (const [name, operation] of Object.entries(operations)) {
@@ -151,9 +144,7 @@ function* checkStages({ stages, operations, ...whole }) {
 }
 
 /**
- * @param {string} name of the parts
- * @param {readonly OperationBlock[]} blocks
- * @param {OperationBlock} whole
+ * @param {string} name of the parts @param {readonly OperationBlock[]} blocks @param {OperationBlock} whole
  * @returns {Generator<string, void>}
  */
 function* checkParts(name, blocks, whole) {
@@ -161,45 +152,36 @@ function* checkParts(name, blocks, whole) {
   const parts = blocks.map(countsOf);
   for (const [key, count] of Object.entries(countsOf(whole)))
     yield* same(`the ${name}' ${key}`, total(parts.map((part) => part[key] ?? 0)), key, count);
-  // One block, checked by itself, is the whole.
-  if (blocks.length > 1)
-    yield* checkSums(
-      whole.latencyMs,
-      blocks.map(({ latencyMs }) => latencyMs),
-      `the ${name}`,
-    );
+  // A single block, checked by itself, is the whole.
+  const latencies = blocks.map(({ latencyMs }) => latencyMs);
+  if (blocks.length > 1) yield* checkSums(whole.latencyMs, latencies, `the ${name}`);
 }
 
 /** @param {OperationBlock} block @returns {Record<string, number>} that add up, by place */
 function countsOf({ totals, outcomes, latencyMs, verification: { checked, passed, unchecked } }) {
-  const counts = [
-    ...Object.entries(totals).map(([key, count]) => [`totals.${key}`, count]),
-    ...Object.entries(outcomes).map(([key, count]) => [`outcomes.${key}`, count]),
-    ...SERIES.map((key) => [`latencyMs.${key}.count`, latencyMs[key].count]),
-    ...Object.entries({ checked, passed, unchecked }).map(([key, count]) => [`verification.${key}`, count]),
-  ];
-  return Object.fromEntries(counts);
+  const latencies = SERIES.map((key) => [key, latencyMs[key].count]);
+  const counts = Object.entries({ totals, outcomes, verification: { checked, passed, unchecked } });
+  return Object.fromEntries([
+    ...counts.flatMap(([name, own]) => Object.entries(own).map(([key, count]) => [`${name}.${key}`, count])),
+    ...latencies.map(([key, count]) => [`latencyMs.${key}.count`, count]),
+  ]);
 }
 
 /** @param {Result} result */
 function* checkTimeline({ timeline, totals, rates, latencyMs, windowSeconds, unfinished }) {
   const longest = Number(latencyMs.response.max);
-  const isAbove = (/** @type {number} */ a, /** @type {number} */ b) => a > b && !isSameBucket(a, b);
   const due = total(timeline.map((row) => row.due ?? 0));
   if (due > totals.planned)
     yield `the timeline has ${due} arrivals due, but only ${totals.planned} were planned`;
-  for (const key of /** @type {const} */ (['sent', 'succeeded', 'failed']))
-    yield* same(
-      `the timeline's ${key}`,
-      total(timeline.map((row) => row[key])),
-      `totals.${key}`,
-      totals[key],
-    );
+  for (const key of COUNTS) {
+    const sum = total(timeline.map((row) => row[key]));
+    yield* same(`the timeline's ${key}`, sum, `totals.${key}`, totals[key]);
+  }
   for (const [at, row] of timeline.entries()) yield* checkRow(row, at);
   const { peakOneSecond: peak } = rates;
   if (peak > totals.succeeded || peak * timeline.length < totals.succeeded)
     yield `rates.peakOneSecond is ${peak}, which ${totals.succeeded} successes in ${timeline.length} seconds cannot have`;
-  const slowest = timeline.reduce((most, { max }) => Math.max(most, max ?? 0), 0);
+  const slowest = maxOf(timeline);
   if (isAbove(slowest, longest))
     yield `the timeline's longest is ${slowest}, but latencyMs.response.max is ${longest}`;
   if (windowSeconds === undefined || unfinished) return;
@@ -209,24 +191,25 @@ function* checkTimeline({ timeline, totals, rates, latencyMs, windowSeconds, unf
     yield `windowSeconds is ${windowSeconds}, but second ${last} had a success, and none took longer than ${longest} ms`;
 }
 
+/** @param {TimelineRow[]} rows */
+function maxOf(rows) {
+  return rows.reduce((most, { max }) => Math.max(most, max ?? 0), 0);
+}
+
 /** @param {TimelineRow} row @param {number} at */
 function* checkRow(row, at) {
-  const { second, succeeded, failed, failures, p50, p90 = p50, p99, max, lag99, histogram } = row;
-  const done = succeeded + failed;
+  const { second, failed, failures, p50, p90 = p50, p99, max, lag99, histogram } = row;
+  const done = countDone([row]);
   const fits = (/** @type {unknown} */ value) => value === undefined || (value === null) === (done === 0);
   const figures = [p50, p90, p99, max];
   yield* same(`row ${at} of the timeline`, second, 'its second', at);
-  if (!figures.every(fits) || figures.some((value, i) => i > 0 && Number(figures[i - 1]) > Number(value)))
+  if (!figures.every(fits) || !isAscending(figures))
     yield `second ${second} of the timeline has ${done} responses with p50 ${p50}, p99 ${p99}, max ${max}`;
   if (!(fits(histogram) || second >= FINE_SECONDS) || !(fits(lag99) || lag99 === null))
     yield `second ${second} of the timeline has ${done} responses, which does not fit its histogram or its send lag`;
-  if (failures !== undefined)
-    yield* same(
-      `second ${second}'s failures, together,`,
-      total(Object.values(failures)),
-      'those that failed in it',
-      failed,
-    );
+  if (failures === undefined) return;
+  const sum = total(Object.values(failures));
+  yield* same(`second ${second}'s failures, together,`, sum, 'those that failed in it', failed);
 }
 
 /** @param {Pick<Result, 'timeline' | 'unfinished'>} result while it went on, the seconds of the last span had no histogram yet */
@@ -241,13 +224,11 @@ export function* checkSeconds({ timeline, unfinished }) {
     else {
       if (!unfinished) yield* checkCovered(timeline.slice(next, start));
       const rows = timeline.slice(start, at + 1);
-      const max = rows.reduce((most, one) => Math.max(most, one.max ?? 0), 0);
-      yield* checkHistogram(
-        name,
-        histogram,
-        countDone(rows),
-        rows.length > 1 ? { max } : { p50, p90, p99, max },
-      );
+      const max = maxOf(rows);
+      yield* checkHistogram(name, histogram, countDone(rows), {
+        max,
+        ...(rows.length > 1 ? {} : { p50, p90, p99 }),
+      });
     }
     next = at + 1;
   }
@@ -262,7 +243,7 @@ function* checkCovered(rows) {
 
 /** @param {readonly (TimelineRow | undefined)[]} rows */
 function countDone(rows) {
-  return rows.reduce((sum, row) => sum + (row?.succeeded ?? 0) + (row?.failed ?? 0), 0);
+  return total(rows.map((row) => (row?.succeeded ?? 0) + (row?.failed ?? 0)));
 }
 
 /**
@@ -272,7 +253,7 @@ function countDone(rows) {
 export function* checkMergeBlock({ merge, timeline, operations, totals: { sent } }) {
   if (merge === undefined) return;
   const own = Object.entries(merge.operations);
-  for (const key of /** @type {const} */ (['sent', 'succeeded', 'failed'])) {
+  for (const key of COUNTS) {
     const perSecond = sumArrays([...own.map(([, block]) => block.perSecond[key]), timeline.map(() => 0)]);
     const second = perSecond.findIndex((count, at) => count !== (timeline[at]?.[key] ?? 0));
     if (second >= 0)

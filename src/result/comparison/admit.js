@@ -1,30 +1,28 @@
 /**
- * Which runs a comparison takes. A run that is invalid or was interrupted is refused: it often is so *because* the target was
- * slow, and a group without its worst runs looks better than it is. A flag of the caller's includes the others.
+ * The runs that a comparison accepts. An invalid or interrupted run is refused: it often is so *because* the target was slow,
+ * and a group without its worst runs looks better than it is. The caller's flag includes or leaves out such runs.
  */
 import { fileError } from '../document.js';
 import { whyLeftOut } from '../runs/run-metrics.js';
-import { refuseSameRun } from '../runs/same-run.js';
 /** @import { NamedRun } from '../runs/run-metrics.js' */
-/** @import { RunGroup } from '../runs/same-run.js' */
+/** @import { Result } from '../schema.js' */
 
-/** @typedef {NamedRun & {used: boolean, why: string | null}} AdmittedRun `why` it is no sample of what a whole, valid run gives; null where it is one */
+/** @typedef {{name: string, runs: readonly NamedRun[]}} RunGroup */
+/** @typedef {NamedRun & {used: boolean, why: string | null}} AdmittedRun `why` it is no sample of a whole, valid run; null: it is one */
 /** @typedef {{name: string, runs: AdmittedRun[], used: AdmittedRun[]}} AdmittedGroup */
 
 /**
  * @param {readonly RunGroup[]} groups the first is the base
  * @param {{allowInvalid?: boolean, leaveOutInvalid?: boolean}} options
- * @returns {AdmittedGroup[]} with a run that counts in each
- * @throws {PkiLoadError} naming the run and what to do
+ * @returns {AdmittedGroup[]} each has a run that counts @throws {PkiLoadError} naming the run and what to do
  */
 export function admit(groups, { allowInvalid = false, leaveOutInvalid = false }) {
-  if (allowInvalid && leaveOutInvalid) {
+  if (allowInvalid && leaveOutInvalid)
     throw fileError(
       'take_or_leave',
       'Invalid runs cannot be both taken (--allow-invalid) and left out (--leave-out-invalid).',
       'Choose one of the two.',
     );
-  }
   checkGroups(groups);
   const admitted = groups.map(({ name, runs }) => {
     const all = runs.map((run) => {
@@ -36,14 +34,12 @@ export function admit(groups, { allowInvalid = false, leaveOutInvalid = false })
   const invalid = admitted.flatMap(({ name, runs }) =>
     runs.flatMap(({ name: run, why }) => (why === null ? [] : [`${run} of ${name}: ${why}`])),
   );
-  if (!allowInvalid && !leaveOutInvalid && invalid.length > 0) {
-    const all = groups.flatMap(({ runs }) => runs).length;
+  if (!allowInvalid && !leaveOutInvalid && invalid.length > 0)
     throw fileError(
       'invalid_runs',
-      `${invalid.length} of ${all} runs cannot be believed: ${invalid.join('; ')}.`,
+      `${invalid.length} of ${groups.flatMap(({ runs }) => runs).length} runs cannot be believed: ${invalid.join('; ')}.`,
       'Run them again; or compare the others with --leave-out-invalid, or all of them with --allow-invalid.',
     );
-  }
   const empty = admitted.find(({ used }) => used.length === 0);
   if (empty === undefined) return admitted;
   throw fileError(
@@ -55,38 +51,67 @@ export function admit(groups, { allowInvalid = false, leaveOutInvalid = false })
 
 /** @param {readonly RunGroup[]} groups */
 function checkGroups(groups) {
-  if (groups.length < 2) {
+  if (groups.length < 2)
     throw fileError(
       'nothing_to_compare',
       'There is only one group of runs.',
       'Name another one: compare BASE.json... --with NEW.json...',
     );
-  }
   const empty = groups.find(({ runs }) => runs.length === 0);
-  if (empty !== undefined) {
-    throw fileError(
-      'no_usable_run',
-      `There is no run of ${empty.name}.`,
-      'Give result files that vault-pki-load wrote with --out FILE.json.',
-    );
-  }
+  if (empty !== undefined) throw fileError('no_usable_run', `There is no run of ${empty.name}.`);
   refuseParts(groups.flatMap(({ runs }) => runs));
   refuseSameRun(groups);
 }
 
 /**
- * A share of the load is no sample of the whole of it, whatever else is allowed.
- * @param {readonly NamedRun[]} runs
- * @throws {PkiLoadError} code `part_of_a_plan`
+ * A part of the load is no sample of the whole of it, whatever else is allowed.
+ * @param {readonly NamedRun[]} runs @throws {PkiLoadError} code `part_of_a_plan`
  */
 export function refuseParts(runs) {
-  for (const { name, result } of runs) {
-    const { shard } = result;
-    if (shard === undefined || shard.of <= 1) continue;
-    throw fileError(
-      'part_of_a_plan',
-      `${name} is part ${shard.index} of ${shard.of} of a plan, not a run of its own.`,
-      'Add the parts first: vault-pki-load merge FILE...',
-    );
+  const part = runs.find(({ result: { shard } }) => shard !== undefined && shard.of > 1);
+  if (part === undefined) return;
+  const { index, of } = Object(part.result.shard);
+  throw fileError(
+    'part_of_a_plan',
+    `${part.name} is part ${index} of ${of} of a plan, not a run of its own.`,
+    'Add the parts first: vault-pki-load merge FILE...',
+  );
+}
+
+/**
+ * A run given twice would make differences surer, and spreads smaller, than they are.
+ * @param {readonly RunGroup[]} groups of a comparison, or the one that makes a set of runs
+ * @throws {PkiLoadError} code `same_run_twice`, naming the files and, of several groups, the groups
+ */
+export function refuseSameRun(groups) {
+  /** @type {Map<string, {run: string, group: string}>} */
+  const seen = new Map();
+  for (const { name: group, runs } of groups) {
+    for (const { name: run, result } of runs) {
+      const key = identityOf(result);
+      const before = seen.get(key);
+      if (before !== undefined) throw sameRunTwice(before, { run, group }, groups.length > 1);
+      seen.set(key, { run, group });
+    }
   }
+}
+
+/** @param {{run: string, group: string}} one @param {{run: string, group: string}} other @param {boolean} isCompared */
+function sameRunTwice(one, other, isCompared) {
+  const isOneGroup = one.group === other.group;
+  const groups = isOneGroup ? ` for ${one.group}` : `, for ${one.group} and for ${other.group}`;
+  const [a, b] = [one, other].map(({ run, group }) => (isCompared ? `${run} of ${group}` : run));
+  const message =
+    one.run === other.run
+      ? `${one.run} is given twice${isCompared ? groups : ''}.`
+      : `${a} and ${b} are the same run.`;
+  const remedy = isOneGroup ? '' : ', in one group: a run that is compared with itself hides what differs';
+  return fileError('same_run_twice', message, `Give each run once${remedy}.`);
+}
+
+/** @param {Result} result @returns {string} no two runs have the same */
+function identityOf({ startedAt, startedAtMonotonicNs, durationSeconds, target, totals, latencyMs }) {
+  const { mean, max, histogram } = latencyMs.response;
+  const times = [startedAt, startedAtMonotonicNs ?? null, durationSeconds];
+  return JSON.stringify([...times, target.url, totals.sent, mean, max, histogram]);
 }

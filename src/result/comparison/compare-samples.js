@@ -7,18 +7,17 @@ import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } fro
 /** @import { Difference, DifferenceVerdict } from './comparison-schema.js' */
 
 /** @typedef {Omit<Difference, 'base' | 'other' | 'doubt' | 'text'>} Found */
-/** @typedef {[base: readonly number[], other: readonly number[]]} Pair one value per run */
+/** @typedef {readonly number[]} Values one per run */
+/** @typedef {[base: Values, other: Values]} Pair */
 
 /**
- * So much of the values of each run may be the tool's own lateness: added to a time, or taken from a rate. Alike in both groups it
+ * The part of each value that may be the tool's own lateness: added to a time, or taken from a rate. Alike in both groups it
  * makes no difference; where one group has more of it, that much is no difference of the targets.
- * @typedef {{base: readonly number[], other: readonly number[]}} ToolParts
+ * @typedef {{base: Values, other: Values}} ToolParts
  */
 
 /**
- * @param {MetricHead} metric
- * @param {readonly number[]} base one value per run
- * @param {readonly number[]} other
+ * @param {MetricHead} metric @param {Values} base @param {Values} other
  * @param {{seed: number, resamples?: number, tool?: ToolParts}} options
  * @returns {Found & {doubt: string | null, text: string}}
  */
@@ -32,10 +31,7 @@ export function compareSamples(metric, base, other, options) {
 }
 
 /**
- * @param {MetricHead} metric
- * @param {readonly number[]} base
- * @param {readonly number[]} other
- * @param {string} why it would mislead
+ * @param {MetricHead} metric @param {Values} base @param {Values} other @param {string} why it would mislead
  * @returns {Pick<Difference, 'verdict' | 'doubt' | 'text'>}
  */
 export function notComparable({ label, unit }, base, other, why) {
@@ -45,55 +41,43 @@ export function notComparable({ label, unit }, base, other, why) {
 }
 
 /**
- * @param {MetricHead} metric
- * @param {readonly number[]} a
- * @param {readonly number[]} b
- * @param {ToolParts} [tool] of b, as `base`, and of a
- * @returns {boolean} that a is better than b is shown
+ * @param {MetricHead} metric @param {Values} a @param {Values} b
+ * @param {ToolParts} [tool] of b, as `base`, and of a @returns {boolean} that a is better than b is shown
  */
 export function isShownBetter({ unit, lowerIsBetter }, a, b, tool) {
   const better = lowerIsBetter ? -1 : 1;
-  return [/** @type {Pair} */ ([b, a]), ...shift(unit, [b, a], tool)].every(
-    (pair) => test(pair).direction === better,
-  );
+  return withEqualTool(unit, [b, a], tool).every((pair) => test(pair).direction === better);
 }
 
-/**
- * @param {Unit} unit
- * @param {number} base
- * @param {number} other
- * @returns {number | null} percentage points of a share, percent of the base of all else
- */
+/** @param {Unit} unit @param {number} base @param {number} other @returns {number | null} points of a share; else percent of the base */
 export function differenceOf(unit, base, other) {
   if (unit === 'fraction') return (other - base) * 100;
   return base === 0 ? null : ((other - base) / base) * 100;
 }
 
 /**
- * @param {MetricHead} metric
- * @param {Pair} pair
- * @param {{seed: number, resamples?: number, tool?: ToolParts}} options
- * @returns {Found}
+ * @param {MetricHead} metric @param {Pair} pair
+ * @param {{seed: number, resamples?: number, tool?: ToolParts}} options @returns {Found}
  */
 function find({ unit }, pair, { tool, ...options }) {
-  const none = { differencePercent: null, interval: null, pValue: null };
+  const { pValue, isPossible, direction } = test(pair);
+  const none = { differencePercent: null, interval: null, pValue };
   if (pair.some(({ length }) => length === 0)) return { ...none, verdict: 'not enough runs' };
   const difference = (/** @type {number} */ from, /** @type {number} */ to) => differenceOf(unit, from, to);
-  const differenceIn = (/** @type {Pair} */ [base, other]) => difference(median(base), median(other));
-  const differencePercent = differenceIn(pair);
-  const { pValue, isPossible, direction } = test(pair);
-  if (!isPossible) return { ...none, differencePercent, pValue, verdict: 'not enough runs' };
-  const shifted = shift(unit, pair, tool);
-  const ends = [pair, ...shifted].flatMap((one) => bootstrapInterval(...one, difference, options) ?? []);
-  const isTools = direction !== 0 && shifted.some((one) => test(one).direction !== direction);
-  const surePercent = nearestToZero([differencePercent, ...shifted.map(differenceIn)]);
+  const pairs = withEqualTool(unit, pair, tool);
+  const differences = pairs.map(([base, other]) => difference(median(base), median(other)));
+  const [differencePercent] = differences;
+  if (!isPossible) return { ...none, differencePercent, verdict: 'not enough runs' };
+  const ends = pairs.flatMap((one) => bootstrapInterval(...one, difference, options) ?? []);
+  const isTools = direction !== 0 && pairs.some((one) => test(one).direction !== direction);
+  const surePercent = nearestToZero(differences);
   return {
     differencePercent,
     interval: ends.length === 0 ? null : [Math.min(...ends), Math.max(...ends)],
     pValue,
     verdict: wordFor(unit, isTools ? 0 : direction),
     ...(isTools ? { isTools } : {}),
-    ...(shifted.length === 0 || surePercent === null ? {} : { surePercent }),
+    ...(pairs.length === 1 || surePercent === null ? {} : { surePercent }),
   };
 }
 
@@ -105,25 +89,24 @@ function nearestToZero(differences) {
 }
 
 /**
- * @param {Unit} unit
- * @param {Pair} pair
- * @param {ToolParts} [tool]
- * @returns {Pair[]} the groups, had the one with more of the tool's lateness had no more than the other; none where both had as much
+ * @param {Unit} unit @param {Pair} pair @param {ToolParts} [tool]
+ * @returns {Pair[]} the pair; then, where one group has more of the tool's lateness, as if it had no more than the other
  */
-function shift(unit, [base, other], tool) {
-  if (tool === undefined) return [];
+function withEqualTool(unit, pair, tool) {
+  if (tool === undefined) return [pair];
+  const [base, other] = pair;
   const sign = unit === '/s' ? 1 : -1;
-  const more = (/** @type {readonly number[]} */ own, /** @type {readonly number[]} */ than) =>
+  const excess = (/** @type {Values} */ own, /** @type {Values} */ than) =>
     own.map((part) => Math.max(0, part - median(than)));
-  const move = (/** @type {readonly number[]} */ values, /** @type {readonly number[]} */ by) =>
+  const move = (/** @type {Values} */ values, /** @type {Values} */ by) =>
     values.map((value, i) => value + sign * by[i]);
-  const [ofBase, ofOther] = [more(tool.base, tool.other), more(tool.other, tool.base)];
-  /** @type {[readonly number[], Pair][]} */
-  const pairs = [
-    [ofOther, [base, move(other, ofOther)]],
-    [ofBase, [move(base, ofBase), other]],
-  ];
-  return pairs.flatMap(([by, pair]) => (by.some((part) => part > 0) ? [pair] : []));
+  const [ofBase, ofOther] = [excess(tool.base, tool.other), excess(tool.other, tool.base)];
+  const isLess = (/** @type {Values} */ by) => by.some((part) => part > 0);
+  /** @type {Pair[]} */
+  const pairs = [pair];
+  if (isLess(ofOther)) pairs.push([base, move(other, ofOther)]);
+  if (isLess(ofBase)) pairs.push([move(base, ofBase), other]);
+  return pairs;
 }
 
 /**
@@ -149,35 +132,26 @@ function wordFor(unit, direction) {
   return direction > 0 ? 'higher' : 'lower';
 }
 
-/**
- * @param {MetricHead} metric
- * @param {Found} found
- * @param {readonly number[]} base
- * @param {readonly number[]} other
- */
+/** @param {MetricHead} metric @param {Found} found @param {Values} base @param {Values} other */
 function describe({ key, label, unit }, { verdict, differencePercent, interval, pValue }, base, other) {
   if (verdict === 'not enough runs') return describeFew(label, base.length, other.length);
-  const value = (/** @type {readonly number[]} */ values) => figureText(unit, median(values));
+  const [from, to] = [base, other].map((values) => figureText(unit, median(values)));
   const range = interval === null ? '' : `95 % interval ${intervalText(unit, interval)}, `;
   const p = pText(pValue);
   const evidence = `${range}p ${p.startsWith('<') ? p.replace('<', '< ') : `= ${p}`}`;
   if (verdict === 'no difference shown') {
     const by = differencePercent === null ? '' : `${differenceText(unit, differencePercent)}, `;
-    return sentence(`${label}: no difference shown, ${value(other)} and ${value(base)} (${by}${evidence})`);
+    return sentence(`${label}: no difference shown, ${to} and ${from} (${by}${evidence})`);
   }
   const size = differencePercent === null ? '' : `${sizeText(unit, differencePercent)} `;
   const is = key === 'errors' ? 'are' : 'is';
-  const [from, to] = [value(base), value(other)];
   const values = from === to ? `both ${to} as rounded` : `${to} instead of ${from}`;
   return sentence(`${label} ${is} ${size}${verdict}: ${values} (${evidence})`);
 }
 
 /**
  * The test is of ranks and the interval is of medians: where they disagree, a sentence gives the reason.
- * @param {Found} found
- * @param {number} n runs of the base
- * @param {number} m runs of the other
- * @returns {string | null} a sentence
+ * @param {Found} found @param {number} n runs of the base @param {number} m runs of the other
  */
 function disagreement({ verdict, interval, pValue }, n, m) {
   if (verdict === 'not enough runs') return null;

@@ -6,7 +6,7 @@ import { median } from '../../common/median.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { COMPARISON_SCHEMA_ID } from '../document.js';
-import { differenceWarnings, orderNotes, seedWarnings, targetWarnings } from '../runs/run-differences.js';
+import { orderNotes, runWarnings } from '../runs/run-differences.js';
 import { headOf, known, METRICS, offeredLoadOf, summariseMetrics } from '../runs/run-metrics.js';
 import { admit } from './admit.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
@@ -22,16 +22,15 @@ import {
 } from './run-statistics.js';
 
 /** @import { MetricHead } from '../runs/run-metrics.js' */
-/** @import { RunGroup } from '../runs/same-run.js' */
 /** @import { Result } from '../schema.js' */
-/** @import { AdmittedGroup } from './admit.js' */
+/** @import { AdmittedGroup, RunGroup } from './admit.js' */
 /** @import { ComparedGroup, ComparedMetric, Comparison } from './comparison-schema.js' */
 
 /** @typedef {ReturnType<typeof createErrorBias>} ErrorBias */
 
 /**
  * @typedef {object} CompareOptions
- * @property {boolean} [allowInvalid] take invalid and interrupted runs, too, which are refused otherwise
+ * @property {boolean} [allowInvalid] accept invalid and interrupted runs, too, which are refused otherwise
  * @property {boolean} [leaveOutInvalid] compare the others
  * @property {number} [seed] of the bootstrap, so that the same files give the same comparison
  * @property {number} [resamples] of the bootstrap
@@ -41,21 +40,16 @@ import {
  */
 
 /**
- * @param {readonly RunGroup[]} groups at least two; the first is the base
- * @param {CompareOptions} [options]
- * @returns {Comparison}
- * @throws {PkiLoadError} where there is nothing to compare, or what must not be
+ * @param {readonly RunGroup[]} groups at least two; the first is the base @param {CompareOptions} [options]
+ * @returns {Comparison} @throws {PkiLoadError} where there is nothing to compare, or a run that must not be
  */
 export function compareGroups(groups, options = {}) {
   const { seed = 1, resamples = RESAMPLES, failIf = [], createdAt = null, command = null } = options;
   const rules = failIf.map(parseFailIf);
   const admitted = admit(groups, options);
   const described = admitted.map(describeGroup);
-  const bias = createErrorBias(
-    described.map(({ name, metrics: { errors } }) => ({ name, errors: errors.values })),
-  );
+  const bias = createErrorBias(described);
   const metrics = METRICS.map((one) => compareMetric(headOf(one), described, bias, { seed, resamples }));
-  const hasErrors = described.some(({ metrics: { errors } }) => Number(errors.max) > 0);
   return {
     schema: COMPARISON_SCHEMA_ID,
     tool: { version: TOOL_VERSION },
@@ -66,11 +60,11 @@ export function compareGroups(groups, options = {}) {
     metrics,
     failIf: rules.map((rule) => judgeFailIf(rule, metrics, described)),
     warnings: warningsOf(admitted, bias),
-    notes: notesOf(admitted, { seed, resamples, hasErrors }),
+    notes: notesOf(admitted, described, { seed, resamples }),
   };
 }
 
-/** @param {AdmittedGroup} group @returns {ComparedGroup} */
+/** @param {AdmittedGroup} group */
 function describeGroup({ name, runs, used }) {
   return {
     name,
@@ -87,50 +81,44 @@ function describeGroup({ name, runs, used }) {
   };
 }
 
+/** @typedef {{values: number[], tool: number[]}} Sample of the runs that have a value; `tool`: its part that may be the tool's own */
+
 /**
- * @param {MetricHead} head
- * @param {ComparedGroup[]} groups
- * @param {ErrorBias} bias
- * @param {{seed: number, resamples: number}} options
- * @returns {ComparedMetric}
+ * @param {MetricHead} head @param {ComparedGroup[]} groups @param {ErrorBias} bias
+ * @param {{seed: number, resamples: number}} options @returns {ComparedMetric}
  */
 function compareMetric(head, groups, bias, options) {
-  const summaries = groups.map(({ metrics }) => metrics[head.key]);
-  const samples = summaries.map(({ values }) => known(values));
-  // Of the runs that have a value: how much of it may be the tool's own.
-  const tools = summaries.map(({ values, tool }) =>
-    values.flatMap((value, i) => (value === null ? [] : (tool?.[i] ?? 0))),
-  );
+  /** @type {Sample[]} */
+  const samples = groups.map(({ metrics: { [head.key]: summary } }) => ({
+    values: known(summary.values),
+    tool: summary.values.flatMap((value, i) => (value === null ? [] : (summary.tool?.[i] ?? 0))),
+  }));
   const [base, ...others] = samples;
   return {
     ...head,
     differenceIn: head.unit === 'fraction' ? 'percentage points' : 'percent',
-    comparisons: others.map((values, i) => {
-      const tool = { base: tools[0], other: tools[i + 1] };
-      const found = compareSamples(head, base, values, { ...options, tool });
+    comparisons: others.map(({ values, tool }, i) => {
+      const given = { ...options, tool: { base: base.tool, other: tool } };
+      const found = compareSamples(head, base.values, values, given);
       const why = bias.objection(head, found.verdict, 0, i + 1);
-      const objected = why === null ? {} : notComparable(head, base, values, why);
+      const objected = why === null ? {} : notComparable(head, base.values, values, why);
       return { base: 0, other: i + 1, ...found, ...objected };
     }),
-    ...findBest(head, samples, tools, bias),
+    ...findBest(head, samples, bias),
   };
 }
 
 /**
- * The best group is one shown to be better than every other; a better median alone may be chance. A group with more errors than
- * another does not compete, so that it cannot win, nor keep another from winning.
- * @param {MetricHead} head
- * @param {number[][]} samples
- * @param {number[][]} tools
- * @param {ErrorBias} bias
- * @returns {{best: number | null, bestMedian: number | null}}
+ * The best group is one shown to be better than every other; a better median alone may be chance. A group with more errors
+ * than another does not compete: it cannot win, nor keep another from winning.
+ * @param {MetricHead} head @param {Sample[]} samples @param {ErrorBias} bias
  */
-function findBest(head, samples, tools, bias) {
+function findBest(head, samples, bias) {
   const sign = head.lowerIsBetter ? 1 : -1;
   const competes = samples.map(
-    (values, i) => values.length > 0 && (head.unit === 'fraction' || !bias.isOutOfContest(i)),
+    ({ values }, i) => values.length > 0 && (head.unit === 'fraction' || !bias.isOutOfContest(i)),
   );
-  const medians = samples.map((values, i) =>
+  const medians = samples.map(({ values }, i) =>
     competes[i] ? sign * median(values) : Number.POSITIVE_INFINITY,
   );
   const lowest = Math.min(...medians);
@@ -138,25 +126,26 @@ function findBest(head, samples, tools, bias) {
   if (lowest === Number.POSITIVE_INFINITY || medians.lastIndexOf(lowest) !== first)
     return { best: null, bestMedian: null };
   const isAlone = competes.filter((one) => one).length === 1;
+  const winner = samples[first];
   const isShown = samples.every(
-    (other, i) =>
+    ({ values, tool }, i) =>
       i === first ||
       (!competes[i] && !isAlone) ||
-      isShownBetter(head, samples[first], other, { base: tools[i], other: tools[first] }),
+      isShownBetter(head, winner.values, values, { base: tool, other: winner.tool }),
   );
   return { best: isShown ? first : null, bestMedian: isShown || !isAlone ? first : null };
 }
 
-/** @param {readonly Result[]} results @returns {ComparedGroup['subjects']} each that differs once, with the number of runs, in order of appearance */
+/** @param {readonly Result[]} results @returns {ComparedGroup['subjects']} distinct ones with their numbers of runs, in order */
 function subjectsOf(results) {
   /** @type {Map<string, ComparedGroup['subjects'][number]>} */
   const subjects = new Map();
   for (const { operations, command, load } of results) {
-    const stages = load.stageCount === undefined ? {} : { stageCount: load.stageCount };
+    const { stageCount } = load;
     const names = Object.keys(operations);
     const subject = {
       operations: names.length > 0 ? names : [command],
-      load: { ...offeredLoadOf(load), ...stages },
+      load: { ...offeredLoadOf(load), ...(stageCount === undefined ? {} : { stageCount }) },
     };
     const key = JSON.stringify(subject);
     subjects.set(key, { ...subject, runs: (subjects.get(key)?.runs ?? 0) + 1 });
@@ -166,19 +155,15 @@ function subjectsOf(results) {
 
 /**
  * Settings and events beside the compared ones that may have made a difference.
- * @param {readonly AdmittedGroup[]} groups
- * @param {ErrorBias} bias
- * @returns {string[]} sentences
+ * @param {readonly AdmittedGroup[]} groups @param {ErrorBias} bias @returns {string[]} sentences
  */
 function warningsOf(groups, bias) {
-  const named = groups.map(({ name, used }) => ({ name, results: used.map(({ result }) => result) }));
   const [base, ...others] = groups;
   const tooFew = others.filter(({ used }) => smallestPValue(base.used.length, used.length) >= ALPHA);
   const leftOut = groups.filter(({ runs, used }) => used.length < runs.length);
+  const doubtful = groups.flatMap(({ name, used }) => used.map((run) => ({ ...run, group: name })));
   return [
-    ...differenceWarnings(named.flatMap(({ results }) => results)),
-    ...named.flatMap(({ name, results }) => targetWarnings(name, results)),
-    ...named.flatMap(({ name, results }) => seedWarnings(name, results)),
+    ...runWarnings(groups.map(({ name, used }) => ({ name, results: used.map(({ result }) => result) }))),
     ...tooFew.map(
       ({ name, used }) =>
         `${base.name} and ${name} have too few runs (${base.used.length} and ${used.length}) for any difference to be shown: ${runsNeeded()} of each are enough.`,
@@ -187,24 +172,22 @@ function warningsOf(groups, bias) {
       ({ name, runs, used }) =>
         `${runs.length - used.length} of ${runs.length} runs of ${name} are left out: what is left may be the better ones.`,
     ),
-    ...groups.flatMap(({ name, used }) =>
-      used.flatMap(({ name: run, why }) =>
-        why === null ? [] : [`${run} of ${name} is taken all the same: ${why}.`],
-      ),
+    ...doubtful.flatMap(({ name, group, why }) =>
+      why === null ? [] : [`${name} of ${group} is taken all the same: ${why}.`],
     ),
     ...bias.warnings(),
   ];
 }
 
 /**
- * @param {readonly AdmittedGroup[]} groups
- * @param {{seed: number, resamples: number, hasErrors: boolean}} facts
- * @returns {string[]} sentences
+ * @param {readonly AdmittedGroup[]} groups @param {ComparedGroup[]} described
+ * @param {{seed: number, resamples: number}} options @returns {string[]} sentences
  */
-function notesOf(groups, { seed, resamples, hasErrors }) {
+function notesOf(groups, described, { seed, resamples }) {
   const [base, ...others] = groups;
   const isExact = others.every(({ used }) => chooseMethod(base.used.length, used.length) === 'exact');
   const test = isExact ? 'exact' : 'exact but for very many runs, of which it is the normal approximation';
+  const hasErrors = described.some(({ metrics: { errors } }) => Number(errors.max) > 0);
   return [
     `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which with few runs is somewhat too narrow.`,
     'The tool is assumed to be equally late in all groups; where the bound of its lateness is higher in one of them, that much does not count as a difference.',

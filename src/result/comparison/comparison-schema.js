@@ -12,7 +12,7 @@ export const OfferedLoad = z.object({
   rampUpMs: z.number(),
 });
 
-/** One that was given: where it came from, and whether it counts. */
+/** A given run, whether it counts or not. */
 const GroupRun = z.object({
   /** The file it is from, with its number where that is a set of runs. */
   name: z.string(),
@@ -55,15 +55,14 @@ const Difference = z.object({
   isTools: z.literal(true).optional(),
   /** As `differencePercent`, less what may be the tool's own. */
   surePercent: number.optional(),
+  /** `not enough runs`: none could be shown. `not comparable`: the group that would win has more errors. */
   verdict: z.enum([
     'faster',
     'slower',
     'higher',
     'lower',
     'no difference shown',
-    /** So few that none could be shown. */
     'not enough runs',
-    /** The group that would win has more errors, and fast failures are not fast responses. */
     'not comparable',
   ]),
   /** Why figures and verdict do not seem to agree, or cannot be compared; a sentence, also in `text`. Null where all is plain. */
@@ -112,9 +111,31 @@ export const Comparison = z
 /** @typedef {Difference['verdict']} DifferenceVerdict */
 /** @typedef {Comparison['failIf'][number]['verdict']} FailIfVerdict */
 
-/** As {@link validatorOf} says; code `bad_comparison`. */
-export const validateComparison = validatorOf(Comparison, {
-  code: 'bad_comparison',
-  called: 'The comparison',
-  writtenWith: 'compare --out FILE.json',
-});
+export const validateComparison = validatorOf(Comparison, checkComparison);
+
+/**
+ * Groups are named by their place: each exists, has figures for each metric, and is compared with the base once.
+ * @param {Pick<Comparison, 'groups' | 'metrics'>} comparison
+ * @returns {Generator<string, void>} one sentence per broken identity
+ */
+export function* checkComparison({ groups, metrics }) {
+  const keys = metrics.map(({ key }) => key);
+  for (const [i, key] of keys.entries())
+    if (keys.indexOf(key) !== i) yield `the metric ${key} is there twice`;
+  for (const metric of metrics) yield* checkMetric(groups, metric);
+}
+
+/** @param {Comparison['groups']} groups @param {Comparison['metrics'][number]} metric */
+function* checkMetric(groups, { key, comparisons, best, bestMedian }) {
+  for (const { name, metrics } of groups)
+    if (!Object.hasOwn(metrics, key)) yield `the group ${JSON.stringify(name)} has no figures for ${key}`;
+  const named = [...comparisons.flatMap(({ base, other }) => [base, other]), best ?? 0, bestMedian ?? 0];
+  for (const index of new Set(named.filter((one) => one >= groups.length)))
+    yield `${key} names group ${index}, but there are only ${groups.length} groups`;
+  for (const { base, other } of comparisons)
+    if (base === other) yield `${key} compares group ${other} with itself`;
+  for (const i of groups.keys()) {
+    const { length } = comparisons.filter(({ other }) => other === i);
+    if (i > 0 && length !== 1) yield `${key} of group ${i} is compared ${length} times, not once`;
+  }
+}

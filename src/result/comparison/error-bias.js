@@ -1,6 +1,6 @@
 /**
- * Where errors make times and rates incomparable. A target that refuses everything at once has the best times there are: of a
- * group with more errors, nothing is ever better, and where all requests failed there is no time of a response at all.
+ * Errors can make times and rates incomparable: a target that refuses everything at once has the best times. So no time or
+ * rate of a group with more errors is called better, and where all requests failed there is no response time at all.
  */
 import { median } from '../../common/median.js';
 import { figureText } from '../runs/figures.js';
@@ -8,27 +8,26 @@ import { headOf, known, METRICS } from '../runs/run-metrics.js';
 import { isShownBetter } from './compare-samples.js';
 
 /** @import { MetricHead } from '../runs/run-metrics.js' */
-/** @import { DifferenceVerdict } from './comparison-schema.js' */
+/** @import { ComparedGroup, DifferenceVerdict } from './comparison-schema.js' */
 
-/** @typedef {{name: string, shares: number[], dead: number}} Group `shares` of errors, of each run; `dead`: runs of which all requests failed */
+/** @typedef {{name: string, shares: number[], dead: number}} Group error share of each run; `dead`: runs without a success */
 
 const [ERRORS] = METRICS.filter(({ key }) => key === 'errors').map(headOf);
 
-/** @param {readonly {name: string, errors: (number | null)[]}[]} given `errors`: the share of each run */
+/** @param {readonly Pick<ComparedGroup, 'name' | 'metrics'>[]} given */
 export function createErrorBias(given) {
   /** @type {Group[]} */
-  const groups = given.map(({ name, errors }) => {
-    const shares = known(errors);
+  const groups = given.map(({ name, metrics }) => {
+    const shares = known(metrics.errors.values);
     return { name, shares, dead: shares.filter((share) => share === 1).length };
   });
-  /** Of each group with each: needed for every metric, reckoned once. */
+  /** Of each group with each: needed for every metric. */
   const more = groups.map((one) => groups.map((other) => moreErrors(one, other)));
 
   const allFailed = (/** @type {number} */ group) => {
     const { name, shares, dead } = groups[group];
-    return dead > 0 && dead === shares.length
-      ? `all requests of ${name} failed, so there are no response times`
-      : null;
+    if (dead === 0 || dead < shares.length) return null;
+    return `all requests of ${name} failed, so there are no response times`;
   };
 
   return {
@@ -36,10 +35,8 @@ export function createErrorBias(given) {
     isOutOfContest: (group) => more[group].some((why) => why !== null),
 
     /**
-     * @param {MetricHead} metric
-     * @param {DifferenceVerdict} verdict of `other` beside `base`
-     * @param {number} base index
-     * @param {number} other index
+     * @param {MetricHead} metric @param {DifferenceVerdict} verdict of `other` beside `base`
+     * @param {number} base index @param {number} other index
      * @returns {string | null} why the verdict would mislead; null where it does not
      */
     objection({ unit, lowerIsBetter }, verdict, base, other) {
@@ -50,14 +47,8 @@ export function createErrorBias(given) {
       const [ofOther, ofBase] = [more[other][base], more[base][other]];
       const isBetter = (verdict === 'slower' || verdict === 'higher') !== lowerIsBetter;
       // Where neither would win: a rate is of successes, so errors did not make it the same.
-      const why =
-        verdict !== 'no difference shown'
-          ? isBetter
-            ? ofOther
-            : ofBase
-          : isTime
-            ? (ofOther ?? ofBase)
-            : null;
+      const neither = isTime ? (ofOther ?? ofBase) : null;
+      const why = verdict === 'no difference shown' ? neither : isBetter ? ofOther : ofBase;
       if (why === null) return null;
       return `${why}, and ${isTime ? 'failing fast is not answering fast' : 'a rate that comes with more errors is no better one'}`;
     },
@@ -73,11 +64,7 @@ export function createErrorBias(given) {
   };
 }
 
-/**
- * @param {Group} one
- * @param {Group} other
- * @returns {string | null} that `one` is shown to have more errors than `other`, or has runs without a single response
- */
+/** @param {Group} one @param {Group} other @returns {string | null} that `one` is shown to have more errors, or has dead runs */
 function moreErrors(one, other) {
   if (one === other) return null;
   if (isShownBetter(ERRORS, other.shares, one.shares)) {

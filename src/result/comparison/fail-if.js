@@ -1,7 +1,7 @@
 /**
- * Limits of a pipeline on a comparison (`p99 slower by 10%`), and whether they fired. Judged so that chance alone seldom fails a
- * pipeline: the difference must be shown, and be as large as the limit has it. And so that a gate that could not have failed is
- * not called passed: with too few runs, times of failures, or half of the runs left out it is `not proven`.
+ * Limits of a pipeline on a comparison (`p99 slower by 10%`), and whether they fired. Chance alone seldom fires one: the
+ * difference must be shown, and reach the limit. One that could not have fired is not called passed: with too few runs, times
+ * of failures, or half of the runs left out it is `not proven`.
  */
 import { usageError } from '../../common/errors.js';
 import { METRICS } from '../runs/run-metrics.js';
@@ -39,12 +39,11 @@ const BY = /^by (\d+(?:\.\d+)?|\.\d+) ?%$/i;
 /** Verdicts from the worst to the best, for several groups. @type {readonly FailIfVerdict[]} */
 const WORST_FIRST = ['failed', 'not proven', 'passed'];
 
-/** A median that reaches the limit but for rounding reaches it. */
+/** Of rounding. */
 const TOLERANCE = 1e-9;
 
 /**
- * @param {string} text e.g. `p99 slower by 10%`
- * @returns {FailIf}
+ * @param {string} text e.g. `p99 slower by 10%` @returns {FailIf}
  * @throws {PkiLoadError} code `bad_fail_if`, naming the part that is wrong
  */
 export function parseFailIf(text) {
@@ -73,9 +72,7 @@ export function parseFailIf(text) {
 
 /**
  * Every group beside the base is judged: one that fails is enough, and so is one without a verdict.
- * @param {FailIf} rule
- * @param {readonly ComparedMetric[]} metrics
- * @param {readonly JudgedGroup[]} groups
+ * @param {FailIf} rule @param {readonly ComparedMetric[]} metrics @param {readonly JudgedGroup[]} groups
  * @returns {Judged & {text: string}}
  */
 export function judgeFailIf(rule, metrics, groups) {
@@ -87,16 +84,13 @@ export function judgeFailIf(rule, metrics, groups) {
     return { verdict, reason: groups.length > 2 ? saidOf(name, metric.label, reason) : reason };
   });
   const verdict = WORST_FIRST.find((one) => judged.some((other) => other.verdict === one)) ?? 'not proven';
-  const told = judged.filter((one) => one.verdict === verdict);
-  return { text: rule.text, verdict, reason: told.map(({ reason }) => reason).join(' ') };
+  const reasons = judged.flatMap((one) => (one.verdict === verdict ? one.reason : []));
+  return { text: rule.text, verdict, reason: reasons.join(' ') };
 }
 
 /**
- * @param {FailIf} rule
- * @param {ComparedMetric} metric
- * @param {Difference} difference
- * @param {readonly JudgedGroup[]} groups
- * @returns {Judged}
+ * @param {FailIf} rule @param {ComparedMetric} metric @param {Difference} difference
+ * @param {readonly JudgedGroup[]} groups @returns {Judged}
  */
 function judgeOne(rule, metric, difference, groups) {
   const { verdict, text, base, other } = difference;
@@ -104,9 +98,8 @@ function judgeOne(rule, metric, difference, groups) {
     return { verdict: 'not proven', reason: text };
   const judged = judgeShown(rule, metric, difference);
   const [doubt] = [groups[base], groups[other]].flatMap(doubtsOf);
-  return judged.verdict === 'failed' || doubt === undefined
-    ? judged
-    : { verdict: 'not proven', reason: `${judged.reason} ${doubt}` };
+  if (judged.verdict === 'failed' || doubt === undefined) return judged;
+  return { verdict: 'not proven', reason: `${judged.reason} ${doubt}` };
 }
 
 /** @param {FailIf} rule @param {ComparedMetric} metric @param {Difference} difference @returns {Judged} */
@@ -119,37 +112,36 @@ function judgeShown({ direction, least }, { differenceIn }, difference) {
   const limit = `${least} ${differenceIn === 'percent' ? '%' : 'points'}`;
   const reaches = (/** @type {number | null} */ percent) =>
     percent === null || Math.abs(percent) >= least * (1 - TOLERANCE);
-  const because = (/** @type {FailIfVerdict} */ judged, /** @type {string} */ reason) => {
-    return { verdict: judged, reason: `${text} ${reason}` };
-  };
   if (differencePercent === null)
-    return because('failed', `The base is 0, of which anything is more than ${limit}.`);
-  if (!reaches(differencePercent)) return because('passed', `That is less than the limit of ${limit}.`);
-  if (reaches(surePercent)) return because('failed', `That reaches the limit of ${limit}.`);
-  return because(
-    'not proven',
-    `Without what may be this tool's own lateness it is less than the limit of ${limit}.`,
-  );
+    return { verdict: 'failed', reason: `${text} The base is 0, of which anything is more than ${limit}.` };
+  if (!reaches(differencePercent))
+    return { verdict: 'passed', reason: `${text} That is less than the limit of ${limit}.` };
+  if (reaches(surePercent))
+    return { verdict: 'failed', reason: `${text} That reaches the limit of ${limit}.` };
+  const without = `Without what may be this tool's own lateness it is less than the limit of ${limit}.`;
+  return { verdict: 'not proven', reason: `${text} ${without}` };
 }
 
 /**
- * An invalid measurement passes no limit, even where a flag admits it. With half of the runs gone, the median of them all could
- * be anything: the runs left no longer bound it.
+ * An invalid measurement passes no limit, even where a flag admits it. With half of the runs gone, the median of them all
+ * could be anything: the runs left no longer bound it.
  * @param {JudgedGroup} group
- * @returns {string[]} sentences
  */
 function doubtsOf({ name, runs }) {
   const all = `of ${runs.length} runs of ${name}`;
   const invalid = runs.filter(({ used, verdict }) => used && verdict === 'invalid').length;
   const out = runs.filter(({ used }) => !used).length;
-  return [
-    invalid > 0
-      ? [`But ${invalid} ${all} ${invalid === 1 ? 'is' : 'are'} invalid, and nothing passes on such runs.`]
-      : [],
-    out > 0 && out * 2 >= runs.length
-      ? [`But ${out} ${all} are left out: with half or more of them, the median of all could be anything.`]
-      : [],
-  ].flat();
+  /** @type {string[]} */
+  const doubts = [];
+  if (invalid > 0)
+    doubts.push(
+      `But ${invalid} ${all} ${invalid === 1 ? 'is' : 'are'} invalid, and nothing passes on such runs.`,
+    );
+  if (out > 0 && out * 2 >= runs.length)
+    doubts.push(
+      `But ${out} ${all} are left out: with half or more of them, the median of all could be anything.`,
+    );
+  return doubts;
 }
 
 /** @param {string} text */

@@ -1,46 +1,42 @@
 /**
- * The statistics of a comparison of runs. The run is the sample, never the request: requests of one run are not independent of
- * each other.
+ * The statistics of a comparison of runs. The run is the sample: requests of one run are not independent of each other.
  *
- * Mann-Whitney U test: could the values of two groups of runs have been dealt out by chance? Two-sided. Exact over all
- * ways of dealing them out, ties and all; for very many runs the normal approximation with correction for ties and
- * continuity (as scipy.stats.mannwhitneyu, method='asymptotic').
+ * Mann-Whitney U test, two-sided: could the values of two groups of runs have been dealt out by chance? Exact over all ways of
+ * dealing them out, ties included; for very many runs the normal approximation with correction for ties and continuity (as
+ * scipy.stats.mannwhitneyu, method='asymptotic').
  *
- * How large may the difference be? A percentile bootstrap: the runs of both groups are drawn anew, with replacement, and the
- * difference of the medians is taken each time; the middle 95 % of these are the interval. (Not BCa: its acceleration comes
- * from leaving out one run at a time, which is no estimate for a median.)
+ * The interval of the difference is a percentile bootstrap: the runs of both groups are resampled with replacement, and the
+ * middle 95 % of the differences of the medians are the interval. (Not BCa: its acceleration comes from leaving out one run at
+ * a time, which is no estimate for a median.)
  */
 import { median } from '../../common/median.js';
 import { uniform } from '../../common/random.js';
+import { total } from '../../common/sums.js';
 
 /** A difference is shown where the p-value is below this. */
 export const ALPHA = 0.05;
 
-/** Confidence of the interval; both sides leave out the same share. */
+/** Both sides leave out the same share. */
 export const INTERVAL_CONFIDENCE = 0.95;
 
-/** Resamples: the ends of the interval are the 251st from either side. */
+/** The ends of the interval are the 251st from either side. */
 export const RESAMPLES = 10_000;
 
 /** Exact up to this many additions, about 50 ms: 53 and 53 runs, or 2 and 3,000. Beyond, the approximation is close. */
 const MOST_ADDITIONS = 5e7;
 
-/** Up to here the series of the normal distribution loses no digits, from here its fraction converges fast. */
-const SERIES_UP_TO = 3;
-
 /** Keep the draws of the two groups apart. */
 const [BASE_STREAM, OTHER_STREAM] = [31, 32];
 
 /**
- * @param {readonly number[]} a at least one value
- * @param {readonly number[]} b at least one value
- * @param {'exact' | 'asymptotic'} [method] exact where that is affordable, unless it is given
- * @returns {{u: number, pValue: number, method: 'exact' | 'asymptotic'}} u: pairs in which the value of `a` is the larger; an equal
- *   pair counts half
+ * @param {readonly number[]} a at least one value @param {readonly number[]} b at least one value
+ * @param {'exact' | 'asymptotic'} [method] default: exact where that is affordable
+ * @returns {{u: number, pValue: number, method: 'exact' | 'asymptotic'}} u: pairs in which the value of `a` is the larger; an
+ *   equal pair counts half
  */
 export function mannWhitney(a, b, method = chooseMethod(a.length, b.length)) {
   const { doubledRanks, ties } = rank([...a, ...b]);
-  const doubledSum = sum(doubledRanks.slice(0, a.length));
+  const doubledSum = total(doubledRanks.slice(0, a.length));
   const u = (doubledSum - a.length * (a.length + 1)) / 2;
   // All equal, as error shares of 0 are: every order is as far out.
   if (ties.length === 1) return { u, pValue: 1, method };
@@ -52,16 +48,14 @@ export function mannWhitney(a, b, method = chooseMethod(a.length, b.length)) {
 }
 
 /**
- * @param {number} n
- * @param {number} m
- * @returns {number} the smallest two-sided p-value that n and m runs can have: 2 / C(n + m, n), all of one group above all
- *   of the other
+ * @param {number} n @param {number} m
+ * @returns {number} the smallest two-sided p-value of n and m runs: 2 / C(n + m, n), all of one group above all of the other
  */
 export function smallestPValue(n, m) {
   return Math.min(1, 2 / combinations(n + m, n));
 }
 
-/** @returns {number} as many runs of each group as let a difference be shown at all */
+/** @returns {number} the runs of each group without which no difference can be shown */
 export function runsNeeded() {
   let each = 1;
   while (smallestPValue(each, each) >= ALPHA) each += 1;
@@ -69,15 +63,14 @@ export function runsNeeded() {
 }
 
 /**
- * P(Z > z) of the standard normal distribution. Below 3 by Marsaglia's series for the area between 0 and z (2004), above by
- * Laplace's continued fraction 1/(z + 1/(z + 2/(z + 3/(z + ...)))).
- * @param {number} z
- * @returns {number}
+ * P(Z > z) of the standard normal distribution. Below 3, where it loses no digits, by Marsaglia's series for the area between
+ * 0 and z (2004); above, where it converges fast, by Laplace's continued fraction 1/(z + 1/(z + 2/(z + 3/(z + ...)))).
+ * @param {number} z @returns {number}
  */
 export function normalUpperTail(z) {
   if (z < 0) return 1 - normalUpperTail(-z);
   const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
-  if (z < SERIES_UP_TO) {
+  if (z < 3) {
     let [term, area] = [z, z];
     for (let i = 3; term > area * 1e-17; i += 2) {
       term *= (z * z) / i;
@@ -98,11 +91,7 @@ export function combinations(n, k) {
   return ways;
 }
 
-/**
- * The cost of counting: for each of N ranks, each number of them that is chosen, k at most, and each sum that so many can have.
- * @param {number} n
- * @param {number} m
- */
+/** Exact counting costs an addition for each rank, each number of chosen ranks, and each of their sums. @param {number} n @param {number} m */
 export function chooseMethod(n, m) {
   const [all, fewer] = [n + m, Math.min(n, m)];
   const largestSum = fewer * (2 * all - fewer + 1);
@@ -116,30 +105,23 @@ export function chooseMethod(n, m) {
  */
 function rank(values) {
   const sorted = [...values].sort((a, b) => a - b);
-  const ties = [...new Set(sorted)].map((value) => {
-    const first = sorted.indexOf(value);
-    return { value, first, size: sorted.lastIndexOf(value) - first + 1 };
-  });
-  const doubled = new Map(ties.map(({ value, first, size }) => [value, 2 * first + size + 1]));
+  const sizeOf = (/** @type {number} */ value) => sorted.lastIndexOf(value) - sorted.indexOf(value) + 1;
   return {
-    doubledRanks: values.map((value) => Number(doubled.get(value))),
-    ties: ties.map(({ size }) => size),
+    doubledRanks: values.map((value) => sorted.indexOf(value) + sorted.lastIndexOf(value) + 2),
+    ties: [...new Set(sorted)].map(sizeOf),
   };
 }
 
 /**
- * Of all ways to choose `size` of the ranks, the share whose sum is at least as far out as the observed one, twice the
- * smaller tail. Counted by sum, not one by one: ways[k][s] of choosing k of the ranks seen so far with sum s.
- * @param {number[]} doubledRanks
- * @param {number} size
- * @param {number} observed sum of the doubled ranks
- * @returns {number}
+ * Of all ways to choose `size` of the ranks, the share whose sum is at least as far out as the observed one, twice the smaller
+ * tail. Counted by sum, not one by one: ways[k][s] of choosing k of the ranks seen so far with sum s.
+ * @param {number[]} doubledRanks @param {number} size @param {number} observed sum of the doubled ranks
  */
 function exactPValue(doubledRanks, size, observed) {
   const others = doubledRanks.length - size;
-  if (others < size) return exactPValue(doubledRanks, others, sum(doubledRanks) - observed);
+  if (others < size) return exactPValue(doubledRanks, others, total(doubledRanks) - observed);
   const ascending = [...doubledRanks].sort((a, b) => a - b);
-  const largest = sum(ascending.slice(others));
+  const largest = total(ascending.slice(others));
   const ways = Array.from({ length: size + 1 }, () => new Float64Array(largest + 1));
   ways[0][0] = 1;
   let reached = 0;
@@ -151,19 +133,17 @@ function exactPValue(doubledRanks, size, observed) {
     }
   }
   const [atMost, atLeast] = [ways[size].subarray(0, observed + 1), ways[size].subarray(observed)];
+  const sum = (/** @type {Float64Array} */ counts) => counts.reduce((all, one) => all + one, 0);
   return Math.min(1, (2 * Math.min(sum(atMost), sum(atLeast))) / sum(ways[size]));
 }
 
 /**
  * z = (U - nm/2 - 1/2) / s with U the larger of the two, s^2 = nm/12 (N + 1 - sum(t^3 - t) / (N (N - 1))).
- * @param {number} u
- * @param {number} n
- * @param {number} m
- * @param {number[]} ties
+ * @param {number} u @param {number} n @param {number} m @param {number[]} ties
  */
 function asymptoticPValue(u, n, m, ties) {
   const all = n + m;
-  const tied = sum(ties.map((size) => size ** 3 - size));
+  const tied = total(ties.map((size) => size ** 3 - size));
   const variance = ((n * m) / 12) * (all + 1 - tied / (all * (all - 1)));
   const z = (Math.max(u, n * m - u) - (n * m) / 2 - 0.5) / Math.sqrt(variance);
   return Math.min(1, 2 * normalUpperTail(z));
@@ -171,26 +151,16 @@ function asymptoticPValue(u, n, m, ties) {
 
 /**
  * The same values and the same seed give the same interval.
- * @param {readonly number[]} base at least one value
- * @param {readonly number[]} other at least one value
+ * @param {readonly number[]} base at least one value @param {readonly number[]} other at least one value
  * @param {(base: number, other: number) => number | null} difference of the medians; null where there is none
  * @param {{seed: number, resamples?: number}} options
  * @returns {[number, number] | null} null where some resample has no difference
  */
 export function bootstrapInterval(base, other, difference, { seed, resamples = RESAMPLES }) {
-  const resample = (
-    /** @type {readonly number[]} */ values,
-    /** @type {number} */ number,
-    /** @type {number} */ stream,
-  ) => {
-    const n = values.length;
-    const drawn = new Float64Array(n);
-    for (let i = 0; i < n; i += 1) drawn[i] = values[Math.floor(uniform(seed, number * n + i, stream) * n)];
-    return median(drawn);
-  };
   const differences = new Float64Array(resamples);
   for (let i = 0; i < resamples; i += 1) {
-    const found = difference(resample(base, i, BASE_STREAM), resample(other, i, OTHER_STREAM));
+    const [from, to] = [resample(base, i, seed, BASE_STREAM), resample(other, i, seed, OTHER_STREAM)];
+    const found = difference(from, to);
     if (found === null) return null;
     differences[i] = found;
   }
@@ -199,9 +169,10 @@ export function bootstrapInterval(base, other, difference, { seed, resamples = R
   return [differences[outside], differences[resamples - 1 - outside]];
 }
 
-/** @param {number[] | Float64Array} values */
-function sum(values) {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
+/** @param {readonly number[]} values @param {number} number @param {number} seed @param {number} stream @returns {number} its median */
+function resample(values, number, seed, stream) {
+  const n = values.length;
+  const drawn = new Float64Array(n);
+  for (let i = 0; i < n; i += 1) drawn[i] = values[Math.floor(uniform(seed, number * n + i, stream) * n)];
+  return median(drawn);
 }

@@ -1,4 +1,4 @@
-/** The block of a part of a plan for `merge`, which takes the parts for the shards of one run: see merge-results.js. */
+/** The block of a part of a plan for `merge`, which treats the parts as the shards of one run: see merge-results.js. */
 import { createHistogram, decodeHistogram, encodeHistogram } from '../../common/histogram.js';
 import { SERIES } from '../latency.js';
 
@@ -11,37 +11,25 @@ import { SERIES } from '../latency.js';
 /** @typedef {Omit<MergeBlock['watch'], 'lag' | 'readLate' | 'machine'> & Record<'lag' | 'readLate', Histogram>} Watched */
 
 /**
- * @param {object} part
- * @param {CellTally[]} part.operations
- * @param {Pick<RunFacts, 'endedMs' | 'windowMs'>} part.facts
- * @param {Watched} part.watched
+ * @param {object} part @param {CellTally[]} part.operations
+ * @param {Pick<RunFacts, 'endedMs' | 'windowMs'>} part.facts @param {Watched} part.watched
  * @param {MergeBlock['watch']['machine']} part.machine
- * @param {(string | null)[]} part.lagPerSecond encoded: the send lags of requests done in each second; null: none was
- * @param {(number | null | undefined)[]} [part.lagMaxPerSecond] ms, the longest of them, where a bucket is not exact enough
+ * @param {Pick<SecondRow, 'lag' | 'lagMax'>[]} part.seconds `lagMax`: where a bucket is not exact enough
  * @returns {MergeBlock}
  */
-export function mergeBlockOf({ operations, facts, watched, machine, lagPerSecond, lagMaxPerSecond = [] }) {
-  return {
-    endedMs: facts.endedMs,
-    windowMs: facts.windowMs,
-    operations: Object.fromEntries(
-      operations.map(({ name, warmup, perSecond, lastSuccessMs, firstHalf, successesAfter, outcomes }) => [
-        name,
-        { warmup, perSecond, lastSuccessMs, firstHalf, successesAfter, own: ownOf(outcomes) },
-      ]),
-    ),
-    lags: lagPerSecond.map((histogram, second) =>
-      histogram === null
-        ? null
-        : { histogram, max: lagMaxPerSecond[second] ?? decodeHistogram(histogram).maxValue / 1000 },
-    ),
-    watch: {
-      ...watched,
-      lag: encodeHistogram(watched.lag),
-      readLate: encodeHistogram(watched.readLate),
-      machine,
-    },
-  };
+export function mergeBlockOf({ operations, facts: { endedMs, windowMs }, watched, machine, seconds }) {
+  const own = operations.map(
+    ({ name, warmup, perSecond, lastSuccessMs, firstHalf, successesAfter, outcomes }) => [
+      name,
+      { warmup, perSecond, lastSuccessMs, firstHalf, successesAfter, own: ownOf(outcomes) },
+    ],
+  );
+  const lags = seconds.map(({ lag, lagMax }) =>
+    lag === null ? null : { histogram: lag, max: lagMax ?? decodeHistogram(lag).maxValue / 1000 },
+  );
+  const [lag, readLate] = [watched.lag, watched.readLate].map((histogram) => encodeHistogram(histogram));
+  const watch = { ...watched, lag, readLate, machine };
+  return { endedMs, windowMs, operations: Object.fromEntries(own), lags, watch };
 }
 
 /** @param {CellTally['outcomes']} outcomes */
@@ -59,8 +47,7 @@ function ownOf(outcomes) {
 
 /**
  * The way back: the final tally of the recorders of a part.
- * @param {Result} result of a part
- * @param {MergeBlock} merge its merge block
+ * @param {Result} result of a part @param {MergeBlock} merge its merge block
  * @returns {Tally<string>} its histograms are text
  */
 export function tallyOf(result, { operations, watch }) {
@@ -106,26 +93,16 @@ function zeros(count) {
   return encodeHistogram(histogram);
 }
 
-/**
- * The way back, second by second.
- * @param {Result} result of a part
- * @param {MergeBlock} merge its merge block
- * @returns {SecondRow[]}
- */
+/** The way back, second by second. @param {Result} result of a part @param {MergeBlock} merge @returns {SecondRow[]} */
 export function secondsOf({ timeline }, { lags }) {
-  return timeline.map(({ second, succeeded, failed, p50, p99, max, ...row }) => ({
-    second,
-    succeeded,
-    failed,
+  return timeline.map(({ due, sent, ...row }) => ({
+    ...row,
     failures: row.failures ?? {},
-    p50,
     p90: row.p90 ?? null,
-    p99,
-    max,
     lag99: row.lag99 ?? null,
-    lagMax: lags[second]?.max ?? null,
+    lagMax: lags[row.second]?.max ?? null,
     histogram: row.histogram ?? null,
     histogramSeconds: row.histogramSeconds ?? 1,
-    lag: lags[second]?.histogram ?? null,
+    lag: lags[row.second]?.histogram ?? null,
   }));
 }

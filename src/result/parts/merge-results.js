@@ -15,7 +15,7 @@ import { machineOf, mergeCounted, observe, ownLossesOf } from '../../verdict/obs
 import { buildBlock } from '../build.js';
 import { findUnreadable } from '../check/check-latency.js';
 import { concludeWith } from '../conclude.js';
-import { inconsistent } from '../declared.js';
+import { assertConsistent } from '../declared.js';
 import { secondsOf, tallyOf } from './merge-block.js';
 import { orderParts } from './parts.js';
 
@@ -31,17 +31,15 @@ const TOGETHER_MS = 1000;
 
 /**
  * @typedef {object} MergeOptions
- * @property {string[]} [names] what to call the results in errors, e.g. their files
- * @property {boolean} [allowInterrupted] take parts that were not run to their end
+ * @property {string[]} [names] of the results in errors, e.g. their files
+ * @property {boolean} [allowInterrupted] accept parts that did not run to their end
  * @property {string} [command] the command line, for the result
  * @property {(text: string) => void} [onWarning]
  */
 
 /**
- * @param {readonly Result[]} results of all parts, in any order
- * @param {MergeOptions} [options]
- * @returns {Result}
- * @throws {PkiLoadError} where they are not the parts of one plan
+ * @param {readonly Result[]} results of all parts, in any order @param {MergeOptions} [options]
+ * @returns {Result} @throws {PkiLoadError} where they are not the parts of one plan
  */
 export function mergeResults(results, { names = [], allowInterrupted, command, onWarning } = {}) {
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
@@ -51,30 +49,21 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
     onWarning?.(
       visibleText(`The parts were run with different versions of vault-pki-load: ${versions.join(', ')}.`),
     );
-  const plan = planOf(parts);
-  const schedule = scheduleOf(plan.load);
-  if (schedule !== null) checkPlanned(parts, schedule);
   try {
-    return addUp(parts, plan, schedule, command ?? parts[0].result.command);
+    return addUp(parts, command ?? parts[0].result.command);
   } catch (error) {
-    // Files are checked when they are read; a caller with results of his own learns here which of them is broken.
-    for (const { name, result } of parts) {
-      const place = findUnreadable(result);
-      if (place !== undefined) throw inconsistent('result', name, `${place} cannot be read`, error);
-    }
+    // Files are checked when they are read; for a caller's own results this finds the broken one.
+    for (const { name, result } of parts) assertConsistent('result', name, findUnreadable(result), error);
     throw error;
   }
 }
 
-/**
- * @param {Part[]} parts
- * @param {Plan} plan
- * @param {Schedule | null} schedule null: a closed loop has none
- * @param {string} command
- * @returns {Result}
- */
-function addUp(parts, plan, schedule, command) {
+/** @param {Part[]} parts @param {string} command @returns {Result} */
+function addUp(parts, command) {
+  const plan = planOf(parts);
   const { load } = plan;
+  const schedule = scheduleOf(load);
+  if (schedule !== null) checkPlanned(parts, schedule);
   const { operations, ...late } = mergeTallies(parts.map(({ result, merge }) => tallyOf(result, merge)));
   const watched = watchedOf(parts, late);
   const facts = { ...factsOf(parts, plan), ownLosses: ownLossesOf(operations, watched) };
@@ -85,27 +74,15 @@ function addUp(parts, plan, schedule, command) {
   const seconds = joined.rows;
   const apart = startedApart(parts, facts.windowMs);
   const seen = observe({ load, operations, block, facts, seconds, watched, targetIsLocal: false, apart });
-  const problems = parts.flatMap(({ shard, result }) =>
-    result.measurement.reasons
-      .filter(({ code }) => code === 'bookkeeping')
-      .map(({ text }) => `${partName(shard)}: ${text}`),
+  const problems = parts.flatMap(({ shard, result: { measurement } }) =>
+    measurement.reasons.flatMap(({ code, text }) =>
+      code === 'bookkeeping' ? `${partName(shard)}: ${text}` : [],
+    ),
   );
-  const sum = concludeWith(
-    { ...seen, problems },
-    {
-      plan,
-      target: targetOf(parts),
-      command,
-      startedAt: new Date(Math.min(...startsOf(parts))),
-      startedAtNs: 0n,
-      operations,
-      block,
-      facts,
-      seconds,
-      dueIn: schedule === null ? null : createDuePerSecond(schedule, null, load.warmupMs),
-    },
-  );
-  return withParts(sum, parts);
+  const startedAt = new Date(Math.min(...startsOf(parts)));
+  const dueIn = schedule === null ? null : createDuePerSecond(schedule, null, load.warmupMs);
+  const run = { plan, target: targetOf(parts), command, startedAt, startedAtNs: 0n, operations };
+  return withParts(concludeWith({ ...seen, problems }, { ...run, block, facts, seconds, dueIn }), parts);
 }
 
 /** @param {Part[]} parts @param {Late} late @returns {Watched} as one run of all their threads would have observed itself */
@@ -120,12 +97,7 @@ function startsOf(parts) {
   return parts.map(({ result }) => Date.parse(result.startedAt));
 }
 
-/**
- * Seconds are added by their number, whenever they were.
- * @param {Part[]} parts
- * @param {number} windowMs
- * @returns {Observed['apart']}
- */
+/** Seconds are added by their number, whenever they were. @param {Part[]} parts @param {number} windowMs @returns {Observed['apart']} */
 function startedApart(parts, windowMs) {
   const starts = startsOf(parts);
   const [first, last] = [Math.min(...starts), Math.max(...starts)];
@@ -142,44 +114,39 @@ function startedApart(parts, windowMs) {
 /** @param {Part[]} parts @param {Plan} plan @returns {RunFacts} */
 function factsOf(parts, { load }) {
   const results = parts.map(({ result }) => result);
-  const operations = Object.entries(results[0].operations);
+  const units = Object.entries(results[0].operations).map(([name, { unit, things = 'responses' }]) => [
+    name,
+    unit ?? things,
+  ]);
   const details = results.flatMap(({ outcomeDetails }) => Object.entries(outcomeDetails));
+  const meanings = details.flatMap(([name, { meaning }]) => (meaning === undefined ? [] : [[name, meaning]]));
+  const { model, arrivals, warmupMs } = load;
   return {
     planned: total(results.map(({ totals }) => totals.planned)),
     neverSent: total(results.map(({ totals }) => totals.planned - totals.sent - totals.dropped)),
     windowMs: Math.max(...parts.map(({ merge }) => merge.windowMs)),
     endedMs: Math.max(...parts.map(({ merge }) => merge.endedMs)),
-    model: load.model,
-    arrivals: load.arrivals,
-    warmupMs: load.warmupMs,
+    ...{ model, arrivals, warmupMs },
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
-    units: Object.fromEntries(
-      operations.map(([name, { unit, things = 'responses' }]) => [name, unit ?? things]),
-    ),
-    meanings: Object.fromEntries(
-      details.flatMap(([name, { meaning }]) => (meaning === undefined ? [] : [[name, meaning]])),
-    ),
+    units: Object.fromEntries(units),
+    meanings: Object.fromEntries(meanings),
   };
 }
 
-/**
- * The blocks about the machine: there may be as many machines as parts.
- * @param {Result} sum
- * @param {Part[]} parts
- * @returns {Result}
- */
+/** Each part may have run on a machine of its own. @param {Result} sum @param {Part[]} parts @returns {Result} */
 function withParts({ startedAtMonotonicNs, ...sum }, parts) {
   const results = parts.map(({ result }) => result);
-  const environments = results.map(({ environment }) => environment);
+  const all = (/** @type {'node' | 'platform'} */ key) =>
+    distinct(results.map(({ environment }) => environment[key])).join(', ');
   // Notes that no operation's block has, e.g. of requirements that were not judged.
   const notes = distinct([sum, ...results].flatMap(({ verification }) => verification.notes ?? []));
   return {
     ...sum,
     verification: { ...sum.verification, notes },
     environment: {
-      node: distinct(environments.map(({ node }) => node)).join(', '),
-      platform: distinct(environments.map(({ platform }) => platform)).join(', '),
-      cpus: Math.min(...environments.map(({ cpus }) => cpus)),
+      node: all('node'),
+      platform: all('platform'),
+      cpus: Math.min(...results.map(({ environment }) => environment.cpus)),
     },
     merged: parts.map(({ shard, result }) => ({
       index: shard.index,
@@ -195,7 +162,7 @@ function withParts({ startedAtMonotonicNs, ...sum }, parts) {
   };
 }
 
-/** @param {string[]} texts @returns {string[]} each once */
+/** @param {string[]} texts */
 function distinct(texts) {
   return [...new Set(texts)];
 }
@@ -213,17 +180,13 @@ function planOf(parts) {
   };
 }
 
-/**
- * In an open loop the plan determines how many requests each part has.
- * @param {Part[]} parts
- * @param {Schedule} schedule of the whole plan
- */
+/** In an open loop the plan determines the requests of each part. @param {Part[]} parts @param {Schedule} schedule of the whole plan */
 function checkPlanned(parts, { count, firstMeasured }) {
   for (const { name, shard, result } of parts) {
     const planned = shareOf(count, shard) - shareOf(firstMeasured, shard);
     if (result.totals.planned === planned) continue;
     const has = `has ${planned} requests, but totals.planned is ${result.totals.planned}`;
-    throw inconsistent('result', name, `${partName(shard)} of its plan ${has}`);
+    assertConsistent('result', name, `${partName(shard)} of its plan ${has}`);
   }
 }
 

@@ -1,9 +1,8 @@
 /** Checks that results are the parts of one plan, all of them, each once; errors name the files. */
-
 import { parseRequirement } from '../../plan/requirements.js';
 import { partName } from '../../plan/shard-part.js';
 import { fileError } from '../document.js';
-import { flatten, isAmong, PATHS, shortened } from '../runs/run-differences.js';
+import { flatten, isAmong, listed, PATHS, shortened } from '../runs/run-differences.js';
 import { MergeBlock } from '../schema.js';
 
 /** @import { ShardPart } from '../../plan/shard-part.js' */
@@ -13,23 +12,15 @@ import { MergeBlock } from '../schema.js';
 /** @typedef {NamedResult & {shard: ShardPart, merge: Merge}} Part */
 
 /** Settings that a part may have of its own: how and when its machine sends, and paths on it. */
-const OWN = Object.freeze([
-  'load.shard',
-  'load.threads',
-  'load.pacing',
-  'load.coldStart',
-  'load.startAt',
-  ...PATHS,
-]);
+const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt'].map((key) => `load.${key}`).concat(PATHS);
 
-/** Keys that are named where plans differ, and characters of a value. */
-const [MOST_KEYS, MOST_CHARACTERS] = [5, 60];
+/** Settings named where plans differ, characters of a value, and missing parts named. */
+const [MAX_KEYS, MAX_CHARACTERS, MAX_MISSING] = [5, 60, 10];
 
 /**
  * @param {readonly NamedResult[]} results
- * @param {boolean} [allowInterrupted] take parts that were not run to their end
- * @returns {Part[]} part 0 first
- * @throws {PkiLoadError} where they are not the parts of one plan
+ * @param {boolean} [allowInterrupted] accept parts that did not run to their end
+ * @returns {Part[]} part 0 first @throws {PkiLoadError} where they are not the parts of one plan
  */
 export function orderParts(results, allowInterrupted = false) {
   if (results.length === 0)
@@ -50,15 +41,14 @@ function checkSamePlan(one, other) {
       'Give the parts of one plan.',
     );
   const [a, b] = [settingsOf(one.result), settingsOf(other.result)];
-  const shown = (/** @type {string | undefined} */ json) => shortened(json ?? 'null', MOST_CHARACTERS);
+  const shown = (/** @type {string | undefined} */ json) => shortened(json ?? 'null', MAX_CHARACTERS);
   const differences = [...new Set([...a.keys(), ...b.keys()])]
     .filter((key) => (a.get(key) ?? 'null') !== (b.get(key) ?? 'null'))
     .map((key) => `${key} (${shown(a.get(key))} and ${shown(b.get(key))})`);
   if (differences.length === 0) return;
-  const more = differences.length > MOST_KEYS ? ` and ${differences.length - MOST_KEYS} more` : '';
   throw fileError(
     'different_plans',
-    `${one.name} and ${other.name} are parts of different plans: ${differences.slice(0, MOST_KEYS).join(', ')}${more}.`,
+    `${one.name} and ${other.name} are parts of different plans: ${listed(differences, MAX_KEYS)}.`,
     'Give the parts of one plan: the same options and the same --seed everywhere.',
   );
 }
@@ -75,37 +65,30 @@ function settingsOf({ plan, target, operations }) {
 function checkEachOnce(parts) {
   for (const [i, { name, shard }] of parts.entries()) {
     const before = parts.slice(0, i).find((one) => one.shard.index === shard.index);
-    if (before !== undefined)
-      throw fileError(
-        'part_twice',
-        before.name === name
-          ? `${name} is given twice.`
-          : `${before.name} and ${name} are both ${partName(shard)}.`,
-        'Give each part once.',
-      );
+    if (before === undefined) continue;
+    const both = `${before.name} and ${name} are both ${partName(shard)}.`;
+    throw fileError(
+      'part_twice',
+      before.name === name ? `${name} is given twice.` : both,
+      'Give each part once.',
+    );
   }
   const { of } = parts[0].shard;
   const missing = of - parts.length;
   if (missing === 0) return;
   const given = new Set(parts.map(({ shard }) => shard.index));
-  const first = Array.from({ length: Math.min(of, parts.length + 10) }, (_, index) => index);
-  const named = first
-    .filter((index) => !given.has(index))
-    .slice(0, 10)
-    .join(', ');
+  const first = Array.from({ length: Math.min(of, parts.length + MAX_MISSING) }, (_, index) => index);
+  const named = first.filter((index) => !given.has(index)).slice(0, MAX_MISSING);
   throw fileError(
     'part_missing',
     missing === 1
-      ? `Part ${named} of ${of} is missing.`
-      : `${missing} of ${of} parts are missing: ${named}${missing > 10 ? ', ...' : ''}.`,
+      ? `Part ${named[0]} of ${of} is missing.`
+      : `${missing} of ${of} parts are missing: ${named.join(', ')}${missing > MAX_MISSING ? ', ...' : ''}.`,
     'Give the results of all parts: without one of them the sum is not that of the plan.',
   );
 }
 
-/**
- * One address may lead to several servers. One that did not report its product (null) counts as the same.
- * @param {Part[]} parts
- */
+/** One address may lead to several servers. A target that did not report its product counts as the same. @param {Part[]} parts */
 function checkSameTarget(parts) {
   for (const key of /** @type {const} */ (['product', 'version'])) {
     const [one, ...others] = parts.filter(({ result: { target } }) => target[key] !== null);
@@ -122,12 +105,7 @@ function checkSameTarget(parts) {
   }
 }
 
-/**
- * @param {NamedResult} one
- * @param {boolean} allowInterrupted
- * @returns {Part}
- * @throws {PkiLoadError} where it is none, or not all of it is there
- */
+/** @param {NamedResult} one @param {boolean} allowInterrupted @returns {Part} @throws {PkiLoadError} if it is none, or not whole */
 function readPart({ name, result }, allowInterrupted) {
   const { shard, interrupted, unfinished, stages, operations, plan } = result;
   if (!shard)
@@ -139,7 +117,7 @@ function readPart({ name, result }, allowInterrupted) {
   if ((unfinished || interrupted) && !allowInterrupted)
     throw fileError(
       'interrupted_part',
-      `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written while its run went on, which did not end by itself'}.`,
+      `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written while its run went on'}.`,
       'Run the parts again, or merge the parts that exist with --allow-interrupted.',
     );
   // A merge block has the seconds and the ends of the whole only.
@@ -169,7 +147,7 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
     const { second, succeeded, failed, failures, p90, histogram, histogramSeconds = 1 } = row;
     if (succeeded + failed === 0) continue;
     if (p90 === undefined || (failed > 0 && !failures))
-      yield `second ${second} does not say its p90, or what failed in it`;
+      yield `second ${second} has no p90, or no list of its failures`;
     // The seconds of a single part are added to no others.
     if (shard?.of !== 1 && (typeof histogram !== 'string' || histogramSeconds !== 1 || !merge.lags[second]))
       yield `second ${second} has no histogram of its own, of response times and of send lags`;
@@ -183,7 +161,7 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
       yield `its load and that of its plan differ in ${key}`;
   const { index, of } = Object(load).shard ?? {};
   if (index !== shard?.index || of !== shard?.of) yield 'its load is that of another part';
-  if (index >= of) yield `it says that it is ${partName({ index, of })}, which there is not`;
+  if (index >= of) yield `it says that it is ${partName({ index, of })}, which does not exist`;
   const { model, ratePerSecond, durationMs, requests, seed } = load;
   const hasSchedule = Number(ratePerSecond) > 0 && (durationMs ?? requests) !== null && seed !== null;
   if (model === 'open' && !hasSchedule) yield 'its load is an open loop without a rate, or without an end';

@@ -3,6 +3,8 @@
  * src/campaigns/propagation/ makes it. A delay is known as an interval, so every distribution comes twice: of lower and of upper bounds.
  */
 import { z } from 'zod';
+import { total } from '../../common/sums.js';
+import { checkHistogram } from '../check/check-latency.js';
 import { amount, count, each, ms, Target, Tool, text, validatorOf } from '../declared.js';
 import { PROPAGATION_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
@@ -120,9 +122,52 @@ export const Propagation = z
 /** @typedef {z.infer<typeof Node>} PropagationNode */
 /** @typedef {z.infer<typeof Row>} PropagationRow */
 
-/** As {@link validatorOf} says; code `bad_propagation`. */
-export const validatePropagation = validatorOf(Propagation, {
-  code: 'bad_propagation',
-  called: 'The measurement',
-  writtenWith: 'propagation --out FILE.json',
-});
+export const validatePropagation = validatorOf(Propagation, checkPropagation);
+
+/** @param {Propagation} found valid by its schema @returns {Generator<string, void>} one sentence per broken identity */
+export function* checkPropagation({ certificates, rows, nodes, everywhere, revokeMs }) {
+  const { begun, planned, outcomes } = certificates;
+  const revoked = rows.filter(({ outcome }) => outcome === 'revoked').length;
+  if (begun !== rows.length) yield 'certificates.begun is not the number of rows';
+  if (sumOf(outcomes) !== begun) yield 'certificates.outcomes do not add up to certificates.begun';
+  if (begun > planned) yield 'more certificates were begun than planned';
+  if (everywhere.revoked !== revoked) yield 'everywhere.revoked is not the number of rows that are revoked';
+  if (rows.some((row) => row.nodes.length > 0 && row.nodes.length !== nodes.length))
+    yield 'a row has not as many nodes as there are';
+  if (rows.some((row) => row.nodes.some(({ interval }) => interval && interval.lowerMs > interval.upperMs)))
+    yield 'an interval ends before it begins';
+  yield* checkDelay('everywhere', everywhere);
+  yield* checkDistribution('revokeMs', revokeMs, revokeMs.count);
+  for (const [i, node] of nodes.entries()) {
+    const { delay, asked, answers } = node;
+    const name = `nodes.${i}`;
+    yield* checkDelay(`${name}.delay`, delay);
+    if (delay.revoked !== (node.outcomes.revoked ?? 0))
+      yield `${name}.delay.revoked is not ${name}.outcomes.revoked`;
+    const own = rows.filter((row) => row.nodes[i] !== undefined);
+    if (sumOf(node.outcomes) !== own.length) yield `${name}.outcomes do not add up to its rows`;
+    if (sumOf(answers) !== asked.looks + asked.polls)
+      yield `${name}.answers do not add up to the requests that were sent`;
+  }
+}
+
+/** @param {string} name @param {DelayBlock} delay */
+function* checkDelay(name, { revoked, beforeAnswered, sinceAnswered, sinceSent, widthMs }) {
+  if (beforeAnswered > revoked) yield `${name}.beforeAnswered is more than ${name}.revoked`;
+  for (const [key, { lower, upper }] of Object.entries({ sinceAnswered, sinceSent })) {
+    yield* checkDistribution(`${name}.${key}.lower`, lower, revoked);
+    yield* checkDistribution(`${name}.${key}.upper`, upper, revoked);
+  }
+  yield* checkDistribution(`${name}.widthMs`, widthMs, revoked);
+}
+
+/** @param {string} name @param {z.infer<typeof Latency>} block @param {number} expected */
+function* checkDistribution(name, { count, histogram }, expected) {
+  if (count !== expected) yield `${name}.count is ${count}, not ${expected}`;
+  yield* checkHistogram(`${name}.histogram`, histogram, count);
+}
+
+/** @param {Record<string, number>} counts */
+function sumOf(counts) {
+  return total(Object.values(counts));
+}

@@ -1,5 +1,6 @@
-/** Requirements of a rate, of the share of errors, and of times: percentiles, mean, min and max. */
+/** Requirements of a rate, of a share of the requests, and of times: percentiles, mean, min and max. */
 import { formatCount, formatLatency } from '../../common/units.js';
+import { METRICS } from '../../plan/requirements.js';
 import {
   batchesOf,
   extremeBar,
@@ -16,10 +17,10 @@ import {
   samplesToProve,
   studentT95,
 } from '../../verdict/statistics.js';
-import { countErrors, errorBar } from '../build.js';
+import { countErrors, shareBar } from '../build.js';
 import { formatPercent, rateMargin, rateTexter, sentence, timeMargin } from '../wording.js';
 
-/** @import { Comparator, Requirement } from '../../plan/requirements.js' */
+/** @import { Comparator, Metric, Requirement } from '../../plan/requirements.js' */
 /** @import { Lost, Times } from '../../verdict/bars.js' */
 /** @import { Judgement, RunView } from './judge.js' */
 
@@ -30,9 +31,7 @@ const REMEDY = 'give it more CPU, or lower the load';
 
 /**
  * Constant arrivals that all succeeded prove a rate; otherwise its error bar must (verdict/bars.js).
- * @param {Requirement} requirement
- * @param {RunView} view
- * @returns {Judgement}
+ * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
 export function judgeRate(requirement, view) {
   const { ratePerSecond: actual, rateBar, perhapsOfferedPerSecond: level = null, succeeded } = view;
@@ -98,40 +97,47 @@ function reaches(rate, { comparator, limit }) {
   return comparator === '>' ? rate > limit * (1 + TOLERANCE) : rate >= limit * (1 - TOLERANCE);
 }
 
-/** @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
-export function judgeErrors(requirement, view) {
+/**
+ * Of the requests that were due, those that the metric counts.
+ * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
+ */
+export function judgeShare(requirement, view) {
   const { comparator, limit } = requirement;
-  const { ownLosses = 0 } = view;
-  const errors = countErrors(view);
-  const due = view.succeeded + errors;
-  const actual = errors / due;
-  const bar = errorBar(view, ownLosses);
+  const { counted, called } = /** @type {Required<Metric>} */ (METRICS[requirement.metric]);
+  const count = counted(view);
+  const due = view.succeeded + countErrors(view);
+  const ownLosses = Math.min(count, view.ownLosses ?? 0);
+  const actual = count / due;
+  const bar = shareBar(count, due, ownLosses);
   const isKept = within(actual, comparator, limit);
-  const isCertain = isKept && (limit === 1 || (limit === 0 && errors === 0));
+  const isCertain = isKept && (limit === 1 || (limit === 0 && count === 0));
   const verdict = isCertain ? 'met' : verdictOn(requirement, bar);
   const judged = { verdict, actual, ...bar };
-  if (limit === 0 && errors === 0)
-    return { ...judged, reason: `None of ${formatCount(due)} requests failed in this run.` };
-  const observed = `${formatPercent(actual)} of requests failed (${formatCount(errors)} of ${formatCount(due)})`;
+  if (limit === 0 && count === 0)
+    return { ...judged, reason: `None of ${formatCount(due)} requests ${called} in this run.` };
+  const observed = `${formatPercent(actual)} of requests ${called} (${formatCount(count)} of ${formatCount(due)})`;
   const against = limit === 0 ? 'none may' : `the limit is ${formatPercent(limit)}`;
   if (verdict === 'not met') return { ...judged, reason: sentence(observed, against) };
-  const side = isKept ? `most ${formatPercent(bar.high)}` : `least ${formatPercent(bar.low)}`;
-  const confident = `at 95 % confidence it is at ${side}`;
-  if (verdict === 'met') return { ...judged, reason: sentence(observed, against, confident) };
-  const isTool = !within(proportionLowerBound(errors, due), comparator, limit);
-  const more = isKept ? neededText(samplesNeeded(errors, due, limit)) : 'more requests would decide it';
+  const bound = boundText(isKept, bar, formatPercent);
+  if (verdict === 'met') return { ...judged, reason: sentence(observed, against, bound) };
+  const isTool = !within(proportionLowerBound(count, due), comparator, limit);
+  const more = isKept ? neededText(samplesNeeded(count, due, limit)) : 'more requests would decide it';
   const remedy = isTool ? ownLossesText(ownLosses) : more;
-  const doubt = isTool ? 'tool' : 'sample';
-  return { ...judged, doubt, reason: sentence(observed, against, confident, remedy) };
+  return { ...judged, doubt: isTool ? 'tool' : 'sample', reason: sentence(observed, against, bound, remedy) };
+}
+
+/** @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
+export function judgeTime(requirement, view) {
+  return requirement.metric === 'percentile'
+    ? judgePercentile(requirement, view)
+    : judgeExtreme(requirement, view);
 }
 
 /**
- * Distribution-free: q n requests may be on the wrong side of the limit; how many are is a binomial count.
- * @param {Requirement} requirement
- * @param {RunView} view
- * @returns {Judgement}
+ * Distribution-free: q n requests may be on the wrong side of the limit; the number that are is a binomial count.
+ * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
-export function judgePercentile(requirement, view) {
+function judgePercentile(requirement, view) {
   const { quantile = 0.5, comparator, limit } = requirement;
   const isUpper = comparator[0] === '<';
   const times = view.series[requirement.series];
@@ -142,37 +148,30 @@ export function judgePercentile(requirement, view) {
   const actual = isLost ? null : bar.value;
   const judged = { verdict: verdictOn(requirement, bar), actual, low: bar.low, high: bar.high };
   const n = view.succeeded + lost.count;
-  const than = isUpper ? 'slower' : 'faster';
-  const losses =
-    lost.count === 0
-      ? ''
-      : `${formatCount(lost.count)} of ${formatCount(n)} requests had no good response and count as ${than} than any limit`;
+  const as = `count as ${isUpper ? 'slower' : 'faster'} than any limit`;
+  const losses = lost.count === 0 ? '' : `${lossesText(lost.count, n)} and ${as}`;
   const margin = actual === null ? losses : timeMargin(requirement, actual);
-  if (judged.verdict === 'met') {
-    const bound = isUpper ? `at most ${formatLatency(bar.high)}` : `at least ${formatLatency(bar.low)}`;
-    return { ...judged, reason: sentence(margin, `at 95 % confidence it is ${bound}`) };
-  }
+  if (judged.verdict === 'met')
+    return { ...judged, reason: sentence(margin, boundText(isUpper, bar, formatLatency)) };
   if (judged.verdict === 'not met')
     return { ...judged, reason: sentence(margin, actual === null ? '' : losses) };
   const exact = percentileBar({ ...times, own: times.reported }, quantile, { ...lost, own: 0 });
   const least = Number.isFinite(bar.value) ? bar.value - bar.tool : 0;
   const isTool = within(bar.value, comparator, limit) !== within(least, comparator, limit);
   const doubt = doubtOf(verdictOn(requirement, exact) === 'not proven', isTool);
+  const sample = () => sampleText(requirement, { times, lost, n, exact, value: bar.value });
+  const tool = isLost ? ownLossesText(lost.own) : toolText(bar.tool);
   return {
     ...judged,
     doubt,
-    reason: sentence(
-      margin,
-      doubt === 'tool' ? '' : sampleText(requirement, { times, lost, n, exact, value: bar.value }),
-      doubt === 'sample' ? '' : isLost ? ownLossesText(lost.own) : toolText(bar.tool),
-    ),
+    reason: sentence(margin, doubt === 'tool' ? '' : sample(), doubt === 'sample' ? '' : tool),
   };
 }
 
 /**
  * @param {Requirement} requirement
- * @param {{times: Times, lost: Lost, n: number, exact: {low: number, high: number}, value: number}} found `exact`: the bar of the
- *   sample alone
+ * @param {{times: Times, lost: Lost, n: number, exact: {low: number, high: number}, value: number}} found `exact`: the bar
+ *   of the sample alone
  */
 function sampleText(requirement, { times, lost, n, exact, value }) {
   const { quantile = 0.5, comparator, limit } = requirement;
@@ -196,13 +195,11 @@ function sampleText(requirement, { times, lost, n, exact, value }) {
 }
 
 /**
- * min and max are statements on this run, the mean is one on all requests. A request without a good response would have taken
- * longer than the age it reached, by an unknown time: it can break a limit but not keep it.
- * @param {Requirement} requirement
- * @param {RunView} view
- * @returns {Judgement}
+ * min and max are statements on this run, the mean is one on all requests. A request without a good response would have
+ * taken longer than the age it reached, by an unknown time: it can break a limit but not keep it.
+ * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
-export function judgeExtreme(requirement, view) {
+function judgeExtreme(requirement, view) {
   const { comparator, series, limit } = requirement;
   const metric = /** @type {'min' | 'mean' | 'max'} */ (requirement.metric);
   const isUpper = comparator[0] === '<';
@@ -213,7 +210,7 @@ export function judgeExtreme(requirement, view) {
     .filter(({ reported }) => reported.totalCount > 0)
     .map((times) => (metric === 'mean' ? meanBar(times) : extremeBar(times, metric)));
   const lost = countErrors(view);
-  const losses = `${formatCount(lost)} of ${formatCount(view.succeeded + lost)} requests had no good response`;
+  const losses = lossesText(lost, view.succeeded + lost);
   if (bars.length === 0) return { verdict: 'not met', actual: null, reason: sentence(losses) };
   const { value, low, high, tool } = bars.reduce((a, b) => (a.value > b.value === isUpper ? a : b));
   const judged = { verdict: verdictOn(requirement, { low, high }), actual: value, low, high };
@@ -232,8 +229,7 @@ export function judgeExtreme(requirement, view) {
     return { ...judged, verdict: 'not proven', doubt: 'failures', reason };
   }
   if (metric !== 'mean') return { ...judged, reason: sentence(`${margin}, as observed in this run`) };
-  const bound = isUpper ? `most ${formatLatency(high)}` : `least ${formatLatency(low)}`;
-  return { ...judged, reason: sentence(margin, `at 95 % confidence it is at ${bound}`) };
+  return { ...judged, reason: sentence(margin, boundText(isUpper, { low, high }, formatLatency)) };
 }
 
 /**
@@ -249,18 +245,27 @@ function verdictOn({ comparator, limit }, { low, high }) {
 
 /**
  * @param {boolean} sample more requests would decide it
- * @param {boolean} tool less lateness of the tool would; where neither alone would leave it open, both together do
+ * @param {boolean} tool less lateness of the tool would; where neither alone leaves it open, both together do
  */
 function doubtOf(sample, tool) {
   if (sample === tool) return 'both';
   return tool ? 'tool' : 'sample';
 }
 
+/** @param {boolean} isUpper @param {{low: number, high: number}} bar @param {(value: number) => string} text */
+function boundText(isUpper, { low, high }, text) {
+  return `at 95 % confidence it is at ${isUpper ? `most ${text(high)}` : `least ${text(low)}`}`;
+}
+
+/** @param {number} lost @param {number} n */
+function lossesText(lost, n) {
+  return `${formatCount(lost)} of ${formatCount(n)} requests had no good response`;
+}
+
 /** @param {number | null} needed requests, see samplesNeeded */
 function neededText(needed) {
-  return needed === null
-    ? 'it is too close to the limit for any number of requests to prove it'
-    : `about ${formatCount(needed)} requests like these would prove it`;
+  if (needed === null) return 'it is too close to the limit for any number of requests to prove it';
+  return `about ${formatCount(needed)} requests like these would prove it`;
 }
 
 /** @param {number} ms of a time, that this tool may have added */

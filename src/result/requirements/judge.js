@@ -1,11 +1,13 @@
 /**
- * Is a requirement met? It is where the whole error bar of its figure keeps the limit, and not met where the whole bar breaks it;
- * where the limit lies in the bar it is not proven. A request that failed, was dropped or was still waiting at the end never helps.
+ * A requirement is met where the whole error bar of its figure keeps the limit, and not met where the whole bar breaks
+ * it; where the limit lies in the bar it is not proven. A request without a good response never helps.
  */
 import { formatCount } from '../../common/units.js';
+import { METRICS } from '../../plan/requirements.js';
 import { partName } from '../../plan/shard-part.js';
 import { countErrors } from '../build.js';
-import { judgeErrors, judgeExtreme, judgePercentile, judgeRate } from './judge-figures.js';
+import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
+
 /** @import { PlannedRequirement as Requirement } from '../../plan/plan.js' */
 /** @import { Requirement as ParsedRequirement, Series } from '../../plan/requirements.js' */
 /** @import { ShardPart } from '../../plan/shard-part.js' */
@@ -29,8 +31,8 @@ import { judgeErrors, judgeExtreme, judgePercentile, judgeRate } from './judge-f
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
  * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level that one of them keeps
- * @property {number} [perhapsOfferedPerSecond] the level of a stage with fewer than 100 arrivals, less than one short: they cannot show
- *   whether it was kept
+ * @property {number} [perhapsOfferedPerSecond] the level of a stage with fewer than 100 arrivals, less than one short: they
+ *   cannot show whether it was kept
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: counted as successes by their HTTP status alone
@@ -47,18 +49,19 @@ import { judgeErrors, judgeExtreme, judgePercentile, judgeRate } from './judge-f
  * @property {string} reason
  */
 
+/** By unit of the metric. @type {Record<RequirementVerdict['unit'], (requirement: Requirement, view: RunView) => Judgement>} */
+const JUDGES = { '/s': judgeRate, fraction: judgeShare, ms: judgeTime };
+
 /** @param {Requirement} requirement @param {RunView} view @returns {RequirementVerdict} */
 export function judgeRequirement(requirement, view) {
   const { operation, stage } = requirement;
-  const { low, high, verdict, actual, reason, doubt } = doubted(requirement, view);
+  const { low, high, verdict, actual, reason, doubt } = judgeWithDoubts(requirement, view);
   const end = (/** @type {number | undefined} */ value) => (Number.isFinite(value) ? Number(value) : null);
   return {
     ...limitOf(requirement),
     ...(operation === undefined ? {} : { operation }),
     ...(stage === undefined ? {} : { stage }),
-    verdict,
-    actual,
-    reason,
+    ...{ verdict, actual, reason },
     low: end(low),
     high: end(high),
     ...(doubt === undefined ? {} : { doubt }),
@@ -67,39 +70,36 @@ export function judgeRequirement(requirement, view) {
 
 /** @param {ParsedRequirement} requirement @param {Readonly<ShardPart>} shard @returns {RequirementVerdict} */
 export function deferRequirement(requirement, shard) {
-  return {
-    ...limitOf(requirement),
-    verdict: 'not proven',
-    actual: null,
-    reason: `This is ${partName(shard)} of the plan: vault-pki-load merge judges it on all of them.`,
-  };
+  const reason = `This is ${partName(shard)} of the plan: vault-pki-load merge judges it on all of them.`;
+  return { ...limitOf(requirement), verdict: 'not proven', actual: null, reason };
 }
 
 /** @param {ParsedRequirement} requirement @returns {Pick<RequirementVerdict, 'text' | 'limit' | 'unit'>} */
 function limitOf({ text, limit, metric }) {
-  return { text, limit, unit: metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms' };
+  return { text, limit, unit: METRICS[metric].unit };
 }
 
 /**
- * A requirement that was met, but would not be had the unchecked responses been wrong, or on an invalid measurement, is not proven.
- * @param {Requirement} requirement
- * @param {RunView} view
- * @returns {Judgement}
+ * A requirement that was met, but on an invalid measurement, or would not be had the unchecked responses been wrong, is
+ * not proven.
+ * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
-function doubted(requirement, view) {
+function judgeWithDoubts(requirement, view) {
   const judged = judge(requirement, view);
   const { unchecked = 0 } = view;
-  const because = (/** @type {'invalid' | 'unchecked'} */ doubt, /** @type {string} */ text) => ({
-    ...judged,
-    verdict: /** @type {const} */ ('not proven'),
-    doubt,
-    reason: `${judged.reason} ${text}`,
-  });
+  const unproven = (/** @type {'invalid' | 'unchecked'} */ doubt, /** @type {string} */ text) => {
+    return {
+      ...judged,
+      verdict: /** @type {const} */ ('not proven'),
+      doubt,
+      reason: `${judged.reason} ${text}`,
+    };
+  };
   if (judged.verdict !== 'met') return judged;
   if (!view.measurementValid)
-    return because('invalid', 'But the measurement is invalid, so this proves nothing.');
+    return unproven('invalid', 'But the measurement is invalid, so this proves nothing.');
   if (unchecked === 0 || judge(requirement, atWorst(view, unchecked)).verdict === 'met') return judged;
-  return because(
+  return unproven(
     'unchecked',
     `But ${formatCount(unchecked)} responses were not checked; if they were wrong, the requirement would not be met.`,
   );
@@ -124,14 +124,5 @@ function atWorst(view, unchecked) {
 function judge(requirement, view) {
   if (view.succeeded + countErrors(view) === 0)
     return { verdict: 'not proven', actual: null, doubt: 'sample', reason: 'Nothing was measured.' };
-  switch (requirement.metric) {
-    case 'rate':
-      return judgeRate(requirement, view);
-    case 'errors':
-      return judgeErrors(requirement, view);
-    case 'percentile':
-      return judgePercentile(requirement, view);
-    default:
-      return judgeExtreme(requirement, view);
-  }
+  return JUDGES[METRICS[requirement.metric].unit](requirement, view);
 }

@@ -17,10 +17,8 @@ export function figureText(unit, value) {
 }
 
 /**
- * @param {Unit} unit
- * @param {Spread} spread
- * @returns {string} standard deviation in the unit that its mean is written in: `0.110 ms`, `12.5/h`; three digits, so that
- *   they line up
+ * @param {Unit} unit @param {Spread} spread
+ * @returns {string} standard deviation in the unit of its mean: `0.110 ms`, `12.5/h`; three digits, so that they line up
  */
 export function deviationText(unit, { mean, variance }) {
   if (mean === null || variance === null) return NONE;
@@ -30,22 +28,14 @@ export function deviationText(unit, { mean, variance }) {
   return `${isPlain ? deviation.toPrecision(3) : threeDigits(deviation)}${sign}`;
 }
 
-/**
- * @param {Unit} unit
- * @param {Spread} spread
- * @returns {string} in the square of that unit: `0.0123 ms²`, `0.25 (/s)²`, `0.01 %²`; three digits, and a bare `0`
- */
+/** @param {Unit} unit @param {Spread} spread @returns {string} in the square of that unit: `0.0123 ms²`, `0.25 (/s)²`, and a bare `0` */
 export function varianceText(unit, { mean, variance }) {
   if (mean === null || variance === null) return NONE;
   const { factor, square } = writtenIn(unit, mean);
   return variance === 0 ? '0' : `${threeDigits(variance * factor ** 2)} ${square}`;
 }
 
-/**
- * @param {Unit} unit shares differ by percentage points, all else by percent
- * @param {number | null} difference
- * @returns {string} with its sign: `+10.3 %`, `-0.25 points`
- */
+/** @param {Unit} unit @param {number | null} difference @returns {string} with its sign: `+10.3 %`, `-0.25 points` */
 export function differenceText(unit, difference) {
   return difference === null ? NONE : `${signed(difference)} ${differenceUnit(unit)}`;
 }
@@ -66,26 +56,21 @@ export function pText(pValue) {
   return pValue < 0.0001 ? '<0.0001' : String(Number(pValue.toPrecision(3)));
 }
 
-/**
- * The unit that figureText writes a value in.
- * @param {Unit} unit
- * @param {number} value
- * @returns {{factor: number, sign: string, square: string}} what to multiply with, and what to put behind that
- */
+/** The unit that figureText writes a value in, and the factor to it. @param {Unit} unit @param {number} value */
 function writtenIn(unit, value) {
   if (unit === 'fraction') return { factor: 100, sign: ' %', square: '%²' };
-  if (unit === '/s') {
-    return value === 0 || value >= 1
+  const isPlain = value === 0 || value >= (unit === '/s' ? 1 : 0.0995);
+  if (unit === '/s')
+    return isPlain
       ? { factor: 1, sign: '/s', square: '(/s)²' }
       : { factor: 3600, sign: '/h', square: '(/h)²' };
-  }
-  if (value >= 999.5) return { factor: 0.001, sign: ' s', square: 's²' };
-  return value >= 0.0995 || value === 0
+  if (!isPlain) return { factor: 1000, sign: ' µs', square: 'µs²' };
+  return value < 999.5
     ? { factor: 1, sign: ' ms', square: 'ms²' }
-    : { factor: 1000, sign: ' µs', square: 'µs²' };
+    : { factor: 0.001, sign: ' s', square: 's²' };
 }
 
-/** @param {Unit} unit */
+/** Shares differ by percentage points, all else by percent. @param {Unit} unit */
 function differenceUnit(unit) {
   return unit === 'fraction' ? 'points' : '%';
 }

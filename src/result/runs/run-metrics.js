@@ -5,7 +5,8 @@
 import { median } from '../../common/median.js';
 import { meanAndVariance } from '../../verdict/statistics.js';
 import { invalidReasonOf } from '../document.js';
-import { differenceWarnings, seedWarnings, targetWarnings } from './run-differences.js';
+import { FIGURES } from '../latency.js';
+import { runWarnings } from './run-differences.js';
 
 /** @import { Figure } from '../latency.js' */
 /** @import { Result } from '../schema.js' */
@@ -21,18 +22,11 @@ import { differenceWarnings, seedWarnings, targetWarnings } from './run-differen
  *   nothing was recorded; `tool`: how much of it may be the tool's own lateness
  */
 
-/** Where a result has no upper end of a rate. */
 const UNKNOWN_SLOWDOWN = 1000;
 
-/** Times are response times where the name has no other series. @type {readonly Metric[]} */
+/** Every figure of the response times, the shortest last; then others. @type {readonly Metric[]} */
 export const METRICS = [
-  time('mean'),
-  time('p50'),
-  time('p90'),
-  time('p95'),
-  time('p99'),
-  { ...time('p999'), label: 'p99.9' },
-  time('max'),
+  ...FIGURES.filter((figure) => figure !== 'min').map((figure) => time(figure)),
   time('min'),
   { ...time('p99', 'service'), key: 'serviceP99', label: 'p99 service' },
   {
@@ -41,7 +35,7 @@ export const METRICS = [
     unit: '/s',
     lowerIsBetter: false,
     read: ({ rates }) => rates.perSecond,
-    // Unknown: as if it had taken nearly all.
+    // Where the upper end is not known, as if the tool had taken nearly all.
     tool: ({ rates: { bar, perSecond } }) =>
       bar === undefined ? 0 : (bar.high ?? UNKNOWN_SLOWDOWN * perSecond) - bar.sampled,
   },
@@ -54,14 +48,14 @@ export const METRICS = [
   },
 ];
 
-/** Those whose mean and variance over runs are reported, as the benchmark of Constellation does. */
+/** Metrics whose mean and variance over runs are reported, as in the benchmark of Constellation. */
 export const VARIANCE_KEYS = Object.freeze(['mean', 'p99', 'max', 'min']);
 
 /** @param {Figure} figure @param {'response' | 'service'} [series] @returns {Metric} */
 function time(figure, series = 'response') {
   return {
     key: figure,
-    label: figure,
+    label: figure === 'p999' ? 'p99.9' : figure,
     unit: 'ms',
     lowerIsBetter: true,
     read: ({ latencyMs }) => latencyMs[series][figure],
@@ -74,10 +68,7 @@ export function headOf({ key, label, unit, lowerIsBetter }) {
   return { key, label, unit, lowerIsBetter };
 }
 
-/**
- * @param {Result} result
- * @returns {string | null} why it is no sample of what a whole, valid run gives; null where it is one
- */
+/** @param {Result} result @returns {string | null} why it is no sample of a whole, valid run; null: it is one */
 export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
   if (unfinished === true) return 'it was cut off: its file is from before its end';
   if (interrupted) return 'it was interrupted';
@@ -99,7 +90,7 @@ export function summariseMetrics(runs) {
   );
 }
 
-/** @param {readonly (number | null)[]} values @returns {number[]} those that are there */
+/** @param {readonly (number | null)[]} values */
 export function known(values) {
   return values.filter((value) => value !== null);
 }
@@ -108,15 +99,10 @@ export function known(values) {
 export function summarise(values) {
   const numbers = known(values);
   if (numbers.length === 0) return { values, median: null, mean: null, variance: null, min: null, max: null };
-  const { mean, variance } = meanAndVariance(numbers);
-  return {
-    values,
-    median: median(numbers),
-    mean,
-    variance: numbers.length < 2 ? null : variance,
-    min: Math.min(...numbers),
-    max: Math.max(...numbers),
-  };
+  const { mean, variance: spread } = meanAndVariance(numbers);
+  const variance = numbers.length < 2 ? null : spread;
+  const [min, max] = [Math.min(...numbers), Math.max(...numbers)];
+  return { values, median: median(numbers), mean, variance, min, max };
 }
 
 /** @param {string} name of the set @param {readonly Result[]} runs @returns {RunSetSummary} */
@@ -134,11 +120,7 @@ export function summariseRuns(name, runs) {
   return {
     used: used.map((run) => run.name),
     leftOut: judged.flatMap(({ name: run, why }) => (why === null ? [] : { run, why })),
-    warnings: [
-      ...differenceWarnings(results),
-      ...targetWarnings(name, results),
-      ...seedWarnings(name, results),
-    ],
+    warnings: runWarnings([{ name, results }]),
     metrics: METRICS.map((metric) => ({ ...headOf(metric), ...summaries[metric.key] })),
     requirements: [...requirements].map(([text, verdicts]) => ({ text, verdicts })),
   };

@@ -1,8 +1,8 @@
-/** A run set: several results of one plan (`--repeat N`), in the order in which they were run. */
+/** A run set: several results of one plan (`--repeat N`), in their order. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { TOOL_VERSION } from '../../common/version.js';
-import { count, inconsistent, number, Tool, Unit, validatorOf } from '../declared.js';
+import { count, each, number, Tool, Unit, validatorOf } from '../declared.js';
 import { RUN_SET_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 import { summariseRuns } from './run-metrics.js';
@@ -13,25 +13,18 @@ export { isRunSet, RUN_SET_SCHEMA_ID } from '../document.js';
 export const MetricSummary = z
   .object({
     values: z.array(number),
-    median: number,
-    mean: number,
-    variance: number,
-    min: number,
-    max: number,
+    ...each(['median', 'mean', 'variance', 'min', 'max'], number),
     /** Beside `values`: how much of each may be the tool's own lateness, added to a time or taken from a rate. */
     tool: z.array(z.number()).optional(),
   })
   .meta({ id: 'MetricSummary' });
 
-/** A metric, and how its values are to be read. */
 export const MetricHead = z.object({
-  key: z.string(),
-  label: z.string(),
+  ...each(['key', 'label'], z.string()),
   unit: Unit,
   lowerIsBetter: z.boolean(),
 });
 
-/** The summary over the runs. */
 const Summary = z.object({
   /** Names of the runs that count, by their place from 1: `run 1`. */
   used: z.array(z.string()),
@@ -59,38 +52,20 @@ export const RunSet = z
 /** @typedef {z.infer<typeof MetricHead>} MetricHead */
 /** @typedef {z.infer<typeof MetricSummary>} MetricSummary */
 
-/** @param {string} name @param {import('../schema.js').Result[]} results at least one @returns {RunSet} */
-export function makeRunSet(name, results) {
-  return {
-    schema: RUN_SET_SCHEMA_ID,
-    tool: { version: TOOL_VERSION },
-    name,
-    summary: summariseRuns(name, results),
-    runs: [...results],
-  };
+/** @param {string} name @param {import('../schema.js').Result[]} runs at least one @returns {RunSet} */
+export function makeRunSet(name, runs) {
+  const summary = summariseRuns(name, runs);
+  return { schema: RUN_SET_SCHEMA_ID, tool: { version: TOOL_VERSION }, name, summary, runs: [...runs] };
 }
 
-const validate = validatorOf(RunSet, {
-  code: 'bad_run_set',
-  called: 'The run set',
-  writtenWith: '--repeat N --out FILE.json',
-});
+export const validateRunSet = validatorOf(RunSet, checkSummary);
 
-/**
- * Reports are made from the runs. Metrics that only another version knows are left as they are.
- * @param {unknown} value e.g. parsed from a file
- * @param {string} [name] what to call it in an error
- * @returns {RunSet} the same value, unknown keys and all
- * @throws {PkiLoadError} code `bad_run_set`, naming the place; `inconsistent_run_set` where its
- *   summary is not that of its runs
- */
-export function validateRunSet(value, name = 'The run set') {
-  const runSet = validate(value, name);
-  const { used, metrics } = summariseRuns(runSet.name, runSet.runs);
-  const given = new Map(runSet.summary.metrics.map((metric) => [metric.key, metric]));
-  const wrong = isDeepStrictEqual(used, runSet.summary.used)
+/** Metrics that only another version knows are left as they are. @param {RunSet} runSet @returns {Generator<string, void>} */
+function* checkSummary({ name, runs, summary }) {
+  const { used, metrics } = summariseRuns(name, runs);
+  const given = new Map(summary.metrics.map((metric) => [metric.key, metric]));
+  const wrong = isDeepStrictEqual(used, summary.used)
     ? metrics.find((metric) => !isDeepStrictEqual(given.get(metric.key) ?? metric, metric))?.label
     : 'which runs count';
-  if (wrong === undefined) return runSet;
-  throw inconsistent('run_set', name, `its summary says something else of ${wrong} than its runs`);
+  if (wrong !== undefined) yield `its summary and its runs differ in ${wrong}`;
 }

@@ -1,16 +1,12 @@
-/**
- * Steps of a scenario (each of its runs on each of its targets) and the results they gave -> ScenarioResult, the one source of
- * every report of them together.
- */
+/** Steps of a scenario, each of its runs on each of its targets, and their results -> ScenarioResult. */
 import { TOOL_VERSION } from '../../common/version.js';
-import { meanAndVariance } from '../../verdict/statistics.js';
 import { compareGroups } from '../comparison/compare.js';
 import { differenceOf } from '../comparison/compare-samples.js';
 import { RESAMPLES, runsNeeded } from '../comparison/run-statistics.js';
 import { SCENARIO_RESULT_SCHEMA_ID } from '../document.js';
-import { differenceWarnings, seedWarnings, targetWarnings } from '../runs/run-differences.js';
-import { headOf, known, METRICS, offeredLoadOf, whyLeftOut } from '../runs/run-metrics.js';
-import { createRows } from './scenario-rows.js';
+import { runWarnings } from '../runs/run-differences.js';
+import { headOf, METRICS, namedRuns, offeredLoadOf, summarise, whyLeftOut } from '../runs/run-metrics.js';
+import { rowsOf, valuesPerRun } from './scenario-rows.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { NamedRun } from '../runs/run-metrics.js' */
@@ -27,20 +23,14 @@ import { createRows } from './scenario-rows.js';
  * @property {number} repeat
  * @property {readonly PlannedStep[]} steps at least one; all targets of the first run, then all of the next
  */
-/** @typedef {{durationMs: number, interrupted?: boolean, unfinished?: boolean}} How it ended */
-/** @typedef {ReturnType<typeof createRows>} Rows */
+/** @typedef {{durationMs: number, interrupted?: boolean, unfinished?: boolean}} End */
 /**
  * @typedef {object} Kept of one step
  * @property {PlannedStep} step
  * @property {Result[]} results
- * @property {NamedRun[]} used
- * @property {(string | null)[]} why each result does not count; null where it does
- * @property {Rows} counted
- * @property {Rows} leftOut
  * @property {ScenarioStep['failure']} failure
  */
 
-/** Every note holds of all steps. */
 const NOTE =
   'Response times count from when a request was due. Of several runs, count, times and ratios are of all their requests together; mean and variance over runs are of one value per run.';
 
@@ -51,57 +41,52 @@ const CLOSED_NOTE =
 const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
 const MEASUREMENT = /** @type {const} */ (['invalid', 'suspect', 'valid']);
 
-/** Values drawn again for each figure of a comparison: of a hundred runs fewer resamples do, and all targets are done in seconds. */
-const [MOST_DRAWS, FEWEST_RESAMPLES] = [200_000, 1000];
+/** Draws for each figure of a comparison: a hundred runs need fewer resamples, and all targets are compared in seconds. */
+const [MAX_DRAWS, MIN_RESAMPLES] = [200_000, 1000];
 
 /** The metrics in which targets are shown side by side, with their names there. */
-const DIFFERENCES = ['mean', 'p50', 'p95', 'p99', 'max', 'min', 'rate', 'errors'].flatMap((key) => {
+const DIFFERENCES = ['mean', 'p50', 'p95', 'p99', 'max', 'min', 'rate', 'errors'].flatMap((from) => {
   const names = { rate: { key: 'perSecond', label: 'throughput' }, errors: { key: 'errorShare' } };
-  const of = METRICS.filter((metric) => metric.key === key).map(headOf);
-  return of.map((head) => ({ from: key, metric: { ...head, ...Object(names)[key] } }));
+  const heads = METRICS.filter(({ key }) => key === from).map(headOf);
+  return heads.map((head) => ({ from, metric: { ...head, ...Object(names)[from] } }));
 });
 
 /** @param {ScenarioFacts} facts */
 export function createScenarioSummary(facts) {
   /** @type {Kept[]} */
-  const kept = facts.steps.map((step) => ({
-    step,
-    results: [],
-    used: [],
-    why: [],
-    counted: createRows(step),
-    leftOut: createRows(step),
-    failure: null,
-  }));
+  const kept = facts.steps.map((step) => ({ step, results: [], failure: null }));
   return {
     /** @param {number} index of a step @param {Result} result of its next run */
-    add(index, result) {
-      const { results, used, why, counted, leftOut } = kept[index];
-      const reason = whyLeftOut(result);
-      results.push(result);
-      why.push(reason);
-      if (reason === null) used.push({ name: `run ${results.length}`, result });
-      (reason === null ? counted : leftOut).add(result);
-    },
-    /** @param {number} index of a step that cannot be gone on with @param {{code: string, text: string}} failure */
+    add: (index, result) => void kept[index].results.push(result),
+    /** @param {number} index of a step that has no further run @param {{code: string, text: string}} failure */
     fail(index, failure) {
       kept[index].failure = failure;
     },
-    /** @param {How} how @returns {ScenarioResult} */
-    result: (how) => build(facts, kept, how),
-    /** @param {number} index of a step @returns {readonly Result[]} of all runs that were made */
+    /** @param {End} end @returns {ScenarioResult} */
+    result: (end) => build(facts, kept.map(sorted), end),
+    /** @param {number} index of a step @returns {readonly Result[]} of all its runs */
     resultsOf: (index) => kept[index].results,
   };
 }
 
-/** @param {ScenarioFacts} facts @param {Kept[]} kept @param {How} how @returns {ScenarioResult} */
+/** @typedef {ReturnType<typeof sorted>} Sorted `used`: the runs that count; `shown`: those, or all where none counts */
+
+/** @param {Kept} kept */
+function sorted({ results, ...kept }) {
+  const why = results.map(whyLeftOut);
+  const used = namedRuns(results).filter((_, i) => why[i] === null);
+  const shown = used.length > 0 ? used.map(({ result }) => result) : results;
+  return { ...kept, results, why, used, shown };
+}
+
+/** @param {ScenarioFacts} facts @param {Sorted[]} kept @param {End} end @returns {ScenarioResult} */
 function build(facts, kept, { durationMs, interrupted = false, unfinished = false }) {
   const { name, description, command, startedAt, repeat } = facts;
   const runs = [...new Set(kept.map(({ step }) => step.run))].map((run) =>
     kept.filter(({ step }) => step.run === run),
   );
   const steps = kept.map((one) => describeStep(one, repeat));
-  const environment = kept.flatMap(({ results }) => results)[0]?.environment;
+  const [environment = null] = kept.flatMap(({ results }) => results.map((result) => result.environment));
   const createdAt = new Date(startedAt.getTime() + durationMs).toISOString();
   return {
     schema: SCENARIO_RESULT_SCHEMA_ID,
@@ -113,16 +98,13 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
     durationSeconds: durationMs / 1000,
     interrupted,
     ...(unfinished ? { unfinished: true } : {}),
-    environment:
-      environment === undefined
-        ? null
-        : { node: environment.node, platform: environment.platform, cpus: environment.cpus },
+    environment,
     steps,
-    rows: kept.flatMap((one, i) => rowsOf(one, steps[i])),
+    rows: kept.flatMap((one, i) => judgedRows(one, steps[i])),
     differences: runs.flatMap(differencesOf),
-    // They take long, and of what goes on nothing is concluded.
+    // They take long, and nothing is concluded before the end.
     comparisons: unfinished ? [] : runs.flatMap((targets) => comparisonsOf(targets, command, createdAt)),
-    warnings: [...new Set(runs.flatMap(warningsOf))],
+    warnings: [...new Set(runs.flatMap((targets) => runWarnings(targets.map(countedOf))))],
     notes: [
       NOTE,
       ...(steps.some(({ load }) => load.model === 'closed') ? [CLOSED_NOTE] : []),
@@ -131,14 +113,12 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
   };
 }
 
-/** @param {Kept} kept @param {number} repeat @returns {ScenarioStep} */
+/** @param {Sorted} kept @param {number} repeat */
 function describeStep({ step, results, used, why, failure }, repeat) {
   const { load } = step;
   const target = results.at(-1)?.target;
   return {
-    name: step.name,
-    run: step.run,
-    target: step.target,
+    ...{ name: step.name, run: step.run, target: step.target },
     aim: target === undefined ? null : { url: target.url, product: target.product, version: target.version },
     load: offeredLoadOf(load),
     stages: (load.stages ?? []).map(({ name, lines }) => ({
@@ -199,19 +179,14 @@ function worstOf(order, verdicts) {
   return order.find((worst) => verdicts.includes(worst)) ?? null;
 }
 
-/** @param {readonly string[]} words @returns {Record<string, number>} */
+/** @param {readonly string[]} words */
 function countBy(words) {
   return Object.fromEntries(words.map((word) => [word, words.filter((one) => one === word).length]));
 }
 
-/**
- * @param {Kept} kept
- * @param {ScenarioStep} step
- * @returns {ScenarioResult['rows']} of what does not count where nothing does
- */
-function rowsOf({ used, counted, leftOut }, { requirements }) {
-  const rows = used.length > 0 ? counted.rows(true) : leftOut.rows(false);
-  return rows.map(({ overRuns, ...row }) => {
+/** @param {Sorted} kept @param {ScenarioStep} step @returns {ScenarioResult['rows']} */
+function judgedRows({ step: { run, target }, used, shown }, { requirements }) {
+  return rowsOf(shown, { run, target, counts: used.length > 0 }).map(({ overRuns, ...row }) => {
     const own = requirements.filter(
       ({ operation, stage }) => operation === row.operation && stage === row.stage,
     );
@@ -220,41 +195,33 @@ function rowsOf({ used, counted, leftOut }, { requirements }) {
   });
 }
 
-/** @param {readonly Result[]} results @returns {(string | null)[]} null: all together; then each operation, where there are several */
+/** @param {readonly Result[]} results @returns {(string | null)[]} null: all together; then each of several operations */
 function operationsOf(results) {
   const names = [...new Set(results.flatMap(({ operations }) => Object.keys(operations)))];
   return [null, ...(names.length < 2 ? [] : names)];
 }
 
-/** @param {Kept[]} targets of one run @returns {ScenarioResult['differences']} one for each metric; none where there is only one target */
+/** @param {Sorted[]} targets of one run @returns {ScenarioResult['differences']} by metric; none where there is only one target */
 function differencesOf(targets) {
   if (targets.length < 2) return [];
   const { run } = targets[0].step;
   return operationsOf(targets.flatMap(({ results }) => results)).flatMap((operation) =>
     DIFFERENCES.map(({ from, metric }) => {
-      const means = targets.map(({ used, counted, leftOut }) => {
-        const perRun = (used.length > 0 ? counted : leftOut).perRun(operation);
-        const values = known(perRun?.[from] ?? []);
-        return values.length === 0 ? null : meanAndVariance(values).mean;
+      const means = targets.map(({ shown }) => summarise(valuesPerRun(shown, operation)[from]).mean);
+      const [base] = means;
+      const sides = targets.map(({ step: { target } }, i) => {
+        const value = means[i];
+        const isCompared = i > 0 && base !== null && value !== null;
+        return { target, value, difference: isCompared ? differenceOf(metric.unit, base, value) : null };
       });
-      const sides = targets.map(({ step: { target } }, i) => ({
-        target,
-        value: means[i],
-        difference:
-          i === 0 || means[0] === null || means[i] === null
-            ? null
-            : differenceOf(metric.unit, means[0], means[i]),
-      }));
       return { run, operation, metric, base: sides[0].target, targets: sides };
     }),
   );
 }
 
 /**
- * @param {Kept[]} targets of one run
- * @param {string} command
- * @param {string} createdAt
- * @returns {ScenarioResult['comparisons']} of the whole, then of each operation where there are several
+ * @param {Sorted[]} targets of one run @param {string} command @param {string} createdAt
+ * @returns {ScenarioResult['comparisons']} of the whole, then of each of several operations
  */
 function comparisonsOf(targets, command, createdAt) {
   const { run } = targets[0].step;
@@ -268,26 +235,21 @@ function comparisonsOf(targets, command, createdAt) {
       runs: used.flatMap((one) => ofOperation(one, operation)),
     }));
     if (own.some(({ runs }) => runs.length < runsNeeded())) return [];
-    const draws = Math.floor(MOST_DRAWS / Math.max(...own.map(({ runs }) => runs.length)));
-    const resamples = Math.min(RESAMPLES, Math.max(FEWEST_RESAMPLES, draws));
+    const draws = Math.floor(MAX_DRAWS / Math.max(...own.map(({ runs }) => runs.length)));
+    const resamples = Math.min(RESAMPLES, Math.max(MIN_RESAMPLES, draws));
     return [{ run, operation, comparison: compareGroups(own, { command, createdAt, resamples }) }];
   });
 }
 
-/**
- * @param {NamedRun} run
- * @param {string | null} operation
- * @returns {NamedRun[]} as if nothing but this operation had been sent; none where it was not
- */
+/** @param {NamedRun} run @param {string | null} operation @returns {NamedRun[]} of this operation alone; none if it was not sent */
 function ofOperation({ name, result }, operation) {
   if (operation === null) return [{ name, result }];
   const block = result.operations[operation];
-  return block === undefined
-    ? []
-    : [{ name, result: { ...result, ...block, operations: { [operation]: block } } }];
+  if (block === undefined) return [];
+  return [{ name, result: { ...result, ...block, operations: { [operation]: block } } }];
 }
 
-/** @param {Kept[]} targets of one run @returns {string[]} why some targets are not compared, a sentence */
+/** @param {Sorted[]} targets of one run @returns {string[]} why some targets are not compared, a sentence */
 function notComparedNotes(targets) {
   const needed = runsNeeded();
   const few = targets.filter(({ used }) => used.length < needed);
@@ -298,14 +260,7 @@ function notComparedNotes(targets) {
   ];
 }
 
-/** @param {Kept[]} targets of one run @returns {string[]} */
-function warningsOf(targets) {
-  const counted = targets.map(({ step, used }) => ({ step, results: used.map(({ result }) => result) }));
-  return [
-    ...counted.flatMap(({ step: { name }, results }) => [
-      ...targetWarnings(name, results),
-      ...seedWarnings(name, results),
-    ]),
-    ...differenceWarnings(counted.flatMap(({ results }) => results)),
-  ];
+/** @param {Sorted} kept */
+function countedOf({ step: { name }, used }) {
+  return { name, results: used.map(({ result }) => result) };
 }

@@ -1,9 +1,9 @@
 /**
- * What a scenario of several runs or targets came to: one declaration that gives the type, the validation and the JSON Schema.
+ * The outcome of a scenario of several runs or targets: one declaration gives its type, its validation and the JSON Schema.
  * `scenario-result.js` makes it. The results themselves are in files beside it, one for each step.
  */
 import { z } from 'zod';
-import { Comparison, OfferedLoad } from '../comparison/comparison-schema.js';
+import { Comparison, checkComparison, OfferedLoad } from '../comparison/comparison-schema.js';
 import {
   amount,
   count,
@@ -35,7 +35,7 @@ const Step = z.object({
   load: OfferedLoad,
   /** As planned: requests a second, in a closed loop requests in flight, at the beginning and the end. */
   stages: z.array(z.object({ name: z.string(), seconds: amount, from: amount, to: amount })),
-  /** So many runs were asked for. */
+  /** Planned runs. */
   repeat: count,
   runs: z.array(
     z.object({
@@ -106,7 +106,7 @@ const Row = z.object({
         count,
         success: z.boolean(),
         meaning: z.string().optional(),
-        /** In so many of the runs it came about. */
+        /** Runs in which it occurred. */
         runs: count,
       }),
     )
@@ -157,9 +157,6 @@ export const ScenarioResult = z
 /** @typedef {z.infer<typeof Spread>} SpreadOverRuns */
 /** @typedef {z.infer<typeof TargetDifference>} TargetDifference */
 
-/** As {@link validatorOf} says; code `bad_scenario_result`. */
-export const validateScenarioResult = validatorOf(ScenarioResult, {
-  code: 'bad_scenario_result',
-  called: 'The result of a scenario',
-  writtenWith: 'run --out FILE.json',
-});
+export const validateScenarioResult = validatorOf(ScenarioResult, ({ comparisons }) =>
+  comparisons.flatMap(({ comparison }) => [...checkComparison(comparison)]),
+);

@@ -23,16 +23,11 @@ export function explain(search) {
   return `${why} The run that confirmed the answer did not show ${missed.join(', ')} to be met.`;
 }
 
-/**
- * @param {Search} search as it was when its next step could not be made
- * @param {unknown} error the reason; of an unexpected error the message is left out
- * @returns {Search} that does not go on
- */
+/** @param {Search} search before its next step failed @param {unknown} error an unexpected one is not quoted @returns {Search} */
 export function brokenOff({ unfinished, explanation, ...soFar }, error) {
-  const failure =
-    error instanceof PkiLoadError
-      ? { code: error.code, text: error.full }
-      : { code: 'internal_error', text: 'An internal error.' };
+  const { code, full: text } =
+    error instanceof PkiLoadError ? error : { code: 'internal_error', full: 'An internal error.' };
+  const failure = { code, text };
   const search = { ...soFar, why: /** @type {const} */ ('broken off'), failure };
   return { ...search, explanation: explain(search) };
 }
@@ -48,7 +43,7 @@ const ENDS = {
   requirement: ({ bracket: { above } }, text) =>
     `With more in flight a requirement is ${above === null ? 'not met' : `${above.verdict}, as at ${text(above.level)}`}.`,
   highest: ({ settings }, text) =>
-    `All was well at the highest level allowed, ${text(settings.highest)}: the target may take more.`,
+    `Every requirement was met at the highest level allowed, ${text(settings.highest)}: the target may take more.`,
   generator(search, text) {
     const { searched, steps, bracket } = search;
     const { confirmed, above } = bracket;
@@ -56,20 +51,18 @@ const ENDS = {
       const levels = steps.length === 0 ? 'any level' : `even ${text(lowestOf(steps))}`;
       return `The tool could not honestly offer ${levels}, which says nothing of the target. ${reasonAt(search)}`;
     }
-    const failed = lastOfEach(steps).filter(
-      ({ level, verdict }) => level > confirmed && verdict === 'not met',
-    );
-    const below =
-      failed.length === 0 ? '' : `, but less than ${text(lowestOf(failed))}, where a requirement was not met`;
+    const isFailed = (/** @type {SearchStep} */ one) => one.level > confirmed && one.verdict === 'not met';
+    const failed = lastOfEach(steps).filter(isFailed);
+    const less = () => `, but less than ${text(lowestOf(failed))}, where a requirement was not met`;
+    const below = failed.length === 0 ? '' : less();
     const reason = reasonAt(search, above.level);
     const bound = searched === 'rate' ? '--max-rate' : '--max-concurrency';
-    const remedy = OWN_REMEDY.test(reason)
-      ? ''
-      : ` Give the tool more CPU or another machine, or bound the search with ${bound}.`;
+    const more = ` Give the tool more CPU or another machine, or bound the search with ${bound}.`;
+    const remedy = OWN_REMEDY.test(reason) ? '' : more;
     return `The tool could not honestly offer ${text(above.level)}: the target may take more${below}. ${reason}${remedy}`;
   },
   lowest: (search, text) =>
-    `Even ${text(lowestOf(search.steps))}, the lowest level tried, did not do. ${reasonAt(search)}`,
+    `Even ${text(lowestOf(search.steps))}, the lowest level tried, failed. ${reasonAt(search)}`,
   unconfirmed({ searched, steps }, text) {
     const last = steps[steps.length - 1];
     const time = formatDuration(last.seconds * 1000);
@@ -80,7 +73,7 @@ const ENDS = {
       return `${at} it answered ${best} in a run of ${time}, clearly less than the ${formatRate(perSecond)} of a shorter one with ${formatCount(level)}. Look for what slows the target down in the long run, or have longer steps with --duration.`;
     }
     if (last.verdict !== 'not proven' || !last.isStarved)
-      return `No longer run bore out what shorter ones had shown: ${last.reason}`;
+      return `No longer run confirmed what shorter ones had shown: ${last.reason}`;
     return `${at} a run of ${time} has too few requests to prove what is required: ${last.reason} Ask for a lower percentile or allow more errors, or have longer runs with --duration.`;
   },
   interrupted: () => 'It was interrupted: no level was confirmed.',
@@ -93,7 +86,7 @@ function lowestOf(steps) {
   return Math.min(...steps.map(({ level }) => level));
 }
 
-/** @param {SearchStep[]} steps @returns {SearchStep[]} the last of each level, which counts: some are tried again */
+/** @param {SearchStep[]} steps @returns {SearchStep[]} the last of each level: some are tried again */
 function lastOfEach(steps) {
   return [...new Map(steps.map((step) => [step.level, step])).values()];
 }
@@ -103,7 +96,7 @@ function reasonAt({ steps }, at) {
   return steps.findLast(({ level, verdict }) => level === (at ?? level) && verdict !== 'met')?.reason ?? '';
 }
 
-/** @param {SearchStep[]} steps @returns {SearchStep} the highest throughput in a shorter step, below what longer ones did not confirm */
+/** @param {SearchStep[]} steps @returns {SearchStep} the highest throughput of a shorter step, below what longer ones refuted */
 function bestBefore(steps) {
   const isFine = (/** @type {SearchStep} */ { verdict, isStarved }) =>
     verdict === 'met' || (verdict === 'not proven' && isStarved);

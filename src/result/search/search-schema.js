@@ -4,7 +4,6 @@ import {
   amount,
   count,
   each,
-  inconsistent,
   MeasurementWord,
   ms,
   share,
@@ -57,7 +56,7 @@ export const Search = z
     /** Written while the search went on. */
     unfinished: z.literal(true).optional(),
     interrupted: z.boolean(),
-    /** Of which each step changed the load; never a token or a key. */
+    /** Each step changed its load; never a token or a key. */
     plan: z.record(z.string(), z.unknown()),
     /** Null where no step was made. */
     target: Target.nullable(),
@@ -116,40 +115,20 @@ export const Search = z
 /** @typedef {z.infer<typeof Search>} Search */
 /** @typedef {z.infer<typeof Step>} SearchStep */
 
-const declared = validatorOf(Search, {
-  code: 'bad_search',
-  called: 'The search',
-  writtenWith: '--find-max-rate --out FILE.json',
-});
+export const validateSearch = validatorOf(Search, checkAnswer);
 
-/**
- * @param {unknown} value e.g. parsed from a file
- * @param {string} [name] what to call it in an error
- * @returns {Search} the same value, unknown keys and all
- * @throws {PkiLoadError} code `bad_search`, naming the place; `inconsistent_search` where its answer is not
- *   what its steps say
- */
-export function validateSearch(value, name = 'The search') {
-  const search = declared(value, name);
-  const problem = inconsistency(search);
-  if (problem === null) return search;
-  throw inconsistent('search', name, problem);
-}
-
-/** @param {Search} search @returns {string | null} */
-function inconsistency({ answer, bracket, steps, confirmation, why, failure }) {
+/** @param {Search} search @returns {Generator<string, void>} where its answer is not that of its steps */
+function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
   const isBroken = why === 'broken off';
-  if (isBroken !== (failure !== undefined)) return 'what it says of its end is not what it says of a failure';
-  if (isBroken && answer !== null) return 'it broke off, but has an answer';
+  if (isBroken !== (failure !== undefined)) yield 'its end and its failure contradict each other';
+  if (isBroken && answer !== null) yield 'it broke off, but has an answer';
   if ((answer?.level ?? null) !== bracket.confirmed)
-    return 'its answer is not the level that it calls confirmed';
-  if (answer === null) return null;
-  const made = steps.some(
-    ({ level, phase, verdict }) => level === answer.level && phase === 'confirmation' && verdict === 'met',
-  );
-  if (!made) return 'no step confirms its answer';
-  if (Number(bracket.highestMet) < answer.level)
-    return 'its answer is above the highest level that it calls met';
-  if (bracket.above !== null && bracket.above.level <= answer.level) return 'its bracket is upside down';
-  return confirmation === null ? 'it has an answer, but not the result that confirms it' : null;
+    yield 'its answer is not the level that it calls confirmed';
+  if (answer === null) return;
+  const { level } = answer;
+  const confirmed = steps.filter(({ phase, verdict }) => phase === 'confirmation' && verdict === 'met');
+  if (!confirmed.some((step) => step.level === level)) yield 'no step confirms its answer';
+  if (Number(bracket.highestMet) < level) yield 'its answer is above the highest level that it calls met';
+  if (bracket.above !== null && bracket.above.level <= level) yield 'its bracket is upside down';
+  if (confirmation === null) yield 'it has an answer, but not the result that confirms it';
 }

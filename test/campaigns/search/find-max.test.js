@@ -333,7 +333,7 @@ const UNCONFIRMED = [
   [
     'one slower than the steps, then one that breaks a requirement: that of the last',
     (level) => (level === 8 ? { workers: 4 } : { missed: 'Too slow.' }),
-    /^No longer run bore out what shorter ones had shown: p99<5s: Too slow\.$/,
+    /^No longer run confirmed what shorter ones had shown: p99<5s: Too slow\.$/,
   ],
   [
     'one that breaks a requirement, then all slower than the steps below it',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createHistogram, recordMs } from '../../../src/common/histogram.js';
-import { buildLatency } from '../../../src/result/build.js';
+import { buildLatency } from '../../../src/result/latency.js';
 import { openLoad, sampleResult } from '../../result/sample.js';
 import { HARD_RESULTS, row, timeline } from '../hard-results.js';
 import { chartsIn, collisions } from '../svg.js';
