@@ -86,9 +86,9 @@ function isOurs(data) {
 }
 
 /**
- * On its way to another thread: the buckets that are not empty, without the cost of a text.
+ * On its way to another thread: the buckets that are not empty, without the cost of a text. Counts have 32 bits in a histogram, too.
  *
- * @typedef {Float64Array} PackedHistogram index, count, index, count, ...
+ * @typedef {Uint32Array} PackedHistogram index, count, index, count, ...
  */
 
 /** @param {Histogram} histogram @returns {PackedHistogram} */
@@ -102,14 +102,15 @@ export function packHistogram(histogram) {
     packed.push(i, count);
     left -= count;
   }
-  return Float64Array.from(packed);
+  return Uint32Array.from(packed);
 }
 
 /** @param {PackedHistogram} packed @returns {Histogram} */
 function unpackHistogram(packed) {
   const histogram = createHistogram();
   const all = buckets(histogram);
-  for (let i = 0; i < packed.length; i += 2) {
+  // The largest value first, so that the histogram grows once: a live view unpacks hundreds in each report.
+  for (let i = packed.length - 2; i >= 0; i -= 2) {
     histogram.recordValueWithCount(all.valueFromIndex(packed[i]), packed[i + 1]);
   }
   // As of one that was read as text: the largest value is the upper end of its bucket.
@@ -122,15 +123,18 @@ function unpackHistogram(packed) {
  * order, and equals that of one histogram of all samples.
  *
  * @param {(Histogram | PackedHistogram | string)[]} parts
- * @returns {Histogram}
+ * @returns {Histogram} not to be changed: a single part that was recorded, and not read as text, is its own sum
  */
 export function sumHistograms(parts) {
+  if (parts.length === 1 && typeof parts[0] !== 'string') {
+    return parts[0] instanceof Uint32Array ? unpackHistogram(parts[0]) : parts[0];
+  }
   const sum = createHistogram();
   for (const part of parts) {
     const one =
       typeof part === 'string'
         ? decodeHistogram(part)
-        : part instanceof Float64Array
+        : part instanceof Uint32Array
           ? unpackHistogram(part)
           : part;
     // The text depends on how far a histogram had grown. Recording grows it by whole powers of two, `add` alone just as far

@@ -16,10 +16,14 @@ const FRESH_MS = 3000;
  * @param {object} context
  * @param {(text: string) => void} context.onWarning why a file is not written; once per file
  * @param {string | null} [context.setName] of several runs: the files are JSON of all of them; null: there is one run
+ * @param {() => void} [context.collect] after each file
  * @param {() => number} [context.now] ms, monotonic
  * @param {(path: string, result: Result) => Promise<void>} [context.writeOne]
  */
-export function createFiles(paths, { onWarning, setName = null, now = () => performance.now(), writeOne }) {
+export function createFiles(
+  paths,
+  { onWarning, setName = null, collect = () => {}, now = () => performance.now(), writeOne },
+) {
   const files = paths.filter((path) => whatIsAt(path) === 'file');
   const set = setName === null ? null : createSetText(setName);
   /** @type {Set<string>} */
@@ -53,6 +57,7 @@ export function createFiles(paths, { onWarning, setName = null, now = () => perf
         if (!warned.has(path)) onWarning(text);
         warned.add(path);
       }
+      collect();
     }
     const tookMs = now() - beganMs;
     nextAtMs = beganMs + Math.min(tookMs / SHARE, Math.max(FRESH_MS, tookMs / LARGEST_SHARE));

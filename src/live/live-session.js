@@ -34,9 +34,13 @@ const TOGETHER_MS = 150;
  * @param {LoadPlan} options.load of the first run
  * @param {string} options.command
  * @param {number} options.runs in all
+ * @param {() => void} [options.collect] after each result so far
  * @param {Outlets} outlets
  */
-export function createLiveSession({ mix, load, command, runs }, { view, files, server, pusher }) {
+export function createLiveSession(
+  { mix, load, command, runs, collect = () => {} },
+  { view, files, server, pusher },
+) {
   let finishedRuns = 0;
   /** Of the current or next run. @type {Aim} */
   let aim = { mix, load };
@@ -81,6 +85,7 @@ export function createLiveSession({ mix, load, command, runs }, { view, files, s
     const { result: current } = soFar;
     attempt(() => {
       const result = current();
+      collect();
       view.soFar(result);
       server?.update(result);
       pusher?.update(result);

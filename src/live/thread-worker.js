@@ -7,6 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { packError } from '../common/errors.js';
 import { loadMix } from '../operations/mix.js';
 import { createWriter } from './descriptor.js';
+import { createCollector } from './garbage.js';
 import { createLiveSession } from './live-session.js';
 import { createView, warmUpDrawing } from './view.js';
 
@@ -20,6 +21,7 @@ const port = /** @type {MessagePort} */ (parentPort);
 const { command, runs, plan, outs, metrics, otlp, terminal, quiet } = workerData;
 
 yieldToOthers();
+const collect = createCollector();
 const view = createView({ ...createWriter(STDERR), terminal, quiet });
 const onWarning = (/** @type {string} */ text) => view.event({ type: 'warning', text });
 const onNotice = (/** @type {string} */ text) => view.event({ type: 'notice', text });
@@ -31,7 +33,9 @@ try {
   const pusher =
     otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning, onNotice });
   if (!quiet) warmUpDrawing(terminal);
-  obeyWith(createLiveSession({ mix, load: plan.load, command, runs }, { view, files, server, pusher }));
+  obeyWith(
+    createLiveSession({ mix, load: plan.load, command, runs, collect }, { view, files, server, pusher }),
+  );
   port.postMessage({ type: 'ready' });
 } catch (error) {
   port.postMessage({ type: 'failed', error: packError(error) });
@@ -57,7 +61,7 @@ function obeyWith(session) {
 
 async function openFiles() {
   const { createFiles } = await import('./files.js');
-  const files = createFiles(outs, { onWarning, setName: runs > 1 ? plan.operation : null });
+  const files = createFiles(outs, { onWarning, collect, setName: runs > 1 ? plan.operation : null });
   await files.prepare();
   return files;
 }

@@ -8,6 +8,7 @@ import { FIGURES, SERIES } from '../latency.js';
 
 /** @import { Figure } from '../latency.js' */
 /** @import { LatencyBlock, LatencyBlocks, Result } from '../schema.js' */
+/** @import { PackedHistogram } from '../../common/histogram.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** Three significant digits, and whole microseconds: a bucket is no wider. */
@@ -84,7 +85,7 @@ export function* checkSums(whole, parts, where = 'outcomeDetails') {
   }
 }
 
-/** @param {Histogram[]} a @param {Histogram[]} b @returns {[Float64Array, Float64Array]} */
+/** @param {Histogram[]} a @param {Histogram[]} b @returns {[PackedHistogram, PackedHistogram]} */
 function bucketsOf(a, b) {
   return [packHistogram(sumHistograms(a)), packHistogram(sumHistograms(b))];
 }
