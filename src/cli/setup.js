@@ -136,7 +136,7 @@ async function runOnVault(command, given, report, work) {
   const environment = readEnvironment();
   const [{ planTarget }, { connect, limitsOf }] = await Promise.all([
     import('../plan/plan.js'),
-    import('../vault/setup/connect.js'),
+    import('../vault/client.js'),
   ]);
   const target = planTarget({ ...common, dev: false, mount: '' }, given, environment);
   if (environment.token === null) {

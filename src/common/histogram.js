@@ -73,8 +73,8 @@ function isOurs(data) {
 }
 
 /**
- * For another thread: the buckets that are not empty, without the cost of a text.
- * @typedef {Float64Array} PackedHistogram index, count, index, count, ...
+ * For another thread: the buckets that are not empty, without the cost of a text. A histogram counts in 32 bits, too.
+ * @typedef {Uint32Array} PackedHistogram index, count, index, count, ...
  */
 
 /** @param {Histogram} histogram @returns {PackedHistogram} */
@@ -82,7 +82,7 @@ export function packHistogram(histogram) {
   /** @type {number[]} */
   const packed = [];
   visitBuckets(histogram, (index, count) => packed.push(index, count));
-  return Float64Array.from(packed);
+  return Uint32Array.from(packed);
 }
 
 /** @param {Histogram} histogram @param {(index: number, count: number) => void} visit is called for buckets that are not empty */
@@ -99,7 +99,8 @@ function visitBuckets(histogram, visit) {
 function unpackHistogram(packed) {
   const histogram = createHistogram();
   const all = buckets(histogram);
-  for (let i = 0; i < packed.length; i += 2) {
+  // The largest value first, so that the histogram grows once: a live view unpacks hundreds in each report.
+  for (let i = packed.length - 2; i >= 0; i -= 2) {
     histogram.recordValueWithCount(all.valueFromIndex(packed[i]), packed[i + 1]);
   }
   // As of one that was read as text: the largest value is the upper end of its bucket.
@@ -110,13 +111,17 @@ function unpackHistogram(packed) {
 /**
  * The sum of several histograms, bucket for bucket. Its text does not depend on the parts or their
  * order, and equals that of one histogram of all samples.
- * @param {(Histogram | PackedHistogram | string)[]} parts @returns {Histogram}
+ * @param {(Histogram | PackedHistogram | string)[]} parts
+ * @returns {Histogram} not to be changed: a single part that is no text is its own sum
  */
 export function sumHistograms(parts) {
+  if (parts.length === 1 && typeof parts[0] !== 'string') {
+    return parts[0] instanceof Uint32Array ? unpackHistogram(parts[0]) : parts[0];
+  }
   const sum = createHistogram();
   for (const part of parts) {
     const read = typeof part === 'string' ? decodeHistogram(part) : part;
-    const one = read instanceof Float64Array ? unpackHistogram(read) : read;
+    const one = read instanceof Uint32Array ? unpackHistogram(read) : read;
     // The text depends on how far a histogram had grown. Recording grows it by whole powers of two, `add` alone just as far
     // as the part at hand needs.
     sum.recordValueWithCount(one.maxValue, 0);

@@ -13,8 +13,11 @@ export function sumRecords(records) {
   return Object.fromEntries(sum);
 }
 
-/** @param {number[][]} arrays of different lengths */
+/** @param {number[][]} arrays of different lengths: a second of a run each, so none is made but the sum */
 export function sumArrays(arrays) {
-  const length = Math.max(0, ...arrays.map((array) => array.length));
-  return Array.from({ length }, (_, i) => total(arrays.map((array) => array[i] ?? 0)));
+  const sum = new Array(Math.max(0, ...arrays.map((array) => array.length))).fill(0);
+  for (const array of arrays) {
+    for (let i = 0; i < array.length; i++) sum[i] += array[i] ?? 0;
+  }
+  return sum;
 }

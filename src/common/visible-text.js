@@ -21,15 +21,25 @@ export function escapeInvisible(json) {
   );
 }
 
-/** @template T @param {T} value plain data @returns {T} a copy in which every string and every key is visible text */
+/**
+ * @template T
+ * @param {T} value plain data
+ * @returns {T} the same with every string and every key as visible text: a copy of the parts that change, and the other parts themselves
+ */
 export function visibleData(value) {
-  return /** @type {T} */ (copyVisible(value));
+  return /** @type {T} */ (withVisible(value));
 }
 
 /** @param {unknown} value @returns {unknown} */
-function copyVisible(value) {
+function withVisible(value) {
   if (typeof value === 'string') return visibleText(value);
-  if (Array.isArray(value)) return value.map(copyVisible);
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [visibleText(key), copyVisible(one)]));
+  const own = /** @type {Record<string, unknown>} */ (value);
+  const keys = Object.keys(own);
+  const parts = keys.map((key) => withVisible(own[key]));
+  const isSame = keys.every((key, i) => visibleText(key) === key && parts[i] === own[key]);
+  if (isSame) return value;
+  return Array.isArray(value)
+    ? parts
+    : Object.fromEntries(keys.map((key, i) => [visibleText(key), parts[i]]));
 }

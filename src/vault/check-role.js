@@ -31,8 +31,7 @@ export async function checkRole(client, question) {
     const text = `The token may not read the role ${name}, so what it allows and stores could not be checked.`;
     return { role, checked: false, warnings: [text] };
   }
-  checkNames(role, question);
-  checkKey(role, question);
+  checkAllowed(role, question);
   return { role, checked: true, warnings: warnOfTtl(role, question) };
 }
 
@@ -85,47 +84,41 @@ export async function checkPermission(client, path) {
   );
 }
 
-/** @param {Role} role @param {RoleQuestion} question */
-function checkNames(role, { role: roleName, commonName, altNames = [], ipSans = [] }) {
+/** @param {Role} role @param {RoleQuestion} question @throws {PkiLoadError} for the first part of the request that the role does not allow */
+function checkAllowed(role, question) {
+  const { role: roleName, commonName, altNames = [], ipSans = [] } = question;
+  const refuse = (/** @type {string} */ code, /** @type {string} */ what, /** @type {string} */ remedy) =>
+    targetError(code, `The role ${roleName} ${what}.`, remedy);
   if (!commonName && role.require_cn) {
-    throw targetError(
-      'common_name_missing',
-      `The role ${roleName} requires a common name.`,
-      'Give one with --cn.',
-    );
+    throw refuse('common_name_missing', 'requires a common name', 'Give one with --cn.');
   }
   const names = [...(commonName && isCommonNameChecked(role, commonName) ? [commonName] : []), ...altNames];
   for (const name of names) {
     const why = whyNotAllowed(role, name);
     if (why === null) continue;
-    throw targetError(
-      'name_not_allowed',
-      `The role ${roleName} does not allow the name ${JSON.stringify(name.slice(0, 120))}: ${why}.`,
-      'Give another name with --cn (and --alt-names), another --role, or change the role.',
-    );
+    const what = `does not allow the name ${JSON.stringify(name.slice(0, 120))}: ${why}`;
+    const remedy = 'Give another name with --cn (and --alt-names), another --role, or change the role.';
+    throw refuse('name_not_allowed', what, remedy);
   }
   if (ipSans.length > 0 && role.allow_ip_sans === false) {
-    throw targetError(
-      'ip_sans_not_allowed',
-      `The role ${roleName} allows no IP addresses in certificates.`,
-      'Leave out --ip-sans, or set allow_ip_sans=true on the role.',
-    );
+    const remedy = 'Leave out --ip-sans, or set allow_ip_sans=true on the role.';
+    throw refuse('ip_sans_not_allowed', 'allows no IP addresses in certificates', remedy);
+  }
+  const wrongKey = describeWrongKey(role, question);
+  if (wrongKey !== null) {
+    throw refuse('role_key_type', wrongKey, 'Give the fitting --key-type, or another --role.');
   }
 }
 
-/** @param {Role} role @param {RoleQuestion} question */
-function checkKey(role, { role: roleName, operation, keyType, keyBits }) {
+/** @param {Role} role @param {RoleQuestion} question @returns {string | null} null: the role signs such keys, or makes its own */
+function describeWrongKey(role, { operation, keyType, keyBits }) {
   const type = textOf(role.key_type, 'any');
-  if (operation !== 'sign' || !keyType || ['', 'any'].includes(type)) return;
+  if (operation !== 'sign' || !keyType || ['', 'any'].includes(type)) return null;
   const bits = numberOf(role.key_bits) ?? 0;
   const isTooShort = keyType !== 'ed25519' && keyBits && bits > 0 && keyBits < bits;
-  if (keyType === type && !isTooShort) return;
+  if (keyType === type && !isTooShort) return null;
   const wanted = `${redact(type)} keys${bits > 0 ? ` of ${bits} bits` : ''}`;
-  throw targetError(
-    'role_key_type',
-    `The role ${roleName} signs ${wanted}, not ${keyType}${keyBits ? ` of ${keyBits}` : ''}.`,
-    'Give the fitting --key-type, or another --role.',
-  );
+  return `signs ${wanted}, not ${keyType}${keyBits ? ` of ${keyBits}` : ''}`;
 }
 
 /** Vault cuts a TTL that is too long, and issues. @param {Role} role @param {RoleQuestion} question */
@@ -181,13 +174,7 @@ export function describeFootprint({ role, count, mount = 'pki_int', health = nul
   return sentences;
 }
 
-/**
- * @typedef {object} Name
- * @property {string} whole
- * @property {string} host behind the @ of an e-mail address, behind the first label of a wildcard
- * @property {string | null} wildcard the first label, where it holds a `*`
- * @property {boolean} isEmail
- */
+/** @typedef {ReturnType<typeof split>} Name */
 
 /**
  * Would a role allow this name? After ValidateNames in Vault's builtin/logical/pki/issuing/issue_common.go (1.21).
@@ -206,14 +193,15 @@ export function whyNotAllowed(role, text) {
   return domains.some((domain) => isMatch(role, domain, name)) ? null : describe(role, domains);
 }
 
-/** @param {string} text @returns {Name} */
+/**
+ * `host`: after the @ of an e-mail address, and after the first label of a name with a `*`, which is `wildcard`.
+ * @param {string} text @returns {{whole: string, host: string, wildcard: string | null, isEmail: boolean}}
+ */
 function split(text) {
   const at = text.indexOf('@');
-  const host = text.slice(at + 1);
-  const isEmail = at >= 0;
-  if (!host.includes('*')) return { whole: text, host, wildcard: null, isEmail };
-  const [wildcard, ...rest] = host.split('.');
-  return { whole: text, host: rest.join('.'), wildcard, isEmail };
+  const name = text.slice(at + 1);
+  const [wildcard, ...rest] = name.includes('*') ? name.split('.') : [null, name];
+  return { whole: text, host: rest.join('.'), wildcard, isEmail: at >= 0 };
 }
 
 /** @param {Role} role @param {Name} name */

@@ -9,11 +9,8 @@ import { numberOf, recordOf } from './client.js';
 const MARGIN_MS = 30_000;
 
 /**
- * @typedef {object} TokenFacts
- * @property {boolean} checked false: the token may not look itself up
- * @property {number | null} ttlMs null: it never expires, or is not known
- * @property {number | null} renewEveryMs null: no renewal needed, or none possible
- * @property {string[]} warnings sentences
+ * @typedef {{checked: boolean, ttlMs: number | null, renewEveryMs: number | null, warnings: string[]}} TokenFacts `checked`: the token may
+ *   look itself up; `ttlMs` null: it never expires, or is not known; `renewEveryMs` null: no renewal needed, or none possible
  */
 
 /**
@@ -151,7 +148,12 @@ function renewAfterMs(ttlMs) {
  */
 export function startRenewal(
   client,
-  { renewEveryMs, onWarning = () => {}, setTimer = setUnreferencedTimer, clearTimer = clearTimeout },
+  {
+    renewEveryMs,
+    onWarning = () => {},
+    setTimer = (callback, ms) => setTimeout(callback, ms).unref(),
+    clearTimer = clearTimeout,
+  },
 ) {
   let isStopped = false;
   let everyMs = renewEveryMs;
@@ -195,9 +197,4 @@ async function renewOnce(client, everyMs) {
   } catch (error) {
     return fail(error instanceof PkiLoadError ? error.message : 'unexpected error');
   }
-}
-
-/** @param {() => void} callback @param {number} ms */
-function setUnreferencedTimer(callback, ms) {
-  return setTimeout(callback, ms).unref();
 }

@@ -1,18 +1,24 @@
 /** Vault's JSON API for the few calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
 import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
-import { checkToken } from './environment.js';
+import { loadTls } from '../http/tls.js';
+import { checkToken, readEnvironment } from './environment.js';
 import { redact, withoutSecrets } from './redact.js';
 /** @import { Tls } from '../http/tls.js' */
+/** @import { TargetPlan } from './environment.js' */
 
 /** @typedef {Record<string, any>} Json */
 /** @typedef {{data: Json | null, auth: Json | null, warnings: string[]}} VaultResponse all empty after 204 */
 /** @typedef {ReturnType<typeof createVaultClient>} VaultClient */
 
 /**
- * @param {{url: string, token?: string | null, namespace?: string | null, tls?: Tls, timeoutMs?: number}} options
+ * @param {{url: string, token?: string | null, namespace?: string | null, tls?: Tls, timeoutMs?: number, healthMs?: number,
+ *   removeMs?: number, timeoutName?: string}} options `timeoutMs`: of each call, `healthMs`, `removeMs`: of some calls, where it
+ *   differs; `timeoutName`: the option that sets it, for remedies
  */
-export function createVaultClient({ url, token = null, namespace = null, tls, timeoutMs = 10_000 }) {
+export function createVaultClient(options) {
+  const { url, token = null, namespace = null, tls, timeoutMs = 10_000 } = options;
+  const { healthMs = timeoutMs, removeMs = timeoutMs, timeoutName = '--timeout' } = options;
   const { origin, basePath } = parseTargetUrl(url);
   if (token !== null) checkToken(token, 'use');
   const requester = createRequester({ origin, tls, timeoutMs });
@@ -23,8 +29,19 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
     ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
   };
 
+  /** @param {Parameters<typeof requester['request']>[0]} request */
+  async function send(request) {
+    try {
+      return await requester.request(request);
+    } catch (error) {
+      if (!(error instanceof PkiLoadError) || !error.remedy?.includes('--timeout')) throw error;
+      const remedy = error.remedy.replace('--timeout', timeoutName);
+      throw new PkiLoadError(error.code, error.message, { remedy, exitCode: error.exitCode, cause: error });
+    }
+  }
+
   /**
-   * @param {string} method
+   * @param {'GET' | 'POST' | 'DELETE'} method
    * @param {string} path below /v1/
    * @param {{data?: Json, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: called when the response's
    *   status line and headers have been read, before its body
@@ -33,7 +50,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
   async function call(method, path, { data, ...more } = {}) {
     const body = data === undefined ? undefined : JSON.stringify(data);
     const fullPath = `${basePath}/v1/${encodePath(path)}`;
-    const response = await requester.request({ method, path: fullPath, headers, body, ...more });
+    const response = await send({ method, path: fullPath, headers, body, ...more });
     const { status } = response;
     if (status === 204) return { data: null, auth: null, warnings: [] };
     if (status >= 300 && status < 400) throw redirected(origin, response.headers.location, token);
@@ -58,8 +75,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
       /** @type {Json} */ data = {},
       /** @type {(() => void) | undefined} */ onHead = undefined,
     ) => call('POST', path, { data, onHead }),
-    remove: (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) =>
-      call('DELETE', path, { timeoutMs: within }),
+    remove: (/** @type {string} */ path, within = removeMs) => call('DELETE', path, { timeoutMs: within }),
     /** @param {string} path @returns {Promise<string[]>} empty when there is nothing (Vault answers 404) */
     async list(path) {
       try {
@@ -71,14 +87,41 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
       }
     },
     /** `sys/health`, whatever its status. Sent without token and namespace: it needs neither. */
-    async health(/** @type {number | undefined} */ within = undefined) {
-      const path = `${basePath}/v1/sys/health`;
-      const accept = { accept: 'application/json' };
-      const { status, body } = await requester.request({ path, headers: accept, timeoutMs: within });
+    async health() {
+      const request = { path: `${basePath}/v1/sys/health`, headers: { accept: 'application/json' } };
+      const { status, body } = await send({ ...request, timeoutMs: healthMs });
       return { status, json: parseJson(body) };
     },
     close: () => requester.close(),
   };
+}
+
+/**
+ * Time-outs of `setup` and `teardown`: Vault reports its health at once, and makes the key of a CA within a minute. Removing a mount takes as
+ * long as deleting its content.
+ * @param {number | null} timeoutMs of the environment
+ */
+export function limitsOf(timeoutMs) {
+  return {
+    healthMs: timeoutMs ?? 10_000,
+    callMs: timeoutMs ?? 60_000,
+    removeMs: Math.max(timeoutMs ?? 0, 600_000),
+  };
+}
+
+/**
+ * @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token
+ * @param {ReturnType<typeof limitsOf>} [limits]
+ * @returns {VaultClient} of `setup` and `teardown`
+ */
+export function connect(
+  { url, namespace, tls },
+  token,
+  { callMs: timeoutMs, ...limits } = limitsOf(readEnvironment().timeoutMs),
+) {
+  // Set-ups have no --timeout: the remedy names the variable.
+  const timeoutName = 'VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT)';
+  return createVaultClient({ url, namespace, token, tls: loadTls(tls), timeoutMs, timeoutName, ...limits });
 }
 
 /**

@@ -23,21 +23,12 @@ const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
  * @property {string | null} namespace
  * @property {TlsPaths} tls
  */
-/**
- * @typedef {object} VaultEnvironment
- * @property {string | null} address
- * @property {string | null} token a secret: never to be shown
- * @property {string | null} tokenSource variable or file
- * @property {string | null} namespace
- * @property {TlsPaths} tls
- * @property {number | null} timeoutMs null: not set, or 0, which is Vault's "no limit"
- */
+/** @typedef {ReturnType<typeof readEnvironment>} VaultEnvironment */
 
 /**
  * `BAO_*` wins over `VAULT_*`; an empty variable counts as not set.
  * @param {Record<string, string | undefined>} [env]
  * @param {{home?: string}} [options] the folder that `.vault-token` is in
- * @returns {VaultEnvironment}
  */
 export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const find = (/** @type {string} */ name) =>
@@ -57,7 +48,9 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   }
   return {
     address: get('ADDR'),
+    /** A secret: never to be shown. */
     token: token.value === '' ? null : checkToken(token.value, token.name),
+    /** Variable or file. */
     tokenSource: token.value === '' ? null : token.name,
     namespace,
     tls: {
@@ -68,6 +61,7 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
       serverName: get('TLS_SERVER_NAME'),
       skipVerify: parseBoolean(find('SKIP_VERIFY')),
     },
+    /** null: not set, or 0. */
     timeoutMs: timeout === undefined ? null : readOne(TIMEOUT, timeout.name, timeout.value) || null,
   };
 }

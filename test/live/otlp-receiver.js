@@ -83,7 +83,8 @@ export function createReceiver(...replies) {
     },
     async close() {
       this.closed++;
-      for (const reject of cut) reject(targetError('aborted', 'http://127.0.0.1:4318 got no more time: the request was cancelled.'));
+      for (const reject of cut)
+        reject(targetError('aborted', 'http://127.0.0.1:4318 got no more time: the request was cancelled.'));
     },
   };
 }

@@ -1,8 +1,8 @@
 /** The set-up that a scenario creates on each of its targets before the first run there, and removes at the end (`setup`). */
 
 import { PkiLoadError } from '../../common/errors.js';
+import { connect } from '../../vault/client.js';
 import { targetFlags, teardownCommand } from '../../vault/setup/command.js';
-import { connect } from '../../vault/setup/connect.js';
 import { setUp } from '../../vault/setup/setup.js';
 import { planSetup } from '../../vault/setup/setup-plan.js';
 import { tearDown } from '../../vault/setup/teardown.js';

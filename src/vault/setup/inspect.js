@@ -5,9 +5,9 @@ import { recordOf, textOf } from '../client.js';
 import { isOwnMount } from '../own-mount.js';
 import { fullPath, KEY, markOf, otherName, possibleMounts, ROLE, right } from './setup-plan.js';
 /** @import { VaultClient } from '../client.js' */
-/** @import { Kind, Mount, Right, SetupPlan } from './setup-plan.js' */
+/** @import { Kind, Right, SetupPlan } from './setup-plan.js' */
 
-/** @typedef {Pick<Mount, 'kind' | 'path' | 'type'> & {full: string, description: string}} FoundMount `full`: its path below `/v1/` */
+/** @typedef {Awaited<ReturnType<typeof listMounts>>[number]} FoundMount */
 /**
  * @typedef {object} Existing
  * @property {(FoundMount & {isOurs: boolean})[]} mounts at the paths of the set-up
@@ -34,19 +34,14 @@ export async function findExisting(client, name) {
   };
 }
 
-/** @param {VaultClient} client @param {Kind} kind @returns {Promise<FoundMount[]>} */
-export async function listMounts(client, kind) {
+/** @param {VaultClient} client @param {Kind} kind */
+async function listMounts(client, kind) {
   const { data } = await client.read(`sys/${kind}`);
   return Object.entries(recordOf(data)).map(([key, mount]) => {
     const path = key.replace(/\/$/, '');
     const { type, description } = recordOf(mount);
-    return {
-      kind,
-      path,
-      full: fullPath({ kind, path }),
-      type: visibleText(textOf(type)),
-      description: textOf(description),
-    };
+    const full = fullPath({ kind, path });
+    return { kind, path, full, type: visibleText(textOf(type)), description: textOf(description) };
   });
 }
 

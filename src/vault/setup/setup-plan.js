@@ -56,18 +56,7 @@ export const KEY = 'load';
 
 /** @typedef {'mounts' | 'auth'} Kind */
 /** @typedef {{kind: Kind, path: string, type: string, settings: Record<string, unknown>}} Mount */
-/**
- * @typedef {object} SetupPlan
- * @property {string} name
- * @property {Mount[]} mounts in the order in which they are made
- * @property {string} root path of the root PKI
- * @property {string} intermediate path of the PKI that issues
- * @property {string} policy
- * @property {Readonly<Record<string, Record<string, unknown>>>} roles of the intermediate
- * @property {'rsa' | 'ec' | null} caKeyType null: that of an existing CA, else rsa
- * @property {boolean | null} autoRebuild of CRLs; null: unchanged, which is off where the CA is new
- * @property {boolean} keepsSettings the plan is a scenario's: an existing CA with other settings is refused, not changed
- */
+/** @typedef {ReturnType<typeof planSetup>} SetupPlan */
 
 const NAMES = {
   allowed_domains: 'example.com',
@@ -76,7 +65,7 @@ const NAMES = {
   max_ttl: '720h',
 };
 
-/** The embedded server has the same; the keys decide how fast certificates are issued. */
+/** The embedded server has the same; the keys decide how fast it issues. @type {Readonly<Record<string, Record<string, unknown>>>} */
 const ROLES = Object.freeze({
   'example-dot-com': { ...NAMES },
   'example-dot-com-ec': { ...NAMES, key_type: 'ec', key_bits: 256 },
@@ -86,8 +75,8 @@ const ROLES = Object.freeze({
 
 /**
  * @param {{name?: string, caKeyType?: 'rsa' | 'ec' | null, autoRebuild?: boolean | null, with?: readonly string[],
- *   keepsSettings?: boolean}} [options] `with`: of ENGINES
- * @returns {SetupPlan}
+ *   keepsSettings?: boolean}} [options] `with`: of ENGINES; `keepsSettings`: an existing CA with other settings is
+ *   refused, not changed
  * @throws {PkiLoadError} for a name or an engine that is not fit
  */
 export function planSetup(options = {}) {
@@ -103,12 +92,16 @@ export function planSetup(options = {}) {
   }
   return {
     name,
+    /** In the order in which they are created. */
     mounts: possibleMounts(name).filter(({ type }) => type === 'pki' || engines.includes(type)),
     root: `${name}-root`,
     intermediate: `${name}-int`,
     policy: name,
+    /** Of the intermediate. */
     roles: ROLES,
+    /** null: that of an existing CA, else rsa. */
     caKeyType,
+    /** Of CRLs; null: unchanged, which is off where the CA is new. */
     autoRebuild,
     keepsSettings,
   };

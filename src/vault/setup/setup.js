@@ -204,22 +204,18 @@ async function makeUrls(client, mount, ensure) {
   const path = `${mount}/config/urls`;
   const { data } = await untilReady(() => client.read(path));
   const { origin, basePath, namespace } = client;
-  const inside = (namespace ?? '')
-    .split('/')
-    .filter((part) => part !== '')
-    .join('/');
-  const base = [`${origin}${basePath}/v1`, ...(['', 'root'].includes(inside) ? [] : [inside]), mount].join(
-    '/',
-  );
+  const inside = (namespace ?? '').split('/').filter((part) => part !== '');
+  const segments = inside.join('/') === 'root' ? [mount] : [...inside, mount];
+  const base = [`${origin}${basePath}/v1`, ...segments].join('/');
+  const urls = {
+    issuing_certificates: `${base}/ca`,
+    crl_distribution_points: `${base}/crl`,
+    ocsp_servers: `${base}/ocsp`,
+  };
   await ensure(
     { kind: 'urls', path },
     listOf(data?.ocsp_servers).length > 0,
-    () =>
-      client.write(path, {
-        issuing_certificates: `${base}/ca`,
-        crl_distribution_points: `${base}/crl`,
-        ocsp_servers: `${base}/ocsp`,
-      }),
+    () => client.write(path, urls),
     `Certificates of ${mount} will name ${base}/ca, /crl and /ocsp.`,
   );
 }

@@ -26,7 +26,8 @@ const CONTENTS = Object.freeze({
  */
 export async function tearDown(client, name, say) {
   const report = { gone: [], left: [] };
-  await removeSetup(await find(client, name), name, createRemover(client, say, report));
+  const { ofRuns: _, ...existing } = await find(client, name);
+  await remove(client, candidatesOf({ ...existing, ofRuns: [] }, name), say, report);
   return report.left.length === 0;
 }
 
@@ -36,17 +37,7 @@ export async function tearDown(client, name, say) {
  * @param {TeardownReport} [report] filled step by step; complete even where this throws
  */
 export async function takeAway(client, name, say, report = { gone: [], left: [] }) {
-  const existing = await find(client, name);
-  const remover = createRemover(client, say, report);
-  await removeSetup(existing, name, remover);
-  for (const mount of existing.ofRuns) {
-    await remover.remove(
-      itemOf(mount),
-      labelOf(mount),
-      pathOf(mount),
-      ', which a run made for itself and did not remove',
-    );
-  }
+  await remove(client, candidatesOf(await find(client, name), name), say, report);
   return report;
 }
 
@@ -60,65 +51,71 @@ async function find(client, name) {
   return existing;
 }
 
-/** @param {VaultClient} client @param {(text: string) => void} say @param {TeardownReport} report */
-function createRemover(client, say, report) {
-  const leave = (/** @type {Item} */ item, /** @type {string} */ label, /** @type {string} */ why) => {
-    report.left.push({ ...item, why });
-    say(`Left ${label}: ${why}`);
-  };
-  return {
-    leave,
-    /**
-     * A failed removal does not keep the others.
-     * @param {Item} item @param {string} label @param {string} path @param {string} [details]
-     */
-    async remove(item, label, path, details = '') {
-      try {
-        await client.remove(path);
-      } catch (error) {
-        if (!(error instanceof PkiLoadError) || error.exitCode === EXIT.interrupted) throw error;
-        return leave(item, label, `it could not be removed. ${error.full}`);
-      }
-      report.gone.push(item);
-      say(`Removed ${label}${details}.`);
-    },
-  };
-}
+/** @typedef {{item: Item, label: string, path: string, details?: string, why?: string | null}} Candidate `why` it stays; none: it is removed */
 
-/** @param {Existing} existing @param {string} name @param {ReturnType<typeof createRemover>} remover */
-async function removeSetup(existing, name, { leave, remove }) {
+/** @param {Existing} existing @param {string} name @returns {Candidate[]} in the order in which they are removed */
+function candidatesOf({ mounts, moved, policy, ofRuns }, name) {
   // Auth methods first, which ends what their tokens do; then the intermediate before the root that signed it.
   const rank = (/** @type {FoundMount} */ { kind, path }) =>
     kind === 'auth' ? 0 : path.endsWith('-root') ? 2 : 1;
-  for (const mount of existing.mounts.sort((a, b) => rank(a) - rank(b))) {
-    if (mount.isOurs) await remove(itemOf(mount), labelOf(mount), pathOf(mount), `, ${CONTENTS[mount.type]}`);
-    else
-      leave(
-        itemOf(mount),
-        labelOf(mount),
-        'it does not carry the mark of setup in its description, so it is not ours.',
-      );
+  const candidate = (/** @type {FoundMount} */ { kind, path, full, type }) => ({
+    item: {
+      kind: kind === 'auth' ? /** @type {const} */ ('auth') : /** @type {const} */ ('mount'),
+      path: full,
+      type,
+    },
+    label: visibleText(`${full} (${type})`),
+    path: `sys/${kind}/${path}`,
+  });
+  /** @type {Candidate[]} */
+  const policies =
+    policy === null
+      ? []
+      : [
+          {
+            item: { kind: 'policy', path: name },
+            label: `the policy ${name}`,
+            path: `sys/policies/acl/${name}`,
+            why: policy.isOurs ? null : 'it does not begin with the mark of setup, so it is not ours.',
+          },
+        ];
+  return [
+    ...mounts
+      .sort((a, b) => rank(a) - rank(b))
+      .map((mount) => ({
+        ...candidate(mount),
+        details: `, ${CONTENTS[mount.type]}`,
+        why: mount.isOurs
+          ? null
+          : 'it does not carry the mark of setup in its description, so it is not ours.',
+      })),
+    ...moved.map((mount) => ({
+      ...candidate(mount),
+      why: 'it carries the mark of setup, but was moved here.',
+    })),
+    ...policies,
+    ...ofRuns.map((mount) => ({
+      ...candidate(mount),
+      details: ', which a run made for itself and did not remove',
+    })),
+  ];
+}
+
+/**
+ * A failed removal does not keep the others.
+ * @param {VaultClient} client @param {Candidate[]} candidates @param {(text: string) => void} say @param {TeardownReport} report
+ */
+async function remove(client, candidates, say, report) {
+  for (const { item, label, path, details = '', why: known = null } of candidates) {
+    let why = known;
+    try {
+      if (why === null) await client.remove(path);
+    } catch (error) {
+      if (!(error instanceof PkiLoadError) || error.exitCode === EXIT.interrupted) throw error;
+      why = `it could not be removed. ${error.full}`;
+    }
+    if (why === null) report.gone.push(item);
+    else report.left.push({ ...item, why });
+    say(why === null ? `Removed ${label}${details}.` : `Left ${label}: ${why}`);
   }
-  for (const mount of existing.moved)
-    leave(itemOf(mount), labelOf(mount), 'it carries the mark of setup, but was moved here.');
-  /** @type {Item} */
-  const policy = { kind: 'policy', path: name };
-  if (existing.policy?.isOurs) await remove(policy, `the policy ${name}`, `sys/policies/acl/${name}`);
-  else if (existing.policy !== null)
-    leave(policy, `the policy ${name}`, 'it does not begin with the mark of setup, so it is not ours.');
-}
-
-/** @param {FoundMount} mount @returns {Item} */
-function itemOf({ kind, full, type }) {
-  return { kind: kind === 'auth' ? 'auth' : 'mount', path: full, type };
-}
-
-/** @param {FoundMount} mount */
-function labelOf({ full, type }) {
-  return visibleText(`${full} (${type})`);
-}
-
-/** @param {FoundMount} mount */
-function pathOf({ kind, path }) {
-  return `sys/${kind}/${path}`;
 }

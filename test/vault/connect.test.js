@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
-import { connect, limitsOf } from '../../../src/vault/setup/connect.js';
-import { deferred } from '../../deferred.js';
-import { NO_TLS } from './no-tls.js';
+import { connect, limitsOf } from '../../src/vault/client.js';
+import { deferred } from '../deferred.js';
+import { NO_TLS } from './setup/no-tls.js';
 
-/** @import { VaultClient } from '../../../src/vault/client.js' */
+/** @import { VaultClient } from '../../src/vault/client.js' */
 /** @import { AddressInfo } from 'node:net' */
 /** @import { TestContext } from 'node:test' */
 
