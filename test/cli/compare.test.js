@@ -180,7 +180,7 @@ describe('compare refuses', () => {
     [
       'the same run in both groups',
       [...OLD, ...NEW, '--with', ...NEW],
-      /new-1\.json is given for .* and for new\. Give each run once, in one group/,
+      /new-1\.json is given twice, for .* and for new\. Give each run once, in one group/,
     ],
     [
       'interrupted runs among others',
