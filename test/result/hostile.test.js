@@ -137,7 +137,7 @@ for (const [what, text, code, message] of REFUSED) {
   });
 }
 
-test('3,000 damaged documents of all kinds are refused with their place, or read', () => {
-  const { read, refused } = readDamaged(1, 3000);
-  assert.ok(read > 100 && refused > 1500, `${read} read, ${refused} refused`);
+test('1,000 damaged documents of all kinds are refused with their place, or read', () => {
+  const { read, refused } = readDamaged(1, 1000);
+  assert.ok(read > 30 && refused > 500, `${read} read, ${refused} refused`);
 });

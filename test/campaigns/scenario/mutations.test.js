@@ -1,3 +1,3 @@
 import { testMutations } from './mutations.js';
 
-testMutations(2000);
+testMutations(500);
