@@ -34,13 +34,13 @@ for (const [what, act, message] of CONTRADICTIONS) {
 
 test('where a search begins', () => {
   assert.deepEqual(plannedForSearch(null, { duration: '5' }), { duration: '5' });
-  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, {}), { rate: 50 });
-  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 20 }, {}), { rate: 20 });
-  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, { rate: '7/s' }), { rate: '7/s' });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, {}), { rate: 50, concurrency: 10 });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 20 }, {}), { rate: 20, concurrency: 10 });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, { rate: '7/s' }), { rate: '7/s', concurrency: 10 });
   assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, {}), { concurrency: 1 });
   assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, { threads: '2' }), {
     threads: '2',
-    concurrency: '2',
+    concurrency: 2,
   });
 });
 
@@ -78,7 +78,7 @@ for (const [what, search, code] of CODES) {
 
 test('what cannot be searched is said before anything is sent', async () => {
   const cli = (/** @type {string[]} */ ...args) => run(['ocsp', '--dev', ...args]);
-  assertRefused(await cli('--find-max-rate'), /but there is none\. Add requirements/);
+  assertRefused(await cli('--find-max-rate'), /has none on a whole run\. Add requirements/);
   assertRefused(
     await cli('--find-max-rate', '--require', 'p99<1s', '--requests', '5'),
     /--requests ends each step/,

@@ -140,12 +140,12 @@ function countUndecided(steps, { level, phase, enough }) {
 }
 
 /** @param {Plan} plan @param {SearchSettings} settings */
-export function checkSearchable({ requirements, load }, { of }) {
+export function checkSearchable({ operation, requirements, load }, { of }) {
   const flag = of === 'rate' ? '--find-max-rate' : '--max-concurrency';
   if (of === 'rate' && requirements.length === 0) {
     throw usageError(
       'nothing_required',
-      `${flag} searches for the highest rate that meets every requirement, but there is none.`,
+      `${flag} searches for the highest rate that meets every requirement, but ${JSON.stringify(operation)} has none on a whole run.`,
       "Add requirements, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
     );
   }

@@ -1,6 +1,6 @@
 /** The flags of a search, and their effect on the flags of a run. */
 import { usageError } from '../../common/errors.js';
-import { inGroup } from '../../common/options.js';
+import { inGroup, readOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
@@ -14,7 +14,8 @@ const [START_RATE, STEP_MS, RECOVER_MS] = [50, 10_000, 1000];
 /** Length of the confirmation, in steps. */
 const CONFIRMATION = 3;
 
-const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
+/** Options without a use in a closed loop. */
+export const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
 
 export const searchOptions = inGroup('Search', {
   'find-max-rate': { type: 'flag', describe: 'Search for the highest rate that meets every --require' },
@@ -52,28 +53,26 @@ export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
   return isClosed ? { of: 'concurrency', highest: maxConcurrency } : null;
 }
 
+const { threads, concurrency } = commonOptions;
+
 /**
- * @param {AskedSearch | null} search @param {Record<string, unknown>} planned options of a plan
- * @returns {Record<string, unknown>} with the start of such a search
+ * @param {AskedSearch | null} search @param {Record<string, unknown>} planned options of a plan, by kebab-case name
+ * @returns {Record<string, unknown>} with the start of such a search, and a connection for each thread
  */
 export function plannedForSearch(search, planned) {
   if (search === null) return planned;
   refuseOpenLoop(search, planned);
-  const start = startOf(search);
-  return search.of === 'rate'
-    ? { ...planned, rate: planned.rate ?? start }
-    : { ...planned, concurrency: planned.concurrency ?? planned.threads ?? start };
+  const { of, highest } = search;
+  const fewest = readOptions({ threads, concurrency }, { threads: planned.threads });
+  if (of === 'concurrency') return { concurrency: fewest.threads, ...planned };
+  const connections = Math.max(fewest.concurrency, fewest.threads);
+  return { rate: Math.min(START_RATE, highest), concurrency: connections, ...planned };
 }
 
-/** @param {AskedSearch} search @returns {number} the default start of the search */
-export function startOf({ of, highest }) {
-  return of === 'rate' ? Math.min(START_RATE, highest) : 1;
-}
-
-/** @param {AskedSearch} search @param {Record<string, unknown>} flags */
-export function refuseOpenLoop({ of }, flags) {
+/** @param {AskedSearch} search @param {Record<string, unknown>} planned */
+function refuseOpenLoop({ of }, planned) {
   const isOpen = (/** @type {string} */ name) =>
-    flags[name] !== undefined && String(flags[name]) !== String(commonOptions[name].default);
+    planned[name] !== undefined && String(planned[name]) !== String(commonOptions[name].default);
   const name = of === 'rate' ? undefined : OPEN_LOOP.find(isOpen);
   if (name === undefined) return;
   throw usageError(

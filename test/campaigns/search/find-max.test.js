@@ -484,7 +484,7 @@ const REFUSED = [
     [],
     {},
     'rate',
-    /--find-max-rate searches for the highest rate .* but there is none/,
+    /--find-max-rate searches for the highest rate .* has none on a whole run/,
   ],
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
   ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends a part only/],
