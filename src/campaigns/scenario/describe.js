@@ -12,16 +12,11 @@ import { planSetup } from '../../vault/setup/setup-plan.js';
 import { planOfStep } from '../search/step-plan.js';
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Schedule } from '../../plan/schedule.js' */
-/** @import { SearchSettings } from '../search/step-plan.js' */
+/** @import { SearchSettings } from '../search/search-options.js' */
 /** @import { ReadScenario, ScenarioSetup } from './read.js' */
+/** @import { Step as PlannedStep } from './scenario-steps.js' */
 
-/**
- * @typedef {object} Step
- * @property {string} name
- * @property {Readonly<Plan>} plan
- * @property {SearchSettings | null} [asked] null: a run, not a search
- * @property {readonly string[]} [notJudged] requirements on stages, where it has none
- */
+/** @typedef {Pick<PlannedStep, 'name' | 'plan'> & Partial<Pick<PlannedStep, 'asked' | 'notJudged'>>} Step */
 /** @typedef {{repeat: number, pauseMs: number, out: string[], search?: object | null}} Settings `search`: null: none */
 
 /**

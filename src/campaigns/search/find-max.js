@@ -15,7 +15,7 @@ import { enoughRequests, isJudgedAt, likelyAt, planOfStep, poolRemedy } from './
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
 /** @import { Judged, Phase } from './search.js' */
-/** @import { SearchSettings } from './step-plan.js' */
+/** @import { SearchSettings } from './search-options.js' */
 /** @import { RecoveryEnd, StepEnd } from './steps.js' */
 
 /** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPlace `number` from 1 */
@@ -47,7 +47,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
   let last = null;
   /** By level, where all was met. @type {Map<number, Result>} */
   const confirmations = new Map();
-  const { of, start, highest } = settings;
+  const { of, start, highest, stepMs, confirmMs } = settings;
 
   /** @param {number | null} level @param {Search['why']} why @param {number | null} [peakPerSecond] @returns {Search} */
   function documentOf(level, why, peakPerSecond = null) {
@@ -55,7 +55,6 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     const met = steps.filter(({ verdict }) => verdict === 'met');
     const highestMet = met.length === 0 ? null : Math.max(...met.map((step) => step.level));
     const { requirements, load, ...rest } = plan;
-    const { start, highest, stepMs, confirmMs } = settings;
     /** @type {Omit<Search, 'explanation'>} */
     const document = {
       schema: SEARCH_SCHEMA_ID,
@@ -66,7 +65,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       command,
       ...(why === 'going on' ? { unfinished: true } : {}),
       interrupted: why === 'interrupted',
-      plan: { ...rest, load: { ...load } },
+      plan: { ...rest, load },
       target: last?.target ?? null,
       searched: of,
       settings: {
@@ -139,7 +138,7 @@ function countUndecided(steps, { level, phase, enough }) {
   return steps.slice(others + 1).filter(isUndecided).length;
 }
 
-/** @param {Plan} plan @param {SearchSettings} settings */
+/** @param {Plan} plan @param {Pick<SearchSettings, 'of'>} settings */
 export function checkSearchable({ operation, requirements, load }, { of }) {
   const flag = of === 'rate' ? '--find-max-rate' : '--max-concurrency';
   if (of === 'rate' && requirements.length === 0) {

@@ -4,7 +4,6 @@ import { inGroup, readOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
-/** @import { SearchSettings } from './step-plan.js' */
 
 const MAX_RATE = 1e6;
 
@@ -82,11 +81,12 @@ function refuseOpenLoop({ of }, planned) {
   );
 }
 
+/** @typedef {Readonly<ReturnType<typeof searchSettings>>} SearchSettings */
+
 /**
  * @param {Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
  * @param {{search?: AskedSearch | null, pauseMs: number}} settings whose `search` is not null
  * @param {{duration?: unknown, concurrency?: unknown}} said options of the load as given; the search chooses the others
- * @returns {SearchSettings}
  */
 export function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
   const { of, highest } = /** @type {AskedSearch} */ (search);
@@ -94,11 +94,11 @@ export function searchSettings({ load }, { search, pauseMs }, { duration, concur
   const start = of === 'rate' ? (load.ratePerSecond ?? START_RATE) : load.concurrency;
   return {
     of,
-    start: Math.min(start, highest),
-    highest,
-    stepMs,
-    confirmMs: CONFIRMATION * stepMs,
-    recoverMs: pauseMs > 0 ? pauseMs : RECOVER_MS,
+    /** requests a second, or in flight */
+    ...{ start: Math.min(start, highest), highest },
+    /** minimum of a step, of the confirmation, and of the pause between steps */
+    ...{ stepMs, confirmMs: CONFIRMATION * stepMs, recoverMs: pauseMs > 0 ? pauseMs : RECOVER_MS },
+    /** raise the plan's concurrency with the rate */
     fitConnections: of === 'rate' && concurrency === undefined,
   };
 }

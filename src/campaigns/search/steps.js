@@ -14,13 +14,9 @@ import { isPreparedOnce, planOfAll } from './step-plan.js';
 
 /** @typedef {{result: Result, recovery: RecoveryEnd, cutShort?: string | null}} StepEnd `recovery`: before it; `cutShort`: why it ended early */
 /**
- * @typedef {object} StepOptions
- * @property {string | null} token a secret
- * @property {AbortSignal} [signal]
- * @property {AbortSignal} [cutOff]
- * @property {string} command
- * @property {number} recoverMs pause between steps, at least
- * @property {(event: RunEvent) => void} onEvent events outside the steps
+ * `recoverMs`: pause between steps, at least; `onEvent`: events outside the steps
+ * @typedef {Pick<RunOptions, 'signal' | 'cutOff'> & {token: string | null, command: string, recoverMs: number,
+ *   onEvent: (event: RunEvent) => void}} StepOptions
  */
 /** @typedef {{origin: string, tls: Tls}} Place */
 

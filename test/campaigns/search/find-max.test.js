@@ -11,7 +11,7 @@ import { validateSearch } from '../../../src/result/search/search-schema.js';
 import { loadOfLimit, planOf, simulateStep, waitAtMost } from './simulated-server.js';
 import { simulateWorkers } from './simulated-workers.js';
 
-/** @import { SearchSettings } from '../../../src/campaigns/search/step-plan.js' */
+/** @import { SearchSettings } from '../../../src/campaigns/search/search-options.js' */
 /** @import { LoadPlan } from '../../../src/plan/load.js' */
 /** @import { Plan } from '../../../src/plan/plan.js' */
 /** @import { Search } from '../../../src/result/search/search-schema.js' */
