@@ -36,7 +36,10 @@ test('where a search begins', () => {
   assert.deepEqual(plannedForSearch(null, { duration: '5' }), { duration: '5' });
   assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, {}), { rate: 50, concurrency: 10 });
   assert.deepEqual(plannedForSearch({ of: 'rate', highest: 20 }, {}), { rate: 20, concurrency: 10 });
-  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, { rate: '7/s' }), { rate: '7/s', concurrency: 10 });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, { rate: '7/s' }), {
+    rate: '7/s',
+    concurrency: 10,
+  });
   assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, {}), { concurrency: 1 });
   assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, { threads: '2' }), {
     threads: '2',

@@ -1,7 +1,7 @@
 /** An issue of zod in a scenario -> an error with its place, the value there and what may stand there. */
 import { closest } from '../../common/closest.js';
 import { loadOptions, NONE, targetOptions } from './declaration.js';
-import { MINIMUM } from './source.js';
+import { cut, MINIMUM } from './source.js';
 
 /** @import { PkiLoadError } from '../../common/errors.js' */
 /** @import { Part, Path, Source } from './source.js' */
@@ -121,8 +121,7 @@ export function valueAt(value, path) {
 function shown(value) {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a group of settings';
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  return text.length <= 60 ? text : `${text.slice(0, 60)}...`;
+  return cut(typeof value === 'string' ? JSON.stringify(value) : String(value));
 }
 
 const HINTS = new Map([

@@ -23,10 +23,8 @@ import { resolveVariables } from './variables.js';
 
 /** @typedef {'load' | 'mix' | 'stages' | 'require'} Part */
 /**
- * @typedef {object} ScenarioTarget
- * @property {string | null} name in results; null: there is only one
- * @property {string | null} tokenEnv environment variable that holds its token
- * @property {Record<string, unknown>} options by kebab-case name
+ * `name` in results, null: there is only one; `tokenEnv`: environment variable that holds its token; `options` by kebab-case name
+ * @typedef {{name: string | null, tokenEnv: string | null, options: Record<string, unknown>}} ScenarioTarget
  */
 /** @typedef {NonNullable<ReturnType<typeof readSetup>>} ScenarioSetup made on each target before the first run, removed after the last */
 /** @typedef {Awaited<ReturnType<typeof readScenario>>} ReadScenario */
@@ -48,37 +46,22 @@ export async function readScenario(text, name, env) {
   const parsed = scenarioSchema(names, options).safeParse(source.value);
   if (!parsed.success) throw firstProblem(source, parsed.error.issues);
   const scenario = parsed.data;
-  const {
-    description = null,
-    target,
-    targets = [target ?? {}],
-    runs,
-    repeat = 1,
-    pause = 0,
-    out = [],
-  } = scenario;
+  const { name: title, description = null, target = {}, runs, repeat = 1, pause = 0, out = [] } = scenario;
   const setup = readSetup(scenario.setup);
   const reads = new Map(source.reads);
-  for (const { 'token-env': variable } of targets) {
-    if (variable !== undefined) reads.set(variable, [...(reads.get(variable) ?? []), 'token-env']);
-  }
+  const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ one) => {
+    const { name: own = null, 'token-env': tokenEnv = null, ...given } = one;
+    if (tokenEnv !== null) reads.set(tokenEnv, [...(reads.get(tokenEnv) ?? []), 'token-env']);
+    return /** @type {ScenarioTarget} */ ({ name: own, tokenEnv, options: given });
+  });
   return {
     /** Environment variables that it reads -> places that their values go to. */
     reads,
-    name: scenario.name,
-    description,
-    setup,
-    targets: targets.map((/** @type {Record<string, any>} */ one) => {
-      const { name: own = null, 'token-env': tokenEnv = null, ...given } = one;
-      return /** @type {ScenarioTarget} */ ({ name: own, tokenEnv, options: given });
-    }),
-    runs:
-      runs === undefined
-        ? [readRun(source, scenario, scenario, [], setup)]
-        : runs.map((run, i) => readRun(source, scenario, run, ['runs', i], setup)),
-    repeat,
-    pauseMs: parseDuration(/** @type {string} */ (pause)),
-    out: [out].flat(),
+    ...{ name: title, description, setup, targets },
+    runs: runs?.map((run, i) => readRun(source, scenario, run, ['runs', i], setup)) ?? [
+      readRun(source, scenario, scenario, [], setup),
+    ],
+    ...{ repeat, pauseMs: parseDuration(/** @type {string} */ (pause)), out: [out].flat() },
   };
 }
 
@@ -146,21 +129,23 @@ function readStages(source, stages, level, path) {
     const given = /** @type {Record<string, any>} */ (stage);
     const shape = Object.keys(SHAPES).find((one) => given[one] !== undefined) ?? '';
     const name = stage.name ?? uniqueName(shape, read);
-    const place = { source, groups: [[...path, i, shape], [...path, i]] };
+    const place = {
+      source,
+      groups: [
+        [...path, i, shape],
+        [...path, i],
+      ],
+    };
     read.push({ name, lines: placed(place, () => linesOf(shape, given[shape], level)) });
   }
   const lines = read.flatMap((stage) => stage.lines);
-  const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
-    source.error(path, problem, remedy, 'key');
   if (lines.every(({ from, to }) => from === 0 && to === 0))
-    throw refuse('send nothing at all', 'Raise one of the levels above 0.');
+    throw source.error(path, 'send nothing at all', 'Raise one of the levels above 0.', 'key');
   const ms = total(lines.map(({ durationMs }) => durationMs));
   const max = Number(commonOptions.duration.max);
   if (ms <= max) return read;
-  throw refuse(
-    `take ${formatDuration(ms)} together; the limit is ${formatDuration(max)}`,
-    'Shorten a stage.',
-  );
+  const problem = `take ${formatDuration(ms)} together; the limit is ${formatDuration(max)}`;
+  throw source.error(path, problem, 'Shorten a stage.', 'key');
 }
 
 /** @param {string} shape @param {{name: string}[]} others @returns {string} `hold`, `hold 2` */

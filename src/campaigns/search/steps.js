@@ -109,11 +109,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   };
 }
 
-/**
- * @param {Plan} stepPlan
- * @param {RunOptions & {signal: AbortSignal, onEvent: (event: RunEvent) => void}} options
- * @returns {Promise<Pick<StepEnd, 'result' | 'cutShort'>>}
- */
+/** @param {Plan} stepPlan @param {RunOptions & {signal: AbortSignal, onEvent: (event: RunEvent) => void}} options */
 async function runWithEarlyStop(stepPlan, options) {
   const watch = watchEarlyStop(stepPlan);
   const over = new AbortController();
@@ -211,12 +207,9 @@ const BETWEEN_LOOKS_MS = 100;
 const LONGEST_MS = 60_000;
 
 /**
- * `look`: one probe, ms, null: no response; `now`: ms, monotonic
- * @typedef {{look: () => Promise<number | null>, sleep: (ms: number) => Promise<void>, now: () => number, isStopped: () => boolean,
- *   pauseMs: number}} RecoveryOptions
+ * @param {{look: () => Promise<number | null>, sleep: (ms: number) => Promise<void>, now: () => number, isStopped: () => boolean,
+ *   pauseMs: number}} options `look`: one probe, ms, null: no response; `now`: ms, monotonic
  */
-
-/** @param {RecoveryOptions} options */
 export async function watchRecovery({ look, sleep, now, isStopped, pauseMs }) {
   /** @type {number[]} */
   const atRest = [];

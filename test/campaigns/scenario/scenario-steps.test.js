@@ -107,7 +107,15 @@ describe('a search begins,', () => {
  * @type {[string, string, typeof RATE | typeof FLIGHT, Record<string, unknown>, RegExp, string, Record<string, unknown>][]}
  */
 const REFUSED = [
-  ['nothing is required', HEAD, RATE, {}, /^.* but "n" has none on a whole run\. .* --require/, HEAD, REQUIRED],
+  [
+    'nothing is required',
+    HEAD,
+    RATE,
+    {},
+    /^.* but "n" has none on a whole run\. .* --require/,
+    HEAD,
+    REQUIRED,
+  ],
   [
     'all that is required is of stages',
     OPEN_STAGES,
