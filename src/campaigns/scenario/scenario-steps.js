@@ -74,12 +74,11 @@ function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
   );
 }
 
-/** @param {string} variable @returns {string} a secret */
-function tokenIn(variable) {
-  const token = process.env[variable];
+/** @param {string} name @returns {string} a secret */
+function tokenIn(name) {
+  const token = process.env[name];
   if (token) return token;
-  const problem = `The environment variable ${variable} (token-env) is not set.`;
-  throw usageError('no_token', problem, `Set ${variable}.`);
+  throw usageError('no_token', `The environment variable ${name} (token-env) is not set.`, `Set ${name}.`);
 }
 
 /** @param {{run: string, notJudged: readonly string[]}} step @returns {string[]} sentences; the same for all targets of a run */

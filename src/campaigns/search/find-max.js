@@ -191,11 +191,11 @@ const NOTHING_LEFT =
 /**
  * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: whether the requirement of that index can be judged at that level;
  * `cutShort`: why it ended early; `poolRemedy`: where there were more requests than certificates to revoke, null: the next step has more
- * @typedef {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean, cutShort?: string | null,
- *   poolRemedy?: string | null}} StepFacts
+ * @param {Result} result
+ * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean, cutShort?: string | null,
+ *   poolRemedy?: string | null}} step
+ * @returns {Judged}
  */
-
-/** @param {Result} result @param {StepFacts} step @returns {Judged} */
 export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, poolRemedy = null }) {
   const { measurement, totals, verification } = result;
   if (verification.notes?.includes(USED_UP)) {
@@ -206,10 +206,9 @@ export function judgeStep(result, { of, enough, isAsked = () => true, cutShort =
   if (fault !== undefined && (cutShort === null || fault.code !== 'nothing_measured'))
     return { verdict: 'not offered', reason: fault.text };
   const busy = measurement.observed?.cpu.senderBusyShare ?? 0;
-  if (of === 'concurrency' && busy >= SATURATED) {
-    const reason = `A sender thread was busy for ${Math.floor(busy * 100)} % of the time: the throughput is the tool's limit, not the target's.`;
-    return { verdict: 'not offered', reason };
-  }
+  const busyText = `A sender thread was busy for ${Math.floor(busy * 100)} % of the time`;
+  const saturated = `${busyText}: the throughput is the tool's limit, not the target's.`;
+  if (of === 'concurrency' && busy >= SATURATED) return { verdict: 'not offered', reason: saturated };
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
   const overload = measurement.reasons.find(({ code }) => code === OVERLOAD);
   if (overload !== undefined) return { verdict: 'not met', reason: overload.text, isClear: true };
