@@ -13,7 +13,7 @@ const NONE = { findMaxRate: false, maxRate: null, maxConcurrency: null };
 const CONTRADICTIONS = [
   ['a bound without a search', () => readSearch({ ...NONE, maxRate: 5 }, 1), /--max-rate bounds a search/],
   ['both', () => readSearch({ ...NONE, findMaxRate: true, maxConcurrency: 5 }, 1), /an open loop/],
-  ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 sets their number/],
+  ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 sets the number of runs/],
   ['--repeat', () => readSearch({ ...NONE, maxConcurrency: 8 }, 3), /--max-concurrency .* --repeat 3/],
   ['a rate', () => plannedForSearch({ of: 'concurrency', highest: 5 }, { rate: '5' }), /makes an open/],
   [

@@ -83,8 +83,6 @@ function tokenIn(name) {
 
 /** @param {{run: string, notJudged: readonly string[]}} step @returns {string[]} sentences; the same for all targets of a run */
 export function remarksOf({ run, notJudged }) {
-  if (notJudged.length === 0) return [];
-  return [
-    `${run}: its stages are left out, and the requirements on them are not judged: ${notJudged.join(', ')}.`,
-  ];
+  const why = `${run}: its stages are left out, and the requirements on them are not judged`;
+  return notJudged.length === 0 ? [] : [`${why}: ${notJudged.join(', ')}.`];
 }

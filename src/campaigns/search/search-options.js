@@ -44,7 +44,7 @@ export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
   }
   if ((findMaxRate || isClosed) && repeat > 1) {
     throw refuse(
-      `${flag} runs the plan as often as it needs, but --repeat ${repeat} sets their number.`,
+      `${flag} runs the plan as often as it needs, but --repeat ${repeat} sets the number of runs.`,
       'Leave --repeat out; to see how much searches differ, search several times.',
     );
   }
