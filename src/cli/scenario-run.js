@@ -1,19 +1,19 @@
 /** A scenario of several steps: runs or searches one after the other, with the names and the content of their files. */
-import { runScenario, searchEach, turnsOf, whyNothing } from '../campaigns/scenario/run-scenario.js';
-import { EXIT, usageError } from '../common/errors.js';
+import { runScenario, turnsOf } from '../campaigns/scenario/run-scenario.js';
+import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
+import { interrupted } from '../common/stop.js';
 import { planOfRun } from '../plan/plan.js';
 import { reporterForFile, reporters } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
 import { run } from '../run.js';
 import { checkOutputs, withRemarks, writeFiles, writeReports } from './output.js';
-import { endWith, exitCodeOf, worstOf, writeLine } from './process.js';
+import { endWith, exitCodeOf, worstOf, writeLine, writeWarning } from './process.js';
 import { searchPlan } from './search.js';
 import { startShowing } from './showing.js';
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
-/** @import { SearchSettings } from '../campaigns/search/step-plan.js' */
-/** @import { PkiLoadError } from '../common/errors.js' */
+/** @import { SearchSettings } from '../campaigns/search/search-options.js' */
 /** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
 /** @import { Showing } from './showing.js' */
@@ -85,7 +85,8 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
   });
   const results = resultsSoFar();
   // Nothing was measured anywhere: as with a single run, that is an error and no report.
-  if (results.length === 0) throw whyNothing(ended);
+  if (results.length === 0)
+    throw ended.fault ?? (ended.interrupted ? interrupted() : [...ended.refused.values()][0]);
   live.event({ type: 'notice', text: 'All runs are over; their summary is being computed.' });
   const whole = together({ interrupted: ended.interrupted });
   const failures = await writeFiles(whole, files.together);
@@ -147,18 +148,32 @@ export function pathsOf(names, out) {
 }
 
 /**
+ * A search for each step, one after the other.
  * @param {Pick<Given, 'steps' | 'settings' | 'refused' | 'interrupt'> & {outs: readonly string[][]}} given `steps`: whose `asked` is
  *   not null; `outs`: paths of the files of each; `interrupt`: after a signal no other search begins
  * @param {typeof searchPlan} [search] replaced by tests
  * @returns {Promise<number>} exit code: of the worst of them
  */
 export async function searchSteps({ steps, outs, settings, refused, interrupt }, search = searchPlan) {
-  const codes = await searchEach({
-    ...{ steps, quiet: settings.quiet, refused, stop: interrupt.stop, say: writeLine },
-    search: async ({ plan, token, asked, remarks }, i) => {
+  /** @type {number[]} */
+  const codes = [];
+  for (const [i, { name, plan, token, asked, remarks }] of steps.entries()) {
+    if (interrupt.stop.aborted) {
+      writeWarning('Interrupted before the last search.');
+      codes.push(EXIT.interrupted);
+      break;
+    }
+    try {
+      if (steps.length > 1 && !settings.quiet) writeLine(`Search ${i + 1} of ${steps.length}: ${name}:`);
+      const error = refused.get(i);
+      if (error !== undefined) throw error;
       const context = { token, interrupt, remarks, settings: { ...settings, out: outs[i] } };
-      return { code: await search(plan, { ...context, asked: /** @type {SearchSettings} */ (asked) }) };
-    },
-  });
+      codes.push(await search(plan, { ...context, asked: /** @type {SearchSettings} */ (asked) }));
+    } catch (error) {
+      if (steps.length === 1 || !(error instanceof PkiLoadError)) throw error;
+      codes.push(error.exitCode);
+      writeWarning(`${name}: ${error.full}`);
+    }
+  }
   return worstOf(codes);
 }

@@ -11,7 +11,7 @@ import { endWith, textOf } from './process.js';
 import { startShowing } from './showing.js';
 
 /** @import { StepPlace } from '../campaigns/search/find-max.js' */
-/** @import { SearchSettings } from '../campaigns/search/step-plan.js' */
+/** @import { SearchSettings } from '../campaigns/search/search-options.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Search } from '../result/search/search-schema.js' */
 /** @import { RunContext } from './operation.js' */

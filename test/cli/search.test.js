@@ -13,7 +13,7 @@ const NONE = { findMaxRate: false, maxRate: null, maxConcurrency: null };
 const CONTRADICTIONS = [
   ['a bound without a search', () => readSearch({ ...NONE, maxRate: 5 }, 1), /--max-rate bounds a search/],
   ['both', () => readSearch({ ...NONE, findMaxRate: true, maxConcurrency: 5 }, 1), /an open loop/],
-  ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 sets their number/],
+  ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 sets the number of runs/],
   ['--repeat', () => readSearch({ ...NONE, maxConcurrency: 8 }, 3), /--max-concurrency .* --repeat 3/],
   ['a rate', () => plannedForSearch({ of: 'concurrency', highest: 5 }, { rate: '5' }), /makes an open/],
   [
@@ -34,13 +34,16 @@ for (const [what, act, message] of CONTRADICTIONS) {
 
 test('where a search begins', () => {
   assert.deepEqual(plannedForSearch(null, { duration: '5' }), { duration: '5' });
-  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, {}), { rate: 50 });
-  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 20 }, {}), { rate: 20 });
-  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, { rate: '7/s' }), { rate: '7/s' });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, {}), { rate: 50, concurrency: 10 });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 20 }, {}), { rate: 20, concurrency: 10 });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, { rate: '7/s' }), {
+    rate: '7/s',
+    concurrency: 10,
+  });
   assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, {}), { concurrency: 1 });
   assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, { threads: '2' }), {
     threads: '2',
-    concurrency: '2',
+    concurrency: 2,
   });
 });
 
@@ -78,7 +81,7 @@ for (const [what, search, code] of CODES) {
 
 test('what cannot be searched is said before anything is sent', async () => {
   const cli = (/** @type {string[]} */ ...args) => run(['ocsp', '--dev', ...args]);
-  assertRefused(await cli('--find-max-rate'), /but there is none\. Add requirements/);
+  assertRefused(await cli('--find-max-rate'), /has none on a whole run\. Add requirements/);
   assertRefused(
     await cli('--find-max-rate', '--require', 'p99<1s', '--requests', '5'),
     /--requests ends each step/,

@@ -18,7 +18,7 @@ import { DECLARATION } from './variables.js';
 /** @typedef {Record<string, Record<string, OptionSpec>>} OperationOptions options of operations, by their names */
 /** @typedef {(string | number)[]} Path */
 
-/** As in units.js, for editors only; a value may come from a variable. */
+/** For editors only, as in units.js; a value may come from a variable. */
 const NUMBER = '(\\d[\\d_]*(\\.\\d+)?|\\.\\d+)(e\\d+)?';
 const VARIABLE = '.*\\$\\{.*';
 const RATE = `^\\s*(${NUMBER}(\\s*/\\s*(s|sec|min|m|hour|h|day|d))?|${VARIABLE})\\s*$`;
@@ -47,15 +47,13 @@ function amount(kind) {
   ]);
 }
 
-/** The value of a variable is a text. */
-const flag = z.preprocess(
-  (value) => (value === 'true' ? true : value === 'false' ? false : value),
-  z.boolean(),
-);
-
 /** A variable gives a text: `weight: ${WEIGHT}`. @param {unknown} value */
-const asNumber = (value) =>
-  typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value.trim()) ? Number(value) : value;
+const fromText = (value) =>
+  typeof value === 'string' && /^\s*(true|false|(0|[1-9]\d*)(\.\d+)?)\s*$/.test(value)
+    ? JSON.parse(value)
+    : value;
+
+const flag = z.preprocess(fromText, z.boolean());
 
 /** @param {readonly string[]} choices some may be numbers: `kv-version: 2` @returns {z.ZodType} */
 function choice(choices) {
@@ -111,17 +109,15 @@ function optionSchema(name, spec) {
 
 /** @param {Record<string, OptionSpec>} specs @returns {Record<string, z.ZodType>} by kebab-case name */
 function optionSchemas(specs) {
-  return Object.fromEntries(
-    Object.entries(specs).map(([name, spec]) => {
-      const { describe, default: fallback, defaultText } = spec;
-      const description = defaultText === undefined ? describe : `${describe} [default: ${defaultText}]`;
-      const texts = {
-        description,
-        ...(fallback === undefined || defaultText !== undefined ? {} : { default: fallback }),
-      };
-      return [name, optionSchema(name, spec).meta(texts).optional()];
-    }),
-  );
+  const schemas = Object.entries(specs).map(([name, spec]) => {
+    const { describe, default: fallback, defaultText } = spec;
+    const texts =
+      defaultText === undefined
+        ? { description: describe, ...(fallback !== undefined && { default: fallback }) }
+        : { description: `${describe} [default: ${defaultText}]` };
+    return [name, optionSchema(name, spec).meta(texts).optional()];
+  });
+  return Object.fromEntries(schemas);
 }
 
 /** In place of the known keys, where there are none. */
@@ -196,7 +192,7 @@ function entrySchema(names, options) {
     operation: z.enum(names).describe('Operation to send'),
     name: optional(name, 'Name in results; by default that of the operation'),
     weight: optional(
-      z.preprocess(asNumber, z.number().positive().max(1e9)),
+      z.preprocess(fromText, z.number().positive().max(1e9)),
       'Share of the requests: this weight of the sum of all weights; by default 1',
     ),
     options: optional(z.record(z.string(), z.unknown()), 'Options of the operation, as its flags'),
@@ -309,7 +305,7 @@ export function scenarioSchema(names, options = {}) {
       uniquelyNamed(list(settings({ name, ...parts }))),
       'Several runs, one after the other; each inherits missing fields from the scenario',
     ),
-    repeat: optional(z.preprocess(asNumber, z.int().min(1).max(1000)), 'Number of times to run it all'),
+    repeat: optional(z.preprocess(fromText, z.int().min(1).max(1000)), 'Number of times to run it all'),
     pause: optional(pause, 'Pause between runs'),
     out: optional(oneOrMore(outputFile, 20), 'Files for the results, as --out'),
   })

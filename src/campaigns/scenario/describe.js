@@ -1,6 +1,6 @@
 /** A dry run of a scenario: set-up, targets, operations, stages, about how many requests of each, and the objects left on the target. */
 
-import { formatCount, formatDuration, formatRate } from '../../common/units.js';
+import { formatCount, formatDuration } from '../../common/units.js';
 import { loadOperation } from '../../operations/index.js';
 import { scheduleOf } from '../../plan/due.js';
 import { stageFacts } from '../../plan/stages.js';
@@ -12,16 +12,11 @@ import { planSetup } from '../../vault/setup/setup-plan.js';
 import { planOfStep } from '../search/step-plan.js';
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Schedule } from '../../plan/schedule.js' */
-/** @import { SearchSettings } from '../search/step-plan.js' */
+/** @import { SearchSettings } from '../search/search-options.js' */
 /** @import { ReadScenario, ScenarioSetup } from './read.js' */
+/** @import { Step as PlannedStep } from './scenario-steps.js' */
 
-/**
- * @typedef {object} Step
- * @property {string} name
- * @property {Readonly<Plan>} plan
- * @property {SearchSettings | null} [asked] null: a run, not a search
- * @property {readonly string[]} [notJudged] requirements on stages, where it has none
- */
+/** @typedef {Pick<PlannedStep, 'name' | 'plan'> & Partial<Pick<PlannedStep, 'asked' | 'notJudged'>>} Step */
 /** @typedef {{repeat: number, pauseMs: number, out: string[], search?: object | null}} Settings `search`: null: none */
 
 /**
@@ -32,12 +27,20 @@ import { planOfStep } from '../search/step-plan.js';
 export async function describeSteps({ name, description, setup, reads }, steps, settings) {
   const sections = [
     [...wrap(name), ...(description === null ? [] : wrap(description.trim()))],
-    ...(reads.size === 0 ? [] : [listed('Reads', describeReads(reads))]),
-    ...(setup === null ? [] : [describeSetup(setup, steps)]),
+    facts({ Reads: describeReads(reads) }),
+    setup === null ? [] : describeSetup(setup, steps),
     ...(await Promise.all(steps.map((step) => describeStep(step, setup, settings)))),
     describeRest(steps, settings),
   ];
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  const filled = sections.filter(({ length }) => length > 0);
+  return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** @param {Record<string, string | readonly string[]>} texts by label @returns {string[]} lines; none for a label without texts */
+function facts(texts) {
+  return Object.entries(texts).flatMap(([label, own]) =>
+    [own].flat().flatMap((text, i) => labelled(i === 0 ? label : '', text)),
+  );
 }
 
 /** @param {ReadScenario['reads']} reads @returns {string[]} each environment variable, with the places that its value goes to */
@@ -48,23 +51,20 @@ export function describeReads(reads) {
   });
 }
 
-/** @param {string} label @param {readonly string[]} texts @returns {string[]} the label before the first of them */
-function listed(label, texts) {
-  return texts.flatMap((text, i) => labelled(i === 0 ? label : '', text));
-}
-
 /** @param {ScenarioSetup} setup @param {readonly Step[]} steps */
 function describeSetup(setup, steps) {
   if (steps.every(({ plan }) => plan.dev)) {
-    return labelled('Set up', 'nothing: the embedded server has all that the operations need');
+    return facts({ 'Set up': 'nothing: the embedded server has all that the operations need' });
   }
   const { mounts, policy, roles } = planSetup(setup);
   const urls = [...new Set(steps.map(({ plan }) => plan.target.url))];
   return [
-    ...labelled('Set up', `on ${urls.join(', ')}, before anything runs there:`),
+    ...facts({ 'Set up': `on ${urls.join(', ')}, before anything runs there:` }),
     ...mounts.map(({ kind, path, type }) => `  ${kind === 'auth' ? `auth/${path}` : path} (${type})`),
-    ...labelled('Roles', `${Object.keys(roles).join(', ')}; policy ${policy}`),
-    ...labelled('Removed', setup.keep ? 'not by the scenario (keep); to remove it:' : 'at the end'),
+    ...facts({
+      Roles: `${Object.keys(roles).join(', ')}; policy ${policy}`,
+      Removed: setup.keep ? 'not by the scenario (keep); to remove it:' : 'at the end',
+    }),
     // Not wrapped, to be pasted.
     ...(setup.keep ? teardownCommands(setup.name, steps).map((command) => `  ${command}`) : []),
   ];
@@ -74,14 +74,13 @@ function describeSetup(setup, steps) {
 function describeRest(steps, { repeat, pauseMs, out, search = null }) {
   const pause = pauseMs > 0 ? `, with ${formatDuration(pauseMs)} in between` : '';
   const repeated = repeat === 1 ? 'no' : `${counted(repeat, 'time')}${pause}`;
-  const each =
-    search === null ? '; one file more for each, with its name' : '; one file for each search, with its name';
-  const files = `${out.join(', ')}${steps.length === 1 ? '' : each}`;
-  return [
-    ...labelled('Repeated', search === null ? repeated : 'as often as the search needs'),
-    ...labelled('Written', out.length === 0 ? 'nothing but the summary' : files),
-    ...labelled('Sent', 'nothing (dry run)'),
-  ];
+  const each = search === null ? 'one file more for each' : 'one file for each search';
+  const files = `${out.join(', ')}${steps.length === 1 ? '' : `; ${each}, with its name`}`;
+  return facts({
+    Repeated: search === null ? repeated : 'as often as the search needs',
+    Written: out.length === 0 ? 'nothing but the summary' : files,
+    Sent: 'nothing (dry run)',
+  });
 }
 
 /** @param {Step} step @param {ScenarioSetup | null} setup @param {Settings} settings */
@@ -90,25 +89,25 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
   const schedule = asked === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
   const count = planned === null ? 'as many as the target answers' : formatCount(planned);
-  const texts = requirements.map(({ text }) => text);
-  const leftOut = notJudged.length === 0 ? [] : ['stages, and the requirements on them:', ...notJudged];
   return [
-    ...labelled('Run', name),
-    ...labelled('Target', dev ? 'an embedded PKI server, started for it' : target.url),
-    ...labelled('Mount', target.mount),
-    ...(asked === null
-      ? [...labelled('Load', loadPhrase(load)), ...labelled('Requests', count)]
-      : describeSearch(plan, asked)),
+    ...facts({
+      Run: name,
+      Target: dev ? 'an embedded PKI server, started for it' : target.url,
+      Mount: target.mount,
+      ...(asked === null ? { Load: loadPhrase(load), Requests: count } : describeSearch(plan, asked)),
+    }),
     ...operations(mix ?? [], planned),
     ...stages(load, schedule),
     '',
-    ...listed('Required', texts),
-    ...listed('Left out', leftOut),
-    ...listed('Left behind', await leftBehind(plan, setup, settings)),
+    ...facts({
+      Required: requirements.map(({ text }) => text),
+      'Left out': notJudged.length === 0 ? [] : ['stages, and the requirements on them:', ...notJudged],
+      'Left behind': await leftBehind(plan, setup, settings),
+    }),
   ];
 }
 
-/** @param {Plan} plan @param {SearchSettings} asked @returns {string[]} the goal and the steps; the number of requests is unknown */
+/** The goal and the steps; the number of requests is unknown. @param {Plan} plan @param {SearchSettings} asked */
 function describeSearch(plan, asked) {
   const { of, start, highest, recoverMs } = asked;
   const loadAt = (/** @type {number} */ level, /** @type {'coarse' | 'confirmation'} */ phase) =>
@@ -119,17 +118,14 @@ function describeSearch(plan, asked) {
   const goal = of === 'rate' ? 'the highest rate' : 'the peak throughput';
   const range = `from ${levelText(of, start)} to ${levelText(of, highest)} at most`;
   const lengths = `of at least ${time(shortest)}, with ${formatDuration(recoverMs)} or more in between`;
-  const confirmation = `then a confirmation of at least ${time(loadAt(highest, 'confirmation'))}`;
-  const more =
-    first.concurrency < shortest.concurrency
-      ? `, more as the rate grows, ${shortest.concurrency} at most`
-      : '';
-  return [
-    ...labelled('Search', `${goal}: ${range}, doubling, then bisection`),
-    ...labelled('First step', loadPhrase(first)),
-    ...labelled('Steps', `${lengths}; ${confirmation}`),
-    ...(of === 'rate' ? labelled('Connections', `${first.concurrency}${more}`) : []),
-  ];
+  const more = `, more as the rate grows, ${shortest.concurrency} at most`;
+  const connections = `${first.concurrency}${first.concurrency < shortest.concurrency ? more : ''}`;
+  return {
+    Search: `${goal}: ${range}, doubling, then bisection`,
+    'First step': loadPhrase(first),
+    Steps: `${lengths}; then a confirmation of at least ${time(loadAt(highest, 'confirmation'))}`,
+    ...(of === 'rate' && { Connections: connections }),
+  };
 }
 
 /** @param {Plan} plan @param {ScenarioSetup | null} setup @param {Settings} settings @returns {Promise<string[]>} */
@@ -163,22 +159,16 @@ function operations(mix, planned) {
 /** @param {Plan['load']} load @param {Schedule | null} schedule */
 function stages(load, schedule) {
   if (load.stages === null) return [];
-  const level = load.model === 'open' ? formatRate : (/** @type {number} */ value) => `${value} in flight`;
+  const level = (/** @type {number} */ value) =>
+    levelText(load.model === 'open' ? 'rate' : 'concurrency', value);
   const facts = stageFacts(load, schedule);
   const rows = load.stages.map(({ name, lines }, i) => {
     const { startMs, endMs, due } = facts[i];
-    return [
-      name,
-      formatDuration(startMs),
-      formatDuration(endMs - startMs),
-      level(lines[0].from),
-      level(Math.max(...lines.flatMap(({ from, to }) => [from, to]))),
-      level(lines[lines.length - 1].to),
-      due === null ? '–' : formatCount(due),
-    ];
+    const levels = lines.flatMap(({ from, to }) => [from, to]);
+    const shown = [levels[0], Math.max(...levels), levels[levels.length - 1]].map(level);
+    const requests = due === null ? '–' : formatCount(due);
+    return [name, formatDuration(startMs), formatDuration(endMs - startMs), ...shown, requests];
   });
-  return [
-    '',
-    ...table([['Stages', 'from', 'for', 'begins at', 'at most', 'ends at', 'requests'], ...rows]).flat(),
-  ];
+  const heads = ['Stages', 'from', 'for', 'begins at', 'at most', 'ends at', 'requests'];
+  return ['', ...table([heads, ...rows]).flat()];
 }

@@ -1,8 +1,7 @@
 /** An issue of zod in a scenario -> an error with its place, the value there and what may stand there. */
 import { closest } from '../../common/closest.js';
 import { loadOptions, NONE, targetOptions } from './declaration.js';
-import { MINIMUM } from './source.js';
-import { SHAPES } from './stages.js';
+import { cut, MINIMUM } from './source.js';
 
 /** @import { PkiLoadError } from '../../common/errors.js' */
 /** @import { Part, Path, Source } from './source.js' */
@@ -122,20 +121,12 @@ export function valueAt(value, path) {
 function shown(value) {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a group of settings';
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  return text.length <= 60 ? text : `${text.slice(0, 60)}...`;
+  return cut(typeof value === 'string' ? JSON.stringify(value) : String(value));
 }
 
-/** Where a key belongs; one that several groups have counts for the last. @type {readonly [home: string, keys: string[]][]} */
-const HOMES = [
-  ['the top of the file', ['setup', 'target', 'targets', 'runs', 'repeat', 'pause', 'out', 'env']],
-  ['an entry of mix', ['operation', 'weight', 'options']],
-  ['stages', Object.keys(SHAPES)],
-  ['load', ['model', ...Object.keys(loadOptions)]],
-  ['target', ['token-env', ...Object.keys(targetOptions)]],
-];
 const HINTS = new Map([
-  ...HOMES.flatMap(([home, keys]) => keys.map((key) => /** @type {const} */ ([key, `Move it to ${home}.`]))),
+  ...Object.keys(targetOptions).map((key) => /** @type {const} */ ([key, 'Move it to target.'])),
+  ...Object.keys(loadOptions).map((key) => /** @type {const} */ ([key, 'Move it to load.'])),
   ['token', 'A token is a secret that must not be in a file: token-env names the variable that holds it.'],
   ...['dev', 'shard', 'start-at'].map(
     (flag) => /** @type {const} */ ([flag, `Give --${flag} on the command line.`]),

@@ -23,10 +23,8 @@ import { resolveVariables } from './variables.js';
 
 /** @typedef {'load' | 'mix' | 'stages' | 'require'} Part */
 /**
- * @typedef {object} ScenarioTarget
- * @property {string | null} name in results; null: there is only one
- * @property {string | null} tokenEnv environment variable that holds its token
- * @property {Record<string, unknown>} options by kebab-case name
+ * `name` in results, null: there is only one; `tokenEnv`: environment variable that holds its token; `options` by kebab-case name
+ * @typedef {{name: string | null, tokenEnv: string | null, options: Record<string, unknown>}} ScenarioTarget
  */
 /** @typedef {NonNullable<ReturnType<typeof readSetup>>} ScenarioSetup made on each target before the first run, removed after the last */
 /** @typedef {Awaited<ReturnType<typeof readScenario>>} ReadScenario */
@@ -48,37 +46,22 @@ export async function readScenario(text, name, env) {
   const parsed = scenarioSchema(names, options).safeParse(source.value);
   if (!parsed.success) throw firstProblem(source, parsed.error.issues);
   const scenario = parsed.data;
-  const {
-    description = null,
-    target,
-    targets = [target ?? {}],
-    runs,
-    repeat = 1,
-    pause = 0,
-    out = [],
-  } = scenario;
+  const { name: title, description = null, target = {}, runs, repeat = 1, pause = 0, out = [] } = scenario;
   const setup = readSetup(scenario.setup);
   const reads = new Map(source.reads);
-  for (const { 'token-env': variable } of targets) {
-    if (variable !== undefined) reads.set(variable, [...(reads.get(variable) ?? []), 'token-env']);
-  }
+  const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ one) => {
+    const { name: own = null, 'token-env': tokenEnv = null, ...given } = one;
+    if (tokenEnv !== null) reads.set(tokenEnv, [...(reads.get(tokenEnv) ?? []), 'token-env']);
+    return /** @type {ScenarioTarget} */ ({ name: own, tokenEnv, options: given });
+  });
   return {
     /** Environment variables that it reads -> places that their values go to. */
     reads,
-    name: scenario.name,
-    description,
-    setup,
-    targets: targets.map((/** @type {Record<string, any>} */ one) => {
-      const { name: own = null, 'token-env': tokenEnv = null, ...given } = one;
-      return /** @type {ScenarioTarget} */ ({ name: own, tokenEnv, options: given });
-    }),
-    runs:
-      runs === undefined
-        ? [readRun(source, scenario, scenario, [], setup)]
-        : runs.map((run, i) => readRun(source, scenario, run, ['runs', i], setup)),
-    repeat,
-    pauseMs: parseDuration(/** @type {string} */ (pause)),
-    out: [out].flat(),
+    ...{ name: title, description, setup, targets },
+    runs: runs?.map((run, i) => readRun(source, scenario, run, ['runs', i], setup)) ?? [
+      readRun(source, scenario, scenario, [], setup),
+    ],
+    ...{ repeat, pauseMs: parseDuration(/** @type {string} */ (pause)), out: [out].flat() },
   };
 }
 
@@ -104,8 +87,8 @@ function readRun(source, scenario, own, path, setup) {
     const camel = Object.entries(options).map(([key, value]) => [camelCase(key), value]);
     return /** @type {MixEntry} */ ({ name: given, operation, weight, options: Object.fromEntries(camel) });
   });
-  const staged =
-    stages && readStages(source, stages, model === 'closed' ? 'concurrency' : 'rate', at('stages'));
+  const level = model === 'closed' ? 'concurrency' : 'rate';
+  const staged = stages && readStages(source, stages, level, at('stages'));
   return {
     name,
     /** null: it follows from the rate */
@@ -120,9 +103,9 @@ function readRun(source, scenario, own, path, setup) {
       ...mix.flatMap((entry, i) => readRequirements(entry.require, { operation: entries[i].name })),
       ...(stages ?? []).flatMap((stage, i) => readRequirements(stage.require, { stage: staged?.[i].name })),
     ],
-    setup,
-    source,
-    at,
+    ...{ level, setup, source, at },
+    /** where its options of the load may be, its own first @type {Path[]} */
+    loadGroups: [at('load'), ['load']],
   };
 }
 
@@ -146,22 +129,23 @@ function readStages(source, stages, level, path) {
     const given = /** @type {Record<string, any>} */ (stage);
     const shape = Object.keys(SHAPES).find((one) => given[one] !== undefined) ?? '';
     const name = stage.name ?? uniqueName(shape, read);
-    const group = [...path, i, shape];
-    const pathOf = (/** @type {string} */ field) => (field === shape ? group : pathIn(source, group, field));
-    read.push({ name, lines: placed(source, { pathOf }, () => linesOf(shape, given[shape], level)) });
+    const place = {
+      source,
+      groups: [
+        [...path, i, shape],
+        [...path, i],
+      ],
+    };
+    read.push({ name, lines: placed(place, () => linesOf(shape, given[shape], level)) });
   }
   const lines = read.flatMap((stage) => stage.lines);
-  const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
-    source.error(path, problem, remedy, 'key');
   if (lines.every(({ from, to }) => from === 0 && to === 0))
-    throw refuse('send nothing at all', 'Raise one of the levels above 0.');
+    throw source.error(path, 'send nothing at all', 'Raise one of the levels above 0.', 'key');
   const ms = total(lines.map(({ durationMs }) => durationMs));
   const max = Number(commonOptions.duration.max);
   if (ms <= max) return read;
-  throw refuse(
-    `take ${formatDuration(ms)} together; the limit is ${formatDuration(max)}`,
-    'Shorten a stage.',
-  );
+  const problem = `take ${formatDuration(ms)} together; the limit is ${formatDuration(max)}`;
+  throw source.error(path, problem, 'Shorten a stage.', 'key');
 }
 
 /** @param {string} shape @param {{name: string}[]} others @returns {string} `hold`, `hold 2` */
@@ -170,35 +154,33 @@ function uniqueName(shape, others) {
   return taken === 0 ? shape : `${shape} ${taken + 1}`;
 }
 
-/** @param {Source} source @param {Path} group @param {string} key @returns {Path | null} null: it is not there */
-export function pathIn(source, group, key) {
-  const path = [...group, key];
-  return valueAt(source.value, path) === undefined ? null : path;
+/** @param {Source} source @param {Path[]} groups @param {string} key @returns {Path | null} of the first group that has it */
+export function findPath(source, groups, key) {
+  const paths = groups.map((group) => [...group, key]);
+  return paths.find((path) => valueAt(source.value, path) !== undefined) ?? null;
 }
 
 const FLAG = /--([a-z][\w-]*)/g;
 
 /**
  * @template T
- * @param {Source} source
- * @param {object} options
- * @param {(name: string) => Path | null} options.pathOf an option, by its name; null: it is not in the file, or does not count
- * @param {(name: string) => boolean} [options.isFlag] it is given on the command line, so it keeps its dashes
- * @param {Path | null} [options.otherwise] the place of an error that names no option; null: it is not about the file
+ * @param {{source: Source, groups: Path[], flags?: Record<string, unknown>, otherwise?: Path}} place `groups`: where the options may be;
+ *   `flags`: options of the command line, which keep their dashes; `otherwise`: the place of an error that names no option of the file
  * @param {() => T} act
  * @returns {T}
  * @throws {PkiLoadError} the command line's error, at the place of the first option that it names
  */
-export function placed(source, { pathOf, isFlag = () => false, otherwise = null }, act) {
+export function placed({ source, groups, flags = {}, otherwise }, act) {
   try {
     return act();
   } catch (error) {
     if (!(error instanceof PkiLoadError) || error.code === 'bad_scenario') throw error;
     const names = [...error.message.matchAll(FLAG)].map(([, name]) => name);
-    const path = names.map(pathOf).find((one) => one !== null) ?? otherwise;
-    if (path === null) throw error;
+    const paths = names.map((name) => (name in flags ? null : findPath(source, groups, name)));
+    const path = paths.find((one) => one !== null) ?? otherwise;
+    if (path === undefined) throw error;
     const plain = (/** @type {string} */ text) =>
-      text.replace(FLAG, (flag, name) => (isFlag(name) ? flag : name));
+      text.replace(FLAG, (flag, name) => (name in flags ? flag : name));
     throw source.error(path, plain(error.message), error.remedy && plain(error.remedy));
   }
 }
@@ -213,7 +195,7 @@ export function onlyRuns(runs, names) {
   if (names.length === 0) return [...runs];
   const [{ source }] = runs;
   const file = visibleText(source.name);
-  if (pathIn(source, [], 'runs') === null)
+  if (valueAt(source.value, ['runs']) === undefined)
     throw usageError('contradiction', `--only selects from runs, but ${file} has none.`, 'Leave --only out.');
   const known = runs.map(({ name }) => name);
   const wanted = names.map((name) => name.trim());

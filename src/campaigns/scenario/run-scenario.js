@@ -2,8 +2,8 @@
  * The runs of a scenario of several steps, one after the other. A target that refuses does not end the runs on the others, and no
  * result is lost. Prints nothing, writes nothing.
  */
-import { EXIT, PkiLoadError } from '../../common/errors.js';
-import { interrupted, unlessStopped } from '../../common/stop.js';
+import { PkiLoadError } from '../../common/errors.js';
+import { unlessStopped } from '../../common/stop.js';
 import { pauseFor } from '../repeat.js';
 /** @import { Live } from '../../live/thread.js' */
 /** @import { Plan } from '../../plan/plan.js' */
@@ -25,11 +25,7 @@ import { pauseFor } from '../repeat.js';
  * @property {(step: number) => Promise<unknown>} between runs: results so far may be written
  */
 
-/**
- * @param {Context} context
- * @returns {Promise<{interrupted: boolean, refused: Map<number, PkiLoadError>, fault: unknown}>} `fault`: an error that ended it and is no
- *   target's refusal; undefined: none did
- */
+/** @param {Context} context */
 export async function runScenario(context) {
   const { steps, repeat, pauseMs, live, stop } = context;
   /** @type {Map<number, PkiLoadError>} */
@@ -39,9 +35,8 @@ export async function runScenario(context) {
     context.onRefused(step, error);
     live.event({ type: 'warning', text: `Nothing more is sent for ${steps[step].name}: ${error.full}` });
   };
-  const ended = (/** @type {boolean} */ interrupted, /** @type {unknown} */ fault = undefined) => ({
-    ...{ interrupted, refused, fault },
-  });
+  /** `fault`: an error that ended it and is no target's refusal; undefined: none @param {boolean} interrupted @param {unknown} [fault] */
+  const ended = (interrupted, fault) => ({ interrupted, refused, fault });
   for (const [step, error] of context.refused ?? []) refuse(step, error);
   const turns = turnsOf(steps, repeat);
   let hasResult = false;
@@ -90,40 +85,4 @@ export function turnsOf(steps, repeat) {
   return Array.from({ length: repeat }, (_, number) =>
     runs.flatMap((own) => own.map((_step, i) => ({ step: own[(i + number) % own.length], number }))),
   ).flat();
-}
-
-/** @param {Awaited<ReturnType<typeof runScenario>>} ended without a result @returns {unknown} the error to throw */
-export function whyNothing({ fault, interrupted: isInterrupted, refused }) {
-  return fault ?? (isInterrupted ? interrupted() : [...refused.values()][0]);
-}
-
-/**
- * A search for each step, one after the other.
- * @template {{name: string}} Planned
- * @param {{steps: readonly Planned[], quiet: boolean, refused: ReadonlyMap<number, PkiLoadError>, stop: AbortSignal,
- *   say: (text: string) => void, search: (step: Planned, i: number) => Promise<{code: number}>}} given `refused`: steps that cannot be
- *   run, and why; `stop`: no other search begins after it
- * @returns {Promise<number[]>} exit codes
- */
-export async function searchEach({ steps, quiet, refused, stop, say, search }) {
-  /** @type {number[]} */
-  const codes = [];
-  for (const [i, step] of steps.entries()) {
-    if (stop.aborted) {
-      say('Warning: Interrupted before the last search.');
-      return [...codes, EXIT.interrupted];
-    }
-    const error = refused.get(i);
-    if (error !== undefined && steps.length === 1) throw error;
-    if (steps.length > 1 && !quiet) say(`Search ${i + 1} of ${steps.length}: ${step.name}:`);
-    try {
-      if (error !== undefined) throw error;
-      codes.push((await search(step, i)).code);
-    } catch (thrown) {
-      if (steps.length === 1 || !(thrown instanceof PkiLoadError)) throw thrown;
-      codes.push(thrown.exitCode);
-      say(`Warning: ${step.name}: ${thrown.full}`);
-    }
-  }
-  return codes;
 }

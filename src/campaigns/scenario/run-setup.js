@@ -14,12 +14,9 @@ import { tearDown } from '../../vault/setup/teardown.js';
 
 /** @typedef {{name: string, plan: Plan, token: string | null, tokenEnv?: string | null}} Step */
 /**
- * @typedef {object} Place a Vault, or namespace of it
- * @property {string} url
- * @property {number[]} steps
- * @property {() => VaultClient} connect
- * @property {string} remove the command that removes the set-up there
- * @property {SetupReport | null} report items created and found there until now; null: not begun, or removed
+ * A Vault, or namespace of it. `remove`: the command that removes the set-up there; `report`: items created and found there until now,
+ * null: not begun, or removed
+ * @typedef {{url: string, steps: number[], connect: () => VaultClient, remove: string, report: SetupReport | null}} Place
  */
 /**
  * `interruptible`: the same client, which after `stop` sends no further request but throws code `interrupted`, and reports the call it
@@ -50,11 +47,11 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
     if (keep || made.length + there.length === 0) return;
     const uuid = places.length > 1 ? await uuidOf(client, name) : null;
     if (isOurs(place)) own.add(uuid);
-    else if (uuid === null || !own.has(uuid)) {
-      warn(
-        `${name} was set up at ${place.url} before, and the scenario does not remove it${additionsIn(made)}. If it is not needed, remove it with: ${place.remove}`,
-      );
-    }
+    if (isOurs(place) || (uuid !== null && own.has(uuid))) return;
+    const left = `the scenario does not remove it${additionsIn(made)}`;
+    warn(
+      `${name} was set up at ${place.url} before, and ${left}. If it is not needed, remove it with: ${place.remove}`,
+    );
   }
 
   /** @param {Place} place @param {AbortSignal} stop */
@@ -107,11 +104,9 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
     },
     /** @returns {string[]} a sentence for each target where something would be left if all ended now */
     left: () =>
-      keep
-        ? []
-        : places
-            .filter(isOurs)
-            .map(({ url, remove }) => `${name} is left at ${url}. Remove it with: ${remove}`),
+      (keep ? [] : places.filter(isOurs)).map(
+        ({ url, remove }) => `${name} is left at ${url}. Remove it with: ${remove}`,
+      ),
     /** Never throws: it warns of failures. */
     async down() {
       for (const place of places.filter(isOurs)) {

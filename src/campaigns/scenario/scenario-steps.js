@@ -2,8 +2,10 @@
 
 import { usageError } from '../../common/errors.js';
 import { readEnvironment } from '../../vault/environment.js';
-import { refuseOpenLoop, searchSettings, startOf } from '../search/search-options.js';
-import { checkSearched, mergeLoad, notJudged, planRun } from './scenario-plan.js';
+import { checkSearchable } from '../search/find-max.js';
+import { searchSettings } from '../search/search-options.js';
+import { placed } from './read.js';
+import { mergeLoad, planRun } from './scenario-plan.js';
 /** @import { AskedSearch } from '../search/search-options.js' */
 /** @import { ReadScenario, ScenarioTarget } from './read.js' */
 /** @import { Source } from './source.js' */
@@ -24,17 +26,20 @@ export async function stepsOf({ runs, targets }, flags, settings) {
     );
   }
   const { search = null } = settings;
-  if (search !== null) refuseOpenLoop(search, flags);
-  const start = search && { of: search.of, start: startOf(search) };
+  const ownFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
   const environment = readEnvironment();
   const steps = [];
   for (const run of runs) {
     for (const target of targets) {
-      const plan = await planRun(run, target, flags, environment, start);
+      const plan = await planRun(run, target, flags, environment, search);
       if (!plan.dev) checkTokenEnv(target, run.source, settings.allowEnv);
-      const asked = start && searchSettings(plan, settings, mergeLoad(run, flags, start));
-      if (asked !== null) checkSearched(run, plan, asked, flags);
-      const unjudged = notJudged(run, plan);
+      const asked = search && searchSettings(plan, settings, mergeLoad(run, flags, search));
+      if (asked !== null) {
+        const place = { source: run.source, groups: run.loadGroups, flags: ownFlags };
+        placed(place, () => checkSearchable(plan, asked));
+      }
+      const ofStages = run.requirements.flatMap(({ stage, text }) => (stage === undefined ? [] : [text]));
+      const notJudged = plan.load.stages === null ? ofStages : [];
       const names = [runs.length > 1 ? run.name : null, target.name].filter((name) => name !== null);
       const { tokenEnv } = target;
       steps.push({
@@ -45,9 +50,9 @@ export async function stepsOf({ runs, targets }, flags, settings) {
         /** null: a run, not a search */
         asked,
         /** requirements on stages, where it has none */
-        notJudged: unjudged,
+        notJudged,
         /** sentences for its reports */
-        remarks: remarksOf({ run: run.name, notJudged: unjudged }),
+        remarks: remarksOf({ run: run.name, notJudged }),
       });
     }
   }
@@ -69,18 +74,15 @@ function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
   );
 }
 
-/** @param {string} variable @returns {string} a secret */
-function tokenIn(variable) {
-  const token = process.env[variable];
+/** @param {string} name @returns {string} a secret */
+function tokenIn(name) {
+  const token = process.env[name];
   if (token) return token;
-  const problem = `The environment variable ${variable} (token-env) is not set.`;
-  throw usageError('no_token', problem, `Set ${variable}.`);
+  throw usageError('no_token', `The environment variable ${name} (token-env) is not set.`, `Set ${name}.`);
 }
 
 /** @param {{run: string, notJudged: readonly string[]}} step @returns {string[]} sentences; the same for all targets of a run */
 export function remarksOf({ run, notJudged }) {
-  if (notJudged.length === 0) return [];
-  return [
-    `${run}: its stages are left out, and the requirements on them are not judged: ${notJudged.join(', ')}.`,
-  ];
+  const why = `${run}: its stages are left out, and the requirements on them are not judged`;
+  return notJudged.length === 0 ? [] : [`${why}: ${notJudged.join(', ')}.`];
 }

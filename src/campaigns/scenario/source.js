@@ -8,14 +8,7 @@ import { visibleText } from '../../common/visible-text.js';
 
 /** @typedef {(string | number)[]} Path keys and list positions, from the top */
 /** @typedef {'key' | 'value'} Part */
-/**
- * @typedef {object} Source
- * @property {string} name of the file
- * @property {unknown} value plain data
- * @property {(path: Path, part?: Part) => number} offsetOf of a missing value, the offset of the value that should hold it
- * @property {(path: Path, problem: string, remedy?: string, part?: Part) => PkiLoadError} error code `bad_scenario`; its message
- *   has the place and the variables that the value there refers to
- */
+/** @typedef {ReturnType<typeof parseSource>} Source */
 
 /** Of the file's text in a message. */
 const MAX_SHOWN = 60;
@@ -36,7 +29,7 @@ const PLAINER = {
 export const MINIMUM = 'A minimal scenario is name: NAME and mix: [{operation: issue}].';
 
 /**
- * @param {string} text @param {string} name of the file, for errors @returns {Source}
+ * @param {string} text @param {string} name of the file, for errors
  * @throws {PkiLoadError} code `bad_scenario`: the text is neither YAML nor JSON, or holds a secret
  */
 export function parseSource(text, name) {
@@ -46,18 +39,11 @@ export function parseSource(text, name) {
     const { line, col } = lineCounter.linePos(offset ?? 0);
     const place = offset === null ? '' : `${Math.max(1, line)}:${Math.max(1, col)}:`;
     const sentence = /[.!?]$/.test(problem) ? problem : `${problem}.`;
-    return usageError(
-      'bad_scenario',
-      visibleText(`${name}:${place} ${sentence}`),
-      visibleText(remedy) || undefined,
-    );
+    const message = visibleText(`${name}:${place} ${sentence}`);
+    return usageError('bad_scenario', message, visibleText(remedy) || undefined);
   };
-  if (text.length > MAX_CHARACTERS)
-    throw errorAt(
-      null,
-      `The file has more than ${MAX_CHARACTERS} characters`,
-      'Use report to read a result.',
-    );
+  const tooLong = `The file has more than ${MAX_CHARACTERS} characters`;
+  if (text.length > MAX_CHARACTERS) throw errorAt(null, tooLong, 'Use report to read a result.');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is for control characters
   if (/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text)) {
     const remedy = 'A scenario is a YAML or JSON file; save it as UTF-8.';
@@ -77,8 +63,14 @@ export function parseSource(text, name) {
   }
   return {
     name,
+    /** plain data */
     value: toPlain(document, errorAt),
+    /** Of a missing value, the offset of the value that should hold it. @param {Path} path @param {Part} [part] */
     offsetOf: (path, part) => findRange(document.contents, path, part)[0],
+    /**
+     * Code `bad_scenario`; its message has the place and the variables that the value there refers to.
+     * @param {Path} path @param {string} problem @param {string} [remedy] @param {Part} [part]
+     */
     error(path, problem, remedy, part) {
       const [start, end] = findRange(document.contents, path, part);
       const variables = part === 'key' ? null : firstLine(text.slice(start, end)).match(/\$\{\w+\}/g);
@@ -172,23 +164,23 @@ export function pathText(path) {
 }
 
 /** @param {string} text */
-function firstLine(text) {
-  const [line] = text.trim().split('\n', 1);
-  return line.length <= MAX_SHOWN ? line : `${line.slice(0, MAX_SHOWN)}...`;
-}
+export const cut = (text) => (text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}...`);
+
+/** @param {string} text */
+const firstLine = (text) => cut(text.trim().split('\n', 1)[0]);
 
 /** @param {string} text @param {number} offset @returns {string} the line there, quoted */
 function lineAt(text, offset) {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
-  const line = text.slice(start).split('\n', 1)[0].trimEnd();
-  if (line === '') return 'the end of the file';
-  return JSON.stringify(line.length <= MAX_SHOWN ? line : `${line.slice(0, MAX_SHOWN)}...`);
+  const line = cut(text.slice(start).split('\n', 1)[0].trimEnd());
+  return line === '' ? 'the end of the file' : JSON.stringify(line);
 }
 
+export const TOKEN_REMEDY =
+  'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; token-env names another variable.';
 const TOKEN = Object.freeze({
   what: 'a Vault token, a secret that must not be in a file',
-  remedy:
-    'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; token-env names another variable. Revoke a token that others may have seen.',
+  remedy: `${TOKEN_REMEDY} Revoke a token that others may have seen.`,
 });
 const KEY = Object.freeze({
   what: 'a private key, a secret that must not be in a scenario',

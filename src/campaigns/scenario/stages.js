@@ -11,13 +11,12 @@ import { commonOptions } from '../../plan/common-options.js';
 /** @import { Line } from '../../plan/load.js' */
 
 /** @typedef {'rate' | 'concurrency'} Level unit of a stage's levels: requests a second, or requests in flight */
+/** @typedef {Record<string, number>} Values levels per second or in flight, durations in ms */
 /**
- * @typedef {object} Shape
- * @property {string} describe a sentence
- * @property {Record<string, 'level' | 'duration' | 'pause'>} fields all needed; a pause may be 0. `level` itself is called rate, or
- *   concurrency in a closed loop
- * @property {(values: Record<string, number>) => Line[]} lines levels per second or in flight, durations in ms
- * @property {(values: Record<string, number>) => string | null} [check] a sentence about a field, which begins with `--FIELD`
+ * `fields`: all needed; a pause may be 0; `level` itself is called rate, or concurrency in a closed loop. `check`: a sentence about a
+ * field, which begins with `--FIELD`
+ * @typedef {{describe: string, fields: Record<string, 'level' | 'duration' | 'pause'>, lines: (values: Values) => Line[],
+ *   check?: (values: Values) => string | null}} Shape
  */
 
 /** More lines than this come from a mistake, e.g. steps of 1/s up to 100,000/s. */
@@ -61,16 +60,11 @@ export const SHAPES = Object.freeze({
   burst: {
     describe: 'a recurring peak over a base; each period begins with the peak',
     fields: { base: 'level', peak: 'level', every: 'duration', for: 'duration', duration: 'duration' },
-    lines: ({ base, peak, every, for: high, duration }) => {
-      /** @type {Line[]} */
-      const lines = [];
-      for (let i = 0; i * every < duration; i++) {
+    lines: ({ base, peak, every, for: high, duration }) =>
+      Array.from({ length: Math.ceil(duration / every) }, (_, i) => {
         const left = duration - i * every;
-        lines.push(hold(peak, Math.min(high, left)));
-        if (left > high) lines.push(hold(base, Math.min(every, left) - high));
-      }
-      return lines;
-    },
+        return [hold(peak, Math.min(high, left)), hold(base, Math.max(0, Math.min(every, left) - high))];
+      }).flat(),
     check: ({ every, for: high, duration }) => {
       const count = Math.ceil(duration / every);
       if (high >= every) return '--for must be shorter than every, or the peak would never end.';
@@ -80,11 +74,7 @@ export const SHAPES = Object.freeze({
   spike: {
     describe: 'a base, one peak, and the base again',
     fields: { base: 'level', peak: 'level', before: 'pause', for: 'duration', after: 'pause' },
-    lines: ({ base, peak, before, for: high, after }) => [
-      hold(base, before),
-      hold(peak, high),
-      hold(base, after),
-    ],
+    lines: ({ base, peak, ...ms }) => [hold(base, ms.before), hold(peak, ms.for), hold(base, ms.after)],
   },
 });
 

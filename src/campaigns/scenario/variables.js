@@ -1,7 +1,7 @@
 /** `${NAME}` in a scenario stands for an environment variable that the scenario declares (`env`). None may hold a secret. */
 import { closest } from '../../common/closest.js';
 import { visibleText } from '../../common/visible-text.js';
-import { findSecret, pathText } from './source.js';
+import { findSecret, pathText, TOKEN_REMEDY } from './source.js';
 /** @import { Path, Source } from './source.js' */
 
 /** `NAME`, or `NAME=default`. */
@@ -104,12 +104,8 @@ function readDeclarations(source) {
     if (name === undefined) continue;
     const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
       source.error(['env', i], problem, remedy);
-    if (SECRET_NAME.test(name)) {
-      throw refuse(
-        `${name} may be a secret, and values of a scenario get into results`,
-        'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; token-env names another variable.',
-      );
-    }
+    if (SECRET_NAME.test(name))
+      throw refuse(`${name} may be a secret, and values of a scenario get into results`, TOKEN_REMEDY);
     if (fallback?.includes('${'))
       throw refuse(`the default of ${name} cannot refer to a variable`, 'Write its value.');
     if (declared.has(name)) throw refuse(`${name} is declared twice`, 'Remove one of them.');

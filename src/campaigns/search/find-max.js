@@ -15,7 +15,7 @@ import { enoughRequests, isJudgedAt, likelyAt, planOfStep, poolRemedy } from './
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
 /** @import { Judged, Phase } from './search.js' */
-/** @import { SearchSettings } from './step-plan.js' */
+/** @import { SearchSettings } from './search-options.js' */
 /** @import { RecoveryEnd, StepEnd } from './steps.js' */
 
 /** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPlace `number` from 1 */
@@ -47,7 +47,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
   let last = null;
   /** By level, where all was met. @type {Map<number, Result>} */
   const confirmations = new Map();
-  const { of, start, highest } = settings;
+  const { of, start, highest, stepMs, confirmMs } = settings;
 
   /** @param {number | null} level @param {Search['why']} why @param {number | null} [peakPerSecond] @returns {Search} */
   function documentOf(level, why, peakPerSecond = null) {
@@ -55,7 +55,6 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     const met = steps.filter(({ verdict }) => verdict === 'met');
     const highestMet = met.length === 0 ? null : Math.max(...met.map((step) => step.level));
     const { requirements, load, ...rest } = plan;
-    const { start, highest, stepMs, confirmMs } = settings;
     /** @type {Omit<Search, 'explanation'>} */
     const document = {
       schema: SEARCH_SCHEMA_ID,
@@ -66,7 +65,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       command,
       ...(why === 'going on' ? { unfinished: true } : {}),
       interrupted: why === 'interrupted',
-      plan: { ...rest, load: { ...load } },
+      plan: { ...rest, load },
       target: last?.target ?? null,
       searched: of,
       settings: {
@@ -139,13 +138,13 @@ function countUndecided(steps, { level, phase, enough }) {
   return steps.slice(others + 1).filter(isUndecided).length;
 }
 
-/** @param {Plan} plan @param {SearchSettings} settings */
-export function checkSearchable({ requirements, load }, { of }) {
+/** @param {Plan} plan @param {Pick<SearchSettings, 'of'>} settings */
+export function checkSearchable({ operation, requirements, load }, { of }) {
   const flag = of === 'rate' ? '--find-max-rate' : '--max-concurrency';
   if (of === 'rate' && requirements.length === 0) {
     throw usageError(
       'nothing_required',
-      `${flag} searches for the highest rate that meets every requirement, but there is none.`,
+      `${flag} searches for the highest rate that meets every requirement, but ${JSON.stringify(operation)} has none on a whole run.`,
       "Add requirements, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
     );
   }
@@ -192,11 +191,11 @@ const NOTHING_LEFT =
 /**
  * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: whether the requirement of that index can be judged at that level;
  * `cutShort`: why it ended early; `poolRemedy`: where there were more requests than certificates to revoke, null: the next step has more
- * @typedef {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean, cutShort?: string | null,
- *   poolRemedy?: string | null}} StepFacts
+ * @param {Result} result
+ * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean, cutShort?: string | null,
+ *   poolRemedy?: string | null}} step
+ * @returns {Judged}
  */
-
-/** @param {Result} result @param {StepFacts} step @returns {Judged} */
 export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, poolRemedy = null }) {
   const { measurement, totals, verification } = result;
   if (verification.notes?.includes(USED_UP)) {
@@ -207,10 +206,9 @@ export function judgeStep(result, { of, enough, isAsked = () => true, cutShort =
   if (fault !== undefined && (cutShort === null || fault.code !== 'nothing_measured'))
     return { verdict: 'not offered', reason: fault.text };
   const busy = measurement.observed?.cpu.senderBusyShare ?? 0;
-  if (of === 'concurrency' && busy >= SATURATED) {
-    const reason = `A sender thread was busy for ${Math.floor(busy * 100)} % of the time: the throughput is the tool's limit, not the target's.`;
-    return { verdict: 'not offered', reason };
-  }
+  const busyText = `A sender thread was busy for ${Math.floor(busy * 100)} % of the time`;
+  const saturated = `${busyText}: the throughput is the tool's limit, not the target's.`;
+  if (of === 'concurrency' && busy >= SATURATED) return { verdict: 'not offered', reason: saturated };
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
   const overload = measurement.reasons.find(({ code }) => code === OVERLOAD);
   if (overload !== undefined) return { verdict: 'not met', reason: overload.text, isClear: true };

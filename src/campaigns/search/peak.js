@@ -52,12 +52,17 @@ export async function findPeak({ start, highest, measure, isStopped }) {
 
 /** @param {number} start @param {number} highest @param {Looks} looks @returns {Promise<Found>} */
 async function search(start, highest, looks) {
+  const { steps, look, isStopped } = looks;
   const { low, high, why } = await climb(start, highest, looks);
-  if (looks.isStopped() || low === null) return { level: null, why };
-  if (high !== null) await narrow(low, high, looks);
-  if (looks.isStopped()) return { level: null, why };
-  const most = Math.max(...passing(looks.steps).map(({ level }) => level));
-  return confirmPeak(looks, high === null ? why : whyNoMore(looks.steps, most));
+  if (low !== null && high !== null) {
+    // The most in flight that pass.
+    const range = { lowest: low, highest: high, round: Math.round, isClose };
+    const passes = async (/** @type {number} */ level) => isPassing(await look(level, 'bisection'));
+    await bisect({ passed: low, failed: high }, range, { passes, isStopped });
+  }
+  if (isStopped() || low === null) return { level: null, why };
+  const most = Math.max(...passing(steps).map(({ level }) => level));
+  return confirmPeak(looks, high === null ? why : whyNoMore(steps, most));
 }
 
 /**
@@ -87,13 +92,6 @@ async function climb(start, highest, { look, isStopped }) {
       level = 1;
     }
   }
-}
-
-/** Finds the most in flight that pass. @param {number} passed @param {number} failed @param {Looks} looks */
-function narrow(passed, failed, { look, isStopped }) {
-  const range = { lowest: passed, highest: failed, round: Math.round, isClose };
-  const passes = async (/** @type {number} */ level) => isPassing(await look(level, 'bisection'));
-  return bisect({ passed, failed }, range, { passes, isStopped });
 }
 
 /** @param {Looks} looks @param {Why} why the climb ended @returns {Promise<Found>} */

@@ -1,10 +1,9 @@
 /** The flags of a search, and their effect on the flags of a run. */
 import { usageError } from '../../common/errors.js';
-import { inGroup } from '../../common/options.js';
+import { inGroup, readOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
-/** @import { SearchSettings } from './step-plan.js' */
 
 const MAX_RATE = 1e6;
 
@@ -14,7 +13,8 @@ const [START_RATE, STEP_MS, RECOVER_MS] = [50, 10_000, 1000];
 /** Length of the confirmation, in steps. */
 const CONFIRMATION = 3;
 
-const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
+/** Options without a use in a closed loop. */
+export const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
 
 export const searchOptions = inGroup('Search', {
   'find-max-rate': { type: 'flag', describe: 'Search for the highest rate that meets every --require' },
@@ -44,7 +44,7 @@ export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
   }
   if ((findMaxRate || isClosed) && repeat > 1) {
     throw refuse(
-      `${flag} runs the plan as often as it needs, but --repeat ${repeat} sets their number.`,
+      `${flag} runs the plan as often as it needs, but --repeat ${repeat} sets the number of runs.`,
       'Leave --repeat out; to see how much searches differ, search several times.',
     );
   }
@@ -52,28 +52,26 @@ export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
   return isClosed ? { of: 'concurrency', highest: maxConcurrency } : null;
 }
 
+const { threads, concurrency } = commonOptions;
+
 /**
- * @param {AskedSearch | null} search @param {Record<string, unknown>} planned options of a plan
- * @returns {Record<string, unknown>} with the start of such a search
+ * @param {AskedSearch | null} search @param {Record<string, unknown>} planned options of a plan, by kebab-case name
+ * @returns {Record<string, unknown>} with the start of such a search, and a connection for each thread
  */
 export function plannedForSearch(search, planned) {
   if (search === null) return planned;
   refuseOpenLoop(search, planned);
-  const start = startOf(search);
-  return search.of === 'rate'
-    ? { ...planned, rate: planned.rate ?? start }
-    : { ...planned, concurrency: planned.concurrency ?? planned.threads ?? start };
+  const { of, highest } = search;
+  const fewest = readOptions({ threads, concurrency }, { threads: planned.threads });
+  if (of === 'concurrency') return { concurrency: fewest.threads, ...planned };
+  const connections = Math.max(fewest.concurrency, fewest.threads);
+  return { rate: Math.min(START_RATE, highest), concurrency: connections, ...planned };
 }
 
-/** @param {AskedSearch} search @returns {number} the default start of the search */
-export function startOf({ of, highest }) {
-  return of === 'rate' ? Math.min(START_RATE, highest) : 1;
-}
-
-/** @param {AskedSearch} search @param {Record<string, unknown>} flags */
-export function refuseOpenLoop({ of }, flags) {
+/** @param {AskedSearch} search @param {Record<string, unknown>} planned */
+function refuseOpenLoop({ of }, planned) {
   const isOpen = (/** @type {string} */ name) =>
-    flags[name] !== undefined && String(flags[name]) !== String(commonOptions[name].default);
+    planned[name] !== undefined && String(planned[name]) !== String(commonOptions[name].default);
   const name = of === 'rate' ? undefined : OPEN_LOOP.find(isOpen);
   if (name === undefined) return;
   throw usageError(
@@ -83,11 +81,12 @@ export function refuseOpenLoop({ of }, flags) {
   );
 }
 
+/** @typedef {Readonly<ReturnType<typeof searchSettings>>} SearchSettings */
+
 /**
  * @param {Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
  * @param {{search?: AskedSearch | null, pauseMs: number}} settings whose `search` is not null
  * @param {{duration?: unknown, concurrency?: unknown}} said options of the load as given; the search chooses the others
- * @returns {SearchSettings}
  */
 export function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
   const { of, highest } = /** @type {AskedSearch} */ (search);
@@ -95,11 +94,11 @@ export function searchSettings({ load }, { search, pauseMs }, { duration, concur
   const start = of === 'rate' ? (load.ratePerSecond ?? START_RATE) : load.concurrency;
   return {
     of,
-    start: Math.min(start, highest),
-    highest,
-    stepMs,
-    confirmMs: CONFIRMATION * stepMs,
-    recoverMs: pauseMs > 0 ? pauseMs : RECOVER_MS,
+    /** requests a second, or in flight */
+    ...{ start: Math.min(start, highest), highest },
+    /** minimum of a step, of the confirmation, and of the pause between steps */
+    ...{ stepMs, confirmMs: CONFIRMATION * stepMs, recoverMs: pauseMs > 0 ? pauseMs : RECOVER_MS },
+    /** raise the plan's concurrency with the rate */
     fitConnections: of === 'rate' && concurrency === undefined,
   };
 }

@@ -24,13 +24,9 @@ import { bisect } from '../bisect.js';
 /** @typedef {'bracketed' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why it ended */
 /** @template {Judged} J @typedef {(level: number, phase: Phase, attempt: number) => Promise<J>} MeasureLevel */
 /**
- * @typedef {object} SearchOptions
- * @property {number} start
- * @property {number} lowest
- * @property {number} highest
- * @property {number} tolerance the bracket is narrow enough when its ends are at most this share apart, e.g. 0.02
- * @property {MeasureLevel<Judged>} measure
- * @property {() => boolean} [isStopped] the user has ended it
+ * `tolerance`: the bracket is narrow enough when its ends are at most this share apart, e.g. 0.02; `isStopped`: the user has ended it
+ * @typedef {{start: number, lowest: number, highest: number, tolerance: number, measure: MeasureLevel<Judged>,
+ *   isStopped?: () => boolean}} SearchOptions
  */
 
 /** A confirmation that fails is tried again lower, this often, by so many tolerances: the more have failed, the further. */
@@ -89,32 +85,31 @@ export async function findHighest(options) {
   const round = (/** @type {number} */ level) => Math.min(highest, Math.max(lowest, tidy(level)));
   /** @type {Bracket} */
   const bracket = { passed: null, failed: null };
-  const isClose = (/** @type {number} */ passed, /** @type {number} */ failed) =>
-    failed / passed <= 1 + tolerance;
+  /** @type {Parameters<typeof bisect>[1]} */
+  const range = {
+    ...{ lowest, highest, round },
+    isClose: (passed, failed) => failed / passed <= 1 + tolerance,
+  };
   const isBracketed = () => bracket.passed !== null && bracket.failed !== null;
-  await bisect(
-    bracket,
-    { lowest, highest, round, isClose },
-    {
-      first: round(start),
-      passes: async (level) => isPassing(await look(level, isBracketed() ? 'bisection' : 'coarse')),
-      isStopped: () => isStopped() || (bracket.passed === null && offersNothing(steps, UNOFFERED_LEVELS)),
-    },
-  );
-  if (isStopped()) return { level: null, why: 'interrupted', steps };
-  if (bracket.passed === null)
-    return { level: null, why: offersNothing(steps) ? 'generator' : 'lowest', steps };
+  await bisect(bracket, range, {
+    first: round(start),
+    passes: async (level) => isPassing(await look(level, isBracketed() ? 'bisection' : 'coarse')),
+    isStopped: () => isStopped() || (bracket.passed === null && offersNothing(steps, UNOFFERED_LEVELS)),
+  });
+  /** @param {Why} why */
+  const withoutAnswer = (why) => ({ level: null, why: isStopped() ? 'interrupted' : why, steps });
+  if (bracket.passed === null) return withoutAnswer(offersNothing(steps) ? 'generator' : 'lowest');
   let level = bracket.passed;
   for (const down of STEPS_DOWN) {
+    if (isStopped()) break;
     const judged = await look(level, 'confirmation', CONFIRMING);
-    if (isStopped()) return { level: null, why: 'interrupted', steps };
-    if (judged.verdict === 'met') return { level, why: whyEnded(steps, level), steps };
+    if (!isStopped() && judged.verdict === 'met') return { level, why: whyEnded(steps, level), steps };
     const lower = round(level * (1 - down * tolerance));
     // Lower down the same time brings fewer samples still.
     if (lacksSamples(judged) || lower >= level) break;
     level = lower;
   }
-  return { level: null, why: 'unconfirmed', steps };
+  return withoutAnswer('unconfirmed');
 }
 
 /** @param {readonly Step[]} steps @param {number} [levels] at least @returns {boolean} whether the last levels could not be offered */

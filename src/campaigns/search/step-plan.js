@@ -6,17 +6,7 @@ import { samplesToProve } from '../../verdict/statistics.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Phase } from './search.js' */
-
-/**
- * @typedef {object} SearchSettings
- * @property {'rate' | 'concurrency'} of
- * @property {number} start requests a second, or in flight
- * @property {number} highest
- * @property {number} stepMs a step takes at least so long
- * @property {number} confirmMs the confirmation, at least
- * @property {number} recoverMs between steps, at least
- * @property {boolean} fitConnections raise the plan's concurrency with the rate
- */
+/** @import { SearchSettings } from './search-options.js' */
 
 /** Maximum of a first step, however many samples its percentile needs; of a confirmation, which must prove it. */
 const [LONGEST_STEP_MS, LONGEST_CONFIRMATION_MS] = [60_000, 600_000];
@@ -49,16 +39,13 @@ const DEFAULT_PATIENCE_MS = 1000;
 const STEP_STREAM = 310;
 
 /**
- * @typedef {object} StepGiven
- * @property {number} level
- * @property {Phase} phase
- * @property {number} looks steps in a row that were too close to call
- * @property {number | null} [seenPerSecond] requests that a closed loop has sent at that level; null: unknown
- * @property {number | null} [likelyPerSecond] that it will send there at most
- * @property {number} number from 1
+ * `looks`: steps in a row that were too close to call; `number` from 1; `seenPerSecond`: requests that a closed loop has sent at that
+ * level, null: unknown; `likelyPerSecond`: that it will send there at most
+ * @param {Plan} plan @param {SearchSettings} settings
+ * @param {{level: number, phase: Phase, looks: number, number: number, seenPerSecond?: number | null,
+ *   likelyPerSecond?: number | null}} step
+ * @returns {Plan}
  */
-
-/** @param {Plan} plan @param {SearchSettings} settings @param {StepGiven} step @returns {Plan} */
 export function planOfStep(plan, settings, step) {
   const { level, phase, looks, seenPerSecond = null, likelyPerSecond = null, number } = step;
   const { of, fitConnections } = settings;

@@ -14,13 +14,9 @@ import { isPreparedOnce, planOfAll } from './step-plan.js';
 
 /** @typedef {{result: Result, recovery: RecoveryEnd, cutShort?: string | null}} StepEnd `recovery`: before it; `cutShort`: why it ended early */
 /**
- * @typedef {object} StepOptions
- * @property {string | null} token a secret
- * @property {AbortSignal} [signal]
- * @property {AbortSignal} [cutOff]
- * @property {string} command
- * @property {number} recoverMs pause between steps, at least
- * @property {(event: RunEvent) => void} onEvent events outside the steps
+ * `recoverMs`: pause between steps, at least; `onEvent`: events outside the steps
+ * @typedef {Pick<RunOptions, 'signal' | 'cutOff'> & {token: string | null, command: string, recoverMs: number,
+ *   onEvent: (event: RunEvent) => void}} StepOptions
  */
 /** @typedef {{origin: string, tls: Tls}} Place */
 
@@ -113,11 +109,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   };
 }
 
-/**
- * @param {Plan} stepPlan
- * @param {RunOptions & {signal: AbortSignal, onEvent: (event: RunEvent) => void}} options
- * @returns {Promise<Pick<StepEnd, 'result' | 'cutShort'>>}
- */
+/** @param {Plan} stepPlan @param {RunOptions & {signal: AbortSignal, onEvent: (event: RunEvent) => void}} options */
 async function runWithEarlyStop(stepPlan, options) {
   const watch = watchEarlyStop(stepPlan);
   const over = new AbortController();
@@ -215,12 +207,9 @@ const BETWEEN_LOOKS_MS = 100;
 const LONGEST_MS = 60_000;
 
 /**
- * `look`: one probe, ms, null: no response; `now`: ms, monotonic
- * @typedef {{look: () => Promise<number | null>, sleep: (ms: number) => Promise<void>, now: () => number, isStopped: () => boolean,
- *   pauseMs: number}} RecoveryOptions
+ * @param {{look: () => Promise<number | null>, sleep: (ms: number) => Promise<void>, now: () => number, isStopped: () => boolean,
+ *   pauseMs: number}} options `look`: one probe, ms, null: no response; `now`: ms, monotonic
  */
-
-/** @param {RecoveryOptions} options */
 export async function watchRecovery({ look, sleep, now, isStopped, pauseMs }) {
   /** @type {number[]} */
   const atRest = [];

@@ -107,13 +107,21 @@ describe('a search begins,', () => {
  * @type {[string, string, typeof RATE | typeof FLIGHT, Record<string, unknown>, RegExp, string, Record<string, unknown>][]}
  */
 const REFUSED = [
-  ['nothing is required', HEAD, RATE, {}, /^.* but "n" has none\. .* --require/, HEAD, REQUIRED],
+  [
+    'nothing is required',
+    HEAD,
+    RATE,
+    {},
+    /^.* but "n" has none on a whole run\. .* --require/,
+    HEAD,
+    REQUIRED,
+  ],
   [
     'all that is required is of stages',
     OPEN_STAGES,
     RATE,
     {},
-    /^--find-max-rate needs requirements of a whole run, but "n" has requirements on its stages only\. Add them/,
+    /^--find-max-rate searches .* but "n" has none on a whole run\. Add requirements/,
     OPEN_STAGES,
     REQUIRED,
   ],
@@ -122,7 +130,7 @@ const REFUSED = [
     `${HEAD}runs: [{name: a, require: 'p99<1s'}, {name: b}]\n`,
     RATE,
     {},
-    /but "b" has none\./,
+    /but "b" has none on a whole run\./,
     `${HEAD}runs: [{name: a, require: 'p99<1s'}, {name: b, require: 'p99<1s'}]\n`,
     {},
   ],

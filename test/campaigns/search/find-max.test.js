@@ -11,7 +11,7 @@ import { validateSearch } from '../../../src/result/search/search-schema.js';
 import { loadOfLimit, planOf, simulateStep, waitAtMost } from './simulated-server.js';
 import { simulateWorkers } from './simulated-workers.js';
 
-/** @import { SearchSettings } from '../../../src/campaigns/search/step-plan.js' */
+/** @import { SearchSettings } from '../../../src/campaigns/search/search-options.js' */
 /** @import { LoadPlan } from '../../../src/plan/load.js' */
 /** @import { Plan } from '../../../src/plan/plan.js' */
 /** @import { Search } from '../../../src/result/search/search-schema.js' */
@@ -484,7 +484,7 @@ const REFUSED = [
     [],
     {},
     'rate',
-    /--find-max-rate searches for the highest rate .* but there is none/,
+    /--find-max-rate searches for the highest rate .* has none on a whole run/,
   ],
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
   ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends a part only/],

@@ -4,7 +4,7 @@ import { sampleResult, spread } from '../../result/sample.js';
 import { planOf, simulateStep } from './simulated-server.js';
 
 /** @import { SearchContext } from '../../../src/campaigns/search/find-max.js' */
-/** @import { SearchSettings } from '../../../src/campaigns/search/step-plan.js' */
+/** @import { SearchSettings } from '../../../src/campaigns/search/search-options.js' */
 /** @import { Plan } from '../../../src/plan/plan.js' */
 /** @import { Search } from '../../../src/result/search/search-schema.js' */
 
