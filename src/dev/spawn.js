@@ -8,8 +8,8 @@ import { forkEntry, nextMessage, stopChild } from './forked.js';
 const ENTRY = new URL('child.js', import.meta.url);
 
 /**
- * @typedef {{ready?: Omit<DevServer, 'close'>, failed?: {code: string, message: string, remedy?: string}}} ChildMessage one
- *   of both
+ * @typedef {{ready: Omit<DevServer, 'close'>, failed?: undefined}
+ *   | {ready?: undefined, failed: {code: string, message: string, remedy?: string}}} ChildMessage
  * @typedef {Awaited<ReturnType<typeof startDevServer>>} SpawnedDevServer
  */
 
@@ -29,7 +29,7 @@ export async function startDevServer(options = {}) {
       const message = `The embedded server did not start: ${error.message}.`;
       throw usageError('dev_server_failed', message, undefined, error);
     });
-    if (ready === undefined) throw usageError(failed?.code, failed?.message, failed?.remedy);
+    if (ready === undefined) throw usageError(failed.code, failed.message, failed.remedy);
     child.unref();
     child.channel?.unref();
     return { ...ready, pid: /** @type {number} */ (child.pid), stop: () => stopChild(child) };
