@@ -9,22 +9,14 @@ import { VaultError } from './routes.js';
 const all = (names, value) => Object.fromEntries(names.split(' ').map((name) => [name, value]));
 
 const DEFAULTS = {
-  ...all(
-    'allow_glob_domains allow_token_displayname allowed_domains_template allowed_uri_sans_template',
-    false,
-  ),
-  ...all('basic_constraints_valid_for_non_ca code_signing_flag email_protection_flag', false),
-  ...all('generate_lease use_pss', false),
+  ...all('allow_any_name allow_bare_domains allow_glob_domains allow_token_displayname', false),
+  ...all('allowed_domains_template allowed_uri_sans_template basic_constraints_valid_for_non_ca', false),
+  ...all('code_signing_flag email_protection_flag generate_lease use_pss', false),
+  ...all('allow_ip_sans allow_localhost allow_subdomains allow_wildcard_certificates', true),
   ...all('client_flag enforce_hostnames require_cn server_flag use_csr_common_name use_csr_sans', true),
   ...all('allowed_other_sans allowed_serial_numbers allowed_uri_sans allowed_user_ids country', []),
   ...all('ext_key_usage ext_key_usage_oids locality organization ou policy_identifiers', []),
   ...all('postal_code province street_address', []),
-  allow_any_name: false,
-  allow_bare_domains: false,
-  allow_ip_sans: true,
-  allow_localhost: true,
-  allow_subdomains: true,
-  allow_wildcard_certificates: true,
   allowed_domains: ['example.com'],
   cn_validations: ['email', 'hostname'],
   issuer_ref: 'default',

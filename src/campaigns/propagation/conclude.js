@@ -307,7 +307,7 @@ function notesOf({ pollMs, concurrency, target }, crl, nodes) {
 function rebuildNote({ autoRebuild, disabled }, mount) {
   if (autoRebuild === null)
     return `Whether auto_rebuild is on in ${mount} is unknown: its config/crl cannot be read.`;
-  const ocsp = 'OCSP responses do not come from the CRL: Vault looks each certificate up.';
+  const ocsp = 'OCSP responses do not come from the CRL: Vault looks up each certificate.';
   if (disabled === true) return `${mount} builds no CRL (disable in its config/crl). ${ocsp}`;
   return autoRebuild
     ? `auto_rebuild is on in ${mount}: a revocation does not wait for a new CRL, which is built later. ${ocsp}`

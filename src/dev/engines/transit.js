@@ -17,13 +17,13 @@ import { route, secret, textParam, VaultError } from '../routes.js';
 
 /**
  * @typedef {{encrypt?: (text: Buffer) => Buffer, decrypt?: (bytes: Buffer) => Buffer, sign?: (text: Buffer) => Buffer,
- *   verify?: (text: Buffer, signature: Buffer) => boolean, publicKey?: string, publicName?: string}} Key
+ *   verify?: (text: Buffer, signature: Buffer) => boolean, publicKey?: string}} Key
  * @typedef {Key & {type: string, createdAt: Date}} NamedKey
  */
 
 const VERSION = 'vault:v1:';
 
-/** By type; https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key @type {Record<string, () => Key>} */
+/** Makers of keys by type; https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key @type {Record<string, () => Key>} */
 const KEYS = {
   'aes256-gcm96': () => aead('aes-256-gcm', 32),
   'aes128-gcm96': () => aead('aes-128-gcm', 16),
@@ -88,11 +88,10 @@ export function createTransit() {
 }
 
 /** @param {string} name @param {NamedKey} key part of Vault's description */
-function describe(name, { type, createdAt, publicKey, publicName }) {
+function describe(name, { type, createdAt, publicKey }) {
+  const seconds = Math.floor(createdAt.getTime() / 1000);
   const version =
-    publicKey === undefined
-      ? Math.floor(createdAt.getTime() / 1000)
-      : { creation_time: createdAt.toISOString(), name: publicName, public_key: publicKey };
+    publicKey === undefined ? seconds : { creation_time: createdAt.toISOString(), public_key: publicKey };
   return { name, type, latest_version: 1, keys: { 1: version } };
 }
 
@@ -131,20 +130,18 @@ function aead(cipher, length) {
 }
 
 /**
- * @param {string} publicName
  * @param {KeyPairKeyObjectResult} pair
  * @param {string | null} hash
  * @param {{padding?: number}} [options]
- * @returns {Required<Pick<Key, 'sign' | 'verify' | 'publicName' | 'publicKey'>>}
+ * @returns {Required<Pick<Key, 'sign' | 'verify' | 'publicKey'>>}
  */
-function signing(publicName, { privateKey, publicKey }, hash, options) {
+function signing({ privateKey, publicKey }, hash, options) {
   // RSA-PSS: signatures have the longest salt; verify accepts any length.
   const [longest, any] = [constants.RSA_PSS_SALTLEN_MAX_SIGN, constants.RSA_PSS_SALTLEN_AUTO];
   return {
     sign: (text) => sign(hash, text, { key: privateKey, ...options, saltLength: longest }),
     verify: (text, signature) =>
       verify(hash, text, { key: publicKey, ...options, saltLength: any }, signature),
-    publicName,
     publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
   };
 }
@@ -154,11 +151,11 @@ function ed25519Key() {
   const pair = generateKeyPairSync('ed25519');
   const der = pair.publicKey.export({ type: 'spki', format: 'der' });
   // Vault gives the bare key of 32 bytes.
-  return { ...signing('ed25519', pair, null), publicKey: der.subarray(-32).toString('base64') };
+  return { ...signing(pair, null), publicKey: der.subarray(-32).toString('base64') };
 }
 
 /** @param {string} curve @returns {Key} */
-const ecKey = (curve) => signing(curve, generateKeyPairSync('ec', { namedCurve: curve }), 'sha256');
+const ecKey = (curve) => signing(generateKeyPairSync('ec', { namedCurve: curve }), 'sha256');
 
 /** @param {number} bits @returns {Key} */
 function rsaKey(bits) {
@@ -166,7 +163,7 @@ function rsaKey(bits) {
   const { privateKey, publicKey } = pair;
   const oaep = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' };
   return {
-    ...signing(`rsa-${bits}`, pair, 'sha256', { padding: constants.RSA_PKCS1_PSS_PADDING }),
+    ...signing(pair, 'sha256', { padding: constants.RSA_PKCS1_PSS_PADDING }),
     encrypt: (text) => refuseErrors(() => publicEncrypt({ key: publicKey, ...oaep }, text)),
     decrypt: (bytes) => refuseErrors(() => privateDecrypt({ key: privateKey, ...oaep }, bytes)),
   };
