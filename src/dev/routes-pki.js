@@ -1,6 +1,8 @@
 /** The PKI mount. */
-import { randomUUID } from 'node:crypto';
-import { colonHex, encodePem } from '../pki/text.js';
+import { createPublicKey, randomUUID } from 'node:crypto';
+import { parseCertificate } from '../pki/certificate-der.js';
+import { verifySignature } from '../pki/signature.js';
+import { colonHex, decodePem, encodePem } from '../pki/text.js';
 import { issue, signCsr, signVerbatim } from './issuing.js';
 import { NO_ROLE, ROLES } from './roles.js';
 import { openRoute, raw, route, secret, textParam, VaultError } from './routes.js';
@@ -8,7 +10,6 @@ import { createCrlBuilder, createResponder, MALFORMED_REQUEST } from './status.j
 
 /** @import { Ca } from './issuing.js' */
 /** @import { Params, Reply, Route } from './routes.js' */
-/** @import { Store } from './status.js' */
 
 const NAME = '([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?)';
 const PEM = 'application/pem-certificate-chain';
@@ -71,7 +72,7 @@ export function createPki(ca) {
     certify(`issue/${NAME}`, issue),
     certify(`sign/${NAME}`, signCsr),
     certify(`sign-verbatim(?:/${NAME})?`, signVerbatim),
-    route('POST', /^revoke$/, ({ params }) => revoke(store, params())),
+    route('POST', /^revoke$/, ({ params }) => revoke(ca, params())),
     route('GET', new RegExp(`^roles/${NAME}$`), ({ match }) => {
       if (!Object.hasOwn(ROLES, match[1])) throw new VaultError(404);
       return pki(ROLES[match[1]]);
@@ -101,12 +102,28 @@ const revocationOf = (at) => ({
   revocation_time_rfc3339: at?.toISOString() ?? '',
 });
 
-/** @param {Store} store @param {Params} params */
-function revoke(store, params) {
+/** @param {Ca} ca @param {Params} params `serial_number`, or `certificate` for one that was not stored */
+function revoke({ issuer, store }, params) {
   const serial = textParam(params, 'serial_number').trim();
-  if (serial === '')
+  const pem = textParam(params, 'certificate');
+  if (serial === '' && pem === '')
     throw new VaultError(400, 'The serial number or certificate to revoke must be provided.');
-  const entry = store.revoke(idOf(serial));
+  const entry = store.revoke(serial === '' ? adopt({ issuer, store }, pem) : idOf(serial));
   if (entry === undefined) throw new VaultError(400, `certificate with serial ${serial} not found.`);
   return pki({ ...revocationOf(entry.revokedAt), state: 'revoked' });
+}
+
+/** For certificates of `no_store` roles. @param {Pick<Ca, 'issuer' | 'store'>} ca @param {string} pem @returns {string} ID */
+function adopt({ issuer, store }, pem) {
+  try {
+    const der = decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0);
+    const { serial, signed } = parseCertificate(der);
+    const id = colonHex(serial);
+    const isOurs = verifySignature(signed, createPublicKey(issuer.privateKey)) === 'valid';
+    if (isOurs) return store.get(id) === undefined ? store.add(serial, der) : id;
+  } catch {
+    throw new VaultError(400, 'unable to parse the provided certificate');
+  }
+  const message = 'unable to verify signature on presented certificate: it was not issued by this mount';
+  throw new VaultError(400, message);
 }

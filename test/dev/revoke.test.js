@@ -63,11 +63,14 @@ describe('revocation', () => {
     assert.deepEqual(keys.data.keys, [revoked.serial_number]);
   });
 
-  it('a certificate that was not stored cannot be revoked', async () => {
-    const { serial_number } = await issue('example-dot-com-ec-no-store');
+  it('a certificate that was not stored is revoked by its PEM only, and only when it is ours', async () => {
+    const { serial_number, certificate } = await issue('example-dot-com-ec-no-store');
     const unknown = await ask(server, 'POST', 'pki_int/revoke', { serial_number });
     assert.deepEqual(unknown.json.errors, [`certificate with serial ${serial_number} not found.`]);
     assert.equal((await ask(server, 'GET', `pki_int/cert/${serial_number}`)).status, 404);
+    assert.equal((await ask(server, 'POST', 'pki_int/revoke', { certificate })).json.data.state, 'revoked');
+    assert.equal((await ask(server, 'POST', 'pki_int/revoke', { certificate: server.rootPem })).status, 400);
+    assert.equal((await ask(server, 'POST', 'pki_int/revoke', { certificate: 'no' })).status, 400);
   });
 });
 
