@@ -7,7 +7,7 @@ import { readAlternativeNames, splitNames, writeAlternativeNames } from '../pki/
 import { verifySignature } from '../pki/signature.js';
 import { colonHex, encodePem, pemBlocks } from '../pki/text.js';
 import { createCertificate, epochSeconds, LEAF_EXTENDED_USAGE, LEAF_USAGE, makeKeys } from './certificate.js';
-import { allowedIps, allowedNames } from './roles.js';
+import { allowedNames, readIps } from './roles.js';
 import { listParam, secondsParam, textParam, VaultError } from './routes.js';
 
 /** @import { KeyObject } from 'node:crypto' */
@@ -29,8 +29,8 @@ export async function issue(ca, role, params) {
   refuseUris(listParam(params, 'uri_sans'), 'the API');
   const commonName = textParam(params, 'common_name');
   const altNames = splitNames(listParam(params, 'alt_names'));
-  const ip = allowedIps(role, listParam(params, 'ip_sans'));
-  const names = { ...allowedNames(role, commonName, altNames), uri: [], ip };
+  const ip = readIps(listParam(params, 'ip_sans'));
+  const names = { ...allowedNames(commonName, altNames), uri: [], ip };
   const { key_type: type, key_bits: bits } = role;
   const { privateKey, spki } = await makeKeys(
     /** @type {CsrKeyType} */ (bits > 0 ? `${type}-${bits}` : type),
@@ -44,7 +44,7 @@ export async function signCsr(ca, role, params) {
   const { key, ...csr } = parseCsr(textParam(params, 'csr'));
   checkKey(role, key);
   refuseUris(csr.names.uri, 'CSR');
-  const names = { ...csr.names, ...allowedNames(role, csr.commonName, csr.names) };
+  const names = { ...csr.names, ...allowedNames(csr.commonName, csr.names) };
   return certify(ca, role, params, { ...csr, names }, [LEAF_EXTENDED_USAGE]);
 }
 

@@ -9,22 +9,14 @@ import { VaultError } from './routes.js';
 const all = (names, value) => Object.fromEntries(names.split(' ').map((name) => [name, value]));
 
 const DEFAULTS = {
-  ...all(
-    'allow_glob_domains allow_token_displayname allowed_domains_template allowed_uri_sans_template',
-    false,
-  ),
-  ...all('basic_constraints_valid_for_non_ca code_signing_flag email_protection_flag', false),
-  ...all('generate_lease use_pss', false),
+  ...all('allow_any_name allow_bare_domains allow_glob_domains allow_token_displayname', false),
+  ...all('allowed_domains_template allowed_uri_sans_template basic_constraints_valid_for_non_ca', false),
+  ...all('code_signing_flag email_protection_flag generate_lease use_pss', false),
+  ...all('allow_ip_sans allow_localhost allow_subdomains allow_wildcard_certificates', true),
   ...all('client_flag enforce_hostnames require_cn server_flag use_csr_common_name use_csr_sans', true),
   ...all('allowed_other_sans allowed_serial_numbers allowed_uri_sans allowed_user_ids country', []),
   ...all('ext_key_usage ext_key_usage_oids locality organization ou policy_identifiers', []),
   ...all('postal_code province street_address', []),
-  allow_any_name: false,
-  allow_bare_domains: false,
-  allow_ip_sans: true,
-  allow_localhost: true,
-  allow_subdomains: true,
-  allow_wildcard_certificates: true,
   allowed_domains: ['example.com'],
   cn_validations: ['email', 'hostname'],
   issuer_ref: 'default',
@@ -59,10 +51,8 @@ const LABEL = '(?:[A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9])';
 const HOSTNAME = new RegExp(`^(?:${LABEL}\\.)*${LABEL}$`);
 const MAX_NAME = 253;
 
-/** @param {Role} role @param {string[]} ips @returns {Buffer[]} octets @throws {VaultError} 400 */
-export function allowedIps(role, ips) {
-  const refusal = 'IP Subject Alternative Names are not allowed in this role, but was provided some';
-  if (ips.length > 0 && !role.allow_ip_sans) throw new VaultError(400, refusal);
+/** @param {string[]} ips @returns {Buffer[]} octets @throws {VaultError} 400 */
+export function readIps(ips) {
   return ips.map((ip) => {
     const bytes = ipBytes(ip);
     if (bytes !== null) return bytes;
@@ -71,48 +61,38 @@ export function allowedIps(role, ips) {
 }
 
 /**
- * @param {Role} role
+ * All roles allow the same names.
  * @param {string} commonName
  * @param {Pick<AlternativeNames, 'dns' | 'email'>} altNames
  * @returns {Pick<AlternativeNames, 'dns' | 'email'>} those of the certificate, sorted and without repeats
  * @throws {VaultError} 400 naming the name that is not allowed
  */
-export function allowedNames(role, commonName, altNames) {
+export function allowedNames(commonName, altNames) {
   if (commonName === '') {
     const where = 'or must be provided in a CSR with "use_csr_common_name" set to true';
     const message = `the common_name field is required, ${where}, unless "require_cn" is set to false`;
     throw new VaultError(400, message);
   }
-  if (!isAllowed(role, commonName))
-    throw new VaultError(400, `common name ${commonName} not allowed by this role`);
+  if (!isAllowed(commonName)) throw new VaultError(400, `common name ${commonName} not allowed by this role`);
   const given = [...altNames.dns, ...altNames.email];
-  const refused = given.find((name) => !isAllowed(role, name));
+  const refused = given.find((name) => !isAllowed(name));
   if (refused !== undefined)
     throw new VaultError(400, `subject alternate name ${refused} not allowed by this role`);
   const { dns, email } = splitNames([...given, commonName]);
   return { dns: [...new Set(dns.map(toAscii))].sort(), email: [...new Set(email)].sort() };
 }
 
-/** @param {Role} role @param {string} name */
-function isAllowed(role, name) {
+/** Below `localhost`, `localdomain` and `example.com`, and the first two themselves. */
+const ALLOWED = /^(?:localhost|localdomain)$|\.(?:localhost|localdomain|example\.com)$/;
+
+/** @param {string} name */
+function isAllowed(name) {
   const at = name.lastIndexOf('@');
   const host = toAscii(name.slice(at + 1));
   if (at === 0 || (at > 0 && !/^[\x21-\x7e]+$/.test(name.slice(0, at)))) return false;
-  const [first, ...rest] = host.split('.');
   // `*.example.com` and, as in Vault, `a*.example.com`: one star, in the first label.
-  const isWildcard = /^[A-Za-z0-9-]*\*[A-Za-z0-9-]*$/.test(first) && rest.length > 0;
-  const fixed = isWildcard ? rest.join('.') : host;
-  if (host.length > MAX_NAME || !HOSTNAME.test(fixed)) return false;
-  if (isWildcard && !role.allow_wildcard_certificates) return false;
-  return role.allow_any_name || isUnder(role, isWildcard ? `x.${fixed}` : host);
-}
-
-/** @param {Role} role @param {string} host */
-function isUnder(role, host) {
-  const local = role.allow_localhost ? ['localhost', 'localdomain'] : [];
-  if (local.includes(host) || (role.allow_bare_domains && role.allowed_domains.includes(host))) return true;
-  const parents = [...local, ...role.allowed_domains];
-  return role.allow_subdomains && parents.some((domain) => host.endsWith(`.${domain}`));
+  const plain = host.replace(/^[A-Za-z0-9-]*\*[A-Za-z0-9-]*(?=\.)/, 'x');
+  return host.length <= MAX_NAME && HOSTNAME.test(plain) && ALLOWED.test(plain);
 }
 
 /** Internationalised names become A-labels; ASCII stays as written, since URL rules would change its case. @param {string} name */

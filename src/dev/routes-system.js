@@ -136,14 +136,8 @@ export function systemRoutes({ version, token, mounts }) {
 /** @param {Kind} kind @param {Mounts} mounts @param {typeof secret} spread @returns {Route[]} */
 function mountingRoutes(kind, mounts, spread) {
   const path = new RegExp(`^sys/${kind}/(.+?)/?$`);
-  const noun = kind === 'auth' ? 'auth engine' : 'secret engine mount';
   return [
     route('GET', new RegExp(`^sys/${kind}$`), () => spread(mounts.describe(kind))),
-    route('GET', path, ({ match }) => {
-      const shapes = mounts.describe(kind);
-      if (Object.hasOwn(shapes, `${match[1]}/`)) return spread(shapes[`${match[1]}/`]);
-      throw new VaultError(400, `No ${noun} at ${match[1]}/`);
-    }),
     route('POST', path, ({ match, params }) => {
       mounts.mount(kind, match[1], params());
       return NO_CONTENT;

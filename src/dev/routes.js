@@ -1,5 +1,6 @@
 /** From a request to a reply in the shapes of Vault, without a socket: routes, parameters, responses, refusals. */
 import { randomUUID } from 'node:crypto';
+import { posix } from 'node:path';
 
 /** @import { IncomingHttpHeaders } from 'node:http' */
 /** @import { World } from './routes-system.js' */
@@ -141,12 +142,7 @@ function checkToken(token, headers) {
  * @returns {Reply}
  */
 function redirectToCleaned(path, query) {
-  const parts = /** @type {string[]} */ ([]);
-  for (const part of path.split('/')) {
-    if (part === '..') parts.pop();
-    else if (part !== '' && part !== '.') parts.push(part);
-  }
-  const location = `/${parts.join('/')}${path.endsWith('/') && parts.length > 0 ? '/' : ''}`;
+  const location = posix.normalize(path);
   return { ...raw('', '', 307), headers: { Location: query === '' ? location : `${location}?${query}` } };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Rows of certificates -> the document, judged. Requirements are judged on the upper bound of the delay until every node reports
+ * Rows of certificates -> the judged document. Requirements are judged on the upper bound of the delay until every node reports
  * revoked, counted from the response: the truth is no longer than that, except for the lateness of this program in reading the response.
  * That is not known, so the largest lateness of a poll is taken for it: a requirement that would not be met on bounds longer by as much
  * is not proven. A certificate that no node reported as revoked never helps.
@@ -159,23 +159,20 @@ const latencyOf = (values) => buildLatency(histogramOf(values));
 const countEach = (names) => sumRecords(names.map((name) => ({ [name]: 1 })));
 
 /**
- * @typedef {object} Evidence
- * @property {Measured[]} whole certificates that every node reported as revoked
- * @property {{outcome: string, followedMs: number}[]} rows of all certificates that were begun
- * @property {number} lagMs the largest lateness of a poll
- * @property {boolean} isValid the measurement
+ * @param {Requirement} requirement of a time, or of errors
+ * @param {{whole: Measured[], rows: {outcome: string, followedMs: number}[], lagMs: number, isValid: boolean}} evidence
+ *   `whole`: certificates that every node reported revoked; `rows`: all that were begun; `lagMs`: the largest lateness of a poll
+ * @returns {RequirementVerdict}
  */
-
-/** @param {Requirement} requirement of a time, or of errors @param {Evidence} evidence @returns {RequirementVerdict} */
 function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
   const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
   const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
   const judgeAt = (/** @type {number} */ lateMs) => {
-    const uppers = whole.map((one) => upperSinceAnswer(one) + lateMs);
+    const delays = whole.map((one) => upperSinceAnswer(one) + lateMs);
     const judge = (/** @type {typeof rows} */ failed) =>
       judgeDelays(
         requirement,
-        uppers,
+        delays,
         failed.map(({ followedMs }) => followedMs),
         isValid,
       );
@@ -195,32 +192,35 @@ function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
 }
 
 /** @param {RequirementVerdict} judged @param {string} but @returns {RequirementVerdict} */
-function notProven(judged, but) {
-  return { ...judged, verdict: 'not proven', reason: `${judged.reason} But ${but}` };
-}
+const notProven = (judged, but) => ({
+  ...judged,
+  verdict: 'not proven',
+  reason: `${judged.reason} But ${but}`,
+});
+
+const REVOCATIONS = {
+  unit: 'revocation',
+  units: 'revocations',
+  wereLost: 'were not reported by every node',
+  oneLost: 'a revocation that not every node reported',
+};
 
 /**
- * Judged as the requests of a closed loop, in the words of revocations.
+ * Judged as the requests of a closed loop.
  * @param {Requirement} requirement @param {number[]} delays @param {number[]} lost ages of the others @param {boolean} isValid
- * @returns {RequirementVerdict}
  */
 function judgeDelays(requirement, delays, lost, isValid) {
   const [own, all] = [delays, [...delays, ...lost]]
     .map(histogramOf)
     .map((one) => ({ reported: one, own: one }));
-  const verdict = judgeRequirement(requirement, {
+  return judgeRequirement(requirement, {
     series: { response: own, service: own, sendLag: own },
     all: { response: all, service: all, sendLag: all },
     ...{ succeeded: delays.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
     ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 }, completedPerSecond: [] },
     ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },
-    measurementValid: isValid,
+    ...{ measurementValid: isValid, words: REVOCATIONS },
   });
-  const reason = verdict.reason
-    .replaceAll('requests had no good response', 'revocations were not seen everywhere')
-    .replaceAll('a request without a good response', 'a revocation that was not seen everywhere')
-    .replaceAll('requests', 'revocations');
-  return { ...verdict, reason };
 }
 
 /** Shares of the polls, or of the responses. */
@@ -245,7 +245,7 @@ function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {
   /** @type {[applies: boolean, reason: Propagation['measurement']['reasons'][number]][]} */
   const known = [
     [
-      // Revocations that were never seen are a measurement, too.
+      // A node that never reports a revocation is a measurement, too.
       !rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked'),
       {
         ...{ grade: 'invalid', code: 'nothing_measured' },
@@ -307,7 +307,7 @@ function notesOf({ pollMs, concurrency, target }, crl, nodes) {
 function rebuildNote({ autoRebuild, disabled }, mount) {
   if (autoRebuild === null)
     return `Whether auto_rebuild is on in ${mount} is unknown: its config/crl cannot be read.`;
-  const ocsp = 'OCSP responses do not come from the CRL: Vault looks each certificate up.';
+  const ocsp = 'OCSP responses do not come from the CRL: Vault looks up each certificate.';
   if (disabled === true) return `${mount} builds no CRL (disable in its config/crl). ${ocsp}`;
   return autoRebuild
     ? `auto_rebuild is on in ${mount}: a revocation does not wait for a new CRL, which is built later. ${ocsp}`

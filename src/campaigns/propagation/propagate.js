@@ -147,14 +147,8 @@ export function describeLeft(rows) {
 
 /** @typedef {Pick<Propagation['nodes'][number], 'url' | 'version' | 'state'>} NodeFacts */
 /** @typedef {Propagation['crl']} CrlFacts */
-/**
- * @typedef {object} Context
- * @property {PropagationPlan} plan
- * @property {VaultClient} client
- * @property {Tls} tls
- * @property {(everyMs: number) => void} keepAlive
- * @property {(text: string) => void} warn
- */
+/** @typedef {{plan: PropagationPlan, client: VaultClient, tls: Tls, keepAlive: (everyMs: number) => void, warn: (text: string) => void}}
+ *   Context */
 
 /** By HTTP status of sys/health. @type {Record<number, NodeFacts['state']>} */
 const STATES = { 200: 'active', 429: 'standby', 473: 'performance standby' };

@@ -1,5 +1,5 @@
 /** Options of `propagation`, and the plan that follows from them. */
-import { usageError } from '../../common/errors.js';
+import { rejectContradictions, usageError } from '../../common/errors.js';
 import { inGroup, readOptions, rejectUnknownOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
@@ -78,16 +78,17 @@ export function planPropagation(given, environment = readEnvironment()) {
   const { dev, role, cn, certificates, concurrency } = options;
   /** @type {string[]} */
   const nodes = options.node;
-  const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy, code = 'contradiction') =>
-    usageError(code, problem, remedy);
-  if (dev && nodes.length > 0)
-    throw refuse('--dev starts its own server, but --node names others.', 'Give one of them.');
   const twice = nodes.find((address, i) => nodes.indexOf(address) !== i);
-  if (twice !== undefined) throw refuse(`--node ${twice} is given twice.`, 'Give it once.', 'repeated_node');
-  if (options.giveUp < options.poll) {
-    const problem = '--give-up is shorter than --poll, so no node would be polled even once.';
-    throw refuse(problem, 'Raise --give-up or lower --poll.');
-  }
+  if (twice !== undefined)
+    throw usageError('repeated_node', `--node ${twice} is given twice.`, 'Give it once.');
+  rejectContradictions([
+    [dev && nodes.length > 0, '--dev starts its own server, but --node names others.', 'Give one of them.'],
+    [
+      options.giveUp < options.poll,
+      '--give-up is shorter than --poll, so no node would be polled even once.',
+      'Raise --give-up or lower --poll.',
+    ],
+  ]);
   return deepFreeze({
     ...{ dev, nodes, role, cn, certificates, concurrency },
     target: planTarget(options, given, environment),

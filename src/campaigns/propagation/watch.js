@@ -3,7 +3,7 @@ import { uniform } from '../../common/random.js';
 
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
 /** @import { PropagationPlan } from './propagation-plan.js' */
-/** @import { Clock, Query, Responder } from './responder.js' */
+/** @import { Clock, Query, Reply, Responder } from './responder.js' */
 
 /** Keeps the phases of polling apart from other random numbers of a seed. */
 const PHASE_STREAM = 31;
@@ -34,15 +34,17 @@ export const createNode = (responder) => ({
   counts: { sent: 0, missed: 0, skipped: 0 },
 });
 
-/** @param {Node} node @param {Query} query @returns {Promise<string>} outcome */
-export function queryOnce({ responder, answers }, query) {
-  return new Promise((resolve) => {
-    responder.query(query, ({ outcome }) => {
-      answers[outcome] = (answers[outcome] ?? 0) + 1;
-      resolve(outcome);
-    });
+/** @param {Node} node @param {Query} query @param {(reply: Reply) => void} onReply */
+function queryAndCount({ responder, answers }, query, onReply) {
+  responder.query(query, (reply) => {
+    answers[reply.outcome] = (answers[reply.outcome] ?? 0) + 1;
+    onReply(reply);
   });
 }
+
+/** @param {Node} node @param {Query} query @returns {Promise<string>} outcome */
+export const queryOnce = (node, query) =>
+  new Promise((resolve) => queryAndCount(node, query, ({ outcome }) => resolve(outcome)));
 
 /**
  * Polls from the sending of the revocation on: it may be in effect before its response. The first poll comes at a random time
@@ -51,7 +53,7 @@ export function queryOnce({ responder, answers }, query) {
  * @param {{certificate: number, query: Query, sentMs: number}} subject
  */
 export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certificate, query, sentMs }) {
-  const { responder, answers, counts } = nodes[number];
+  const node = nodes[number];
   const bounds = createBounds();
   let inFlight = 0;
   let notRevokedMs = Number.NEGATIVE_INFINITY;
@@ -60,11 +62,9 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
   const poll = () => {
     if (inFlight >= MAX_IN_FLIGHT) return false;
     inFlight++;
-    responder.query(query, (reply) => {
-      const { outcome, arrivedMs } = reply;
-      const queriedMs = Number(reply.sentMs);
+    queryAndCount(node, query, ({ outcome, arrivedMs, sentMs: pollSentMs }) => {
+      const queriedMs = Number(pollSentMs);
       inFlight--;
-      answers[outcome] = (answers[outcome] ?? 0) + 1;
       if (outcome === 'good') bounds.good(queriedMs);
       if (outcome === 'good' || outcome === 'unknown') notRevokedMs = Math.max(notRevokedMs, queriedMs);
       if (outcome === 'revoked') {
@@ -77,7 +77,7 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
   };
   const phase = uniform(plan.seed, certificate * nodes.length + number, PHASE_STREAM);
   const firstMs = sentMs + phase * plan.pollMs;
-  const poller = startPoller({ firstMs, everyMs: plan.pollMs, clock, poll, counts, onLag });
+  const poller = startPoller({ firstMs, everyMs: plan.pollMs, clock, poll, counts: node.counts, onLag });
 
   /** @returns {Promise<void>} when the polls in flight are answered: an earlier one may still report good */
   function end() {
@@ -122,16 +122,10 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
 }
 
 /**
- * @typedef {object} PollerOptions
- * @property {number} firstMs when the first is due
- * @property {number} everyMs
- * @property {Clock} clock
- * @property {() => boolean} poll false: it was skipped, since too many are in flight
- * @property {PollCounts} counts added to
- * @property {(ms: number) => void} onLag lateness of a poll
+ * @param {{firstMs: number, everyMs: number, clock: Clock, poll: () => boolean, counts: PollCounts, onLag: (ms: number) => void}} options
+ *   `firstMs`: when the first is due; `poll`: false: skipped, since too many are in flight; `onLag`: lateness of each poll
+ * @returns {{stop: () => void}} after which there are no more polls
  */
-
-/** @param {PollerOptions} options @returns {{stop: () => void}} after which there are no more polls */
 export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
   let next = 0;
   let isStopped = false;
@@ -167,7 +161,7 @@ export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
 
 /** @typedef {{lowerMs: number, upperMs: number}} Interval */
 
-/** When the revocation came into effect: after the last query answered good was sent, before the first reply revoked arrived. */
+/** The revocation took effect after the last query with the response good was sent, and before the first response revoked arrived. */
 export function createBounds() {
   let lastGoodMs = Number.NEGATIVE_INFINITY;
   let firstRevokedMs = Number.POSITIVE_INFINITY;

@@ -42,10 +42,6 @@ export function createAppRole() {
       });
       return NO_CONTENT;
     }),
-    route('DELETE', /^role\/([\w-]+)$/, ({ match }) => {
-      roles.delete(match[1]);
-      return NO_CONTENT;
-    }),
     route('GET', /^role\/([\w-]+)\/role-id$/, ({ match }) => {
       const role = roles.get(match[1]);
       if (role === undefined) throw new VaultError(404);

@@ -1,12 +1,12 @@
-/** A key-value store, version 1 or 2: the newest version of each secret, in memory. */
+/** A key-value store, version 1 or 2: the newest version of each secret, in memory. It writes and reads; nothing else. */
 import { NO_CONTENT, route, secret, VaultError } from '../routes.js';
 
-/** @import { Call, Route } from '../routes.js' */
+/** @import { Route } from '../routes.js' */
 
 /** Secrets kept before the oldest is forgotten. */
 const MAX_SECRETS = 1_000_000;
 
-/** @typedef {{data: object, version: number, createdAt: string, deletedAt: string}} Stored `deletedAt`: empty before */
+/** @typedef {{data: object, version: number, createdAt: string}} Stored */
 
 /** @param {Record<string, unknown>} options @returns {Route[]} */
 export function createKv({ version }) {
@@ -16,7 +16,7 @@ export function createKv({ version }) {
   /** @param {string} path @param {object} data @returns {Stored} */
   function store(path, data) {
     const version = (secrets.get(path)?.version ?? 0) + 1;
-    const stored = { data, version, createdAt: new Date().toISOString(), deletedAt: '' };
+    const stored = { data, version, createdAt: new Date().toISOString() };
     secrets.set(path, stored);
     if (secrets.size > MAX_SECRETS) secrets.delete(String(secrets.keys().next().value));
     return stored;
@@ -29,23 +29,6 @@ export function createKv({ version }) {
     throw new VaultError(404);
   }
 
-  /** @param {Call} call */
-  function remove({ match }) {
-    secrets.delete(match[1]);
-    return NO_CONTENT;
-  }
-
-  /** @param {Call} call */
-  function list({ match: [, folder] }) {
-    const start = folder === '' || folder.endsWith('/') ? folder : `${folder}/`;
-    const keys = new Set();
-    for (const path of secrets.keys()) {
-      if (path.startsWith(start)) keys.add(/^[^/]*\/?/.exec(path.slice(start.length))?.[0]);
-    }
-    if (keys.size === 0) throw new VaultError(404);
-    return reply({ keys: [...keys].sort() });
-  }
-
   if (String(version) !== '2') {
     return [
       route('POST', /^(.+)$/s, ({ params, match }) => {
@@ -55,8 +38,6 @@ export function createKv({ version }) {
         return NO_CONTENT;
       }),
       route('GET', /^(.+)$/s, ({ match }) => reply({ ...read(match[1]).data })),
-      route('DELETE', /^(.+)$/s, remove),
-      route('LIST', /^(.*)$/s, list),
     ];
   }
   return [
@@ -68,19 +49,8 @@ export function createKv({ version }) {
     }),
     route('GET', /^data\/(.+)$/s, ({ match }) => {
       const stored = read(match[1]);
-      const metadata = metadataOf(stored);
-      if (stored.deletedAt === '') return reply({ data: stored.data, metadata });
-      return secret({ data: null, metadata }, { mountType: 'kv', status: 404 });
+      return reply({ data: stored.data, metadata: metadataOf(stored) });
     }),
-    route('DELETE', /^data\/(.+)$/s, ({ match }) => {
-      const stored = secrets.get(match[1]);
-      if (stored !== undefined) stored.deletedAt = new Date().toISOString();
-      return NO_CONTENT;
-    }),
-    route('DELETE', /^metadata\/(.+)$/s, remove),
-    route('LIST', /^metadata\/?(.*)$/s, list),
-    route('GET', ELSEWHERE, () => invalidPath('get')),
-    route('POST', ELSEWHERE, () => invalidPath('put')),
   ];
 }
 
@@ -88,24 +58,13 @@ export function createKv({ version }) {
 const reply = (data) => secret(data, { mountType: 'kv' });
 
 /** @param {Stored} stored */
-const metadataOf = ({ version, createdAt, deletedAt }) => ({
+const metadataOf = ({ version, createdAt }) => ({
   created_time: createdAt,
   custom_metadata: null,
-  deletion_time: deletedAt,
+  deletion_time: '',
   destroyed: false,
   version,
 });
-
-/** Paths of a secret in a store of version 1. */
-const ELSEWHERE = /^(?!(?:data|metadata)\/)./s;
-
-/** @param {string} command of Vault's CLI */
-function invalidPath(command) {
-  const warning =
-    'Invalid path for a versioned K/V secrets engine. See the API docs for the appropriate API endpoints to use. ' +
-    `If using the Vault CLI, use 'vault kv ${command}' for this operation.`;
-  return secret(null, { warnings: [warning], status: 404 });
-}
 
 /** @param {unknown} value */
 function notAMap(value) {

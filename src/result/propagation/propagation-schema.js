@@ -1,6 +1,6 @@
 /**
- * How long revocations took to be seen: one declaration that gives the type, the validation and the JSON Schema.
- * src/campaigns/propagation/ makes it. A delay is known as an interval, so every distribution comes twice: of lower and of upper bounds.
+ * How soon nodes reported revocations: one declaration gives the type, the validation and the JSON Schema.
+ * A delay is known as an interval, so every distribution comes twice: of lower and of upper bounds.
  */
 import { z } from 'zod';
 import { total } from '../../common/sums.js';
@@ -17,18 +17,18 @@ const Bounds = z.object({ lower: Latency, upper: Latency }).meta({ id: 'Bounds' 
 
 const Delay = z
   .object({
-    /** Certificates that were seen to be revoked. */
+    /** Certificates that were reported revoked. */
     revoked: count,
-    /** Those of them that were revoked before the call that revoked them was answered; in `sinceAnswered` they count as 0. */
+    /** Those that were reported revoked before the revoke call returned; in `sinceAnswered` they count as 0. */
     beforeAnswered: count,
     /**
-     * From the moment when the revocation was answered, as this program saw it: when it had read the head of the response. By what it was
-     * late to read that, which is not known, these bounds are too small, and `beforeAnswered` may count too many.
+     * From the moment this program had read the head of the response to the revocation. If it read that late, these
+     * bounds are too small by as much, and `beforeAnswered` may count too many.
      */
     sinceAnswered: Bounds,
-    /** From the moment when it was sent: these hold however late this program read what. */
+    /** From the sending of the revocation: these hold even if this program read responses late. */
     sinceSent: Bounds,
-    /** Upper less lower bound: what the measurement leaves open. */
+    /** Upper minus lower bound. */
     widthMs: Latency,
   })
   .meta({ id: 'Delay' });
@@ -53,7 +53,7 @@ const RowNode = z.object({
   outcome: z.enum(['revoked', 'never_revoked', 'never_answered', 'not_good_before', 'undecided']),
   /** The status that it returned instead of good. */
   before: z.string().optional(),
-  /** From when the revocation was sent; null unless revoked. */
+  /** From the sending of the revocation; null unless revoked. */
   interval,
 });
 
@@ -70,7 +70,7 @@ const Row = z.object({
     'undecided',
   ]),
   failure: z.string().optional(),
-  /** How long the call that revokes took, until the head of its response was read; null where there was none that succeeded. */
+  /** Duration of the revoke call until the head of its response was read; null unless it succeeded. */
   revokeMs: amount.nullable(),
   nodes: z.array(RowNode),
 });
@@ -83,7 +83,7 @@ export const Propagation = z
     durationSeconds: amount,
     interrupted: z.boolean(),
     command: z.string(),
-    /** As it was carried out; never a token or a key. */
+    /** Never a token or a key. */
     plan: z.object({
       mount: z.string(),
       role: z.string(),
@@ -92,15 +92,15 @@ export const Propagation = z
     }),
     /** Where certificates were issued and revoked. */
     target: Target,
-    /** Of the mount's config/crl; null where it cannot be seen. */
+    /** Of the mount's config/crl; null where it cannot be read. */
     crl: z.object({
       autoRebuild: z.boolean().nullable(),
       disabled: z.boolean().nullable(),
       ocspExpiry: text,
     }),
-    /** planned - begun were not reached; the outcomes of those begun add up to them. */
+    /** The outcomes add up to `begun`. */
     certificates: z.object({ planned: count, begun: count, outcomes: counts }),
-    /** How long calls took that revoked a certificate. */
+    /** Duration of the successful revoke calls. */
     revokeMs: Latency,
     /** Until the last of the nodes returned revoked. */
     everywhere: Delay,
@@ -115,7 +115,7 @@ export const Propagation = z
     notes: z.array(z.string()),
     environment: Result.shape.environment,
   })
-  .meta({ title: 'How long revocations took to be seen, as vault-pki-load propagation measured it' });
+  .meta({ title: 'How soon nodes reported revocations, as vault-pki-load propagation measured it' });
 
 /** @typedef {z.infer<typeof Propagation>} Propagation */
 /** @typedef {z.infer<typeof Delay>} DelayBlock */
@@ -133,7 +133,7 @@ export function* checkPropagation({ certificates, rows, nodes, everywhere, revok
   if (begun > planned) yield 'more certificates were begun than planned';
   if (everywhere.revoked !== revoked) yield 'everywhere.revoked is not the number of rows that are revoked';
   if (rows.some((row) => row.nodes.length > 0 && row.nodes.length !== nodes.length))
-    yield 'a row has not as many nodes as there are';
+    yield 'a row has a different number of nodes than the document';
   if (rows.some((row) => row.nodes.some(({ interval }) => interval && interval.lowerMs > interval.upperMs)))
     yield 'an interval ends before it begins';
   yield* checkDelay('everywhere', everywhere);

@@ -24,6 +24,14 @@ import { formatPercent, rateMargin, rateTexter, sentence, timeMargin } from '../
 /** @import { Lost, Times } from '../../verdict/bars.js' */
 /** @import { Judgement, RunView } from './judge.js' */
 
+const REQUESTS = {
+  unit: 'request',
+  units: 'requests',
+  wereLost: 'had no good response',
+  oneLost: 'a request without a good response',
+};
+/** @typedef {typeof REQUESTS} Words for what a requirement counts */
+
 /** Rates are quotients: equal within this relative error is equal. */
 const TOLERANCE = 1e-12;
 
@@ -104,6 +112,7 @@ function reaches(rate, { comparator, limit }) {
 export function judgeShare(requirement, view) {
   const { comparator, limit } = requirement;
   const { counted, called } = /** @type {Required<Metric>} */ (METRICS[requirement.metric]);
+  const { units } = view.words ?? REQUESTS;
   const count = counted(view);
   const due = view.succeeded + countErrors(view);
   const ownLosses = Math.min(count, view.ownLosses ?? 0);
@@ -114,14 +123,14 @@ export function judgeShare(requirement, view) {
   const verdict = isCertain ? 'met' : verdictOn(requirement, bar);
   const judged = { verdict, actual, ...bar };
   if (limit === 0 && count === 0)
-    return { ...judged, reason: `None of ${formatCount(due)} requests ${called} in this run.` };
-  const observed = `${formatPercent(actual)} of requests ${called} (${formatCount(count)} of ${formatCount(due)})`;
+    return { ...judged, reason: `None of ${formatCount(due)} ${units} ${called} in this run.` };
+  const observed = `${formatPercent(actual)} of ${units} ${called} (${formatCount(count)} of ${formatCount(due)})`;
   const against = limit === 0 ? 'none may' : `the limit is ${formatPercent(limit)}`;
   if (verdict === 'not met') return { ...judged, reason: sentence(observed, against) };
   const bound = boundText(isKept, bar, formatPercent);
   if (verdict === 'met') return { ...judged, reason: sentence(observed, against, bound) };
   const isTool = !within(proportionLowerBound(count, due), comparator, limit);
-  const more = isKept ? neededText(samplesNeeded(count, due, limit)) : 'more requests would decide it';
+  const more = isKept ? neededText(samplesNeeded(count, due, limit), units) : `more ${units} would decide it`;
   const remedy = isTool ? ownLossesText(ownLosses) : more;
   return { ...judged, doubt: isTool ? 'tool' : 'sample', reason: sentence(observed, against, bound, remedy) };
 }
@@ -140,6 +149,7 @@ export function judgeTime(requirement, view) {
 function judgePercentile(requirement, view) {
   const { quantile = 0.5, comparator, limit } = requirement;
   const isUpper = comparator[0] === '<';
+  const words = view.words ?? REQUESTS;
   const times = view.series[requirement.series];
   /** @type {Lost} */
   const lost = { count: countErrors(view), own: view.ownLosses ?? 0, as: isUpper ? 'slow' : 'fast' };
@@ -149,7 +159,7 @@ function judgePercentile(requirement, view) {
   const judged = { verdict: verdictOn(requirement, bar), actual, low: bar.low, high: bar.high };
   const n = view.succeeded + lost.count;
   const as = `count as ${isUpper ? 'slower' : 'faster'} than any limit`;
-  const losses = lost.count === 0 ? '' : `${lossesText(lost.count, n)} and ${as}`;
+  const losses = lost.count === 0 ? '' : `${lossesText(lost.count, n, words)} and ${as}`;
   const margin = actual === null ? losses : timeMargin(requirement, actual);
   if (judged.verdict === 'met')
     return { ...judged, reason: sentence(margin, boundText(isUpper, bar, formatLatency)) };
@@ -159,7 +169,7 @@ function judgePercentile(requirement, view) {
   const least = Number.isFinite(bar.value) ? bar.value - bar.tool : 0;
   const isTool = within(bar.value, comparator, limit) !== within(least, comparator, limit);
   const doubt = doubtOf(verdictOn(requirement, exact) === 'not proven', isTool);
-  const sample = () => sampleText(requirement, { times, lost, n, exact, value: bar.value });
+  const sample = () => sampleText(requirement, { times, lost, n, exact, value: bar.value, words });
   const tool = isLost ? ownLossesText(lost.own) : toolText(bar.tool);
   return {
     ...judged,
@@ -170,28 +180,28 @@ function judgePercentile(requirement, view) {
 
 /**
  * @param {Requirement} requirement
- * @param {{times: Times, lost: Lost, n: number, exact: {low: number, high: number}, value: number}} found `exact`: the bar
- *   of the sample alone
+ * @param {{times: Times, lost: Lost, n: number, exact: {low: number, high: number}, value: number, words: Words}} found
+ *   `exact`: the bar of the sample alone
  */
-function sampleText(requirement, { times, lost, n, exact, value }) {
+function sampleText(requirement, { times, lost, n, exact, value, words: { units, oneLost } }) {
   const { quantile = 0.5, comparator, limit } = requirement;
   const isUpper = comparator[0] === '<';
   const isKept = within(value, comparator, limit);
   const share = isUpper ? 1 - quantile : quantile;
   const least = samplesToProve(share);
   if (isKept && n < least)
-    return `${formatCount(n)} requests are too few to prove it, at least ${formatCount(least)} are needed`;
+    return `${formatCount(n)} ${units} are too few to prove it, at least ${formatCount(least)} are needed`;
   const [side, bound] = isKept === isUpper ? ['high', exact.high] : ['low', exact.low];
   const far = Number.isFinite(bound)
     ? `it could be as ${side} as ${formatLatency(bound)}`
-    : 'it could fall on a request without a good response';
-  const doubt = `with ${formatCount(n)} requests ${far} (95 % confidence)`;
-  if (!isKept) return `${doubt}; more requests would decide it`;
+    : `it could fall on ${oneLost}`;
+  const doubt = `with ${formatCount(n)} ${units} ${far} (95 % confidence)`;
+  if (!isKept) return `${doubt}; more ${units} would decide it`;
   // Requests on the wrong side of the limit hold the top ranks for `<`, the bottom ranks for `>`.
   const isGood = (/** @type {number} */ rank) => within(reportedAt(times, rank, lost), comparator, limit);
   const first = firstTrue(1, n + 1, (rank) => rank > n || isGood(rank) !== isUpper);
   const misses = isUpper ? n - first + 1 : first - 1;
-  return `${doubt}; ${neededText(samplesNeeded(misses, n, share))}`;
+  return `${doubt}; ${neededText(samplesNeeded(misses, n, share), units)}`;
 }
 
 /**
@@ -210,7 +220,8 @@ function judgeExtreme(requirement, view) {
     .filter(({ reported }) => reported.totalCount > 0)
     .map((times) => (metric === 'mean' ? meanBar(times) : extremeBar(times, metric)));
   const lost = countErrors(view);
-  const losses = lossesText(lost, view.succeeded + lost);
+  const words = view.words ?? REQUESTS;
+  const losses = lossesText(lost, view.succeeded + lost, words);
   if (bars.length === 0) return { verdict: 'not met', actual: null, reason: sentence(losses) };
   const { value, low, high, tool } = bars.reduce((a, b) => (a.value > b.value === isUpper ? a : b));
   const judged = { verdict: verdictOn(requirement, { low, high }), actual: value, low, high };
@@ -219,8 +230,8 @@ function judgeExtreme(requirement, view) {
   if (judged.verdict === 'not proven') {
     const isTool = within(value, comparator, limit) !== within(value - tool, comparator, limit);
     const between = Number.isFinite(high)
-      ? `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}; more requests would decide it`
-      : 'one request is too few to tell';
+      ? `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}; more ${words.units} would decide it`
+      : `one ${words.unit} is too few to tell`;
     const doubt = isTool ? 'tool' : 'sample';
     return { ...judged, doubt, reason: sentence(margin, isTool ? toolText(tool) : between) };
   }
@@ -257,15 +268,15 @@ function boundText(isUpper, { low, high }, text) {
   return `at 95 % confidence it is at ${isUpper ? `most ${text(high)}` : `least ${text(low)}`}`;
 }
 
-/** @param {number} lost @param {number} n */
-function lossesText(lost, n) {
-  return `${formatCount(lost)} of ${formatCount(n)} requests had no good response`;
+/** @param {number} lost @param {number} n @param {Words} words */
+function lossesText(lost, n, words) {
+  return `${formatCount(lost)} of ${formatCount(n)} ${words.units} ${words.wereLost}`;
 }
 
-/** @param {number | null} needed requests, see samplesNeeded */
-function neededText(needed) {
-  if (needed === null) return 'it is too close to the limit for any number of requests to prove it';
-  return `about ${formatCount(needed)} requests like these would prove it`;
+/** @param {number | null} needed see samplesNeeded @param {string} units */
+function neededText(needed, units) {
+  if (needed === null) return `it is too close to the limit for any number of ${units} to prove it`;
+  return `about ${formatCount(needed)} ${units} like these would prove it`;
 }
 
 /** @param {number} ms of a time, that this tool may have added */

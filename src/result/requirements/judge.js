@@ -38,6 +38,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {number} [unchecked] of `succeeded`: counted as successes by their HTTP status alone
  * @property {number} [ownLosses] of the errors, those that may be the tool's or its machine's
  * @property {boolean} measurementValid
+ * @property {import('./judge-figures.js').Words} [words] of the reasons, where it is not requests that are counted
  */
 /**
  * @typedef {object} Judgement

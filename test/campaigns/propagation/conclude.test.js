@@ -186,7 +186,7 @@ const REQUIREMENTS = [
     'p50<1ms',
     [...many(20), never(3)],
     'not met',
-    /1 of 21 revocations were not seen everywhere and count as slower/,
+    /1 of 21 revocations were not reported by every node and count as slower/,
   ],
   ['errors', 'errors<=0', [...many(20), never(21)], 'not met', /4\.76 % of revocations failed \(1 of 21\)/],
   ['no error', 'errors<=0', many(20), 'met', /^None of 20 revocations failed/],
