@@ -41,16 +41,17 @@ section:first-child { border-top: 0; padding-top: 0; }
 code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.93em; }
 .answer { font-size: 1.2rem; line-height: 1.4; margin-bottom: 0.75rem; }
 
-.badge { display: inline-block; padding: 0 0.6em; border-radius: 1em; font-weight: 650; white-space: nowrap; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.badge { display: inline-block; background: var(--tint); padding: 0 0.6em; border-radius: 1em; font-weight: 650; white-space: nowrap; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .badge.good { color: var(--good); background: var(--good-tint); }
 .badge.unsure { color: var(--unsure); background: var(--unsure-tint); }
 .badge.bad { color: var(--bad); background: var(--bad-tint); }
-.badge.neutral { color: var(--ink); background: var(--tint); }
 ul.verdicts, ul.legend { list-style: none; margin: 0; padding: 0; }
 ul.verdicts { display: grid; grid-template-columns: max-content fit-content(22rem) 1fr; margin-bottom: 1rem; }
 ul.verdicts.barred { grid-template-columns: max-content fit-content(22rem) max-content 1fr; }
 .verdicts > li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; gap: 0 1rem; align-items: start; padding: 0.3rem 0; border-bottom: 1px solid var(--grid); }
 .verdicts > li:first-child { border-top: 1px solid var(--grid); }
+.verdicts .badge { justify-self: start; }
+.verdicts.barred { margin-bottom: 0.25rem; }
 .verdicts code { font-weight: 600; }
 .verdicts .text { grid-column: -2; }
 .verdicts .bars { grid-column: 3; }
@@ -84,11 +85,11 @@ dl, dd { margin: 0; }
 .bars.unsure { --c: var(--unsure); }
 .bars.bad { --c: var(--bad); --tint-c: var(--bad-tint); }
 
-.rows { display: flex; flex-wrap: wrap; gap: 1.25rem 2rem; margin-bottom: 1rem; }
+.rows { display: flex; flex-wrap: wrap; gap: 1.25rem 1.5rem; margin-bottom: 1rem; }
 .rows > * { min-width: 0; max-width: 100%; }
-.rows > figure, .rows > .figure { flex: 1 1 29rem; }
+.rows > figure, .rows > .figure { flex: 1 1 34rem; }
 .rows > figure.main { flex-basis: 100%; }
-@media (min-width: 68em) { .rows > figure:not(.main), .rows > .figure { max-width: calc(50% - 1rem); } }
+@media (min-width: 75em) { .rows > figure:not(.main), .rows > .figure { max-width: calc(50% - 0.75rem); } }
 .caption { margin-bottom: 0.35rem; max-width: 40rem; }
 .scroll {
   overflow-x: auto; background:
@@ -99,7 +100,7 @@ dl, dd { margin: 0; }
   background-attachment: local, local, scroll, scroll; background-repeat: no-repeat;
 }
 table { border-collapse: collapse; overflow-wrap: normal; }
-th, td { text-align: left; vertical-align: top; padding: 0.25rem 1.25rem 0.25rem 0; border-bottom: 1px solid var(--grid); }
+th, td { text-align: left; vertical-align: top; padding: 0.25rem 1rem 0.25rem 0; border-bottom: 1px solid var(--grid); }
 th:last-child, td:last-child { padding-right: 0.25rem; }
 thead th { font-size: 0.833rem; color: var(--muted); font-weight: 600; border-bottom-color: var(--rule); vertical-align: bottom; max-width: 14rem; overflow-wrap: break-word; }
 tbody th { font-weight: 500; }
@@ -173,9 +174,13 @@ figcaption .at { margin-left: auto; }
   th, td { padding-right: 0.5rem; }
   tbody th, td:not(.number) { min-width: 0; max-width: 14rem; }
   section { padding: 0.75rem 0; }
+  .rows { display: block; }
+  .tiles { grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); gap: 0.75rem; }
+  .tiles .range { white-space: nowrap; font-size: 7pt; }
   h2, h3 { break-after: avoid; }
   figure, tr, li, .facts, .tiles > div, .note { break-inside: avoid; }
-  .verdicts .bars { width: 11rem; }
+  .verdicts .bars { width: 8rem; }
+  .chart.wide { max-width: 34rem; }
   .scroll, figure details .scroll { overflow: visible; max-height: none; background: none; }
 }
 `;
