@@ -176,6 +176,7 @@ figcaption .at { margin-left: auto; }
   section { padding: 0.75rem 0; }
   .rows { display: block; }
   .tiles { grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); gap: 0.75rem; }
+  .tiles dd:not(.range) { font-size: 1.2rem; }
   .tiles .range { white-space: nowrap; font-size: 7pt; }
   h2, h3 { break-after: avoid; }
   figure, tr, li, .facts, .tiles > div, .note { break-inside: avoid; }
