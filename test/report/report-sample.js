@@ -76,7 +76,6 @@ function charts(text) {
           { name: text, latency },
           { name: text, latency },
         ],
-        isShaded: true,
       },
     ],
     ['runs', { unit: 'ms', groups: ['a', text].map((name) => ({ name, runs: [text], values: [1] })) }],

@@ -6,11 +6,7 @@ import { extent } from '../describe/words.js';
 /** @typedef {{at: number, label: string}} Tick `at` is 0 to 1 along the axis */
 /** @typedef {(value: number) => string} Label */
 /** @typedef {'ms' | '/s' | 'fraction'} Unit */
-/**
- * `title` has the unit where the labels have none; `at` is 0 to 1; `ticks` are for an axis of `length` pixels, `room` is the width of
- * a label with the gap beside it, and no two labels touch.
- * @typedef {{title: string, at: (value: number) => number, ticks: (length: number, room: (label: string) => number) => Tick[]}} Axis
- */
+/** @typedef {ReturnType<typeof axisOf>} Axis its title has the unit where the labels have none */
 
 /** A log scale is used when the largest value is more than this many times the smallest. */
 const LOG_FROM = 30;
@@ -36,9 +32,8 @@ export function fit(ticks, length, room) {
 }
 
 /**
- * @param {string} title @param {(value: number) => number} at @param {Label} label
+ * @param {string} title @param {(value: number) => number} at 0 to 1 along the axis @param {Label} label
  * @param {number[][]} choices values with ticks, the finest first; the first choice whose labels all have room is taken
- * @returns {Axis}
  */
 function axisOf(title, at, label, choices) {
   const ticksOf = (/** @type {number[]} */ values) =>
@@ -46,6 +41,7 @@ function axisOf(title, at, label, choices) {
   return {
     title,
     at,
+    /** @param {number} length of the axis, pixels @param {(label: string) => number} room width of a label and a gap */
     ticks(length, room) {
       const fitted = choices.map((values) => fit(ticksOf(values), length, room));
       return fitted.find((ticks, i) => ticks.length === choices[i].length) ?? fitted[fitted.length - 1];
@@ -83,24 +79,20 @@ export function logAxis(title, low, high, label) {
 }
 
 /**
- * From zero; times that differ by orders of magnitude have a log scale.
+ * Times that differ by orders of magnitude have a log scale.
  * @param {Unit} unit @param {string} title @param {Iterable<number | null | undefined>} values at least one is a number
+ * @param {{isFromZero?: boolean}} [options]
  */
-export function valueAxis(unit, title, values) {
+export function valueAxis(unit, title, values, { isFromZero = true } = {}) {
   const all = [...values];
-  const [, high] = extent(all);
+  const [smallest, high] = extent(all);
   const [low] = extent(all.map((value) => (value === 0 ? null : value)));
-  if (unit === 'ms' && high > LOG_FROM * low) return logAxis(`${title} (log scale)`, low, high, latencyLabel);
-  return linearAxis({ title, high, label: labelOf(unit, high) });
-}
-
-/** @param {Unit} unit @param {number[]} values at least one; the axis need not begin at zero */
-export function rangeAxis(unit, values) {
-  const [low, high] = extent(values);
-  if (unit === 'ms' && low > 0 && high > LOG_FROM * low) return logAxis('log scale', low, high, latencyLabel);
-  const margin = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
-  const start = low >= 0 ? Math.max(0, low - margin) : low - margin;
-  return linearAxis({ title: '', low: start, high: high + margin, label: labelOf(unit, high) });
+  if (unit === 'ms' && high > LOG_FROM * low)
+    return logAxis(title === '' ? 'log scale' : `${title} (log scale)`, low, high, latencyLabel);
+  const label = labelOf(unit, high);
+  if (isFromZero) return linearAxis({ title, high, label });
+  const margin = (high - smallest) * 0.05 || high * 0.05 || 1;
+  return linearAxis({ title, low: Math.max(0, smallest - margin), high: high + margin, label });
 }
 
 /** @param {Unit} unit @param {number} high the largest value @returns {Label} all times in one unit */
@@ -113,8 +105,7 @@ function labelOf(unit, high) {
 
 /** @type {Label} milliseconds, each in its own unit, as formatLatency chooses it */
 function latencyLabel(value) {
-  const [name, ms] = timeUnitOf(value);
-  return `${numberLabel(value / ms)} ${name}`;
+  return labelOf('ms', value)(value);
 }
 
 /** @param {number} ms @returns {[name: string, ms: number]} */

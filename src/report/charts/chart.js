@@ -8,34 +8,24 @@ import { drawLevels, drawLine, drawUprights, lineClass } from './lines.js';
 /** @import { Place, Setting } from './frame.js' */
 /** @import { Level, Look, Upright } from './lines.js' */
 
+/** @typedef {Look & {name: string, values: (number | null | undefined)[]}} Series null: a gap; undefined: the line goes on */
 /**
- * @typedef {Look & {name: string, values: (number | null | undefined)[]}} Series a value for each moment: null is a gap, and the line skips undefined
- */
-/** @typedef {{name: string, className: string, isBox?: boolean}} LegendEntry `className` of its line or box */
-/**
- * @typedef {{x: number[], at: string[], values: string[][]}} ReadOuts for the script: places along the x axis, 0 to 1, ascending; the name of each, e.g. `second 12`; its values, one per entry of the legend
- */
-/**
- * @typedef {{svg: string, summary: string, legend: LegendEntry[], table: Table, readOuts: ReadOuts}} Drawn an SVG for each size; the summary is a sentence or two
+ * For the script: places along the x axis, 0 to 1, ascending; the name of each, e.g. `second 12`; its values, one per
+ * entry of the legend.
+ * @typedef {{x: number[], at: string[], values: string[][]}} ReadOuts
  */
 /**
- * `heading` of the moments, which ascend; the first series is drawn on top; `text` of a value in table and read-outs; `under` and `over`
- * the lines; `drawBars` instead of lines; `table` instead of one of the moments.
- * @typedef {object} Declaration
- * @property {Setting} setting
- * @property {string} summary
- * @property {Axis} xAxis
- * @property {Axis} yAxis
- * @property {string} heading
- * @property {{name: string, x: number}[]} moments
- * @property {Series[]} series
- * @property {(value: number) => string} text
- * @property {readonly Level[]} [levels]
- * @property {readonly Upright[]} [uprights]
- * @property {(place: Place) => string} [under]
- * @property {(place: Place) => string} [over]
- * @property {(place: Place) => string[]} [drawBars]
- * @property {Table} [table]
+ * An SVG for each size; the summary is a sentence or two; `className` of the line or box of an entry.
+ * @typedef {{svg: string, summary: string, legend: {name: string, className: string, isBox?: boolean}[], table: Table,
+ *   readOuts: ReadOuts}} Drawn
+ */
+/**
+ * The moments, which ascend, have a `heading`; the first series is drawn on top; `text` of a value in table and
+ * read-outs; `over` the lines; `drawBars` instead of lines; `table` instead of one of the moments.
+ * @typedef {{setting: Setting, summary: string, xAxis: Axis, yAxis: Axis, heading: string,
+ *   moments: {name: string, x: number}[], series: Series[], text: (value: number) => string,
+ *   levels?: readonly Level[], uprights?: readonly Upright[], table?: Table,
+ *   over?: (place: Place) => string, drawBars?: (place: Place) => string[]}} Declaration
  */
 
 /** Rows of a data table, and places the script can read out. */
@@ -43,7 +33,7 @@ const MOST_ROWS = 240;
 
 /** @param {Declaration} declaration @returns {Drawn} */
 export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, series, text, ...more }) {
-  const { levels = [], uprights = [], under, over, drawBars } = more;
+  const { levels = [], uprights = [], over, drawBars } = more;
   const isTrack = (/** @type {Look} */ { mark }) => Number(mark !== 'track');
   const lines = [...series]
     .reverse()
@@ -54,7 +44,6 @@ export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, se
     }));
   const draw = (/** @type {Place} */ place) =>
     [
-      under?.(place) ?? '',
       ...(drawBars?.(place) ?? lines.map(({ points, look }) => drawLine(points, look, place))),
       drawUprights(uprights, place),
       over?.(place) ?? '',

@@ -9,9 +9,6 @@ import { escapeHtml } from '../html/escape.js';
 /** @typedef {{name: 'full' | 'wide' | 'narrow', width: number, height: number}} Size width of the SVG, height of the plot */
 /** @typedef {{id: string, title: string, sizes: readonly Size[]}} Setting `id` of the figure, unique in the page */
 /** @typedef {ReturnType<typeof makePlace>} Place the plot */
-/**
- * @typedef {{x: number, y: number, text: string, anchor?: 'start' | 'middle' | 'end', room?: number, hasHalo?: boolean}} Text `y` of the base line; the text is cut to `room`, and its tooltip has all of it; a halo sets it apart from lines
- */
 
 /** Of all text in a chart. Browsers show it at 0.85 to 1.3 times its size. */
 const FONT_SIZE = 13;
@@ -19,8 +16,8 @@ const FONT_SIZE = 13;
 /** Of a line of text. */
 export const LINE_HEIGHT = 20;
 
-/** Between labels side by side. */
-const LABEL_GAP = 12;
+/** Between labels side by side, and from the ends of the plot to those of the chart. */
+const [LABEL_GAP, EDGE] = [12, 26];
 
 /** Above the plot, with a title of the y axis and without; below it, with a title of the x axis and without. */
 const HEAD = { titled: 34, bare: 8 };
@@ -49,8 +46,9 @@ export function frames(parts) {
 /** @param {Parameters<typeof frames>[0]} parts @param {Size} size */
 function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { name, width, height }) {
   const yTicks = yAxis.ticks(height, () => LINE_HEIGHT);
-  const labels = Math.min(widest(yTicks, 24), Math.floor(width * WIDEST_LABELS));
-  const { left, right, ticks: xTicks } = layOutX(xAxis, 10 + labels, width);
+  const labels = Math.min(Math.max(...yTicks.map(({ label }) => textWidth(label))), width * WIDEST_LABELS);
+  const [left, right] = [Math.max(EDGE, Math.ceil(10 + labels)), width - EDGE];
+  const xTicks = xAxis.ticks(right - left, (label) => textWidth(label) + LABEL_GAP);
   const top = yAxis.title === '' ? HEAD.bare : HEAD.titled;
   const bottom = top + height;
   const xAt = (/** @type {Tick} */ { at }) => round(left + at * (right - left));
@@ -65,7 +63,7 @@ function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { 
     ),
     ...xTicks.flatMap((tick) => [
       line('axis', xAt(tick), xAt(tick), bottom, bottom + 5),
-      textAt({ x: xAt(tick), y: bottom + 22, text: tick.label, anchor: 'middle' }),
+      xLabel(tick.label, xAt(tick), bottom + 22, width),
     ]),
     draw(makePlace({ left, right, top, bottom }, xAxis, yAxis)),
     line('axis', left, right, bottom, bottom),
@@ -74,7 +72,9 @@ function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { 
   ];
   const whole = bottom + (xAxis.title === '' ? FOOT.bare : FOOT.titled);
   const own = escapeHtml(`${id}-${name}`);
-  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" role="img" aria-label="${escapeHtml(title)}" aria-describedby="${own}" data-left="${left}" data-right="${right}">
+  const described = `role="img" aria-label="${escapeHtml(title)}" aria-describedby="${own}"`;
+  const plot = `data-left="${left}" data-right="${right}"`;
+  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" ${described} ${plot}>
 <desc id="${own}">${escapeHtml(summary)}</desc>
 ${content.join('\n')}
 </svg>`;
@@ -85,22 +85,10 @@ export function line(className, x1, x2, y1, y2) {
   return `<line class="${className}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}"/>`;
 }
 
-/**
- * Both ends of the plot leave room for half of the widest label.
- * @param {Axis} axis @param {number} least x of the plot's start @param {number} width of the SVG
- * @returns {{left: number, right: number, ticks: Tick[]}}
- */
-function layOutX(axis, least, width) {
-  const room = (/** @type {string} */ label) => textWidth(label) + LABEL_GAP;
-  const halfOf = (/** @type {Tick[]} */ ticks) => Math.ceil(widest(ticks, 0) / 2) + 3;
-  let half = halfOf(axis.ticks(width - least - 20, room));
-  for (;;) {
-    const [left, right] = [Math.max(least, half), width - Math.max(16, half)];
-    const ticks = axis.ticks(right - left, room);
-    // A shorter axis may choose other labels, and wider ones.
-    if (halfOf(ticks) <= half) return { left, right, ticks };
-    half = halfOf(ticks);
-  }
+/** Centred, or as near as the chart has room. @param {string} text @param {number} x @param {number} y @param {number} width */
+function xLabel(text, x, y, width) {
+  const half = textWidth(text) / 2;
+  return textAt({ x: round(Math.min(Math.max(x, half), width - half)), y, text, anchor: 'middle' });
 }
 
 /** @param {{left: number, right: number, top: number, bottom: number}} box pixels @param {Axis} xAxis @param {Axis} yAxis */
@@ -110,12 +98,17 @@ export function makePlace({ left, right, top, bottom }, xAxis, yAxis) {
   return { left, right, top, bottom, x, y };
 }
 
-/** @param {Text} parts @returns {string} empty for an empty text */
+/**
+ * A text cut to `room`, with all of it as a tooltip; `y` of the base line; a halo sets it apart from lines.
+ * @param {{x: number, y: number, text: string, anchor?: 'start' | 'middle' | 'end', room?: number, hasHalo?: boolean}} parts
+ * @returns {string} empty for an empty text
+ */
 export function textAt({ x, y, text, anchor = 'start', room = Number.POSITIVE_INFINITY, hasHalo = false }) {
   if (text === '') return '';
   const shown = ellipsize(text, room);
   const whole = shown === text ? '' : `<title>${escapeHtml(text)}</title>`;
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}"${hasHalo ? ' class="halo"' : ''}>${escapeHtml(shown)}${whole}</text>`;
+  const halo = hasHalo ? ' class="halo"' : '';
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}"${halo}>${escapeHtml(shown)}${whole}</text>`;
 }
 
 /** @param {number} value @returns {number} to a tenth of a pixel */
@@ -123,26 +116,18 @@ export function round(value) {
   return Math.round(value * 10) / 10;
 }
 
-/** @param {Tick[]} ticks @param {number} least */
-function widest(ticks, least) {
-  return Math.ceil(Math.max(least, ...ticks.map(({ label }) => textWidth(label))));
-}
+const NARROW = /[ijlftrI|.,:;'()[\]/\\ "!-]/;
+const MEDIUM = /[0-9a-z_µ{}–]/;
+const BROAD = /[\u0020-\u024f…—]/;
 
-/** In ems; the first match counts. Any other character, of another script or an emoji, is WIDE. @type {[RegExp, number][]} */
-const WIDTHS = [
-  [/[ijlI|.,:;']/, 0.36],
-  [/[ftr()[\]/\\ "!-]/, 0.46],
-  [/[0-9]/, 0.64],
-  [/[mwMW@%…—]/, 1],
-  [/[a-z_µ{}–]/, 0.65],
-  [/[A-Z&<>=+~^#?*$]/, 0.84],
-  [/[\u00c0-\u024f]/, 1.1],
-];
-const WIDE = 1.4;
-
-/** @param {string} text @returns {number} pixels */
+/** @param {string} text @returns {number} pixels: no less than the usual fonts take */
 export function textWidth(text) {
-  const ems = [...text].map((one) => WIDTHS.find(([pattern]) => pattern.test(one))?.[1] ?? WIDE);
+  const ems = [...text].map((one) => {
+    if (NARROW.test(one)) return 0.46;
+    if (/[mw]/.test(one)) return 1;
+    if (MEDIUM.test(one)) return 0.65;
+    return BROAD.test(one) ? 1 : 1.4;
+  });
   return ems.reduce((sum, em) => sum + em, 0) * FONT_SIZE;
 }
 

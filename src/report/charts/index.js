@@ -1,10 +1,15 @@
 /** The charts of HTML reports by name. */
+import { errors } from './errors.js';
+import { latencyOverTime, sendLag } from './latency-over-time.js';
 import { levels } from './levels.js';
-import { errors, latencyOverTime, rates, sendLag } from './over-time.js';
 import { percentiles } from './percentiles.js';
+import { rates } from './rates.js';
 import { runs } from './runs.js';
 
-/** @type {Record<string, (data: any, setting: import('./frame.js').Setting) => import('./chart.js').Drawn | null>} null: there is nothing to draw */
+/**
+ * Null: there is nothing to draw.
+ * @type {Record<string, (data: any, setting: import('./frame.js').Setting) => import('./chart.js').Drawn | null>}
+ */
 export const CHARTS = {
   ...{ 'latency-over-time': latencyOverTime, rates, errors, 'send-lag': sendLag },
   ...{ percentiles, runs, levels },

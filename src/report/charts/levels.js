@@ -3,36 +3,32 @@ import { figureText } from '../../result/runs/figures.js';
 import { extent } from '../describe/words.js';
 import { compactLabel, linearAxis, logAxis, valueAxis } from './axes.js';
 import { drawChart } from './chart.js';
+import { limitsNear } from './lines.js';
 
 /** @import { Unit } from './axes.js' */
 /** @import { Drawn } from './chart.js' */
 /** @import { Setting } from './frame.js' */
 
 /**
- * `heading`: of a column of levels; `axis`: title of the level axis; levels ascend; `unit`: of the values, one per level and series.
- * @typedef {object} Data
- * @property {string} heading
- * @property {string} axis
- * @property {{level: number, name: string, verdict: string}[]} levels
- * @property {Unit} unit
- * @property {{name: string, values: (number | null)[]}[]} series
- * @property {{text: string, value: number}[]} limits
- * @property {{level: number, name: string} | null} answer
+ * `heading` of the column of levels, which ascend; `axis`: title of their axis; `values`: one per level.
+ * @typedef {{heading: string, axis: string, levels: {level: number, name: string, verdict: string}[], unit: Unit,
+ *   series: {name: string, values: (number | null)[]}[], limits: {text: string, value: number}[],
+ *   answer: {level: number, name: string} | null}} Data
  */
 
 /** The level axis is logarithmic when the highest level is more than this many times the lowest. */
 const LOG_FROM = 4;
 
-/** Limits beyond this multiple of the measured range would flatten the lines; they are left out. */
-const LIMIT_REACH = 10;
-
 /** @param {Data} data @param {Setting} setting @returns {Drawn | null} null where no level has a value */
 export function levels({ heading, axis, unit, levels: all, series, limits, answer }, setting) {
   const values = series.flatMap((one) => one.values);
-  const [low, high] = extent(values);
-  if (low > high) return null;
-  const shown = limits.filter(({ value }) => value < high * LIMIT_REACH && value > low / LIMIT_REACH);
+  if (values.every((value) => value === null)) return null;
+  const shown = limitsNear(
+    limits.map((limit) => ({ ...limit, style: 6 })),
+    extent(values),
+  );
   const [first, last] = [all[0].level, all[all.length - 1].level];
+  const names = series.map(({ name }) => name).join(', ');
   return drawChart({
     setting,
     summary: answer === null ? '' : `The upright line is the answer, ${answer.name}.`,
@@ -40,18 +36,12 @@ export function levels({ heading, axis, unit, levels: all, series, limits, answe
       last > LOG_FROM * first
         ? logAxis(`${axis} (log scale)`, first, last, compactLabel)
         : linearAxis({ title: axis, low: first === last ? 0 : first, high: last, label: compactLabel }),
-    yAxis: valueAxis(unit, series.map(({ name }) => name).join(', '), [
-      ...values,
-      ...shown.map(({ value }) => value),
-    ]),
+    yAxis: valueAxis(unit, names, [...values, ...shown.map(({ value }) => value)]),
     heading,
     moments: all.map(({ level, name, verdict }) => ({ name: `${name}: ${verdict}`, x: level })),
     series: series.map((one, i) => ({ ...one, style: i + 1 })),
     text: (value) => figureText(unit, value),
-    levels: shown.map(({ text, value }) => ({
-      ...{ name: `limit: ${text}`, label: text, value },
-      ...{ style: 6, mark: 'limit' },
-    })),
+    levels: shown,
     uprights: answer === null ? [] : [{ name: answer.name, x: answer.level }],
   });
 }

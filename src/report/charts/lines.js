@@ -7,12 +7,8 @@ import { LINE_HEIGHT, line, textAt } from './frame.js';
 
 /** @typedef {{x: number, value: number | null}} Point */
 /** @typedef {{x: number, low: number | null, high: number | null}} Band null: a gap */
-/**
- * `style`: 1 to 6, a colour of the style sheet. `mark`: a class; `track`: broad and pale, below other lines; `under`, `over`, `behind`:
- * drawn to be seen below or above another line; `headline`; `limit`: dotted; `dense`: never dashed.
- * @typedef {{style: number, mark?: string}} Look
- */
-/** @typedef {Look & {name: string, label?: string, value: number}} Level a horizontal line, e.g. a limit */
+/** @typedef {{style: number, mark?: string}} Look a colour, 1 to 6, and a class of lines, both of the style sheet */
+/** @typedef {Look & {name: string, value: number}} Level a horizontal line, e.g. a limit */
 /** @typedef {{name: string, x: number}} Upright a vertical line with a name */
 
 /** Pixels. */
@@ -21,11 +17,14 @@ const COLUMN_WIDTH = 2;
 /** A line of no more points than this has a dot at each. */
 const FEW = 30;
 
-/** Of dots, where 2.5 does not suit the line. @type {Record<string, number>} */
+/** Of dots on broad and narrow lines. @type {Record<string, number>} */
 const RADII = { track: 6, under: 4, over: 2 };
 
-/** Pixels: between a level and the base line of its label; in less room the name of an upright is left out. */
-const [LABEL_RISE, LEAST_NAME] = [5, 32];
+/** Limits beyond this multiple of the measured range would flatten the lines. */
+const [MOST_LIMITS, LIMIT_REACH] = [3, 3];
+
+/** Pixels: in less room the name of an upright is left out. */
+const LEAST_NAME = 32;
 
 /**
  * Puts the same number of points into each column. A column without a value is a gap.
@@ -44,8 +43,8 @@ export function gather(points, columns) {
 }
 
 /**
- * A path, and dots where points are few or stand alone between gaps. Where points share pixels, the area that they span, and a line
- * through their medians.
+ * A path, with dots where points are few or stand alone between gaps. Points that share pixels become the area
+ * that they span, and a line through their medians.
  * @param {Point[]} points ascending @param {Look} look @param {Place} place
  */
 export function drawLine(points, { style, mark }, place) {
@@ -54,9 +53,8 @@ export function drawLine(points, { style, mark }, place) {
   const y = (/** @type {Point} */ { value }) => place.y(Number(value));
   const d = path(x, y).defined(({ value }) => value !== null)(columns);
   const isGap = (/** @type {number} */ i) => (columns[i]?.value ?? null) === null;
-  const dots = columns.filter(
-    (_, i) => !isGap(i) && (columns.length <= FEW || (isGap(i - 1) && isGap(i + 1))),
-  );
+  const isAlone = (/** @type {number} */ i) => isGap(i - 1) && isGap(i + 1);
+  const dots = columns.filter((_, i) => !isGap(i) && (columns.length <= FEW || isAlone(i)));
   const dot = mark === 'track' ? `dot s${style} track` : `dot s${style}`;
   const radius = RADII[mark ?? ''] ?? 2.5;
   return [
@@ -82,22 +80,21 @@ export function lineClass({ style, mark }) {
 }
 
 /**
- * Horizontal lines. A label stands at the right end, above its line, or as near to it as other labels allow.
- * @param {readonly Level[]} levels @param {Place} place
+ * @param {(Look & {text: string, value: number})[]} limits @param {[number, number]} measured lowest and highest
+ * @returns {Level[]} the first few of those near the measured range
  */
-export function drawLevels(levels, { left, right, top, bottom, y: yOf }) {
-  const placed = levels.map((level) => ({ ...level, y: yOf(level.value) }));
-  const labelled = placed.filter(({ label }) => label !== undefined).sort((a, b) => a.y - b.y);
-  let above = top - 5;
-  const texts = labelled.map(({ label = '', y }, i) => {
-    const lowest = bottom - LABEL_RISE - (labelled.length - 1 - i) * LINE_HEIGHT;
-    above = Math.min(Math.max(y - LABEL_RISE, above + LINE_HEIGHT), lowest);
-    const room = right - left - 8;
-    return textAt({ x: right - 4, y: above, text: label, anchor: 'end', room, hasHalo: true });
-  });
-  return [...placed.map((level) => line(lineClass(level), left, right, level.y, level.y)), ...texts].join(
-    '\n',
-  );
+export function limitsNear(limits, [low, high]) {
+  return limits
+    .filter(({ value }) => value > 0 && value >= low / LIMIT_REACH && value <= high * LIMIT_REACH)
+    .slice(0, MOST_LIMITS)
+    .map(({ text, ...limit }) => ({ ...limit, mark: 'limit', name: `limit: ${text}` }));
+}
+
+/** Horizontal lines; the legend has their names. @param {readonly Level[]} levels @param {Place} place */
+export function drawLevels(levels, { left, right, y: yOf }) {
+  return levels
+    .map((level) => line(lineClass(level), left, right, yOf(level.value), yOf(level.value)))
+    .join('\n');
 }
 
 /** @param {readonly Upright[]} uprights ascending @param {Place} place */

@@ -6,23 +6,20 @@ import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
 import { formatLatency } from '../../common/units.js';
 import { spanText } from '../describe/bars.js';
 import { joined, timeText } from '../describe/words.js';
+import { table } from '../sections.js';
 import { percentileAxis, percentLabel, valueAxis } from './axes.js';
 import { drawChart } from './chart.js';
 import { round } from './frame.js';
-import { drawBand } from './lines.js';
 
 /** @import { LatencyBlock } from '../../result/schema.js' */
 /** @import { Table } from '../sections.js' */
+/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 /** @import { Drawn } from './chart.js' */
 /** @import { Place, Setting } from './frame.js' */
 
-/** @typedef {{axis: string, series: {name: string, latency: LatencyBlock}[], isShaded?: boolean}} Data */
-/**
- * @typedef {{key: keyof typeof BARS, low: number, high: number | null, nines: number}} Whisker milliseconds; null: no upper bound
- */
-/**
- * @typedef {{name: string, latency: LatencyBlock, at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value
- */
+/** @typedef {{axis: string, series: {name: string, latency: LatencyBlock}[]}} Data */
+/** @typedef {ReturnType<typeof whiskersOf>[number]} Whisker milliseconds; null: no upper bound */
+/** @typedef {ReturnType<typeof decode>[number]} Decoded `end`: nines of its largest value */
 
 /** Points along the axis that are drawn and can be read out. */
 const POINTS = 240;
@@ -41,19 +38,16 @@ const BARS = /** @type {const} */ ({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p
 const [CAP, ARROW] = [4, 6];
 
 /** @param {Data} data @param {Setting} setting @returns {Drawn | null} null where nothing was recorded */
-export function percentiles({ axis, series, isShaded = false }, setting) {
+export function percentiles({ axis, series }, setting) {
   const decoded = series.flatMap(decode);
   if (decoded.length === 0) return null;
-  const [{ latency, end: firstEnd }, second] = decoded;
+  const [{ latency, end: firstEnd }] = decoded;
   const end = Math.max(...decoded.map((one) => one.end));
   const nines = Array.from({ length: POINTS }, (_, i) => (i / (POINTS - 1)) * end);
   const lines = decoded.map((one) =>
     nines.map((value) => (value < one.end + end / POINTS ? one.at(value) : null)),
   );
   const whiskers = whiskersOf(latency, firstEnd);
-  // Of different requests, as where some were never sent, the room between means nothing.
-  const isBetween = isShaded && latency.count === second?.latency.count;
-  const bands = nines.map((x, i) => ({ x, low: lines[1]?.[i] ?? null, high: lines[0][i] }));
   const looks = series.length === 1 ? ONLY : LOOKS;
   return drawChart({
     setting,
@@ -67,13 +61,12 @@ export function percentiles({ axis, series, isShaded = false }, setting) {
     })),
     series: decoded.map(({ name }, i) => ({ name, ...looks[i % looks.length], values: lines[i] })),
     text: formatLatency,
-    under: (place) => (isBetween ? drawBand(bands, 'between', place) : ''),
     over: (place) => whiskers.map((one) => drawWhisker(one, place)).join('\n'),
     table: tableOf(setting.title, decoded, whiskers),
   });
 }
 
-/** @param {Data['series'][number]} one @returns {Decoded[]} none where nothing was recorded */
+/** @param {Data['series'][number]} one @returns none where nothing was recorded */
 function decode(one) {
   const { histogram: text, max } = one.latency;
   if (text === null) return [];
@@ -86,7 +79,7 @@ function decode(one) {
   return [{ ...one, at, end: Math.log10(2 * count) }];
 }
 
-/** @param {LatencyBlock} latency @param {number} end nines @returns {Whisker[]} */
+/** @param {LatencyBlock} latency @param {number} end nines */
 function whiskersOf({ bars }, end) {
   return /** @type {(keyof typeof BARS)[]} */ (Object.keys(BARS)).flatMap((key) => {
     const [nines, bar] = [-Math.log10(1 - BARS[key]), bars?.[key]];
@@ -116,26 +109,21 @@ function summarise({ p50, p99, max }, whiskers) {
   );
 }
 
-/** @param {string} caption @param {Decoded[]} decoded @param {Whisker[]} whiskers of the first @returns {Table} */
+/** @param {string} caption @param {Decoded[]} decoded @param {Whisker[]} whiskers of the first */
 function tableOf(caption, decoded, whiskers) {
-  const keys = /** @type {const} */ (['min', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
   const range = (/** @type {string} */ key) => {
     const found = whiskers.find((one) => one.key === key);
-    if (found === undefined) return '–';
+    if (found === undefined) return whiskers.length === 0 ? '' : '–';
     const { low, high } = found;
     return high === null ? `${formatLatency(low)} or more` : spanText(low, high, formatLatency);
   };
-  const names = ['Percentile', ...decoded.map(({ name }) => name), `95 % range, ${decoded[0].name}`];
-  const rows = keys.map((key) => [
-    key === 'p999' ? 'p99.9' : key,
-    ...decoded.map(({ latency }) => timeText(latency[key])),
-    range(key),
-  ]);
-  const count = whiskers.length > 0 ? names.length : names.length - 1;
-  return {
-    kind: 'table',
-    caption,
-    columns: names.slice(0, count).map((name, i) => ({ name, isText: i === 0 })),
-    rows: rows.map((row) => row.slice(0, count)),
-  };
+  /** @typedef {Column<keyof typeof BARS | 'min' | 'max'>} Own */
+  /** @type {Own[]} */
+  const columns = [
+    ['Percentile', (key) => (key === 'p999' ? 'p99.9' : key)],
+    ...decoded.map(({ name, latency }) => /** @type {Own} */ ([name, (key) => timeText(latency[key])])),
+    [`95 % range, ${decoded[0].name}`, range],
+  ];
+  const [made] = table(caption, columns, ['min', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
+  return /** @type {Table} */ (made);
 }

@@ -2,27 +2,24 @@
 import { figureText } from '../../result/runs/figures.js';
 import { between } from '../describe/words.js';
 import { escapeHtml } from '../html/escape.js';
-import { rangeAxis } from './axes.js';
+import { table } from '../sections.js';
+import { valueAxis } from './axes.js';
 import { frames, line, round, textAt } from './frame.js';
 
+/** @import { Table } from '../sections.js' */
 /** @import { Unit } from './axes.js' */
 /** @import { Drawn } from './chart.js' */
 /** @import { Place, Setting } from './frame.js' */
 
-/**
- * @typedef {{name: string, runs: string[], values: (number | null)[]}} Group `name` is empty where there is only one; `runs`: their names
- */
+/** @typedef {{name: string, runs: string[], values: (number | null)[]}} Group no name where there is only one */
 
 /** Colours of the style sheet. */
 const STYLES = 6;
 
-/** Smaller groups have no box; of larger ones, dots would be a smear. */
-const [FEWEST_FOR_BOX, MOST_DOTS] = [5, 200];
+/** Smaller groups have no box. */
+const FEWEST_FOR_BOX = 5;
 
-/**
- * Pixels: a row; a dot; dots whose centres are nearer than APART would hide one another; REACH from the
- * middle of its row.
- */
+/** Pixels: dots nearer than APART would hide one another; REACH is their distance from the middle of the row. */
 const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
 
 /** @param {{unit: Unit, groups: Group[]}} data @param {Setting} setting @returns {Drawn | null} */
@@ -36,14 +33,15 @@ export function runs({ unit, groups }, setting) {
     return `${group.name} ${own.length === 0 ? 'no run' : text(boxOf(own).median)}`.trimStart();
   });
   const summary = `Median: ${medians.join(', ')}. All runs: ${between(values, text)}.`;
-  const hasNames = groups.some(({ name }) => name !== '');
-  const namesOf = (/** @type {string} */ name) => (hasNames ? [name] : []);
+  const rows = groups.flatMap((group) =>
+    group.values.map((value, i) => ({ run: group.runs[i], name: group.name, value: text(value) })),
+  );
   return {
     svg: frames({
       ...setting,
       sizes: setting.sizes.map((size) => ({ ...size, height: ROW_HEIGHT * groups.length })),
       summary,
-      xAxis: rangeAxis(unit, values),
+      xAxis: valueAxis(unit, '', values, { isFromZero: false }),
       yAxis: {
         title: '',
         at: rowAt,
@@ -54,17 +52,17 @@ export function runs({ unit, groups }, setting) {
     }),
     summary,
     legend: [],
-    table: {
-      kind: 'table',
-      caption: setting.title,
-      columns: ['Run', ...namesOf('Group'), setting.title].map((name) => ({
-        name,
-        isText: name !== setting.title,
-      })),
-      rows: groups.flatMap(({ name, runs: names, values: own }) =>
-        own.map((value, i) => [names[i], ...namesOf(name), text(value)]),
-      ),
-    },
+    table: /** @type {Table} */ (
+      table(
+        setting.title,
+        [
+          ['Run', ({ run }) => run],
+          ['Group', ({ name }) => name, 'text'],
+          [setting.title, ({ value }) => value],
+        ],
+        rows,
+      )[0]
+    ),
     readOuts: { x: [], at: [], values: [] },
   };
 }
@@ -98,22 +96,16 @@ function drawGroup(group, row, { left, right, x, y: yOf }, text) {
     line(`whisker ${style}`, x(low), x(high), y, y),
     `<rect class="box ${style}" x="${x(q1)}" y="${y - 9}" width="${width}" height="18"/>`,
   ];
-  const dots = dotsOf(group);
-  const offsets = spreadOut(dots.map(({ value }) => x(value)));
+  const names = group.runs.filter((_, i) => group.values[i] !== null);
+  const offsets = spreadOut(values.map(x));
   return [
     ...(values.length >= FEWEST_FOR_BOX ? box : []),
-    ...dots.map(({ name, value }, i) => {
-      const title = `<title>${escapeHtml(`${name}: ${text(value)}`)}</title>`;
+    ...values.map((value, i) => {
+      const title = `<title>${escapeHtml(`${names[i]}: ${text(value)}`)}</title>`;
       return `<circle class="dot run ${style}" cx="${x(value)}" cy="${round(y + offsets[i])}" r="${RADIUS}">${title}</circle>`;
     }),
     line(`median ${style}`, x(median), x(median), y - 11, y + 11),
   ].join('\n');
-}
-
-/** @param {Group} group @returns {{name: string, value: number}[]} ascending; none where there are too many */
-function dotsOf({ values, runs }) {
-  const dots = values.flatMap((value, i) => (value === null ? [] : [{ name: runs[i], value }]));
-  return dots.length > MOST_DOTS ? [] : dots.sort((a, b) => a.value - b.value);
 }
 
 /**

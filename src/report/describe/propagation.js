@@ -78,7 +78,7 @@ function delayChart({ sinceAnswered: { lower, upper } }) {
     { name: 'lower bound (last response good)', latency: lower },
   ];
   const text = 'The delay lies between the two bounds.';
-  return [chart('percentiles', 'Delay by percentile', text, { axis: 'delay', isShaded: true, series })];
+  return [chart('percentiles', 'Delay by percentile', text, { axis: 'delay', series })];
 }
 
 /** @param {Place} place @param {boolean} isFirst its chart is in the answer @returns {Part[]} */

@@ -120,7 +120,7 @@ function latency({ latencyMs: { response, service, sendLag } }) {
       ],
       rows,
     ),
-    chart('percentiles', 'Response times', 'By percentile.', { axis: 'latency', series, isShaded: true }),
+    chart('percentiles', 'Response times', 'By percentile.', { axis: 'latency', series }),
   ];
 }
 

@@ -5,12 +5,16 @@ import { breakable, escapeHtml } from './escape.js';
 /** @import { Drawn } from '../charts/chart.js' */
 /** @import { Bar, Cell, Facts, Figures, Note, Table, Verdicts } from '../sections.js' */
 
-/** The other verdicts are neutral. */
-const GOOD = ['met', 'valid', 'better', 'passed'];
-const BAD = ['not met', 'invalid', 'worse', 'failed'];
-const UNSURE = ['not proven', 'suspect'];
+/** The verdicts of each worth; all others are neutral. */
+const WORTHS = {
+  good: ['met', 'valid', 'better', 'passed'],
+  bad: ['not met', 'invalid', 'worse', 'failed'],
+  unsure: ['not proven', 'suspect'],
+};
 
-const SIGNS = { good: '✓', unsure: '?', bad: '✕', neutral: '' };
+const SIGNS = { good: '✓', unsure: '?', bad: '✕' };
+
+/** @typedef {keyof typeof WORTHS} Worth */
 
 /** Characters; longer cells may break into several lines. */
 const LONG_CELL = 24;
@@ -21,17 +25,16 @@ const [VERDICT_WHISKER, FIGURE_WHISKER] = [240, 120];
 /** Below verdicts with bars. */
 const BAR_KEY = 'Drawn from 0: the figure with its 95 % error bar, and the limit as an upright line.';
 
-/** @param {string} verdict @returns {keyof SIGNS} */
+/** @param {string} verdict */
 function worthOf(verdict) {
-  if (GOOD.includes(verdict)) return 'good';
-  if (BAD.includes(verdict)) return 'bad';
-  return UNSURE.includes(verdict) ? 'unsure' : 'neutral';
+  const worths = /** @type {Worth[]} */ (Object.keys(WORTHS));
+  return worths.find((worth) => WORTHS[worth].includes(verdict)) ?? 'neutral';
 }
 
 /** A verdict by colour, sign and word. @param {string} verdict @param {string} [text] */
-export function badge(verdict, text = verdict) {
+function badge(verdict, text = verdict) {
   const worth = worthOf(verdict);
-  const sign = SIGNS[worth] === '' ? '' : `<span aria-hidden="true">${SIGNS[worth]}</span> `;
+  const sign = worth === 'neutral' ? '' : `<span aria-hidden="true">${SIGNS[worth]}</span> `;
   return `<strong class="badge ${worth}">${sign}${escapeHtml(text)}</strong>`;
 }
 
@@ -48,17 +51,14 @@ function classes(...names) {
 
 /** @param {Verdicts} part */
 export function verdicts({ items }) {
-  const hasBars = items.some(({ bar }) => bar !== undefined);
   const rows = items.map(({ verdict, name, text, reason = '', bar }) => {
-    const cells = [
-      badge(verdict),
-      `<code>${breakable(name)}</code>`,
-      bar === undefined ? '' : whisker(bar, VERDICT_WHISKER, worthOf(verdict)),
-      `<span class="text">${breakable(text)}</span>`,
-      paragraph(reason, 'reason'),
-    ];
-    return `<li>${cells.filter((html) => html !== '').join('\n')}</li>`;
+    const drawn = bar === undefined ? '' : `${whisker(bar, VERDICT_WHISKER, worthOf(verdict))}\n`;
+    return `<li>${badge(verdict)}
+<code>${breakable(name)}</code>
+${drawn}<span class="text">${breakable(text)}</span>
+${paragraph(reason, 'reason')}</li>`;
   });
+  const hasBars = items.some(({ bar }) => bar !== undefined);
   const key = hasBars ? `\n${paragraph(BAR_KEY, 'key')}` : '';
   return `<ul${classes('verdicts', hasBars && 'barred')}>\n${rows.join('\n')}\n</ul>${key}`;
 }
@@ -156,47 +156,37 @@ function legend(entries) {
   return `<ul class="legend">\n${items.join('\n')}\n</ul>`;
 }
 
-/**
- * Pixels: of the drawing, of the line at its middle; room for a dot at either end; half the height of caps,
- * and of the mark of the limit.
- */
+/** Pixels: of the drawing, of the line at its middle; room for a dot at either end; half the height of caps and limit. */
 const [HEIGHT, MIDDLE, EDGE, CAP, LIMIT] = [20, 10, 5, 4, 9];
 
-/** The largest figure lies this far along, so that what lies beyond it shows. */
-const REACH = 0.92;
-
-/** The shortest bar that is seen as one. */
-const LEAST_WIDTH = 3;
+/** The largest figure lies this far along, so that a bar beyond it shows; the shortest bar, in pixels. */
+const [REACH, LEAST_WIDTH] = [0.92, 3];
 
 /**
  * @param {Bar} bar @param {number} width
- * @param {string} [worth] `good`, `bad` or `unsure`: with a limit, the side of it that the bar keeps to is shaded
+ * @param {string} [worth] with a limit: the side of it that the bar keeps to is shaded, unless unsure
  * @returns {string} SVG
  */
 export function whisker({ value, low, high, limit }, width, worth = 'neutral') {
-  const most = Math.max(low, high ?? 0, value ?? 0, limit ?? 0);
+  const most = Math.max(low, high ?? 0, value ?? 0, limit ?? 0) || 1;
   const end = width - EDGE;
-  const x = (/** @type {number} */ at) => {
-    const share = most > 0 ? Math.min(1, Math.max(0, at / most) * REACH) : 0;
-    return Math.round((EDGE + share * (end - EDGE)) * 10) / 10;
-  };
-  const mark = limit === undefined ? null : x(limit);
+  const x = (/** @type {number} */ at) =>
+    Math.round((EDGE + (Math.max(0, at) / most) * REACH * (end - EDGE)) * 10) / 10;
   const right = high === null ? end : x(high);
   const left = Math.min(x(low), right - LEAST_WIDTH);
   const arrow = `M${right - CAP} ${MIDDLE - CAP}L${right} ${MIDDLE}L${right - CAP} ${MIDDLE + CAP}`;
   const tip = high === null ? arrow : `M${right} ${MIDDLE - CAP}v${2 * CAP}`;
+  const mark = limit === undefined ? null : x(limit);
+  const [from, to] = mark === null || (left + right) / 2 < mark ? [EDGE, mark ?? EDGE] : [mark, end];
   const parts = [
-    mark === null || worth === 'unsure' ? '' : side(mark, (left + right) / 2 < mark ? EDGE : end),
+    mark !== null &&
+      worth !== 'unsure' &&
+      `<rect class="side" x="${from}" y="4" width="${(to - from).toFixed(1)}" height="12"/>`,
     `<path class="track" d="M${EDGE} ${MIDDLE}H${end}"/>`,
-    mark === null ? '' : `<path class="mark" d="M${mark} ${MIDDLE - LIMIT}V${MIDDLE + LIMIT}"/>`,
+    mark !== null && `<path class="mark" d="M${mark} ${MIDDLE - LIMIT}V${MIDDLE + LIMIT}"/>`,
     `<path class="bar" d="M${left} ${MIDDLE - CAP}v${2 * CAP}M${left} ${MIDDLE}H${right}${tip}"/>`,
-    value === null ? '' : `<circle class="value" cx="${x(value)}" cy="${MIDDLE}" r="3.5"/>`,
-  ];
-  return `<svg class="bars ${worth}" viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" aria-hidden="true">${parts.join('')}</svg>`;
-}
-
-/** @param {number} mark @param {number} edge of the scale on the bar's side */
-function side(mark, edge) {
-  const width = Math.abs(mark - edge).toFixed(1);
-  return `<rect class="side" x="${Math.min(mark, edge)}" y="${MIDDLE - 6}" width="${width}" height="12"/>`;
+    value !== null && `<circle class="value" cx="${x(value)}" cy="${MIDDLE}" r="3.5"/>`,
+  ].filter(Boolean);
+  const size = `viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}"`;
+  return `<svg class="bars ${worth}" ${size} aria-hidden="true">${parts.join('')}</svg>`;
 }

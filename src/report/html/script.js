@@ -5,75 +5,60 @@
 export const SCRIPT = `
 (() => {
   'use strict';
-  const HINT = 'Point at the chart, or use the arrow keys on it, to read values.';
   const { charts } = JSON.parse(document.getElementById('chart-data').textContent);
-  for (const [i, [id, data]] of Object.entries(charts).entries()) {
-    enliven(document.getElementById(id), data, i === 0 ? HINT : '');
+  let hint = 'Point at the chart, or use the arrow keys on it, to read values.';
+  for (const [id, { x, at, values }] of Object.entries(charts)) {
+    enliven(document.getElementById(id), x, at, values, hint);
+    hint = '';
   }
 
-  function enliven(figure, data, hint) {
+  function enliven(figure, places, moments, values, hint) {
     const plot = figure.querySelector('.plot');
     const svgs = [...plot.querySelectorAll('svg')];
     const names = [...figure.querySelectorAll('.legend .name')].map(({ textContent }) => textContent);
-    const outputs = [...figure.querySelectorAll('.legend .value')];
+    const outputs = figure.querySelectorAll('.legend .value');
     const at = document.createElement('p');
     at.className = 'at';
-    at.textContent = hint;
-    plot.after(at);
+    figure.querySelector('figcaption').append(at);
     figure.classList.add('live');
 
     const range = document.createElement('input');
-    const title = figure.querySelector('h2, h3').textContent;
-    Object.assign(range, { type: 'range', className: 'scrub', min: 0, max: data.at.length - 1, step: 1, value: 0 });
-    range.setAttribute('aria-label', title + ': move along the chart');
-    range.setAttribute('aria-valuetext', describe(0));
+    Object.assign(range, { type: 'range', className: 'scrub', min: 0, max: moments.length - 1, step: 1 });
+    range.setAttribute('aria-label', figure.querySelector('h2, h3').textContent + ': move along the chart');
     plot.prepend(range);
 
-    function describe(index) {
-      const values = names.map((name, i) => name + ' ' + data.values[index][i]);
-      return data.at[index] + ': ' + values.join(', ');
-    }
-
-    function show(index) {
+    function show(index, isOn = true) {
+      const texts = names.map((name, i) => name + ' ' + values[index][i]);
       range.value = index;
-      range.setAttribute('aria-valuetext', describe(index));
-      at.textContent = data.at[index];
-      outputs.forEach((output, i) => { output.textContent = data.values[index][i]; });
+      range.setAttribute('aria-valuetext', moments[index] + ': ' + texts.join(', '));
+      at.textContent = isOn ? moments[index] : hint;
+      outputs.forEach((output, i) => { output.textContent = isOn ? values[index][i] : ''; });
       for (const svg of svgs) {
-        const left = Number(svg.dataset.left);
-        const x = left + data.x[index] * (Number(svg.dataset.right) - left);
+        const { left, right } = svg.dataset;
+        const x = Number(left) + places[index] * (right - left);
         const cursor = svg.querySelector('.cursor');
         cursor.setAttribute('x1', x);
         cursor.setAttribute('x2', x);
-        cursor.classList.add('on');
+        cursor.classList.toggle('on', isOn);
       }
-    }
-
-    function clear() {
-      at.textContent = hint;
-      for (const output of outputs) output.textContent = '';
-      for (const svg of svgs) svg.querySelector('.cursor').classList.remove('on');
     }
 
     function point(event) {
       const svg = svgs.find((one) => one.getBoundingClientRect().width > 0);
       const box = svg.getBoundingClientRect();
+      const { left, right } = svg.dataset;
       const x = ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width;
-      const left = Number(svg.dataset.left);
-      const wanted = (x - left) / (Number(svg.dataset.right) - left);
-      const away = data.x.map((place) => Math.abs(place - wanted));
+      const away = places.map((place) => Math.abs(place - (x - left) / (right - left)));
       show(away.indexOf(Math.min(...away)));
     }
 
-    plot.addEventListener('pointerdown', point);
-    plot.addEventListener('pointermove', point);
-    plot.addEventListener('pointerleave', (event) => {
-      // After a touch the values stay.
-      if (event.pointerType === 'mouse') clear();
-    });
-    range.addEventListener('input', () => show(range.valueAsNumber));
-    range.addEventListener('focus', () => show(range.valueAsNumber));
+    const clear = () => show(range.valueAsNumber, false);
+    show(0, false);
+    for (const name of ['pointerdown', 'pointermove']) plot.addEventListener(name, point);
+    for (const name of ['input', 'focus']) range.addEventListener(name, () => show(range.valueAsNumber));
     range.addEventListener('blur', clear);
+    // After a touch the values stay.
+    plot.addEventListener('pointerleave', ({ pointerType }) => { if (pointerType === 'mouse') clear(); });
   }
 })();
 `;

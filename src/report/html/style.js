@@ -24,42 +24,38 @@ body {
   font: 0.9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif;
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere;
 }
-header, main, footer { max-width: 84rem; margin: 0 auto; padding: 0 1rem; }
-@media (min-width: 37.5em) { header, main, footer { padding: 0 2rem; } }
+header, main, footer { max-width: 84rem; margin: 0 auto; padding: 0 clamp(1rem, 3vw, 2rem); }
 header { padding-top: 1.25rem; padding-bottom: 0.75rem; }
 footer { padding-top: 1rem; padding-bottom: 2rem; color: var(--muted); font-size: 0.833rem; }
 h1, h2, h3 { line-height: 1.25; margin: 0; text-wrap: pretty; }
 h1 { font-size: 1.728rem; font-weight: 650; }
 h2 { font-size: 1.44rem; font-weight: 650; margin-bottom: 0.75rem; }
 h3, figcaption h2 { font-size: 1.1rem; font-weight: 600; margin-bottom: 0; }
-@media (max-width: 37.49em) { h1 { font-size: 1.44rem; } h2 { font-size: 1.2rem; } h3, figcaption h2 { font-size: 1rem; } }
 p { margin: 0 0 0.5rem; max-width: 60rem; text-wrap: pretty; }
-.subject, .muted, figcaption p, .caption, .summary, .reason { color: var(--muted); }
+figcaption p, .key, .caption, .summary, .reason, .tiles :is(dt, .range), summary, ul.legend { font-size: 0.833rem; }
+.subject, .muted, figcaption p, .key, .caption, .summary, .reason { color: var(--muted); }
 .subject { margin: 0.25rem 0 0; max-width: none; }
 section { padding: 1.25rem 0; border-top: 1px solid var(--rule); }
 section:first-child { border-top: 0; padding-top: 0; }
-section > :last-child { margin-bottom: 0; }
-:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
+:focus-visible, .plot:focus-within { outline: 3px solid var(--focus); outline-offset: 2px; }
 code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.93em; }
 .answer { font-size: 1.2rem; line-height: 1.4; margin-bottom: 0.75rem; }
 
-.badge { display: inline-block; padding: 0 0.6em; border-radius: 1em; font-weight: 650; white-space: nowrap; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.badge { display: inline-block; background: var(--tint); padding: 0 0.6em; border-radius: 1em; font-weight: 650; white-space: nowrap; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .badge.good { color: var(--good); background: var(--good-tint); }
 .badge.unsure { color: var(--unsure); background: var(--unsure-tint); }
 .badge.bad { color: var(--bad); background: var(--bad-tint); }
-.badge.neutral { color: var(--ink); background: var(--tint); }
 ul.verdicts, ul.legend { list-style: none; margin: 0; padding: 0; }
 ul.verdicts { display: grid; grid-template-columns: max-content fit-content(22rem) 1fr; margin-bottom: 1rem; }
 ul.verdicts.barred { grid-template-columns: max-content fit-content(22rem) max-content 1fr; }
 .verdicts > li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; gap: 0 1rem; align-items: start; padding: 0.3rem 0; border-bottom: 1px solid var(--grid); }
 .verdicts > li:first-child { border-top: 1px solid var(--grid); }
 .verdicts .badge { justify-self: start; }
+.verdicts.barred { margin-bottom: 0.25rem; }
 .verdicts code { font-weight: 600; }
 .verdicts .text { grid-column: -2; }
 .verdicts .bars { grid-column: 3; }
-.key { color: var(--muted); font-size: 0.833rem; margin: 0 0 0.75rem; }
-.verdicts.barred { margin-bottom: 0.15rem; }
-.verdicts .reason { grid-column: 2 / -1; margin: 0; font-size: 0.833rem; max-width: 70rem; }
+.verdicts .reason { grid-column: 2 / -1; margin: 0; max-width: 70rem; }
 @media (max-width: 41.99em) {
   ul.verdicts, ul.verdicts.barred { grid-template-columns: max-content 1fr; }
   .verdicts > li { gap: 0.1rem 0.75rem; }
@@ -69,15 +65,13 @@ ul.verdicts.barred { grid-template-columns: max-content fit-content(22rem) max-c
 dl, dd { margin: 0; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: 0.75rem 1.5rem; margin-bottom: 1rem; }
 .tiles > div { border-left: 3px solid var(--rule); padding-left: 0.75rem; }
-.tiles dt, .tiles .range { color: var(--muted); font-size: 0.833rem; }
+.tiles dt, .tiles .range { color: var(--muted); }
 .tiles dd:not(.range) { font-size: 1.44rem; line-height: 1.3; font-weight: 500; overflow-wrap: normal; }
-.tiles .whisker { line-height: 0; }
 .facts { margin-bottom: 1rem; columns: 2 30rem; column-gap: 2.5rem; column-rule: 1px solid var(--grid); }
 .facts > div { display: grid; grid-template-columns: 8rem 1fr; gap: 0 1rem; padding: 0.25rem 0; border-bottom: 1px solid var(--grid); break-inside: avoid; }
 .facts dt { color: var(--muted); }
 .note { border-left: 3px solid var(--s5); padding-left: 0.75rem; margin-bottom: 0.75rem; max-width: 60rem; }
 .note p { margin: 0; }
-@media (max-width: 37.49em) { .facts > div { grid-template-columns: 1fr; } .tiles { grid-template-columns: repeat(2, 1fr); } }
 
 .bars { display: block; max-width: 100%; margin-top: 1px; }
 .bars path { fill: none; stroke-width: 1.5; }
@@ -91,12 +85,12 @@ dl, dd { margin: 0; }
 .bars.unsure { --c: var(--unsure); }
 .bars.bad { --c: var(--bad); --tint-c: var(--bad-tint); }
 
-.rows { display: flex; flex-wrap: wrap; gap: 1.25rem 2rem; margin-bottom: 1rem; }
+.rows { display: flex; flex-wrap: wrap; gap: 1.25rem 1.5rem; margin-bottom: 1rem; }
 .rows > * { min-width: 0; max-width: 100%; }
-.rows > figure, .rows > .figure { flex: 1 1 29rem; }
+.rows > figure, .rows > .figure { flex: 1 1 34rem; }
 .rows > figure.main { flex-basis: 100%; }
-@media (min-width: 68em) { .rows > figure:not(.main), .rows > .figure { max-width: calc(50% - 1rem); } }
-.caption { font-size: 0.833rem; margin-bottom: 0.35rem; max-width: 40rem; }
+@media (min-width: 75em) { .rows > figure:not(.main), .rows > .figure { max-width: calc(50% - 0.75rem); } }
+.caption { margin-bottom: 0.35rem; max-width: 40rem; }
 .scroll {
   overflow-x: auto; background:
     linear-gradient(to right, var(--paper) 1.5rem, transparent 3rem) left / 3rem 100%,
@@ -106,22 +100,20 @@ dl, dd { margin: 0; }
   background-attachment: local, local, scroll, scroll; background-repeat: no-repeat;
 }
 table { border-collapse: collapse; overflow-wrap: normal; }
-th, td { text-align: left; vertical-align: top; padding: 0.25rem 1.25rem 0.25rem 0; border-bottom: 1px solid var(--grid); }
+th, td { text-align: left; vertical-align: top; padding: 0.25rem 1rem 0.25rem 0; border-bottom: 1px solid var(--grid); }
 th:last-child, td:last-child { padding-right: 0.25rem; }
 thead th { font-size: 0.833rem; color: var(--muted); font-weight: 600; border-bottom-color: var(--rule); vertical-align: bottom; max-width: 14rem; overflow-wrap: break-word; }
 tbody th { font-weight: 500; }
 tbody th, td:not(.number) { overflow-wrap: break-word; max-width: 28rem; }
-tbody th:not(.long), td:has(.badge) { white-space: nowrap; }
-th.long, td.long { min-width: min(12rem, 40vw); }
-th.number, td.number { text-align: right; white-space: nowrap; }
-thead th.number { white-space: normal; }
+tbody :is(th, td):not(.long) { white-space: nowrap; }
+.long { min-width: min(12rem, 40vw); }
+.number { text-align: right; }
 @media (max-width: 59.99em) {
   table { font-size: 0.833rem; }
   th, td { padding-right: 0.75rem; }
   tbody th, td:not(.number) { max-width: min(14rem, 45vw); }
 }
-@media (max-width: 37.49em) { th.detail, td.detail { display: none; } }
-summary { cursor: pointer; color: var(--muted); font-size: 0.833rem; padding: 0.25rem 0; }
+summary { cursor: pointer; color: var(--muted); padding: 0.25rem 0; }
 section > details > summary { color: var(--ink); }
 section > details > summary h2 { display: inline; }
 section > details[open] > summary { margin-bottom: 0.5rem; }
@@ -129,21 +121,17 @@ figure details .scroll { max-height: 24rem; overflow-y: auto; }
 
 figure { margin: 0; }
 figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; }
-figcaption p, .summary { font-size: 0.833rem; margin: 0; }
+figcaption p, .summary { margin: 0; }
 .plot { position: relative; touch-action: pan-y; border-radius: 0.3rem; margin-top: 0.35rem; }
-.plot:focus-within { outline: 3px solid var(--focus); outline-offset: 2px; }
 .scrub { position: absolute; left: 0; bottom: 0; width: 100%; height: 1px; margin: 0; opacity: 0; pointer-events: none; }
 .chart { width: 100%; height: auto; font-family: inherit; }
 .chart.wide { display: block; max-width: 48rem; }
 .chart.full, .chart.narrow { display: none; }
-.chart.narrow { max-width: 28rem; }
 @media (min-width: 68em) { .main .chart.full { display: block; } .main .chart.wide { display: none; } }
-@media (max-width: 37.49em) { .chart.wide { display: none; } .chart.narrow { display: block; } }
 .chart text { fill: var(--muted); }
 .chart .halo { stroke: var(--paper); stroke-width: 4; stroke-linejoin: round; paint-order: stroke; }
 .grid { stroke: var(--grid); }
 .axis { stroke: var(--muted); }
-.after { fill: var(--rule); fill-opacity: 0.3; }
 .upright { stroke: var(--muted); stroke-dasharray: 1 3; }
 .cursor { stroke: var(--ink); visibility: hidden; }
 .cursor.on { visibility: visible; }
@@ -151,29 +139,32 @@ figcaption p, .summary { font-size: 0.833rem; margin: 0; }
 .line { fill: none; stroke: var(--c); stroke-width: 2; stroke-linejoin: round; }
 .line.s2 { stroke-dasharray: 7 3; } .line.s3 { stroke-dasharray: 3 2; } .line.s4 { stroke-dasharray: 10 3 2 3; }
 .line.s5 { stroke-dasharray: 2 4; } .line.s6 { stroke-dasharray: 5 5; stroke-width: 1.5; }
-.line.headline { stroke-dasharray: 9 3; stroke-width: 2.5; }
-.line.behind { stroke-width: 1.5; }
-.line.under { stroke-width: 2.5; }
-.line.over { stroke-dasharray: 6 5; stroke-width: 2; }
+.line.over { stroke-dasharray: 6 5; }
 .line.track { stroke-dasharray: none; stroke-width: 6; stroke-opacity: 0.45; }
 .line.limit { stroke-dasharray: 2 3; stroke-width: 1.5; }
 .line.dense { stroke-dasharray: none; stroke-width: 1.5; }
 .area { fill: var(--c); fill-opacity: 0.2; stroke: var(--c); stroke-opacity: 0.4; stroke-width: 0.75; }
 .fill, .dot { fill: var(--c); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .dot.track { fill-opacity: 0.45; }
-.between { fill: var(--s2); fill-opacity: 0.12; }
 .error { fill: none; stroke: var(--ink); stroke-width: 1.5; }
 .box { fill: var(--c); fill-opacity: 0.16; stroke: var(--c); }
 .whisker { stroke: var(--c); }
 .median { stroke: var(--c); stroke-width: 3; }
 .dot.run { fill-opacity: 0.55; }
 .swatch { vertical-align: middle; flex: none; }
-ul.legend { display: flex; flex-wrap: wrap; gap: 0 1.25rem; font-size: 0.833rem; margin-top: 0.25rem; }
-ul.legend > li { min-width: 0; }
+ul.legend { display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin-top: 0.25rem; }
 .legend .value { font-weight: 650; }
 @media (min-width: 37.5em) { .live .legend .value { display: inline-block; min-width: 5em; } }
-.at { font-size: 0.833rem; color: var(--muted); min-height: 1.5em; margin: 0; }
+figcaption .at { margin-left: auto; }
 
+@media (max-width: 37.49em) {
+  h1 { font-size: 1.44rem; }
+  h2 { font-size: 1.2rem; }
+  .facts > div { grid-template-columns: 1fr; }
+  .tiles { grid-template-columns: repeat(2, 1fr); }
+  th.detail, td.detail, .chart.wide { display: none; }
+  .chart.narrow { display: block; }
+}
 @page { margin: 14mm; }
 @media print {
   body { font-size: 10pt; }
@@ -183,9 +174,14 @@ ul.legend > li { min-width: 0; }
   th, td { padding-right: 0.5rem; }
   tbody th, td:not(.number) { min-width: 0; max-width: 14rem; }
   section { padding: 0.75rem 0; }
+  .rows { display: block; }
+  .tiles { grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); gap: 0.75rem; }
+  .tiles dd:not(.range) { font-size: 1.2rem; }
+  .tiles .range { white-space: nowrap; font-size: 7pt; }
   h2, h3 { break-after: avoid; }
   figure, tr, li, .facts, .tiles > div, .note { break-inside: avoid; }
-  .verdicts .bars { width: 11rem; }
+  .verdicts .bars { width: 8rem; }
+  .chart.wide { max-width: 34rem; }
   .scroll, figure details .scroll { overflow: visible; max-height: none; background: none; }
 }
 `;

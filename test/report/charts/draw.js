@@ -36,6 +36,6 @@ export function chartsOf(result) {
   ];
   return [
     ...['latency-over-time', 'rates', 'errors', 'send-lag'].map((name) => drawOrNull(name, result)),
-    drawOrNull('percentiles', { axis: 'latency', series, isShaded: true }),
+    drawOrNull('percentiles', { axis: 'latency', series }),
   ].filter((drawn) => drawn !== null);
 }

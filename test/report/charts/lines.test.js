@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { linearAxis } from '../../../src/report/charts/axes.js';
-import { ellipsize, LINE_HEIGHT, makePlace, textWidth } from '../../../src/report/charts/frame.js';
-import { drawLevels, drawLine, gather } from '../../../src/report/charts/lines.js';
-import { binned, spanFor } from '../../../src/report/charts/over-time.js';
-import { collisions, textBoxes } from '../svg.js';
+import { ellipsize, makePlace, textWidth } from '../../../src/report/charts/frame.js';
+import { drawLine, gather } from '../../../src/report/charts/lines.js';
+import { binned, spanFor } from '../../../src/report/charts/time-chart.js';
 
 /** Noise that repeats exactly, with an outlier at every 50th point. @param {number} count */
 function noisy(count) {
@@ -51,23 +50,6 @@ test('columns hold equally many points, keep smallest and largest, and are gaps 
             assert.ok(column.low <= Number(column.value) && Number(column.value) <= Number(column.high));
           }
         }
-      },
-    ),
-  );
-});
-
-test('labels of limits stay inside the plot and never touch', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.double({ min: 0, max: 10, noNaN: true }), { minLength: 1, maxLength: 3 }),
-      (values) => {
-        const levels = values.map((value, i) => ({ name: '', label: `p9${i} < 5`, style: 1, value }));
-        const svg = `<svg viewBox="0 0 340 288">${drawLevels(levels, place).replaceAll(' class="halo"', '')}</svg>`;
-        assert.deepEqual(collisions(svg), []);
-        for (const { top, bottom } of textBoxes(svg))
-          assert.ok(top >= place.top - 1 && bottom <= place.bottom);
-        const ys = [...svg.matchAll(/<text x="\S+" y="([\d.]+)"/g)].map(([, y]) => Number(y));
-        assert.ok(ys.every((y, i) => i === 0 || y - ys[i - 1] >= LINE_HEIGHT));
       },
     ),
   );

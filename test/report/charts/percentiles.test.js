@@ -14,19 +14,10 @@ const dataOf = (bars) => ({
     { name: 'response time', latency: { ...response, bars } },
     { name: 'service time', latency: service },
   ],
-  isShaded: true,
 });
 
 test('the first series is on top and dashed, so that both show where they are equal', () => {
   assert.deepEqual(linesOf(draw('percentiles', dataOf())), ['s1 behind', 's2 headline']);
-});
-
-test('the room between two series is shaded, unless they are of different requests', () => {
-  assert.match(draw('percentiles', dataOf()).svg, /class="between"/);
-  const { series, ...rest } = dataOf();
-  const fewer = { name: 'service time', latency: { ...service, count: 900 } };
-  assert.doesNotMatch(draw('percentiles', { ...rest, series: [series[0], fewer] }).svg, /class="between"/);
-  assert.doesNotMatch(draw('percentiles', { ...dataOf(), isShaded: false }).svg, /class="between"/);
 });
 
 test('error bars are whiskers at p50, p90, p95, p99 and p99.9, and a column of the table', () => {

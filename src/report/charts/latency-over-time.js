@@ -1,0 +1,112 @@
+/** Response times and the send lag over the time of a run. */
+import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
+import { latencySpanLength, latencySpans } from '../../result/latency-spans.js';
+import { between, counted, extent } from '../describe/words.js';
+import { valueAxis } from './axes.js';
+import { limitsNear } from './lines.js';
+import { binned, endOf, momentName, timeChart } from './time-chart.js';
+
+/** @import { Result } from '../../result/schema.js' */
+/** @import { Setting } from './frame.js' */
+/** @import { Look } from './lines.js' */
+/** @import { Bin, RowSeries } from './time-chart.js' */
+
+/** @typedef {ReturnType<typeof latencySpans>[number]} LatencySpan */
+
+/** @type {(Look & {key: 'p50' | 'p90' | 'p99' | 'max'})[]} */
+const SERIES = [
+  { key: 'p50', style: 1 },
+  { key: 'p90', style: 3 },
+  { key: 'p99', style: 2 },
+  { key: 'max', style: 4 },
+];
+
+/** Of limits of anything but a series. */
+const OTHER_STYLE = 6;
+
+/** @param {Result} run @param {Setting} setting @returns null where no response came */
+export function latencyOverTime(run, setting) {
+  if (!run.timeline.some(({ max }) => max !== null)) return null;
+  const rows = latencySpans(run.timeline);
+  const series = seriesOf(rows);
+  const values = series.flatMap(({ value }) => rows.flatMap((row) => value(row) ?? []));
+  const levels = limitsNear(limitsOf(run), extent(values));
+  const yAxis = valueAxis('ms', 'response time', [...values, ...levels.map(({ value }) => value)]);
+  return timeChart({
+    ...{ run, setting, rows, series, levels, yAxis },
+    summary: latencySummary(rows),
+    text: formatLatency,
+  });
+}
+
+/**
+ * Neighbours with the same values are one, as p99 and max of fewer than 100 responses: `p99 = max`.
+ * @param {LatencySpan[]} rows @returns {RowSeries<LatencySpan>[]} skipped where no response was due
+ */
+function seriesOf(rows) {
+  /** @type {(typeof SERIES[number] & {name: string})[]} */
+  const series = [];
+  for (const one of SERIES) {
+    const before = series.at(-1);
+    if (!rows.some((row) => typeof row[one.key] === 'number')) continue;
+    if (before !== undefined && rows.every((row) => row[before.key] === row[one.key]))
+      before.name += ` = ${one.key}`;
+    else series.push({ ...one, name: one.key });
+  }
+  return series.map(({ key, ...look }) => ({ ...look, value: (row) => (row.idle ? undefined : row[key]) }));
+}
+
+/** Limits on the response time of the whole run: a line across applies to all of it. @param {Result} run */
+function limitsOf({ requirements }) {
+  return requirements
+    .filter(
+      ({ unit, text, operation, stage }) => unit === 'ms' && !text.includes('(') && !operation && !stage,
+    )
+    .map(({ text, limit }) => ({
+      text,
+      value: limit,
+      style: SERIES.find(({ key }) => key === text.split(/[<>]/)[0])?.style ?? OTHER_STYLE,
+    }));
+}
+
+/** @param {LatencySpan[]} rows with at least one response */
+function latencySummary(rows) {
+  const worst = rows.reduce((longest, row) => ((row.max ?? -1) > (longest.max ?? -1) ? row : longest));
+  const silent = rows.filter(({ answers, idle }) => answers === 0 && !idle).length;
+  const [{ span }] = rows;
+  const spans = counted(rows.length, span === 1 ? 'second' : 'span');
+  const textOf = (/** @type {(number | null)[]} */ values) => between(values, formatLatency);
+  const [p50, p99] = [textOf(rows.map((row) => row.p50)), textOf(rows.map((row) => row.p99))];
+  return [
+    `${span === 1 ? 'Each second' : `Over ${formatDuration(span * 1000)} each`}, p50 was ${p50} and p99 ${p99}.`,
+    `The longest response took ${formatLatency(Number(worst.max))} (${momentName(worst, endOf(rows))}).`,
+    silent > 0 && `No response came in ${formatCount(silent)} of ${spans}, the gaps in the lines.`,
+  ];
+}
+
+/** @param {Result} run @param {Setting} setting @returns null where no request was sent, and in older results */
+export function sendLag(run, setting) {
+  const { timeline } = run;
+  const values = timeline.flatMap(({ lag99 }) => lag99 ?? []);
+  if (values.length === 0) return null;
+  const span = latencySpanLength(timeline);
+  /** @type {RowSeries<Bin>['value']} undefined: nothing was due */
+  const lagOf = ({ rows }) => {
+    const [, high] = extent(rows.map(({ lag99 }) => lag99));
+    if (high >= 0) return high;
+    return rows.every(({ due }) => due === 0) ? undefined : null;
+  };
+  return timeChart({
+    run,
+    setting,
+    summary: [
+      `Each second, 99 % of requests were sent within this time of when they were due: ${between(values, formatLatency)}.`,
+      span > 1 && `The line is the largest of each ${formatDuration(span * 1000)}.`,
+      'A lag that grows is a backlog: the target took less than was offered.',
+    ],
+    rows: binned(timeline, span),
+    series: [{ name: 'p99 of the send lag', style: 5, value: lagOf }],
+    yAxis: valueAxis('ms', 'send lag', values),
+    text: formatLatency,
+  });
+}

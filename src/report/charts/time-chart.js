@@ -1,0 +1,96 @@
+/** The general chart over the time of a run, with its stages, and the names of its moments. */
+import { formatCount } from '../../common/units.js';
+import { joined } from '../describe/words.js';
+import { timeAxis } from './axes.js';
+import { drawChart } from './chart.js';
+
+/** @import { Result, TimelineRow } from '../../result/schema.js' */
+/** @import { Declaration } from './chart.js' */
+/** @import { Look } from './lines.js' */
+
+/** @typedef {{second: number, span: number}} Moment `span` seconds from `second` on */
+/** @typedef {Moment & {rows: TimelineRow[]}} Bin */
+/**
+ * @template Row
+ * @typedef {Look & {name: string, value: (row: Row) => number | null | undefined}} RowSeries null is a gap;
+ * the line skips undefined
+ */
+
+/** A line of more moments shares pixels: it becomes an area. */
+const DENSE_FROM = 130;
+const DENSE_NOTE =
+  'Where seconds share a pixel, the area spans their smallest to largest value, and the line follows the median.';
+const AFTER_NOTE = 'After the last upright line, the run waited for the last responses.';
+
+/**
+ * @template {Moment} Row
+ * @param {Pick<Declaration, 'setting' | 'yAxis' | 'text' | 'levels' | 'drawBars'> & {run: Result,
+ *   summary: (string | false)[], rows: Row[], series: RowSeries<Row>[]}} parts `rows` in order, without a gap
+ */
+export function timeChart({ run, rows, series, summary, ...parts }) {
+  const seconds = endOf(rows);
+  const { windowSeconds = 0, stages = [] } = run;
+  const hasLines = parts.drawBars === undefined;
+  const isDense = hasLines && rows.length > DENSE_FROM;
+  const hasAfter = hasLines && windowSeconds > 0 && windowSeconds < seconds - 0.5;
+  const uprights = stages.map(({ name, startSeconds }) => ({ name, x: startSeconds }));
+  return drawChart({
+    ...parts,
+    summary: joined([...summary, isDense && DENSE_NOTE, hasAfter && AFTER_NOTE], ' '),
+    xAxis: timeAxis(seconds),
+    heading: 'Time',
+    moments: rows.map((row) => ({ name: momentName(row, seconds), x: row.second + row.span / 2 })),
+    series: series.map(({ value, ...look }) => ({
+      mark: isDense ? 'dense' : undefined,
+      ...look,
+      values: rows.map(value),
+    })),
+    uprights: hasAfter ? [...uprights, { name: 'waiting', x: windowSeconds }] : uprights,
+  });
+}
+
+/** @param {Moment[]} rows at least one @returns {number} seconds from the start of the run to the end of the last */
+export function endOf(rows) {
+  const { second, span } = rows[rows.length - 1];
+  return second + span;
+}
+
+/** Longer runs use the clock. */
+const LONGEST_IN_SECONDS = 180;
+
+/**
+ * @param {Moment} moment @param {number} seconds length of the run
+ * @returns {string} `second 12`, `seconds 10 to 19`, `0:05:22`, `11:00:00 to 11:14:59`
+ */
+export function momentName({ second, span }, seconds) {
+  const isLong = seconds > LONGEST_IN_SECONDS;
+  const ends = [...new Set([second, second + span - 1])].map(isLong ? clockText : formatCount).join(' to ');
+  return isLong ? ends : `${span === 1 ? 'second' : 'seconds'} ${ends}`;
+}
+
+/** @param {number} second @returns {string} `0:03:20` */
+function clockText(second) {
+  const twoDigits = (/** @type {number} */ value) => String(Math.floor(value)).padStart(2, '0');
+  const hours = formatCount(Math.floor(second / 3600));
+  return `${hours}:${twoDigits((second % 3600) / 60)}:${twoDigits(second % 60)}`;
+}
+
+const SPANS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
+
+/** @param {number} seconds @param {number} most @returns {number} seconds to add up over, for at most `most` sums */
+export function spanFor(seconds, most) {
+  return SPANS.find((span) => Math.ceil(seconds / span) <= most) ?? Math.ceil(seconds / most);
+}
+
+/** @template Row @param {Row[]} rows one a second @param {number} span seconds; the last bin may be shorter */
+export function binned(rows, span) {
+  return Array.from({ length: Math.ceil(rows.length / span) }, (_, i) => {
+    const part = rows.slice(i * span, (i + 1) * span);
+    return { second: i * span, span: part.length, rows: part };
+  });
+}
+
+/** @template Row @param {Row[]} rows @param {(row: Row) => number} read */
+export function sumOf(rows, read) {
+  return rows.reduce((sum, row) => sum + read(row), 0);
+}
