@@ -10,7 +10,7 @@ import { lookUpMount } from '../vault/check-target.js';
 import { withoutSlashes } from '../vault/environment.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';
-import { manyCalls, prepareCalls } from './prepare.js';
+import { makeMany, prepareCalls } from './prepare.js';
 import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
 
 /** @import { Plan } from '../plan/plan.js' */
@@ -245,7 +245,7 @@ function reportLeft({ plan, notice, onEnd }, { mount }, count) {
 async function fill(context, store) {
   const { dataSeed, size, paths } = context.plan.options;
   const folder = folderOf(store, dataSeed);
-  await manyCalls(paths, { ...context, label: 'Writing secrets to read' }, (number) =>
+  await makeMany(paths, { ...context, label: 'Writing secrets to read' }, (number) =>
     context.client.write(`${folder}/${number}`, secretBody(store, secretValue(dataSeed, number, size))),
   );
 }

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { fillBytes } from '../common/random.js';
-import { createCertId, createOcspRequestTemplate } from '../pki/ocsp-request.js';
+import { buildOcspRequest, createCertId } from '../pki/ocsp-request.js';
 import { parseCertId } from '../pki/ocsp-response.js';
 
 const NONCE_LENGTH = 32;
@@ -35,37 +35,37 @@ const SERIAL_STREAM = 300;
 
 /**
  * @param {How & {serials: Uint8Array[], order: Uint32Array}} options `serials` empty: they are invented
- * @returns {Promise<RequestSet>}
+ * @returns {RequestSet}
  */
-export async function createRequestSet({ serials, order, ...how }) {
+export function createRequestSet({ serials, order, ...how }) {
   const offsets = new Uint32Array(serials.length + 1);
   /** @type {Record<number, Template>} */
   const templates = {};
   for (const [i, serial] of serials.entries()) {
     offsets[i + 1] = offsets[i] + serial.length;
-    templates[serial.length] ??= await createTemplate(serial, how);
+    templates[serial.length] ??= createTemplate(serial, how);
   }
   if (serials.length === 0) {
-    templates[INVENTED_LENGTH] = await createTemplate(inventSerial(Buffer.alloc(INVENTED_LENGTH), 0, 0), how);
+    templates[INVENTED_LENGTH] = createTemplate(inventSerial(Buffer.alloc(INVENTED_LENGTH), 0, 0), how);
   }
   return { serials: new Uint8Array(Buffer.concat(serials)), offsets, order, templates };
 }
 
-/** @param {Uint8Array} serial @param {How} how @returns {Promise<Template>} */
-async function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer = false }) {
-  const { raw: ownRaw } = await createCertId({ issuerDer, serial, hash });
+/** @param {Uint8Array} serial @param {How} how @returns {Template} */
+function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer = false }) {
+  const { raw: ownRaw } = createCertId({ issuerDer, serial, hash });
   const raw = Buffer.from(ownRaw);
   if (otherIssuer) {
     const { issuerNameHash, issuerKeyHash } = parseCertId(raw);
     issuerNameHash.set(createHash(hash).update('name of no issuer').digest());
     issuerKeyHash.set(createHash(hash).update('key of no issuer').digest());
   }
-  const nonceLength = nonce ? NONCE_LENGTH : 0;
-  const { bytes, nonceOffset } = await createOcspRequestTemplate({ certId: { raw }, nonceLength });
+  const bytes = buildOcspRequest({ certId: { raw }, nonce: nonce ? Buffer.alloc(NONCE_LENGTH) : null });
   return {
     request: new Uint8Array(bytes),
     serialAt: bytes.indexOf(raw) + raw.length - serial.length,
-    nonceAt: nonceOffset,
+    // The nonce is the only extension, and extensions come last.
+    nonceAt: nonce ? bytes.length - NONCE_LENGTH : -1,
     certId: new Uint8Array(raw),
     ownCertId: otherIssuer ? new Uint8Array(ownRaw) : null,
   };

@@ -4,7 +4,7 @@ import { rejectContradictions, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
-import { manyCalls, prepareCalls } from './prepare.js';
+import { makeMany, prepareCalls } from './prepare.js';
 import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
@@ -173,7 +173,7 @@ async function makeInputs(context, mount, making) {
   const { client, plan } = context;
   const { size, pool } = plan.options;
   const { field, textField, label } = MAKES[making];
-  return manyCalls(pool, { ...context, label }, async (number) => {
+  return makeMany(pool, { ...context, label }, async (number) => {
     const input = { [textField]: secretValue(plan.load.seed, number, size) };
     const { data } = await client.write(`${mount}/${making}/${KEY}`, input);
     if (bytesOf(data?.[field]) !== null) return data?.[field];

@@ -3,7 +3,6 @@
  * Ed25519. The private key is dropped at once: it is never needed.
  */
 import { generateKeyPair, sign } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { usageError } from '../common/errors.js';
 import { OID } from './certificate-der.js';
@@ -18,7 +17,6 @@ const signAsync = promisify(sign);
  * @typedef {'rsa-2048' | 'rsa-3072' | 'rsa-4096' | 'ec-256' | 'ec-384' | 'ed25519'} CsrKeyType
  * @typedef {{commonName?: string, altNames?: readonly string[], ipSans?: readonly string[]}} CsrNames `altNames`: DNS
  *   names or, with an at sign, e-mail addresses
- * @typedef {Awaited<ReturnType<typeof createCsr>>} Csr
  */
 
 /** @param {number} modulusLength */
@@ -76,34 +74,4 @@ function addressOf(ip) {
   if (bytes !== null) return bytes;
   const message = `${JSON.stringify(ip.slice(0, 80))} is not an IP address.`;
   throw usageError('bad_ip', message, 'Use one such as 10.0.0.1 or ::1.');
-}
-
-/**
- * Many CSRs, by default as many at a time as there are processors.
- * @param {object} options
- * @param {CsrKeyType} options.keyType
- * @param {number} options.size
- * @param {(index: number) => CsrNames} options.makeName
- * @param {(done: number, size: number) => void} [options.onProgress] after each
- * @param {AbortSignal} [options.signal] when aborted, no other CSR is started, and its reason is thrown
- * @param {number} [options.concurrency]
- * @returns {Promise<Csr[]>} by index
- */
-export async function createCsrPool({ keyType, size, makeName, onProgress, signal, concurrency }) {
-  const { default: pLimit } = await import('p-limit');
-  const limit = pLimit(concurrency ?? availableParallelism());
-  let done = 0;
-  const one = async (/** @type {number} */ index) => {
-    signal?.throwIfAborted();
-    const csr = await createCsr({ keyType, ...makeName(index) });
-    signal?.throwIfAborted();
-    done += 1;
-    onProgress?.(done, size);
-    return csr;
-  };
-  try {
-    return await Promise.all(Array.from({ length: size }, (_, index) => limit(one, index)));
-  } finally {
-    limit.clearQueue(); // after a failure, the rest is not started
-  }
 }

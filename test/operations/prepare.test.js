@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kvWrite as write } from '../../src/operations/kv.js';
 import { loadMix } from '../../src/operations/mix.js';
-import { manyCalls, prepareCalls } from '../../src/operations/prepare.js';
+import { makeMany, prepareCalls } from '../../src/operations/prepare.js';
 import { createChooser } from '../../src/operations/request-parts.js';
 import { revoke } from '../../src/operations/revoke.js';
 import { allRequests, expectedRequests, longestRunMs } from '../../src/plan/due.js';
@@ -191,9 +191,9 @@ test('many calls: results in their order, two at a time, until one fails or the 
   const progress = (/** @type {string} */ _label, /** @type {number} */ done) => seen.push(done);
   const given = { label: 'Making', progress, signal: stop.signal };
   const work = (/** @type {number} */ i) => new Promise((resolve) => setTimeout(() => resolve(i), 5 - i));
-  assert.deepEqual(await manyCalls(5, given, work), [0, 1, 2, 3, 4]);
+  assert.deepEqual(await makeMany(5, given, work), [0, 1, 2, 3, 4]);
   assert.deepEqual(seen, [1, 2, 3, 4, 5]);
-  assert.deepEqual(await manyCalls(0, given, work), []);
+  assert.deepEqual(await makeMany(0, given, work), []);
   let [begun, most, under] = [0, 0, 0];
   /** @param {number} last @param {() => void} end */
   const until = (last, end) => async () => {
@@ -206,11 +206,11 @@ test('many calls: results in their order, two at a time, until one fails or the 
   const fail = () => {
     throw new Error('no more');
   };
-  await assert.rejects(manyCalls(1000, given, until(4, fail)), /no more/);
+  await assert.rejects(makeMany(1000, given, until(4, fail)), /no more/);
   await new Promise((resolve) => setImmediate(resolve));
   assert.ok(begun <= 6, `${begun}`);
   begun = 0;
-  const stopped = manyCalls(
+  const stopped = makeMany(
     1_000_000,
     given,
     until(100, () => stop.abort()),
@@ -218,4 +218,9 @@ test('many calls: results in their order, two at a time, until one fails or the 
   await assert.rejects(stopped, { code: 'interrupted', exitCode: 130 });
   assert.equal(most, 2);
   assert.ok(begun <= 101, `${begun}`);
+  begun = 0;
+  await assert.rejects(
+    makeMany(9, { ...given, signal: new AbortController().signal, atOnce: 5 }, until(9, fail)),
+  );
+  assert.equal(most, 5);
 });
