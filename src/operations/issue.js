@@ -1,10 +1,10 @@
 /** `issue`, `sign` and `sign-verbatim`: certificates with keys made by Vault, or for CSRs made before the run. */
-import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { quote, rejectContradictions, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
+import { ipBytes } from '../pki/names.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
 import { expectedRequests } from '../plan/due.js';
 import { describeFootprint } from '../vault/check-role.js';
@@ -126,7 +126,7 @@ function verbOf({ operation, options }) {
 
 /** @param {string[]} texts @param {string} flag */
 function checkIps(texts, flag) {
-  const notAnIp = texts.find((text) => isIP(text) === 0);
+  const notAnIp = texts.find((text) => ipBytes(text) === null);
   if (notAnIp === undefined) return;
   throw usageError('bad_option', `${flag} holds ${quote(notAnIp)}, which is not an IP address.`);
 }

@@ -1,5 +1,4 @@
 /** Steps of a search, run for real: prepared once where possible, each after the target has recovered. */
-
 import { interrupted, orInterrupted, unlessStopped } from '../../common/stop.js';
 import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
