@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { PkiLoadError, usageError } from '../common/errors.js';
+import { describeUnreadable, PkiLoadError, usageError } from '../common/errors.js';
 
 /**
  * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'serverName', string | null>> &
@@ -96,23 +96,15 @@ function readText(path, what) {
   });
 }
 
-/** @type {Record<string, string>} */
-const REASONS = {
-  ENOENT: 'was not found',
-  EACCES: 'may not be read',
-  EISDIR: 'is a folder',
-  ENOTDIR: 'is not a folder',
-};
-
 /** @param {string} path @param {string} what @param {() => T} read @returns {T} @template T */
 function readOrRefuse(path, what, read) {
   try {
     return read();
   } catch (error) {
     if (error instanceof PkiLoadError) throw error;
-    const { code = 'unknown error' } = /** @type {NodeJS.ErrnoException} */ (error);
-    const message = `The ${what} ${path} ${REASONS[code] ?? `cannot be read (${code})`}.`;
-    throw usageError(code === 'ENOENT' ? 'file_not_found' : 'file_unreadable', message);
+    const isMissing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT';
+    const message = `The ${what} ${path} ${describeUnreadable(error)}.`;
+    throw usageError(isMissing ? 'file_not_found' : 'file_unreadable', message);
   }
 }
 

@@ -160,13 +160,10 @@ function createKindRequester({ requests }, seed, { origin, path, method, namespa
   /** @param {number} index @returns {Request} */
   const build = (index) => {
     const der = set.request(index);
-    if (method !== 'post') {
-      const getPath = ocspGetPath(path, der);
-      if (method === 'get' || chooseOcspMethod(origin, getPath) === 'GET') {
-        return { method: 'GET', path: getPath, headers, body: null };
-      }
-    }
-    return { method: 'POST', path, headers: postHeaders, body: der };
+    const getPath = method === 'post' ? '' : ocspGetPath(path, der);
+    const isPost = method === 'post' || (method === 'auto' && chooseOcspMethod(origin, getPath) === 'POST');
+    if (isPost) return { method: 'POST', path, headers: postHeaders, body: der };
+    return { method: 'GET', path: getPath, headers, body: null };
   };
   if (!set.constant) return build;
   const same = build(0);

@@ -1,6 +1,6 @@
 /** Before a run: checks of the target, the token and the role, and certificates issued in advance. */
 import { readFile } from 'node:fs/promises';
-import { PkiLoadError, targetError, usageError } from '../common/errors.js';
+import { describeUnreadable, PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 import { parseTargetUrl } from '../http/request.js';
 import { expectedRequests, longestRunMs } from '../plan/due.js';
@@ -95,10 +95,7 @@ export function readInput(path, flag) {
 
 /** @param {string} path @param {string} flag @param {unknown} error of the system */
 export function cannotRead(path, flag, error) {
-  const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-  const reasons = { ENOENT: 'was not found', EISDIR: 'is a folder' };
-  const why = reasons[/** @type {'ENOENT'} */ (code)] ?? `cannot be read (${code})`;
-  return usageError('cannot_read', `${flag} ${path} ${why}.`, 'Check the path.', error);
+  return usageError('cannot_read', `${flag} ${path} ${describeUnreadable(error)}.`, 'Check the path.', error);
 }
 
 /** The client has one connection, and a call's timeout counts from its beginning: more calls would time out while they wait for it. */

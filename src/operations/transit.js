@@ -77,8 +77,8 @@ export const transit = {
   check({ action, size, pool, ...given }) {
     const making = makingOf(action);
     const keyType = given.keyType ?? KEY_TYPES[making][0];
-    const longest =
-      making === 'encrypt' && isRsa(keyType) ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
+    const isOaep = making === 'encrypt' && keyType.startsWith('rsa-');
+    const longest = isOaep ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
     rejectContradictions([
       [
         !KEY_TYPES[making].includes(keyType),
@@ -160,11 +160,6 @@ function makingOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
 }
 
-/** @param {string} keyType */
-function isRsa(keyType) {
-  return keyType.startsWith('rsa-');
-}
-
 /**
  * @param {PrepareContext} context @param {string} mount @param {keyof typeof MAKES} making
  * @returns {Promise<string[]>} ciphertexts or signatures, by number of the text
@@ -183,7 +178,7 @@ async function makeInputs(context, mount, making) {
 
 /** @param {string} keyType @param {number} size of the text, bytes @returns {number} bytes of its ciphertext */
 export function ciphertextBytes(keyType, size) {
-  return isRsa(keyType) ? Number(keyType.slice(4)) / 8 : size + NONCE_AND_TAG;
+  return keyType.startsWith('rsa-') ? Number(keyType.slice(4)) / 8 : size + NONCE_AND_TAG;
 }
 
 /** @param {unknown} text `vault:v1:BASE64` @returns {Buffer | null} null: another text */

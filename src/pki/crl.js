@@ -8,6 +8,7 @@ import {
   readSomeExtensions,
 } from './certificate-der.js';
 import { contextTag, DerError, readWhole, TAG } from './der.js';
+
 /** @import { DerReader } from './der.js' */
 
 /** @typedef {ReturnType<typeof parseCrl>} Crl */

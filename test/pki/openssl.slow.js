@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { createPublicKey, randomBytes, X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { checkIssuedCertificate, matchPrivateKey } from '../../src/pki/certificate-check.js';
+import { checkIssuedCertificate, checkPrivateKey } from '../../src/pki/certificate-check.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
 import { parseCrl } from '../../src/pki/crl.js';
 import { createCsr, KEY_TYPES } from '../../src/pki/csr.js';
@@ -229,7 +229,7 @@ for (const key of ['rsa', 'ec']) {
       assert.equal(result.serial?.toString('hex'), '00f00d');
     }
     const { spki } = parseCertificate(decodePem(pem, /CERTIFICATE/) ?? Buffer.alloc(0));
-    assert.equal(matchPrivateKey(ca.ca.keyPem, spki), 'mismatch');
+    assert.equal(checkPrivateKey(ca.ca.keyPem, spki), 'key_mismatch');
   });
 }
 
