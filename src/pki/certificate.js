@@ -49,7 +49,7 @@ function readPem(text, name) {
     } else others.push(label);
   }
   if (certificates.length > 0) return certificates;
-  throw refused('no_certificate', `${name} holds no certificate, but ${printable(others[0])} in PEM.`);
+  throw refused('no_certificate', `${name} holds a PEM block "${printable(others[0])}", not a certificate.`);
 }
 
 /** @param {Buffer} der @param {string} name */
