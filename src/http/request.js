@@ -66,14 +66,15 @@ export function createRequester({
   return {
     /** Without a response, a PkiLoadError with exit code 2. @param {RequestOptions} options @returns {Promise<Response>} */
     async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs, onHead }) {
+      client ??= open();
+      const opened = await client;
       const deadline = new AbortController();
       const timer = setTimeout(() => deadline.abort(), within);
       const signal = AbortSignal.any([deadline.signal, closing.signal]);
       let headersSeen = false;
       try {
-        client ??= open();
         const response = await Promise.race([
-          (await client).request({ method, path, headers, body, signal }),
+          opened.request({ method, path, headers, body, signal }),
           rejectOnAbort(signal),
         ]);
         headersSeen = true;
