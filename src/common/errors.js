@@ -87,6 +87,20 @@ export function targetError(code, message, remedy, cause) {
   return new PkiLoadError(code, message, { remedy, exitCode: EXIT.target, cause });
 }
 
+/** @type {Record<string, string>} */
+const UNREADABLE = {
+  ENOENT: 'was not found',
+  ENOTDIR: 'was not found: part of its path is a file, not a folder',
+  EISDIR: 'is a folder',
+  EACCES: 'is not readable for this user',
+};
+
+/** @param {unknown} error of the system @returns {string} the rest of a sentence that begins with the file's name */
+export function describeUnreadable(error) {
+  const { code = 'unknown error' } = /** @type {NodeJS.ErrnoException} */ (error);
+  return UNREADABLE[code] ?? `cannot be read (${code})`;
+}
+
 /** @typedef {{message: string, stack?: string, name?: string, code?: string, remedy?: string, exitCode?: number}} PlainError
  *   an error as a message between threads: a structured clone keeps neither class nor code */
 
@@ -95,8 +109,7 @@ export function packError(error) {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack } = error;
   if (!(error instanceof PkiLoadError)) return { name, message, stack };
-  const { code, remedy, exitCode } = error;
-  return { name, message, stack, code, remedy, exitCode };
+  return { name, message, stack, code: error.code, remedy: error.remedy, exitCode: error.exitCode };
 }
 
 /** @param {PlainError} plain also from a worker's `error` event: an Error that has lost its class @returns {Error} */

@@ -131,7 +131,7 @@ const CONVERT = {
     if (choices.includes(String(raw))) return String(raw);
     throw badValue(flag, raw, `not one of ${choices.join(', ')}`);
   },
-  url: toUrl,
+  url: (raw, flag) => readUrl(toText(raw, flag), flag),
 };
 
 /** @param {unknown} raw @param {string} flag */
@@ -142,18 +142,17 @@ function toText(raw, flag) {
   throw usageError('bad_option', `${flag} contains a control character such as a newline.`, 'Remove it.');
 }
 
-/** @param {unknown} raw @param {string} flag @returns {string} without a trailing slash */
-function toUrl(raw, flag) {
-  const text = toText(raw, flag);
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
-    const problem = 'not an http:// or https:// address';
-    throw badValue(flag, text, problem, 'Write it as http://127.0.0.1:8200.', 'bad_url');
-  }
+/** @param {string} text @param {string} name of the option @returns {string} without a trailing slash; code `bad_url` */
+export function readUrl(text, name) {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
-    usageError('bad_url', `${flag} ${problem}.`, remedy);
-  if (url.username !== '' || url.password !== '')
+    usageError('bad_url', `${name} ${problem}.`, remedy);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.username || url?.password)
     throw bad('holds a user name or password, which would be visible to others', 'Leave them out.');
+  if (url === null || !/^https?:\/\//i.test(text)) {
+    const problem = 'not an http:// or https:// address';
+    throw badValue(name, text, problem, 'Write it as http://127.0.0.1:8200.', 'bad_url');
+  }
   const extra = text.search(/[?#]/);
   if (extra >= 0) throw bad(`has a query or fragment (${quote(text.slice(extra))})`, 'Leave it out.');
   return text.replace(/\/+$/, '');

@@ -3,13 +3,9 @@ import { EXIT, PkiLoadError } from './errors.js';
 
 /** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} resolves at the first of both */
 export async function unlessStopped(promise, stop) {
-  if (stop.aborted) return;
-  const over = new AbortController();
-  const stopped = new Promise((resolve) => {
-    stop.addEventListener('abort', resolve, { once: true, signal: over.signal });
+  await orInterrupted(promise, stop).catch((error) => {
+    if (!stop.aborted) throw error;
   });
-  await Promise.race([promise, stopped]);
-  over.abort();
 }
 
 /**

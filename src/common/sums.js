@@ -1,4 +1,4 @@
-/** Sums of numbers, of records and of arrays. */
+/** Sums of numbers, of records and of arrays; the median. */
 
 /** @param {number[]} values */
 export function total(values) {
@@ -20,4 +20,11 @@ export function sumArrays(arrays) {
     for (let i = 0; i < array.length; i++) sum[i] += array[i] ?? 0;
   }
   return sum;
+}
+
+/** @param {ArrayLike<number>} values at least one @returns {number} of an even number of values, the mean of the middle two */
+export function median(values) {
+  const sorted = Float64Array.from(values).sort();
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }

@@ -16,7 +16,7 @@ const TABLE = {
   connection_reset: {
     on: 'ECONNRESET EPIPE ECONNABORTED UND_ERR_SOCKET',
     text: 'closed the connection without a response',
-    remedy: MIDDLEMAN,
+    remedy: `Check http:// or https:// in --url, and whether the server requires --client-cert. ${MIDDLEMAN}`,
   },
   host_not_found: {
     on: 'ENOTFOUND EAI_AGAIN EAI_NODATA EAI_NONAME',

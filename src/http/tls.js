@@ -1,9 +1,10 @@
 /** Vault's TLS settings -> plain data for worker threads. Files are read only here. */
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { PkiLoadError, usageError } from '../common/errors.js';
+import { createSecureContext } from 'node:tls';
+import { describeUnreadable, PkiLoadError, usageError } from '../common/errors.js';
 
 /**
  * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'serverName', string | null>> &
@@ -35,36 +36,29 @@ export function connectOptions(tls) {
 
 /** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */
 function readClientPair(clientCert, clientKey) {
-  if (!clientCert) {
-    const message = 'A client key is given without its certificate.';
-    throw usageError('client_cert_missing', message, 'Give --client-cert (VAULT_CLIENT_CERT) too.');
-  }
-  if (!clientKey) {
-    const message = 'A client certificate is given without its key.';
-    throw usageError('client_key_missing', message, 'Give --client-key (VAULT_CLIENT_KEY) too.');
+  if (!clientCert || !clientKey) {
+    const [code, given, missing] = clientCert
+      ? ['client_key_missing', 'certificate', 'key']
+      : ['client_cert_missing', 'key', 'certificate'];
+    const remedy = 'Give both --client-cert (VAULT_CLIENT_CERT) and --client-key (VAULT_CLIENT_KEY).';
+    throw usageError(code, `A client ${given} is given without its ${missing}.`, remedy);
   }
   const chain = readCertificates(clientCert, 'client certificate (--client-cert, VAULT_CLIENT_CERT)');
-  const { pem, key } = readKey(clientKey);
-  if (!new X509Certificate(chain[0]).checkPrivateKey(key)) {
-    throw usageError(
-      'client_key_mismatch',
-      `The client key ${clientKey} does not belong to the certificate ${clientCert}.`,
-      'Give the key that the certificate was issued for; the leaf must be the first in the file.',
-    );
-  }
-  return { cert: chain.join('\n'), key: pem };
-}
-
-/** @param {string} path */
-function readKey(path) {
-  const pem = readText(path, 'client key (--client-key, VAULT_CLIENT_KEY)');
+  const key = readText(clientKey, 'client key (--client-key, VAULT_CLIENT_KEY)');
+  const cert = chain.join('\n');
   try {
-    return { pem, key: createPrivateKey(pem) };
-  } catch {
-    const [code, fault, remedy] = pem.includes('ENCRYPTED')
-      ? ['client_key_encrypted', 'encrypted', 'Decrypt it first (openssl pkey -in KEY -out PLAIN).']
-      : ['not_a_key', 'not a private key in PEM form', 'Give a PEM file with a PRIVATE KEY block.'];
-    throw usageError(code, `The client key ${path} is ${fault}.`, remedy);
+    createSecureContext({ cert, key });
+    return { cert, key };
+  } catch (error) {
+    if (/mismatch/i.test(String(error))) {
+      const message = `The client key ${clientKey} does not belong to the certificate ${clientCert}.`;
+      const remedy = 'Give the key of the certificate; the leaf must be the first in the file.';
+      throw usageError('client_key_mismatch', message, remedy);
+    }
+    const remedy =
+      'Give one with a PRIVATE KEY block; decrypt an encrypted one with openssl pkey -in KEY -out PLAIN.';
+    const message = `The client key ${clientKey} is not a private key in PEM form without a passphrase.`;
+    throw usageError('not_a_key', message, remedy);
   }
 }
 
@@ -102,23 +96,15 @@ function readText(path, what) {
   });
 }
 
-/** @type {Record<string, string>} */
-const REASONS = {
-  ENOENT: 'was not found',
-  EACCES: 'may not be read',
-  EISDIR: 'is a folder',
-  ENOTDIR: 'is not a folder',
-};
-
 /** @param {string} path @param {string} what @param {() => T} read @returns {T} @template T */
 function readOrRefuse(path, what, read) {
   try {
     return read();
   } catch (error) {
     if (error instanceof PkiLoadError) throw error;
-    const { code = 'unknown error' } = /** @type {NodeJS.ErrnoException} */ (error);
-    const message = `The ${what} ${path} ${REASONS[code] ?? `cannot be read (${code})`}.`;
-    throw usageError(code === 'ENOENT' ? 'file_not_found' : 'file_unreadable', message);
+    const isMissing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT';
+    const message = `The ${what} ${path} ${describeUnreadable(error)}.`;
+    throw usageError(isMissing ? 'file_not_found' : 'file_unreadable', message);
   }
 }
 

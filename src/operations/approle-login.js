@@ -5,7 +5,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
-import { formatDuration } from '../common/units.js';
 import { longestRunMs } from '../plan/due.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
@@ -45,7 +44,7 @@ export const approleLogin = {
     ...CALL_OUTCOMES,
   },
   async prepare(context) {
-    const { client, notice, plan, signal } = context;
+    const { client, plan, signal } = context;
     const { tokenType, tokenTtl } = plan.options;
     const fixture = await prepareCalls(context, { usesInRun: false });
     let entity = '';
@@ -70,8 +69,6 @@ export const approleLogin = {
     // All logins with one role are one entity.
     const { auth } = await client.write(`auth/${mount}/login`, credentials);
     entity = String(auth?.entity_id ?? '');
-    const text = `Every login leaves a token in storage, for at most ${formatDuration(tokenTtl)}; after the run they are revoked with ${mount}.`;
-    if (tokenType === 'service') notice(text);
     return { ...fixture, headers: apiHeaders(null, plan.target.namespace), mount, credentials };
   },
   createRequester(_plan, { basePath, headers, mount, credentials }) {

@@ -2,7 +2,8 @@
 import { X509Certificate } from 'node:crypto';
 import { formatCount } from '../common/units.js';
 import { parseCertificate } from '../pki/certificate-der.js';
-import { parseCrl, verifyCrl } from '../pki/crl.js';
+import { parseCrl } from '../pki/crl.js';
+import { verifySignature } from '../pki/signature.js';
 import { pemBlocks } from '../pki/text.js';
 import { checkIssuer, checkMount } from '../vault/check-target.js';
 import { failed, isSuccess, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
@@ -138,7 +139,7 @@ function checkCrl(der, issuer) {
 /** @param {Crl} list @param {X509Certificate} issuer @returns {string | null} outcome; null: reliable while it is current */
 function findFault(list, issuer) {
   if (!list.issuer.equals(parseCertificate(issuer.raw).subject)) return 'other_issuer';
-  const signature = verifyCrl(list, issuer.publicKey);
+  const signature = verifySignature(list.signed, issuer.publicKey);
   if (signature === 'bad') return 'bad_signature';
   if (signature !== 'valid') return 'unsupported_signature_algorithm';
   return list.critical === null ? null : 'unknown_critical_extension';

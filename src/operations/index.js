@@ -57,11 +57,7 @@ import { camelCase } from '../common/options.js';
  * @property {(plan: Plan) => Keeper | null} [openKeeper] for what classifiers want to keep
  * @property {(plan: Plan, kept: Kept) => string} [describeKept] a sentence
  */
-/**
- * @typedef {object} Keeper runs beside the recorder, off the sending thread
- * @property {(items: any[]) => void} write
- * @property {() => Kept} close
- */
+/** @typedef {{write: (items: any[]) => void, close: () => Kept}} Keeper runs beside the recorder, off the sending thread */
 /** @typedef {{count: number, failure: string | null}} Kept items written; the error code if writing failed */
 
 /** The file is NAME.js if none is given; it exports the operation under its name in camelCase. @type {[name: string, describe: string, file?: string][]} */

@@ -1,15 +1,16 @@
 /** `issue`, `sign` and `sign-verbatim`: certificates with keys made by Vault, or for CSRs made before the run. */
-import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { quote, rejectContradictions, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
+import { ipBytes } from '../pki/names.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
 import { expectedRequests } from '../plan/due.js';
 import { describeFootprint } from '../vault/check-role.js';
 import { openKeepFile } from './keep-file.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
-import { checkIssuance } from './prepare.js';
+import { checkIssuance, makeMany } from './prepare.js';
 import {
   apiPath,
   certificateParameters,
@@ -125,7 +126,7 @@ function verbOf({ operation, options }) {
 
 /** @param {string[]} texts @param {string} flag */
 function checkIps(texts, flag) {
-  const notAnIp = texts.find((text) => isIP(text) === 0);
+  const notAnIp = texts.find((text) => ipBytes(text) === null);
   if (notAnIp === undefined) return;
   throw usageError('bad_option', `${flag} holds ${quote(notAnIp)}, which is not an IP address.`);
 }
@@ -166,18 +167,14 @@ async function prepare(context) {
 
 /** @param {PrepareContext} context @param {Record<string, any> | null} facts of the role, as Vault returns it @returns {Promise<PooledCsr[]>} */
 async function makeCsrs({ plan, progress, signal }, facts) {
-  const { createCsrPool } = await import('../pki/csr.js');
-  const { keyType, pool } = plan.options;
-  const size = pool ?? DEFAULT_POOL;
-  const own = Array.from({ length: size }, (_, i) => namesOf(plan.options, plan.load.seed, i));
-  const made = await createCsrPool({
-    keyType: keyType ?? keyTypeOf(facts),
-    size,
-    makeName: (i) => own[i],
-    onProgress: (done, total) => progress('Making CSRs', done, total),
-    signal,
+  const { createCsr } = await import('../pki/csr.js');
+  const { pool } = plan.options;
+  const keyType = plan.options.keyType ?? keyTypeOf(facts);
+  const context = { progress, signal, label: 'Making CSRs', atOnce: availableParallelism() };
+  return makeMany(pool ?? DEFAULT_POOL, context, async (i) => {
+    const own = namesOf(plan.options, plan.load.seed, i);
+    return { ...own, ...(await createCsr({ keyType, ...own })) };
   });
-  return made.map(({ pem, spki }, i) => ({ ...own[i], pem, spki }));
 }
 
 /** @param {Record<string, any> | null} facts of a role @returns {typeof KEY_TYPES[number]} that it accepts */

@@ -5,20 +5,17 @@
 import { badValue, rejectContradictions, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { shuffled } from '../common/random.js';
-import { allRequests, expectedRequests } from '../plan/due.js';
 import { lookUpMount } from '../vault/check-target.js';
 import { withoutSlashes } from '../vault/environment.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';
-import { manyCalls, prepareCalls } from './prepare.js';
+import { makeMany, prepareCalls } from './prepare.js';
 import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Operation, PrepareContext } from './index.js' */
 
 const GROUP = 'Secrets';
-const DEFAULT_SIZE = 1024;
-const DEFAULT_DATA_SEED = 1;
 
 /** @typedef {{mount: string, version: '1' | '2'}} Store */
 
@@ -34,7 +31,7 @@ const storeOptions = inGroup(GROUP, {
   }),
   size: option('integer', 'Random bytes per secret, before base64', {
     placeholder: 'BYTES',
-    default: DEFAULT_SIZE,
+    default: 1024,
     min: 1,
     max: MOST_BYTES,
   }),
@@ -44,7 +41,7 @@ const storeOptions = inGroup(GROUP, {
     max: 1_000_000,
   }),
   'data-seed': option('integer', 'Seed of paths and contents', {
-    default: DEFAULT_DATA_SEED,
+    default: 1,
     max: 0xffff_ffff,
   }),
 });
@@ -67,14 +64,7 @@ export const kvWrite = {
       'HTTP 2xx, but neither the empty 204 nor the response with a request_id that a write to version 1 gives',
     ...CALL_OUTCOMES,
   },
-  async prepare(context) {
-    const { owns, plan } = context;
-    const fixture = { ...(await prepareCalls(context)), ...(await openStore(context)) };
-    // A closed loop's warm-up writes secrets, too.
-    const requests = allRequests(plan.load) === null ? null : expectedRequests(plan.load, owns);
-    reportLeft(context, fixture, Math.min(plan.options.paths, requests ?? Number.POSITIVE_INFINITY));
-    return fixture;
-  },
+  prepare: async (context) => ({ ...(await prepareCalls(context)), ...(await openStore(context)) }),
   createRequester({ options: { size, paths, dataSeed } }, { basePath, headers, ...store }) {
     const start = apiPath(basePath, folderOf(store, dataSeed));
     return (index) => {
@@ -136,12 +126,7 @@ export const kvRead = {
     const { filled, paths } = context.plan.options;
     const call = await prepareCalls(context, { usesBefore: filled ? 0 : paths });
     const fixture = { ...call, ...(await openStore(context)) };
-    if (filled) {
-      await checkFilled(context, fixture);
-    } else {
-      reportLeft(context, fixture, paths);
-      await fill(context, fixture);
-    }
+    await (filled ? checkFilled : fill)(context, fixture);
     return fixture;
   },
   createRequester(plan, { basePath, headers, ...store }) {
@@ -225,27 +210,11 @@ function createPick({ options: { paths, pick }, load: { seed } }) {
   return (index) => order[index % paths];
 }
 
-/** After the run, names the secrets that stay in an existing store. @param {PrepareContext} context @param {Store} store @param {number} count at most */
-function reportLeft({ plan, notice, onEnd }, { mount }, count) {
-  const { kvMount, dataSeed, size } = plan.options;
-  if (kvMount === null) return;
-  const flags = [
-    `--kv-mount ${mount} --filled --paths ${count}`,
-    ...(size === DEFAULT_SIZE ? [] : [`--size ${size}`]),
-    ...(dataSeed === DEFAULT_DATA_SEED ? [] : [`--data-seed ${dataSeed}`]),
-  ];
-  onEnd(async () =>
-    notice(
-      `Up to ${count} secrets stay in ${mount}, below ${PREFIX}/seed-${dataSeed}/; if all of them were written, kv-read ${flags.join(' ')} reads them.`,
-    ),
-  );
-}
-
 /** @param {PrepareContext} context @param {Store} store */
 async function fill(context, store) {
   const { dataSeed, size, paths } = context.plan.options;
   const folder = folderOf(store, dataSeed);
-  await manyCalls(paths, { ...context, label: 'Writing secrets to read' }, (number) =>
+  await makeMany(paths, { ...context, label: 'Writing secrets to read' }, (number) =>
     context.client.write(`${folder}/${number}`, secretBody(store, secretValue(dataSeed, number, size))),
   );
 }

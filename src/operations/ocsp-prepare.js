@@ -37,11 +37,11 @@ export async function prepare(context) {
   // A responder that checks the serial alone would accept those of a wrong issuer: they are serials that it knows, if there are any.
   const known = good.length === 0 ? revoked : good;
   const serialsOf = { good, revoked, 'never-issued': [], 'wrong-issuer': known };
-  const kinds = readKinds(options.about, options.expect).map(async (kind) => {
+  const kinds = readKinds(options.about, options.expect).map((kind) => {
     const serials = serialsOf[kind.name ?? 'good'];
     const order = shuffled(serials.length, load.seed);
     const otherIssuer = kind.name === 'wrong-issuer';
-    return { ...kind, requests: await createRequestSet({ ...how, serials, order, otherIssuer }) };
+    return { ...kind, requests: createRequestSet({ ...how, serials, order, otherIssuer }) };
   });
   return {
     origin,
@@ -50,7 +50,7 @@ export async function prepare(context) {
     path: basePath === '' ? '/' : basePath,
     method: options.method,
     issuerDer: how.issuerDer,
-    kinds: await Promise.all(kinds),
+    kinds,
     namespace: isVault ? target.namespace : null,
     isVault,
   };

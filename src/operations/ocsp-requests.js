@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { fillBytes } from '../common/random.js';
-import { createCertId, createOcspRequestTemplate } from '../pki/ocsp-request.js';
+import { buildOcspRequest, createCertId } from '../pki/ocsp-request.js';
 import { parseCertId } from '../pki/ocsp-response.js';
 
 const NONCE_LENGTH = 32;
@@ -14,60 +14,47 @@ const NONCE_STREAM = 200;
 const INVENTED_LENGTH = 20;
 const SERIAL_STREAM = 300;
 
-/**
- * @typedef {object} Template
- * @property {Uint8Array} request DER with a serial of the right length
- * @property {number} serialAt in `request`
- * @property {number} nonceAt in `request`; -1 without a nonce
- * @property {Uint8Array} certId DER; the serial is its last part
- * @property {Uint8Array | null} ownCertId the CertID of the real issuer, if the request is about another; else null
- *
- * @typedef {object} RequestSet plain data
- * @property {Uint8Array} serials INTEGER contents, one after the other
- * @property {Uint32Array} offsets of each serial, and the end of the last
- * @property {Uint32Array} order index modulo its length -> number of the serial; empty: each request has a serial of its own, which
- *   follows from the seed and its index
- * @property {Record<number, Template>} templates by length of the serial
- *
- * @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} How `otherIssuer`: about an
- *   invented issuer
- */
+/** @typedef {ReturnType<typeof createTemplate>} Template */
+/** @typedef {ReturnType<typeof createRequestSet>} RequestSet plain data */
+/** @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} How `otherIssuer`: ask about
+ *   an invented issuer */
 
 /**
- * @param {How & {serials: Uint8Array[], order: Uint32Array}} options `serials` empty: they are invented
- * @returns {Promise<RequestSet>}
+ * `serials` empty: each request has a serial of its own, which follows from the seed and its index.
+ * @param {How & {serials: Uint8Array[], order: Uint32Array}} options `order`: index modulo its length -> number of the serial
  */
-export async function createRequestSet({ serials, order, ...how }) {
+export function createRequestSet({ serials, order, ...how }) {
   const offsets = new Uint32Array(serials.length + 1);
-  /** @type {Record<number, Template>} */
+  /** By length of the serial. @type {Record<number, Template>} */
   const templates = {};
   for (const [i, serial] of serials.entries()) {
     offsets[i + 1] = offsets[i] + serial.length;
-    templates[serial.length] ??= await createTemplate(serial, how);
+    templates[serial.length] ??= createTemplate(serial, how);
   }
   if (serials.length === 0) {
-    templates[INVENTED_LENGTH] = await createTemplate(inventSerial(Buffer.alloc(INVENTED_LENGTH), 0, 0), how);
+    templates[INVENTED_LENGTH] = createTemplate(inventSerial(Buffer.alloc(INVENTED_LENGTH), 0, 0), how);
   }
+  // The serials lie one after the other; the last offset is the end of the last.
   return { serials: new Uint8Array(Buffer.concat(serials)), offsets, order, templates };
 }
 
-/** @param {Uint8Array} serial @param {How} how @returns {Promise<Template>} */
-async function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer = false }) {
-  const { raw: ownRaw } = await createCertId({ issuerDer, serial, hash });
+/** @param {Uint8Array} serial INTEGER contents @param {How} how */
+function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer = false }) {
+  const { raw: ownRaw } = createCertId({ issuerDer, serial, hash });
   const raw = Buffer.from(ownRaw);
   if (otherIssuer) {
     const { issuerNameHash, issuerKeyHash } = parseCertId(raw);
     issuerNameHash.set(createHash(hash).update('name of no issuer').digest());
     issuerKeyHash.set(createHash(hash).update('key of no issuer').digest());
   }
-  const nonceLength = nonce ? NONCE_LENGTH : 0;
-  const { bytes, nonceOffset } = await createOcspRequestTemplate({ certId: { raw }, nonceLength });
+  const bytes = buildOcspRequest({ certId: { raw }, nonce: nonce ? Buffer.alloc(NONCE_LENGTH) : null });
   return {
-    request: new Uint8Array(bytes),
+    request: new Uint8Array(bytes), // DER with a serial of the right length
     serialAt: bytes.indexOf(raw) + raw.length - serial.length,
-    nonceAt: nonceOffset,
-    certId: new Uint8Array(raw),
-    ownCertId: otherIssuer ? new Uint8Array(ownRaw) : null,
+    // The nonce is the only extension, and extensions come last.
+    nonceAt: nonce ? bytes.length - NONCE_LENGTH : -1,
+    certId: new Uint8Array(raw), // its last part is the serial
+    ownCertId: otherIssuer ? new Uint8Array(ownRaw) : null, // that of the real issuer
   };
 }
 

@@ -17,7 +17,6 @@ import { isSuccess, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { createChooser } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
-/** @import { OcspChecker } from '../pki/ocsp-check.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Classify, Fixture, Operation } from './index.js' */
 /** @import { Kind } from './ocsp-kinds.js' */
@@ -160,53 +159,42 @@ function createKindRequester({ requests }, seed, { origin, path, method, namespa
   /** @param {number} index @returns {Request} */
   const build = (index) => {
     const der = set.request(index);
-    if (method !== 'post') {
-      const getPath = ocspGetPath(path, der);
-      if (method === 'get' || chooseOcspMethod(origin, getPath) === 'GET') {
-        return { method: 'GET', path: getPath, headers, body: null };
-      }
-    }
-    return { method: 'POST', path, headers: postHeaders, body: der };
+    const getPath = method === 'post' ? '' : ocspGetPath(path, der);
+    const isPost = method === 'post' || (method === 'auto' && chooseOcspMethod(origin, getPath) === 'POST');
+    if (isPost) return { method: 'POST', path, headers: postHeaders, body: der };
+    return { method: 'GET', path: getPath, headers, body: null };
   };
   if (!set.constant) return build;
   const same = build(0);
   return () => same;
 }
 
-/** @param {Plan} plan @param {OcspFixture} fixture @returns {Classify} */
+/**
+ * RFC 6960 allows errors with HTTP 200 or any other status, so an OCSP response counts before the HTTP status.
+ * @param {Plan} plan @param {OcspFixture} fixture @returns {Classify}
+ */
 function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
   const checker = createOcspChecker({ issuerDer });
-  const judges = kinds.map((kind) => createJudge(kind, checker, seed));
+  const sets = kinds.map(({ requests }) => openRequestSet(requests, seed));
+  const verdicts = kinds.map(verdictsOf);
   const kindOf = chooseKind(kinds, seed);
+  let hasOtherCertId = false;
   /** @type {Classify} */
-  const classify = (status, body, index) => judges[kindOf(index)].judge(status, body, index);
-  classify.notes = () => (judges.some(({ hasOtherCertId }) => hasOtherCertId()) ? [OTHER_CERT_ID] : []);
-  return classify;
-}
-
-/**
- * RFC 6960 allows errors with HTTP 200 or any other status, so an OCSP response counts before the HTTP
- * status.
- * @param {AskedKind} kind @param {OcspChecker} checker @param {number} seed
- */
-function createJudge(kind, checker, seed) {
-  const set = openRequestSet(kind.requests, seed);
-  const verdicts = verdictsOf(kind);
-  let hasOther = false;
-  /** @type {Classify} */
-  const judge = (status, body, index) => {
-    const expected = set.expectation(index);
+  const classify = (status, body, index) => {
+    const kind = kindOf(index);
+    const expected = sets[kind].expectation(index);
     expected.nowMs = Date.now();
     let verdict = checker.check(body, expected);
     const { ownCertId } = expected;
     if (verdict === 'cert_id_mismatch' && ownCertId !== null) {
       // Vault's response about an issuer that it does not know has a CertID of its own: all else about such an `unknown` is checked, too.
       const own = checker.check(body, { ...expected, certId: ownCertId });
-      if (own === 'unknown') hasOther = true;
+      if (own === 'unknown') hasOtherCertId = true;
       if (own === 'unknown' || !isOcspStatus(own)) verdict = own;
     }
     const isResponse = verdict !== 'not_ocsp' && !isOcspStatus(verdict);
-    return isResponse || isSuccess(status) ? verdicts[verdict] : refusal(status);
+    return isResponse || isSuccess(status) ? verdicts[kind][verdict] : refusal(status);
   };
-  return { judge, hasOtherCertId: () => hasOther };
+  classify.notes = () => (hasOtherCertId ? [OTHER_CERT_ID] : []);
+  return classify;
 }

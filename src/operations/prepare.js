@@ -1,6 +1,6 @@
 /** Before a run: checks of the target, the token and the role, and certificates issued in advance. */
 import { readFile } from 'node:fs/promises';
-import { PkiLoadError, targetError, usageError } from '../common/errors.js';
+import { describeUnreadable, PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 import { parseTargetUrl } from '../http/request.js';
 import { expectedRequests, longestRunMs } from '../plan/due.js';
@@ -59,9 +59,11 @@ export function fixtureOf({ target: { url, namespace } }, { product, version }, 
  * Checks whether certificates can be issued; the first failure throws, with the remedy.
  *
  * @param {PrepareContext} context
- * @param {Omit<RoleQuestion, 'mount' | 'role'> & {role: string | null} & TokenUse} question `role` null: sign-verbatim
+ * @param {Omit<RoleQuestion, 'mount' | 'role'> & TokenUse & {role: string | null, mustStore?: boolean}} question `role` null:
+ *   sign-verbatim; `mustStore`: the certificates will be revoked by their serial numbers
  */
-export async function checkIssuance(context, { role, usesBefore, usesInRun, neededMs, ...question }) {
+export async function checkIssuance(context, { role, mustStore = false, ...asked }) {
+  const { usesBefore, usesInRun, neededMs, ...question } = asked;
   const { plan, client, warn } = context;
   const { mount } = plan.target;
   const { health, fixture } = await checkCalls(context, { usesBefore, usesInRun, neededMs });
@@ -74,6 +76,13 @@ export async function checkIssuance(context, { role, usesBefore, usesInRun, need
   }
   const facts = await checkRole(client, { mount, role, ...question });
   facts.warnings.forEach(warn);
+  if (mustStore && facts.role?.no_store === true) {
+    throw usageError(
+      'role_does_not_store',
+      `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`,
+      'Name a role that stores them with --role.',
+    );
+  }
   return { health, fixture, role: facts.role, issuer };
 }
 
@@ -86,21 +95,18 @@ export function readInput(path, flag) {
 
 /** @param {string} path @param {string} flag @param {unknown} error of the system */
 export function cannotRead(path, flag, error) {
-  const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-  const reasons = { ENOENT: 'was not found', EISDIR: 'is a folder' };
-  const why = reasons[/** @type {'ENOENT'} */ (code)] ?? `cannot be read (${code})`;
-  return usageError('cannot_read', `${flag} ${path} ${why}.`, 'Check the path.', error);
+  return usageError('cannot_read', `${flag} ${path} ${describeUnreadable(error)}.`, 'Check the path.', error);
 }
 
 /** The client has one connection, and a call's timeout counts from its beginning: more calls would time out while they wait for it. */
-const AT_ONCE = 2;
+const CALLS_AT_ONCE = 2;
 
 /**
- * @param {number} size @param {Pick<PrepareContext, 'progress' | 'signal'> & {label: string}} context
- * @param {(i: number) => Promise<T>} work
- * @returns {Promise<T[]>} in their order; the first failure, or an interruption, ends the rest @template T
+ * @template T @param {number} size
+ * @param {Pick<PrepareContext, 'progress' | 'signal'> & {label: string, atOnce?: number}} context
+ * @param {(i: number) => Promise<T>} make @returns {Promise<T[]>} in order; the first failure, or an interruption, ends the rest
  */
-export async function manyCalls(size, { label, progress, signal }, work) {
+export async function makeMany(size, { label, progress, signal, atOnce = CALLS_AT_ONCE }, make) {
   /** @type {T[]} */
   const made = new Array(size);
   let [next, done] = [0, 0];
@@ -110,7 +116,7 @@ export async function manyCalls(size, { label, progress, signal }, work) {
         if (signal.aborted)
           throw new PkiLoadError('interrupted', `${label}: interrupted.`, { exitCode: 130 });
         const i = next++;
-        made[i] = await work(i);
+        made[i] = await make(i);
         progress(label, ++done, size);
       }
     } catch (error) {
@@ -118,7 +124,7 @@ export async function manyCalls(size, { label, progress, signal }, work) {
       throw error;
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, workOn));
+  await Promise.all(Array.from({ length: atOnce }, workOn));
   return made;
 }
 
@@ -136,24 +142,22 @@ export function lifetimeMs(load) {
  * Issues certificates with --role and --cn, once the role and the token are known to allow it.
  * @param {PrepareContext} context @param {object} options @param {number} options.size
  * @param {string} options.label of its progress @param {TokenUse} options.use
- * @param {boolean} options.revokes they will be revoked
+ * @param {boolean} options.revokes they will be revoked @param {boolean} [options.mustStore] see checkIssuance
  * @param {string} options.what is issued, for the user @param {string} options.after the rest of the sentence
  *   on what stays
- * @param {(role: Record<string, any> | null) => void} [options.check] of the role, as Vault returns it
  */
-export async function issueBefore(context, { size, label, use, revokes, what, after, check }) {
+export async function issueBefore(context, { size, label, use, revokes, what, after, mustStore }) {
   const { client, plan, notice } = context;
   const { role, cn } = plan.options;
   const ttlMs = lifetimeMs(plan.load);
   const nameOf = (/** @type {number} */ i) => expandName(cn, plan.load.seed, i);
-  const question = { role, commonName: nameOf(0), ttl: vaultDuration(ttlMs), ...use };
-  const { fixture, role: facts } = await checkIssuance(context, { operation: 'issue', ...question });
+  const question = { role, commonName: nameOf(0), ttl: vaultDuration(ttlMs), mustStore, ...use };
+  const { fixture } = await checkIssuance(context, { operation: 'issue', ...question });
   if (revokes) await checkPermission(client, `${plan.target.mount}/revoke`);
-  check?.(facts);
   notice(
     `Issues ${what}, for ${formatDuration(ttlMs)}, or as the role limits it; until they are tidied after that they stay in storage${after}`,
   );
-  const issued = await manyCalls(size, { ...context, label }, async (i) => {
+  const issued = await makeMany(size, { ...context, label }, async (i) => {
     const asked = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });
     const { data } = await client.write(`${plan.target.mount}/issue/${role}`, asked);
     const { serial_number: serial, certificate, issuing_ca: issuingCa } = data ?? {};
@@ -174,7 +178,7 @@ export async function issueBefore(context, { size, label, use, revokes, what, af
 export async function revokeBefore(context, issued) {
   const { client, plan } = context;
   const label = 'Revoking certificates to ask about';
-  await manyCalls(issued.length, { ...context, label }, async (i) => {
+  await makeMany(issued.length, { ...context, label }, async (i) => {
     const { certificate, serial } = issued[i];
     const { data } = await client.write(`${plan.target.mount}/revoke`, { certificate });
     if (data?.revocation_time > 0) return;

@@ -1,5 +1,4 @@
 /** `revoke`: certificates that are issued before the run, each revoked once. */
-import { usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { allRequests, expectedRequests } from '../plan/due.js';
 import { CALL_OUTCOMES, createJsonClassifier, refused } from './outcomes.js';
@@ -95,14 +94,7 @@ async function prepare(context) {
     what: `${size === 1 ? 'a certificate' : `${size} certificates`} with role ${role} to revoke`,
     after:
       ' and, revoked, on the CRL. Those that the run does not reach stay valid until their lifetime ends.',
-    check(facts) {
-      if (facts?.no_store !== true) return;
-      throw usageError(
-        'role_does_not_store',
-        `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`,
-        'Name a role that stores them with --role.',
-      );
-    },
+    mustStore: true,
   });
   const path = apiPath(fixture.basePath, target.mount, 'revoke');
   return { ...fixture, path, serials: issued.map(({ serial }) => serial), indexes };

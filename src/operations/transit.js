@@ -4,7 +4,7 @@ import { rejectContradictions, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
-import { manyCalls, prepareCalls } from './prepare.js';
+import { makeMany, prepareCalls } from './prepare.js';
 import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
@@ -77,8 +77,8 @@ export const transit = {
   check({ action, size, pool, ...given }) {
     const making = makingOf(action);
     const keyType = given.keyType ?? KEY_TYPES[making][0];
-    const longest =
-      making === 'encrypt' && isRsa(keyType) ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
+    const isOaep = making === 'encrypt' && keyType.startsWith('rsa-');
+    const longest = isOaep ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
     rejectContradictions([
       [
         !KEY_TYPES[making].includes(keyType),
@@ -160,11 +160,6 @@ function makingOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
 }
 
-/** @param {string} keyType */
-function isRsa(keyType) {
-  return keyType.startsWith('rsa-');
-}
-
 /**
  * @param {PrepareContext} context @param {string} mount @param {keyof typeof MAKES} making
  * @returns {Promise<string[]>} ciphertexts or signatures, by number of the text
@@ -173,7 +168,7 @@ async function makeInputs(context, mount, making) {
   const { client, plan } = context;
   const { size, pool } = plan.options;
   const { field, textField, label } = MAKES[making];
-  return manyCalls(pool, { ...context, label }, async (number) => {
+  return makeMany(pool, { ...context, label }, async (number) => {
     const input = { [textField]: secretValue(plan.load.seed, number, size) };
     const { data } = await client.write(`${mount}/${making}/${KEY}`, input);
     if (bytesOf(data?.[field]) !== null) return data?.[field];
@@ -183,7 +178,7 @@ async function makeInputs(context, mount, making) {
 
 /** @param {string} keyType @param {number} size of the text, bytes @returns {number} bytes of its ciphertext */
 export function ciphertextBytes(keyType, size) {
-  return isRsa(keyType) ? Number(keyType.slice(4)) / 8 : size + NONCE_AND_TAG;
+  return keyType.startsWith('rsa-') ? Number(keyType.slice(4)) / 8 : size + NONCE_AND_TAG;
 }
 
 /** @param {unknown} text `vault:v1:BASE64` @returns {Buffer | null} null: another text */

@@ -131,9 +131,7 @@ function checkNames(certificate, { commonName, altNames = [], ipSans = [] }) {
 function checkKey({ spki }, { expectedSpki = null, privateKeyPem = null }) {
   if (expectedSpki !== null && !spki.equals(expectedSpki)) return 'key_mismatch';
   if (privateKeyPem === null) return null;
-  const result = typeof privateKeyPem === 'string' ? matchPrivateKey(privateKeyPem, spki) : 'unreadable';
-  if (result === 'match') return null;
-  return result === 'mismatch' ? 'key_mismatch' : 'private_key_unreadable';
+  return typeof privateKeyPem === 'string' ? checkPrivateKey(privateKeyPem, spki) : 'private_key_unreadable';
 }
 
 const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';
@@ -154,15 +152,15 @@ const CURVES = Object.freeze({
  * `X509Certificate.checkPrivateKey` would accept, does not match.
  * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
  * @param {Uint8Array} spki raw SubjectPublicKeyInfo of the certificate
- * @returns {'match' | 'mismatch' | 'unreadable'} never throws, and reveals nothing of the key
+ * @returns {CertificateFailure | null} never throws, and reveals nothing of the key
  */
-export function matchPrivateKey(pem, spki) {
+export function checkPrivateKey(pem, spki) {
   try {
     const der = decodePem(pem, /^(?:RSA |EC )?PRIVATE KEY$/);
-    if (der === null) return 'unreadable';
-    return isKeyOf(der, Buffer.from(spki)) ? 'match' : 'mismatch';
+    if (der === null) return 'private_key_unreadable';
+    return isKeyOf(der, Buffer.from(spki)) ? null : 'key_mismatch';
   } catch {
-    return 'unreadable';
+    return 'private_key_unreadable';
   }
 }
 

@@ -33,15 +33,6 @@ export function readCertificates(bytes, name) {
   throw refused('no_certificate', `${name} is neither PEM nor DER and holds no certificate.`);
 }
 
-/** By the end of a PEM label. @type {[string, string, string][]} */
-const OTHERS = [
-  ['PRIVATE KEY', 'private_key_given', 'a private key'],
-  ['CERTIFICATE REQUEST', 'csr_given', 'a certificate signing request'],
-  ['CRL', 'crl_given', 'a certificate revocation list'],
-  ['PUBLIC KEY', 'public_key_given', 'a public key'],
-  ['', 'no_certificate', 'something else'],
-];
-
 /** @param {string} text @param {string} name */
 function readPem(text, name) {
   const certificates = [];
@@ -55,11 +46,10 @@ function readPem(text, name) {
     if (label === 'CERTIFICATE' || label === 'X509 CERTIFICATE') {
       if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) throw unreadable(name, 'its PEM is not base64');
       certificates.push(readDer(Buffer.from(body, 'base64'), name));
-    } else others.push(...OTHERS.filter(([end]) => label.endsWith(end)));
+    } else others.push(label);
   }
   if (certificates.length > 0) return certificates;
-  const [[, code, kind]] = others;
-  throw refused(code, `${name} holds ${kind}, not a certificate.`);
+  throw refused('no_certificate', `${name} holds a PEM block "${printable(others[0])}", not a certificate.`);
 }
 
 /** @param {Buffer} der @param {string} name */

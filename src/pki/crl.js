@@ -8,10 +8,8 @@ import {
   readSomeExtensions,
 } from './certificate-der.js';
 import { contextTag, DerError, readWhole, TAG } from './der.js';
-import { verifySignature } from './signature.js';
 
 /** @import { DerReader } from './der.js' */
-/** @import { KeyObject } from 'node:crypto' */
 
 /** @typedef {ReturnType<typeof parseCrl>} Crl */
 
@@ -64,6 +62,3 @@ export function parseCrl(der, onEntry = () => {}) {
     number: number === undefined ? null : readWhole(number, (reader) => reader.readInteger()), // 5.2.3
   };
 }
-
-/** @param {Crl} crl @param {KeyObject} key of the issuer @returns {'valid' | 'bad' | 'unsupported'} */
-export const verifyCrl = ({ signed }, key) => verifySignature(signed, key);

@@ -3,12 +3,10 @@
  * Ed25519. The private key is dropped at once: it is never needed.
  */
 import { generateKeyPair, sign } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
-import { usageError } from '../common/errors.js';
 import { OID } from './certificate-der.js';
 import { NULL, nameOf, oid, sequence } from './der-writer.js';
-import { dnsForm, emailForm, ipBytes, splitNames, writeAlternativeNames } from './names.js';
+import { ipBytes, nameForm, splitNames, writeAlternativeNames } from './names.js';
 import { encodePem } from './text.js';
 
 const generate = promisify(generateKeyPair);
@@ -17,8 +15,7 @@ const signAsync = promisify(sign);
 /**
  * @typedef {'rsa-2048' | 'rsa-3072' | 'rsa-4096' | 'ec-256' | 'ec-384' | 'ed25519'} CsrKeyType
  * @typedef {{commonName?: string, altNames?: readonly string[], ipSans?: readonly string[]}} CsrNames `altNames`: DNS
- *   names or, with an at sign, e-mail addresses
- * @typedef {Awaited<ReturnType<typeof createCsr>>} Csr
+ *   names or, with an at sign, e-mail addresses; `ipSans`: addresses that ipBytes can read
  */
 
 /** @param {number} modulusLength */
@@ -51,12 +48,8 @@ export async function createCsr({ keyType, commonName = '', altNames = [], ipSan
   const { make, hash, algorithm } = KEY_TYPES[keyType];
   const { publicKey, privateKey } = await make();
   const spki = publicKey.export({ format: 'der', type: 'spki' });
-  const { dns, email } = splitNames(altNames);
-  const extensions = writeAlternativeNames({
-    dns: dns.map(dnsForm),
-    email: email.map(emailForm),
-    ip: ipSans.map(addressOf),
-  });
+  const ip = ipSans.map((text) => /** @type {Buffer} */ (ipBytes(text)));
+  const extensions = writeAlternativeNames({ ...splitNames(altNames.map(nameForm)), ip });
   const schemaOf = (/** @type {Buffer} */ der) => asn1js.fromBER(der).result;
   const csr = new pkijs.CertificationRequest();
   csr.subject = new pkijs.RelativeDistinguishedNames({ schema: schemaOf(nameOf(commonName)) });
@@ -68,42 +61,4 @@ export async function createCsr({ keyType, commonName = '', altNames = [], ipSan
   csr.tbsView = new Uint8Array(csr.toSchema(true).valueBlock.value[0].toBER());
   csr.signatureValue = new asn1js.BitString({ valueHex: await signAsync(hash, csr.tbsView, privateKey) });
   return { pem: encodePem('CERTIFICATE REQUEST', Buffer.from(csr.toSchema().toBER())), spki };
-}
-
-/** @param {string} ip */
-function addressOf(ip) {
-  const bytes = ipBytes(ip);
-  if (bytes !== null) return bytes;
-  const message = `${JSON.stringify(ip.slice(0, 80))} is not an IP address.`;
-  throw usageError('bad_ip', message, 'Use one such as 10.0.0.1 or ::1.');
-}
-
-/**
- * Many CSRs, by default as many at a time as there are processors.
- * @param {object} options
- * @param {CsrKeyType} options.keyType
- * @param {number} options.size
- * @param {(index: number) => CsrNames} options.makeName
- * @param {(done: number, size: number) => void} [options.onProgress] after each
- * @param {AbortSignal} [options.signal] when aborted, no other CSR is started, and its reason is thrown
- * @param {number} [options.concurrency]
- * @returns {Promise<Csr[]>} by index
- */
-export async function createCsrPool({ keyType, size, makeName, onProgress, signal, concurrency }) {
-  const { default: pLimit } = await import('p-limit');
-  const limit = pLimit(concurrency ?? availableParallelism());
-  let done = 0;
-  const one = async (/** @type {number} */ index) => {
-    signal?.throwIfAborted();
-    const csr = await createCsr({ keyType, ...makeName(index) });
-    signal?.throwIfAborted();
-    done += 1;
-    onProgress?.(done, size);
-    return csr;
-  };
-  try {
-    return await Promise.all(Array.from({ length: size }, (_, index) => limit(one, index)));
-  } finally {
-    limit.clearQueue(); // after a failure, the rest is not started
-  }
 }

@@ -48,17 +48,14 @@ export function splitNames(names) {
 }
 
 /**
- * DNS names do not differ by case (RFC 5280 section 7.2), and some versions of Vault lower it; in certificates they are ASCII.
- * @param {string} name
+ * DNS names do not differ by case (RFC 5280 section 7.2), and some versions of Vault lower it; in certificates they are
+ * ASCII. So is the part of an e-mail address behind the at sign; the part before it stays as it is.
+ * @param {string} name a DNS name or an e-mail address
  */
-export function dnsForm(name) {
-  return (/^[\x20-\x7e]*$/.test(name) ? name : domainToASCII(name) || name).toLowerCase();
-}
-
-/** The part behind the at sign is a DNS name; the part before it stays as it is. @param {string} address */
-export function emailForm(address) {
-  const at = address.lastIndexOf('@');
-  return at < 0 ? address : `${address.slice(0, at)}@${dnsForm(address.slice(at + 1))}`;
+export function nameForm(name) {
+  const at = name.lastIndexOf('@') + 1;
+  const dns = name.slice(at);
+  return name.slice(0, at) + (/^[\x20-\x7e]*$/.test(dns) ? dns : domainToASCII(dns) || dns).toLowerCase();
 }
 
 const IPV4_MAPPED = Buffer.from('00000000000000000000ffff', 'hex');
@@ -85,8 +82,8 @@ export function ipBytes(text) {
 
 /** @param {AlternativeNames} names @param {string} wanted a DNS name or an e-mail address, as in Vault's `alt_names` */
 export function includesName(names, wanted) {
-  const [list, form] = wanted.includes('@') ? [names.email, emailForm] : [names.dns, dnsForm];
-  return list.some((name) => form(name) === form(wanted));
+  const list = wanted.includes('@') ? names.email : names.dns;
+  return list.some((name) => nameForm(name) === nameForm(wanted));
 }
 
 /** @param {AlternativeNames} names @param {string} wanted */

@@ -37,17 +37,6 @@ export function buildOcspRequest({ certId, nonce = null }) {
 }
 
 /**
- * A request whose nonce the caller overwrites: `nonceLength` bytes at `nonceOffset` of a copy of `bytes`.
- * @param {{certId: {raw: Uint8Array}, nonceLength: number}} options 0: no nonce, and an offset of -1; else up to 128
- */
-export function createOcspRequestTemplate({ certId, nonceLength }) {
-  const nonce = nonceLength === 0 ? null : new Uint8Array(nonceLength);
-  const bytes = buildOcspRequest({ certId, nonce });
-  // The nonce is the only extension and extensions come last, so its octets are the last of the message.
-  return { bytes, nonceOffset: nonce === null ? -1 : bytes.length - nonceLength, nonceLength };
-}
-
-/**
  * Path of a GET request (RFC 6960 appendix A.1): standard base64, percent-encoded, since `//` in a path is often collapsed.
  * @param {string} basePath of the responder; with or without a slash at its end
  * @param {Uint8Array} der

@@ -28,11 +28,7 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {readonly Readonly<StagePlan>[] | null} stages of the measured part, in order, where the load changes;
  *   `ratePerSecond`, or in a closed loop `concurrency`, is then their maximum, and `durationMs` their sum
  */
-/**
- * @typedef {object} StagePlan
- * @property {string} name no two have the same
- * @property {readonly Readonly<Line>[]} lines one after the other
- */
+/** @typedef {{name: string, lines: readonly Readonly<Line>[]}} StagePlan no two have the same name; `lines` follow each other */
 /** @typedef {{durationMs: number, from: number, to: number}} Line requests a second in an open loop, requests in flight in a closed one */
 
 /** A Poisson schedule is walked through before the run: 3 s for as many. */

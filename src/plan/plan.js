@@ -25,12 +25,8 @@ export const DEFAULT_URL = 'http://127.0.0.1:8200';
  * @property {number} weight above zero: its share of the requests is this of the sum
  * @property {Readonly<Record<string, any>>} options the operation's own
  */
-/**
- * @typedef {object} PlannedOperation as planning needs it: see operations/index.js
- * @property {string} name
- * @property {Record<string, OptionSpec>} options
- * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check]
- */
+/** @typedef {{name: string, options: Record<string, OptionSpec>, check?: (options: Record<string, any>, common: Record<string, any>) => void}}
+ *   PlannedOperation see operations/index.js */
 /**
  * @typedef {object} Plan
  * @property {string} operation

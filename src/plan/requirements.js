@@ -64,27 +64,27 @@ export function parseRequirement(text) {
   try {
     return { text: source, ...parseParts(source) };
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const problem = `Requirement ${quote(source)}: ${error.message}.`;
-    throw usageError('bad_requirement', problem, `Examples: ${EXAMPLES}.`);
+    if (!(error instanceof PkiLoadError)) throw error;
+    const message = `Requirement ${quote(source)}: ${error.message}`;
+    throw usageError('bad_requirement', message, `Examples: ${EXAMPLES}.`);
   }
 }
 
-/** The fault of a requirement, as the rest of a sentence. */
-class Problem extends Error {}
+/** @param {string} problem the rest of a sentence, without its period */
+const problem = (problem) => usageError('bad_requirement', `${problem}.`);
 
 /** @param {string} source @returns {Omit<Requirement, 'text'>} */
 function parseParts(source) {
   const match = SHAPE.exec(source);
-  if (match === null) throw new Problem(`it does not begin with what to measure (${NAMES})`);
+  if (match === null) throw problem(`it does not begin with what to measure (${NAMES})`);
   const [, name, seriesName, sign, limit] = match;
   const metric = parseMetric(name);
   const series = parseSeries(metric.metric, seriesName);
   const use = 'use <, <=, > or >=';
-  if (sign === '') throw new Problem(`after ${quote(name)} comes no comparison; ${use}`);
+  if (sign === '') throw problem(`after ${quote(name)} comes no comparison; ${use}`);
   const comparator = COMPARATORS.find((one) => one === sign);
-  if (comparator === undefined) throw new Problem(`${quote(sign)} is not a comparison; ${use}`);
-  if (limit === '') throw new Problem(`there is no limit after ${quote(sign)}`);
+  if (comparator === undefined) throw problem(`${quote(sign)} is not a comparison; ${use}`);
+  if (limit === '') throw problem(`there is no limit after ${quote(sign)}`);
   return { ...metric, series, comparator, ...parseLimit(metric.metric, comparator, limit) };
 }
 
@@ -93,25 +93,25 @@ function parseMetric(name) {
   const lower = name.toLowerCase();
   const metric = WORDS.find((one) => one === lower);
   if (metric !== undefined) return { metric };
-  if (!/^p[\d.]+$/.test(lower)) throw new Problem(`${quote(name)} cannot be measured; use ${NAMES}`);
-  if (/^p100(\.0*)?$/.test(lower)) throw new Problem(`${quote(name)} is the slowest request; write max`);
+  if (!/^p[\d.]+$/.test(lower)) throw problem(`${quote(name)} cannot be measured; use ${NAMES}`);
+  if (/^p100(\.0*)?$/.test(lower)) throw problem(`${quote(name)} is the slowest request; write max`);
   // `99` and `99.9` are percent; three digits or more need no point: `999` is 99.9 %, `975` is 97.5 %.
   const [, whole = '', decimals = ''] =
     /^p(9\d(?=\d{1,6}$)|\d{1,2}(?=$|\.\d))\.?(\d{0,6})$/.exec(lower) ?? [];
   const quantile = Number(`0.${whole.padStart(2, '0')}${decimals}`);
   if (quantile > 0) return { metric: 'percentile', quantile };
-  throw new Problem(`${quote(name)} is not a percentile between 0 and 100; write p50, p99, p99.9 or p999`);
+  throw problem(`${quote(name)} is not a percentile between 0 and 100; write p50, p99, p99.9 or p999`);
 }
 
 /** @param {Requirement['metric']} metric @param {string | undefined} name @returns {Series} */
 function parseSeries(metric, name) {
   if (name === undefined) return 'response';
   const shown = quote(`(${name})`);
-  if (METRICS[metric].unit !== 'ms') throw new Problem(`${metric} takes no ${shown}`);
+  if (METRICS[metric].unit !== 'ms') throw problem(`${metric} takes no ${shown}`);
   const plain = name.toLowerCase().replace(/[\s_-]/g, '');
   const series = SERIES.find((one) => one.toLowerCase() === plain);
   if (series !== undefined) return series;
-  throw new Problem(`${shown} is not a kind of time; use (response), (service) or (send-lag)`);
+  throw problem(`${shown} is not a kind of time; use (response), (service) or (send-lag)`);
 }
 
 /**
@@ -122,36 +122,29 @@ function parseLimit(metric, comparator, text) {
   const shown = `the limit ${quote(text)}`;
   const { unit } = METRICS[metric];
   if (unit === '/s') {
-    if (comparator[0] === '<') throw new Problem('a rate is required at least, not at most; use >= or >');
-    const limit = parse(() => parseRate(text), `${shown} is not a rate above zero such as 20/s or 1000/h`);
-    return { limit, rateUnit: RATE_UNITS[/\/\s*([smhd])/.exec(text)?.[1] ?? 's'] };
+    if (comparator[0] === '<') throw problem('a rate is required at least, not at most; use >= or >');
+    return {
+      limit: parseRate(text, 'the limit'),
+      rateUnit: RATE_UNITS[/\/\s*([smhd])/.exec(text)?.[1] ?? 's'],
+    };
   }
   if (unit === 'fraction') return { limit: parseShare(metric, comparator, text, shown) };
-  if (/^[\d._]+$/.test(text)) throw new Problem(`${shown} has no unit; write ${text}ms or ${text}s`);
-  const limit = parse(() => parseDuration(text), `${shown} is not a duration such as 200ms, 1.5s or 2m`);
+  if (/^[\d._]+$/.test(text)) throw problem(`${shown} has no unit; write ${text}ms or ${text}s`);
+  const limit = parseDuration(text, 'the limit');
   if (limit > 0) return { limit };
-  throw new Problem(`${shown} is not above zero`);
+  throw problem(`${shown} is not above zero`);
 }
 
 /** @param {string} metric @param {Comparator} comparator @param {string} text @param {string} shown @returns {number} a fraction */
 function parseShare(metric, comparator, text, shown) {
-  if (comparator[0] === '>') throw new Problem(`${metric} are allowed at most, not required; use < or <=`);
+  if (comparator[0] === '>') throw problem(`${metric} are allowed at most, not required; use < or <=`);
   const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);
-  if (match === null) throw new Problem(`${shown} is not a share such as 0.1% or 0.001`);
+  if (match === null) throw problem(`${shown} is not a share such as 0.1% or 0.001`);
   const [number, isPercent] = [Number(match[1]), match[2] !== undefined];
   if (!isPercent && number >= 1)
-    throw new Problem(`${shown} is not a fraction below 1; for percent write ${text}%`);
-  if (number > 100) throw new Problem(`${shown} is more than all requests`);
+    throw problem(`${shown} is not a fraction below 1; for percent write ${text}%`);
+  if (number > 100) throw problem(`${shown} is more than all requests`);
   if (number === 0 && comparator === '<')
-    throw new Problem(`there cannot be fewer than 0 ${metric}; write ${metric}<=0`);
+    throw problem(`there cannot be fewer than 0 ${metric}; write ${metric}<=0`);
   return isPercent ? number / 100 : number;
-}
-
-/** @param {() => number} read @param {string} problem */
-function parse(read, problem) {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof PkiLoadError ? new Problem(problem) : error;
-  }
 }

@@ -114,17 +114,9 @@ function gap(seed, index) {
   return -Math.log(uniform(seed, index));
 }
 
-/**
- * @typedef {object} Profile a rate over time, in straight lines
- * @property {number} endMs
- * @property {(ms: number) => number} expected arrivals before `ms`; those of the whole from the end on
- * @property {(arrivals: number) => number} timeOf when that many are expected: where nothing is due for a while, the end
- *   of that while. Infinity where there are never that many
- * @property {(ms: number) => number} ratePerSecond at `ms`, of the later line where two meet; 0 from the end on
- */
 /** @typedef {{startMs: number, endMs: number, before: number, rate: number, slope: number}} Part rates per ms, `slope` per ms² */
 
-/** @param {readonly Line[]} lines at least one; the last may never end @returns {Profile} */
+/** A rate over time, in straight lines. @param {readonly Line[]} lines at least one; the last may never end */
 export function createProfile(lines) {
   /** @type {Part[]} */
   const parts = [];
@@ -151,17 +143,23 @@ export function createProfile(lines) {
 
   return {
     endMs,
+    /** Arrivals before `ms`; those of the whole from the end on. @param {number} ms */
     expected(ms) {
       if (ms <= 0) return 0;
       if (ms >= endMs) return total;
       const part = partAt(starts, ms);
       return part.before + arrivalsIn(part, ms - part.startMs);
     },
+    /**
+     * When that many are expected: where nothing is due for a while, the end of that while. Infinity where there are never that many.
+     * @param {number} arrivals
+     */
     timeOf(arrivals) {
       if (arrivals > total) return Number.POSITIVE_INFINITY;
       const part = partAt(counts, Math.max(0, arrivals));
       return timeIn(part, Math.max(0, arrivals) - part.before);
     },
+    /** Of the later line where two meet; 0 from the end on. @param {number} ms */
     ratePerSecond(ms) {
       if (ms < 0 || ms >= endMs) return 0;
       const part = partAt(starts, ms);

@@ -1,6 +1,7 @@
 /** Files -> documents, validated. An error has one sentence on the fault of a file. */
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
+import { describeUnreadable } from '../common/errors.js';
 import { checkResult } from './check/check.js';
 import { findUnreadable } from './check/check-latency.js';
 import { validateComparison } from './comparison/comparison-schema.js';
@@ -22,14 +23,6 @@ const [MAX_LEVELS, MAX_BYTES] = [100, 400_000_000];
 
 /** Stands for standard input. */
 const STDIN = '-';
-
-/** Why a file cannot be read, by error code. @type {Readonly<Record<string, string>>} */
-const FAULTS = Object.freeze({
-  ENOENT: 'was not found',
-  ENOTDIR: 'was not found: part of its path is a file, not a folder',
-  EISDIR: 'is a folder',
-  EACCES: 'is not readable for this user',
-});
 
 /**
  * @param {readonly string[]} paths each is read once, so that pipes will do
@@ -72,9 +65,8 @@ async function readBytes(path) {
   try {
     return await (path === STDIN ? buffer(process.stdin) : readFile(path));
   } catch (error) {
-    const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error);
-    const why = FAULTS[code] ?? `cannot be read (${code})`;
-    throw fileError('cannot_read', `${nameOf(path)} ${why}.`, 'Check the path.', error);
+    const message = `${nameOf(path)} ${describeUnreadable(error)}.`;
+    throw fileError('cannot_read', message, 'Check the path.', error);
   }
 }
 

@@ -70,7 +70,10 @@ const TABLE = [
   ['issue --start-at 2020-01-01T00:00:00Z', /--start-at is .* ago by this machine's clock\./],
   ["issue --require ''", EMPTY('require')],
   ['issue --require speed>3', /Requirement "speed>3": "speed" cannot be measured; use rate, errors/],
-  ['issue --require p99<1s --require rate>=fast', /Requirement "rate>=fast": the limit "fast" is not a rate/],
+  [
+    'issue --require p99<1s --require rate>=fast',
+    /Requirement "rate>=fast": the limit is "fast", which is not a rate/,
+  ],
   ['issue --format xml', /--format is "xml", which is not one of text, json/],
   ['issue --format text --format json', TWICE('format')],
   ['issue --quiet=yes', /--quiet takes no value, but got "yes"/],

@@ -62,8 +62,8 @@ const run = (/** @type {string} */ line) =>
 
 /** @type {[string, RegExp][]} */
 const REFUSED = [
-  ['ocsp --cert @key --issuer @ca', /cert1\.key holds a private key, not a certificate\./],
-  ['ocsp --cert @leaf --issuer @caKey', /ca\.key holds a private key, not a certificate\./],
+  ['ocsp --cert @key --issuer @ca', /cert1\.key holds a PEM block "PRIVATE KEY", not a certificate\./],
+  ['ocsp --cert @leaf --issuer @caKey', /ca\.key holds a PEM block "PRIVATE KEY", not a certificate\./],
   [
     'ocsp --cert @leaf --issuer @other',
     /\(.*CN=Other CA\) did not issue .*: the issuer is .*CN=Test CA\. Give/,
@@ -97,7 +97,7 @@ const REFUSED = [
   ['ocsp --serials @badJson', /badJson line 1 is neither a serial/],
   ['ocsp --serials @list', /list line 1 is neither a serial/],
   ['ocsp --serials @notACertificate', /notACertificate line 1 is neither a serial/],
-  ['ocsp --serials @serial --issuer @key', /cert1\.key holds a private key, not a certificate/],
+  ['ocsp --serials @serial --issuer @key', /cert1\.key holds a PEM block "PRIVATE KEY", not a certificate/],
   ['ocsp --cert @leaf --issuer @ca --from-aia', /names no OCSP responder\. Name the responder with/],
   ['ocsp --serials @serial --issuer @ca --from-aia', /--from-aia needs a certificate, and --serials holds/],
   ['issue --ca-cert @key', /The CA file \(--ca-cert, VAULT_CACERT\) .*cert1\.key holds no PEM certificate/],
@@ -107,7 +107,7 @@ const REFUSED = [
   ['issue --ca-cert @missing', /CA file .*missing was not found/],
   ['issue --ca-path @missing', /CA folder .*missing was not found/],
   ['issue --ca-path @folder', /CA folder .*folder has no \.pem, \.crt or \.cer file/],
-  ['issue --client-cert @leaf', /client certificate is given without its key\. Give --client-key/],
+  ['issue --client-cert @leaf', /client certificate is given without its key\. Give both --client-cert/],
   ['issue --client-key @key', /--client-cert/],
   ['issue --client-cert @leaf --client-key @caKey', /The client key .* does not belong to the certificate/],
 ];

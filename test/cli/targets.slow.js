@@ -84,7 +84,10 @@ const BOTH = [
   ['--url @nobody', /refused the connection: nothing listens there\. Start the server, or correct/],
   ['--url http://no-such-host.invalid', /cannot be found: no address for this host name/],
   ['--url @httpsToPlain', /speaks plain HTTP on this port, not TLS\. Write http:\/\//],
-  ['--url @httpToSecure', /speaks TLS on this port, not plain HTTP\. Write https:\/\//],
+  [
+    '--url @httpToSecure',
+    /closed the connection without a response\. Check http:\/\/ or https:\/\/ in --url/,
+  ],
   ['--url @secure', /shows a (?:self-signed )?certificate.*Name the CA .* --ca-cert FILE/],
   ['--url @secure --ca-cert @issuer', /shows a (?:self-signed )?certificate.*Name the CA .* --ca-cert FILE/],
   ['--url @secure --ca-cert @root --tls-server-name other.test', /certificate for other names/],
@@ -115,7 +118,7 @@ const RESPONDERS = [
   ['@mute', /closed the connection without a response/],
   ['@garbage', /sent a response that is not HTTP/],
   ['@nobody', /refused the connection: nothing listens there/],
-  ['@httpToSecure', /speaks TLS on this port, not plain HTTP/],
+  ['@httpToSecure', /closed the connection without a response\. Check http:\/\/ or https:\/\/ in --ocsp-url/],
   ['@httpsToPlain', /speaks plain HTTP on this port, not TLS/],
   ['http://no-such-host.invalid', /cannot be found: no address for this host name/],
 ];

@@ -162,7 +162,7 @@ describe('over TLS', () => {
   test('a certificate of a given CA passes; the default roots do not know it', async () => {
     assert.equal((await ask(good, { tls: trust })).status, 200);
     await assertFails(ask(good), 'certificate_not_trusted', /--ca-cert.*VAULT_CACERT/);
-    await assertFails(ask(good.replace('https', 'http')), 'wrong_scheme_http_to_https_port');
+    await assertFails(ask(good.replace('https', 'http')), 'connection_reset', /https:\/\//);
   });
 
   for (const [name, code, remedy] of /** @type {const} */ ([
@@ -180,14 +180,18 @@ describe('over TLS', () => {
     });
   }
 
-  test('a client certificate is asked for; TLS 1.2 does not say why, the remedy does', async () => {
+  test('a missing or foreign client certificate: the remedy names the option', async () => {
     const origin = await serve('good', client);
     const pair = (/** @type {keyof typeof made} */ name) => ({
       cert: made[name].pem,
       key: made[name].keyPem,
     });
-    await assertFails(ask(origin, { tls: trust }), 'client_certificate_required');
-    await assertFails(ask(origin, { tls: { ...trust, ...pair('stranger') } }), 'client_certificate_required');
+    await assertFails(ask(origin, { tls: trust }), 'connection_reset', /--client-cert/);
+    await assertFails(
+      ask(origin, { tls: { ...trust, ...pair('stranger') } }),
+      'connection_reset',
+      /--client-cert/,
+    );
     assert.equal((await ask(origin, { tls: { ...trust, ...pair('good') } })).status, 200);
     const old = await serve('good', { ...client, maxVersion: 'TLSv1.2' });
     await assertFails(ask(old, { tls: trust }), 'tls_error', /--client-cert/);

@@ -79,7 +79,7 @@ describe('loadTls', () => {
     ['a key for a CA file', { caCert: 'leaf.key' }, 'not_a_certificate', /no PEM certificate/],
     ['a CA file that only looks like one', { caCert: 'broken.pem' }, 'not_a_certificate', /cannot be read/],
     ['10 MB of noise', { caCert: 'large.pem' }, 'file_too_large', /larger than 4 MiB/],
-    ['a CA folder that is a file', { caPath: 'ca.pem' }, 'file_unreadable', /is not a folder/],
+    ['a CA folder that is a file', { caPath: 'ca.pem' }, 'file_unreadable', /is a file, not a folder/],
     ['a CA folder that is not there', { caPath: 'absent' }, 'file_not_found', /was not found/],
     ['a CA folder without certificates', { caPath: 'none' }, 'ca_path_empty', /no .pem/],
     ['a certificate without key', { clientCert: 'leaf.pem' }, 'client_key_missing', /without its key/],
@@ -94,8 +94,8 @@ describe('loadTls', () => {
     [
       'an encrypted key',
       { clientCert: 'leaf.pem', clientKey: 'encrypted.key' },
-      'client_key_encrypted',
-      /is encrypted/,
+      'not_a_key',
+      /without a passphrase/,
     ],
   ];
   for (const [what, files, code, message] of wrong) {

@@ -123,7 +123,7 @@ async function open(names, expect = [], { nonce = false } = {}) {
     kinds: await Promise.all(
       kinds.map(async (kind) => ({
         ...kind,
-        requests: await createRequestSet({
+        requests: createRequestSet({
           issuerDer,
           serials:
             kind.name === 'never-issued'

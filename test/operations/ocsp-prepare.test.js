@@ -68,7 +68,7 @@ const BAD = [
   ['no such issuer', { cert, issuer: none }, 'cannot_read', /--issuer .*not found/],
   ['no such serials', { serials: none, issuer }, 'cannot_read', /--serials .*not found/],
   ['a folder for serials', { serials: ca.dir, issuer }, 'cannot_read', /--serials .* is a folder/],
-  ['a key for a certificate', { cert: leaf.keyFile, issuer }, 'private_key_given', /private key/],
+  ['a key for a certificate', { cert: leaf.keyFile, issuer }, 'no_certificate', /PRIVATE KEY/],
   ['the issuer of another', { cert, issuer: stranger.ca.certFile }, 'wrong_issuer', /did not issue/],
   ['certificate and issuer swapped', { cert: issuer, issuer: cert }, 'certificates_swapped', /swapped/],
   ['an empty list of serials', listed('\n \n'), 'no_serials', /holds no serial.*--keep/],

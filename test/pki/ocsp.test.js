@@ -7,13 +7,7 @@ import { createResponder, Store } from '../../src/dev/status.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
 import { DerError } from '../../src/pki/der.js';
 import { createOcspChecker, DEFAULT_SKEW_MS, isOcspStatus, OCSP_VERDICTS } from '../../src/pki/ocsp-check.js';
-import {
-  buildOcspRequest,
-  chooseOcspMethod,
-  createCertId,
-  createOcspRequestTemplate,
-  ocspGetPath,
-} from '../../src/pki/ocsp-request.js';
+import { buildOcspRequest, chooseOcspMethod, createCertId, ocspGetPath } from '../../src/pki/ocsp-request.js';
 import { parseCertId, parseOcspResponse } from '../../src/pki/ocsp-response.js';
 import {
   buildResponse,
@@ -349,17 +343,6 @@ test('a CertID and a request have the octets of RFC 6960, with and without a non
       assert.deepEqual(buildOcspRequest({ certId: made, nonce: NONCE }), request);
     }
   }
-});
-
-test('a template patched with a nonce is the request with that nonce: 0 to 128 octets', () => {
-  for (const nonceLength of [1, 32, 128]) {
-    const template = createOcspRequestTemplate({ certId, nonceLength });
-    const value = Buffer.alloc(nonceLength, 7);
-    template.bytes.set(value, template.nonceOffset);
-    assert.deepEqual(template.bytes, buildOcspRequest({ certId, nonce: value }));
-  }
-  const without = createOcspRequestTemplate({ certId, nonceLength: 0 });
-  assert.deepEqual(without, { bytes: buildOcspRequest({ certId }), nonceOffset: -1, nonceLength: 0 });
 });
 
 test('the path of a GET decodes to the request; auto is GET up to 255 bytes of URL', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { median } from '../../src/common/median.js';
+import { median } from '../../src/common/sums.js';
 import { differenceOf } from '../../src/result/comparison/compare-samples.js';
 import {
   ALPHA,

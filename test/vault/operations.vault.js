@@ -106,11 +106,7 @@ describe('every answer is what it should be, and nothing is left', () => {
   test('approle-login: the tokens of the logins are gone with their method', async () => {
     const accessors = async () => (await root.list('auth/token/accessors')).length;
     const before = await accessors();
-    const { stderr } = await assertAll(['approle-login', '--token-ttl', '1h'], 'logged_in');
-    assert.match(
-      oneLine(stderr),
-      /Every login leaves a token in storage, for at most 1 h; after the run they are revoked/,
-    );
+    await assertAll(['approle-login', '--token-ttl', '1h'], 'logged_in');
     assert.equal(await accessors(), before);
     assert.deepEqual(await entities(), []);
   });
@@ -123,13 +119,7 @@ describe('a store that is there: one run writes, another reads', () => {
   ])) {
     test(`${mount}: 300 secrets, of which 100 are read and checked; all stay`, async () => {
       const store = ['--kv-mount', mount, '--paths', '300', '--size', '100'];
-      const { stderr } = await assertAll(['kv-write', ...store], 'written', 300, measure);
-      assert.match(
-        oneLine(stderr),
-        new RegExp(
-          `Up to 300 secrets stay in ${mount}, below vault-pki-load/seed-1/; if all of them were written, kv-read --kv-mount ${mount} --filled --paths 300 --size 100 reads them`,
-        ),
-      );
+      await assertAll(['kv-write', ...store], 'written', 300, measure);
       assert.equal((await root.list(`${folder}/vault-pki-load/seed-1`)).length, 300);
       await assertAll(['kv-read', ...store, '--filled'], 'read', 100, measure);
       assert.equal((await root.list(`${folder}/vault-pki-load/seed-1`)).length, 300);

@@ -4,7 +4,7 @@
  */
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PkiLoadError, targetError, usageError } from '../../common/errors.js';
+import { PkiLoadError, targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { interrupted } from '../../common/stop.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
@@ -164,9 +164,10 @@ export async function prepare(context) {
   const { mount, url } = plan.target;
   // checkIssuance uses no more of its context.
   const target = /** @type {PrepareContext} */ (/** @type {unknown} */ (context));
-  const { health, role: fields } = await checkIssuance(target, {
+  const { health } = await checkIssuance(target, {
     operation: 'issue',
     role,
+    mustStore: true,
     commonName: cn,
     ttl: ttlMs === null ? null : `${Math.round(ttlMs / 1000)}s`,
     usesBefore: 2 * certificates,
@@ -174,13 +175,6 @@ export async function prepare(context) {
     neededMs: null,
   });
   await checkPermission(client, `${mount}/revoke`);
-  if (fields?.no_store === true) {
-    throw usageError(
-      'role_does_not_store',
-      `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`,
-      'Name a role that stores them with --role.',
-    );
-  }
   const crl = await readCrlConfig(client, mount);
   if (crl.ocsp_disable === true) {
     throw targetError(

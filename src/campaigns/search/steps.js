@@ -1,6 +1,6 @@
 /** Steps of a search, run for real: prepared once where possible, each after the target has recovered. */
-import { median } from '../../common/median.js';
 import { interrupted, orInterrupted, unlessStopped } from '../../common/stop.js';
+import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { createRequester } from '../../http/request.js';
 import { prepareRun, run } from '../../run.js';

@@ -1,6 +1,6 @@
 /** Marks of a chart: lines, bands, limits, names. Points that share a pixel column become an area; a missing value is a gap. */
 import { area, line as path } from 'd3-shape';
-import { median } from '../../common/median.js';
+import { median } from '../../common/sums.js';
 import { LINE_HEIGHT, line, textAt } from './frame.js';
 
 /** @import { Place } from './frame.js' */

@@ -1,5 +1,5 @@
 /** One metric of two groups of runs: the difference, whether it is shown, and a sentence with both. */
-import { median } from '../../common/median.js';
+import { median } from '../../common/sums.js';
 import { differenceText, figureText, intervalText, pText, sizeText } from '../runs/figures.js';
 import { sentence } from '../wording.js';
 import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } from './run-statistics.js';

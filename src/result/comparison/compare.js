@@ -2,7 +2,7 @@
  * Groups of runs -> Comparison: every metric of every group beside the base's. The unit of sampling is the run: ten runs of a
  * thousand requests are ten values of p99, not ten thousand of anything.
  */
-import { median } from '../../common/median.js';
+import { median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { COMPARISON_SCHEMA_ID } from '../document.js';

@@ -2,7 +2,7 @@
  * Errors can make times and rates incomparable: a target that refuses everything at once has the best times. So no time or
  * rate of a group with more errors is called better, and where all requests failed there is no response time at all.
  */
-import { median } from '../../common/median.js';
+import { median } from '../../common/sums.js';
 import { figureText } from '../runs/figures.js';
 import { headOf, known, METRICS } from '../runs/run-metrics.js';
 import { isShownBetter } from './compare-samples.js';

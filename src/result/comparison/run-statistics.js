@@ -9,9 +9,8 @@
  * middle 95 % of the differences of the medians are the interval. (Not BCa: its acceleration comes from leaving out one run at
  * a time, which is no estimate for a median.)
  */
-import { median } from '../../common/median.js';
 import { uniform } from '../../common/random.js';
-import { total } from '../../common/sums.js';
+import { median, total } from '../../common/sums.js';
 
 /** A difference is shown where the p-value is below this. */
 export const ALPHA = 0.05;

@@ -2,7 +2,7 @@
  * The metrics of a run, which runs count, and each metric's summary over runs. One run is one sample of each metric,
  * however many requests it sent.
  */
-import { median } from '../../common/median.js';
+import { median } from '../../common/sums.js';
 import { meanAndVariance } from '../../verdict/statistics.js';
 import { invalidReasonOf } from '../document.js';
 import { FIGURES } from '../latency.js';
