@@ -5,6 +5,7 @@
 import { badValue, rejectContradictions, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { shuffled } from '../common/random.js';
+import { allRequests, expectedRequests } from '../plan/due.js';
 import { lookUpMount } from '../vault/check-target.js';
 import { withoutSlashes } from '../vault/environment.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
@@ -16,6 +17,8 @@ import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
 /** @import { Operation, PrepareContext } from './index.js' */
 
 const GROUP = 'Secrets';
+const DEFAULT_SIZE = 1024;
+const DEFAULT_DATA_SEED = 1;
 
 /** @typedef {{mount: string, version: '1' | '2'}} Store */
 
@@ -31,7 +34,7 @@ const storeOptions = inGroup(GROUP, {
   }),
   size: option('integer', 'Random bytes per secret, before base64', {
     placeholder: 'BYTES',
-    default: 1024,
+    default: DEFAULT_SIZE,
     min: 1,
     max: MOST_BYTES,
   }),
@@ -41,7 +44,7 @@ const storeOptions = inGroup(GROUP, {
     max: 1_000_000,
   }),
   'data-seed': option('integer', 'Seed of paths and contents', {
-    default: 1,
+    default: DEFAULT_DATA_SEED,
     max: 0xffff_ffff,
   }),
 });
@@ -64,7 +67,14 @@ export const kvWrite = {
       'HTTP 2xx, but neither the empty 204 nor the response with a request_id that a write to version 1 gives',
     ...CALL_OUTCOMES,
   },
-  prepare: async (context) => ({ ...(await prepareCalls(context)), ...(await openStore(context)) }),
+  async prepare(context) {
+    const { owns, plan } = context;
+    const fixture = { ...(await prepareCalls(context)), ...(await openStore(context)) };
+    // A closed loop's warm-up writes secrets, too.
+    const requests = allRequests(plan.load) === null ? null : expectedRequests(plan.load, owns);
+    reportLeft(context, fixture, Math.min(plan.options.paths, requests ?? Number.POSITIVE_INFINITY));
+    return fixture;
+  },
   createRequester({ options: { size, paths, dataSeed } }, { basePath, headers, ...store }) {
     const start = apiPath(basePath, folderOf(store, dataSeed));
     return (index) => {
@@ -126,7 +136,12 @@ export const kvRead = {
     const { filled, paths } = context.plan.options;
     const call = await prepareCalls(context, { usesBefore: filled ? 0 : paths });
     const fixture = { ...call, ...(await openStore(context)) };
-    await (filled ? checkFilled : fill)(context, fixture);
+    if (filled) {
+      await checkFilled(context, fixture);
+    } else {
+      reportLeft(context, fixture, paths);
+      await fill(context, fixture);
+    }
     return fixture;
   },
   createRequester(plan, { basePath, headers, ...store }) {
@@ -208,6 +223,22 @@ function createPick({ options: { paths, pick }, load: { seed } }) {
   if (pick === 'in-turn') return (index) => index % paths;
   const order = shuffled(paths, seed);
   return (index) => order[index % paths];
+}
+
+/** After the run, names the secrets that stay in an existing store. @param {PrepareContext} context @param {Store} store @param {number} count at most */
+function reportLeft({ plan, notice, onEnd }, { mount }, count) {
+  const { kvMount, dataSeed, size } = plan.options;
+  if (kvMount === null) return;
+  const flags = [
+    `--kv-mount ${mount} --filled --paths ${count}`,
+    ...(size === DEFAULT_SIZE ? [] : [`--size ${size}`]),
+    ...(dataSeed === DEFAULT_DATA_SEED ? [] : [`--data-seed ${dataSeed}`]),
+  ];
+  onEnd(async () =>
+    notice(
+      `Up to ${count} secrets stay in ${mount}, below ${PREFIX}/seed-${dataSeed}/; if all of them were written, kv-read ${flags.join(' ')} reads them.`,
+    ),
+  );
 }
 
 /** @param {PrepareContext} context @param {Store} store */

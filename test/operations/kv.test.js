@@ -119,3 +119,43 @@ test('what cannot be meant is refused', () => {
   assertUsage(() => planOf(write, { size: 1024 * 1024 }), /at most 524288/);
   assertUsage(() => planOf(write, { kvVersion: '3' }), /--kv-version/);
 });
+
+test('the secrets that stay in an existing store are named with the flags that read them', async () => {
+  const found = { data: { path: 'kv/', type: 'kv', options: { version: '2' } } };
+  const left = async (/** @type {Record<string, unknown>} */ given) => {
+    /** @type {string[]} */
+    const said = [];
+    /** @type {(() => Promise<void>)[]} */
+    const ends = [];
+    await write.prepare(
+      /** @type {any} */ ({
+        plan: planOf(write, { kvMount: 'kv', requests: 7, ...given }),
+        client: {
+          origin: CALL.origin,
+          hasToken: true,
+          health: async () => ({
+            status: 200,
+            json: { initialized: true, sealed: false, version: '1.21.1' },
+          }),
+          read: async (/** @type {string} */ path) =>
+            path.startsWith('sys/') ? found : { data: { num_uses: 0, expire_time: null, ttl: 0 } },
+        },
+        onEnd: (/** @type {() => Promise<void>} */ end) => ends.push(end),
+        notice: (/** @type {string} */ text) => said.push(text),
+        warn: (/** @type {string} */ text) => said.push(text),
+      }),
+    );
+    assert.deepEqual(said, [], 'not before the end');
+    for (const end of ends) await end();
+    return said.join();
+  };
+  assert.equal(
+    await left({}),
+    'Up to 7 secrets stay in kv, below vault-pki-load/seed-1/; if all of them were written, kv-read --kv-mount kv --filled --paths 7 reads them.',
+  );
+  assert.match(await left({ size: 9, dataSeed: 5 }), /--paths 7 --size 9 --data-seed 5 reads them/);
+  assert.equal(
+    await left({ kvMount: 'kv', paths: 3 }).then((text) => text.includes('--paths 3 reads')),
+    true,
+  );
+});

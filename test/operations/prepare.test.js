@@ -105,10 +105,10 @@ const vault = (uses = 0) => ({
       : { data: { num_uses: uses, expire_time: null, ttl: 0 } },
 });
 
-describe('uses of a token', () => {
+describe('messages about a plan', () => {
   const kvMount = { kvMount: 'people', paths: 100_000 };
   /** @param {LoadPlan} load @param {Record<string, any>[]} mix @param {number} [uses] */
-  async function prepareMix(load, mix, uses) {
+  async function left(load, mix, uses) {
     const plan = /** @type {any} */ ({ ...planOf(write, kvMount), load, mix });
     /** @type {string[]} */
     const messages = [];
@@ -136,11 +136,42 @@ describe('uses of a token', () => {
   });
   const writes = entry('kv-write', 1, planOf(write, kvMount).options);
 
+  test('a ramp of kv-write leaves what it sends, not its peak over its time', async () => {
+    assert.deepEqual(await left(staged({}, [[60, 0, 100]]), [writes]), [
+      'Up to 3000 secrets stay in people, below vault-pki-load/seed-1/; if all of them were written, kv-read --kv-mount people --filled --paths 3000 reads them.',
+    ]);
+  });
+
+  /** @type {[string, LoadPlan, number][]} sentence, load, secrets at the most */
+  const BOUNDS = [
+    ['a closed loop that warms up writes more than it counts', loadOf({ requests: 30, warmup: '5s' }), 1e5],
+    ['one as long as it takes', loadOf({ duration: '10s' }), 1e5],
+    ['what serves runs of any load', { ...loadOf({ duration: '10s' }), durationMs: null }, 1e5],
+    ['so many, without a warm-up', loadOf({ requests: 30 }), 30],
+    ['a rate, warm-up and all', loadOf({ rate: 5, duration: '10s', warmup: '2s' }), 60],
+  ];
+  for (const [sentence, load, most] of BOUNDS) {
+    test(`no more secrets stay than the message says: ${sentence}`, async () => {
+      const [message] = await left(load, [writes]);
+      assert.match(
+        message,
+        new RegExp(`^Up to ${most} secrets stay in people, .* --paths ${most} reads them\\.$`),
+      );
+    });
+  }
+
+  test('kv-write as a quarter of a mix leaves a quarter', async () => {
+    const [message, ...more] = await left(staged({}, [[60, 0, 100]]), [entry('token-lookup', 3), writes]);
+    const [, count] = /^Up to (\d+) secrets stay/.exec(message) ?? [];
+    assert.ok(Math.abs(Number(count) - 750) < 4 * Math.sqrt(3000 * 0.25 * 0.75), message);
+    assert.deepEqual(more, []);
+  });
+
   test('a token that may be used as often as all of a mix need it will do, one less often will not', async () => {
     const load = loadOf({ rate: 10, duration: '10s' });
     const mix = [entry('token-lookup', 3), writes];
-    await prepareMix(load, mix, 111);
-    await assert.rejects(prepareMix(load, mix, 110), /used 110 more times|110/);
+    await left(load, mix, 111);
+    await assert.rejects(left(load, mix, 110), /used 110 more times|110/);
   });
 
   test('uses of the token in preparing count, and requests that go without it do not', async () => {
