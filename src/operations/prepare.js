@@ -65,8 +65,7 @@ export async function checkIssuance(context, { role, usesBefore, usesInRun, need
   const { plan, client, warn } = context;
   const { mount } = plan.target;
   const { health, fixture } = await checkCalls(context, { usesBefore, usesInRun, neededMs });
-  const { warnings } = await checkMount(client, mount);
-  warnings.forEach(warn);
+  (await checkMount(client, mount)).forEach(warn);
   const issuer = await checkIssuer(client, mount);
   if (role === null) {
     await checkPermission(client, `${mount}/sign-verbatim`);

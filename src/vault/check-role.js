@@ -1,7 +1,7 @@
 /** Before a run: the role must exist, the token may use it, and it must allow the request; and what the run leaves behind. */
-import { PkiLoadError, targetError } from '../common/errors.js';
+import { PkiLoadError, quote, targetError } from '../common/errors.js';
 import { formatCount, formatDuration, parseDuration } from '../common/units.js';
-import { listOf, numberOf, recordOf, textOf } from './client.js';
+import { listOf, numberOf, readCapabilities, recordOf, textOf } from './client.js';
 import { redact } from './redact.js';
 /** @import { VaultClient } from './client.js' */
 
@@ -21,18 +21,16 @@ import { redact } from './redact.js';
 
 /**
  * @param {VaultClient} client @param {RoleQuestion} question
- * @returns {Promise<{role: Role | null, checked: boolean, warnings: string[]}>} `role` null: the token may not read it
+ * @returns {Promise<{role: Role | null, warnings: string[]}>} `role` null: the token may not read it
  */
 export async function checkRole(client, question) {
   const { mount, role: name, operation = 'issue' } = question;
   const role = await readRole(client, mount, name);
   await checkPermission(client, `${mount}/${operation}/${name}`);
-  if (role === null) {
-    const text = `The token may not read the role ${name}, so what it allows and stores could not be checked.`;
-    return { role, checked: false, warnings: [text] };
-  }
+  if (role === null)
+    return { role, warnings: [`The token may not read the role ${name}, so its settings were not checked.`] };
   checkAllowed(role, question);
-  return { role, checked: true, warnings: warnOfTtl(role, question) };
+  return { role, warnings: warnOfTtl(role, question) };
 }
 
 /** @param {VaultClient} client @param {string} mount @param {string} name @returns {Promise<Role | null>} */
@@ -55,26 +53,16 @@ async function readRole(client, mount, name) {
 async function listRoles(client, mount) {
   try {
     const names = await client.list(`${mount}/roles`);
-    if (names.length === 0) return 'The mount has no roles at all.';
-    return `There are ${redact(names.slice(0, 10).join(', '))}${names.length > 10 ? ', ...' : ''}.`;
+    if (names.length === 0) return 'The mount has no roles.';
+    return `Its roles are ${redact(names.slice(0, 10).join(', '))}${names.length > 10 ? ', ...' : ''}.`;
   } catch {
-    return 'This token may not list the roles there are.';
+    return 'The token may not list the roles.';
   }
 }
 
-/**
- * `sys/capabilities-self` is in the default policy; without it, the check is skipped.
- * @param {VaultClient} client @param {string} path
- */
+/** A token that may not read its capabilities is not refused here. @param {VaultClient} client @param {string} path */
 export async function checkPermission(client, path) {
-  let capabilities;
-  try {
-    const { data } = await client.write('sys/capabilities-self', { paths: [path] });
-    capabilities = listOf(data?.[path]);
-  } catch (error) {
-    if (error instanceof PkiLoadError) return;
-    throw error;
-  }
+  const { [path]: capabilities } = (await readCapabilities(client, [path])) ?? { [path]: [] };
   const isEnough = ['root', 'update', 'create', 'sudo'].some((each) => capabilities.includes(each));
   if (isEnough || capabilities.length === 0) return;
   throw targetError(
@@ -84,30 +72,35 @@ export async function checkPermission(client, path) {
   );
 }
 
-/** @param {Role} role @param {RoleQuestion} question @throws {PkiLoadError} for the first part of the request that the role does not allow */
+/**
+ * @param {Role} role @param {RoleQuestion} question
+ * @throws {PkiLoadError} for the first part of the request that the role does not allow
+ */
 function checkAllowed(role, question) {
   const { role: roleName, commonName, altNames = [], ipSans = [] } = question;
-  const refuse = (/** @type {string} */ code, /** @type {string} */ what, /** @type {string} */ remedy) =>
-    targetError(code, `The role ${roleName} ${what}.`, remedy);
-  if (!commonName && role.require_cn) {
-    throw refuse('common_name_missing', 'requires a common name', 'Give one with --cn.');
-  }
   const names = [...(commonName && isCommonNameChecked(role, commonName) ? [commonName] : []), ...altNames];
-  for (const name of names) {
-    const why = whyNotAllowed(role, name);
-    if (why === null) continue;
-    const what = `does not allow the name ${JSON.stringify(name.slice(0, 120))}: ${why}`;
-    const remedy = 'Give another name with --cn (and --alt-names), another --role, or change the role.';
-    throw refuse('name_not_allowed', what, remedy);
-  }
-  if (ipSans.length > 0 && role.allow_ip_sans === false) {
-    const remedy = 'Leave out --ip-sans, or set allow_ip_sans=true on the role.';
-    throw refuse('ip_sans_not_allowed', 'allows no IP addresses in certificates', remedy);
-  }
+  const badName = names.find((name) => whyNotAllowed(role, name) !== null);
+  const why = badName === undefined ? null : whyNotAllowed(role, badName);
   const wrongKey = describeWrongKey(role, question);
-  if (wrongKey !== null) {
-    throw refuse('role_key_type', wrongKey, 'Give the fitting --key-type, or another --role.');
-  }
+  /** @type {[isWrong: unknown, code: string, problem: string, remedy: string][]} */
+  const checks = [
+    [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Give one with --cn.'],
+    [
+      why !== null,
+      'name_not_allowed',
+      `does not allow the name ${quote(badName)}: ${why}`,
+      'Give another name with --cn (and --alt-names), another --role, or change the role.',
+    ],
+    [
+      ipSans.length > 0 && role.allow_ip_sans === false,
+      'ip_sans_not_allowed',
+      'does not allow IP addresses in certificates',
+      'Leave out --ip-sans, or set allow_ip_sans=true on the role.',
+    ],
+    [wrongKey !== null, 'role_key_type', String(wrongKey), 'Give a matching --key-type, or another --role.'],
+  ];
+  const [, code, problem, remedy] = checks.find(([isWrong]) => isWrong) ?? [];
+  if (code !== undefined) throw targetError(code, `The role ${roleName} ${problem}.`, remedy);
 }
 
 /** @param {Role} role @param {RoleQuestion} question @returns {string | null} null: the role signs such keys, or makes its own */
