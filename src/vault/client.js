@@ -231,7 +231,7 @@ export async function unlessRefused(call, ...codes) {
  */
 export async function readCapabilities(client, paths) {
   const call = client.write('sys/capabilities-self', { paths });
-  const response = await unlessRefused(call, 'vault_permission_denied');
+  const response = await unlessRefused(call, 'vault_permission_denied', 'vault_not_found', 'vault_no_route');
   if (response === null) return null;
   const data = recordOf(response.data);
   return Object.fromEntries(paths.map((path) => [path, listOf(data[path])]));

@@ -15,27 +15,18 @@ import { rowsOf, valuesPerRun } from './scenario-rows.js';
 
 /** @typedef {{name: string, run: string, target: string, load: LoadPlan}} PlannedStep */
 /**
- * @typedef {object} ScenarioFacts
- * @property {string} name
- * @property {string | null} description
- * @property {string} command the command line, without secrets
- * @property {Date} startedAt
- * @property {number} repeat
- * @property {readonly PlannedStep[]} steps at least one; all targets of the first run, then all of the next
+ * `command`: without secrets; `steps`: at least one, all targets of the first run, then all of the next
+ * @typedef {{name: string, description: string | null, command: string, startedAt: Date, repeat: number,
+ *   steps: readonly PlannedStep[]}} ScenarioFacts
  */
 /** @typedef {{durationMs: number, interrupted?: boolean, unfinished?: boolean}} End */
-/**
- * @typedef {object} Kept of one step
- * @property {PlannedStep} step
- * @property {Result[]} results
- * @property {ScenarioStep['failure']} failure
- */
+/** @typedef {{step: PlannedStep, results: Result[], failure: ScenarioStep['failure']}} Kept of one step */
 
 const NOTE =
   'Response times count from when a request was due. Of several runs, count, times and ratios are of all their requests together; mean and variance over runs are of one value per run.';
 
 const CLOSED_NOTE =
-  'In a closed loop a request is sent when another is answered: a target that stalls receives fewer requests, and the waiting is not in the times.';
+  'In a closed loop a request is sent when another has its response: a target that stalls receives fewer requests, and the waiting is not in the times.';
 
 /** Verdicts, the worst first. */
 const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
@@ -187,10 +178,9 @@ function countBy(words) {
 /** @param {Sorted} kept @param {ScenarioStep} step @returns {ScenarioResult['rows']} */
 function judgedRows({ step: { run, target }, used, shown }, { requirements }) {
   return rowsOf(shown, { run, target, counts: used.length > 0 }).map(({ overRuns, ...row }) => {
-    const own = requirements.filter(
-      ({ operation, stage }) => operation === row.operation && stage === row.stage,
+    const verdicts = requirements.flatMap(({ operation, stage, verdict }) =>
+      operation === row.operation && stage === row.stage ? verdict : [],
     );
-    const verdicts = own.map(({ verdict }) => verdict);
     return { ...row, requirement: worstOf(REQUIREMENT, verdicts), overRuns };
   });
 }

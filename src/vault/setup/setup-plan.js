@@ -54,6 +54,12 @@ export function readSetupOptions(given) {
 export const ROLE = 'load';
 export const KEY = 'load';
 
+/** The one object in each of them: where it is, and its name. @type {Readonly<Record<string, {kind: 'key' | 'role', list: string, name: string}>>} */
+export const CONTENTS = Object.freeze({
+  transit: { kind: 'key', list: 'keys', name: KEY },
+  approle: { kind: 'role', list: 'role', name: ROLE },
+});
+
 /** @typedef {'mounts' | 'auth'} Kind */
 /** @typedef {{kind: Kind, path: string, type: string, settings: Record<string, unknown>}} Mount */
 /** @typedef {ReturnType<typeof planSetup>} SetupPlan */
