@@ -119,15 +119,14 @@ function warnOfTtl(role, { role: roleName, ttl }) {
   const maxMs = (numberOf(role.max_ttl) ?? 0) * 1000;
   const askedMs = parseDuration(ttl ?? 0, '--ttl');
   if (maxMs === 0 || askedMs <= maxMs) return [];
-  return [
-    `The role ${roleName} cuts the TTL of ${formatDuration(askedMs)} to its max_ttl, ${formatDuration(maxMs)}.`,
-  ];
+  const [asked, max] = [askedMs, maxMs].map(formatDuration);
+  return [`The role ${roleName} cuts the TTL of ${asked} to its max_ttl, ${max}.`];
 }
 
 /** Stored certificates at which Vault's own health check (vault pki health-check, too_many_certs) warns. */
-const STORED_LIMITS = /** @type {const} */ ([
-  [250_000, 'critical'],
-  [50_000, 'a warning'],
+const STORED_LIMITS = Object.freeze([
+  { limit: 250_000, grade: 'critical' },
+  { limit: 50_000, grade: 'a warning' },
 ]);
 
 /**
@@ -141,30 +140,22 @@ const STORED_LIMITS = /** @type {const} */ ([
 export function describeFootprint({ role, count, mount = 'pki_int', health = null }) {
   const many =
     count === null ? 'as many certificates as it can issue' : `about ${formatCount(count)} certificates`;
-  const sentences = [];
-  if (role?.no_store === true) {
-    sentences.push('The role does not store certificates (no_store): nothing is left behind.');
-  } else {
-    sentences.push(
-      `The run ${role === null ? 'may leave' : 'leaves'} ${many} in Vault's storage; once they have expired, vault write ${mount}/tidy tidy_cert_store=true removes them.`,
-    );
-    const [limit, grade] = STORED_LIMITS.find(([most]) => count !== null && count >= most) ?? [];
-    if (limit !== undefined) {
-      sentences.push(
-        `Vault's own health check calls ${formatCount(limit)} stored certificates ${grade}: take a role with no_store=true or a test server.`,
-      );
-    }
-  }
-  if (role?.generate_lease === true) {
-    sentences.push(
+  const leaves = `The run ${role === null ? 'may leave' : 'leaves'} ${many} in Vault's storage`;
+  const isStored = role?.no_store !== true;
+  const tooMany = isStored && STORED_LIMITS.find(({ limit }) => count !== null && count >= limit);
+  const isCounted =
+    health?.enterprise && health.product === 'Vault' && !/^(0|1\.(\d|1\d|20))\./.test(health.version);
+  const counted = count === null ? 'every certificate' : `the ${formatCount(count)} certificates`;
+  return [
+    isStored
+      ? `${leaves}; once they have expired, vault write ${mount}/tidy tidy_cert_store=true removes them.`
+      : 'The role does not store certificates (no_store): nothing is left behind.',
+    tooMany &&
+      `Vault's own health check calls ${formatCount(tooMany.limit)} stored certificates ${tooMany.grade}: use a role with no_store=true or a test server.`,
+    role?.generate_lease === true &&
       'The role makes a lease for each certificate (generate_lease), which slows Vault down and is revoked one by one; set generate_lease=false for a load test.',
-    );
-  }
-  if (health?.enterprise && health.product === 'Vault' && !/^(0|1\.(\d|1\d|20))\./.test(health.version)) {
-    const counted = count === null ? 'every certificate' : `the ${formatCount(count)} certificates`;
-    sentences.push(`Vault Enterprise counts ${counted} for its licence (1.21 and later), stored or not.`);
-  }
-  return sentences;
+    isCounted && `Vault Enterprise counts ${counted} for its licence (1.21 and later), stored or not.`,
+  ].filter((sentence) => typeof sentence === 'string');
 }
 
 /** @typedef {ReturnType<typeof split>} Name */
@@ -223,11 +214,9 @@ function isHostName(name) {
 }
 
 /** @param {Role} role @param {Name} name */
-function isLocal(role, { host, wildcard }) {
+function isLocal(role, { host }) {
   return ['localhost', 'localdomain'].some(
-    (local) =>
-      host === local ||
-      (role.allow_subdomains && (host.endsWith(`.${local}`) || (wildcard && host === local))),
+    (local) => host === local || (role.allow_subdomains && host.endsWith(`.${local}`)),
   );
 }
 
@@ -241,11 +230,8 @@ function isMatch(role, domain, { whole, host, wildcard, isEmail }) {
   if (role.allow_bare_domains && (isSame(whole) || (isEmail && isSame(host)))) return true;
   if (role.allow_subdomains && (host.endsWith(`.${domain}`) || (wildcard !== null && isSame(host))))
     return true;
-  return (
-    Boolean(role.allow_glob_domains) &&
-    domain.includes('*') &&
-    isGlobMatch(domain.toLowerCase(), whole.toLowerCase())
-  );
+  const isGlob = Boolean(role.allow_glob_domains) && domain.includes('*');
+  return isGlob && isGlobMatch(domain.toLowerCase(), whole.toLowerCase());
 }
 
 /** Each `*` stands for any text. Takes the first place where each part fits. @param {string} glob @param {string} text */
@@ -266,11 +252,11 @@ function isGlobMatch(glob, text) {
 /** @param {Role} role @param {string[]} domains */
 function describe(role, domains) {
   if (domains.length === 0) return 'it has no allowed_domains';
-  const ways = Object.entries({
-    themselves: role.allow_bare_domains,
-    subdomains: role.allow_subdomains,
-    globs: role.allow_glob_domains,
-  }).flatMap(([way, isAllowed]) => (isAllowed ? [way] : []));
+  const ways = [
+    role.allow_bare_domains ? 'themselves' : [],
+    role.allow_subdomains ? 'subdomains' : [],
+    role.allow_glob_domains ? 'globs' : [],
+  ].flat();
   const shown = redact(domains.slice(0, 5).join(', ')) + (domains.length > 5 ? ', ...' : '');
   return `it names ${shown}, and allows ${ways.length > 0 ? `only ${ways.join(' and ')}` : 'neither them nor their subdomains'}`;
 }

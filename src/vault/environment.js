@@ -43,7 +43,7 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   if (namespace !== null && !isVisible(namespace)) {
     throw usageError(
       'bad_namespace',
-      'The namespace holds white space or a character that no namespace has.',
+      'The namespace contains white space or a character that is not allowed.',
     );
   }
   return {
@@ -75,7 +75,7 @@ export function checkToken(token, source) {
   if (isVisible(token)) return token;
   throw usageError(
     'bad_token',
-    `The token in ${source} holds white space, a line break or another character that no token has.`,
+    `The token in ${source} contains white space, a line break or another character that is not allowed.`,
     'Set it again without quotes or line breaks; it is not shown here on purpose.',
   );
 }

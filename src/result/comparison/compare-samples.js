@@ -67,7 +67,9 @@ function find({ unit }, pair, { tool, ...options }) {
   const differences = pairs.map(([base, other]) => differenceOf(unit, median(base), median(other)));
   const [differencePercent] = differences;
   if (!isPossible) return { ...none, differencePercent, verdict: 'not enough runs' };
-  const ends = pairs.flatMap((one) => bootstrapInterval(...one, (a, b) => differenceOf(unit, a, b), options) ?? []);
+  const ends = pairs.flatMap(
+    (one) => bootstrapInterval(...one, (a, b) => differenceOf(unit, a, b), options) ?? [],
+  );
   const isTools = direction !== 0 && pairs.some((one) => test(one).direction !== direction);
   const surePercent = nearestToZero(differences);
   return {

@@ -173,9 +173,7 @@ function warningsOf(groups, bias) {
         : `${runs.length - used.length} of ${runs.length} runs of ${name} are left out: the others may be the better ones.`,
     ),
     ...groups.flatMap(({ name: group, used }) =>
-      used.flatMap(({ name, why }) =>
-        why === null ? [] : `${name} of ${group} is included, but ${why}.`,
-      ),
+      used.flatMap(({ name, why }) => (why === null ? [] : `${name} of ${group} is included, but ${why}.`)),
     ),
     ...bias.warnings(),
   ];

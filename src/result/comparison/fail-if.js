@@ -65,8 +65,7 @@ export function parseFailIf(text) {
   const least = rest === '' ? null : Number(BY.exec(rest)?.[1]);
   if (Number.isNaN(least)) throw bad(`${quote(rest)} is not "by" and a percentage such as by 10% or by 0.5%`);
   if (least === 0) throw bad('a difference of 0% is none; leave "by" out');
-  if (Number(least) > 100 && (!rises || metric === 'errors'))
-    throw bad('the limit cannot be more than 100%');
+  if (Number(least) > 100 && (!rises || metric === 'errors')) throw bad('the limit cannot be more than 100%');
   return { text: source, metric, direction: rises ? 1 : -1, least };
 }
 

@@ -87,8 +87,7 @@ function judgeWithDoubts(requirement, view) {
   if (judged.verdict !== 'met') return judged;
   const { unchecked = 0, measurementValid } = view;
   const isProven =
-    measurementValid &&
-    (unchecked === 0 || judge(requirement, atWorst(view, unchecked)).verdict === 'met');
+    measurementValid && (unchecked === 0 || judge(requirement, atWorst(view, unchecked)).verdict === 'met');
   if (isProven) return judged;
   const wrong = `${formatCount(unchecked)} responses were not checked; if they were wrong, the requirement would not be met.`;
   const why = measurementValid ? wrong : 'the measurement is invalid, so this proves nothing.';

@@ -10,12 +10,11 @@ import { CONTENTS, fullPath, otherName, policyText, possibleMounts } from './set
 /** @import { VaultClient } from '../client.js' */
 /** @import { SetupPlan } from './setup-plan.js' */
 
+/** @typedef {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} ItemKind */
 /**
- * @typedef {object} Item
- * @property {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} kind
- * @property {string} path below `/v1/`; of a policy, its name
- * @property {string} [type] of a mount; of a CA's key
- * @property {boolean} [uncertain] no response, or one that Vault failed: it may exist
+ * `path`: below `/v1/`, of a policy its name; `type`: of a mount, or of a CA's key; `uncertain`: no response, or one that
+ * Vault failed, so it may exist
+ * @typedef {{kind: ItemKind, path: string, type?: string, uncertain?: boolean}} Item
  */
 /** @typedef {{made: Item[], there: Item[]}} SetupReport items that this setup created, and those that existed */
 /** @typedef {'rsa' | 'ec'} KeyType */
@@ -52,10 +51,8 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   refuseOthers(existing, plan);
   const present = new Set(existing.mounts.map(({ full }) => full));
   // Engines that an earlier setup made and this one does not name belong to it.
-  const asked = new Set(plan.mounts.map(fullPath));
-  const mounts = possibleMounts(name).filter(
-    (mount) => asked.has(fullPath(mount)) || present.has(fullPath(mount)),
-  );
+  const wanted = new Set([...plan.mounts.map(fullPath), ...present]);
+  const mounts = possibleMounts(name).filter((mount) => wanted.has(fullPath(mount)));
   const whole = { ...plan, mounts };
   await checkRights(client, rightsToSetUp(whole), 'setup');
   const keyTypes = await checkAuthorities(client, whole, present);
