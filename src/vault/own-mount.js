@@ -29,11 +29,9 @@ export function isOwnMount({ path, description }) {
 }
 
 /**
- * @typedef {object} MountContext
- * @property {VaultClient} client
- * @property {(text: string) => void} notice
- * @property {AbortSignal} signal
- * @property {(end: () => Promise<void>) => void} onEnd registers a function to call when the run is over
+ * `onEnd` registers a function to call when the run is over
+ * @typedef {{client: VaultClient, notice: (text: string) => void, signal: AbortSignal,
+ *   onEnd: (end: () => Promise<void>) => void}} MountContext
  */
 
 /**

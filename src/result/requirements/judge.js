@@ -40,13 +40,8 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {boolean} measurementValid
  */
 /**
- * @typedef {object} Judgement
- * @property {RequirementVerdict['verdict']} verdict
- * @property {number | null} actual
- * @property {number} [low] the bar; Infinity: beyond any limit
- * @property {number} [high]
- * @property {RequirementVerdict['doubt']} [doubt]
- * @property {string} reason
+ * `low`, `high`: the error bar; Infinity: beyond any limit
+ * @typedef {Pick<RequirementVerdict, 'verdict' | 'actual' | 'doubt' | 'reason'> & {low?: number, high?: number}} Judgement
  */
 
 /** By unit of the metric. @type {Record<RequirementVerdict['unit'], (requirement: Requirement, view: RunView) => Judgement>} */

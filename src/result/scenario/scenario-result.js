@@ -77,6 +77,9 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
     kept.filter(({ step }) => step.run === run),
   );
   const steps = kept.map((one) => describeStep(one, repeat));
+  const counted = (/** @type {Sorted} */ { step, used }) => {
+    return { name: step.name, results: used.map(({ result }) => result) };
+  };
   const [environment = null] = kept.flatMap(({ results }) => results.map((result) => result.environment));
   const createdAt = new Date(startedAt.getTime() + durationMs).toISOString();
   return {
@@ -95,7 +98,7 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
     differences: runs.flatMap(differencesOf),
     // They take long, and nothing is concluded before the end.
     comparisons: unfinished ? [] : runs.flatMap((targets) => comparisonsOf(targets, command, createdAt)),
-    warnings: [...new Set(runs.flatMap((targets) => runWarnings(targets.map(countedOf))))],
+    warnings: [...new Set(runs.flatMap((targets) => runWarnings(targets.map(counted))))],
     notes: [
       NOTE,
       ...(steps.some(({ load }) => load.model === 'closed') ? [CLOSED_NOTE] : []),
@@ -248,9 +251,4 @@ function notComparedNotes(targets) {
   return [
     `${targets[0].step.run}: whether a difference is more than chance takes at least ${needed} runs that count of each target (repeat: ${needed}); ${named}.`,
   ];
-}
-
-/** @param {Sorted} kept */
-function countedOf({ step: { name }, used }) {
-  return { name, results: used.map(({ result }) => result) };
 }

@@ -8,15 +8,9 @@ import { CONTENTS, fullPath, markOf, otherName, possibleMounts, right } from './
 /** @import { Kind, Right, SetupPlan } from './setup-plan.js' */
 
 /** @typedef {Awaited<ReturnType<typeof listMounts>>[number]} FoundMount */
-/**
- * @typedef {object} Existing
- * @property {(FoundMount & {isOurs: boolean})[]} mounts at the paths of the set-up
- * @property {{isOurs: boolean, text: string} | null} policy
- * @property {FoundMount[]} moved mounts that carry the mark, but are at other paths
- * @property {FoundMount[]} ofRuns mounts that runs made for themselves
- */
+/** @typedef {Awaited<ReturnType<typeof findExisting>>} Existing */
 
-/** @param {VaultClient} client @param {string} name of the set-up @returns {Promise<Existing>} */
+/** @param {VaultClient} client @param {string} name of the set-up */
 export async function findExisting(client, name) {
   const mark = markOf(name);
   const possible = new Map(possibleMounts(name).map((mount) => [fullPath(mount), mount.type]));
@@ -24,12 +18,14 @@ export async function findExisting(client, name) {
   const policy = await unlessRefused(client.read(`sys/policies/acl/${name}`), 'vault_not_found');
   const text = textOf(policy?.data?.policy);
   return {
+    /** At the paths of the set-up. */
     mounts: found.flatMap((mount) => {
       const type = possible.get(mount.full);
       const isOurs = mount.description === mark && mount.type === type;
       return type === undefined ? [] : [{ ...mount, isOurs }];
     }),
     policy: policy === null ? null : { text, isOurs: text.startsWith(`# ${mark}\n`) },
+    /** They carry the mark, but are at other paths. */
     moved: found.filter(({ full, description }) => description === mark && !possible.has(full)),
     ofRuns: found.filter(isOwnMount),
   };
