@@ -62,7 +62,7 @@ async function listRoles(client, mount) {
 
 /** A token that may not read its capabilities is not refused here. @param {VaultClient} client @param {string} path */
 export async function checkPermission(client, path) {
-  const { [path]: capabilities } = (await readCapabilities(client, [path])) ?? { [path]: [] };
+  const capabilities = (await readCapabilities(client, [path]))?.[path] ?? [];
   const isEnough = ['root', 'update', 'create', 'sudo'].some((each) => capabilities.includes(each));
   if (isEnough || capabilities.length === 0) return;
   throw targetError(

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { usageError } from '../common/errors.js';
+import { badValue, usageError } from '../common/errors.js';
 import { readOne } from '../common/options.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
@@ -16,13 +16,7 @@ const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 /** @typedef {{caCert: string | null, caPath: string | null, clientCert: string | null, clientKey: string | null,
  *   serverName: string | null, skipVerify: boolean}} TlsPaths paths, never contents */
-/**
- * @typedef {object} TargetPlan
- * @property {string} url Vault's address
- * @property {string} mount
- * @property {string | null} namespace
- * @property {TlsPaths} tls
- */
+/** @typedef {{url: string, mount: string, namespace: string | null, tls: TlsPaths}} TargetPlan */
 /** @typedef {ReturnType<typeof readEnvironment>} VaultEnvironment */
 
 /**
@@ -109,9 +103,6 @@ function readTokenFile(path) {
 function parseBoolean(found) {
   if (found === undefined || FALSE.includes(found.value)) return false;
   if (TRUE.includes(found.value)) return true;
-  throw usageError(
-    'bad_boolean',
-    `${found.name} is ${JSON.stringify(found.value.slice(0, 40))}, which is neither true nor false.`,
-    'Write true or false.',
-  );
+  const { name, value } = found;
+  throw badValue(name, value, 'neither true nor false', 'Write true or false.', 'bad_boolean');
 }

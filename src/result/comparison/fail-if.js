@@ -14,11 +14,9 @@ import { saidOf } from '../wording.js';
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
 
 /**
- * @typedef {object} FailIf
- * @property {string} text as the user wrote it
- * @property {string} metric key of METRICS
- * @property {1 | -1} direction 1: the value rises from the base to the other
- * @property {number | null} least percent; percentage points of a share; null: any difference that is shown
+ * `metric`: key of METRICS; `direction`: 1 where the value rises from the base to the other; `least`: percent, or percentage
+ * points of a share; null: any difference that is shown
+ * @typedef {{text: string, metric: string, direction: 1 | -1, least: number | null}} FailIf
  */
 
 const EXAMPLES = "'p99 slower by 10%', 'p99 slower', 'rate lower by 5%', 'errors higher by 0.1%'";
