@@ -67,8 +67,7 @@ export async function checkIssuance(context, { role, mustStore = false, ...asked
   const { plan, client, warn } = context;
   const { mount } = plan.target;
   const { health, fixture } = await checkCalls(context, { usesBefore, usesInRun, neededMs });
-  const { warnings } = await checkMount(client, mount);
-  warnings.forEach(warn);
+  (await checkMount(client, mount)).forEach(warn);
   const issuer = await checkIssuer(client, mount);
   if (role === null) {
     await checkPermission(client, `${mount}/sign-verbatim`);

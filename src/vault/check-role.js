@@ -1,7 +1,7 @@
 /** Before a run: the role must exist, the token may use it, and it must allow the request; and what the run leaves behind. */
-import { PkiLoadError, targetError } from '../common/errors.js';
+import { PkiLoadError, quote, targetError } from '../common/errors.js';
 import { formatCount, formatDuration, parseDuration } from '../common/units.js';
-import { listOf, numberOf, recordOf, textOf } from './client.js';
+import { listOf, numberOf, readCapabilities, recordOf, textOf } from './client.js';
 import { redact } from './redact.js';
 /** @import { VaultClient } from './client.js' */
 
@@ -21,18 +21,16 @@ import { redact } from './redact.js';
 
 /**
  * @param {VaultClient} client @param {RoleQuestion} question
- * @returns {Promise<{role: Role | null, checked: boolean, warnings: string[]}>} `role` null: the token may not read it
+ * @returns {Promise<{role: Role | null, warnings: string[]}>} `role` null: the token may not read it
  */
 export async function checkRole(client, question) {
   const { mount, role: name, operation = 'issue' } = question;
   const role = await readRole(client, mount, name);
   await checkPermission(client, `${mount}/${operation}/${name}`);
-  if (role === null) {
-    const text = `The token may not read the role ${name}, so what it allows and stores could not be checked.`;
-    return { role, checked: false, warnings: [text] };
-  }
+  if (role === null)
+    return { role, warnings: [`The token may not read the role ${name}, so its settings were not checked.`] };
   checkAllowed(role, question);
-  return { role, checked: true, warnings: warnOfTtl(role, question) };
+  return { role, warnings: warnOfTtl(role, question) };
 }
 
 /** @param {VaultClient} client @param {string} mount @param {string} name @returns {Promise<Role | null>} */
@@ -55,26 +53,16 @@ async function readRole(client, mount, name) {
 async function listRoles(client, mount) {
   try {
     const names = await client.list(`${mount}/roles`);
-    if (names.length === 0) return 'The mount has no roles at all.';
-    return `There are ${redact(names.slice(0, 10).join(', '))}${names.length > 10 ? ', ...' : ''}.`;
+    if (names.length === 0) return 'The mount has no roles.';
+    return `Its roles are ${redact(names.slice(0, 10).join(', '))}${names.length > 10 ? ', ...' : ''}.`;
   } catch {
-    return 'This token may not list the roles there are.';
+    return 'The token may not list the roles.';
   }
 }
 
-/**
- * `sys/capabilities-self` is in the default policy; without it, the check is skipped.
- * @param {VaultClient} client @param {string} path
- */
+/** A token that may not read its capabilities is not refused here. @param {VaultClient} client @param {string} path */
 export async function checkPermission(client, path) {
-  let capabilities;
-  try {
-    const { data } = await client.write('sys/capabilities-self', { paths: [path] });
-    capabilities = listOf(data?.[path]);
-  } catch (error) {
-    if (error instanceof PkiLoadError) return;
-    throw error;
-  }
+  const capabilities = (await readCapabilities(client, [path]))?.[path] ?? [];
   const isEnough = ['root', 'update', 'create', 'sudo'].some((each) => capabilities.includes(each));
   if (isEnough || capabilities.length === 0) return;
   throw targetError(
@@ -84,30 +72,35 @@ export async function checkPermission(client, path) {
   );
 }
 
-/** @param {Role} role @param {RoleQuestion} question @throws {PkiLoadError} for the first part of the request that the role does not allow */
+/**
+ * @param {Role} role @param {RoleQuestion} question
+ * @throws {PkiLoadError} for the first part of the request that the role does not allow
+ */
 function checkAllowed(role, question) {
   const { role: roleName, commonName, altNames = [], ipSans = [] } = question;
-  const refuse = (/** @type {string} */ code, /** @type {string} */ what, /** @type {string} */ remedy) =>
-    targetError(code, `The role ${roleName} ${what}.`, remedy);
-  if (!commonName && role.require_cn) {
-    throw refuse('common_name_missing', 'requires a common name', 'Give one with --cn.');
-  }
   const names = [...(commonName && isCommonNameChecked(role, commonName) ? [commonName] : []), ...altNames];
-  for (const name of names) {
-    const why = whyNotAllowed(role, name);
-    if (why === null) continue;
-    const what = `does not allow the name ${JSON.stringify(name.slice(0, 120))}: ${why}`;
-    const remedy = 'Give another name with --cn (and --alt-names), another --role, or change the role.';
-    throw refuse('name_not_allowed', what, remedy);
-  }
-  if (ipSans.length > 0 && role.allow_ip_sans === false) {
-    const remedy = 'Leave out --ip-sans, or set allow_ip_sans=true on the role.';
-    throw refuse('ip_sans_not_allowed', 'allows no IP addresses in certificates', remedy);
-  }
+  const badName = names.find((name) => whyNotAllowed(role, name) !== null);
+  const why = badName === undefined ? null : whyNotAllowed(role, badName);
   const wrongKey = describeWrongKey(role, question);
-  if (wrongKey !== null) {
-    throw refuse('role_key_type', wrongKey, 'Give the fitting --key-type, or another --role.');
-  }
+  /** @type {[isWrong: unknown, code: string, problem: string, remedy: string][]} */
+  const checks = [
+    [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Give one with --cn.'],
+    [
+      why !== null,
+      'name_not_allowed',
+      `does not allow the name ${quote(badName)}: ${why}`,
+      'Give another name with --cn (and --alt-names), another --role, or change the role.',
+    ],
+    [
+      ipSans.length > 0 && role.allow_ip_sans === false,
+      'ip_sans_not_allowed',
+      'does not allow IP addresses in certificates',
+      'Leave out --ip-sans, or set allow_ip_sans=true on the role.',
+    ],
+    [wrongKey !== null, 'role_key_type', String(wrongKey), 'Give a matching --key-type, or another --role.'],
+  ];
+  const [, code, problem, remedy] = checks.find(([isWrong]) => isWrong) ?? [];
+  if (code !== undefined) throw targetError(code, `The role ${roleName} ${problem}.`, remedy);
 }
 
 /** @param {Role} role @param {RoleQuestion} question @returns {string | null} null: the role signs such keys, or makes its own */
@@ -126,15 +119,14 @@ function warnOfTtl(role, { role: roleName, ttl }) {
   const maxMs = (numberOf(role.max_ttl) ?? 0) * 1000;
   const askedMs = parseDuration(ttl ?? 0, '--ttl');
   if (maxMs === 0 || askedMs <= maxMs) return [];
-  return [
-    `The role ${roleName} cuts the TTL of ${formatDuration(askedMs)} to its max_ttl, ${formatDuration(maxMs)}.`,
-  ];
+  const [asked, max] = [askedMs, maxMs].map(formatDuration);
+  return [`The role ${roleName} cuts the TTL of ${asked} to its max_ttl, ${max}.`];
 }
 
 /** Stored certificates at which Vault's own health check (vault pki health-check, too_many_certs) warns. */
-const STORED_LIMITS = /** @type {const} */ ([
-  [250_000, 'critical'],
-  [50_000, 'a warning'],
+const STORED_LIMITS = Object.freeze([
+  { limit: 250_000, grade: 'critical' },
+  { limit: 50_000, grade: 'a warning' },
 ]);
 
 /**
@@ -148,30 +140,22 @@ const STORED_LIMITS = /** @type {const} */ ([
 export function describeFootprint({ role, count, mount = 'pki_int', health = null }) {
   const many =
     count === null ? 'as many certificates as it can issue' : `about ${formatCount(count)} certificates`;
-  const sentences = [];
-  if (role?.no_store === true) {
-    sentences.push('The role does not store certificates (no_store): nothing is left behind.');
-  } else {
-    sentences.push(
-      `The run ${role === null ? 'may leave' : 'leaves'} ${many} in Vault's storage; once they have expired, vault write ${mount}/tidy tidy_cert_store=true removes them.`,
-    );
-    const [limit, grade] = STORED_LIMITS.find(([most]) => count !== null && count >= most) ?? [];
-    if (limit !== undefined) {
-      sentences.push(
-        `Vault's own health check calls ${formatCount(limit)} stored certificates ${grade}: take a role with no_store=true or a test server.`,
-      );
-    }
-  }
-  if (role?.generate_lease === true) {
-    sentences.push(
+  const leaves = `The run ${role === null ? 'may leave' : 'leaves'} ${many} in Vault's storage`;
+  const isStored = role?.no_store !== true;
+  const tooMany = isStored && STORED_LIMITS.find(({ limit }) => count !== null && count >= limit);
+  const isCounted =
+    health?.enterprise && health.product === 'Vault' && !/^(0|1\.(\d|1\d|20))\./.test(health.version);
+  const counted = count === null ? 'every certificate' : `the ${formatCount(count)} certificates`;
+  return [
+    isStored
+      ? `${leaves}; once they have expired, vault write ${mount}/tidy tidy_cert_store=true removes them.`
+      : 'The role does not store certificates (no_store): nothing is left behind.',
+    tooMany &&
+      `Vault's own health check calls ${formatCount(tooMany.limit)} stored certificates ${tooMany.grade}: use a role with no_store=true or a test server.`,
+    role?.generate_lease === true &&
       'The role makes a lease for each certificate (generate_lease), which slows Vault down and is revoked one by one; set generate_lease=false for a load test.',
-    );
-  }
-  if (health?.enterprise && health.product === 'Vault' && !/^(0|1\.(\d|1\d|20))\./.test(health.version)) {
-    const counted = count === null ? 'every certificate' : `the ${formatCount(count)} certificates`;
-    sentences.push(`Vault Enterprise counts ${counted} for its licence (1.21 and later), stored or not.`);
-  }
-  return sentences;
+    isCounted && `Vault Enterprise counts ${counted} for its licence (1.21 and later), stored or not.`,
+  ].filter((sentence) => typeof sentence === 'string');
 }
 
 /** @typedef {ReturnType<typeof split>} Name */
@@ -230,11 +214,9 @@ function isHostName(name) {
 }
 
 /** @param {Role} role @param {Name} name */
-function isLocal(role, { host, wildcard }) {
+function isLocal(role, { host }) {
   return ['localhost', 'localdomain'].some(
-    (local) =>
-      host === local ||
-      (role.allow_subdomains && (host.endsWith(`.${local}`) || (wildcard && host === local))),
+    (local) => host === local || (role.allow_subdomains && host.endsWith(`.${local}`)),
   );
 }
 
@@ -248,11 +230,8 @@ function isMatch(role, domain, { whole, host, wildcard, isEmail }) {
   if (role.allow_bare_domains && (isSame(whole) || (isEmail && isSame(host)))) return true;
   if (role.allow_subdomains && (host.endsWith(`.${domain}`) || (wildcard !== null && isSame(host))))
     return true;
-  return (
-    Boolean(role.allow_glob_domains) &&
-    domain.includes('*') &&
-    isGlobMatch(domain.toLowerCase(), whole.toLowerCase())
-  );
+  const isGlob = Boolean(role.allow_glob_domains) && domain.includes('*');
+  return isGlob && isGlobMatch(domain.toLowerCase(), whole.toLowerCase());
 }
 
 /** Each `*` stands for any text. Takes the first place where each part fits. @param {string} glob @param {string} text */
@@ -273,11 +252,11 @@ function isGlobMatch(glob, text) {
 /** @param {Role} role @param {string[]} domains */
 function describe(role, domains) {
   if (domains.length === 0) return 'it has no allowed_domains';
-  const ways = Object.entries({
-    themselves: role.allow_bare_domains,
-    subdomains: role.allow_subdomains,
-    globs: role.allow_glob_domains,
-  }).flatMap(([way, isAllowed]) => (isAllowed ? [way] : []));
+  const ways = [
+    role.allow_bare_domains ? 'themselves' : [],
+    role.allow_subdomains ? 'subdomains' : [],
+    role.allow_glob_domains ? 'globs' : [],
+  ].flat();
   const shown = redact(domains.slice(0, 5).join(', ')) + (domains.length > 5 ? ', ...' : '');
   return `it names ${shown}, and allows ${ways.length > 0 ? `only ${ways.join(' and ')}` : 'neither them nor their subdomains'}`;
 }

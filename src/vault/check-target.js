@@ -1,24 +1,15 @@
 /** Before a run: the target must be a Vault that serves, the mount a PKI, and its CA certificate valid. */
 import { X509Certificate } from 'node:crypto';
 import { PkiLoadError, targetError } from '../common/errors.js';
-import { notVault, recordOf, textOf } from './client.js';
+import { notVault, recordOf, textOf, unlessRefused } from './client.js';
 import { withoutSlashes } from './environment.js';
 import { redact } from './redact.js';
 /** @import { VaultClient } from './client.js' */
 
 /**
- * @typedef {object} Health
- * @property {'Vault' | 'OpenBao' | 'vault-pki-load dev'} product
- * @property {string} version
- * @property {boolean} enterprise
- * @property {string[]} warnings sentences
- */
-
-/**
  * @param {VaultClient} client
  * @param {{namespace?: string | null, isStandbyFine?: boolean}} [options] `namespace` of the run; `isStandbyFine`:
- *   nothing is measured, so a standby that passes requests on is as good
- * @returns {Promise<Health>}
+ *   nothing is measured, so a standby that forwards requests is as good
  */
 export async function checkHealth(client, { namespace = null, isStandbyFine = false } = {}) {
   const { origin } = client;
@@ -26,30 +17,36 @@ export async function checkHealth(client, { namespace = null, isStandbyFine = fa
   if (status >= 300 && status < 400) throw notVault(origin, 'redirects /v1/sys/health');
   if (typeof json?.sealed !== 'boolean' || typeof json.initialized !== 'boolean') {
     const body = json === null ? 'without JSON' : 'with other JSON';
-    throw notVault(origin, `answers HTTP ${status} ${body} to /v1/sys/health`);
+    throw notVault(origin, `responds with HTTP ${status} ${body} to /v1/sys/health`);
   }
-  const remedyOf = (/** @type {string} */ node) => `Give the URL of the ${node} with --url (VAULT_ADDR)`;
-  const refuse = (/** @type {string} */ code, /** @type {string} */ state, /** @type {string} */ remedy) =>
-    targetError(code, `${origin} is ${state}.`, remedy);
-  if (!json.initialized) {
-    const remedy = 'Run vault operator init, then vault operator unseal.';
-    throw refuse('vault_uninitialised', 'not initialised', remedy);
-  }
-  if (json.sealed) throw refuse('vault_sealed', 'sealed', 'Unseal it with vault operator unseal.');
-  if (status === 472 || json.replication_dr_mode === 'secondary') {
-    const state = 'a disaster-recovery secondary, which serves no requests';
-    throw refuse('vault_dr_secondary', state, `${remedyOf('primary cluster')}.`);
-  }
-  if (json.standby && !json.performance_standby && !isStandbyFine) {
-    const state = 'a standby node: it passes requests on, so the measurement would be of two nodes';
-    throw refuse('vault_standby', state, `${remedyOf('active node')}; vault operator members names it.`);
-  }
-  // Vault without Enterprise ignores the header, so the run would measure another namespace.
-  if (json.enterprise === false && !['', 'root'].includes(withoutSlashes(namespace ?? ''))) {
-    const state = 'a Vault without Enterprise, which has no namespaces';
-    throw refuse('no_namespaces', state, 'Leave --namespace (VAULT_NAMESPACE, BAO_NAMESPACE) out.');
-  }
-  const forwards = `${origin} is a performance standby: it passes every request that stores something on to the active node.`;
+  const hasNamespace = !['', 'root'].includes(withoutSlashes(namespace ?? ''));
+  /** @type {[isWrong: boolean, code: string, state: string, remedy: string][]} */
+  const checks = [
+    [!json.initialized, 'vault_uninitialised', 'not initialised', 'Run vault operator init, then unseal it.'],
+    [json.sealed, 'vault_sealed', 'sealed', 'Unseal it with vault operator unseal.'],
+    [
+      status === 472 || json.replication_dr_mode === 'secondary',
+      'vault_dr_secondary',
+      'a disaster-recovery secondary, which serves no requests',
+      'Give the URL of the primary cluster with --url (VAULT_ADDR).',
+    ],
+    [
+      json.standby && !json.performance_standby && !isStandbyFine,
+      'vault_standby',
+      'a standby node, which forwards requests: the measurement would be of two nodes',
+      'Give the URL of the active node with --url (VAULT_ADDR); vault operator members names it.',
+    ],
+    // Vault without Enterprise ignores the header, so the run would measure another namespace.
+    [
+      json.enterprise === false && hasNamespace,
+      'no_namespaces',
+      'a Vault without Enterprise, which has no namespaces',
+      'Leave --namespace (VAULT_NAMESPACE, BAO_NAMESPACE) out.',
+    ],
+  ];
+  const [, code, state, remedy] = checks.find(([isWrong]) => isWrong) ?? [];
+  if (code !== undefined) throw targetError(code, `${origin} is ${state}.`, remedy);
+  const forwards = `${origin} is a performance standby: it forwards every request that stores something to the active node.`;
   const warnings = json.performance_standby || status === 473 ? [forwards] : [];
   return { ...identify(json), enterprise: json.enterprise === true, warnings };
 }
@@ -57,7 +54,7 @@ export async function checkHealth(client, { namespace = null, isStandbyFine = fa
 /**
  * OpenBao's response has no `enterprise`; its versions start at 2.
  * @param {Record<string, unknown>} json
- * @returns {Pick<Health, 'product' | 'version'>}
+ * @returns {{product: 'Vault' | 'OpenBao' | 'vault-pki-load dev', version: string}}
  */
 function identify(json) {
   const version = redact(textOf(json.version, 'unknown')).slice(0, 60);
@@ -70,39 +67,33 @@ function identify(json) {
 
 /**
  * @param {VaultClient} client @param {string} mount without slashes at its ends @param {string} [type]
- * @returns {Promise<{checked: boolean, warnings: string[]}>} `checked` false: the token may not see the mount's type
+ * @returns {Promise<string[]>} warnings
  */
 export async function checkMount(client, mount, type = 'pki') {
   const found = await lookUpMount(client, mount);
-  const isHere = found !== null && withoutSlashes(textOf(found.path, mount)) === mount;
-  if (!isHere) {
-    if (found === null && type === 'pki' && (await answersAsPki(client, mount))) {
-      const text = `The token may not see the settings of the mount ${mount}; it answers as a PKI mount does.`;
-      return { checked: false, warnings: [text] };
-    }
-    throw targetError(
-      'mount_not_found',
-      `There is no mount ${mount} on ${client.origin} that this token can see.`,
-      `${await listMounts(client, type)} Check --mount and --namespace, or run vault secrets enable -path=${mount} ${type}.`,
-    );
-  }
-  if (found.type !== type) {
+  if (found === null && type === 'pki' && (await respondsAsPki(client, mount)))
+    return [`The token may not read the settings of the mount ${mount}; it responds as a PKI mount does.`];
+  const isMount = found !== null && withoutSlashes(textOf(found.path, mount)) === mount;
+  if (isMount && found.type === type) return [];
+  const others = await listMounts(client, type);
+  if (isMount) {
     throw targetError(
       'mount_wrong_type',
       `The mount ${mount} on ${client.origin} is of type ${redact(textOf(found.type, 'unknown')).slice(0, 40)}, not ${type}.`,
-      `${await listMounts(client, type)} Name a ${type} mount with --mount.`,
+      `${others} Name a ${type} mount with --mount.`,
     );
   }
-  return { checked: true, warnings: [] };
+  throw targetError(
+    'mount_not_found',
+    `There is no mount ${mount} on ${client.origin} that this token can see.`,
+    `${others} Check --mount and --namespace, or run vault secrets enable -path=${mount} ${type}.`,
+  );
 }
 
-/** Codes of the refusals of a mount that is not there, or that the token may not see: Vault answers both alike. */
+/** Codes of the refusals of a mount that is not there, or that the token may not see: Vault refuses both alike. */
 const HIDDEN = [
-  'vault_permission_denied',
-  'vault_not_found',
-  'vault_no_route',
-  'token_invalid',
-  'vault_bad_request',
+  ...['vault_permission_denied', 'vault_not_found', 'vault_no_route'],
+  ...['token_invalid', 'vault_bad_request'],
 ];
 
 /**
@@ -110,16 +101,12 @@ const HIDDEN = [
  * @param {VaultClient} client @param {string} mount
  */
 export async function lookUpMount(client, mount) {
-  try {
-    return (await client.read(`sys/internal/ui/mounts/${mount}`)).data;
-  } catch (error) {
-    if (error instanceof PkiLoadError && HIDDEN.includes(error.code)) return null;
-    throw error;
-  }
+  const response = await unlessRefused(client.read(`sys/internal/ui/mounts/${mount}`), ...HIDDEN);
+  return response?.data ?? null;
 }
 
 /** The CA of a PKI mount is public: it can be read without any permission. @param {VaultClient} client @param {string} mount */
-async function answersAsPki(client, mount) {
+async function respondsAsPki(client, mount) {
   try {
     const { data } = await client.read(`${mount}/cert/ca`);
     return typeof data?.certificate === 'string';
@@ -135,12 +122,13 @@ const NO_ISSUER = 'no default issuer';
 async function listMounts(client, type) {
   try {
     const { data } = await client.read('sys/internal/ui/mounts');
-    const ofType = Object.entries(recordOf(data?.secret)).filter(([, each]) => recordOf(each).type === type);
-    if (ofType.length === 0) return `It can see no ${type} mount.`;
+    const mounts = Object.entries(recordOf(data?.secret));
+    const ofType = mounts.filter(([, each]) => recordOf(each).type === type);
+    if (ofType.length === 0) return `The token can see no ${type} mount.`;
     const names = ofType.map(([path]) => withoutSlashes(path)).sort();
-    return `It can see ${redact(names.slice(0, 10).join(', '))}.`;
+    return `The token can see ${redact(names.slice(0, 10).join(', '))}.`;
   } catch {
-    return 'Its mounts could not be listed.';
+    return 'The token may not list the mounts.';
   }
 }
 
@@ -175,7 +163,7 @@ export async function readIssuer(client, mount) {
     }
     throw targetError(
       'mount_without_ca',
-      `The mount ${mount} has no CA certificate yet, so it can issue nothing.`,
+      `The mount ${mount} has no CA certificate yet, so it cannot issue certificates.`,
       `Create one (vault write ${mount}/root/generate/internal common_name=...), or name another mount with --mount.`,
     );
   }

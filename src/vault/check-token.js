@@ -8,10 +8,10 @@ import { numberOf, recordOf } from './client.js';
 /** The token must outlive the run by this much: draining and tidying up need it too. */
 const MARGIN_MS = 30_000;
 
-/**
- * @typedef {{checked: boolean, ttlMs: number | null, renewEveryMs: number | null, warnings: string[]}} TokenFacts `checked`: the token may
- *   look itself up; `ttlMs` null: it never expires, or is not known; `renewEveryMs` null: no renewal needed, or none possible
- */
+/** @typedef {{renewEveryMs: number | null, warnings: string[]}} TokenFacts `renewEveryMs` null: no renewal needed, or none possible */
+
+/** @param {string} [warning] @returns {TokenFacts} */
+const notRenewed = (warning) => ({ renewEveryMs: null, warnings: warning === undefined ? [] : [warning] });
 
 /**
  * @param {VaultClient} client
@@ -28,32 +28,26 @@ export async function checkToken(client, { neededMs = null, neededRequests = nul
     );
   }
   const data = await lookUpSelf(client);
-  if (data === null) {
-    const text =
-      'The token may not look itself up (no default policy), so its remaining life could not be checked.';
-    return { checked: false, ttlMs: null, renewEveryMs: null, warnings: [text] };
-  }
+  if (data === null)
+    return notRenewed('The token may not look itself up (no default policy): its expiry is unknown.');
   const uses = numberOf(data.num_uses) ?? 0;
   if (uses > 0 && !(neededRequests !== null && neededRequests + 10 < uses)) {
     throw targetError(
       'token_use_limit',
-      `The token may be used only ${uses} more times.`,
+      `The token can be used only ${uses} more times.`,
       'Use a token without a use limit (vault token create, no -use-limit).',
     );
   }
   const ttl = numberOf(data.ttl);
-  if (ttl === null) {
-    const text = `${client.origin} does not report when the token expires, so a long run may fail then.`;
-    return { checked: false, ttlMs: null, renewEveryMs: null, warnings: [text] };
-  }
-  if (ttl === 0 && data.expire_time === null)
-    return { checked: true, ttlMs: null, renewEveryMs: null, warnings: [] };
-  return { checked: true, ttlMs: ttl * 1000, ...judgeTtl(data, ttl * 1000, neededMs, now()) };
+  if (ttl === null)
+    return notRenewed(`${client.origin} does not report when the token expires: a long run may fail then.`);
+  if (ttl === 0 && data.expire_time === null) return notRenewed();
+  return judgeTtl(data, ttl * 1000, neededMs, now());
 }
 
 /**
  * @param {VaultClient} client
- * @returns {Promise<Record<string, unknown> | null>} null: the token is good, but its policies hide it from itself
+ * @returns {Promise<Record<string, unknown> | null>} null: the token is good, but its policies do not let it look itself up
  */
 async function lookUpSelf(client) {
   try {
@@ -71,8 +65,8 @@ async function lookUpSelf(client) {
 }
 
 /**
- * Before 1.16 and in OpenBao a bad token and a missing permission are both "permission denied". The list of
- * visible mounts is open to every good token and to no other.
+ * Before 1.16 and in OpenBao a bad token and a missing permission are both "permission denied". Every good token, and no
+ * other, may list the visible mounts.
  * @param {VaultClient} client
  */
 async function isAccepted(client) {
@@ -86,27 +80,24 @@ async function isAccepted(client) {
 
 /**
  * @param {Record<string, unknown>} data @param {number} ttlMs @param {number | null} neededMs @param {number} nowMs
- * @returns {Pick<TokenFacts, 'renewEveryMs' | 'warnings'>}
+ * @returns {TokenFacts}
  */
 function judgeTtl(data, ttlMs, neededMs, nowMs) {
   const isRenewable = data.renewable === true;
+  const enoughMs = (neededMs ?? Number.POSITIVE_INFINITY) + MARGIN_MS;
   // Renewal only matters if preparing takes long; otherwise the run ends before the first renewal.
-  if (neededMs !== null && ttlMs >= neededMs + MARGIN_MS) {
-    const afterMs = Math.max(renewAfterMs(ttlMs), neededMs + MARGIN_MS / 2);
+  if (ttlMs >= enoughMs) {
+    const afterMs = Math.max(renewAfterMs(ttlMs), enoughMs - MARGIN_MS / 2);
     return { renewEveryMs: isRenewable ? afterMs : null, warnings: [] };
   }
   const expires = `The token expires in ${formatDuration(ttlMs)}`;
-  if (neededMs === null && !isRenewable) {
-    return {
-      renewEveryMs: null,
-      warnings: [`${expires} and cannot be renewed; a longer run will fail then.`],
-    };
-  }
+  if (neededMs === null && !isRenewable)
+    return notRenewed(`${expires} and cannot be renewed; a longer run will fail then.`);
   // No renewal moves this end, counted from the creation.
   const maxTtl = numberOf(data.explicit_max_ttl) ?? 0;
   const lastMs =
     maxTtl > 0 ? ((numberOf(data.creation_time) ?? 0) + maxTtl) * 1000 - nowMs : Number.POSITIVE_INFINITY;
-  if (neededMs !== null && (!isRenewable || lastMs < neededMs + MARGIN_MS)) {
+  if (neededMs !== null && (!isRenewable || lastMs < enoughMs)) {
     const isBatch = data.type === 'batch';
     const why = isBatch ? 'is a batch token, which cannot be renewed' : 'cannot be renewed for longer';
     throw targetError(
@@ -115,14 +106,10 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
       'Use a token with a longer TTL (vault token create -ttl=...), or shorten --duration.',
     );
   }
-  const end =
-    neededMs === null && Number.isFinite(lastMs)
-      ? `, but not for longer than ${formatDuration(lastMs)}: a longer run will fail then`
-      : '';
-  return {
-    renewEveryMs: renewAfterMs(ttlMs),
-    warnings: [`${expires}; it will be renewed during the run${end}.`],
-  };
+  const isBounded = neededMs === null && Number.isFinite(lastMs);
+  const end = `, but not for longer than ${formatDuration(lastMs)}: a longer run will fail then`;
+  const warnings = [`${expires}; it will be renewed during the run${isBounded ? end : ''}.`];
+  return { renewEveryMs: renewAfterMs(ttlMs), warnings };
 }
 
 /** No server is sent renewals more often, whatever lifetimes it reports. */
@@ -139,21 +126,19 @@ function renewAfterMs(ttlMs) {
   return Math.max((ttlMs * 2) / 3, MIN_RENEWAL_MS);
 }
 
+/** @param {() => void} callback @param {number} ms */
+const startTimer = (callback, ms) => setTimeout(callback, ms).unref();
+
 /**
- * Renews the token at two thirds of its life, again and again. Never throws: a failure is a warning, and renewal is
- * tried again before the token ends.
+ * Renews the token at two thirds of its life, until stopped. Never throws: a failure is a warning, followed by another
+ * attempt before the token expires.
  * @param {VaultClient} client
  * @param {{renewEveryMs: number, onWarning?: (warning: {code: string, text: string}) => void,
  *   setTimer?: (callback: () => void, ms: number) => any, clearTimer?: (timer: any) => void}} options
  */
 export function startRenewal(
   client,
-  {
-    renewEveryMs,
-    onWarning = () => {},
-    setTimer = (callback, ms) => setTimeout(callback, ms).unref(),
-    clearTimer = clearTimeout,
-  },
+  { renewEveryMs, onWarning = () => {}, setTimer = startTimer, clearTimer = clearTimeout },
 ) {
   let isStopped = false;
   let everyMs = renewEveryMs;

@@ -78,13 +78,9 @@ export function createVaultClient(options) {
     remove: (/** @type {string} */ path, within = removeMs) => call('DELETE', path, { timeoutMs: within }),
     /** @param {string} path @returns {Promise<string[]>} empty when there is nothing (Vault answers 404) */
     async list(path) {
-      try {
-        const keys = (await call('GET', `${path}?list=true`)).data?.keys;
-        return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
-      } catch (error) {
-        if (error instanceof PkiLoadError && error.code === 'vault_not_found') return [];
-        throw error;
-      }
+      const response = await unlessRefused(call('GET', `${path}?list=true`), 'vault_not_found');
+      const keys = response?.data?.keys;
+      return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
     },
     /** `sys/health`, whatever its status. Sent without token and namespace: it needs neither. */
     async health() {
@@ -97,8 +93,8 @@ export function createVaultClient(options) {
 }
 
 /**
- * Time-outs of `setup` and `teardown`: Vault reports its health at once, and makes the key of a CA within a minute. Removing a mount takes as
- * long as deleting its content.
+ * Timeouts of `setup` and `teardown`: Vault reports its health at once and makes the key of a CA within a minute.
+ * Removing a mount takes as long as deleting its content.
  * @param {number | null} timeoutMs of the environment
  */
 export function limitsOf(timeoutMs) {
@@ -110,9 +106,8 @@ export function limitsOf(timeoutMs) {
 }
 
 /**
+ * The client of `setup` and `teardown`.
  * @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token
- * @param {ReturnType<typeof limitsOf>} [limits]
- * @returns {VaultClient} of `setup` and `teardown`
  */
 export function connect(
   { url, namespace, tls },
@@ -132,8 +127,8 @@ function redirected(origin, location, token) {
   const to = typeof location === 'string' ? redact(location, [token]) : 'nowhere';
   return targetError(
     'redirected',
-    `${origin} redirects to ${to} in place of answering.`,
-    'Give the URL of the server that answers with --url (VAULT_ADDR).',
+    `${origin} redirects to ${to} instead of responding.`,
+    'Give the URL of the Vault server itself with --url (VAULT_ADDR).',
   );
 }
 
@@ -172,6 +167,7 @@ const OTHER_POLICY = 'Use a token whose policy allows this path, and check --nam
 const NO_QUOTA = 'Lift the quota for the test (vault list sys/quotas/rate-limit), or lower --rate.';
 const PRIMARY = 'Give the URL of the primary cluster with --url (VAULT_ADDR).';
 const ACTIVE = 'Give the URL of the active node with --url (VAULT_ADDR).';
+const INIT = 'Run vault operator init, then unseal it.';
 const LOG = "See Vault's log.";
 
 /** Of a status with several meanings, the first whose pattern is in Vault's text counts. */
@@ -188,13 +184,7 @@ const REFUSALS = /** @type {const} */ ([
   [429, /^/, 'vault_rate_limited', 'has a rate limit quota, which was reached at', NO_QUOTA],
   [472, /^/, 'vault_dr_secondary', 'is a disaster-recovery secondary, which does not serve', PRIMARY],
   [473, /^/, 'vault_standby', 'is a standby, which does not serve', ACTIVE],
-  [
-    501,
-    /^/,
-    'vault_uninitialised',
-    'is not initialised, so there is no',
-    'Run vault operator init, then unseal it.',
-  ],
+  [501, /^/, 'vault_uninitialised', 'is not initialised and does not serve', INIT],
   [502, /^/, 'vault_internal_error', 'could not be reached by the proxy in front of it, for', LOG],
   [503, /sealed/i, 'vault_sealed', 'is sealed and does not serve', 'Unseal it (vault operator unseal).'],
   [503, /^/, 'vault_unavailable', 'is overloaded or not available for', `${LOG} Wait, or lower the load.`],
@@ -207,8 +197,7 @@ export function apiError({ status, json, method, path, origin, token }) {
   const reason = reasonIn(json, token);
   const known = REFUSALS.find(([of, says]) => of === status && says.test(reason));
   const [, , code, text, remedy] = known ?? [0, 0, 'vault_internal_error', `answered HTTP ${status} to`, LOG];
-  const details = reason === '' ? '' : `: ${reason}`;
-  return targetError(code, `${origin} ${text} ${method} /v1/${path}${details}.`, remedy);
+  return targetError(code, `${origin} ${text} ${method} /v1/${path}${reason && `: ${reason}`}.`, remedy);
 }
 
 /** @param {Json | null} json @param {string | null} token @returns {string} Vault's own text on one line, without its list marks */
@@ -220,6 +209,32 @@ function reasonIn(json, token) {
     .replace(/^\* /, '')
     .replaceAll(' * ', '; ')
     .replace(/\.$/, '');
+}
+
+/**
+ * @template T @param {Promise<T>} call @param {...string} codes
+ * @returns {Promise<T | null>} null: Vault refused it with one of these codes; any other failure is thrown
+ */
+export async function unlessRefused(call, ...codes) {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof PkiLoadError && codes.includes(error.code)) return null;
+    throw error;
+  }
+}
+
+/**
+ * `sys/capabilities-self` is in the default policy.
+ * @param {VaultClient} client @param {string[]} paths
+ * @returns {Promise<Record<string, string[]> | null>} of the token, by path; null: this token may not read them
+ */
+export async function readCapabilities(client, paths) {
+  const call = client.write('sys/capabilities-self', { paths });
+  const response = await unlessRefused(call, 'vault_permission_denied', 'vault_not_found', 'vault_no_route');
+  if (response === null) return null;
+  const data = recordOf(response.data);
+  return Object.fromEntries(paths.map((path) => [path, listOf(data[path])]));
 }
 
 /** Codes of calls that never reached a server. */
@@ -256,9 +271,6 @@ export function numberOf(value) {
 /** @param {unknown} value Vault sends a list, old versions comma-separated text @returns {string[]} */
 export function listOf(value) {
   if (Array.isArray(value)) return value.filter((each) => typeof each === 'string');
-  return textOf(value) === ''
-    ? []
-    : textOf(value)
-        .split(',')
-        .map((each) => each.trim());
+  const text = textOf(value);
+  return text === '' ? [] : text.split(',').map((each) => each.trim());
 }

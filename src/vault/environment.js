@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { usageError } from '../common/errors.js';
+import { badValue, usageError } from '../common/errors.js';
 import { readOne } from '../common/options.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
@@ -16,13 +16,7 @@ const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 /** @typedef {{caCert: string | null, caPath: string | null, clientCert: string | null, clientKey: string | null,
  *   serverName: string | null, skipVerify: boolean}} TlsPaths paths, never contents */
-/**
- * @typedef {object} TargetPlan
- * @property {string} url Vault's address
- * @property {string} mount
- * @property {string | null} namespace
- * @property {TlsPaths} tls
- */
+/** @typedef {{url: string, mount: string, namespace: string | null, tls: TlsPaths}} TargetPlan */
 /** @typedef {ReturnType<typeof readEnvironment>} VaultEnvironment */
 
 /**
@@ -43,7 +37,7 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   if (namespace !== null && !isVisible(namespace)) {
     throw usageError(
       'bad_namespace',
-      'The namespace holds white space or a character that no namespace has.',
+      'The namespace contains white space or a character that is not allowed.',
     );
   }
   return {
@@ -75,7 +69,7 @@ export function checkToken(token, source) {
   if (isVisible(token)) return token;
   throw usageError(
     'bad_token',
-    `The token in ${source} holds white space, a line break or another character that no token has.`,
+    `The token in ${source} contains white space, a line break or another character that is not allowed.`,
     'Set it again without quotes or line breaks; it is not shown here on purpose.',
   );
 }
@@ -109,9 +103,6 @@ function readTokenFile(path) {
 function parseBoolean(found) {
   if (found === undefined || FALSE.includes(found.value)) return false;
   if (TRUE.includes(found.value)) return true;
-  throw usageError(
-    'bad_boolean',
-    `${found.name} is ${JSON.stringify(found.value.slice(0, 40))}, which is neither true nor false.`,
-    'Write true or false.',
-  );
+  const { name, value } = found;
+  throw badValue(name, value, 'neither true nor false', 'Write true or false.', 'bad_boolean');
 }

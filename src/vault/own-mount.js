@@ -29,11 +29,9 @@ export function isOwnMount({ path, description }) {
 }
 
 /**
- * @typedef {object} MountContext
- * @property {VaultClient} client
- * @property {(text: string) => void} notice
- * @property {AbortSignal} signal
- * @property {(end: () => Promise<void>) => void} onEnd registers a function to call when the run is over
+ * `onEnd` registers a function to call when the run is over
+ * @typedef {{client: VaultClient, notice: (text: string) => void, signal: AbortSignal,
+ *   onEnd: (end: () => Promise<void>) => void}} MountContext
  */
 
 /**
@@ -47,11 +45,10 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
   const { client, onEnd } = context;
   // 64 random bits: Vault would refuse a name that is taken, and then nothing would be removed either.
   const path = `${PREFIX}-${type}-${randomBytes(8).toString('hex')}`;
-  let mayExist = false;
+  let mayExist = true;
   onEnd(async () => {
     if (mayExist) await removeOwnMount(context, kind, path);
   });
-  mayExist = true;
   try {
     await client.write(`sys/${kind}/${path}`, { ...settings, type, description: OWN_MARK });
   } catch (error) {
@@ -73,7 +70,7 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
  */
 async function removeOwnMount({ client, notice, signal }, kind, path) {
   const mount = `the ${KINDS[kind].noun} ${path}`;
-  const report = () => notice(`Removing ${mount} with all that is in it.`);
+  const report = () => notice(`Removing ${mount} with all its content.`);
   // A second Ctrl-C ends the program: by then a notice has named what would be left.
   const slow = setTimeout(report, signal.aborted ? 0 : SLOW_MS);
   try {

@@ -70,14 +70,14 @@ export const PHRASES = {
     p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.
     Errors are 100 points higher: 100 % instead of 0 % (95 % interval +100 to +100 points, p < 0.0001).
     down.json (10 runs)
-    Times are those of all requests, failed ones too: a target that fails fast is not a fast one.
+    Times are those of all requests: a target that fails fast is not a fast one.
     were made one group after the other: whatever else changed meanwhile would look like a difference between them.`,
   'compare-few-runs': `
     old and new have too few runs (1 and 2) for any difference to be shown: 4 of each are enough.
     not enough runs`,
   'compare-left-out': `
-    5 of 10 runs of new are left out: what is left may be the better ones.
-    But 5 of 10 runs of new are left out: with half or more of them, the median of all could be anything.
+    5 of 10 runs of new are left out: the others may be the better ones.
+    But 5 of 10 runs of new are left out, so the median of all is unknown.
     run-1.json: its measurement is invalid: Requests went out late`,
   'compare-many-groups': `
     raft is 30.0 % faster than consul (p99
@@ -85,7 +85,7 @@ export const PHRASES = {
     (95 %, 400 resamples, seed 1), which with few runs is somewhat too narrow.`,
   'compare-warnings': `
     The runs were not made alike: they differ in load.ratePerSecond (20, 50), load.concurrency (10, 99). A difference may come from that.
-    are left out: what is left may be the better ones.
+    are left out: the others may be the better ones.
     p99 is 20.0 % faster: 7.95 ms instead of 9.93 ms (95 % interval
     bad.json: its measurement is invalid: Requests went out late`,
   'run-set-left-out': `

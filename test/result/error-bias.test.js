@@ -41,8 +41,8 @@ const FEW_RUNS = { failed: [...each(0, 8), 100, 100], slow: 0.5 };
 
 const ALL_FAILED =
   /^p99: not comparable, 0\.\d+ ms and 9\.\d+ ms; all requests of new failed, so there are no response times\.$/;
-const MORE = /; new has more errors than old \(50 % and 0 %\), and failing fast is not answering fast\.$/;
-const OF_RUNS = /; all requests of 2 of 10 runs of new failed, and failing fast is not answering fast\.$/;
+const MORE = /; new has more errors than old \(50 % and 0 %\), and a fast failure is not a fast response\.$/;
+const OF_RUNS = /; all requests of 2 of 10 runs of new failed, and a fast failure is not a fast response\.$/;
 const NO_TIME = /all requests of new failed, so there are no response times/;
 
 /** @type {[string, Shape, Shape, string, RegExp][]} what, the base, the other; verdicts of p99, rate, errors and of the limit; why */
@@ -89,7 +89,7 @@ describe('with errors', () => {
     const rate = metricOf(compareGroups(two(runsWith(FINE, 0), shorter), QUICK), 'rate');
     assert.match(
       rate.comparisons[0].text,
-      /^Rate: not comparable, 9\/s and 5\/s; new has more errors than old \(10 % and 0 %\), and a rate that comes with more errors is no better one\.$/,
+      /^Rate: not comparable, 9\/s and 5\/s; new has more errors than old \(10 % and 0 %\), and a rate with more errors is not better\.$/,
     );
     assert.equal(rate.best, null);
   });

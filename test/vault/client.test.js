@@ -211,7 +211,7 @@ describe('createVaultClient', () => {
         await assert.rejects(client.write('pki/x'), {
           code: 'redirected',
           exitCode: 2,
-          message: `${url} redirects to ${location ?? 'nowhere'} in place of answering.`,
+          message: `${url} redirects to ${location ?? 'nowhere'} instead of responding.`,
         });
         assert.equal(seen.length, 1);
       }

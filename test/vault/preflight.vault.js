@@ -60,7 +60,7 @@ describe('on a dev server', () => {
 
   test('token: root never expires', async () => {
     const facts = await checkToken(root, { neededMs: 1e12 });
-    assert.deepEqual([facts.checked, facts.ttlMs, facts.renewEveryMs], [true, null, null]);
+    assert.deepEqual([facts.warnings, facts.renewEveryMs], [[], null]);
   });
 
   test('token: wrong, missing', async () => {
@@ -74,9 +74,9 @@ describe('on a dev server', () => {
     const client = connect(await create({ policies: ['issuer'], ttl: '120s' }));
     const enough = await checkToken(client, { neededMs: 60_000 });
     assert.deepEqual(enough.warnings, []);
-    assert.equal(enough.renewEveryMs, ((enough.ttlMs ?? 0) * 2) / 3);
+    assertNear(enough.renewEveryMs, 80_000);
     const longer = await checkToken(client, { neededMs: 600_000 });
-    assert.equal(longer.renewEveryMs, ((longer.ttlMs ?? 0) * 2) / 3);
+    assertNear(longer.renewEveryMs, 80_000);
     const capped = connect(await create({ policies: ['issuer'], ttl: '120s', explicit_max_ttl: '240s' }));
     await assertFails(checkToken(capped, { neededMs: 600_000 }), 'token_expires', /-ttl/);
   });
@@ -102,7 +102,7 @@ describe('on a dev server', () => {
   test('token: may not look itself up', async () => {
     const shy = connect(await create({ policies: ['issuer'], no_default_policy: true }));
     const facts = await checkToken(shy, { neededMs: 1000 });
-    assert.deepEqual([facts.checked, facts.warnings.length], [false, 1]);
+    assert.match(facts.warnings.join(), /may not look itself up/);
   });
 
   test('token: renewal keeps it alive', async () => {
@@ -138,7 +138,7 @@ describe('on a dev server', () => {
   });
 
   test('mount: there, of another type, not there', async () => {
-    assert.deepEqual((await checkMount(root, 'pki_int')).checked, true);
+    assert.deepEqual(await checkMount(root, 'pki_int'), []);
     await assertFails(checkMount(root, 'secret'), 'mount_wrong_type', /type kv, not pki.*pki_int/);
     await assertFails(checkMount(root, 'nope'), 'mount_not_found', /pki, pki_empty, pki_int/);
     await assertFails(checkMount(root, 'pki_int/roles'), 'mount_not_found');
@@ -146,11 +146,9 @@ describe('on a dev server', () => {
 
   test('mount: with the least of permissions, and with none', async () => {
     const least = connect(await create({ policies: ['issuer'] }));
-    assert.equal((await checkMount(least, 'pki_int')).checked, true);
+    assert.deepEqual(await checkMount(least, 'pki_int'), []);
     await assertFails(checkMount(least, 'secret'), 'mount_not_found', /pki_int/);
-    const blind = await checkMount(least, 'pki');
-    assert.deepEqual([blind.checked, blind.warnings.length], [false, 1]);
-    assert.equal((await checkMount(least, 'pki_empty')).checked, false);
+    for (const mount of ['pki', 'pki_empty']) assert.equal((await checkMount(least, mount)).length, 1);
   });
 
   test('issuer: there, not there, expired', async () => {
@@ -167,7 +165,7 @@ describe('on a dev server', () => {
   test('role: not readable, but usable; not usable', async () => {
     const least = connect(await create({ policies: ['issuer'] }));
     const facts = await checkRole(least, { mount: 'pki_int', role: 'ec-no-store', commonName: 'localhost' });
-    assert.deepEqual([facts.role, facts.checked], [null, false]);
+    assert.deepEqual([facts.role, facts.warnings.length], [null, 1]);
     const other = { mount: 'pki_int', role: 'ec-stored', commonName: 'localhost' };
     await assertFails(checkRole(least, other), 'role_permission_denied', /pki_int\/issue\/ec-stored/);
     await assertFails(
@@ -268,10 +266,15 @@ describe('on a dev server', () => {
     test('IP addresses', async () => {
       const question = { mount: 'pki_int', commonName: 'a.b', ipSans: ['10.0.0.1'] };
       await assertFails(checkRole(root, { ...question, role: 'noIps' }), 'ip_sans_not_allowed');
-      assert.ok((await checkRole(root, { ...question, role: 'anything' })).checked);
+      assert.ok((await checkRole(root, { ...question, role: 'anything' })).role);
     });
   });
 });
+
+/** A renewal at two thirds of 120 s, of which some may have passed. @param {number | null} ms @param {number} expected */
+function assertNear(ms, expected) {
+  assert.ok(ms !== null && ms <= expected && ms > expected - 10_000, `${ms}`);
+}
 
 /** @param {Promise<unknown>} asked @returns {Promise<string | null>} why not */
 async function verdict(asked) {
@@ -303,9 +306,7 @@ test('kill -9 and restart on the same port: file storage keeps the PKI', async (
   await vault.kill9();
   await assertFails(checkHealth(client), 'connection_refused');
   await vault.restart();
-  assert.ok(
-    (await checkRole(client, { mount: 'pki_int', role: 'ed25519', commonName: 'localhost' })).checked,
-  );
+  assert.ok((await checkRole(client, { mount: 'pki_int', role: 'ed25519', commonName: 'localhost' })).role);
   await client.close();
   await vault.stop();
 });

@@ -23,13 +23,21 @@ export function admit(groups, { allowInvalid = false, leaveOutInvalid = false })
       'Invalid runs cannot be both taken (--allow-invalid) and left out (--leave-out-invalid).',
       'Choose one of the two.',
     );
-  checkGroups(groups);
-  const admitted = groups.map(({ name, runs }) => {
-    const all = runs.map((run) => {
+  if (groups.length < 2)
+    throw fileError(
+      'nothing_to_compare',
+      'There is only one group of runs.',
+      'Name another one: compare BASE.json... --with NEW.json...',
+    );
+  const all = groups.flatMap(({ runs }) => runs);
+  refuseParts(all);
+  refuseSameRun(groups);
+  const admitted = groups.map(({ name, runs: given }) => {
+    const runs = given.map((run) => {
       const why = whyLeftOut(run.result);
       return { ...run, why, used: why === null || allowInvalid };
     });
-    return { name, runs: all, used: all.filter(({ used }) => used) };
+    return { name, runs, used: runs.filter(({ used }) => used) };
   });
   const invalid = admitted.flatMap(({ name, runs }) =>
     runs.flatMap(({ name: run, why }) => (why === null ? [] : [`${run} of ${name}: ${why}`])),
@@ -37,30 +45,17 @@ export function admit(groups, { allowInvalid = false, leaveOutInvalid = false })
   if (!allowInvalid && !leaveOutInvalid && invalid.length > 0)
     throw fileError(
       'invalid_runs',
-      `${invalid.length} of ${groups.flatMap(({ runs }) => runs).length} runs cannot be believed: ${invalid.join('; ')}.`,
+      `${invalid.length} of ${all.length} runs cannot be believed: ${invalid.join('; ')}.`,
       'Run them again; or compare the others with --leave-out-invalid, or all of them with --allow-invalid.',
     );
   const empty = admitted.find(({ used }) => used.length === 0);
   if (empty === undefined) return admitted;
+  if (empty.runs.length === 0) throw fileError('no_usable_run', `There is no run of ${empty.name}.`);
   throw fileError(
     'no_usable_run',
     `No run of ${empty.name} can be used: ${empty.runs.map(({ name, why }) => `${name}: ${why}`).join('; ')}.`,
-    'Run it again, or take such runs all the same with --allow-invalid.',
+    'Run it again, or include such runs with --allow-invalid.',
   );
-}
-
-/** @param {readonly RunGroup[]} groups */
-function checkGroups(groups) {
-  if (groups.length < 2)
-    throw fileError(
-      'nothing_to_compare',
-      'There is only one group of runs.',
-      'Name another one: compare BASE.json... --with NEW.json...',
-    );
-  const empty = groups.find(({ runs }) => runs.length === 0);
-  if (empty !== undefined) throw fileError('no_usable_run', `There is no run of ${empty.name}.`);
-  refuseParts(groups.flatMap(({ runs }) => runs));
-  refuseSameRun(groups);
 }
 
 /**

@@ -63,12 +63,13 @@ function find({ unit }, pair, { tool, ...options }) {
   const { pValue, isPossible, direction } = test(pair);
   const none = { differencePercent: null, interval: null, pValue };
   if (pair.some(({ length }) => length === 0)) return { ...none, verdict: 'not enough runs' };
-  const difference = (/** @type {number} */ from, /** @type {number} */ to) => differenceOf(unit, from, to);
   const pairs = withEqualTool(unit, pair, tool);
-  const differences = pairs.map(([base, other]) => difference(median(base), median(other)));
+  const differences = pairs.map(([base, other]) => differenceOf(unit, median(base), median(other)));
   const [differencePercent] = differences;
   if (!isPossible) return { ...none, differencePercent, verdict: 'not enough runs' };
-  const ends = pairs.flatMap((one) => bootstrapInterval(...one, difference, options) ?? []);
+  const ends = pairs.flatMap(
+    (one) => bootstrapInterval(...one, (a, b) => differenceOf(unit, a, b), options) ?? [],
+  );
   const isTools = direction !== 0 && pairs.some((one) => test(one).direction !== direction);
   const surePercent = nearestToZero(differences);
   return {
@@ -156,10 +157,9 @@ function describe({ key, label, unit }, { verdict, differencePercent, interval, 
 function disagreement({ verdict, interval, pValue }, n, m) {
   if (verdict === 'not enough runs') return null;
   const includesZero = interval !== null && interval[0] <= 0 && interval[1] >= 0;
-  if (verdict !== 'no difference shown')
-    return includesZero
-      ? 'By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.'
-      : null;
+  const uncertain =
+    'By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.';
+  if (verdict !== 'no difference shown') return includesZero ? uncertain : null;
   if (pValue !== null && pValue < ALPHA)
     return 'By their ranks the runs differ, but the medians do not say the same.';
   return interval === null || includesZero

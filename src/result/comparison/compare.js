@@ -158,22 +158,22 @@ function subjectsOf(results) {
  * @param {readonly AdmittedGroup[]} groups @param {ErrorBias} bias @returns {string[]} sentences
  */
 function warningsOf(groups, bias) {
-  const [base, ...others] = groups;
-  const tooFew = others.filter(({ used }) => smallestPValue(base.used.length, used.length) >= ALPHA);
-  const leftOut = groups.filter(({ runs, used }) => used.length < runs.length);
-  const doubtful = groups.flatMap(({ name, used }) => used.map((run) => ({ ...run, group: name })));
+  const [base] = groups;
   return [
     ...runWarnings(groups.map(({ name, used }) => ({ name, results: used.map(({ result }) => result) }))),
-    ...tooFew.map(
-      ({ name, used }) =>
-        `${base.name} and ${name} have too few runs (${base.used.length} and ${used.length}) for any difference to be shown: ${runsNeeded()} of each are enough.`,
+    ...groups.flatMap(({ name, used }, i) => {
+      const counts = `${base.used.length} and ${used.length}`;
+      return i === 0 || smallestPValue(base.used.length, used.length) < ALPHA
+        ? []
+        : `${base.name} and ${name} have too few runs (${counts}) for any difference to be shown: ${runsNeeded()} of each are enough.`;
+    }),
+    ...groups.flatMap(({ name, runs, used }) =>
+      used.length === runs.length
+        ? []
+        : `${runs.length - used.length} of ${runs.length} runs of ${name} are left out: the others may be the better ones.`,
     ),
-    ...leftOut.map(
-      ({ name, runs, used }) =>
-        `${runs.length - used.length} of ${runs.length} runs of ${name} are left out: what is left may be the better ones.`,
-    ),
-    ...doubtful.flatMap(({ name, group, why }) =>
-      why === null ? [] : [`${name} of ${group} is taken all the same: ${why}.`],
+    ...groups.flatMap(({ name: group, used }) =>
+      used.flatMap(({ name, why }) => (why === null ? [] : `${name} of ${group} is included, but ${why}.`)),
     ),
     ...bias.warnings(),
   ];
@@ -192,9 +192,7 @@ function notesOf(groups, described, { seed, resamples }) {
     `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which with few runs is somewhat too narrow.`,
     'The tool is assumed to be equally late in all groups; where the bound of its lateness is higher in one of them, that much does not count as a difference.',
     'Each metric is judged by itself: where nothing differs, one in twenty is still called different.',
-    ...(hasErrors
-      ? ['Times are those of all requests, failed ones too: a target that fails fast is not a fast one.']
-      : []),
+    ...(hasErrors ? ['Times are those of all requests: a target that fails fast is not a fast one.'] : []),
     ...orderNotes(groups),
   ];
 }

@@ -16,7 +16,6 @@ const [ERRORS] = METRICS.filter(({ key }) => key === 'errors').map(headOf);
 
 /** @param {readonly Pick<ComparedGroup, 'name' | 'metrics'>[]} given */
 export function createErrorBias(given) {
-  /** @type {Group[]} */
   const groups = given.map(({ name, metrics }) => {
     const shares = known(metrics.errors.values);
     return { name, shares, dead: shares.filter((share) => share === 1).length };
@@ -26,8 +25,8 @@ export function createErrorBias(given) {
 
   const allFailed = (/** @type {number} */ group) => {
     const { name, shares, dead } = groups[group];
-    if (dead === 0 || dead < shares.length) return null;
-    return `all requests of ${name} failed, so there are no response times`;
+    const areAll = dead > 0 && dead === shares.length;
+    return areAll ? `all requests of ${name} failed, so there are no response times` : null;
   };
 
   return {
@@ -50,7 +49,7 @@ export function createErrorBias(given) {
       const neither = isTime ? (ofOther ?? ofBase) : null;
       const why = verdict === 'no difference shown' ? neither : isBetter ? ofOther : ofBase;
       if (why === null) return null;
-      return `${why}, and ${isTime ? 'failing fast is not answering fast' : 'a rate that comes with more errors is no better one'}`;
+      return `${why}, and ${isTime ? 'a fast failure is not a fast response' : 'a rate with more errors is not better'}`;
     },
 
     /** @returns {string[]} a sentence for each group that has more errors than the base, or the base than it */

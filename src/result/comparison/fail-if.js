@@ -3,7 +3,7 @@
  * difference must be shown, and reach the limit. One that could not have fired is not called passed: with too few runs, times
  * of failures, or half of the runs left out it is `not proven`.
  */
-import { usageError } from '../../common/errors.js';
+import { quote, usageError } from '../../common/errors.js';
 import { METRICS } from '../runs/run-metrics.js';
 import { saidOf } from '../wording.js';
 
@@ -14,11 +14,9 @@ import { saidOf } from '../wording.js';
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
 
 /**
- * @typedef {object} FailIf
- * @property {string} text as the user wrote it
- * @property {string} metric key of METRICS
- * @property {1 | -1} direction 1: the value rises from the base to the other
- * @property {number | null} least percent; percentage points of a share; null: any difference that is shown
+ * `metric`: key of METRICS; `direction`: 1 where the value rises from the base to the other; `least`: percent, or percentage
+ * points of a share; null: any difference that is shown
+ * @typedef {{text: string, metric: string, direction: 1 | -1, least: number | null}} FailIf
  */
 
 const EXAMPLES = "'p99 slower by 10%', 'p99 slower', 'rate lower by 5%', 'errors higher by 0.1%'";
@@ -52,7 +50,7 @@ export function parseFailIf(text) {
     usageError('bad_fail_if', `--fail-if ${quote(source)}: ${problem}.`, `Examples: ${EXAMPLES}.`);
   if (source === '') throw bad('it is empty');
   const match = SHAPE.exec(source);
-  if (match === null) throw bad('it does not say slower, faster, higher, lower, worse or better');
+  if (match === null) throw bad('it needs one of slower, faster, higher, lower, worse, better');
   const [, name, given, rest] = match;
   if (name === '') throw bad(`it does not begin with the metric (${METRIC_NAMES})`);
   const metric = KEYS.get(name.toLowerCase().replace(/[\s()_-]/g, ''));
@@ -60,13 +58,12 @@ export function parseFailIf(text) {
   const word = given.toLowerCase();
   const isRate = metric === 'rate';
   if ((isRate || metric === 'errors') && (word === 'slower' || word === 'faster'))
-    throw bad(`times are ${word}; say ${metric} higher or ${metric} lower`);
+    throw bad(`only times are ${word}; write ${metric} higher or ${metric} lower`);
   const rises = ['slower', 'higher', isRate ? 'better' : 'worse'].includes(word);
   const least = rest === '' ? null : Number(BY.exec(rest)?.[1]);
   if (Number.isNaN(least)) throw bad(`${quote(rest)} is not "by" and a percentage such as by 10% or by 0.5%`);
   if (least === 0) throw bad('a difference of 0% is none; leave "by" out');
-  if (Number(least) > 100 && (!rises || metric === 'errors'))
-    throw bad('nothing can differ so by more than 100%');
+  if (Number(least) > 100 && (!rises || metric === 'errors')) throw bad('the limit cannot be more than 100%');
   return { text: source, metric, direction: rises ? 1 : -1, least };
 }
 
@@ -112,14 +109,13 @@ function judgeShown({ direction, least }, { differenceIn }, difference) {
   const limit = `${least} ${differenceIn === 'percent' ? '%' : 'points'}`;
   const reaches = (/** @type {number | null} */ percent) =>
     percent === null || Math.abs(percent) >= least * (1 - TOLERANCE);
-  if (differencePercent === null)
-    return { verdict: 'failed', reason: `${text} The base is 0, of which anything is more than ${limit}.` };
-  if (!reaches(differencePercent))
-    return { verdict: 'passed', reason: `${text} That is less than the limit of ${limit}.` };
-  if (reaches(surePercent))
-    return { verdict: 'failed', reason: `${text} That reaches the limit of ${limit}.` };
-  const without = `Without what may be this tool's own lateness it is less than the limit of ${limit}.`;
-  return { verdict: 'not proven', reason: `${text} ${without}` };
+  const judged = (/** @type {FailIfVerdict} */ word, /** @type {string} */ why) => {
+    return { verdict: word, reason: `${text} ${why} ${limit}.` };
+  };
+  if (differencePercent === null) return judged('failed', 'The base is 0, so any difference is more than');
+  if (!reaches(differencePercent)) return judged('passed', 'That is less than the limit of');
+  if (reaches(surePercent)) return judged('failed', 'That reaches the limit of');
+  return judged('not proven', "Without the tool's possible own lateness it is less than the limit of");
 }
 
 /**
@@ -131,20 +127,11 @@ function doubtsOf({ name, runs }) {
   const all = `of ${runs.length} runs of ${name}`;
   const invalid = runs.filter(({ used, verdict }) => used && verdict === 'invalid').length;
   const out = runs.filter(({ used }) => !used).length;
-  /** @type {string[]} */
-  const doubts = [];
-  if (invalid > 0)
-    doubts.push(
-      `But ${invalid} ${all} ${invalid === 1 ? 'is' : 'are'} invalid, and nothing passes on such runs.`,
-    );
-  if (out > 0 && out * 2 >= runs.length)
-    doubts.push(
-      `But ${out} ${all} are left out: with half or more of them, the median of all could be anything.`,
-    );
-  return doubts;
-}
-
-/** @param {string} text */
-function quote(text) {
-  return JSON.stringify(text.slice(0, 80));
+  const is = invalid === 1 ? 'is' : 'are';
+  return [
+    ...(invalid > 0 ? [`But ${invalid} ${all} ${is} invalid, and nothing passes on such runs.`] : []),
+    ...(out > 0 && out * 2 >= runs.length
+      ? [`But ${out} ${all} are left out, so the median of all is unknown.`]
+      : []),
+  ];
 }

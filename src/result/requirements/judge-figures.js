@@ -68,11 +68,11 @@ export function judgeRate(requirement, view) {
   const tool = 'but the tool was short of CPU and sent less than the target could have handled';
   const few = `with so few requests ${most} (95 % confidence)`;
   const why = {
-    tool: `${tool}: ${most}; give the tool more CPU`,
-    sample: `${few}; run longer`,
-    both: `${tool}, and ${few}; give the tool more CPU, and run longer`,
+    tool: [`${tool}: ${most}`, 'give the tool more CPU'],
+    sample: [few, 'run longer'],
+    both: [`${tool}, and ${few}`, 'give the tool more CPU, and run longer'],
   };
-  return { ...judged('not proven', why[doubt]), doubt };
+  return { ...judged('not proven', ...why[doubt]), doubt };
 }
 
 /** @param {Requirement} requirement @param {RunView} view */
@@ -135,18 +135,13 @@ export function judgeShare(requirement, view) {
   return { ...judged, doubt: isTool ? 'tool' : 'sample', reason: sentence(observed, against, bound, remedy) };
 }
 
-/** @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
-export function judgeTime(requirement, view) {
-  return requirement.metric === 'percentile'
-    ? judgePercentile(requirement, view)
-    : judgeExtreme(requirement, view);
-}
-
 /**
- * Distribution-free: q n requests may be on the wrong side of the limit; the number that are is a binomial count.
+ * A percentile, distribution-free: q n requests may be on the wrong side of the limit; the number that are is a binomial
+ * count.
  * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
-function judgePercentile(requirement, view) {
+export function judgeTime(requirement, view) {
+  if (requirement.metric !== 'percentile') return judgeExtreme(requirement, view);
   const { quantile = 0.5, comparator, limit } = requirement;
   const isUpper = comparator[0] === '<';
   const words = view.words ?? REQUESTS;
@@ -171,11 +166,8 @@ function judgePercentile(requirement, view) {
   const doubt = doubtOf(verdictOn(requirement, exact) === 'not proven', isTool);
   const sample = () => sampleText(requirement, { times, lost, n, exact, value: bar.value, words });
   const tool = isLost ? ownLossesText(lost.own) : toolText(bar.tool);
-  return {
-    ...judged,
-    doubt,
-    reason: sentence(margin, doubt === 'tool' ? '' : sample(), doubt === 'sample' ? '' : tool),
-  };
+  const reason = sentence(margin, doubt === 'tool' ? '' : sample(), doubt === 'sample' ? '' : tool);
+  return { ...judged, doubt, reason };
 }
 
 /**

@@ -41,13 +41,8 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {import('./judge-figures.js').Words} [words] of the reasons, where it is not requests that are counted
  */
 /**
- * @typedef {object} Judgement
- * @property {RequirementVerdict['verdict']} verdict
- * @property {number | null} actual
- * @property {number} [low] the bar; Infinity: beyond any limit
- * @property {number} [high]
- * @property {RequirementVerdict['doubt']} [doubt]
- * @property {string} reason
+ * `low`, `high`: the error bar; Infinity: beyond any limit
+ * @typedef {Pick<RequirementVerdict, 'verdict' | 'actual' | 'doubt' | 'reason'> & {low?: number, high?: number}} Judgement
  */
 
 /** By unit of the metric. @type {Record<RequirementVerdict['unit'], (requirement: Requirement, view: RunView) => Judgement>} */
@@ -62,9 +57,7 @@ export function judgeRequirement(requirement, view) {
     ...limitOf(requirement),
     ...(operation === undefined ? {} : { operation }),
     ...(stage === undefined ? {} : { stage }),
-    ...{ verdict, actual, reason },
-    low: end(low),
-    high: end(high),
+    ...{ verdict, actual, reason, low: end(low), high: end(high) },
     ...(doubt === undefined ? {} : { doubt }),
   };
 }
@@ -87,23 +80,15 @@ function limitOf({ text, limit, metric }) {
  */
 function judgeWithDoubts(requirement, view) {
   const judged = judge(requirement, view);
-  const { unchecked = 0 } = view;
-  const unproven = (/** @type {'invalid' | 'unchecked'} */ doubt, /** @type {string} */ text) => {
-    return {
-      ...judged,
-      verdict: /** @type {const} */ ('not proven'),
-      doubt,
-      reason: `${judged.reason} ${text}`,
-    };
-  };
   if (judged.verdict !== 'met') return judged;
-  if (!view.measurementValid)
-    return unproven('invalid', 'But the measurement is invalid, so this proves nothing.');
-  if (unchecked === 0 || judge(requirement, atWorst(view, unchecked)).verdict === 'met') return judged;
-  return unproven(
-    'unchecked',
-    `But ${formatCount(unchecked)} responses were not checked; if they were wrong, the requirement would not be met.`,
-  );
+  const { unchecked = 0, measurementValid } = view;
+  const isProven =
+    measurementValid && (unchecked === 0 || judge(requirement, atWorst(view, unchecked)).verdict === 'met');
+  if (isProven) return judged;
+  const wrong = `${formatCount(unchecked)} responses were not checked; if they were wrong, the requirement would not be met.`;
+  const why = measurementValid ? wrong : 'the measurement is invalid, so this proves nothing.';
+  const doubt = measurementValid ? 'unchecked' : 'invalid';
+  return { ...judged, verdict: 'not proven', doubt, reason: `${judged.reason} But ${why}` };
 }
 
 /** @param {RunView} view @param {number} unchecked @returns {RunView} as if every unchecked response had been a wrong one */

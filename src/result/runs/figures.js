@@ -60,14 +60,12 @@ export function pText(pValue) {
 function writtenIn(unit, value) {
   if (unit === 'fraction') return { factor: 100, sign: ' %', square: '%²' };
   const isPlain = value === 0 || value >= (unit === '/s' ? 1 : 0.0995);
-  if (unit === '/s')
-    return isPlain
-      ? { factor: 1, sign: '/s', square: '(/s)²' }
-      : { factor: 3600, sign: '/h', square: '(/h)²' };
-  if (!isPlain) return { factor: 1000, sign: ' µs', square: 'µs²' };
-  return value < 999.5
-    ? { factor: 1, sign: ' ms', square: 'ms²' }
-    : { factor: 0.001, sign: ' s', square: 's²' };
+  if (unit === '/s') {
+    const sign = isPlain ? '/s' : '/h';
+    return { factor: isPlain ? 1 : 3600, sign, square: `(${sign})²` };
+  }
+  const [factor, name] = !isPlain ? [1000, 'µs'] : value < 999.5 ? [1, 'ms'] : [0.001, 's'];
+  return { factor, sign: ` ${name}`, square: `${name}²` };
 }
 
 /** Shares differ by percentage points, all else by percent. @param {Unit} unit */

@@ -36,13 +36,12 @@ function differenceWarnings(results) {
     flatten({ ...plan, load, environment: { node, platform, cpus }, tool }),
   );
   const keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => !isAmong(key, IGNORED));
-  const differences = keys
-    .map((key) => ({ key, values: [...new Set(all.map((one) => one.get(key) ?? 'null'))] }))
-    .filter(({ values }) => values.length > 1)
-    .map(({ key, values }) => {
-      const shown = values.slice(0, MAX_VALUES).map((json) => shortened(json, MAX_CHARACTERS));
-      return `${key} (${[...shown, ...(values.length > MAX_VALUES ? ['...'] : [])].join(', ')})`;
-    });
+  const differences = keys.flatMap((key) => {
+    const values = [...new Set(all.map((one) => one.get(key) ?? 'null'))];
+    if (values.length < 2) return [];
+    const shown = values.slice(0, MAX_VALUES).map((json) => shortened(json, MAX_CHARACTERS));
+    return `${key} (${[...shown, ...(values.length > MAX_VALUES ? ['...'] : [])].join(', ')})`;
+  });
   if (differences.length === 0) return [];
   const named = listed(differences, MAX_KEYS);
   return [`The runs were not made alike: they differ in ${named}. A difference may come from that.`];
@@ -50,13 +49,12 @@ function differenceWarnings(results) {
 
 /** @param {{name: string, results: readonly Result[]}} group */
 function targetWarnings({ name, results }) {
-  const targets = results.map(({ target: { product, version } }) =>
-    [product, version].filter(Boolean).join(' '),
+  const targets = results.map(
+    ({ target: { product, version } }) => [product, version].filter(Boolean).join(' ') || 'an unknown target',
   );
   const different = [...new Set(targets)];
   if (different.length < 2) return [];
-  const named = different.map((target) => (target === '' ? 'an unknown target' : target));
-  return [`The runs of ${name} were not all made against the same target: ${named.join(', ')}.`];
+  return [`The runs of ${name} were not all made against the same target: ${different.join(', ')}.`];
 }
 
 /**

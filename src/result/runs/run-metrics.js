@@ -18,8 +18,8 @@ import { runWarnings } from './run-differences.js';
 /** @typedef {{name: string, result: Result}} NamedRun `name`: the file it is from, or `run 3` */
 /** @typedef {Pick<Result, 'latencyMs' | 'rates' | 'errorShare'>} Figures of a run, or of an operation or a stage of it */
 /**
- * @typedef {MetricHead & {read: (figures: Figures) => number | null, tool?: (figures: Figures) => number}} Metric `read`: null where
- *   nothing was recorded; `tool`: how much of it may be the tool's own lateness
+ * `read`: null where nothing was recorded; `tool`: how much of it may be the tool's own lateness
+ * @typedef {MetricHead & {read: (figures: Figures) => number | null, tool?: (figures: Figures) => number}} Metric
  */
 
 const UNKNOWN_SLOWDOWN = 1000;
@@ -30,20 +30,14 @@ export const METRICS = [
   time('min'),
   { ...time('p99', 'service'), key: 'serviceP99', label: 'p99 service' },
   {
-    key: 'rate',
-    label: 'rate',
-    unit: '/s',
-    lowerIsBetter: false,
+    ...{ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false },
     read: ({ rates }) => rates.perSecond,
     // Where the upper end is not known, as if the tool had taken nearly all.
     tool: ({ rates: { bar, perSecond } }) =>
       bar === undefined ? 0 : (bar.high ?? UNKNOWN_SLOWDOWN * perSecond) - bar.sampled,
   },
   {
-    key: 'errors',
-    label: 'errors',
-    unit: 'fraction',
-    lowerIsBetter: true,
+    ...{ key: 'errors', label: 'errors', unit: 'fraction', lowerIsBetter: true },
     read: ({ errorShare }) => errorShare,
   },
 ];

@@ -15,27 +15,18 @@ import { rowsOf, valuesPerRun } from './scenario-rows.js';
 
 /** @typedef {{name: string, run: string, target: string, load: LoadPlan}} PlannedStep */
 /**
- * @typedef {object} ScenarioFacts
- * @property {string} name
- * @property {string | null} description
- * @property {string} command the command line, without secrets
- * @property {Date} startedAt
- * @property {number} repeat
- * @property {readonly PlannedStep[]} steps at least one; all targets of the first run, then all of the next
+ * `command`: without secrets; `steps`: at least one, all targets of the first run, then all of the next
+ * @typedef {{name: string, description: string | null, command: string, startedAt: Date, repeat: number,
+ *   steps: readonly PlannedStep[]}} ScenarioFacts
  */
 /** @typedef {{durationMs: number, interrupted?: boolean, unfinished?: boolean}} End */
-/**
- * @typedef {object} Kept of one step
- * @property {PlannedStep} step
- * @property {Result[]} results
- * @property {ScenarioStep['failure']} failure
- */
+/** @typedef {{step: PlannedStep, results: Result[], failure: ScenarioStep['failure']}} Kept of one step */
 
 const NOTE =
   'Response times count from when a request was due. Of several runs, count, times and ratios are of all their requests together; mean and variance over runs are of one value per run.';
 
 const CLOSED_NOTE =
-  'In a closed loop a request is sent when another is answered: a target that stalls receives fewer requests, and the waiting is not in the times.';
+  'In a closed loop a request is sent when another has its response: a target that stalls receives fewer requests, and the waiting is not in the times.';
 
 /** Verdicts, the worst first. */
 const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
@@ -86,6 +77,9 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
     kept.filter(({ step }) => step.run === run),
   );
   const steps = kept.map((one) => describeStep(one, repeat));
+  const counted = (/** @type {Sorted} */ { step, used }) => {
+    return { name: step.name, results: used.map(({ result }) => result) };
+  };
   const [environment = null] = kept.flatMap(({ results }) => results.map((result) => result.environment));
   const createdAt = new Date(startedAt.getTime() + durationMs).toISOString();
   return {
@@ -104,7 +98,7 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
     differences: runs.flatMap(differencesOf),
     // They take long, and nothing is concluded before the end.
     comparisons: unfinished ? [] : runs.flatMap((targets) => comparisonsOf(targets, command, createdAt)),
-    warnings: [...new Set(runs.flatMap((targets) => runWarnings(targets.map(countedOf))))],
+    warnings: [...new Set(runs.flatMap((targets) => runWarnings(targets.map(counted))))],
     notes: [
       NOTE,
       ...(steps.some(({ load }) => load.model === 'closed') ? [CLOSED_NOTE] : []),
@@ -187,10 +181,9 @@ function countBy(words) {
 /** @param {Sorted} kept @param {ScenarioStep} step @returns {ScenarioResult['rows']} */
 function judgedRows({ step: { run, target }, used, shown }, { requirements }) {
   return rowsOf(shown, { run, target, counts: used.length > 0 }).map(({ overRuns, ...row }) => {
-    const own = requirements.filter(
-      ({ operation, stage }) => operation === row.operation && stage === row.stage,
+    const verdicts = requirements.flatMap(({ operation, stage, verdict }) =>
+      operation === row.operation && stage === row.stage ? verdict : [],
     );
-    const verdicts = own.map(({ verdict }) => verdict);
     return { ...row, requirement: worstOf(REQUIREMENT, verdicts), overRuns };
   });
 }
@@ -258,9 +251,4 @@ function notComparedNotes(targets) {
   return [
     `${targets[0].step.run}: whether a difference is more than chance takes at least ${needed} runs that count of each target (repeat: ${needed}); ${named}.`,
   ];
-}
-
-/** @param {Sorted} kept */
-function countedOf({ step: { name }, used }) {
-  return { name, results: used.map(({ result }) => result) };
 }

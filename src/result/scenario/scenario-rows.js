@@ -69,10 +69,8 @@ function offeredSecondsOf({ load, totals, interrupted, stages = [] }, windowSeco
 function rowOf(parts, { run, target, counts }) {
   const [{ operation, stage }] = parts;
   const sum = (/** @type {(part: Part) => number} */ of) => total(parts.map(of));
-  const [succeeded, errors] = [
-    sum(({ block }) => block.totals.succeeded),
-    sum(({ block }) => block.totals.errors),
-  ];
+  const succeeded = sum(({ block }) => block.totals.succeeded);
+  const errors = sum(({ block }) => block.totals.errors);
   const count = succeeded + errors;
   const offeredSeconds = sum((part) => part.offeredSeconds);
   // The window of a rate ends with the last success where that came late.
@@ -98,9 +96,8 @@ function rowOf(parts, { run, target, counts }) {
 function outcomesOf(parts) {
   /** @type {Map<string, NonNullable<ScenarioRow['outcomeDetails']>[string]>} */
   const outcomes = new Map();
-  for (const [name, { count, success, meaning }] of parts.flatMap(({ block }) =>
-    Object.entries(block.outcomeDetails),
-  )) {
+  const all = parts.flatMap(({ block }) => Object.entries(block.outcomeDetails));
+  for (const [name, { count, success, meaning }] of all) {
     if (count === 0) continue;
     const known = outcomes.get(name) ?? { count: 0, success, ...(meaning ? { meaning } : {}), runs: 0 };
     outcomes.set(name, { ...known, count: known.count + count, runs: known.runs + 1 });

@@ -96,8 +96,8 @@ const Row = z.object({
   successRatio: share,
   errorShare: share,
   /**
-   * By outcome, over the runs that it is made of; `dropped` and `never_sent` may stand beside the outcomes of sent requests. Those that
-   * are no success add up to `errors`, all of them to `count`. Files from before it was kept do not have it.
+   * By outcome, over the runs that it is made of, `dropped` and `never_sent` included. Those that are no success add up
+   * to `errors`, all of them to `count`. Older files do not have it.
    */
   outcomeDetails: z
     .record(

@@ -21,15 +21,9 @@ export function teardownCommand(name, flags, tokenEnv = null) {
  * @returns {string} flags that name it; starts with a space
  */
 export function targetFlags({ url, namespace, tls }, env = process.env) {
-  const values = Object.entries({
-    url,
-    namespace,
-    'ca-cert': tls.caCert,
-    'ca-path': tls.caPath,
-    'client-cert': tls.clientCert,
-    'client-key': tls.clientKey,
-    'tls-server-name': tls.serverName,
-  });
+  const { caCert, caPath, clientCert, clientKey, serverName } = tls;
+  const files = { 'ca-cert': caCert, 'ca-path': caPath, 'client-cert': clientCert, 'client-key': clientKey };
+  const values = Object.entries({ url, namespace, ...files, 'tls-server-name': serverName });
   const flags = values.flatMap(([flag, value]) => (value ? [` --${flag} ${quoted(value)}`] : []));
   if (tls.skipVerify) flags.push(' --tls-skip-verify');
   else if (readEnvironment(env).tls.skipVerify) flags.push(' --tls-skip-verify=false');
@@ -48,7 +42,8 @@ export function quoted(value) {
  */
 export function teardownCommands(name, steps) {
   const real = steps.filter(({ plan }) => !plan.dev);
-  return [
-    ...new Set(real.map(({ plan, tokenEnv }) => teardownCommand(name, targetFlags(plan.target), tokenEnv))),
-  ];
+  const commands = real.map(({ plan, tokenEnv }) =>
+    teardownCommand(name, targetFlags(plan.target), tokenEnv),
+  );
+  return [...new Set(commands)];
 }

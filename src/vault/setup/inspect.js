@@ -1,34 +1,31 @@
-/** Before anything is made or removed: the mounts and the policy at the names of a set-up, ours or not, and the rights of the token. */
-import { PkiLoadError, targetError, usageError } from '../../common/errors.js';
+/** Before setup or teardown changes anything: mounts and policy at the names of the set-up, and rights of the token. */
+import { targetError, usageError } from '../../common/errors.js';
 import { visibleText } from '../../common/visible-text.js';
-import { recordOf, textOf } from '../client.js';
+import { readCapabilities, recordOf, textOf, unlessRefused } from '../client.js';
 import { isOwnMount } from '../own-mount.js';
-import { fullPath, KEY, markOf, otherName, possibleMounts, ROLE, right } from './setup-plan.js';
+import { CONTENTS, fullPath, markOf, otherName, possibleMounts, right } from './setup-plan.js';
 /** @import { VaultClient } from '../client.js' */
 /** @import { Kind, Right, SetupPlan } from './setup-plan.js' */
 
 /** @typedef {Awaited<ReturnType<typeof listMounts>>[number]} FoundMount */
-/**
- * @typedef {object} Existing
- * @property {(FoundMount & {isOurs: boolean})[]} mounts at the paths of the set-up
- * @property {{isOurs: boolean, text: string} | null} policy
- * @property {FoundMount[]} moved mounts that carry the mark, but are at other paths
- * @property {FoundMount[]} ofRuns mounts that runs made for themselves
- */
+/** @typedef {Awaited<ReturnType<typeof findExisting>>} Existing */
 
-/** @param {VaultClient} client @param {string} name of the set-up @returns {Promise<Existing>} */
+/** @param {VaultClient} client @param {string} name of the set-up */
 export async function findExisting(client, name) {
   const mark = markOf(name);
   const possible = new Map(possibleMounts(name).map((mount) => [fullPath(mount), mount.type]));
   const found = [...(await listMounts(client, 'mounts')), ...(await listMounts(client, 'auth'))];
-  const text = await readPolicy(client, name);
+  const policy = await unlessRefused(client.read(`sys/policies/acl/${name}`), 'vault_not_found');
+  const text = textOf(policy?.data?.policy);
   return {
+    /** At the paths of the set-up. */
     mounts: found.flatMap((mount) => {
       const type = possible.get(mount.full);
       const isOurs = mount.description === mark && mount.type === type;
       return type === undefined ? [] : [{ ...mount, isOurs }];
     }),
-    policy: text === null ? null : { text, isOurs: text.startsWith(`# ${mark}\n`) },
+    policy: policy === null ? null : { text, isOurs: text.startsWith(`# ${mark}\n`) },
+    /** They carry the mark, but are at other paths. */
     moved: found.filter(({ full, description }) => description === mark && !possible.has(full)),
     ofRuns: found.filter(isOwnMount),
   };
@@ -43,16 +40,6 @@ async function listMounts(client, kind) {
     const full = fullPath({ kind, path });
     return { kind, path, full, type: visibleText(textOf(type)), description: textOf(description) };
   });
-}
-
-/** @param {VaultClient} client @param {string} name @returns {Promise<string | null>} null: there is none */
-async function readPolicy(client, name) {
-  try {
-    return textOf((await client.read(`sys/policies/acl/${name}`)).data?.policy);
-  } catch (error) {
-    if (error instanceof PkiLoadError && error.code === 'vault_not_found') return null;
-    throw error;
-  }
 }
 
 /** @param {Existing} existing @param {SetupPlan} plan @throws {PkiLoadError} code `not_ours` */
@@ -74,18 +61,21 @@ export function rightsToLook(name) {
   return ['sys/mounts', 'sys/auth', `sys/policies/acl/${name}`].map((path) => right(path, 'read'));
 }
 
-/** @param {SetupPlan} plan @returns {Right[]} beside those to look */
+/** Auth methods need sudo, too. @param {{kind: Kind, path: string}} mount @param {'update' | 'delete'} able */
+const rightOnMount = ({ kind, path }, able) =>
+  right(`sys/${kind}/${path}`, able, ...(kind === 'auth' ? ['sudo'] : []));
+
+/** @param {SetupPlan} plan @returns {Right[]} in addition to those that find what exists */
 export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
+  const authorities = [root, intermediate].flatMap((mount) => [
+    right(`${mount}/config/urls`, 'read', 'update'),
+    right(`${mount}/config/issuers`, 'read'),
+  ]);
   return [
-    ...mounts.map(({ kind, path }) =>
-      right(`sys/${kind}/${path}`, 'update', ...(kind === 'auth' ? ['sudo'] : [])),
-    ),
-    right(`${root}/config/urls`, 'read', 'update'),
-    right(`${root}/config/issuers`, 'read'),
+    ...mounts.map((mount) => rightOnMount(mount, 'update')),
+    ...authorities,
     right(`${root}/root/generate/internal`, 'update'),
     right(`${root}/root/sign-intermediate`, 'update'),
-    right(`${intermediate}/config/urls`, 'read', 'update'),
-    right(`${intermediate}/config/issuers`, 'read'),
     right(`${intermediate}/intermediate/generate/internal`, 'update'),
     right(`${intermediate}/intermediate/set-signed`, 'update'),
     right(`${intermediate}/config/crl`, 'read', 'update'),
@@ -94,11 +84,10 @@ export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
     ...mounts.flatMap((mount) => {
       const path = fullPath(mount);
       if (mount.type === 'kv') return [right(`${path}/config`, 'read')];
-      if (mount.type === 'transit')
-        return [right(`${path}/keys`, 'list'), right(`${path}/keys/${KEY}`, 'create', 'update')];
-      if (mount.type === 'approle')
-        return [right(`${path}/role`, 'list'), right(`${path}/role/${ROLE}`, 'create', 'update')];
-      return [];
+      const { [mount.type]: content } = CONTENTS;
+      if (content === undefined) return [];
+      const { list, name } = content;
+      return [right(`${path}/${list}`, 'list'), right(`${path}/${list}/${name}`, 'create', 'update')];
     }),
     right(`sys/policies/acl/${policy}`, 'create', 'update'),
   ];
@@ -106,17 +95,14 @@ export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
 
 /** @param {Existing} existing @param {string} name @returns {Right[]} needed to remove our part of it */
 export function rightsToTearDown({ mounts, policy }, name) {
-  const ours = mounts.filter(({ isOurs }) => isOurs);
   return [
-    ...ours.map(({ kind, path }) =>
-      right(`sys/${kind}/${path}`, 'delete', ...(kind === 'auth' ? ['sudo'] : [])),
-    ),
+    ...mounts.filter(({ isOurs }) => isOurs).map((mount) => rightOnMount(mount, 'delete')),
     ...(policy?.isOurs ? [right(`sys/policies/acl/${name}`, 'delete')] : []),
   ];
 }
 
 /**
- * A token without access to `sys/capabilities-self` (it is in the default policy) goes on, and meets refusals one by one.
+ * A token that may not read its capabilities is not refused here: Vault refuses its requests one by one.
  * @param {VaultClient} client @param {readonly Right[]} rights @param {string} command that needs them
  * @throws {PkiLoadError} code `missing_rights`
  */
@@ -125,7 +111,7 @@ export async function checkRights(client, rights, command) {
   const capabilities = paths.length === 0 ? null : await readCapabilities(client, paths);
   if (capabilities === null) return;
   const missing = rights.flatMap(({ path, able }) => {
-    const has = [capabilities[path] ?? []].flat();
+    const { [path]: has } = capabilities;
     const lacks = has.includes('root') ? [] : able.filter((one) => !has.includes(one));
     return lacks.length === 0 ? [] : [{ path, able, lacks }];
   });
@@ -137,14 +123,4 @@ export async function checkRights(client, rights, command) {
     `The token may not do what ${command} needs; it lacks ${lacking.join(', ')}.`,
     `Nothing was changed. Use a token whose policy has: ${rules.join(' ')}`,
   );
-}
-
-/** @param {VaultClient} client @param {string[]} paths @returns {Promise<Record<string, unknown> | null>} null: not reported */
-async function readCapabilities(client, paths) {
-  try {
-    return recordOf((await client.write('sys/capabilities-self', { paths })).data);
-  } catch (error) {
-    if (error instanceof PkiLoadError && error.code === 'vault_permission_denied') return null;
-    throw error;
-  }
 }

@@ -3,7 +3,7 @@
  * under one name. Mounts and policy carry a mark that tells them from those of others. And the policy: a token that has it can run
  * every operation on the set-up, and do nothing else.
  */
-import { usageError } from '../../common/errors.js';
+import { quote, usageError } from '../../common/errors.js';
 import { camelCase, inGroup, readOptions } from '../../common/options.js';
 import { PREFIX } from '../own-mount.js';
 
@@ -20,15 +20,12 @@ export const setupOptions = {
   ...nameOption,
   ...inGroup('Set-up', {
     'ca-key-type': {
-      type: 'choice',
-      choices: ['rsa', 'ec'],
-      default: 'rsa',
+      ...{ type: 'choice', choices: ['rsa', 'ec'], default: 'rsa' },
       describe: 'CA keys: RSA-2048 or P-256',
     },
     'auto-rebuild': { type: 'flag', describe: 'Rebuild CRLs periodically, not with every revocation' },
     with: {
-      type: 'list',
-      placeholder: 'ENGINES',
+      ...{ type: 'list', placeholder: 'ENGINES' },
       describe: `Besides the PKI: ${ENGINES.join(', ')}, comma-separated`,
     },
   }),
@@ -54,16 +51,18 @@ export function readSetupOptions(given) {
 export const ROLE = 'load';
 export const KEY = 'load';
 
+/** The one object in each of them: where it is, and its name. @type {Readonly<Record<string, {kind: 'key' | 'role', list: string, name: string}>>} */
+export const CONTENTS = Object.freeze({
+  transit: { kind: 'key', list: 'keys', name: KEY },
+  approle: { kind: 'role', list: 'role', name: ROLE },
+});
+
 /** @typedef {'mounts' | 'auth'} Kind */
 /** @typedef {{kind: Kind, path: string, type: string, settings: Record<string, unknown>}} Mount */
 /** @typedef {ReturnType<typeof planSetup>} SetupPlan */
 
-const NAMES = {
-  allowed_domains: 'example.com',
-  allow_subdomains: true,
-  allow_localhost: true,
-  max_ttl: '720h',
-};
+const DOMAINS = { allowed_domains: 'example.com', allow_subdomains: true, allow_localhost: true };
+const NAMES = { ...DOMAINS, max_ttl: '720h' };
 
 /** The embedded server has the same; the keys decide how fast it issues. @type {Readonly<Record<string, Record<string, unknown>>>} */
 const ROLES = Object.freeze({
@@ -84,12 +83,11 @@ export function planSetup(options = {}) {
   const { with: engines = [] } = options;
   checkName(name);
   const unknown = engines.find((one) => !ENGINES.some((engine) => engine === one));
-  if (unknown !== undefined) {
+  if (unknown !== undefined)
     throw usageError(
       'bad_option',
-      `--with holds ${JSON.stringify(unknown.slice(0, 40))}, which is not one of ${ENGINES.join(', ')}.`,
+      `--with holds ${quote(unknown)}, which is not one of ${ENGINES.join(', ')}.`,
     );
-  }
   return {
     name,
     /** In the order in which they are created. */
@@ -158,8 +156,10 @@ export function checkName(name) {
   );
 }
 
-/** @typedef {{path: string, able: string[], parameters?: Record<string, unknown[]>}} Right `able`: all of them are needed; `parameters`: in a policy,
- *   no others are allowed, without values any value */
+/**
+ * `able`: all of them are needed; `parameters`: in a policy, no others are allowed, without values any value
+ * @typedef {{path: string, able: string[], parameters?: Record<string, unknown[]>}} Right
+ */
 
 /** @param {string} path @param {...string} able @returns {Right} */
 export const right = (path, ...able) => ({ path, able });
@@ -193,16 +193,11 @@ function rulesOfMount(mount) {
   return [...uses, right(`${path}/keys/+`, 'read')];
 }
 
-/** What makeOwnMount and `approle-login` write. A value that is a list must be that list. */
+/** Parameters that makeOwnMount and `approle-login` write. A value that is a list must be that list. */
 const MOUNT_PARAMETERS = Object.freeze({ description: [], options: [] });
 const APPROLE_PARAMETERS = Object.freeze({
-  token_type: [],
-  token_ttl: [],
-  token_max_ttl: [],
-  token_num_uses: [],
-  token_policies: [['default']],
-  secret_id_num_uses: [],
-  secret_id_ttl: [],
+  ...{ token_type: [], token_ttl: [], token_max_ttl: [], token_num_uses: [], token_policies: [['default']] },
+  ...{ secret_id_num_uses: [], secret_id_ttl: [] },
 });
 
 /** @param {Mount} mount operations make such mounts themselves: see own-mount.js @returns {Right[]} */

@@ -1,20 +1,20 @@
-/** Makes on a real Vault what operations need. What an earlier setup made stays unchanged; what others made is refused. */
+/** Creates on a real Vault what operations need. Keeps what an earlier setup created; refuses what others created. */
 import { usageError } from '../../common/errors.js';
 import { checkHealth, readIssuer } from '../check-target.js';
 import { listOf, mayBeDone } from '../client.js';
+import { withoutSlashes } from '../environment.js';
 import { untilReady } from '../own-mount.js';
 import { checkRights, findExisting, refuseOthers, rightsToLook, rightsToSetUp } from './inspect.js';
-import { fullPath, KEY, otherName, policyText, possibleMounts, ROLE } from './setup-plan.js';
+import { CONTENTS, fullPath, otherName, policyText, possibleMounts } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
 /** @import { SetupPlan } from './setup-plan.js' */
 
+/** @typedef {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} ItemKind */
 /**
- * @typedef {object} Item
- * @property {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} kind
- * @property {string} path below `/v1/`; of a policy, its name
- * @property {string} [type] of a mount; of a CA's key
- * @property {boolean} [uncertain] no response, or one that Vault failed: it may exist
+ * `path`: below `/v1/`, of a policy its name; `type`: of a mount, or of a CA's key; `uncertain`: no response, or one that
+ * Vault failed, so it may exist
+ * @typedef {{kind: ItemKind, path: string, type?: string, uncertain?: boolean}} Item
  */
 /** @typedef {{made: Item[], there: Item[]}} SetupReport items that this setup created, and those that existed */
 /** @typedef {'rsa' | 'ec'} KeyType */
@@ -27,7 +27,7 @@ const KEYS = Object.freeze({
 });
 
 /** When CRLs are rebuilt. @param {boolean} isAuto `auto_rebuild` */
-const rebuilt = (isAuto) => (isAuto ? 'now and then (auto_rebuild)' : 'with every revocation');
+const rebuilt = (isAuto) => (isAuto ? 'periodically (auto_rebuild)' : 'with every revocation');
 
 /**
  * Checks everything before it makes anything.
@@ -42,8 +42,8 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   if (product === 'vault-pki-load dev') {
     throw usageError(
       'dev_needs_no_setup',
-      `${client.origin} is the embedded PKI server, which has one PKI mount, with roles, and takes no other.`,
-      'Use it without a set-up; setup is for a real Vault: give its URL with --url (VAULT_ADDR).',
+      `${client.origin} is the embedded PKI server, whose only mount is a PKI with roles.`,
+      'It needs no setup. For a real Vault, give its URL with --url (VAULT_ADDR).',
     );
   }
   await checkRights(client, rightsToLook(name), 'setup');
@@ -51,10 +51,8 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   refuseOthers(existing, plan);
   const present = new Set(existing.mounts.map(({ full }) => full));
   // Engines that an earlier setup made and this one does not name belong to it.
-  const asked = new Set(plan.mounts.map(fullPath));
-  const mounts = possibleMounts(name).filter(
-    (mount) => asked.has(fullPath(mount)) || present.has(fullPath(mount)),
-  );
+  const wanted = new Set([...plan.mounts.map(fullPath), ...present]);
+  const mounts = possibleMounts(name).filter((mount) => wanted.has(fullPath(mount)));
   const whole = { ...plan, mounts };
   await checkRights(client, rightsToSetUp(whole), 'setup');
   const keyTypes = await checkAuthorities(client, whole, present);
@@ -122,7 +120,7 @@ async function checkAuthorities(client, plan, present) {
       const option = plan.keepsSettings ? 'setup.ca-key-type' : '--ca-key-type';
       throw usageError(
         'other_ca_key',
-        `${mount} has a CA already, whose key is of type ${actual}, and ${option} is ${caKeyType}.`,
+        `${mount} has a CA already, with a key of type ${actual}, but ${option} is ${caKeyType}.`,
         `Nothing was changed. Leave ${option} out, run vault-pki-load teardown --name ${name} on the same target first, or choose ${otherName(plan)}.`,
       );
     }
@@ -133,7 +131,7 @@ async function checkAuthorities(client, plan, present) {
   if (isAuto === autoRebuild) return keyTypes;
   throw usageError(
     'other_auto_rebuild',
-    `${intermediate} was there before, and its CRLs are rebuilt ${rebuilt(isAuto)}; with auto-rebuild: ${autoRebuild} they would be ${rebuilt(autoRebuild)}.`,
+    `${intermediate} exists already and rebuilds its CRLs ${rebuilt(isAuto)}, but auto-rebuild is ${autoRebuild}.`,
     `Nothing was changed. Leave auto-rebuild out, choose another name, or run vault-pki-load setup --name ${name} --auto-rebuild${autoRebuild ? '' : '=false'} on the same target first.`,
   );
 }
@@ -159,7 +157,7 @@ async function makeAuthorities(client, plan, keyTypes, ensure) {
     keyTypes.has(root),
     () =>
       client.write(`${root}/root/generate/internal`, { common_name: `${name} root`, ttl: '87600h', ...key }),
-    `Made a root CA in ${root} (${text}).`,
+    `Created a root CA in ${root} (${text}).`,
   );
   // Before the CA: an existing one with another setting is refused, and this one may remain half-made.
   const crl = `${intermediate}/config/crl`;
@@ -174,28 +172,22 @@ async function makeAuthorities(client, plan, keyTypes, ensure) {
     { kind: 'ca', path: intermediate, type: keyTypes.get(intermediate) ?? type },
     keyTypes.has(intermediate),
     async () => {
+      const own = `${intermediate}/intermediate`;
       const subject = { common_name: `${name} intermediate` };
-      const request = await client.write(`${intermediate}/intermediate/generate/internal`, {
-        ...subject,
-        ...key,
-      });
+      const request = await client.write(`${own}/generate/internal`, { ...subject, ...key });
       const signing = { csr: request.data?.csr, ...subject, ttl: '43800h', format: 'pem_bundle' };
       const signed = await client.write(`${root}/root/sign-intermediate`, signing);
       const certificate = signed.data?.certificate;
-      await client.write(`${intermediate}/intermediate/set-signed`, { certificate });
+      await client.write(`${own}/set-signed`, { certificate });
     },
-    `Made a CA in ${intermediate}, signed by the one in ${root} (${text}).`,
+    `Created a CA in ${intermediate}, signed by ${root} (${text}).`,
   );
   const present = await client.list(`${intermediate}/roles`);
   for (const [role, fields] of Object.entries(roles)) {
     const path = `${intermediate}/roles/${role}`;
     const make = () => client.write(path, fields);
-    await ensure(
-      { kind: 'role', path },
-      present.includes(role),
-      make,
-      `Made the role ${role} of ${intermediate}.`,
-    );
+    const sentence = `Created the role ${role} in ${intermediate}.`;
+    await ensure({ kind: 'role', path }, present.includes(role), make, sentence);
   }
 }
 
@@ -204,9 +196,9 @@ async function makeUrls(client, mount, ensure) {
   const path = `${mount}/config/urls`;
   const { data } = await untilReady(() => client.read(path));
   const { origin, basePath, namespace } = client;
-  const inside = (namespace ?? '').split('/').filter((part) => part !== '');
-  const segments = inside.join('/') === 'root' ? [mount] : [...inside, mount];
-  const base = [`${origin}${basePath}/v1`, ...segments].join('/');
+  const inside = withoutSlashes(namespace ?? '');
+  const parts = ['', 'root'].includes(inside) ? [mount] : [inside, mount];
+  const base = [`${origin}${basePath}/v1`, ...parts].join('/');
   const urls = {
     issuing_certificates: `${base}/ca`,
     crl_distribution_points: `${base}/crl`,
@@ -216,32 +208,29 @@ async function makeUrls(client, mount, ensure) {
     { kind: 'urls', path },
     listOf(data?.ocsp_servers).length > 0,
     () => client.write(path, urls),
-    `Certificates of ${mount} will name ${base}/ca, /crl and /ocsp.`,
+    `Set the URLs in certificates of ${mount} to ${base}/ca, /crl and /ocsp.`,
   );
 }
 
 /** @param {VaultClient} client @param {SetupPlan} plan @param {Ensure} ensure */
 async function makeContents(client, { mounts, policy }, ensure) {
+  const role = { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' };
   for (const mount of mounts) {
     const path = fullPath(mount);
     if (mount.type === 'kv') await untilReady(() => client.read(`${path}/config`));
-    if (mount.type === 'transit') {
-      const key = `${path}/keys/${KEY}`;
-      await ensure(
-        { kind: 'key', path: key },
-        (await untilReady(() => client.list(`${path}/keys`))).includes(KEY),
-        () => client.write(key, { type: 'aes256-gcm96' }),
-        `Made the key ${KEY} of ${path} (aes256-gcm96).`,
-      );
-    }
-    if (mount.type === 'approle') {
-      const role = `${path}/role/${ROLE}`;
-      await ensure(
-        { kind: 'role', path: role },
-        (await untilReady(() => client.list(`${path}/role`))).includes(ROLE),
-        () => client.write(role, { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' }),
-        `Made the role ${ROLE} of ${path}, whose tokens have the policy ${policy}.`,
-      );
-    }
+    const { [mount.type]: content } = CONTENTS;
+    if (content === undefined) continue;
+    const { kind, list, name } = content;
+    const made = `${path}/${list}/${name}`;
+    const [settings, details] =
+      kind === 'key'
+        ? [{ type: 'aes256-gcm96' }, 'aes256-gcm96']
+        : [role, `tokens with the policy ${policy}`];
+    await ensure(
+      { kind, path: made },
+      (await untilReady(() => client.list(`${path}/${list}`))).includes(name),
+      () => client.write(made, settings),
+      `Created the ${kind} ${name} in ${path} (${details}).`,
+    );
   }
 }

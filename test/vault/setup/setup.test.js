@@ -141,8 +141,8 @@ describe('setup', () => {
       await assert.rejects(setUp(vault.client, plan(!isAuto), silent), {
         code: 'other_auto_rebuild',
         message: isAuto
-          ? /^vault-pki-load-int was there before, and its CRLs are rebuilt now and then .* they would be with every revocation\.$/
-          : /^vault-pki-load-int was there before, and its CRLs are rebuilt with every revocation; .* they would be now and then/,
+          ? /^vault-pki-load-int exists already and rebuilds its CRLs periodically .* but auto-rebuild is false\.$/
+          : /^vault-pki-load-int exists already and rebuilds its CRLs with every revocation, but auto-rebuild is true\.$/,
         remedy: isAuto
           ? /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild=false /
           : /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild on /,
@@ -222,7 +222,7 @@ describe("somebody else's is refused, and nothing is changed:", () => {
     const before = vault.state();
     await assert.rejects(setUp(vault.client, planSetup({ caKeyType: 'ec', with: ['kv'] }), silent), {
       code: 'other_ca_key',
-      message: /vault-pki-load-root has a CA already, whose key is of type rsa, and --ca-key-type is ec/,
+      message: /vault-pki-load-root has a CA already, with a key of type rsa, but --ca-key-type is ec/,
       remedy:
         /Leave --ca-key-type out, run vault-pki-load teardown --name vault-pki-load on the same target first/,
     });
@@ -248,7 +248,7 @@ describe('what is refused in a scenario names no flag, since run has none of the
     await setUp(vault.client, planSetup(), silent);
     await assert.rejects(setUp(vault.client, plan, silent), {
       code: 'other_ca_key',
-      message: 'vault-pki-load-root has a CA already, whose key is of type rsa, and setup.ca-key-type is ec.',
+      message: 'vault-pki-load-root has a CA already, with a key of type rsa, but setup.ca-key-type is ec.',
       remedy:
         'Nothing was changed. Leave setup.ca-key-type out, run vault-pki-load teardown --name vault-pki-load on the same target first, or choose another name, setup: {name: ...}.',
     });
@@ -527,7 +527,7 @@ describe('teardown', () => {
       ]);
       assert.match(
         String(said.at(-1)),
-        /^Removed auth\/vault-pki-load-approle-00ff \(approle\), which a run made for itself and did not remove\.$/,
+        /^Removed auth\/vault-pki-load-approle-00ff \(approle\), which a run created and did not remove\.$/,
       );
       assert.deepEqual(
         [...vault.mounted.mounts.keys()],
