@@ -121,7 +121,7 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
     );
   }
   if (otlp !== null) {
-    const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp-endpoint.js');
+    const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp.js');
     parseOtlpUrl(otlp);
     readOtlpHeaders(process.env);
   }

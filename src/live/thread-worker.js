@@ -33,7 +33,7 @@ try {
     otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning, onNotice });
   if (!quiet) warmUpDrawing(terminal);
   /** @type {Record<string, (...args: any[]) => unknown>} */
-  const session = createLiveSession({ mix, load: plan.load, command, runs }, { view, files, server, pusher });
+  const session = createLiveSession({ mix, load: plan.load, command }, { view, files, server, pusher });
   port.on('message', async ({ method, args }) => {
     await session[method](...args);
     if (method !== 'event') port.postMessage({ done: method });
