@@ -59,7 +59,7 @@ export function panel(picture, { width, color }) {
     ['Rate', rateText(picture)],
     ['Under way', underWayText(interval)],
     ['p99', p99Text(picture, room)],
-    ['Errors', errorsText(interval, room)],
+    ['Errors', errorsText(interval)],
   ];
   return [
     ...lines.map(([label, text]) => cut(`${label.padEnd(INDENT)}${text}`, own)),
@@ -150,16 +150,10 @@ function highestOf(values) {
   return Math.max(0, ...values.map((value) => value ?? 0));
 }
 
-/** @param {IntervalEvent} interval @param {number} room */
-function errorsText({ errors }, room) {
+/** @param {IntervalEvent} interval */
+function errorsText({ errors }) {
   const [all, ...kinds] = errorParts(errors);
-  if (kinds.length === 0) return 'none';
-  let text = `${all}: ${kinds[0]}`;
-  for (const kind of kinds.slice(1)) {
-    if (text.length + kind.length + 5 > room) return `${text}, …`;
-    text += `, ${kind}`;
-  }
-  return text;
+  return kinds.length === 0 ? 'none' : `${all}: ${kinds.join(', ')}`;
 }
 
 /** @param {JudgedRequirement[]} requirements @param {number} width @param {boolean} color */

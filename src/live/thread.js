@@ -12,7 +12,6 @@ import { startThread } from '../engine/thread.js';
 /** @import { LiveHook, RunEvent } from '../run.js' */
 /** @import { LiveSession } from './live-session.js' */
 /** @import { Terminal } from './terminal.js' */
-/** @import { MessagePort } from 'node:worker_threads' */
 
 /**
  * @typedef {object} LiveOptions plain data
@@ -50,13 +49,8 @@ export async function startLive(options, onLost) {
   /** @type {Promise<void> | null} */
   let closing = null;
 
-  /**
-   * @template {keyof LiveSession} Method
-   * @param {Method} method @param {Parameters<LiveSession[Method]>} args @param {MessagePort[]} [transfer]
-   */
-  function post(method, args, transfer) {
-    thread.post({ method, args }, transfer);
-  }
+  /** @template {keyof LiveSession} M @param {M} method @param {Parameters<LiveSession[M]>} args */
+  const call = (method, ...args) => ({ method, args });
 
   function cutShort() {
     over.abort();
@@ -70,7 +64,7 @@ export async function startLive(options, onLost) {
    */
   async function request(method, ...args) {
     const reply = `reply ${requests++}`;
-    thread.post({ method, args, reply });
+    thread.post({ ...call(method, ...args), reply });
     const timer = setTimeout(cutShort, REPLY_WITHIN_MS);
     await orInterrupted(thread.first(reply), over.signal).catch(() => {});
     clearTimeout(timer);
@@ -89,19 +83,19 @@ export async function startLive(options, onLost) {
       if (!isUseful || over.signal.aborted || thread.hasEnded()) return [];
       const channels = Array.from({ length: count }, () => new MessageChannel());
       const theirs = channels.map(({ port1 }) => port1);
-      post('listen', [theirs], theirs);
+      thread.post(call('listen', theirs), theirs);
       return channels.map(({ port2 }) => port2);
     },
-    begin: (zero) => post('begin', [zero]),
+    begin: (zero) => thread.post(call('begin', zero)),
   };
 
   return {
     /** For `run`. */
     hook,
     /** @param {RunEvent} event */
-    event: (event) => post('event', [event]),
+    event: (event) => thread.post(call('event', event)),
     /** @param {number} columns @param {number} rows */
-    resize: (columns, rows) => post('resize', [columns, rows]),
+    resize: (columns, rows) => thread.post(call('resize', columns, rows)),
     /** Resolves when drawing and writing have ended. @param {Result} result of a run */
     finish: (result) => request('finish', result),
     /**
