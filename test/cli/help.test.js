@@ -87,7 +87,7 @@ const MISUSE = [
   ['compare a --with', /There is nothing to compare the base with\. Name the other/],
   ['compare a --with --seed 1', /There is nothing to compare the base with/],
   ['schema v1', /There is no schema "v1"\. Use one of result, run-set, comparison, .*scenario-result/],
-  ['schema result run-set', /More than one kind is given\. Ask for one/],
+  ['schema result run-set', /More than one kind is given\. Print one/],
   ['issue --dev --duration', /--duration needs a value\. See: /],
   ['issue --cn --rate 5', /--cn needs a value\. See: /],
   ['issue -format', /--format needs a value\. See: /],
