@@ -1,6 +1,6 @@
 /** Files of results: the names of groups of them, and their runs. */
 import { basename } from 'node:path';
-import { usageError } from '../common/errors.js';
+import { quote, usageError } from '../common/errors.js';
 import { KIND_NAMES } from '../report/index.js';
 import { isResult, isRunSet, kindOf } from '../result/document.js';
 
@@ -13,20 +13,14 @@ import { isResult, isRunSet, kindOf } from '../result/document.js';
  * @returns {string[]} one for each group, no two the same: its label, else the common part of its files' names
  */
 export function nameGroups(groups, labels) {
+  const tooMany = `--name is given ${labels.length} times, but there are ${groups.length} groups.`;
   if (labels.length > groups.length) {
-    throw usageError(
-      'too_many_names',
-      `--name is given ${labels.length} times, but there are ${groups.length} groups.`,
-      'Give it once for each group, for the base first.',
-    );
+    throw usageError('too_many_names', tooMany, 'Give it once for each group, for the base first.');
   }
   const twice = labels.find((label, i) => labels.indexOf(label) !== i);
   if (twice !== undefined) {
-    throw usageError(
-      'same_name_twice',
-      `--name ${JSON.stringify(twice.slice(0, 80))} is given to two groups.`,
-      'Give each group a name of its own.',
-    );
+    const message = `--name ${quote(twice)} is given to two groups.`;
+    throw usageError('same_name_twice', message, 'Give each group a name of its own.');
   }
   const short = groups.map((files, i) => labels[i] ?? nameOr(basename(commonPart(files))));
   const names = groups.map((files, i) => {
@@ -39,12 +33,8 @@ export function nameGroups(groups, labels) {
 /** @param {string[]} files @returns {string} with the innermost folder */
 function longName(files) {
   const parts = commonPart(files).split('/');
-  return nameOr(
-    parts
-      .filter((part) => nameOr(part) === part)
-      .slice(-2)
-      .join('/'),
-  );
+  const named = parts.filter((part) => nameOr(part) === part);
+  return nameOr(named.slice(-2).join('/'));
 }
 
 /** @param {string} name */

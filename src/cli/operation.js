@@ -9,7 +9,7 @@ import {
   searchOptions,
   searchSettings,
 } from '../campaigns/search/search-options.js';
-import { describeExitCodes, EXIT, PkiLoadError, usageError } from '../common/errors.js';
+import { describeExitCodes, EXIT, PkiLoadError, rejectContradictions } from '../common/errors.js';
 import { inGroup, readOptions } from '../common/options.js';
 import { loadOperation } from '../operations/index.js';
 import { commonOptions } from '../plan/common-options.js';
@@ -106,22 +106,16 @@ async function execute(operation, given, line) {
  */
 export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   const options = readOptions(runOptions, given);
-  const { githubSummary, metrics, pause, ...rest } = options;
-  const { out, format, quiet, otlp, repeat } =
-    /** @type {{out: string[], format: string, quiet: boolean, otlp: string | null, repeat: number}} */ (
-      rest
-    );
+  const { githubSummary, metrics, pause, quiet, otlp, repeat } = options;
+  const { out, format } = /** @type {{out: string[], format: string}} */ (options);
   const search = readSearch(options, repeat);
   checkOutputs({ out, format }, search !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
-  if (pause > 0 && repeat * steps === 1 && search === null) {
-    throw usageError(
-      'contradiction',
-      '--pause is between runs, but there is only one.',
-      'Add --repeat, e.g. --repeat 10.',
-    );
-  }
+  const isPauseUseless = pause > 0 && repeat * steps === 1 && search === null;
+  rejectContradictions([
+    [isPauseUseless, '--pause is between runs, but there is only one.', 'Add --repeat, e.g. --repeat 10.'],
+  ]);
   if (otlp !== null) {
-    const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp-endpoint.js');
+    const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp.js');
     parseOtlpUrl(otlp);
     readOtlpHeaders(process.env);
   }
@@ -140,13 +134,11 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
 
 /** @param {RunSettings} settings @param {LoadPlan} load */
 function checkRepeat({ repeat }, { shard, startAt }) {
-  const only = shard ? '--shard sends a part of a run' : startAt ? '--start-at is the time of one run' : null;
-  if (repeat === 1 || only === null) return;
-  throw usageError(
-    'contradiction',
-    `${only}, but --repeat ${repeat} needs whole runs.`,
-    'Leave one of them out.',
-  );
+  const but = `but --repeat ${repeat} needs whole runs.`;
+  rejectContradictions([
+    [repeat > 1 && shard !== null, `--shard sends a part of a run, ${but}`, 'Leave one of them out.'],
+    [repeat > 1 && startAt !== null, `--start-at is the time of one run, ${but}`, 'Leave one of them out.'],
+  ]);
 }
 
 /**

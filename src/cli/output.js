@@ -101,10 +101,13 @@ export function refuseOverwrite(outputs, inputs) {
     const file = realFile(path);
     const input = file === null ? undefined : read.get(file);
     if (input === undefined) continue;
-    const same = `the same file as ${input === '-' ? 'standard input' : input}, which is to be read`;
-    const what = input === path ? 'one of the files to read' : same;
-    const message = `--out ${path} is ${what}, and would be overwritten.`;
-    throw usageError('out_is_input', message, 'Write to another file.');
+    const what =
+      input === path ? 'one of the files to read' : `the same file as ${input}, which is to be read`;
+    throw usageError(
+      'out_is_input',
+      `--out ${path} is ${what}, and would be overwritten.`,
+      'Write to another file.',
+    );
   }
 }
 

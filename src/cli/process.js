@@ -109,8 +109,14 @@ export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
 }
 
 /** The worst first. A target of several that could not be measured wins over the results of others. */
-const { interrupted, usage, target, invalidMeasurement, requirement, ok } = EXIT;
-const WORST_FIRST = [interrupted, usage, target, invalidMeasurement, requirement, ok];
+const WORST_FIRST = [
+  EXIT.interrupted,
+  EXIT.usage,
+  EXIT.target,
+  EXIT.invalidMeasurement,
+  EXIT.requirement,
+  EXIT.ok,
+];
 
 /** @param {number[]} codes @returns {number} exit code of several runs together */
 export function worstOf(codes) {

@@ -17,7 +17,7 @@ export const report = {
   positionals: { name: 'files', describe: 'Result (--out FILE.json); - is standard input', min: 1 },
   examples: ['report r.json', 'report r.json --out r.html --out r.md', 'report run-*.json --out runs.html'],
   epilogue:
-    'Several results are reported as one set of runs, with a warning if they were not made alike. The exit code is 0, whatever the results.',
+    'Several results are reported as one set of runs, with a warning if their settings differ. The exit code is 0, whatever the results.',
   async run(given) {
     const outputs = /** @type {{out: string[], format: string}} */ (readOptions(options, given));
     const files = /** @type {string[]} */ (given.files);

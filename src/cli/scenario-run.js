@@ -49,11 +49,11 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
   const begunMs = performance.now();
   const summary = createScenarioSummary({
     ...{ name, description, command, startedAt: new Date(), repeat },
-    steps: steps.map(({ name: own, run: of, target, plan: { load } }) => ({
-      name: own,
-      run: of,
-      target,
-      load,
+    steps: steps.map(({ plan, ...step }) => ({
+      name: step.name,
+      run: step.run,
+      target: step.target,
+      load: plan.load,
     })),
   });
   const remarks = [...new Set(steps.flatMap((step) => step.remarks))];

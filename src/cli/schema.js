@@ -33,11 +33,11 @@ export const command = {
   async run(given) {
     const [kind = 'result', ...more] = /** @type {SchemaKind[]} */ (given.kinds);
     if (more.length > 0) {
-      throw usageError('bad_usage', 'More than one kind is given.', 'Ask for one schema at a time.');
+      throw usageError('bad_usage', 'More than one kind is given.', 'Print one schema at a time.');
     }
     if (!KINDS.includes(kind)) {
       const message = `There is no schema ${JSON.stringify(kind.slice(0, 80))}.`;
-      throw usageError('unknown_schema', message, `There are ${KINDS.join(', ')}.`);
+      throw usageError('unknown_schema', message, `Use one of ${KINDS.join(', ')}.`);
     }
     process.stdout.write(`${JSON.stringify(await schemaOf(kind), null, 2)}\n`);
     return EXIT.ok;

@@ -18,12 +18,14 @@ import { changed, onInterrupt, visibleLines, writeLine } from './process.js';
 /** @typedef {{client: VaultClient, name: string, say: (text: string) => void, flags: string}} Work `say` reports a change that was made;
  *   `flags` name the target in other command lines, unless the environment alone does */
 
-/** Operations that need more than the PKI, by engine; NAME is that of the set-up. @type {Readonly<Record<string, string>>} */
-const TRY = Object.freeze({
-  kv: 'kv-write --kv-mount NAME-kv --duration 10s',
-  transit: 'transit --duration 10s',
-  approle: 'approle-login --duration 10s',
-});
+/** Operations by the engine that they need; NAME and MOUNT are of the set-up. */
+const TRY = [
+  ['pki', 'issue --mount MOUNT'],
+  ['pki', 'ocsp --mount MOUNT --rate 20'],
+  ['kv', 'kv-write --kv-mount NAME-kv'],
+  ['transit', 'transit'],
+  ['approle', 'approle-login'],
+];
 
 /** After this time a message names the call. */
 const PATIENCE_MS = 3000;
@@ -98,15 +100,15 @@ export const teardown = {
 /** @param {string} name @param {SetupReport & {mount?: string, policy?: string}} report @param {string} flags see Work */
 function lastWords(name, { made, there, mount, policy }, flags) {
   const types = new Set([...made, ...there].map(({ type }) => type));
-  const more = Object.entries(TRY)
-    .filter(([engine]) => types.has(engine))
-    .map(([, words]) => `  vault-pki-load ${words.replace('NAME', name)}${flags}\n`);
+  const lines = TRY.filter(([engine]) => types.has(engine)).map(
+    ([, words]) =>
+      `  vault-pki-load ${words.replace('NAME', name).replace('MOUNT', String(mount))}${flags} --duration 10s`,
+  );
   return `${made.length === 0 ? 'Everything exists already; nothing was changed.\n' : ''}
 Use it:
 
-  vault-pki-load issue --mount ${mount}${flags} --duration 10s
-  vault-pki-load ocsp --mount ${mount}${flags} --rate 20 --duration 10s
-${more.join('')}
+${lines.join('\n')}
+
 With a token that may do this and nothing else:
 
   export VAULT_TOKEN=$(vault token create -policy=${policy} -ttl=24h -field=token)
@@ -148,12 +150,15 @@ async function runOnVault(command, given, report, work) {
   }
   const client = connect(target, environment.token, limitsOf(environment.timeoutMs));
   const isJson = common.format === 'json';
-  const print = (/** @type {string} */ text) => void process.stdout.write(text);
-  const say = isJson ? writeLine : (/** @type {string} */ text) => print(`${visibleText(text)}\n`);
   const { url, namespace } = target;
-  const printJson = (/** @type {object} */ more) => {
-    const whole = { command, name, url, namespace, ...report, ...more };
-    if (isJson) print(`${escapeInvisible(JSON.stringify(whole, null, 2))}\n`);
+  const say = isJson
+    ? writeLine
+    : (/** @type {string} */ text) => process.stdout.write(`${visibleText(text)}\n`);
+  const printEnd = (/** @type {string} */ last, /** @type {object} */ error = {}) => {
+    const whole = { command, name, url, namespace, ...report, ...error };
+    process.stdout.write(
+      isJson ? `${escapeInvisible(JSON.stringify(whole, null, 2))}\n` : visibleLines(last),
+    );
   };
   const interrupt = onInterrupt(process);
   interrupt.attach(writeLine, INTERRUPTED);
@@ -161,13 +166,12 @@ async function runOnVault(command, given, report, work) {
   const isNamed = Object.keys(targetOptions).some((option) => given[option] !== undefined);
   try {
     const { code, last } = await work({ client: own, name, say, flags: isNamed ? targetFlags(target) : '' });
-    printJson({});
-    if (!isJson) print(visibleLines(last));
+    printEnd(last);
     return code;
   } catch (error) {
     if (error instanceof PkiLoadError) {
       const { code, message, remedy } = error;
-      printJson({ error: { code, message, remedy } });
+      printEnd('', { error: { code, message, remedy } });
     }
     throw error;
   } finally {
@@ -183,8 +187,9 @@ async function runOnVault(command, given, report, work) {
  * @returns {VaultClient}
  */
 export function interruptible(client, stop, cutOff = new AbortController().signal) {
-  const exitCode = EXIT.interrupted;
-  const interrupted = () => new PkiLoadError('interrupted', 'Interrupted.', { exitCode });
+  const fault = (/** @type {string} */ code, /** @type {string} */ text) => () =>
+    new PkiLoadError(code, text, { exitCode: EXIT.interrupted });
+  const interrupted = fault('interrupted', 'Interrupted.');
   /**
    * @template {(...args: any[]) => Promise<any>} Call
    * @param {string} method @param {Call} call @param {boolean} [isChange]
@@ -193,16 +198,10 @@ export function interruptible(client, stop, cutOff = new AbortController().signa
     const act = async (/** @type {any[]} */ ...args) => {
       if (stop.aborted) throw interrupted();
       const what = `${method} ${typeof args[0] === 'string' ? args[0] : 'sys/health'}`;
-      const text = `Interrupted before the response to ${what} had come.`;
-      const late = () => new PkiLoadError('cut_off', text, { exitCode });
+      const late = fault('cut_off', `Interrupted before the response to ${what} had come.`);
       const timer = setTimeout(writeLine, PATIENCE_MS, `Waiting for the response to ${what} ...`);
-      try {
-        return await (isChange
-          ? orInterrupted(call(...args), cutOff, late)
-          : orInterrupted(call(...args), stop, interrupted));
-      } finally {
-        clearTimeout(timer);
-      }
+      const [signal, error] = isChange ? [cutOff, late] : [stop, interrupted];
+      return orInterrupted(call(...args), signal, error).finally(() => clearTimeout(timer));
     };
     return /** @type {Call} */ (act);
   };

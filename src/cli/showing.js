@@ -42,8 +42,9 @@ export async function startShowing(plan, settings, interrupt, system = {}) {
   };
   const onLost = (/** @type {Error} */ { message }) => {
     useLines();
+    const why = message.replace(/\.$/, '');
     warn(
-      `The run cannot be shown, written or served as before (${message}); it goes on, and its result is written at the end.`,
+      `Progress, files and metrics are no longer updated (${why}). The run goes on and writes its result.`,
     );
   };
   const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;

@@ -58,8 +58,8 @@ export function startThread(
     if (code !== 0) failure.reject(end);
   });
   return {
-    /** @type {(message: unknown) => void} */
-    post: (message) => worker.postMessage(message),
+    /** @type {(message: unknown, transfer?: MessagePort[]) => void} */
+    post: (message, transfer) => worker.postMessage(message, transfer),
     /** @type {(type: string) => Promise<any>} its first message; rejects when the thread ends */
     first: (type) => replyOf(type).promise,
     /** Rejects when the thread fails, and when it is stopped. */

@@ -19,25 +19,25 @@ import { createResultSoFar } from './result-so-far.js';
 
 /** @typedef {ReturnType<typeof createLiveSession>} LiveSession */
 /** @typedef {Pick<MessagePort, 'close'> & {on: (event: 'message', listener: (report: any) => void) => unknown}} ReportPort */
-/** @typedef {{view: View, files: Omit<ReturnType<typeof createFiles>, 'prepare'> | null, server: Omit<MetricsServer, 'address'> | null,
- *   pusher: OtlpPusher | null}} Outlets null: not requested */
+/**
+ * @typedef {object} Outlets null: not requested
+ * @property {View} view
+ * @property {Omit<ReturnType<typeof createFiles>, 'prepare'> | null} files
+ * @property {Omit<MetricsServer, 'address'> | null} server
+ * @property {OtlpPusher | null} pusher
+ */
 
 /** Recorders report at about the same time; reports within this time make one result. */
 const TOGETHER_MS = 150;
 
-/**
- * @param {{mix: Mix, load: LoadPlan, command: string, runs: number}} first the first run, and the number of all
- * @param {Outlets} outlets
- */
-export function createLiveSession({ mix, load, command, runs }, { view, files, server, pusher }) {
+/** @param {{mix: Mix, load: LoadPlan, command: string}} first of the first run @param {Outlets} outlets */
+export function createLiveSession({ mix, load, command }, { view, files, server, pusher }) {
   const hasOutlet = files !== null || server !== null || pusher !== null;
   let finishedRuns = 0;
   /** Of the current or next run. */
   let currentMix = mix;
   /** Computed before the run: a Poisson schedule is walked through, which takes time. */
   let schedule = scheduleOf(load);
-  /** Of the last finished run. @type {Result | null} */
-  let last = null;
   /** @type {StartEvent | null} */
   let start = null;
   /** @type {ReturnType<typeof createResultSoFar> | null} */
@@ -46,8 +46,8 @@ export function createLiveSession({ mix, load, command, runs }, { view, files, s
   let listening = [];
   /** @type {NodeJS.Timeout | undefined} */
   let soon;
-  /** Settles the last metrics of the run before. @type {Promise<void>} */
-  let sent = Promise.resolve();
+  /** Resolves when the last metrics of the last finished run are sent. @type {Promise<void> | undefined} */
+  let sent;
   let hasFailed = false;
 
   /** @param {() => void} action an error is a bug, reported once; the run and its final result do not depend on the action */
@@ -130,11 +130,9 @@ export function createLiveSession({ mix, load, command, runs }, { view, files, s
       draw({ type: 'result', result });
       await view.settled();
       finishedRuns++;
-      last = result;
       files?.add(result);
       server?.update(result);
-      // close() sends the result of the very last run.
-      if (pusher !== null && finishedRuns < runs) sent = pusher.finishRun(result);
+      sent = pusher?.finish(result);
     },
     /**
      * Resolves when the metrics of the run before are sent.
@@ -152,7 +150,8 @@ export function createLiveSession({ mix, load, command, runs }, { view, files, s
     /** Resolves when the last metrics are sent. */
     async close() {
       await abandon();
-      if (last !== null) await pusher?.close(last);
+      await sent;
+      await pusher?.close();
       await server?.close();
     },
   };

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { usageError } from '../common/errors.js';
-import { TOOL_VERSION } from '../common/version.js';
 import { render } from '../report/data/prometheus.js';
 
 /** @import { Result } from '../result/schema.js' */
@@ -39,12 +38,6 @@ const LIMITS = {
   ...{ maxHeaderSize: 8192, connectionsCheckingInterval: 1000 },
 };
 
-/** Served before the first result. */
-const BEFORE_FIRST = `# HELP vault_pki_load_info The load tester that serves these metrics; constant 1.
-# TYPE vault_pki_load_info gauge
-vault_pki_load_info{version="${TOOL_VERSION}"} 1
-`;
-
 /**
  * @param {string} text `9464`, `:9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`; port 0 takes a free one. A port
  *   alone listens on the loopback address; `0.0.0.0:9464` lets other machines read
@@ -70,7 +63,8 @@ export function parseListenAddress(text) {
  * @throws {PkiLoadError} when it cannot listen
  */
 export async function createMetricsServer({ host, port }) {
-  let exposition = () => BEFORE_FIRST;
+  // Without metrics before the first result.
+  let exposition = () => '';
   const server = createServer(LIMITS, (request, response) => {
     const timer = setTimeout(() => request.socket.destroy(), RESPONSE_MS).unref();
     response.once('close', () => clearTimeout(timer));
@@ -127,11 +121,8 @@ function respond(request, host, exposition) {
   }
   if (url.split('?', 1)[0] !== PATH) return { status: 404, text: `Metrics are at ${PATH}.\n` };
   if (!['GET', 'HEAD'].includes(method)) {
-    return {
-      status: 405,
-      text: 'Metrics are read-only: use GET or HEAD.\n',
-      headers: { Allow: 'GET, HEAD' },
-    };
+    const text = 'Metrics are read-only: use GET or HEAD.\n';
+    return { status: 405, text, headers: { Allow: 'GET, HEAD' } };
   }
   try {
     return { status: 200, text: exposition(), type: EXPOSITION };
@@ -154,21 +145,16 @@ function isOwnHost({ headers, socket }, host) {
   return isLoopback || name === host.toLowerCase() || name === socket.localAddress;
 }
 
-const LOOPBACK = 'Use 127.0.0.1 or [::1].';
-
-/** @type {Record<string, [code: string, why: string, remedy: string]>} */
+/** By the system's code: code, reason and remedy. @type {Record<string, string[]>} */
 const LISTEN_ERRORS = {
   EADDRINUSE: ['metrics_port_in_use', 'the port is in use', 'Choose another port, or 0 for a free one.'],
   EACCES: ['metrics_port_forbidden', 'this user may not use that port', 'Choose a port above 1023.'],
-  EADDRNOTAVAIL: ['metrics_host_unknown', 'this machine has no such address', LOOPBACK],
-  EAFNOSUPPORT: ['metrics_host_unknown', 'this machine has no addresses of that kind', LOOPBACK],
-  ENOTFOUND: ['metrics_host_unknown', 'the name has no address', LOOPBACK],
-  EAI_AGAIN: ['metrics_host_unknown', 'the name has no address', LOOPBACK],
+  EADDRNOTAVAIL: ['metrics_host_unknown', 'this machine has no such address', 'Use 127.0.0.1 or [::1].'],
 };
 
 /** @param {NodeJS.ErrnoException} error @param {string} address */
 function listenError(error, address) {
-  const other = ['metrics_listen_failed', error.code ?? error.message, 'Choose another address.'];
+  const other = ['metrics_listen_failed', error.message, 'Choose another address, such as 127.0.0.1.'];
   const [code, reason, remedy] = LISTEN_ERRORS[error.code ?? ''] ?? other;
   return usageError(code, `--metrics cannot listen on ${address}: ${reason}.`, remedy, error);
 }

@@ -9,20 +9,6 @@ import { BOUNDS_SECONDS, metricsOf, QUANTILES } from '../report/data/metrics.js'
 /** @import { Labels, LatencyPoint, Metric as NeutralMetric } from '../report/data/metrics.js' */
 /** @import { LatencyBlock, Result } from '../result/schema.js' */
 
-/** @typedef {{key: string, value: {stringValue: string}}} KeyValue */
-/** @typedef {{attributes: KeyValue[], startTimeUnixNano?: string, timeUnixNano: string}} Point */
-/** @typedef {Point & {asInt?: string, asDouble?: number}} NumberPoint */
-/** @typedef {Point & NonNullable<ReturnType<typeof encodeLatency>>} HistogramPoint */
-/**
- * @typedef {object} Metric
- * @property {string} name
- * @property {string} description
- * @property {string} unit
- * @property {{aggregationTemporality: number, isMonotonic: boolean, dataPoints: NumberPoint[]}} [sum]
- * @property {{dataPoints: NumberPoint[]}} [gauge]
- * @property {{aggregationTemporality: number, dataPoints: HistogramPoint[]}} [histogram]
- */
-
 const NAME = 'vault-pki-load';
 
 /** OpenTelemetry's names for Node's: https://opentelemetry.io/docs/specs/semconv/resource/ */
@@ -42,10 +28,7 @@ export function toMetricsRequest(result, nowMs) {
   const startMs = Date.parse(result.startedAt);
   const endMs = nowMs ?? startMs + result.durationSeconds * 1000;
   const [startNs, endNs] = [nanoseconds(startMs), nanoseconds(Math.max(startMs, endMs))];
-  // Envelopes without data points should not be sent.
-  const metrics = metricsOf(result)
-    .map((metric) => encodeMetric(metric, startNs, endNs))
-    .filter(({ sum, gauge, histogram }) => (sum ?? gauge ?? histogram)?.dataPoints.length !== 0);
+  const metrics = metricsOf(result).flatMap((metric) => encodeMetric(metric, startNs, endNs));
   const scope = { name: NAME, version: result.tool.version };
   const resource = { attributes: encodeAttributes(resourceOf(result)) };
   return { resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics }] }] };
@@ -68,7 +51,7 @@ function resourceOf({ tool, startedAt, shard, environment, target }) {
   };
 }
 
-/** @param {NeutralMetric} metric @param {string} startTimeUnixNano @param {string} timeUnixNano @returns {Metric} */
+/** @param {NeutralMetric} metric @param {string} startTimeUnixNano @param {string} timeUnixNano @returns {any[]} one; none without data points, which should not be sent */
 function encodeMetric(metric, startTimeUnixNano, timeUnixNano) {
   const head = { name: `vault_pki_load.${metric.name}`, description: metric.help, unit: metric.unit };
   const at = (/** @type {Labels} */ labels) => ({ attributes: encodeAttributes(labels), timeUnixNano });
@@ -76,19 +59,20 @@ function encodeMetric(metric, startTimeUnixNano, timeUnixNano) {
   const aggregationTemporality = CUMULATIVE;
   if (metric.kind === 'counter') {
     const dataPoints = metric.points.map(({ labels, value }) => ({ ...since(labels), asInt: String(value) }));
-    return { ...head, sum: { aggregationTemporality, isMonotonic: true, dataPoints } };
+    return dataPoints.length === 0
+      ? []
+      : [{ ...head, sum: { aggregationTemporality, isMonotonic: true, dataPoints } }];
   }
   if (metric.kind === 'histogram') {
-    const dataPoints = metric.points.flatMap(({ labels, latency }) => {
-      const distribution = encodeLatency(latency);
-      return distribution === null ? [] : [{ ...since(labels), ...distribution }];
-    });
-    return { ...head, histogram: { aggregationTemporality, dataPoints } };
+    const dataPoints = metric.points.flatMap(({ labels, latency }) =>
+      encodeLatency(latency).map((distribution) => ({ ...since(labels), ...distribution })),
+    );
+    return dataPoints.length === 0 ? [] : [{ ...head, histogram: { aggregationTemporality, dataPoints } }];
   }
   // OTLP keeps summaries for other systems' data only.
   const points = metric.points.flatMap((point) => ('latency' in point ? percentilePoints(point) : [point]));
   const dataPoints = points.map(({ labels, value }) => ({ ...at(labels), asDouble: value }));
-  return { ...head, gauge: { dataPoints } };
+  return dataPoints.length === 0 ? [] : [{ ...head, gauge: { dataPoints } }];
 }
 
 /** @param {LatencyPoint} point */
@@ -101,7 +85,7 @@ function percentilePoints({ labels, latency }) {
 
 /**
  * Protobuf's strings are UTF-8: half a surrogate pair, which a server's JSON may hold, becomes U+FFFD.
- * @param {Labels} labels @returns {KeyValue[]}
+ * @param {Labels} labels
  */
 function encodeAttributes(labels) {
   const encode = (/** @type {string} */ text) => ({ stringValue: Buffer.from(text).toString() });
@@ -116,16 +100,11 @@ function encodeAttributes(labels) {
  * @returns seconds; `bucketCounts`: one more than bounds, for times above them
  */
 function encodeLatency({ count, min, mean, max, histogram }) {
-  if (histogram === null || min === null || mean === null || max === null) return null;
+  if (histogram === null || min === null || mean === null || max === null) return [];
   const upTo = [...countsUpTo(bucketsOf(decodeHistogram(histogram)), BOUNDS_US), count];
-  return {
-    count: String(count),
-    sum: (mean * count) / 1000,
-    bucketCounts: upTo.map((value, i) => String(value - (upTo[i - 1] ?? 0))),
-    explicitBounds: [...BOUNDS_SECONDS],
-    min: min / 1000,
-    max: max / 1000,
-  };
+  const bucketCounts = upTo.map((value, i) => String(value - (upTo[i - 1] ?? 0)));
+  const seconds = { sum: (mean * count) / 1000, min: min / 1000, max: max / 1000 };
+  return [{ count: String(count), ...seconds, bucketCounts, explicitBounds: [...BOUNDS_SECONDS] }];
 }
 
 /** @param {number} ms Unix time */

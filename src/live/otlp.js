@@ -3,32 +3,29 @@
  * Errors are reported once and never stop a run. https://opentelemetry.io/docs/specs/otlp/
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PkiLoadError } from '../common/errors.js';
+import { PkiLoadError, usageError } from '../common/errors.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createRequester } from '../http/request.js';
 import { counted } from '../report/describe/words.js';
 import { redact } from '../vault/redact.js';
-import { parseOtlpUrl, readOtlpHeaders } from './otlp-endpoint.js';
 import { toMetricsRequest } from './otlp-metrics.js';
 
 /** @import { Requester, Response } from '../http/request.js' */
 /** @import { Result } from '../result/schema.js' */
 
 /** @typedef {ReturnType<typeof createOtlpPusher>} OtlpPusher */
+/** @typedef {'delivered' | 'retryable' | 'refused'} Outcome `retryable`: may be sent again */
 
 /** Results come every two seconds; one that is early by up to SLACK_MS is sent. */
 const EVERY_MS = 10_000;
 const SLACK_MS = 1000;
 
-/** Of the last push of a run. */
+/** Limits of the last push of a run: of its attempts, the pause between them, and the time for all of them. */
 const LAST_TRIES = 3;
 const LAST_PAUSE_MS = 1000;
+const LAST_MS = 10_000;
 
-/** Limits of the last push of all, and of that of a run before another. */
-const CLOSE_MS = 15_000;
-const BETWEEN_MS = 5000;
-
-/** After this time at the end, a notice names the cause of the wait. */
+/** After this time a notice names the cause of the wait. */
 const SILENT_MS = 1000;
 
 /** Of one push, from connecting to the end of the response. */
@@ -82,16 +79,13 @@ export function createOtlpPusher({
   const client = requester ?? createRequester({ origin, ...limits, named: '--otlp' });
   const tool = `vault-pki-load/${TOOL_VERSION}`;
   const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };
-  /** A receiver may repeat secrets, which headers and the query are: its words are quoted only if there are none. */
+  /** Headers and the query are secrets, which a receiver may repeat: its words are quoted only if there are none. */
   const mayQuote = Object.keys(headers).length === 0 && !path.includes('?');
   /** Kinds of warnings that were shown. @type {Set<string>} */
   const warned = new Set();
-  /** @type {Promise<void> | null} */
-  let underWay = null;
-  /** @type {Promise<void> | null} */
-  let closing = null;
-  /** The last result that has arrived. @type {Result | null} */
-  let delivered = null;
+  /** The last push, one at a time. @type {Promise<unknown>} */
+  let underWay = Promise.resolve();
+  let isBusy = false;
   let nextAtMs = Number.NEGATIVE_INFINITY;
   /** As the receiver requested. */
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -110,105 +104,87 @@ export function createOtlpPusher({
     return line === '' ? '' : `: ${line}`;
   }
 
-  /** @param {Response} response */
-  function reportSuccess({ body }) {
-    // The number may come as a string (protobuf's JSON mapping).
-    const { rejectedDataPoints = 0, errorMessage } = parse(body)?.partialSuccess ?? {};
-    const remark = quoted(errorMessage);
-    const rejected = Number(rejectedDataPoints);
-    if (rejected > 0) warn('rejected', `${shown} rejected ${counted(rejected, 'data point')}${remark}.`);
-    else if (remark !== '') warn('remark', `${shown} accepted the metrics with a remark${remark}.`);
+  /** @param {Response} response @returns {Outcome} */
+  function judge({ status, headers: received, body }) {
+    const { partialSuccess, message } = parse(body) ?? {};
+    pausedUntilMs = Number.NEGATIVE_INFINITY;
+    if (status >= 200 && status < 300) {
+      // The number may come as a string (protobuf's JSON mapping).
+      const rejected = Number(partialSuccess?.rejectedDataPoints ?? 0);
+      const remark = quoted(partialSuccess?.errorMessage);
+      if (rejected > 0) warn('rejected', `${shown} rejected ${counted(rejected, 'data point')}${remark}.`);
+      else if (remark !== '') warn('remark', `${shown} accepted the metrics with a remark${remark}.`);
+      return 'delivered';
+    }
+    warn(String(status), `${shown} did not accept the metrics: HTTP ${status}${quoted(message)}.`);
+    if (!RETRYABLE.has(status)) return 'refused';
+    pausedUntilMs = clock() + readRetryAfter(received['retry-after'], now());
+    nextAtMs = Math.max(nextAtMs, pausedUntilMs);
+    return 'retryable';
   }
 
-  /** @param {Result} result @returns {Promise<boolean>} whether it did not arrive and may be sent again; never rejects */
+  /** @param {Result} result @returns {Promise<Outcome>} never rejects */
   async function push(result) {
     nextAtMs = clock() + EVERY_MS - SLACK_MS;
-    let body;
     try {
-      body = JSON.stringify(toMetricsRequest(result, now()));
-    } catch {
-      warn('not_encoded', 'The metrics could not be encoded as OTLP, which is a bug: please report it.');
-      return false;
-    }
-    try {
-      const response = await client.request({ method: 'POST', path, headers: allHeaders, body });
-      const { status } = response;
-      pausedUntilMs = Number.NEGATIVE_INFINITY;
-      if (status >= 200 && status < 300) {
-        delivered = result;
-        reportSuccess(response);
-        return false;
-      }
-      const words = quoted(parse(response.body)?.message);
-      warn(String(status), `${shown} did not accept the metrics: HTTP ${status}${words}.`);
-      if (!RETRYABLE.has(status)) return false;
-      pausedUntilMs = clock() + readRetryAfter(response.headers['retry-after'], now());
-      nextAtMs = Math.max(nextAtMs, pausedUntilMs);
-      return true;
+      const body = JSON.stringify(toMetricsRequest(result, now()));
+      return judge(await client.request({ method: 'POST', path, headers: allHeaders, body }));
     } catch (error) {
       // The text of an unknown error may hold a header.
       const isKnown = error instanceof PkiLoadError;
-      const what = isKnown ? error.message : `${shown} could not be reached.`;
-      warn(isKnown ? error.code : 'not_sent', `The metrics were not sent: ${what}`);
-      return isKnown;
+      const internal = 'The metrics were not sent because of an internal error. Please report it.';
+      if (isKnown) warn(error.code, `The metrics were not sent: ${error.message}`);
+      else warn('internal', internal);
+      return isKnown ? 'retryable' : 'refused';
     }
-  }
-
-  /** @param {Promise<unknown>} sending is under way until it is over */
-  function begin(sending) {
-    const mine = sending.then(() => {
-      if (underWay === mine) underWay = null;
-    });
-    underWay = mine;
-  }
-
-  /** Waits for the current push, then tries a few times. @param {Result} result @param {number} limitMs @param {AbortSignal} over */
-  async function deliver(result, limitMs, over) {
-    await underWay;
-    for (let tries = 0; tries < LAST_TRIES && delivered !== result; tries++) {
-      const pauseMs = Math.max(pausedUntilMs - clock(), tries === 0 ? 0 : LAST_PAUSE_MS);
-      if (pauseMs > limitMs) return;
-      if (pauseMs > 0) await wait(pauseMs, over).catch(() => {});
-      if (over.aborted || !(await push(result))) return;
-    }
-  }
-
-  /** @param {Result} result @param {number} limitMs @param {AbortController} [over] aborted at the end */
-  async function sendLast(result, limitMs, over = new AbortController()) {
-    const tooLate = wait(limitMs, over.signal).catch(() => {});
-    const sending = deliver(result, limitMs, over.signal);
-    begin(sending);
-    await Promise.race([sending, tooLate]);
-    if (delivered !== result) warn('last', `The last metrics of a run did not arrive at ${shown}.`);
-    over.abort();
   }
 
   /** @param {Result} result */
-  async function finish(result) {
-    const over = new AbortController();
-    const notice = () => onNotice(`Sending the last metrics to ${shown}; Ctrl-C ends without them.`);
-    wait(SILENT_MS, over.signal).then(notice, () => {});
-    await sendLast(result, CLOSE_MS, over);
-    isClosed = true;
-    await client.close();
+  function send(result) {
+    isBusy = true;
+    const sending = push(result).finally(() => {
+      isBusy = false;
+    });
+    underWay = sending;
+    return sending;
+  }
+
+  /** Waits for the current push, then tries a few times. @param {Result} result @param {AbortSignal} over */
+  async function deliver(result, over) {
+    await underWay;
+    for (let tries = 0; tries < LAST_TRIES; tries++) {
+      const pauseMs = Math.max(pausedUntilMs - clock(), tries === 0 ? 0 : LAST_PAUSE_MS);
+      if (pauseMs > LAST_MS) return false;
+      if (pauseMs > 0) await wait(pauseMs, over).catch(() => {});
+      if (over.aborted) return false;
+      const outcome = await send(result);
+      if (outcome !== 'retryable') return outcome === 'delivered';
+    }
+    return false;
   }
 
   return {
     /** Sends it, unless another push is under way or too recent. @param {Result} result */
     update(result) {
-      if (closing === null && underWay === null && clock() >= nextAtMs) begin(push(result));
+      if (!isBusy && clock() >= nextAtMs) send(result);
     },
-    /**
-     * Sends the last one of a run before another, however recent the push before; waits a limited time. Never rejects.
-     * @param {Result} result
-     */
-    async finishRun(result) {
-      if (closing === null) await sendLast(result, BETWEEN_MS);
+    /** Sends the last one of a run, however recent the last push; waits a limited time. Never rejects. @param {Result} result */
+    async finish(result) {
+      const over = new AbortController();
+      const notice = () => onNotice(`Sending the last metrics to ${shown}; Ctrl-C ends without them.`);
+      wait(SILENT_MS, over.signal).then(notice, () => {});
+      const tooLate = wait(LAST_MS, over.signal).then(
+        () => false,
+        () => false,
+      );
+      const isDelivered = await Promise.race([deliver(result, over.signal), tooLate]);
+      over.abort();
+      if (!isDelivered) warn('last', `The last metrics of a run did not arrive at ${shown}.`);
     },
-    /** Sends the last one, unless it has arrived already; waits a limited time. Never rejects. @param {Result} result */
-    close(result) {
-      closing ??= finish(result);
-      return closing;
+    /** Ends a push that is still under way. */
+    close() {
+      isClosed = true;
+      return client.close();
     },
   };
 }
@@ -232,4 +208,72 @@ function parse(body) {
   } catch {
     return null;
   }
+}
+
+/** https://opentelemetry.io/docs/specs/otel/protocol/exporter/: the variable for metrics wins over the one for all signals. */
+const HEADER_VARIABLES = ['OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'];
+
+/** The connection sets these. */
+const RESERVED = /^(?:connection|content-(?:encoding|length|type)|expect|host|transfer-encoding|upgrade)$/;
+
+/**
+ * @param {string} text e.g. `http://127.0.0.1:4318`; a path is kept, else it is /v1/metrics
+ * @returns {{origin: string, path: string, shown: string}} `path` with its query; `shown` without it, as it may hold a key
+ * @throws {PkiLoadError} code `bad_url`
+ */
+export function parseOtlpUrl(text) {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.username || url?.password) {
+    throw usageError(
+      'bad_url',
+      '--otlp holds a user name or password, which would be visible to others.',
+      "Set it as a header, e.g. OTEL_EXPORTER_OTLP_HEADERS='Authorization=Basic%20...'.",
+    );
+  }
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    const what = /[@?]/.test(text) ? '' : ` ${JSON.stringify(text.slice(0, 120))}, which is`;
+    throw usageError(
+      'bad_url',
+      `--otlp is${what} not an http:// or https:// URL.`,
+      'Give the address of an OTLP/HTTP receiver, such as http://127.0.0.1:4318.',
+    );
+  }
+  const path = url.pathname === '/' ? '/v1/metrics' : url.pathname;
+  return { origin: url.origin, path: `${path}${url.search}`, shown: `${url.origin}${path}` };
+}
+
+/**
+ * @param {Record<string, string | undefined>} env `NAME=VALUE,NAME=VALUE`, values percent-decoded
+ * @returns {Record<string, string>} by lower-case name; values are secrets: never to be shown
+ * @throws {PkiLoadError} code `bad_otlp_headers`, without any value
+ */
+export function readOtlpHeaders(env) {
+  const variable = HEADER_VARIABLES.find((name) => env[name]?.trim()) ?? '';
+  const entries = (env[variable] ?? '').split(',').map((entry) => entry.trim());
+  return Object.fromEntries(
+    entries.flatMap((entry, i) => (entry === '' ? [] : [parseHeader(entry, `Part ${i + 1} of ${variable}`)])),
+  );
+}
+
+/** @param {string} entry @param {string} where in an error @returns {[name: string, value: string]} */
+function parseHeader(entry, where) {
+  const bad = (/** @type {string} */ why) =>
+    usageError(
+      'bad_otlp_headers',
+      `${where} ${why}.`,
+      'Write NAME=VALUE,NAME=VALUE, with spaces and commas of a value as %20 and %2C.',
+    );
+  // RFC 9110, 5.6.2: a token.
+  const [, written, encoded] = /^([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/s.exec(entry) ?? [];
+  if (written === undefined) throw bad('does not begin with the name of a header and an equals sign');
+  const name = written.toLowerCase();
+  if (RESERVED.test(name)) throw bad(`sets the header ${name}, which is the connection's own`);
+  try {
+    const value = decodeURIComponent(encoded.trim());
+    // Node sends Latin-1 without control characters as it is, and nothing else.
+    if (/^[\t -~\u00a0-\u00ff]*$/.test(value)) return [name, value];
+  } catch {
+    // Not percent-encoded UTF-8.
+  }
+  throw bad(`has a bad %XX or a character that no header can hold, in the value of ${name}`);
 }

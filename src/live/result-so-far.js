@@ -32,13 +32,7 @@ const NOT_WATCHED = Object.freeze({
   backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },
 });
 
-const NO_MACHINE = Object.freeze({
-  wallMs: 0,
-  processCpuMs: 0,
-  cores: 0,
-  idleShare: null,
-  pressureShare: null,
-});
+const NO_MACHINE = { wallMs: 0, processCpuMs: 0, cores: 0, idleShare: null, pressureShare: null };
 
 /**
  * @param {{mix: Mix, start: Pick<StartEvent, 'plan' | 'target' | 'planned' | 'cells'>, zero: TimeZero, command: string,
@@ -75,13 +69,8 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, settledMs }), ...words };
       const rows = seconds.soFar(known.flatMap(({ open }) => open ?? []));
       const { startedAt, startedAtNs } = zero;
-      const merge = {
-        operations,
-        facts,
-        watched: { ...NOT_WATCHED, ...late },
-        machine: NO_MACHINE,
-        seconds: rows,
-      };
+      const watched = { ...NOT_WATCHED, ...late };
+      const merge = { operations, facts, watched, machine: NO_MACHINE, seconds: rows };
       return buildResult({
         ...{ plan, target, command, operations, cells, stages, facts, seconds: rows, dueIn },
         ...{ startedAt, startedAtNs, unfinished: true, block: buildBlock(operations, facts) },

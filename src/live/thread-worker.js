@@ -1,11 +1,9 @@
 /**
  * Thread entry: shows progress, rewrites the files, serves and pushes metrics. Recorders report to it directly.
- * Messages in: calls of LiveSession's methods; out: `{done: 'ready'}` or `{error}`, then `{done}` with the name of each method that
- * has ended, except for events.
+ * Messages in: calls of LiveSession's methods; out: `{type: 'ready'}`, then the `reply` of each call that has one, when it has ended.
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { packError } from '../common/errors.js';
 import { loadMix } from '../operations/mix.js';
 import { createLiveSession } from './live-session.js';
 import { createWriter } from './terminal.js';
@@ -25,23 +23,19 @@ const view = createView({ ...createWriter(STDERR), terminal, quiet });
 const onWarning = (/** @type {string} */ text) => view.event({ type: 'warning', text });
 const onNotice = (/** @type {string} */ text) => view.event({ type: 'notice', text });
 
-try {
-  const mix = await loadMix(plan);
-  const files = outs.length === 0 ? null : await openFiles();
-  const server = metrics === null ? null : await serveMetrics(metrics);
-  const pusher =
-    otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning, onNotice });
-  if (!quiet) warmUpDrawing(terminal);
-  /** @type {Record<string, (...args: any[]) => unknown>} */
-  const session = createLiveSession({ mix, load: plan.load, command, runs }, { view, files, server, pusher });
-  port.on('message', async ({ method, args }) => {
-    await session[method](...args);
-    if (method !== 'event') port.postMessage({ done: method });
-  });
-  port.postMessage({ done: 'ready' });
-} catch (error) {
-  port.postMessage({ error: packError(error) });
-}
+const files = outs.length === 0 ? null : await openFiles();
+const server = metrics === null ? null : await serveMetrics(metrics);
+const pusher =
+  otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning, onNotice });
+const outlets = { view, files, server, pusher };
+/** @type {Record<string, (...args: any[]) => unknown>} */
+const session = createLiveSession({ mix: await loadMix(plan), load: plan.load, command }, outlets);
+if (!quiet) warmUpDrawing(terminal);
+port.on('message', async ({ method, args, reply }) => {
+  await session[method](...args);
+  if (reply !== undefined) port.postMessage({ type: reply });
+});
+port.postMessage({ type: 'ready' });
 
 async function openFiles() {
   const { createFiles } = await import('./files.js');

@@ -2,9 +2,9 @@
  * The main thread's side of the live thread. Each event is one message, so that a sending main thread neither draws nor encodes
  * nor writes.
  */
-import { MessageChannel, Worker } from 'node:worker_threads';
-import { unpackError } from '../common/errors.js';
-import { HELPER_LIMITS } from '../engine/thread.js';
+import { MessageChannel } from 'node:worker_threads';
+import { orInterrupted } from '../common/stop.js';
+import { startThread } from '../engine/thread.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { RunSet } from '../result/runs/run-set.js' */
@@ -12,7 +12,6 @@ import { HELPER_LIMITS } from '../engine/thread.js';
 /** @import { LiveHook, RunEvent } from '../run.js' */
 /** @import { LiveSession } from './live-session.js' */
 /** @import { Terminal } from './terminal.js' */
-/** @import { MessagePort } from 'node:worker_threads' */
 
 /**
  * @typedef {object} LiveOptions plain data
@@ -36,120 +35,82 @@ const REPLY_WITHIN_MS = 30_000;
  * @throws {PkiLoadError} the reason why it cannot start, e.g. a port in use
  */
 export async function startLive(options, onLost) {
-  let { requirements } = options.plan;
-  const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
-    workerData: options,
-    resourceLimits: HELPER_LIMITS,
+  const { outs, metrics, otlp, quiet, plan } = options;
+  const hasOutlet = outs.length > 0 || metrics !== null || otlp !== null;
+  let { requirements } = plan;
+  const thread = startThread('live', new URL('./thread-worker.js', import.meta.url), { data: options });
+  await thread.first('ready');
+  /** No reply is awaited any more. */
+  const over = new AbortController();
+  thread.failed.catch((error) => {
+    if (!over.signal.aborted) onLost(error);
   });
-  /** By the method that a reply is awaited of. @type {Map<string, () => void>} */
-  const awaited = new Map();
-  /** @type {Error | null} */
-  let failure = null;
-  let isReady = false;
-  let isGone = false;
-
-  function endReplies() {
-    isGone = true;
-    for (const resolve of awaited.values()) resolve();
-    awaited.clear();
-  }
-
-  /** @param {Error} error */
-  function lose(error) {
-    if (isGone) return;
-    failure = error;
-    endReplies();
-    if (isReady) onLost(error);
-  }
-
-  /** @param {string} method @returns {Promise<void>} when the thread has replied to it, or is gone */
-  function replyTo(method) {
-    return new Promise((resolve) => {
-      if (isGone) resolve();
-      else awaited.set(method, resolve);
-    });
-  }
-
-  worker.on('message', ({ done, error }) => {
-    if (error !== undefined) return lose(unpackError(error));
-    awaited.get(done)?.();
-    awaited.delete(done);
-  });
-  worker.on('error', (thrown) => lose(unpackError(/** @type {Error} */ (thrown))));
-  worker.on('exit', () => lose(new Error('its thread has ended')));
-  await replyTo('ready');
-  if (failure !== null) {
-    await worker.terminate();
-    throw failure;
-  }
-  isReady = true;
+  let requests = 0;
   /** @type {Promise<void> | null} */
   let closing = null;
 
+  /** @template {keyof LiveSession} M @param {M} method @param {Parameters<LiveSession[M]>} args */
+  const call = (method, ...args) => ({ method, args });
+
+  function cutShort() {
+    over.abort();
+    thread.stop();
+  }
+
   /**
+   * Resolves when the thread has replied, or is gone.
    * @template {keyof LiveSession} Method
-   * @param {Method} method @param {Parameters<LiveSession[Method]>} args @param {MessagePort[]} [transfer]
+   * @param {Method} method @param {Parameters<LiveSession[Method]>} args
    */
-  function post(method, args, transfer = []) {
-    worker.postMessage({ method, args }, transfer);
-  }
-
-  function giveUp() {
-    endReplies();
-    worker.terminate();
-  }
-
-  /** @type {(...call: Parameters<typeof post>) => Promise<void>} */
-  async function request(method, args) {
-    const replied = replyTo(method);
-    post(method, args);
-    const timer = setTimeout(giveUp, REPLY_WITHIN_MS);
-    await replied;
+  async function request(method, ...args) {
+    const reply = `reply ${requests++}`;
+    thread.post({ ...call(method, ...args), reply });
+    const timer = setTimeout(cutShort, REPLY_WITHIN_MS);
+    await orInterrupted(thread.first(reply), over.signal).catch(() => {});
     clearTimeout(timer);
   }
 
   async function end() {
-    await request('close', []);
-    isGone = true;
-    await worker.terminate();
+    await request('close');
+    over.abort();
+    await thread.stop();
   }
 
   /** @type {LiveHook} */
   const hook = {
     ports(count) {
-      const { outs, metrics, otlp, quiet } = options;
-      const hasOutlet = outs.length > 0 || metrics !== null || otlp !== null;
-      if (isGone || (!hasOutlet && (quiet || requirements.length === 0))) return [];
+      const isUseful = hasOutlet || (!quiet && requirements.length > 0);
+      if (!isUseful || over.signal.aborted || thread.hasEnded()) return [];
       const channels = Array.from({ length: count }, () => new MessageChannel());
       const theirs = channels.map(({ port1 }) => port1);
-      post('listen', [theirs], theirs);
+      thread.post(call('listen', theirs), theirs);
       return channels.map(({ port2 }) => port2);
     },
-    begin: (zero) => post('begin', [zero]),
+    begin: (zero) => thread.post(call('begin', zero)),
   };
 
   return {
     /** For `run`. */
     hook,
     /** @param {RunEvent} event */
-    event: (event) => post('event', [event]),
+    event: (event) => thread.post(call('event', event)),
     /** @param {number} columns @param {number} rows */
-    resize: (columns, rows) => post('resize', [columns, rows]),
+    resize: (columns, rows) => thread.post(call('resize', columns, rows)),
     /** Resolves when drawing and writing have ended. @param {Result} result of a run */
-    finish: (result) => request('finish', [result]),
+    finish: (result) => request('finish', result),
     /**
      * Announces another run. Resolves when the metrics of the run before are sent.
      * @param {RunSet['summary'] | null} summary of the runs before; null: they are no set
-     * @param {Plan} [plan] of the next run, if it differs
+     * @param {Plan} [next] of the next run, if it differs
      */
-    next(summary, plan) {
-      requirements = plan?.requirements ?? requirements;
-      return request('next', [summary, plan ?? null]);
+    next(summary, next) {
+      requirements = next?.requirements ?? requirements;
+      return request('next', summary, next ?? null);
     },
     /** Ends a failed run. Resolves when drawing and writing have ended. */
-    abandon: () => request('abandon', []),
+    abandon: () => request('abandon'),
     /** Makes close() stop waiting for metrics. */
-    cutShort: giveUp,
+    cutShort,
     /** Resolves when the last metrics are sent and the thread has ended. May be called again. */
     close() {
       closing ??= end();

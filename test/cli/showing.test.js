@@ -67,7 +67,7 @@ describe('where the thread is lost', () => {
     const flat = () => shown().replaceAll(/\s+/g, ' ');
     assert.match(
       flat(),
-      /^Warning: The run cannot be shown, .*\(no such column\); it goes on, and its result is written/,
+      /^Warning: Progress, files and metrics .*\(no such column\)\. The run goes on and writes its result\./,
     );
     live.event(WARNING);
     live.event({ type: 'warning', text: 'Interrupted: waiting for the last responses.' });
@@ -84,7 +84,7 @@ describe('where the thread is lost', () => {
     lose(new Error('x'));
     live.event(interval());
     live.event(WARNING);
-    assert.match(shown(), /at the end\.\nWarning: The token could not be renewed\.\n$/);
+    assert.match(shown(), /its result\.\nWarning: The token could not be renewed\.\n$/);
   });
 });
 

@@ -21,9 +21,9 @@ class Port extends EventEmitter {
 
 /**
  * @param {Partial<LoadPlan>} changes
- * @param {{requirements?: string[], runs?: number, outlets?: ('files' | 'server' | 'pusher')[]}} [options]
+ * @param {{requirements?: string[], outlets?: ('files' | 'server' | 'pusher')[]}} [options]
  */
-function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'server', 'pusher'] } = {}) {
+function stage(changes, { requirements = [], outlets = ['files', 'server', 'pusher'] } = {}) {
   const run = startRun({ durationMs: 20_000, ...changes }, requirements);
   const updates = new EventEmitter();
   /** @type {string[]} */
@@ -56,7 +56,7 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
   const settled = (/** @type {string} */ what) => async () => note(what)(null);
   const keep = (/** @type {any} */ what) => void kept.push(what);
   const session = createLiveSession(
-    { mix: MIX, load: run.start.plan.load, command: 'vault-pki-load x', runs },
+    { mix: MIX, load: run.start.plan.load, command: 'vault-pki-load x' },
     {
       view,
       files: has('files')
@@ -72,8 +72,8 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
       pusher: has('pusher')
         ? {
             update: note('pushed'),
-            finishRun: () => new Promise((resolve) => sendings.push({ settle: () => resolve() })),
-            close: settled('pushed last'),
+            finish: () => new Promise((resolve) => sendings.push({ settle: () => resolve() })),
+            close: settled('pusher closed'),
           }
         : null,
     },
@@ -129,7 +129,7 @@ describe('the session', () => {
   });
 
   test('is silent once the run is over, and says who may write the files then', async () => {
-    const { session, ports, said, documents, next, begin, report } = stage({});
+    const { session, ports, said, documents, sendings, next, begin, report } = stage({});
     begin();
     const first = next('file');
     report(0);
@@ -141,12 +141,13 @@ describe('the session', () => {
     report(2);
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.equal(documents.length, 1);
+    sendings[0].settle();
     await session.close();
-    assert.deepEqual(said.slice(-4), ['files stopped', 'view closed', 'pushed last', 'server closed']);
+    assert.deepEqual(said.slice(-4), ['files stopped', 'view closed', 'pusher closed', 'server closed']);
   });
 
   test('of several runs, hands on those that are over and what they say together, and writes the one that goes on', async () => {
-    const { session, documents, kept, next, begin, report } = stage({}, { runs: 3, outlets: ['files'] });
+    const { session, documents, kept, next, begin, report } = stage({}, { outlets: ['files'] });
     const first = sampleResult([]);
     /** @type {any} */
     const summary = { used: ['run 1'] };
@@ -161,7 +162,7 @@ describe('the session', () => {
   });
 
   test('sends the end of each run, and no other begins before it is there or given up', async () => {
-    const { session, said, sendings } = stage({}, { runs: 3 });
+    const { session, said, sendings } = stage({});
     for (const number of [1, 2]) {
       await session.finish(sampleResult([]));
       let isReady = false;
@@ -174,13 +175,16 @@ describe('the session', () => {
       await ready;
     }
     await session.finish(sampleResult([]));
-    assert.equal(sendings.length, 2, 'that of the last run is sent by close');
-    await session.close();
-    assert.equal(said.filter((what) => what === 'pushed last').length, 1);
+    const closed = session.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual([sendings.length, said.includes('pusher closed')], [3, false]);
+    sendings[2].settle();
+    await closed;
+    assert.equal(said.filter((what) => what === 'pusher closed').length, 1);
   });
 
   test('leaves a run alone that has broken off', async () => {
-    const { session, ports, said, documents, begin, report } = stage({}, { runs: 3 });
+    const { session, ports, said, documents, begin, report } = stage({});
     begin();
     report(0);
     await session.abandon();
@@ -236,7 +240,7 @@ describe('the session', () => {
   test('ends without a word where no run had begun', async () => {
     const { session, said } = stage({});
     await session.close();
-    assert.deepEqual(said, ['files stopped', 'view closed', 'server closed']);
+    assert.deepEqual(said, ['files stopped', 'view closed', 'pusher closed', 'server closed']);
   });
 
   test('warns once where it cannot make sense of what is reported, and goes on', async () => {

@@ -6,7 +6,19 @@ import { render } from '../../src/report/data/prometheus.js';
 import { block, closedLoad, sampleResult, spread } from '../result/sample.js';
 import { otlpFaults } from './otlp-proto.js';
 
-/** @import { KeyValue, Metric } from '../../src/live/otlp-metrics.js' */
+/** @typedef {{key: string, value: {stringValue: string}}} KeyValue */
+/** @typedef {{attributes: KeyValue[], startTimeUnixNano?: string, timeUnixNano: string}} Point */
+/** @typedef {Point & {asInt?: string, asDouble?: number}} NumberPoint */
+/** @typedef {Point & {count: string, sum: number, min: number, max: number, bucketCounts: string[], explicitBounds: number[]}} HistogramPoint */
+/**
+ * @typedef {object} Metric
+ * @property {string} name
+ * @property {string} description
+ * @property {string} unit
+ * @property {{aggregationTemporality: number, isMonotonic: boolean, dataPoints: NumberPoint[]}} [sum]
+ * @property {{dataPoints: NumberPoint[]}} [gauge]
+ * @property {{aggregationTemporality: number, dataPoints: HistogramPoint[]}} [histogram]
+ */
 /** @import { Result } from '../../src/result/schema.js' */
 
 const START_MS = Date.parse('2026-01-02T03:04:05.678Z');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
-import { parseOtlpUrl, readOtlpHeaders } from '../../src/live/otlp-endpoint.js';
+import { parseOtlpUrl, readOtlpHeaders } from '../../src/live/otlp.js';
 
 /** @type {[string, string, [origin: string, path: string, shown: string]][]} the origin is shown in front of what is shown */
 const URLS = [
