@@ -135,7 +135,7 @@ const ENVIRONMENTS = [
     /VAULT_CLIENT_TIMEOUT is "x", which is not a dur/,
   ],
   ['no flag', { VAULT_SKIP_VERIFY: 'maybe' }, /VAULT_SKIP_VERIFY is "maybe", which is neither/],
-  ['a token on two lines', { VAULT_TOKEN: 'hvs.a\nb' }, /token in VAULT_TOKEN holds white space(?!.*hvs)/],
+  ['a token on two lines', { VAULT_TOKEN: 'hvs.a\nb' }, /token in VAULT_TOKEN contains white space(?!.*hvs)/],
   ['a CA file that is missing', { VAULT_CACERT: '/nope.pem' }, /VAULT_CACERT\) \/nope\.pem was not found/],
 ];
 

@@ -104,7 +104,7 @@ describe('on a server of its own', () => {
   /** @type {[string[], RegExp, number][]} what the target or its operator has to change */
   const TARGETS = [
     [['--mount', 'nope'], /There is no mount nope on http.*Check --mount/, 2],
-    [['--role', 'nope'], /There is no role nope on the mount pki_int\. There are example-dot-com, /, 2],
+    [['--role', 'nope'], /There is no role nope on the mount pki_int\. Its roles are example-dot-com, /, 2],
     [['--cn', 'other.org'], /The role example-dot-com does not allow the name "other\.org"/, 2],
   ];
   for (const [args, message, code] of TARGETS) {

@@ -62,7 +62,7 @@ test('the embedded server has a PKI already: setup says so, and teardown finds n
   const server = await startDevServer();
   try {
     const own = { env: environmentOf(server) };
-    assertRefused(await run(['setup'], own), /is the embedded PKI server, which has one PKI mount/);
+    assertRefused(await run(['setup'], own), /is the embedded PKI server, whose only mount is a PKI/);
     const { code, stdout, stderr } = await run(['teardown'], own);
     assert.equal(code, 0, stderr);
     assert.equal(stdout, 'No set-up named vault-pki-load was found.\n');
