@@ -50,9 +50,9 @@ export function onInterrupt(process) {
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
     /** Aborted by the first signal. */
-    stop: stop.signal,
+    stop: /** @type {AbortSignal} */ (stop.signal),
     /** Aborted by the second, in work that can be interrupted. */
-    cutOff: cutOff.signal,
+    cutOff: /** @type {AbortSignal} */ (cutOff.signal),
     /** Work begins that can be interrupted; the first signal then reports `newMessage`. @param {typeof say} newSay */
     attach(newSay, newMessage = REPORTING) {
       [say, message, hurry] = [newSay, newMessage, null];
