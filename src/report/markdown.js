@@ -16,7 +16,7 @@ export function render({ title, subject, sections }) {
   const blocks = [
     `## ${escapeMarkdown(title)}`,
     ...partBlocks(withoutTitle(title, parts)),
-    `${escapeMarkdown(subject)}.`,
+    escapeMarkdown(subject.endsWith('.') ? subject : `${subject}.`),
     ...partBlocks(answer.parts.filter(isChart)),
     ...others.flatMap(sectionBlocks),
   ];

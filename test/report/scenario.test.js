@@ -35,6 +35,16 @@ test('a mean of several targets is told as a finding, then in a row a target', a
   assert.match(text, /^Run +count .*\ninmem .*\nraft .*\npostgresql /m);
 });
 
+test('without verdicts and comparisons it begins with its figures', async () => {
+  const text = await renderDocument('text', SCENARIOS['scenario-runs']);
+  assert.match(
+    text,
+    /^ {2}1,600 requests at 20\/s: p99 19\.6 to 78\.6 ms, no errors\.\n\nStorage backends: /,
+  );
+  const markdown = await renderDocument('md', SCENARIOS['scenario-runs']);
+  assert.match(markdown, /^## Storage backends: 1,600 requests at 20\/s: p99 19\.6 to 78\.6 ms, no errors\n/);
+});
+
 describe('verdicts', () => {
   /** @param {number} count of requirements, the last not met @param {object} [changes] of each */
   const required = (count, changes = {}) =>

@@ -1,7 +1,9 @@
 /** The result of a scenario as a report: its verdicts, a row a run, then each run. */
-import { formatDuration } from '../../common/units.js';
+import { total } from '../../common/sums.js';
+import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
+import { formatPercent } from '../../result/wording.js';
 import { facts, notes, report, section, sentence, verdicts, worstVerdict } from '../sections.js';
-import { requirementItem } from './bars.js';
+import { requirementItem, spanText } from './bars.js';
 import { conclusions, doubtsOf, finding } from './differences.js';
 import { runsChart, verdictCounts } from './runs.js';
 import {
@@ -14,7 +16,7 @@ import {
   spreadTables,
   stageTable,
 } from './scenario-tables.js';
-import { counted, loadPhrase, targetPhrase, titled } from './words.js';
+import { counted, extent, loadPhrase, targetPhrase, titled } from './words.js';
 
 /** @import { ScenarioResult, ScenarioRow, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
 /** @import { Part, Report, VerdictItem } from '../sections.js' */
@@ -40,7 +42,7 @@ export function describeScenario(scenario) {
       section('answer', null, [
         ...verdicts(isLong ? steps.flatMap(shortItems) : items),
         ...sentence(interrupted ? 'Interrupted: some runs are missing.' : state, true),
-        ...findings(scenario),
+        ...findings(scenario).flatMap((text) => sentence(text)),
         ...charts(scenario, runs[0], 'p99').slice(0, 1),
       ]),
       section('runs', 'Runs', [
@@ -56,17 +58,14 @@ export function describeScenario(scenario) {
 
 /**
  * @param {ScenarioResult} scenario @param {VerdictItem[]} items
- * @returns {string} its name and its finding: verdicts, else the first difference
+ * @returns {string} its name, and its verdicts or else its first finding
  */
-function titleOf({ name, steps, comparisons }, items) {
+function titleOf(scenario, items) {
   const worst = worstVerdict(items, VERDICTS);
-  if (worst !== undefined) {
-    const count = items.filter(({ verdict }) => verdict === worst).length;
-    return `${name}: ${count} of ${counted(items.length, 'verdict')} ${worst}`;
-  }
-  const compared = comparisons.find(({ operation }) => operation === null);
-  const found = compared === undefined ? counted(steps.length, 'step') : finding(compared.comparison, 1);
-  return `${name}: ${found.replace(/\.$/, '')}`;
+  const count = items.filter(({ verdict }) => verdict === worst).length;
+  const text =
+    worst === undefined ? findings(scenario)[0] : `${count} of ${counted(items.length, 'verdict')} ${worst}`;
+  return `${scenario.name}: ${text.replace(/\.$/, '')}`;
 }
 
 /** @param {ScenarioStep} step @param {string} [name] in front of each @returns {VerdictItem[]} */
@@ -110,16 +109,29 @@ export function measurementText({ measurement: { verdict, verdicts: counts } }) 
   return Object.keys(counts).length === 1 ? verdict : verdictCounts(counts);
 }
 
-/** @param {ScenarioResult} scenario @returns {Part[]} one sentence a comparison of all requests */
-function findings({ comparisons }) {
+/** @param {ScenarioResult} scenario @returns {string[]} a sentence per comparison of all requests, or one of its figures */
+function findings({ comparisons, rows }) {
   const hasRuns = new Set(comparisons.map(({ run }) => run)).size > 1;
-  return comparisons
+  const found = comparisons
     .filter(({ operation }) => operation === null)
     .flatMap(({ run, comparison }) =>
       comparison.groups
         .slice(1)
-        .flatMap((_, i) => sentence(`${hasRuns ? `${titled(run)}: ` : ''}${finding(comparison, i + 1)}`)),
+        .map((_, i) => `${hasRuns ? `${titled(run)}: ` : ''}${finding(comparison, i + 1)}`),
     );
+  return found.length > 0 ? found : [figuresSentence(rows)];
+}
+
+/** @param {readonly ScenarioRow[]} rows @returns {string} `1,600 requests at 20/s: p99 19.6 to 78.6 ms, no errors.` */
+function figuresSentence(rows) {
+  const own = rows.filter(({ stage, operation, counts }) => stage === null && operation === null && counts);
+  const [count, errors] = [total(own.map((row) => row.count)), total(own.map((row) => row.errors))];
+  if (count === 0) return 'No run counts.';
+  const rate = spanText(...extent(own.map(({ perSecond }) => perSecond)), formatRate);
+  const p99 = spanText(...extent(own.map((row) => row.p99)), formatLatency);
+  const failed =
+    errors === 0 ? 'no errors' : `${counted(errors, 'error')} (${formatPercent(errors / count)})`;
+  return `${formatCount(count)} requests at ${rate}: p99 ${p99}, ${failed}.`;
 }
 
 /** @param {ScenarioResult} scenario @param {string} run @param {boolean} hasVerdicts @returns {Part[]} */
