@@ -44,50 +44,40 @@ const MAX_REQUIREMENTS = 4;
 
 const SO_FAR = { met: 'met so far', 'not met': 'not met so far', 'not proven': 'not proven yet' };
 const COLOURS = /** @type {const} */ ({ met: 'green', 'not met': 'red', 'not proven': 'yellow' });
+const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };
 
 /**
  * @param {Picture} picture @param {{width: number, color: boolean}} how
  * @returns {string[]} none longer than `width`, but for colours
  */
 export function panel(picture, { width, color }) {
-  const { interval, stage, requirements } = picture;
+  const { interval, stage } = picture;
+  const { inFlight, waiting } = interval;
   const own = Math.min(WIDEST, width);
   const room = own - INDENT;
+  const isMeasured = interval.phase !== 'warmup';
   const lines = [
     ['Progress', progressText(picture, room)],
     ...(stage === null ? [] : [['Stage', stageText(stage)]]),
-    ['Rate', rateText(picture)],
-    ['Under way', underWayText(interval)],
-    ['p99', p99Text(picture, room)],
+    ['Rate', isMeasured ? rateText(picture) : 'warming up: not measured yet'],
+    [
+      'Under way',
+      `${formatCount(inFlight)} in flight, ${waiting === 0 ? 'none' : formatCount(waiting)} waiting`,
+    ],
+    ['p99', isMeasured ? p99Text(picture, room) : '–'],
     ['Errors', errorsText(interval)],
   ];
   return [
     ...lines.map(([label, text]) => cut(`${label.padEnd(INDENT)}${text}`, own)),
-    ...requirementLines(requirements, own, color),
+    ...requirementLines(picture.requirements, own, color),
   ];
-}
-
-/** The parts that matter most come first; parts that do not fit are left out. @param {Picture} picture @param {number} width */
-export function intervalLine(picture, width) {
-  const { interval, stage, requirements } = picture;
-  const { totalMs, phase, p99Ms, errors } = interval;
-  const isMeasured = phase !== 'warmup';
-  const parts = [
-    elapsedText(interval) + (totalMs === null || phase === 'draining' ? '' : `/${formatDuration(totalMs)}`),
-    rateText(picture),
-    ...(isMeasured ? [`p99 ${timeText(p99Ms)}`, ...standing(requirements)] : []),
-    ...(stage === null ? [] : [`stage ${visibleText(stage.name)}`]),
-    ...errorParts(errors),
-    underWayText(interval),
-  ];
-  return fit(parts, width);
 }
 
 /** By time where the time is planned, by requests where only their number is. @param {Picture} picture @param {number} room */
 function progressText({ interval, planned }, room) {
   const { elapsedMs, totalMs, phase, succeeded, failed } = interval;
-  const elapsed = elapsedText(interval);
-  if (phase === 'draining') return elapsed;
+  const elapsed = wholeSeconds(elapsedMs);
+  if (phase === 'draining') return `${elapsed}, waiting for the last responses`;
   if (totalMs === null && !planned) return `${elapsed} so far`;
   const done = succeeded + failed;
   const share = Math.min(1, totalMs === null ? done / Number(planned) : elapsedMs / totalMs);
@@ -108,29 +98,14 @@ function stageText({ name, number, count, leftMs }) {
   return `${number} of ${count}, ${wholeSeconds(leftMs)} left: ${visibleText(name)}`;
 }
 
-/** @param {IntervalEvent} interval */
-function elapsedText({ elapsedMs, phase }) {
-  return `${wholeSeconds(elapsedMs)}${phase === 'draining' ? ', waiting for the last responses' : ''}`;
-}
-
-/** Per second where that is a readable number, else per hour. @param {Picture} picture */
-function rateText({ interval, achievedPerSecond, offeredPerSecond }) {
-  if (interval.phase === 'warmup') return 'warming up: not measured yet';
-  const isSlow = offeredPerSecond !== null && offeredPerSecond > 0 && offeredPerSecond < 1;
-  const text = (/** @type {number} */ rate) =>
-    isSlow ? `${perHourText(rate * 3600)}/h` : perSecondText(rate);
-  const offered = offeredPerSecond === null ? '' : `, ${text(offeredPerSecond)} offered`;
-  return `${text(achievedPerSecond)} succeeded${offered}`;
-}
-
-/** @param {IntervalEvent} interval */
-function underWayText({ inFlight, waiting }) {
-  return `${formatCount(inFlight)} in flight${waiting === 0 ? '' : `, ${formatCount(waiting)} waiting`}`;
+/** @param {Picture} picture */
+function rateText(picture) {
+  const { achieved, offered } = rateTexts(picture);
+  return `${achieved} succeeded${offered === null ? '' : `, ${offered} offered`}`;
 }
 
 /** @param {Picture} picture @param {number} room */
 function p99Text({ interval, p99s }, room) {
-  if (interval.phase === 'warmup') return '–';
   const now = timeText(interval.p99Ms);
   const length = Math.min(LONGEST_SPARKLINE, room - NOW_LENGTH - SCALE_LENGTH);
   if (p99s.length < 2 || length < 2) return now;
@@ -187,12 +162,50 @@ export function preparationLine({ label, done, total }, width) {
   return fit([visibleText(label), `${formatCount(done)} of ${formatCount(total)}`], width);
 }
 
+/** The parts that matter most come first; parts that do not fit are left out. @param {Picture} picture @param {number} width */
+export function intervalLine(picture, width) {
+  const { elapsedMs, totalMs, phase, inFlight, waiting, p99Ms, errors } = picture.interval;
+  const total = totalMs === null || phase === 'draining' ? '' : `/${formatDuration(totalMs)}`;
+  const { achieved, offered } = rateTexts(picture);
+  const measured = [
+    offered === null ? achieved : `${achieved} of ${offered}`,
+    `p99 ${timeText(p99Ms)}`,
+    ...standing(picture.requirements),
+  ];
+  const parts = [
+    `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,
+    ...(phase === 'warmup' ? ['not measured yet'] : measured),
+    ...(picture.stage === null ? [] : [`stage ${visibleText(picture.stage.name)}`]),
+    ...errorParts(errors),
+    `${formatCount(inFlight)} in flight`,
+    ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
+  ];
+  return fit(parts, width);
+}
+
+/**
+ * @param {Pick<Picture, 'achievedPerSecond' | 'offeredPerSecond'>} picture
+ * @returns {{achieved: string, offered: string | null}} in the same unit: per second where that is a readable number, else per hour
+ */
+function rateTexts({ achievedPerSecond, offeredPerSecond }) {
+  const isSlow = offeredPerSecond !== null && offeredPerSecond > 0 && offeredPerSecond < 1;
+  const text = (/** @type {number} */ rate) =>
+    isSlow ? `${perHourText(rate * 3600)}/h` : perSecondText(rate);
+  return {
+    achieved: text(achievedPerSecond),
+    offered: offeredPerSecond === null ? null : text(offeredPerSecond),
+  };
+}
+
 /** @param {JudgedRequirement[]} requirements @returns {string[]} one, naming the first that is not met */
 function standing(requirements) {
   if (requirements.length === 0) return [];
-  const failed = requirements.find(({ verdict }) => verdict === 'not met');
-  if (failed !== undefined) return [`${visibleText(failed.text)} ${SO_FAR['not met']}`];
-  return [SO_FAR[requirements.every(({ verdict }) => verdict === 'met') ? 'met' : 'not proven']];
+  const [first, ...more] = requirements.filter(({ verdict }) => verdict === 'not met');
+  if (first === undefined) {
+    return [SO_FAR[requirements.every(({ verdict }) => verdict === 'met') ? 'met' : 'not proven']];
+  }
+  const others = more.length === 0 ? '' : ` and ${more.length} more`;
+  return [`${visibleText(first.text)}${others} ${SO_FAR['not met']}`];
 }
 
 /** @param {number} ms @returns {string} `0 s`, `7 s`, `1 min 5 s` */

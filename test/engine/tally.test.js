@@ -13,13 +13,16 @@ const what = fc.oneof(
 );
 const WARMUP_MS = 500;
 
+/** Times whose sums, in seconds too, are exact in any order: multiples of 2^-10 s. @param {number} max s */
+const exactMs = (max) => fc.nat(max * 1024).map((parts) => (parts * 1000) / 1024);
+
 /** Samples in the order in which a shard hands them over: by the time they were done. */
 const samples = fc
   .array(
     fc.record({
-      intended: fc.double({ min: 0, max: 8000, noNaN: true }),
-      lag: fc.double({ min: 0, max: 500, noNaN: true }),
-      service: fc.double({ min: 0, max: 20_000, noNaN: true }),
+      intended: exactMs(8),
+      lag: exactMs(0.5),
+      service: exactMs(20),
       operation: fc.nat(1),
       shard: fc.nat(2),
       what,

@@ -29,7 +29,7 @@ test('a usual second', () => {
   assert.deepEqual(lines(picture()), [
     'Progress   ██████████░░░░░░░░░░░░░░░░░░░░  35 %  7 s of 20 s, 13 s left',
     'Rate       19.8/s succeeded, 20/s offered',
-    'Under way  1 in flight',
+    'Under way  1 in flight, none waiting',
     'p99        12.3 ms  ▃▃█▃▃ up to 48.0 ms',
     'Errors     none',
   ]);

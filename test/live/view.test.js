@@ -85,7 +85,7 @@ test('requirements are shown as far as they are judged', () => {
 test('on a narrow terminal one line has to do, whole parts left out', () => {
   const { view, seen } = stage({ columns: 30 });
   view.event(interval());
-  assert.equal(seen().plain, '1 s/20 s  19/s succeeded\n');
+  assert.equal(seen().plain, '1 s/20 s  19/s  p99 12.3 ms\n');
   mock.timers.enable({ apis: ['setTimeout'] });
   view.resize(100, 30);
   mock.timers.tick(1000);

@@ -91,7 +91,9 @@ export function valueAxis(unit, title, values, { isFromZero = true } = {}) {
     return logAxis(title === '' ? 'log scale' : `${title} (log scale)`, low, high, latencyLabel);
   const label = labelOf(unit, high);
   if (isFromZero) return linearAxis({ title, high, label });
-  const margin = (high - smallest) * 0.05 || high * 0.05 || 1;
+  // Values that agree to three digits count as equal: labels between them would be long numbers.
+  const spread = high - smallest;
+  const margin = spread > high * 0.001 ? spread * 0.05 : high * 0.05 || 1;
   return linearAxis({ title, low: Math.max(0, smallest - margin), high: high + margin, label });
 }
 
