@@ -1,16 +1,19 @@
-/** Bisection, for every search: from a start by factors of two to a level that passes and one that fails, then between them. */
+/** Shared by all searches: doubles or halves the level until one passes and one fails, then bisects. */
 
-/** @typedef {{passed: number | null, failed: number | null}} Bracket the highest level that passed, the lowest above it that failed */
+/** @typedef {{passed: number | null, failed: number | null}} Bracket highest passing, lowest failing level */
 /**
  * @typedef {object} Range
  * @property {number} lowest
  * @property {number} highest
  * @property {(level: number) => number} round
  * @property {(passed: number, failed: number) => boolean} isClose ends the bisection
- * @property {number} [near] a doubled or halved level within this factor of the end of the range becomes that end
+ * @property {number} [near] a doubled or halved level within this factor of a range end snaps to that end
  */
 
-/** @param {Bracket} bracket with a known level @param {Range} range @returns {number | null} next level; null: the search is over */
+/**
+ * @param {Bracket} bracket at least one set @param {Range} range @returns {number | null} null: search is
+ * over
+ */
 function nextLevel({ passed, failed }, { lowest, highest, round, isClose, near = 1 }) {
   if (failed === null) {
     const double = round(2 * Number(passed));
@@ -26,7 +29,7 @@ function nextLevel({ passed, failed }, { lowest, highest, round, isClose, near =
 }
 
 /**
- * @param {Bracket} bracket is narrowed
+ * @param {Bracket} bracket narrowed in place
  * @param {Range} range
  * @param {object} how
  * @param {number | null} [how.first] level to try first

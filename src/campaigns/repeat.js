@@ -1,7 +1,6 @@
-/** The pause between runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** @param {number} ms @param {AbortSignal} stop ends it early */
+/** @param {number} ms @param {AbortSignal} stop ends the pause early */
 export async function pauseFor(ms, stop) {
   if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => {});
 }

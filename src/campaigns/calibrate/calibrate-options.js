@@ -1,9 +1,9 @@
-/** Options of a calibration; those of the load are those of every operation. */
+/** Options of a calibration; the load options are the same as for operations. */
 import { inGroup, readOptions, rejectUnknownOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 
 /**
- * `duration`: ms, of each measurement; `maxLateness`: ms
+ * `duration`: ms per measurement; `maxLateness`: ms
  * @typedef {{concurrency: number, threads: number, pacing: 'auto' | 'spin' | 'sleep', duration: number, maxLateness: number}}
  *   CalibrationOptions
  */

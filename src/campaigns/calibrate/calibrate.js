@@ -1,6 +1,7 @@
 /**
- * The limits of this machine's measurements: the generator, as in any run, against a target whose delay is known and that records its
- * own lateness. Emits events; prints nothing; stores nothing.
+ * Measures the limits of this machine: runs the normal generator against a target with a known delay, which
+ * records
+ * its own lateness. Emits events; prints and stores nothing.
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { EXIT, PkiLoadError } from '../../common/errors.js';
@@ -22,14 +23,14 @@ import { startCalibrationTarget } from './target.js';
 /** @typedef {Awaited<ReturnType<typeof calibrate>>} Calibration */
 /** @typedef {{type: 'progress', label: string, done: number, total: number} | {type: 'warning', text: string}} CalibrationEvent */
 
-/** Expected number of measurements, for the progress. */
+/** Expected number of measurements, for progress. */
 const EXPECTED = 22;
 
-/** Also the longest time that the backlog of an overload takes. */
+/** Also limits how long the backlog of an overload takes to drain. */
 const TIMEOUT_MS = 1000;
 
 /**
- * @param {Record<string, unknown>} [given] options as the command line takes them, by camelCase or kebab-case name
+ * @param {Record<string, unknown>} [given] command-line options, by camelCase or kebab-case name
  * @param {{signal?: AbortSignal, onEvent?: (event: CalibrationEvent) => void}} [context]
  */
 export async function calibrate(given = {}, { signal, onEvent = () => {} } = {}) {
@@ -38,10 +39,10 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
   const begunMs = performance.now();
   const environment = readMachine();
   const operation = await loadOperation('ocsp');
-  // Contradicting options are refused before the target starts.
+  // Reject contradictory options before the target starts.
   planOf(operation, options, { url: 'http://127.0.0.1', pki: { url: 'http://127.0.0.1', token: '' } }, 1);
   const target = await startCalibrationTarget();
-  /** Every measurement is a run, and each would warn of the same. @type {Set<string>} */
+  /** Deduplicates warnings, as every measurement is a run. @type {Set<string>} */
   const warned = new Set();
   const warn = (/** @type {string} */ text) => {
     if (!warned.has(text)) onEvent({ type: 'warning', text });
@@ -54,7 +55,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
     return measure(planOf(operation, options, target, ratePerSecond), { target, delayMs, signal, warn });
   };
   try {
-    // Code that runs for the first time is tens of milliseconds late.
+    // Warm up: code that runs for the first time is tens of milliseconds late.
     await step({ label: 'warming up', ratePerSecond: null });
     const found = { environment, ...(await measureAll(step, options)) };
     return {
@@ -90,7 +91,7 @@ async function measureAll(step, options) {
 }
 
 /**
- * The load of a user who asks an OCSP responder about one certificate, without this machine's environment.
+ * Plans OCSP requests about one certificate, ignoring this machine's environment variables.
  * @param {Operation} operation `ocsp` @param {CalibrationOptions} options @param {TargetInfo} target
  * @param {number | null} ratePerSecond null: closed loop
  */
@@ -103,7 +104,7 @@ export function planOf(operation, { concurrency, threads, pacing, duration }, { 
   return makePlan(operation, { ...load, ...subject }, readEnvironment({}));
 }
 
-/** @returns `cpus`: those this process may use; `loadAverage`: of the minute before, 0 where the system keeps none */
+/** @returns `cpus`: available to this process; `loadAverage`: of the last minute, 0 if the system has none */
 function readMachine() {
   return {
     node: process.version,

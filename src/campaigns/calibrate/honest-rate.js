@@ -24,7 +24,7 @@ const MAX_RATES = 12;
 /** The maximum of `--rate`. */
 const RATE_LIMIT = 1e6;
 
-/** With fewer requests a p99 is just the slowest; some more for safety. */
+/** With fewer than 100 requests p99 is the maximum; plus a margin. */
 const MIN_SAMPLES = 120;
 
 /** An open loop can hardly send more than a closed one. */

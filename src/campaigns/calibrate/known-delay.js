@@ -1,8 +1,11 @@
 /**
- * The server of a calibration: responds to OCSP requests after a known delay, and records when each arrived and when it responded, so that
- * the generator is not blamed for late responses. It never spins: the cores are for the generator. So it notices a request only when it
- * has woken, some tens of microseconds after it arrived or more, and that time is in what the generator reports, but not in this record.
- * It supports just enough HTTP/1.1 on plain sockets: one POST after the other on each connection.
+ * Calibration server: responds to OCSP requests after a known delay, and records arrival and response times,
+ * so that
+ * its own late responses do not count against the generator. It never spins, to leave the cores to the
+ * generator. Its
+ * wake-up (tens of microseconds or more) is therefore in the generator's times but not in this recording. It
+ * supports
+ * only sequential HTTP/1.1 POSTs on each connection.
  */
 import { createServer } from 'node:net';
 import { startThread } from '../../engine/thread.js';
@@ -25,9 +28,9 @@ const MAX_REQUEST_BYTES = 16_384;
 export function createKnownDelayServer({ clock, alarm, ask }) {
   /** Whole HTTP responses by OCSP request. @type {Map<string, Buffer>} */
   const known = new Map();
-  /** A load test repeats itself byte for byte, so most requests need no reading. @type {{request: Buffer, response: Buffer}} */
+  /** Most requests are identical, so they need no parsing. @type {{request: Buffer, response: Buffer}} */
   let last = { request: Buffer.alloc(0), response: Buffer.alloc(0) };
-  /** In the order of their due times, as the delay is the same for all. @type {Waiting[]} */
+  /** By due time, as all requests have the same delay. @type {Waiting[]} */
   const waiting = [];
   let delayMs = 0;
   /** @type {Recording} */
@@ -103,8 +106,8 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
   return {
     server,
     /**
-     * Starts a new recording. Waiting requests are answered at once, but the alarm stays set for as long as they would have waited.
-     * @param {number} nextDelayMs from the moment a request is noticed to its response, of all requests from now on
+     * Starts a new recording. Responds to waiting requests at once, but leaves their alarm set.
+     * @param {number} nextDelayMs from reading a request to its response
      */
     begin(nextDelayMs) {
       writeDueBy(() => Number.POSITIVE_INFINITY);
@@ -148,7 +151,7 @@ function httpResponse(der) {
 /** @typedef {Awaited<ReturnType<typeof startAlarmThread>>} AlarmThread */
 
 /**
- * Timers of the event loop have a resolution of 1 ms; `Atomics.wait` on a thread of its own has tens of microseconds.
+ * Event-loop timers have a resolution of 1 ms; `Atomics.wait` on a separate thread, tens of microseconds.
  * @param {bigint} originNs zero of all its times, on the machine's monotonic clock (`process.hrtime`)
  * @param {() => void} onDeath called if the thread ends and was not stopped: the alarm no longer fires
  */

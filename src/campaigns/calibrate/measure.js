@@ -1,4 +1,4 @@
-/** One measurement of a calibration: a whole run as a user's, and the target's record of it. */
+/** One measurement of a calibration: a normal run, and the target's recording of it. */
 import { interrupted } from '../../common/stop.js';
 import { formatDuration, formatRate } from '../../common/units.js';
 import { scheduleOf } from '../../plan/due.js';
@@ -11,7 +11,7 @@ import { run } from '../../run.js';
 
 /** @typedef {Pick<Measurement, 'verdict' | 'reasons'>} Verdict on the measurement */
 
-/** Time zero and arrivals are read on the same clock, through two processes' offsets. */
+/** Tolerance for the clock offsets of the two processes. */
 const CLOCKS_APART_MS = 0.05;
 
 /** @typedef {{target: Target, delayMs: number, signal: AbortSignal | undefined, warn: (text: string) => void}} Context */
@@ -90,7 +90,7 @@ const DELAYS_MS = [0.2, 1, 10];
 const RATES = [20, 100, 1000, 10_000];
 
 /**
- * At most half of the connections are busy, so that nothing waits for one.
+ * Keeps at most half of the connections busy, so that no request waits for one.
  * @param {Measure} step @param {CalibrationOptions} options
  * @returns a row for each delay: response times as the tool reports them, as the target recorded them, and the differences of both
  *   percentiles. These include the target's wake-up, so the tool adds no more

@@ -1,4 +1,4 @@
-/** A calibration -> its summary in sentences; and plain text: the measurements in columns, then the summary. */
+/** Summarises a calibration in sentences, and renders it as plain text. */
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
 import { labelled, table, wrap } from '../../report/layout.js';
 import { invalidReasonOf } from '../../result/document.js';
@@ -93,10 +93,10 @@ const time = (ms) => (ms === null ? '–' : formatLatency(ms));
 /** @param {number | null} ms */
 const duration = (ms) => (ms === null ? 'an unknown time' : formatDuration(Math.max(0, ms)));
 
-/** A load average above this for each core means that the machine has other work. */
+/** A load average above this per core means that the machine is busy. */
 const BUSY_LOAD = 0.5;
 
-/** The responses of a target that gets a core when it needs one are this late at most. */
+/** Max lateness of the target's responses if it gets a core at once. */
 const WAKING_MS = 0.5;
 
 /** The maximum of `--threads`. */
@@ -178,7 +178,7 @@ function remediesOf({ environment: { cpus }, settings, lateness }) {
   const { threads, pacing, concurrency, maxLatenessMs } = settings;
   const more = Math.min(cpus - 1, concurrency, MAX_THREADS);
   const isLate = lateness.some(({ ownMs }) => Number(ownMs.p99) > maxLatenessMs / 4);
-  // Each thread that spins occupies a core; two more are needed for the rest.
+  // Each spinning thread occupies a core; the rest needs two more.
   const canSpin = cpus > threads + 1;
   return applying([
     [cpus <= threads, 'Use a machine with more cores than --threads.'],

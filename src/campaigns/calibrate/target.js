@@ -1,4 +1,4 @@
-/** A calibration's target: a process of its own, so that it does not share an event loop with the generator. */
+/** The calibration target: a separate process, so that it does not share an event loop with the generator. */
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PkiLoadError } from '../../common/errors.js';

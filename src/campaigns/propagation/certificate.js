@@ -1,4 +1,4 @@
-/** One certificate: issue it, wait for every node to report it good, revoke it, and poll every node until it reports it revoked. */
+/** Issues a certificate, queries every node, revokes it, and polls each node until it reports revoked. */
 import { PkiLoadError, targetError } from '../../common/errors.js';
 import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
@@ -12,19 +12,22 @@ import { createNode, queryOnce, watchNode } from './watch.js';
 /**
  * @typedef {object} Row
  * @property {number} certificate from 1
- * @property {'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided'} outcome `followed`: see the nodes
- * @property {string} [failure] code of a call that failed
- * @property {string} [unrevoked] error code where a certificate that was not followed could not be revoked either
- * @property {number | null} revokeMs from the sending of the revocation to its response
- * @property {number} followedMs from the response to the revocation until every node reported it, the end of waiting or an interruption
- * @property {NodeRow[]} nodes in the order of the plan; empty where none was queried
- * @property {'none' | 'revoked' | 'valid' | 'unknown'} left on the server; `valid`: as far as is known it was not revoked;
+ * @property {'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided'} outcome
+ *   `followed`: see `nodes`
+ * @property {string} [failure] error code of the failed call
+ * @property {string} [unrevoked] error code of the failed attempt to revoke a certificate that was not
+ *   followed
+ * @property {number | null} revokeMs from sending the revocation to its response
+ * @property {number} followedMs from that response until every node reported revoked, --give-up or an
+ *   interruption
+ * @property {NodeRow[]} nodes in plan order; empty if no node was queried
+ * @property {'none' | 'revoked' | 'valid' | 'unknown'} left on the server; `valid`: not known to be revoked;
  *   `unknown`: it may have been issued
  */
 
 /**
- * @param {number} certificate from 1 @param {Writer} client without other calls in the meantime
- * @param {Run} run @returns {Promise<Row>} never throws for what a server does
+ * @param {number} certificate from 1 @param {Writer} client must have no other calls in flight
+ * @param {Run} run @returns {Promise<Row>} server failures become outcomes, never exceptions
  */
 export async function followCertificate(certificate, client, run) {
   const { plan, nodes, buildQuery, stop } = run;
@@ -37,7 +40,7 @@ export async function followCertificate(certificate, client, run) {
     return { ...row, ...failureOf('issue_failed', error), left: mayBeDone(error) ? 'unknown' : 'none' };
   }
   const { serial } = issued;
-  /** A certificate that is not followed is revoked, too. @param {Partial<Row>} outcome @returns {Promise<Row>} */
+  /** Revokes a certificate that is not followed. @param {Partial<Row>} outcome @returns {Promise<Row>} */
   const takeBack = (outcome) =>
     revoke(client, plan, serial).then(
       () => ({ ...row, ...outcome, left: 'revoked' }),
@@ -59,8 +62,8 @@ export async function followCertificate(certificate, client, run) {
   return { ...row, ...(await revokeAndWatch({ certificate, query, serial, before }, client, run)) };
 }
 
-/** @typedef {{certificate: number, query: import('./responder.js').Query, serial: string, before: string[]}} Subject `before`: the
- *   status at each node */
+/** @typedef {{certificate: number, query: import('./responder.js').Query, serial: string, before: string[]}} Subject
+ *   `before`: status at each node before the revocation */
 
 /** @param {Subject} subject @param {Writer} client @param {Run} run @returns {Promise<Partial<Row>>} */
 async function revokeAndWatch({ certificate, query, serial, before }, client, run) {
@@ -69,8 +72,9 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
   const watches = before.map((status, i) =>
     status === 'good' ? watchNode(run, i, { certificate, query, sentMs }) : null,
   );
-  // The time at which the response's status line and headers were read. How late this program read them is unknown; the later
-  // it did, the smaller are the bounds since then.
+  // When the tool read the response's status line and headers. It may have read them late, by an unknown
+  // time;
+  // bounds counted from here are then too small by that time.
   let answeredMs = sentMs;
   const onHead = () => {
     answeredMs = clock.now();
@@ -92,14 +96,14 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
 
 /**
  * @param {'issue_failed' | 'revoke_failed'} outcome @param {unknown} error
- * @returns {Pick<Row, 'outcome' | 'failure'>} a call that this program aborted is no fault of the target
+ * @returns {Pick<Row, 'outcome' | 'failure'>} a call that the tool aborted does not count as a target failure
  */
 function failureOf(outcome, error) {
   const failure = codeOf(error);
   return failure === 'aborted' ? { outcome: 'undecided' } : { outcome, failure };
 }
 
-/** @param {unknown} error @throws where it is no target's */
+/** @param {unknown} error @throws any error that is not a PkiLoadError */
 function codeOf(error) {
   if (error instanceof PkiLoadError) return error.code;
   throw error;
@@ -128,7 +132,7 @@ function readIssued(data) {
 
 /**
  * @param {Writer} client @param {PropagationPlan} plan @param {string} serial
- * @param {() => void} [onHead] called when the response's status line and headers have been read
+ * @param {() => void} [onHead] called once the response's status line and headers have been read
  */
 async function revoke(client, { target: { mount } }, serial, onHead) {
   const { data } = await client.write(`${mount}/revoke`, { serial_number: serial }, onHead);
@@ -139,9 +143,10 @@ async function revoke(client, { target: { mount } }, serial, onHead) {
 const MAX_WARM_UP_MS = 2000;
 
 /**
- * One more certificate, which does not count: connections and code are used for the first time.
+ * Warms up connections and code with a certificate that does not count.
  * @param {Run} run @param {Writer} client @returns {Promise<Row>}
- * @throws {PkiLoadError} where the token may not issue or not revoke: one without `sys/capabilities-self` is checked by use
+ * @throws {PkiLoadError} if the token may not issue or revoke: without `sys/capabilities-self` only a try can
+ *   show it
  */
 export async function warmUp(run, client) {
   const { plan, nodes } = run;

@@ -1,8 +1,13 @@
 /**
- * Rows of certificates -> the judged document. Requirements are judged on the upper bound of the delay until every node reports
- * revoked, counted from the response: the truth is no longer than that, except for the lateness of this program in reading the response.
- * That is not known, so the largest lateness of a poll is taken for it: a requirement that would not be met on bounds longer by as much
- * is not proven. A certificate that no node reported as revoked never helps.
+ * Turns the rows of certificates into the judged document. Requirements apply to the upper bound of the delay
+ * from
+ * the response to the revocation until every node reports revoked. The true delay exceeds this bound only by
+ * the
+ * time the tool was late in reading that response. That time is unknown, so the largest poll lag stands in
+ * for it: a
+ * requirement that fails with all bounds longer by that lag is "not proven". A certificate that some node
+ * never
+ * reported as revoked always counts against the requirement.
  */
 import { createHistogram, figures, recordMs, valueAtShare } from '../../common/histogram.js';
 import { sumRecords, total } from '../../common/sums.js';
@@ -21,10 +26,10 @@ import { formatPercent } from '../../result/wording.js';
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {Omit<import('./certificate.js').Row, 'left'>} Row */
-/** @typedef {{interval: Interval, answeredMs: number}} Measured both from the sending of the revocation */
+/** @typedef {{interval: Interval, answeredMs: number}} Measured both counted from sending the revocation */
 /**
  * @typedef {object} Findings
- * @property {PropagationPlan} plan as it was carried out
+ * @property {PropagationPlan} plan as executed
  * @property {string} command
  * @property {Date} startedAt
  * @property {number} durationSeconds
@@ -77,7 +82,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
   };
 }
 
-/** The outcome of a certificate over several nodes: the first of these that any of them has. */
+/** A certificate's outcome over several nodes is the first of these that any node has. */
 const WORST_FIRST = /** @type {const} */ ([
   'never_revoked',
   'never_answered',
@@ -113,7 +118,7 @@ function concludeNode({ url, version, state, answers, counts: { sent, missed, sk
   };
 }
 
-/** @param {Measured[]} measured @returns {DelayBlock} values below zero count as zero */
+/** @param {Measured[]} measured @returns {DelayBlock} negative delays count as zero */
 function delayOf(measured) {
   const valuesOf = (/** @type {(one: Measured) => number} */ read) => latencyOf(measured.map(read));
   return {
@@ -131,11 +136,11 @@ function delayOf(measured) {
   };
 }
 
-/** Below zero: the node reported revoked before the response to the revocation. @param {Measured} measured */
+/** Negative if the node reported revoked before the response to the revocation. @param {Measured} measured */
 const upperSinceAnswer = ({ interval, answeredMs }) => interval.upperMs - answeredMs;
 
 /**
- * Until the last of several nodes: the revocation is in effect everywhere after the latest lower and before the latest upper bound.
+ * The revocation takes effect on the last node between the latest lower bound and the latest upper bound.
  * @param {readonly Interval[]} intervals at least one @returns {Interval}
  */
 export function everywhere(intervals) {
@@ -159,9 +164,10 @@ const latencyOf = (values) => buildLatency(histogramOf(values));
 const countEach = (names) => sumRecords(names.map((name) => ({ [name]: 1 })));
 
 /**
- * @param {Requirement} requirement of a time, or of errors
+ * @param {Requirement} requirement on a delay or on errors
  * @param {{whole: Measured[], rows: {outcome: string, followedMs: number}[], lagMs: number, isValid: boolean}} evidence
- *   `whole`: certificates that every node reported revoked; `rows`: all that were begun; `lagMs`: the largest lateness of a poll
+ *   `whole`: certificates that every node reported revoked; `rows`: all started certificates; `lagMs`: max
+ *   poll lag
  * @returns {RequirementVerdict}
  */
 function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
@@ -206,8 +212,9 @@ const REVOCATIONS = {
 };
 
 /**
- * Judged as the requests of a closed loop.
- * @param {Requirement} requirement @param {number[]} delays @param {number[]} lost ages of the others @param {boolean} isValid
+ * Judges delays like response times in a closed loop.
+ * @param {Requirement} requirement @param {number[]} delays @param {number[]} lost `followedMs` of the others
+ * @param {boolean} isValid
  */
 function judgeDelays(requirement, delays, lost, isValid) {
   const [own, all] = [delays, [...delays, ...lost]]
@@ -223,7 +230,7 @@ function judgeDelays(requirement, delays, lost, isValid) {
   });
 }
 
-/** Shares of the polls, or of the responses. */
+/** Shares of the polls or responses. */
 const REMARK_SHARE = 0.01;
 const INVALID_SHARE = 0.1;
 
@@ -245,7 +252,7 @@ function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {
   /** @type {[applies: boolean, reason: Propagation['measurement']['reasons'][number]][]} */
   const known = [
     [
-      // A node that never reports a revocation is a measurement, too.
+      // A node that never reports a revocation still is a measurement.
       !rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked'),
       {
         ...{ grade: 'invalid', code: 'nothing_measured' },

@@ -1,6 +1,6 @@
 /**
- * Measures how soon nodes report revocations: issues and revokes certificates, and polls every node's OCSP responder until it
- * reports them revoked. Top to bottom; emits events, prints nothing.
+ * Measures how soon nodes report revocations: issues and revokes certificates, and polls every node's OCSP
+ * responder until it reports them revoked. Emits events, prints nothing.
  */
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,8 +32,8 @@ import { createNode } from './watch.js';
 /**
  * @typedef {object} PropagationOptions
  * @property {string | null} [token] a secret
- * @property {AbortSignal} [signal] first abort: begins no more certificates, ends the waiting, reports
- * @property {AbortSignal} [cutOff] ends requests in flight, too
+ * @property {AbortSignal} [signal] first abort: starts no more certificates, stops waiting and reports
+ * @property {AbortSignal} [cutOff] also aborts requests in flight
  * @property {(event: PropagationEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  */
@@ -43,7 +43,7 @@ const CLOCK = { now: () => performance.now(), setTimer: setTimeout, clearTimer: 
 
 /**
  * @param {PropagationPlan} plan @param {PropagationOptions} [options] @returns {Promise<Propagation>}
- * @throws {PkiLoadError} when it could not begin; later refusals of the target are outcomes
+ * @throws {PkiLoadError} if the measurement cannot start; later errors of the target become outcomes
  */
 export async function measurePropagation(plan, options = {}) {
   if (!plan.dev) return measureOn(plan, options);
@@ -65,7 +65,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   const tls = loadTls(files);
   const connect = () => createVaultClient({ url, token, namespace, tls, timeoutMs });
   const client = connect();
-  // A client sends one request at a time, so each certificate in progress has its own: its revocation waits for no other.
+  // A client sends one request at a time. With its own client, no certificate's revocation waits for another.
   const clients = Array.from({ length: Math.min(plan.concurrency, plan.certificates) }, connect);
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   let renewal = { stop() {} };
@@ -109,7 +109,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
 
 /**
  * @param {Run} run @param {VaultClient[]} clients @param {(event: PropagationEvent) => void} onEvent
- * @returns {Promise<Row[]>} in the order in which they were begun
+ * @returns {Promise<Row[]>} in start order
  */
 async function followAll(run, clients, onEvent) {
   const { certificates: total, pauseMs } = run.plan;
@@ -136,7 +136,7 @@ const LEFT = [
   ['unknown', 'certificate', 'that may have been issued, as the call had no good response'],
 ];
 
-/** @param {Pick<Row, 'left'>[]} rows that of the warm-up included @returns {string} empty where nothing is left */
+/** @param {Pick<Row, 'left'>[]} rows including the warm-up @returns {string} empty if nothing is left */
 export function describeLeft(rows) {
   const parts = LEFT.flatMap(([kind, noun, more]) => {
     const count = rows.filter(({ left }) => left === kind).length;
@@ -150,19 +150,19 @@ export function describeLeft(rows) {
 /** @typedef {{plan: PropagationPlan, client: VaultClient, tls: Tls, keepAlive: (everyMs: number) => void, warn: (text: string) => void}}
  *   Context */
 
-/** By HTTP status of sys/health. @type {Record<number, NodeFacts['state']>} */
+/** Node states by HTTP status of sys/health. @type {Record<number, NodeFacts['state']>} */
 const STATES = { 200: 'active', 429: 'standby', 473: 'performance standby' };
 
 /**
- * Before the first certificate: checks that the measurement can work, and reads the nodes' states and how the mount keeps its CRL.
+ * Checks that the measurement can work, and reads the nodes' states and the mount's CRL configuration.
  * @param {Context} context
- * @throws {PkiLoadError} where it could not work, with the remedy
+ * @throws {PkiLoadError} if it cannot work, with the remedy
  */
 export async function prepare(context) {
   const { plan, client } = context;
   const { role, cn, certificates, ttlMs } = plan;
   const { mount, url } = plan.target;
-  // checkIssuance uses no more of its context.
+  // checkIssuance uses no other properties of its context.
   const target = /** @type {PrepareContext} */ (/** @type {unknown} */ (context));
   const { health } = await checkIssuance(target, {
     operation: 'issue',
@@ -198,7 +198,10 @@ export async function prepare(context) {
   };
 }
 
-/** @param {VaultClient} client @param {string} mount @returns {Promise<Record<string, unknown>>} empty where it cannot be read */
+/**
+ * @param {VaultClient} client @param {string} mount @returns {Promise<Record<string, unknown>>} empty if
+ * unreadable
+ */
 async function readCrlConfig(client, mount) {
   const read = client.read(`${mount}/config/crl`);
   const { data } = await read.catch((error) => {
@@ -208,7 +211,10 @@ async function readCrlConfig(client, mount) {
   return data ?? {};
 }
 
-/** @param {{url: string, name: string}} place `name`: of its option, for remedies @param {Context} context @returns {Promise<NodeFacts>} */
+/**
+ * @param {{url: string, name: string}} place `name`: its option, for error messages @param {Context} context
+ * @returns {Promise<NodeFacts>}
+ */
 async function readNode({ url, name }, { plan: { timeoutMs }, tls }) {
   const { origin, basePath } = parseTargetUrl(url, '--node');
   const requester = createRequester({ origin, tls, timeoutMs, named: name });

@@ -1,4 +1,4 @@
-/** Options of `propagation`, and the plan that follows from them. */
+/** Options of `propagation`, and the plan built from them. */
 import { rejectContradictions, usageError } from '../../common/errors.js';
 import { inGroup, readOptions, rejectUnknownOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
@@ -60,8 +60,8 @@ export const propagationOptions = {
 };
 
 /**
- * `nodes`: addresses to poll, empty: the target's own; `giveUpMs`: from the response to the revocation; `timeoutMs`: of one call and of
- * one poll
+ * `nodes`: addresses to poll; empty: the target itself; `giveUpMs`: from the response to the revocation;
+ * `timeoutMs`: per call and per poll
  * @typedef {{dev: boolean, target: TargetPlan, nodes: readonly string[], role: string, cn: string, ttlMs: number | null,
  *   certificates: number, concurrency: number, pauseMs: number, pollMs: number, giveUpMs: number, timeoutMs: number, seed: number,
  *   requirements: readonly Requirement[]}} PropagationPlan
@@ -69,7 +69,7 @@ export const propagationOptions = {
 
 /**
  * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
- * @param {ReturnType<typeof readEnvironment>} [environment] defaults of the target
+ * @param {ReturnType<typeof readEnvironment>} [environment] defaults for the target
  * @returns {Readonly<PropagationPlan>}
  */
 export function planPropagation(given, environment = readEnvironment()) {

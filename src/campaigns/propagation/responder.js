@@ -1,4 +1,4 @@
-/** One node's OCSP responder, queried over as many connections as queries are in flight; responses are checked as RFC 6960, 3.2 demands. */
+/** One node's OCSP responder: one connection per query in flight; responses are checked per RFC 6960, 3.2. */
 import { createConnection } from '../../http/connection.js';
 import { parseTargetUrl } from '../../http/request.js';
 import { refusal } from '../../operations/outcomes.js';
@@ -9,14 +9,15 @@ import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
 /** @import { Tls } from '../../http/tls.js' */
 /** @import { OcspChecker, OcspVerdict } from '../../pki/ocsp-check.js' */
 
-/** @typedef {{body: Buffer, certId: {raw: Uint8Array}, checker: OcspChecker}} Query about one certificate; `body`: DER; `checker`: of its issuer */
-/** @typedef {{outcome: string, sentMs: number | null, arrivedMs: number}} Reply `outcome`: `good`, `revoked`, `unknown` or the failure;
- *   `sentMs`: null where the query was never sent */
+/** @typedef {{body: Buffer, certId: {raw: Uint8Array}, checker: OcspChecker}} Query about one certificate;
+ *   `body`: DER; `checker`: for its issuer */
+/** @typedef {{outcome: string, sentMs: number | null, arrivedMs: number}} Reply
+ *   `outcome`: `good`, `revoked`, `unknown` or the failure; `sentMs`: null if the query was never sent */
 /** @typedef {{now: () => number, setTimer: (callback: () => void, ms: number) => any, clearTimer: (timer: any) => void}} Clock
  *   ms, monotonic */
 /** @typedef {ReturnType<typeof createResponder>} Responder */
-/** @typedef {{url: string, mount: string, namespace: string | null, tls: Tls, timeoutMs: number, clock: Clock}} Place of a node;
- *   `timeoutMs`: of one query, connecting included */
+/** @typedef {{url: string, mount: string, namespace: string | null, tls: Tls, timeoutMs: number, clock: Clock}} Place
+ *   of a node; `timeoutMs`: per query, including the connection setup */
 
 /** @param {Place} place @param {typeof createConnection} [connect] */
 export function createResponder(
@@ -34,11 +35,14 @@ export function createResponder(
   const all = new Set();
   /** @type {Connection[]} */
   const free = [];
-  /** Each ends a query in flight. @type {Set<() => void>} */
+  /** Callbacks that abort queries in flight. @type {Set<() => void>} */
   const inFlight = new Set();
 
   return {
-    /** Sends at once: there is always a connection. @param {Query} query @param {(reply: Reply) => void} onReply */
+    /**
+     * Sends at once, on a new connection if none is free. @param {Query} query @param
+     * {(reply: Reply) => void} onReply
+     */
     query({ body, certId, checker }, onReply) {
       const connection = free.pop() ?? connect({ origin, tls });
       all.add(connection);
@@ -81,8 +85,9 @@ export function createResponder(
 }
 
 /**
- * RFC 6960 lets errors come with any HTTP status, so a body that is an OCSP response counts before the HTTP status does; but only
- * with HTTP 2xx does it report the status of a certificate.
+ * RFC 6960 allows OCSP errors with any HTTP status, so an OCSP error in the body takes precedence over the
+ * HTTP
+ * status. A certificate status counts only with HTTP 2xx.
  * @param {number} status of HTTP @param {OcspVerdict} verdict
  */
 export function outcomeOf(status, verdict) {
@@ -90,7 +95,7 @@ export function outcomeOf(status, verdict) {
   return verdict === 'not_ocsp' || isOcspStatus(verdict) ? refusal(status).outcome : verdict;
 }
 
-/** Builds queries about the certificates of few issuers. */
+/** Builds queries; caches a checker per issuer. */
 export function createQueryBuilder() {
   /** @type {Map<string, OcspChecker>} by the issuer's certificate */
   const checkers = new Map();

@@ -1,29 +1,29 @@
-/** One certificate at one node: queried once, or polled until it is revoked, given up or interrupted. */
+/** Queries one node about one certificate, once or until it is revoked, --give-up or an interruption. */
 import { uniform } from '../../common/random.js';
 
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
 /** @import { PropagationPlan } from './propagation-plan.js' */
 /** @import { Clock, Query, Reply, Responder } from './responder.js' */
 
-/** Keeps the phases of polling apart from other random numbers of a seed. */
+/** Keeps poll phases independent of other random numbers from the same seed. */
 const PHASE_STREAM = 31;
 
 /**
- * Polls of one certificate that may wait for a slow node at once. Each certificate has its own, so that none delays another:
- * polls that this program skips are no fault of the target.
+ * Max polls in flight per certificate and node. The limit is per certificate so that no certificate delays
+ * another.
  */
 export const MAX_IN_FLIGHT = 16;
 
-/** The last polls of a node, so many or within --timeout, give its final status when it is given up. */
+/** At --give-up a node's last status must come from its last 10 polls, or from within the last --timeout. */
 const RECENT_POLLS = 10;
 
 /** @typedef {Propagation['rows'][number]['nodes'][number]} NodeRow one node's statuses of one certificate */
-/** @typedef {{sent: number, missed: number, skipped: number}} PollCounts `missed`: this program was late, and the next was due already;
- *   `skipped`: too many earlier ones were in flight */
-/** @typedef {{responder: Responder, answers: Record<string, number>, counts: PollCounts}} Node `answers`: queries by outcome, `counts`:
- *   polls, both of the whole run */
+/** @typedef {{sent: number, missed: number, skipped: number}} PollCounts
+ *   `missed`: the tool was late and the next poll was already due; `skipped`: too many polls were in flight */
+/** @typedef {{responder: Responder, answers: Record<string, number>, counts: PollCounts}} Node
+ *   `answers`: queries by outcome; `counts`: polls; both for the whole run */
 /**
- * Shared by the certificates. `onLag`: called for each poll; `stop`: ends the waiting.
+ * Shared by all certificates. `onLag`: called for each poll; `stop`: ends the wait.
  * @typedef {{plan: PropagationPlan, nodes: Node[], clock: Clock, onLag: (ms: number) => void, stop: AbortSignal,
  *   buildQuery: (issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Query>}} Run
  */
@@ -47,8 +47,9 @@ export const queryOnce = (node, query) =>
   new Promise((resolve) => queryAndCount(node, query, ({ outcome }) => resolve(outcome)));
 
 /**
- * Polls from the sending of the revocation on: it may be in effect before its response. The first poll comes at a random time
- * within the first interval: a grid that always began with the revocation would favour some delays.
+ * Starts to poll when the revocation is sent, as it may take effect before its response. The first poll is
+ * due at a
+ * random time within the first interval: a fixed phase would bias the delays.
  * @param {Run} run @param {number} number of the node
  * @param {{certificate: number, query: Query, sentMs: number}} subject
  */
@@ -79,7 +80,7 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
   const firstMs = sentMs + phase * plan.pollMs;
   const poller = startPoller({ firstMs, everyMs: plan.pollMs, clock, poll, counts: node.counts, onLag });
 
-  /** @returns {Promise<void>} when the polls in flight are answered: an earlier one may still report good */
+  /** @returns {Promise<void>} once no poll is in flight: an earlier poll may still report good */
   function end() {
     poller.stop();
     return new Promise((resolve) => {
@@ -113,7 +114,7 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
       const interval = bounds.interval(sentMs);
       if (interval !== null) return { outcome: 'revoked', interval };
       if (!isGivenUp) return { outcome: 'undecided', interval };
-      // A node that was silent for long may have changed its status unseen.
+      // If a node has not responded for long, its last known status may be stale.
       const recentMs = giveUpMs - Math.max(RECENT_POLLS * plan.pollMs, plan.timeoutMs);
       const isKnown = notRevokedMs >= Math.max(answeredMs, recentMs);
       return { outcome: isKnown ? 'never_revoked' : 'never_answered', interval };
@@ -123,8 +124,9 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
 
 /**
  * @param {{firstMs: number, everyMs: number, clock: Clock, poll: () => boolean, counts: PollCounts, onLag: (ms: number) => void}} options
- *   `firstMs`: when the first is due; `poll`: false: skipped, since too many are in flight; `onLag`: lateness of each poll
- * @returns {{stop: () => void}} after which there are no more polls
+ *   `firstMs`: due time of the first poll; `poll` returns false if too many are in flight; `onLag`: receives
+ *   each lag
+ * @returns {{stop: () => void}}
  */
 export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
   let next = 0;
@@ -138,7 +140,7 @@ export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
 
   function tick() {
     const now = clock.now();
-    // A timer may fire a little early: then it is set again.
+    // A timer may fire slightly early; set it again.
     if (now >= dueMs()) {
       const latest = Math.max(next, Math.floor((now - firstMs) / everyMs));
       onLag(now - dueMs());
@@ -146,7 +148,7 @@ export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
       next = latest + 1;
       counts[poll() ? 'sent' : 'skipped']++;
     }
-    // A reply that came at once may have stopped it.
+    // A synchronous reply may have stopped the poller.
     if (!isStopped) arm();
   }
 
@@ -161,7 +163,10 @@ export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
 
 /** @typedef {{lowerMs: number, upperMs: number}} Interval */
 
-/** The revocation took effect after the last query with the response good was sent, and before the first response revoked arrived. */
+/**
+ * The revocation took effect after the last `good` query was sent and before the first `revoked` reply
+ * arrived.
+ */
 export function createBounds() {
   let lastGoodMs = Number.NEGATIVE_INFINITY;
   let firstRevokedMs = Number.POSITIVE_INFINITY;
@@ -175,7 +180,9 @@ export function createBounds() {
     get isRevoked() {
       return Number.isFinite(firstRevokedMs);
     },
-    /** @param {number} fromMs sending of the revocation @returns {Interval | null} since then; null: no reply was revoked */
+    /**
+     * @param {number} fromMs when the revocation was sent @returns {Interval | null} null: no `revoked` reply
+     */
     interval(fromMs) {
       if (!Number.isFinite(firstRevokedMs)) return null;
       return { lowerMs: Math.max(0, lastGoodMs - fromMs), upperMs: firstRevokedMs - fromMs };

@@ -1,6 +1,7 @@
 /**
- * A plan with requirements -> the highest rate at which all of them are met; or, in a closed loop, the fewest requests in flight that
- * reach the peak throughput. The caller runs the steps.
+ * Finds the highest rate that meets all requirements of a plan; or, in a closed loop, the fewest requests in
+ * flight
+ * that reach the peak throughput. The caller runs the steps.
  */
 import { usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
@@ -21,13 +22,15 @@ import { enoughRequests, isJudgedAt, likelyAt, planOfStep, poolRemedy } from './
 /** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPlace `number` from 1 */
 /**
  * @typedef {object} SearchContext
- * @property {(plan: Plan, place: StepPlace) => Promise<StepEnd | null>} runStep null: it was stopped before it began
- * @property {(soFar: Search, step: SearchStep) => Promise<void>} [onStep] after each; the search goes on when it resolves
+ * @property {(plan: Plan, place: StepPlace) => Promise<StepEnd | null>} runStep null: stopped before it
+ *   started
+ * @property {(soFar: Search, step: SearchStep) => Promise<void>} [onStep] called after each step; the search
+ *   continues when it resolves
  * @property {() => boolean} [isStopped]
  * @property {string} [command]
  */
 
-/** The final bracket is at most this wide: about as much as two runs of the same plan differ. */
+/** Max width of the final bracket: two runs of the same plan differ by about as much. */
 const TOLERANCE = 0.02;
 
 const LOWEST_RATE = 0.1;
@@ -35,7 +38,7 @@ const LOWEST_RATE = 0.1;
 /**
  * @param {Plan} plan @param {SearchSettings} settings @param {SearchContext} context
  * @returns {Promise<Search>}
- * @throws {PkiLoadError} where the plan cannot be searched, or the first step could not begin
+ * @throws {PkiLoadError} if the plan cannot be searched or the first step cannot start
  */
 export async function findMax(plan, settings, { runStep, onStep, isStopped = () => false, command = '' }) {
   checkSearchable(plan, settings);
@@ -45,7 +48,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
   const steps = [];
   /** @type {Result | null} */
   let last = null;
-  /** By level, where all was met. @type {Map<number, Result>} */
+  /** Confirmations that met every requirement, by level. @type {Map<number, Result>} */
   const confirmations = new Map();
   const { of, start, highest, stepMs, confirmMs } = settings;
 
@@ -77,7 +80,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
         ...(operation === undefined ? {} : { operation }),
         limit,
         unit: metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms',
-        // It was not judged in the search: the confirmation shows whether it is met.
+        // The search did not judge this requirement; the confirmation shows whether it is met.
         ...(level !== null && confirmation?.requirements[i].verdict !== 'met' ? { beyond: true } : {}),
       })),
       answer: met.findLast((step) => step.level === level && step.phase === 'confirmation') ?? null,
@@ -128,8 +131,9 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
 
 /**
  * @param {readonly SearchStep[]} steps
- * @param {{level: number, phase: Phase, enough: number}} next `enough`: with fewer requests a few that miss may be chance
- * @returns {number} undecided steps in a row at that level; steps that could not be offered are not counted
+ * @param {{level: number, phase: Phase, enough: number}} next `enough`: with fewer requests a miss may be
+ *   chance
+ * @returns {number} consecutive undecided steps at that level, not counting steps that could not be offered
  */
 function countUndecided(steps, { level, phase, enough }) {
   const others = steps.findLastIndex((step) => step.level !== level || step.phase !== phase);
@@ -179,18 +183,21 @@ function figuresOf({ totals, latencyMs: { response }, ...result }, { waitedMs, r
   };
 }
 
-/** The target cannot keep up, so the percentiles depend on the length of the run. */
+/** The target cannot keep up, so percentiles depend on the length of the run. */
 const OVERLOAD = 'backlog_growing';
 
-/** A sender thread that was busy for this share of the time is saturated. */
+/** A sender thread is saturated if it is busy for this share of the time. */
 const SATURATED = 0.9;
 
 const NOTHING_LEFT =
   'There were more requests than certificates (--pool): to revoke a certificate again shows nothing about the target.';
 
 /**
- * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: whether the requirement of that index can be judged at that level;
- * `cutShort`: why it ended early; `poolRemedy`: where there were more requests than certificates to revoke, null: the next step has more
+ * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: whether the level can show the
+ * requirement at
+ * that index; `cutShort`: why the step ended early; `poolRemedy`: remedy if the certificates to revoke ran
+ * out, null:
+ * the next step has more
  * @param {Result} result
  * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean, cutShort?: string | null,
  *   poolRemedy?: string | null}} step
@@ -219,7 +226,7 @@ export function judgeStep(result, { of, enough, isAsked = () => true, cutShort =
   const unproven = asked.filter(({ verdict }) => verdict === 'not proven');
   if (unproven.length === 0) return { verdict: 'met', reason: asked.map(said).join(' ') };
   const undecided = unproven.find(({ doubt }) => doubt !== 'tool' && doubt !== 'unchecked');
-  // Only the tool keeps it from being decided.
+  // Only the tool prevents a verdict.
   if (undecided === undefined) return { verdict: 'not offered', reason: said(unproven[0]) };
   return { verdict: 'not proven', reason: said(undecided), isStarved: totals.sent < enough };
 }

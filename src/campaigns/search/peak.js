@@ -1,43 +1,57 @@
 /**
- * The fewest requests in flight that reach the peak throughput: doubling until more no longer helps, a requirement is not met, or the
- * limit is reached; then bisection, then a longer confirmation at the answer. Independent of how a level is measured.
+ * Finds the fewest requests in flight that reach the peak throughput. Doubles them until throughput stops
+ * growing, a
+ * requirement is not met or the limit is reached; then bisects, and confirms the answer with a longer step.
+ * The
+ * caller measures the levels.
  */
 import { bisect } from '../bisect.js';
 import { createLooks, isPassing, lacksSamples, lastOfEach, lowestAbove } from './search.js';
 
 /** @import { Judged as Verdict, MeasureLevel, Step as AnyStep } from './search.js' */
 
-/** @typedef {Verdict & {perSecond: number, succeeded: number}} Judged `perSecond`: successes; `succeeded`: of them, in all */
+/**
+ * @typedef {Verdict & {perSecond: number, succeeded: number}} Judged `perSecond`: successes; `succeeded`:
+ * their total
+ */
 /** @typedef {AnyStep & Judged} Step */
 /**
- * Why it ended. `flat`: more did not help; `requirement`: more would have broken one.
+ * Why the search ended. `flat`: more in flight did not help; `requirement`: more in flight missed a
+ * requirement.
  * @typedef {'flat' | 'requirement' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why
  */
 /** @typedef {ReturnType<typeof createLooks<Judged>>} Looks */
 
-/** A level within this share of the highest throughput is at the peak: two runs of one plan differ by about as much. */
+/**
+ * A level within this share of the highest throughput is at the peak: two runs of a plan differ by about as
+ * much.
+ */
 const AT_PEAK = 0.05;
 
-/** Doublings that bring less than this more do not help; this many in a row end the climb. */
+/** A doubling that gains less than GAIN is flat; FLAT of them in a row end the climb. */
 const GAIN = 0.05;
 const FLAT = 2;
 
 /** Precision of the answer, as a share of it. */
 const FINE = 0.1;
 
-/** Levels that are confirmed, one after the other, until one is the answer. */
+/** Max confirmations to try. */
 const CONFIRMATIONS = 4;
 
 /** A confirmation may be this much below the peak, which is the best of several steps. */
 const CONFIRMED = 2 * AT_PEAK;
 
-/** And this many standard errors of the difference: on a slow target a short step has so few responses that the best one is luck. */
+/**
+ * Plus this many standard errors of the difference: with few responses per step, the best step may be luck.
+ */
 const SURE = 2;
 
 /**
- * @param {{start: number, highest: number, measure: MeasureLevel<Judged>, isStopped?: () => boolean}} options levels are in flight
- * @returns {Promise<{level: number | null, peakPerSecond: number | null, why: Why, steps: Step[]}>} `level`: null: none was confirmed;
- *   `peakPerSecond`: the highest throughput of a step, also a short one, that met every requirement
+ * @param {{start: number, highest: number, measure: MeasureLevel<Judged>, isStopped?: () => boolean}} options
+ *   levels: requests in flight
+ * @returns {Promise<{level: number | null, peakPerSecond: number | null, why: Why, steps: Step[]}>} `level`:
+ *   null: none confirmed;
+ *   `peakPerSecond`: highest throughput of any step that met every requirement
  */
 export async function findPeak({ start, highest, measure, isStopped }) {
   const looks = createLooks({ measure, isStopped });
@@ -55,7 +69,7 @@ async function search(start, highest, looks) {
   const { steps, look, isStopped } = looks;
   const { low, high, why } = await climb(start, highest, looks);
   if (low !== null && high !== null) {
-    // The most in flight that pass.
+    // Find the most in flight that pass.
     const range = { lowest: low, highest: high, round: Math.round, isClose };
     const passes = async (/** @type {number} */ level) => isPassing(await look(level, 'bisection'));
     await bisect({ passed: low, failed: high }, range, { passes, isStopped });
@@ -88,7 +102,7 @@ async function climb(start, highest, { look, isStopped }) {
     } else {
       const why = verdict === 'not offered' ? 'generator' : low === null ? 'lowest' : 'requirement';
       if (low !== null || level === 1) return { low, high: level, why };
-      // The start is too high: begin at the bottom.
+      // The start is too high: restart at 1.
       level = 1;
     }
   }
@@ -97,18 +111,18 @@ async function climb(start, highest, { look, isStopped }) {
 /** @param {Looks} looks @param {Why} why the climb ended @returns {Promise<Found>} */
 async function confirmPeak(looks, why) {
   const { steps, look, isStopped } = looks;
-  /** More in flight broke a requirement in a confirmation; with fewer one was too slow. */
+  /** The lowest level that missed a requirement in a confirmation, and the highest that was too slow. */
   let [tooMany, tooFew] = [Number.POSITIVE_INFINITY, 0];
   /** @type {{level: number, judged: Judged}[]} by level, ascending */
   const confirmed = [];
   let level = /** @type {number | null} */ (await fewestByBisection(looks));
   for (let i = 0; i < CONFIRMATIONS && level !== null && !isStopped(); i++) {
     const judged = await look(level, 'confirmation');
-    // With more in flight there would be hardly more samples.
+    // More in flight would hardly give more samples.
     if (isStopped() || lacksSamples(judged)) break;
     if (judged.verdict === 'met') confirmed.push({ level, judged });
     else tooMany = level;
-    // A level that met everything, but was slower than a short step with more in flight, is the answer if those turn out too many.
+    // A confirmed level slower than a step with more in flight becomes the answer if that step's level fails.
     const found = confirmed.find(
       (one) => one.level < tooMany && isAsFast(one.judged, below(steps, tooMany)),
     )?.level;
@@ -128,7 +142,7 @@ async function fewestByBisection({ steps, look, isStopped }) {
     const lower = reached.findLast((step) => step.level < level)?.level ?? null;
     if (lower === null || level - lower <= Math.max(1, FINE * level) || isStopped()) return level;
     const middle = Math.min(level - 1, Math.max(lower + 1, Math.round(Math.sqrt(lower * level))));
-    // A middle that fails between two that pass was disturbed: the previous bracket stays.
+    // A level that fails between two passing levels was disturbed: keep the previous bracket.
     if (!isPassing(await look(middle, 'bisection'))) return level;
   }
 }
@@ -136,12 +150,15 @@ async function fewestByBisection({ steps, look, isStopped }) {
 /** @param {number} low @param {number} high */
 const isClose = (low, high) => high - low <= Math.max(1, FINE * low);
 
-/** @param {readonly Step[]} steps of which one failed above the level @param {number} level @returns {Why} of the lowest that failed */
+/** @param {readonly Step[]} steps one above the level failed @param {number} level @returns {Why} */
 function whyNoMore(steps, level) {
   return lowestAbove(steps, level)?.verdict === 'not offered' ? 'generator' : 'requirement';
 }
 
-/** @param {readonly Step[]} steps that passed, by level @returns {number | null} the fewest in flight at their peak; null: no steps */
+/**
+ * @param {readonly Step[]} steps passing, by level @returns {number | null} fewest in flight at the peak;
+ * null: no steps
+ */
 function fewestAtPeak(steps) {
   const peak = Math.max(...steps.map(({ perSecond }) => perSecond));
   return steps.find(({ perSecond }) => perSecond >= (1 - AT_PEAK) * peak)?.level ?? null;
@@ -150,7 +167,7 @@ function fewestAtPeak(steps) {
 /** @param {readonly Step[]} steps @param {number} level */
 const below = (steps, level) => steps.filter((step) => step.level < level);
 
-/** @param {readonly Step[]} steps @returns {Step[]} the last of each level, where it passed, ascending */
+/** @param {readonly Step[]} steps @returns {Step[]} last step of each level, if it passed, by level */
 function passing(steps) {
   return lastOfEach(steps)
     .filter(isPassing)
@@ -158,8 +175,9 @@ function passing(steps) {
 }
 
 /**
- * Did the confirmation reach the peak of the shorter steps? The number of responses in a given time varies by about its square root
- * (Poisson): a rate from n of them has a standard error of rate / sqrt(n); that of a difference is the root of both squared and summed.
+ * Checks whether the confirmation reached the peak of the shorter steps. A count n varies by about sqrt(n)
+ * (Poisson), so
+ * a rate has a standard error of rate / sqrt(n), and a difference sqrt(a^2 + b^2).
  * @param {Judged} confirmed @param {readonly Step[]} steps
  */
 function isAsFast(confirmed, steps) {

@@ -1,4 +1,4 @@
-/** The flags of a search, and their effect on the flags of a run. */
+/** The options of a search, and their effect on the options of a run. */
 import { usageError } from '../../common/errors.js';
 import { inGroup, readOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
@@ -7,13 +7,13 @@ import { commonOptions } from '../../plan/common-options.js';
 
 const MAX_RATE = 1e6;
 
-/** Defaults: of --rate, where the doubling begins; of --duration, of a step; of --pause, between steps. */
+/** Search defaults: of --rate (start), --duration (of a step) and --pause (between steps). */
 const [START_RATE, STEP_MS, RECOVER_MS] = [50, 10_000, 1000];
 
 /** Length of the confirmation, in steps. */
 const CONFIRMATION = 3;
 
-/** Options without a use in a closed loop. */
+/** Options that a closed loop does not use. */
 export const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
 
 export const searchOptions = inGroup('Search', {
@@ -56,7 +56,7 @@ const { threads, concurrency } = commonOptions;
 
 /**
  * @param {AskedSearch | null} search @param {Record<string, unknown>} planned options of a plan, by kebab-case name
- * @returns {Record<string, unknown>} with the start of such a search, and a connection for each thread
+ * @returns {Record<string, unknown>} plus the start of the search and at least one connection per thread
  */
 export function plannedForSearch(search, planned) {
   if (search === null) return planned;
@@ -84,9 +84,9 @@ function refuseOpenLoop({ of }, planned) {
 /** @typedef {Readonly<ReturnType<typeof searchSettings>>} SearchSettings */
 
 /**
- * @param {Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
- * @param {{search?: AskedSearch | null, pauseMs: number}} settings whose `search` is not null
- * @param {{duration?: unknown, concurrency?: unknown}} said options of the load as given; the search chooses the others
+ * @param {Plan} plan the search starts at its rate or, in a closed loop, its concurrency
+ * @param {{search?: AskedSearch | null, pauseMs: number}} settings `search` must not be null
+ * @param {{duration?: unknown, concurrency?: unknown}} said load options as given; the search sets the others
  */
 export function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
   const { of, highest } = /** @type {AskedSearch} */ (search);
@@ -96,7 +96,7 @@ export function searchSettings({ load }, { search, pauseMs }, { duration, concur
     of,
     /** requests a second, or in flight */
     ...{ start: Math.min(start, highest), highest },
-    /** minimum of a step, of the confirmation, and of the pause between steps */
+    /** minimum lengths of a step, the confirmation and the pause between steps */
     ...{ stepMs, confirmMs: CONFIRMATION * stepMs, recoverMs: pauseMs > 0 ? pauseMs : RECOVER_MS },
     /** raise the plan's concurrency with the rate */
     fitConnections: of === 'rate' && concurrency === undefined,

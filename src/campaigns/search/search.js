@@ -1,14 +1,16 @@
 /**
- * The highest rate at which every requirement is met: coarse steps up or down by two, then bisection, then a longer confirmation at the
- * answer. Independent of how a level is measured.
+ * Finds the highest rate that meets every requirement: doubles or halves it, bisects, and confirms the answer
+ * with a
+ * longer step. The caller measures the levels.
  */
 import { bisect } from '../bisect.js';
 
 /** @import { Bracket } from '../bisect.js' */
 
 /**
- * `not proven`: more samples would have decided; `not offered`: the generator could not offer the level, which shows nothing about the
- * target
+ * `not proven`: too few samples for a verdict; `not offered`: the generator could not offer the level, which
+ * shows
+ * nothing about the target
  * @typedef {'met' | 'not met' | 'not proven' | 'not offered'} StepVerdict
  */
 /** @typedef {'coarse' | 'bisection' | 'confirmation'} Phase */
@@ -16,33 +18,42 @@ import { bisect } from '../bisect.js';
  * @typedef {object} Judged
  * @property {StepVerdict} verdict
  * @property {string} reason a sentence
- * @property {boolean} [isClear] not at the edge: a second run would agree
- * @property {boolean} [isStarved] `not proven`: in so short a time the level could hardly have been proven. Nothing speaks against it, so
- *   higher levels, where samples come sooner, are tried first
+ * @property {boolean} [isClear] not a close call: a second run would agree
+ * @property {boolean} [isStarved] `not proven`: the step was too short to prove the level. It counts as
+ *   passing, so the
+ *   search tries higher levels first, which give more samples
  */
 /** @typedef {{level: number, phase: Phase, attempt: number} & Judged} Step `attempt` at this level in this phase, from 1 */
-/** @typedef {'bracketed' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why it ended */
+/**
+ * @typedef {'bracketed' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why the search
+ * ended
+ */
 /** @template {Judged} J @typedef {(level: number, phase: Phase, attempt: number) => Promise<J>} MeasureLevel */
 /**
- * `tolerance`: the bracket is narrow enough when its ends are at most this share apart, e.g. 0.02; `isStopped`: the user has ended it
+ * `tolerance`: max relative width of the final bracket, e.g. 0.02; `isStopped`: the user interrupted the
+ * search
  * @typedef {{start: number, lowest: number, highest: number, tolerance: number, measure: MeasureLevel<Judged>,
  *   isStopped?: () => boolean}} SearchOptions
  */
 
-/** A confirmation that fails is tried again lower, this often, by so many tolerances: the more have failed, the further. */
+/** After each failed confirmation the search retries this many tolerances lower. */
 const STEPS_DOWN = [1, 1, 2, 2, 4, 0];
 
 /**
- * At the edge chance decides, and anywhere a single disturbance can: this many failures count; this many steps without a proof, each
- * longer, as a small share of errors needs many requests to show; and this many that other programs on the machine may have disturbed.
+ * Limits per level: a level fails after `failed` failures, as one may be chance or a disturbance; after
+ * `unproven` steps
+ * that failed or proved nothing, each longer than the last; or after `unoffered` steps that the generator
+ * could not offer.
  */
 const LOOKS = Object.freeze({ failed: 2, unproven: 3, unoffered: 3 });
 const CONFIRMING = Object.freeze({ failed: 1, unproven: 2, unoffered: 3 });
 
-/** A failed level counts more than a lower one that could not be offered, if it is at most this share above the answer. */
+/**
+ * A failed level within this share above the answer takes precedence over a lower one that was not offered.
+ */
 const STILL_NEAR = 0.05;
 
-/** A generator that could not offer so many levels in a row, and none before, is no better at lower ones. */
+/** If the generator cannot offer this many levels in a row, and no level passed, the search ends. */
 const UNOFFERED_LEVELS = 2;
 
 /** @template {Judged} J @param {{measure: MeasureLevel<J>, isStopped?: () => boolean}} options */
@@ -52,7 +63,7 @@ export function createLooks({ measure, isStopped = () => false }) {
   return {
     ...{ steps, isStopped },
     /**
-     * Measures a level until it passes, until its verdict is clear, or until enough steps have not passed.
+     * Measures a level until it passes, its verdict is clear, or a limit is reached.
      * @param {number} level @param {Phase} phase @param {typeof LOOKS | typeof CONFIRMING} [limits]
      * @returns {Promise<J>} of the last step
      */
@@ -77,7 +88,7 @@ export function createLooks({ measure, isStopped = () => false }) {
 
 /**
  * @param {SearchOptions} options
- * @returns {Promise<{level: number | null, why: Why, steps: Step[]}>} `level`: the highest that was confirmed; null: none was
+ * @returns {Promise<{level: number | null, why: Why, steps: Step[]}>} `level`: highest confirmed; null: none
  */
 export async function findHighest(options) {
   const { lowest, highest, tolerance, start } = options;
@@ -105,7 +116,7 @@ export async function findHighest(options) {
     const judged = await look(level, 'confirmation', CONFIRMING);
     if (!isStopped() && judged.verdict === 'met') return { level, why: whyEnded(steps, level), steps };
     const lower = round(level * (1 - down * tolerance));
-    // Lower down the same time brings fewer samples still.
+    // A lower level gives even fewer samples in the same time.
     if (lacksSamples(judged) || lower >= level) break;
     level = lower;
   }
@@ -118,7 +129,7 @@ function offersNothing(steps, levels = 1) {
   return last.length >= levels && last.every(({ verdict }) => verdict === 'not offered');
 }
 
-/** @template {{level: number}} T @param {readonly T[]} steps @returns {T[]} the last of each level */
+/** @template {{level: number}} T @param {readonly T[]} steps @returns {T[]} last step of each level */
 export const lastOfEach = (steps) => [...new Map(steps.map((step) => [step.level, step])).values()];
 
 /** @param {readonly Step[]} steps @param {number} level confirmed @returns {Why} */
@@ -130,8 +141,9 @@ function whyEnded(steps, level) {
 
 /**
  * @param {readonly Pick<Step, 'level' | 'verdict' | 'isStarved'>[]} steps @param {number} level
- * @returns {{level: number, verdict: StepVerdict} | null} the lowest above it that did not pass when it was last tried; where that
- *   could not be offered, the lowest that failed, if it is hardly higher
+ * @returns {{level: number, verdict: StepVerdict} | null} lowest level above that did not pass its last step;
+ *   if it was
+ *   not offered, the lowest failed one instead, if within STILL_NEAR
  */
 export function lowestAbove(steps, level) {
   const above = lastOfEach(steps)
@@ -143,7 +155,7 @@ export function lowestAbove(steps, level) {
   return { level: lowest.level, verdict: lowest.verdict };
 }
 
-/** To three significant digits: another measurement would not confirm more. @param {number} level */
+/** Three significant digits: more would not be reproducible. @param {number} level */
 const tidy = (level) => Number(level.toPrecision(3));
 
 /** @param {Pick<Judged, 'verdict' | 'isStarved'>} judged */
@@ -151,7 +163,7 @@ export function lacksSamples({ verdict, isStarved = false }) {
   return verdict === 'not proven' && isStarved;
 }
 
-/** @param {Pick<Judged, 'verdict' | 'isStarved'>} judged @returns {boolean} whether nothing speaks against it */
+/** @param {Pick<Judged, 'verdict' | 'isStarved'>} judged @returns {boolean} */
 export function isPassing(judged) {
   return judged.verdict === 'met' || lacksSamples(judged);
 }

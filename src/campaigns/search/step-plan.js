@@ -1,4 +1,4 @@
-/** A level -> the plan of the step that measures it: as long as its requirements need, with connections enough. */
+/** Plans the step that measures a level: long enough for its requirements, with enough connections. */
 
 import { hash32 } from '../../common/random.js';
 import { MOST_POOL } from '../../operations/revoke.js';
@@ -8,39 +8,42 @@ import { samplesToProve } from '../../verdict/statistics.js';
 /** @import { Phase } from './search.js' */
 /** @import { SearchSettings } from './search-options.js' */
 
-/** Maximum of a first step, however many samples its percentile needs; of a confirmation, which must prove it. */
+/** Max length of a first step, even if its percentile needs more samples, and of a confirmation. */
 const [LONGEST_STEP_MS, LONGEST_CONFIRMATION_MS] = [60_000, 600_000];
 
-/** With just enough samples to prove a percentile not one may miss, so steps have this many times as many. */
+/** With the minimum of samples a single miss prevents a proof, so steps take this many times as many. */
 const SAMPLES = 2;
 
 /** Random arrivals may be fewer than planned. */
 const ALMOST = 0.9;
 
-/** A step that was too close to call is repeated for this many times as long. */
+/** A step that was too close to call is repeated, this many times as long. */
 const LONGER = 3;
 
-/** A rate that random arrivals offer is within this many standard errors of the planned one. */
+/** Random arrivals stay within this many standard errors of the planned rate. */
 const STANDARD_ERRORS = 4;
 
-/** Certificates to revoke for each likely request, and in any case. */
+/** Certificates to revoke: per likely request, and at least. */
 const [READY, MIN_READY] = [1.5, 100];
 
-/** A rate is judged second by second. */
+/** A rate requirement needs several one-second samples. */
 const MIN_FOR_RATE_MS = 6000;
 
-/** Little's law, with room to spare: in flight = rate x time. More connections would be a load of their own. */
+/**
+ * Little's law with headroom: in flight = SPARE x rate x time. Connections cost load too, hence the limit.
+ */
 const [SPARE, MAX_CONNECTIONS] = [1.5, 512];
 
-/** Where no requirement limits the response time. */
+/** Used if no requirement limits the response time. */
 const DEFAULT_PATIENCE_MS = 1000;
 
-/** Keeps the seeds of steps apart from those of runs of --repeat. */
+/** Keeps the seeds of steps apart from those of --repeat runs. */
 const STEP_STREAM = 310;
 
 /**
- * `looks`: steps in a row that were too close to call; `number` from 1; `seenPerSecond`: requests that a closed loop has sent at that
- * level, null: unknown; `likelyPerSecond`: that it will send there at most
+ * `looks`: consecutive steps that were too close to call; `number`: from 1; `seenPerSecond`: requests/s that
+ * a closed
+ * loop sent at this level, null: unknown; `likelyPerSecond`: upper estimate of the requests/s it will send
  * @param {Plan} plan @param {SearchSettings} settings
  * @param {{level: number, phase: Phase, looks: number, number: number, seenPerSecond?: number | null,
  *   likelyPerSecond?: number | null}} step
@@ -52,7 +55,7 @@ export function planOfStep(plan, settings, step) {
   const { load } = plan;
   const perSecond = of === 'rate' ? level : seenPerSecond;
   const durationMs = stepMs(plan, settings, { perSecond, phase, looks });
-  // Other gaps and orders in each step, so that none repeats another's luck; without randomness one preparation serves all.
+  // Each step has its own random gaps and order; without randomness one preparation serves all steps.
   const seed = isPreparedOnce(plan) ? load.seed : hash32(load.seed, number, STEP_STREAM);
   const common = { ...load, seed, durationMs, requests: null };
   if (of === 'rate') {
@@ -69,8 +72,9 @@ export function planOfStep(plan, settings, step) {
 
 /**
  * @param {readonly {level: number, requests: number, seconds: number}[]} steps of a closed loop @param {number} level
- * @returns {number | null} requests a second that it will send at that level at most: as many as it last sent there; else, as more in flight
- *   bring no less, and twice as many at most twice as much, the limit from the other levels. Null: there was no step
+ * @returns {number | null} upper estimate of requests/s at that level: its last measured rate; else a bound
+ *   from the
+ *   other levels, as throughput grows at most in proportion to requests in flight. Null: no steps yet
  */
 export function likelyAt(steps, level) {
   const perSecond = (/** @type {typeof steps[number]} */ { requests, seconds }) => requests / seconds;
@@ -86,7 +90,10 @@ const isRevoke = ({ operation }) => operation === 'revoke';
 /** @param {Pick<Plan, 'operation' | 'options' | 'mix'>} plan */
 const revokeOf = ({ operation, options, mix }) => (mix ?? [{ operation, options }]).find(isRevoke);
 
-/** @param {Plan} plan @param {number} requests likely @returns {Plan} with a pool of certificates for them, unless the user gave one */
+/**
+ * @param {Plan} plan @param {number} requests likely @returns {Plan} with enough certificates, unless the
+ * user set --pool
+ */
 function withPool({ mix, ...plan }, requests) {
   /** @template {{operation: string, options: Readonly<Record<string, any>>}} T @param {T} one @param {number} share @returns {T} */
   const ready = (one, share) => {
@@ -99,8 +106,9 @@ function withPool({ mix, ...plan }, requests) {
 }
 
 /**
- * @param {Plan} plan of the search @param {Plan} step of one of its steps
- * @returns {string | null} the remedy where that step runs out of certificates to revoke; null: the next one will have more
+ * @param {Plan} plan of the search @param {Plan} step plan of one step
+ * @returns {string | null} the remedy if the step runs out of certificates to revoke; null: the next step has
+ *   more
  */
 export function poolRemedy(plan, step) {
   const revoke = revokeOf(plan);
@@ -112,13 +120,18 @@ export function poolRemedy(plan, step) {
   return isMost ? 'There may be no more of them: shorten --duration.' : null;
 }
 
-/** @param {Plan} plan of a step @returns {Plan} to prepare all steps by, whose requests and duration are not known yet */
+/**
+ * @param {Plan} plan of a step @returns {Plan} for preparing all steps, without rate, duration or requests
+ */
 export function planOfAll({ load, ...plan }) {
   const unknown = { ratePerSecond: null, durationMs: null, requests: null };
   return { ...plan, load: { ...load, ...unknown, model: 'closed' } };
 }
 
-/** Poisson gaps need a seed for each step, which prepared items follow from; `revoke` uses its items up. @param {Plan} plan */
+/**
+ * Poisson gaps need one seed per step, which prepared items depend on; `revoke` consumes its items. @param
+ * {Plan} plan
+ */
 export const isPreparedOnce = (plan) => plan.load.arrivals === 'constant' && revokeOf(plan) === undefined;
 
 /**
@@ -136,7 +149,9 @@ function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, looks 
   return Math.round(Math.min(Math.max(minMs, neededMs) * longer, maxMs));
 }
 
-/** @param {Plan} plan @returns {number} with fewer requests, all of them good, some requirement could not be separated from chance */
+/**
+ * @param {Plan} plan @returns {number} the fewest requests, all successful, that can prove every requirement
+ */
 function minRequests({ requirements, mix }) {
   const needed = requirements.map(({ metric, quantile = 0, comparator, limit, operation }) => {
     const share = metric === 'percentile' ? (comparator[0] === '<' ? 1 - quantile : quantile) : limit;
@@ -152,8 +167,9 @@ export function enoughRequests(plan, phase) {
 }
 
 /**
- * Can the requirement be judged at that level? A level that offers less than the required rate, be it by chance, cannot show it; a
- * closed loop offers no rate, so only the confirmed level is judged.
+ * Checks whether the level can show the requirement. A level that may offer less than the required rate
+ * cannot. A
+ * closed loop offers no rate, so a rate requirement is judged only at the confirmed level.
  * @param {{metric: string, limit: number, operation?: string}} requirement
  * @param {{mix: Plan['mix'], load: Pick<Plan['load'], 'arrivals' | 'durationMs'>}} step
  * @param {SearchSettings['of']} of @param {number} level of all operations
@@ -167,14 +183,17 @@ export function isJudgedAt({ metric, limit, operation }, { mix, load }, of, leve
   return limit <= offered * (isByChance ? 1 - STANDARD_ERRORS / Math.sqrt(Math.max(1, requests)) : 1);
 }
 
-/** @param {Plan['mix']} mix @param {string | undefined} operation @returns {number} of the requests */
+/** @param {Plan['mix']} mix @param {string | undefined} operation @returns {number} share of all requests */
 function shareOf(mix, operation) {
   if (mix === null || operation === undefined) return 1;
   const total = mix.reduce((sum, { weight }) => sum + weight, 0);
   return (mix.find(({ name }) => name === operation)?.weight ?? total) / total;
 }
 
-/** @param {Plan} plan @param {number} level @returns {number} a power of two, so that neighbouring levels have the same */
+/**
+ * @param {Plan} plan @param {number} level @returns {number} a power of two, so that neighbouring levels use
+ * the same number
+ */
 function connectionsFor({ requirements, load }, level) {
   const isPatience = (/** @type {Plan['requirements'][number]} */ { metric, comparator }) =>
     ['percentile', 'mean', 'max'].includes(metric) && comparator[0] === '<';

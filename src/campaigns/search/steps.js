@@ -1,4 +1,7 @@
-/** Steps of a search, run for real: prepared once where possible, each after the target has recovered. */
+/**
+ * Runs the steps of a search: prepares once if possible, and waits for the target to recover before each
+ * step.
+ */
 import { interrupted, orInterrupted, unlessStopped } from '../../common/stop.js';
 import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
@@ -14,26 +17,26 @@ import { isPreparedOnce, planOfAll } from './step-plan.js';
 
 /** @typedef {{result: Result, recovery: RecoveryEnd, cutShort?: string | null}} StepEnd `recovery`: before it; `cutShort`: why it ended early */
 /**
- * `recoverMs`: pause between steps, at least; `onEvent`: events outside the steps
+ * `recoverMs`: min pause between steps; `onEvent`: events outside the steps
  * @typedef {Pick<RunOptions, 'signal' | 'cutOff'> & {token: string | null, command: string, recoverMs: number,
  *   onEvent: (event: RunEvent) => void}} StepOptions
  */
 /** @typedef {{origin: string, tls: Tls}} Place */
 
-/** The recovery probe: any response will do, as only its time counts. */
+/** Recovery probe. Any response will do: only its time counts. */
 const PROBE_PATH = '/v1/sys/health';
 const PROBE_TIMEOUT_MS = 5000;
 
 /** @param {Plan} plan @param {StepOptions} options */
 export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onEvent }) {
   const stop = signal ?? new AbortController().signal;
-  /** For all steps. @type {Prepared | null} */
+  /** Shared by all steps. @type {Prepared | null} */
   let shared = null;
   /** @type {Awaited<ReturnType<typeof watchRecovery>> | null} */
   let recovery = null;
-  /** The target of the step before, which prepared for itself. @type {Place | null} */
+  /** Target of the previous step, if each step prepares its own. @type {Place | null} */
   let last = null;
-  /** Removes the objects of a step; after a stop the report does not wait for it. */
+  /** Clean-up of a step; after a stop the report does not wait for it. */
   let closing = Promise.resolve();
 
   /** @param {Promise<void>} closed */
@@ -49,7 +52,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
     const preparing = prepareRun(stepPlan, { token, signal: stop, onEvent });
     return orInterrupted(preparing, stop).catch(async (error) => {
       if (!stop.aborted) throw error;
-      // A preparation that is interrupted has cleaned up after itself.
+      // An interrupted preparation has already cleaned up.
       const ignoreStop = (/** @type {{code?: string}} */ thrown) => {
         if (thrown.code !== 'interrupted') throw thrown;
       };
@@ -82,15 +85,15 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
      * @param {{onEvent: (event: RunEvent) => void, live?: LiveHook}} showing @returns {Promise<StepEnd>}
      */
     async run(stepPlan, showing) {
-      // A preparation is load as well, and ends the search where it fails.
+      // Preparation also puts load on the target, and its failure ends the search.
       const before = last === null ? null : await recover(last, recoverMs);
       const prepared = shared ?? (await prepare(isPreparedOnce(plan) ? planOfAll(stepPlan) : stepPlan));
       const place = { origin: prepared.fixture.origin, tls: prepared.tls };
       if (isPreparedOnce(plan)) shared = prepared;
-      // The embedded server is a new one each time.
+      // Each preparation starts a new embedded server.
       else if (!plan.dev) last = place;
       try {
-        // The target has to recover from the preparation, too.
+        // The target must also recover from the preparation.
         const { waitedMs, recovered } = await recover(place, before === null ? recoverMs : 0);
         const ended = await runWithEarlyStop(stepPlan, {
           ...{ prepared, signal: stop, cutOff, command },
@@ -101,7 +104,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
         if (shared === null) await closeUnlessStopped(prepared.close());
       }
     },
-    /** Removes all that the steps created. */
+    /** Removes everything that the steps created. */
     async close() {
       await closing;
       await shared?.close();
@@ -149,17 +152,24 @@ function openProbe({ origin, tls }, stop) {
 
 /** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
 
-/** A step ends early only far from the edge: this many times the allowed number are late, and not just a few, twice in a row. */
+/**
+ * A step ends early only if CLEARLY times the allowed requests, and over LEAST_LATE, are late IN_A_ROW
+ * seconds.
+ */
 const CLEARLY = 2;
 const LEAST_LATE = 5;
 const IN_A_ROW = 2;
 
-/** Random arrivals within the time of a limit exceed the mean by this many standard deviations once in a thousand times. */
+/**
+ * Standard deviations: random arrivals within the limit exceed mean + SURE x SD about once in a thousand
+ * times.
+ */
 const SURE = 3;
 
 /**
  * @param {Pick<Plan, 'load' | 'requirements'>} plan of a step
- * @returns {(seen: Interval) => string | null} called once a second: why a requirement cannot be met any more; null: each can
+ * @returns {(seen: Interval) => string | null} called once a second: why a requirement can no longer be met;
+ *   null: all still can
  */
 export function watchEarlyStop({ load, requirements }) {
   const { ratePerSecond, durationMs, warmupMs, concurrency } = load;
@@ -176,7 +186,7 @@ export function watchEarlyStop({ load, requirements }) {
   );
   let row = 0;
   return ({ elapsedMs, inFlight, waiting, phase }) => {
-    // Requests that wait while connections are free wait for the tool.
+    // Requests that wait while connections are free are delayed by the tool.
     const isTool = waiting > 0 && inFlight < concurrency;
     const measuredMs = elapsedMs - warmupMs;
     const open = Math.min(inFlight + waiting, (ratePerSecond * measuredMs) / 1000);
@@ -193,17 +203,17 @@ export function watchEarlyStop({ load, requirements }) {
 
 /** @typedef {{waitedMs: number, recovered: boolean}} RecoveryEnd */
 
-/** Probes of the target at rest, and probes in a row that must be as fast. */
+/** Probes of the idle target, and consecutive probes that must be as fast. */
 const LOOKS = 5;
 const QUICK_LOOKS = 3;
 
-/** As fast: at most this many times as long, or this many milliseconds longer. */
+/** "As fast" means within TIMES the idle time, or MORE_MS above it. */
 const TIMES = 3;
 const MORE_MS = 10;
 
 const BETWEEN_LOOKS_MS = 100;
 
-/** The search goes on after that. */
+/** Max wait for recovery, after which the search continues. */
 const LONGEST_MS = 60_000;
 
 /**
@@ -217,10 +227,13 @@ export async function watchRecovery({ look, sleep, now, isStopped, pauseMs }) {
     const ms = await look();
     if (ms !== null) atRest.push(ms);
   }
-  // A target that does not respond at rest cannot show that it has recovered.
+  // Recovery cannot be measured if the idle target does not respond.
   const limit = atRest.length === 0 ? null : Math.max(TIMES * median(atRest), median(atRest) + MORE_MS);
   return {
-    /** @param {typeof look} [again] the probe from now on @param {number} [restMs] the pause @returns {Promise<RecoveryEnd>} */
+    /**
+     * @param {typeof look} [again] the probe to use @param {number} [restMs] the pause @returns
+     * {Promise<RecoveryEnd>}
+     */
     async wait(again = look, restMs = pauseMs) {
       const begun = now();
       if (restMs > 0) await sleep(restMs);
