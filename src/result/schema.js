@@ -41,25 +41,25 @@ const MergeOperation = z.object({
   lastSuccessMs: amount,
   /** Successes in the first half of the measured part, and the sum of their response times. */
   firstHalf: z.object({ count, responseMs: z.number() }),
-  /** Successes after the measured part was to end. */
+  /** Successes after the planned end of the measured part. */
   successesAfter: count,
-  /** By outcome: the target's own times at least, had the tool been late at nothing. */
+  /** By outcome: a lower bound of the target's own times, without the tool's lateness. */
   own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
 });
 
-/** What the verdict on the measurement is judged on; histograms in microseconds. */
+/** The basis of the verdict on the measurement; histograms in microseconds. */
 const MergeWatch = z.object({
-  /** How late the tool sent; waiting for a free connection left out. */
+  /** How late the tool sent, excluding the wait for a free connection. */
   lag: histogram,
-  /** How long responses waited until the tool read them, at most; older files have none. */
+  /** Upper bound of the time that responses waited until the tool read them; absent in older files. */
   readLate: histogram.optional(),
   gc: z.object({ count, ...each(['totalMs', 'longestMs'], amount) }),
   ...each(['busyShare', 'spinShare'], amount),
   runQueueShare: amount.nullable(),
   droppedLate: count,
-  /** Requests sent in another second, and in another tenth of one, than the tool should have sent them. */
+  /** Requests sent in a different second, and tenth of a second, than they were due in. */
   displaced: z.object({ second: amount, tenth: amount }).optional(),
-  /** Requests that were due and never sent, and would have been had the tool never been late, at most. */
+  /** Upper bound of the due requests that went unsent because the tool was late. */
   forgone: count.optional(),
   leftWhileFree: z.boolean(),
   dialled: count,
@@ -77,7 +77,7 @@ const MergeWatch = z.object({
 
 export const MergeBlock = z
   .object({
-    /** When the last response was in, and the planned length, of the measured part. */
+    /** Of the measured part: the time of the last response, and the planned length. */
     endedMs: amount,
     windowMs: amount,
     operations: z.record(z.string(), MergeOperation),
@@ -102,8 +102,8 @@ const MergedPart = z
   .meta({ id: 'MergedPart' });
 
 /**
- * Error bar: the target's true figure lies between, at 95 % on either side. `high` is null where there are too few requests for
- * an upper bound. `tool`: so much of the figure may be the tool's own lateness.
+ * Error bar: the target's true figure lies between its ends, at 95 % on either side. `high` is null if there
+ * are too few requests for an upper bound. `tool`: the part of the figure that may be the tool's lateness.
  */
 const Bar = z.object({ low: amount, high: amount.nullable(), tool: amount }).meta({ id: 'Bar' });
 
@@ -128,7 +128,7 @@ const Totals = z
     ...each(['planned', 'sent', 'succeeded', 'failed', 'dropped', 'neverSent'], count),
     /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
     neverSentDue: count,
-    /** failed + dropped + neverSentDue: all that were due and had no good response. */
+    /** failed + dropped + neverSentDue: all due requests without a good response. */
     errors: count,
   })
   .meta({ id: 'Totals' });
@@ -154,7 +154,7 @@ const OutcomeDetails = z
 
 const Verification = z
   .object({
-    /** Responses checked in full, and those of them that passed. */
+    /** Responses checked in full, and how many of them passed. */
     checked: count,
     passed: count,
     /** True when some responses were left unchecked for lack of time; `unchecked` is their number. */
@@ -168,7 +168,7 @@ const Verification = z
 
 const Block = z.object({
   totals: Totals,
-  /** errors / (succeeded + errors), 0 to 1: of those that were due; null where none was. */
+  /** errors / (succeeded + errors), 0 to 1; null if no request was due. */
   errorShare: share,
   errorShareBar: z.object({ low: amount, high: amount }).optional(),
   rates: Rates,
@@ -198,7 +198,7 @@ const Load = z.object({
 /** A second of the measured part, or of the wait for the last responses. Times are of the requests done in it. */
 const TimelineRow = z.object({
   second: count,
-  /** Open loop: arrivals that the plan has in this second. */
+  /** Open loop: planned arrivals in this second. */
   due: count.optional(),
   ...each(['sent', 'succeeded', 'failed'], count),
   /** By outcome. */
@@ -219,7 +219,7 @@ const StageBlock = Block.extend({
   name: z.string(),
   /** From the start of the measured part. */
   startSeconds: amount,
-  /** As long as it was, to its planned end at most. */
+  /** The stage's actual length, capped at its planned end. */
   seconds: amount,
   /** Lowest and highest planned level: requests a second, or in flight in a closed loop. */
   level: z.object({ least: amount, most: amount }),
@@ -242,7 +242,7 @@ const RequirementVerdict = z.object({
   /** The error bar it was judged on, in `unit`; null: no bound. */
   low: number.optional(),
   high: number.optional(),
-  /** Of `not proven`: what keeps it from being decided. */
+  /** For `not proven`: why it is undecided. */
   doubt: z.enum(['sample', 'tool', 'both', 'failures', 'unchecked', 'invalid']).optional(),
 });
 
@@ -261,7 +261,7 @@ export const Result = z
     /** The time that the rates are computed over: planned, or until the last success where a backlog came last. */
     windowSeconds: amount.optional(),
     interrupted: z.boolean(),
-    /** Written while the run went on; `neverSent` is then what had not been answered yet. */
+    /** Written during the run; `neverSent` then counts the requests without a response so far. */
     unfinished: z.literal(true).optional(),
     command: z.string(),
     /** The plan as it ran; never a token or a key. */

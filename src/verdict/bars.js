@@ -3,10 +3,10 @@
  * of the sample and the tool's own lateness.
  *
  * A request is sent late by s, and its response is read late by r: it is reported as t + s + r, with t the
- * target's own time. s is known of each request, and so is an upper bound of r (engine/watch/sender.js). A
+ * target's own time. Each request has a known s and an upper bound of r (engine/watch/sender.js). A
  * request that waited for a connection inherits the s and r of the requests before it. All of this is
- * subtracted per request: the reported times are an upper end of the target's, the times less the tool's part
- * a lower end.
+ * subtracted per request: the reported times are an upper bound of the target's, the times less the tool's
+ * part a lower bound.
  */
 import { lowestAtRank, meanAndDeviationOf, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
 import { total } from '../common/sums.js';
@@ -25,14 +25,14 @@ import {
 /**
  * @typedef {object} Times of some requests, one series
  * @property {Histogram} reported
- * @property {Histogram} own the same less what the tool may have added: the target's own, at least
+ * @property {Histogram} own the reported times less the tool's part: a lower bound of the target's
  */
 /**
  * Requests without a good response count as slower than any limit, or as faster: whichever is worse for a
  * requirement.
  * @typedef {object} Lost
- * @property {number} count beside those in the histograms
- * @property {number} own of these, those that may be the tool's fault: left out of the better end of the bar
+ * @property {number} count in addition to the requests in the histograms
+ * @property {number} own lost requests that may be the tool's fault: left out of the better end of the bar
  * @property {'slow' | 'fast'} as
  */
 
@@ -77,7 +77,7 @@ function valueAmong({ count, as }, histogram, rank, at) {
   return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
 }
 
-/** Of the mean over independent requests. @param {Times} times not empty @returns {ValueBar} */
+/** Bar of the mean over independent requests. @param {Times} times not empty @returns {ValueBar} */
 export function meanBar({ reported, own }) {
   const n = reported.totalCount;
   const { mean, deviation } = meanAndDeviationOf(reported);
@@ -87,7 +87,7 @@ export function meanBar({ reported, own }) {
   return { value: mean, low: Math.max(0, least - sampling), high: mean + sampling, tool: mean - least };
 }
 
-/** Without a sampling error. @param {Times} times not empty @param {'min' | 'max'} which */
+/** Bar of the min or max, without a sampling error. @param {Times} times not empty @param {'min' | 'max'} which */
 export function extremeBar({ reported, own }, which) {
   const at = (/** @type {Histogram} */ histogram) =>
     which === 'max' ? histogram.maxValue / 1000 : valueAtRank(histogram, 1);
@@ -98,7 +98,7 @@ export function extremeBar({ reported, own }, which) {
 
 /** Fewer full seconds than this are judged by the number of successes. */
 export const LEAST_SECONDS = 5;
-/** Batches that seconds are joined to: enough for a bound, long enough to be nearly independent. */
+/** Number of batches of seconds: enough for a bound, and each long enough to be nearly independent. */
 const BATCHES = 20;
 /** Responses come in clumps, as servers pause: this many count as one event of a Poisson process. */
 const CLUMP = 4;
@@ -110,9 +110,9 @@ const CLUMP = 4;
  * @property {number} errors
  * @property {readonly number[]} completedPerSecond successes in each full second
  * @property {number | null} offeredPerSecond open loop: no more than that can succeed
- * @property {boolean} isServed open loop, constant arrivals: all that was offered succeeded, in time
+ * @property {boolean} isServed open loop, constant arrivals: all offered requests succeeded in time
  * @property {number} slowdown factor by which the tool may have lowered the rate: a closed loop, or a
- *   backlog, sends the next request when a response was read. Infinity: unknown
+ *   backlog, sends the next request after it reads a response. Infinity: unknown
  */
 
 /**
@@ -146,7 +146,7 @@ function sampledBar({ perSecond, succeeded, completedPerSecond }) {
   const { means } = batchesOf(completedPerSecond);
   const { variance } = meanAndVariance(means);
   const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
-  // Equal counts in each batch do not mean that there is no spread: one request more or less does not show.
+  // Equal counts in each batch do not rule out a spread: counts hide differences below one request.
   const least = Math.max(half, 1 / completedPerSecond.length);
   return { low: perSecond - least, high: perSecond + least };
 }

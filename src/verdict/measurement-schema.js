@@ -13,11 +13,11 @@ const Spread = z.object({ count, min: ms, p50: ms, p99: ms, max: ms }).meta({ id
 const share = amount.nullable();
 
 const Observed = z.object({
-  /** How late the tool sent; waiting for a free connection left out. */
+  /** How late the tool sent, excluding the wait for a free connection. */
   lagMs: Spread,
-  /** How long responses waited until the tool read them, at most. */
+  /** Upper bound of the time that responses waited until the tool read them. */
   readLateMs: Spread.optional(),
-  /** The response times less all that the tool's own lateness may have added. */
+  /** The response times less the time that the tool's own lateness may have added. */
   ownResponseMs: Spread.optional(),
   /** In older files: lateness of probes at random times, and response times less send lag. */
   reactionMs: Spread.optional(),
@@ -28,12 +28,12 @@ const Observed = z.object({
   cpu: z.object({
     processCores: share,
     senderBusyShare: amount,
-    /** Spun on an event loop with nothing to do. */
+    /** Time spent spinning on an idle event loop. */
     senderSpinShare: amount,
-    /** Ready to run, without a core. */
+    /** Time ready to run, but without a core. */
     senderRunQueueShare: share,
     machineIdleShare: share,
-    /** Some task on this machine was ready to run, without a core. */
+    /** Time in which some task on this machine was ready to run, but without a core. */
     machinePressureShare: share,
   }),
   /** Requests that had to open a connection first. */

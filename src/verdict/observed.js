@@ -16,12 +16,12 @@ import { driftsOf } from './trend.js';
 
 /** @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>} SenderCounts */
 /**
- * Counts add up over threads, and over the parts of a plan; of shares, which are of a sending thread's time,
- * the worst counts: 0 where the measured part was not reached, `runQueueShare` null where it is not known.
+ * Counts add up over threads and over the parts of a plan. A share is of one sender thread's time, and the
+ * worst thread counts: 0 if the run never reached the measured part; `runQueueShare` is null if unknown.
  * @typedef {SenderCounts & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number,
  *   runQueueShare: number | null}} Counted
  */
-/** @typedef {Omit<Tally, 'operations'>} Late as recorders add it up */
+/** @typedef {Omit<Tally, 'operations'>} Late summed by the recorders */
 /** @typedef {Counted & Late & {machine: ReturnType<typeof machineOf>}} Watched */
 /** @typedef {{text: string, remedy: string, grade: 'invalid' | 'remark'}} Apart of merged parts in time */
 /** @typedef {ReturnType<typeof observe> & {problems?: string[]}} Observed `problems`: of the bookkeeping */
@@ -50,7 +50,7 @@ export function mergeCounted(parts) {
   };
 }
 
-/** @param {MachineEnd[]} machines one, or one of each part; null: not known of one of them */
+/** @param {MachineEnd[]} machines one, or one per part; null: unknown for one of them */
 export function machineOf(machines) {
   const sum = (/** @type {number[]} */ ...cores) => total(cores);
   const coresOf = (/** @type {MachineEnd} */ { wallMs, processCpuMs }) =>
@@ -76,7 +76,7 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
 
 /**
  * @param {CellTally[]} operations @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
- * @returns {number} errors that are the tool's or its machine's, not the target's, at most
+ * @returns {number} at most this many errors are the tool's or its machine's, not the target's
  */
 export function ownLossesOf(operations, { droppedLate, forgone }) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
@@ -108,7 +108,7 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
     outcomes: block.outcomes,
     /** Of every request that was due. */
     response: all('response'),
-    /** The same, less what the tool's own lateness may have added. */
+    /** The same, less the time that the tool's own lateness may have added. */
     ownResponse: all('ownResponse'),
     ...driftsOf(load, facts, seconds),
     targetIsLocal,
@@ -151,7 +151,7 @@ export function isThisMachine(url) {
   try {
     return Object.values(networkInterfaces()).some((own) => own?.some(({ address }) => address === host));
   } catch {
-    // Some sandboxes do not report them.
+    // Some sandboxes do not report network interfaces.
     return false;
   }
 }

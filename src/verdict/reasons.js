@@ -1,7 +1,7 @@
 /**
  * Every reason against a measurement, and every remark on one, by its code (docs/verdicts.md has their
- * meanings). Invalid means that the load that was asked for was not offered, or that the books do not
- * balance; all else is a remark. A figure's error bar already contains the effect that a remark names.
+ * meanings). Invalid means that the tool did not offer the requested load, or that the counts do not
+ * add up; all else is a remark. A figure's error bar already includes the effect that a remark names.
  */
 import { formatCount, formatDuration, formatLatency, formatRate } from '../common/units.js';
 import { percentileBar } from './bars.js';
@@ -15,17 +15,17 @@ import { failedAtLimits } from './observed.js';
 
 /** Share of planned requests that the tool did not send, or that failed at a limit of its machine. */
 const NOT_OFFERED = 0.01;
-/** Share of requests sent in another second, or another tenth of one, than they were due. */
+/** Share of requests sent in a different second, or tenth of a second, than they were due in. */
 const [OTHER_SECOND, OTHER_TENTH] = [0.05, 0.25];
-/** A p99 of which this share and this time may be the tool's own gets a remark. */
+/** The p99 gets a remark if the tool may have added this share and this time to it. */
 const [LATE_SHARE, LATE_MS] = [0.1, 1];
 /** A machine is full if it is idle for less, and some thread waits for a core for this share of time. */
 const [IDLE, PRESSURE] = [0.05, 0.5];
 /** A backlog grows when each quarter's minimum exceeds the last one's by this factor, and by a few. */
 const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
-/** Share of requests that opened a connection first, from which on the p99 holds some. */
+/** From this share of requests that opened a connection first, the p99 includes some. */
 const DIALLED = 0.01;
-/** Share of unchecked responses from which on they are most. */
+/** From this share, most responses are unchecked. */
 const UNCHECKED = 0.5;
 
 /** @satisfies {Record<string, Find>} */
@@ -81,7 +81,7 @@ function ofAll(count, all) {
   return `${formatCount(count)} of ${formatCount(all)}`;
 }
 
-/** @param {number} count @param {number} all @returns {boolean} it is another load than was asked for */
+/** @param {number} count @param {number} all @returns {boolean} the load differs from the requested one */
 function isMuch(count, all) {
   return count > 0 && count >= NOT_OFFERED * all;
 }
@@ -99,7 +99,7 @@ function left(observed) {
   return { text, remedy: moreCpu(observed) };
 }
 
-/** Where the target could not keep up either, backlogGrowing is the remark instead. @type {Find} */
+/** If the target could not keep up either, backlogGrowing is the remark instead. @type {Find} */
 function notInTime(observed) {
   const { planned, neverSent, forgone } = observed;
   if (!isMuch(forgone, planned) || isMuch(neverSent - forgone, planned)) return null;

@@ -8,7 +8,7 @@ const NORMAL_95 = 1.6448536269514722;
  * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the
  * smallest k with P(Bin(n, q) <= k - 1) >= 0.95.
  * @param {number} n samples @param {number} q quantile, 0..1
- * @returns {number | null} rank from 1, or null when n is too small for any
+ * @returns {number | null} rank from 1, or null if n is too small for a bound
  */
 export function upperRank(n, q) {
   if (n < 1 || binomialCdf(n - 1, n, q) < CONFIDENCE) return null;
@@ -35,7 +35,7 @@ export function samplesToProve(share) {
  * About how many samples would prove that at most a share a of them misses, if misses / n stays as it is:
  * without misses ln(0.05) / ln(1 - a), else the normal approximation z^2 a (1 - a) / (a - misses / n)^2.
  * @param {number} misses @param {number} n @param {number} allowed a
- * @returns {number | null} null where misses / n is at the limit itself, and no number is enough
+ * @returns {number | null} null if misses / n equals the limit: no number of samples is enough
  */
 export function samplesNeeded(misses, n, allowed) {
   const least = samplesToProve(allowed);
@@ -71,7 +71,7 @@ export function proportionLowerBound(x, n) {
   return 1 - proportionUpperBound(n - x, n);
 }
 
-/** Of a Poisson mean: chi-squared quantiles by Wilson and Hilferty. @param {number} count may be a fraction */
+/** Bounds of a Poisson mean: chi-squared quantiles by Wilson and Hilferty. @param {number} count may be a fraction */
 export function poissonBounds(count) {
   const at = (/** @type {number} */ n, /** @type {number} */ z) =>
     n <= 0 ? 0 : n * Math.max(0, 1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3;
@@ -119,8 +119,7 @@ export function meanAndVariance(values) {
 }
 
 /**
- * The smallest whole number in low..high for which a monotone predicate holds; `high` when none before it
- * does.
+ * The smallest integer in low..high for which a monotone predicate holds; `high` if it holds for none below.
  * @param {number} low @param {number} high @param {(k: number) => boolean} holds
  */
 export function firstTrue(low, high, holds) {
