@@ -1,7 +1,6 @@
 /**
  * Measures the limits of this machine: runs the normal generator against a target with a known delay, which
- * records
- * its own lateness. Emits events; prints and stores nothing.
+ * records its own lateness. Emits events; prints and stores nothing.
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { EXIT, PkiLoadError } from '../../common/errors.js';

@@ -1,11 +1,8 @@
 /**
  * Calibration server: responds to OCSP requests after a known delay, and records arrival and response times,
- * so that
- * its own late responses do not count against the generator. It never spins, to leave the cores to the
- * generator. Its
- * wake-up (tens of microseconds or more) is therefore in the generator's times but not in this recording. It
- * supports
- * only sequential HTTP/1.1 POSTs on each connection.
+ * so that its own late responses do not count against the generator. It never spins, to leave the cores to
+ * the generator. Its wake-up (tens of microseconds or more) is therefore in the generator's times but not in
+ * this recording. It supports only sequential HTTP/1.1 POSTs on each connection.
  */
 import { createServer } from 'node:net';
 import { startThread } from '../../engine/thread.js';

@@ -1,13 +1,9 @@
 /**
  * Turns the rows of certificates into the judged document. Requirements apply to the upper bound of the delay
- * from
- * the response to the revocation until every node reports revoked. The true delay exceeds this bound only by
- * the
- * time the tool was late in reading that response. That time is unknown, so the largest poll lag stands in
- * for it: a
- * requirement that fails with all bounds longer by that lag is "not proven". A certificate that some node
- * never
- * reported as revoked always counts against the requirement.
+ * from the response to the revocation until every node reports revoked. The true delay exceeds this bound
+ * only by the time the tool was late in reading that response. That time is unknown, so the largest poll lag
+ * stands in for it: a requirement that fails with all bounds longer by that lag is "not proven". A
+ * certificate that some node never reported as revoked always counts against the requirement.
  */
 import { createHistogram, figures, recordMs, valueAtShare } from '../../common/histogram.js';
 import { sumRecords, total } from '../../common/sums.js';

@@ -86,8 +86,7 @@ export function createResponder(
 
 /**
  * RFC 6960 allows OCSP errors with any HTTP status, so an OCSP error in the body takes precedence over the
- * HTTP
- * status. A certificate status counts only with HTTP 2xx.
+ * HTTP status. A certificate status counts only with HTTP 2xx.
  * @param {number} status of HTTP @param {OcspVerdict} verdict
  */
 export function outcomeOf(status, verdict) {

@@ -48,8 +48,7 @@ export const queryOnce = (node, query) =>
 
 /**
  * Starts to poll when the revocation is sent, as it may take effect before its response. The first poll is
- * due at a
- * random time within the first interval: a fixed phase would bias the delays.
+ * due at a random time within the first interval: a fixed phase would bias the delays.
  * @param {Run} run @param {number} number of the node
  * @param {{certificate: number, query: Query, sentMs: number}} subject
  */

@@ -73,8 +73,7 @@ export async function runScenario(context) {
 
 /**
  * Alternates the order of targets (A1 B1 B2 A2), so that drift of the machine (it warms up, a disk fills)
- * affects all
- * targets equally.
+ * affects all targets equally.
  * @param {readonly {run: string}[]} steps all targets of the first run, then all of the next
  * @param {number} repeat of it all
  * @returns {{step: number, number: number}[]} index of a step, and which of its repeats, from 0

@@ -1,7 +1,6 @@
 /**
  * Finds the highest rate that meets all requirements of a plan; or, in a closed loop, the fewest requests in
- * flight
- * that reach the peak throughput. The caller runs the steps.
+ * flight that reach the peak throughput. The caller runs the steps.
  */
 import { usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
@@ -194,10 +193,8 @@ const NOTHING_LEFT =
 
 /**
  * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: whether the level can show the
- * requirement at
- * that index; `cutShort`: why the step ended early; `poolRemedy`: remedy if the certificates to revoke ran
- * out, null:
- * the next step has more
+ * requirement at that index; `cutShort`: why the step ended early; `poolRemedy`: remedy if the certificates
+ * to revoke ran out, null: the next step has more
  * @param {Result} result
  * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean, cutShort?: string | null,
  *   poolRemedy?: string | null}} step

@@ -1,9 +1,7 @@
 /**
  * Finds the fewest requests in flight that reach the peak throughput. Doubles them until throughput stops
- * growing, a
- * requirement is not met or the limit is reached; then bisects, and confirms the answer with a longer step.
- * The
- * caller measures the levels.
+ * growing, a requirement is not met or the limit is reached; then bisects, and confirms the answer with a
+ * longer step. The caller measures the levels.
  */
 import { bisect } from '../bisect.js';
 import { createLooks, isPassing, lacksSamples, lastOfEach, lowestAbove } from './search.js';
@@ -50,8 +48,7 @@ const SURE = 2;
  * @param {{start: number, highest: number, measure: MeasureLevel<Judged>, isStopped?: () => boolean}} options
  *   levels: requests in flight
  * @returns {Promise<{level: number | null, peakPerSecond: number | null, why: Why, steps: Step[]}>} `level`:
- *   null: none confirmed;
- *   `peakPerSecond`: highest throughput of any step that met every requirement
+ *   null: none confirmed; `peakPerSecond`: highest throughput of any step that met every requirement
  */
 export async function findPeak({ start, highest, measure, isStopped }) {
   const looks = createLooks({ measure, isStopped });
@@ -176,8 +173,7 @@ function passing(steps) {
 
 /**
  * Checks whether the confirmation reached the peak of the shorter steps. A count n varies by about sqrt(n)
- * (Poisson), so
- * a rate has a standard error of rate / sqrt(n), and a difference sqrt(a^2 + b^2).
+ * (Poisson), so a rate has a standard error of rate / sqrt(n), and a difference sqrt(a^2 + b^2).
  * @param {Judged} confirmed @param {readonly Step[]} steps
  */
 function isAsFast(confirmed, steps) {

@@ -1,7 +1,6 @@
 /**
  * Finds the highest rate that meets every requirement: doubles or halves it, bisects, and confirms the answer
- * with a
- * longer step. The caller measures the levels.
+ * with a longer step. The caller measures the levels.
  */
 import { bisect } from '../bisect.js';
 
@@ -9,8 +8,7 @@ import { bisect } from '../bisect.js';
 
 /**
  * `not proven`: too few samples for a verdict; `not offered`: the generator could not offer the level, which
- * shows
- * nothing about the target
+ * shows nothing about the target
  * @typedef {'met' | 'not met' | 'not proven' | 'not offered'} StepVerdict
  */
 /** @typedef {'coarse' | 'bisection' | 'confirmation'} Phase */
@@ -20,8 +18,7 @@ import { bisect } from '../bisect.js';
  * @property {string} reason a sentence
  * @property {boolean} [isClear] not a close call: a second run would agree
  * @property {boolean} [isStarved] `not proven`: the step was too short to prove the level. It counts as
- *   passing, so the
- *   search tries higher levels first, which give more samples
+ *   passing, so the search tries higher levels first, which give more samples
  */
 /** @typedef {{level: number, phase: Phase, attempt: number} & Judged} Step `attempt` at this level in this phase, from 1 */
 /**
@@ -41,9 +38,8 @@ const STEPS_DOWN = [1, 1, 2, 2, 4, 0];
 
 /**
  * Limits per level: a level fails after `failed` failures, as one may be chance or a disturbance; after
- * `unproven` steps
- * that failed or proved nothing, each longer than the last; or after `unoffered` steps that the generator
- * could not offer.
+ * `unproven` steps that failed or proved nothing, each longer than the last; or after `unoffered` steps that
+ * the generator could not offer.
  */
 const LOOKS = Object.freeze({ failed: 2, unproven: 3, unoffered: 3 });
 const CONFIRMING = Object.freeze({ failed: 1, unproven: 2, unoffered: 3 });

@@ -42,8 +42,8 @@ const STEP_STREAM = 310;
 
 /**
  * `looks`: consecutive steps that were too close to call; `number`: from 1; `seenPerSecond`: requests/s that
- * a closed
- * loop sent at this level, null: unknown; `likelyPerSecond`: upper estimate of the requests/s it will send
+ * a closed loop sent at this level, null: unknown; `likelyPerSecond`: upper estimate of the requests/s it
+ * will send
  * @param {Plan} plan @param {SearchSettings} settings
  * @param {{level: number, phase: Phase, looks: number, number: number, seenPerSecond?: number | null,
  *   likelyPerSecond?: number | null}} step
@@ -71,10 +71,11 @@ export function planOfStep(plan, settings, step) {
 }
 
 /**
- * @param {readonly {level: number, requests: number, seconds: number}[]} steps of a closed loop @param {number} level
+ * @param {readonly {level: number, requests: number, seconds: number}[]} steps of a closed loop @param
+ *   {number} level
  * @returns {number | null} upper estimate of requests/s at that level: its last measured rate; else a bound
- *   from the
- *   other levels, as throughput grows at most in proportion to requests in flight. Null: no steps yet
+ *   from the other levels, as throughput grows at most in proportion to requests in flight. Null: no steps
+ *   yet
  */
 export function likelyAt(steps, level) {
   const perSecond = (/** @type {typeof steps[number]} */ { requests, seconds }) => requests / seconds;
@@ -168,8 +169,7 @@ export function enoughRequests(plan, phase) {
 
 /**
  * Checks whether the level can show the requirement. A level that may offer less than the required rate
- * cannot. A
- * closed loop offers no rate, so a rate requirement is judged only at the confirmed level.
+ * cannot. A closed loop offers no rate, so a rate requirement is judged only at the confirmed level.
  * @param {{metric: string, limit: number, operation?: string}} requirement
  * @param {{mix: Plan['mix'], load: Pick<Plan['load'], 'arrivals' | 'durationMs'>}} step
  * @param {SearchSettings['of']} of @param {number} level of all operations
