@@ -1,20 +1,18 @@
 /**
- * One monotonic clock for all threads of a process: milliseconds, with fractions, since an instant that the
- * whole run agreed on. `performance.now()` counts from another origin in every thread, `process.hrtime` does
- * not.
+ * One monotonic clock for all threads of a process: fractional milliseconds since a common origin.
+ * `performance.now()` has a different origin in every thread; `process.hrtime` does not.
  */
 
-/** @typedef {() => number} Clock milliseconds since the agreed instant */
+/** @typedef {() => number} Clock milliseconds since the common origin */
 
 const NS_PER_S = 1_000_000_000n;
-/** With a longer wait a timer fires at once. */
+/** Node.js fires a timer with a longer delay at once. */
 export const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /**
- * Reads `process.hrtime()`, which compiled code calls without garbage: `performance.now()` makes a number on
- * the heap, `hrtime.bigint()` a BigInt, and a spinning sender reads its clock some hundred thousand times a
- * second.
- * @param {bigint} originNs `process.hrtime.bigint()` at the agreed instant; may lie in the future
+ * Uses `process.hrtime()`, which allocates nothing in compiled code: `performance.now()` allocates a heap
+ * number, `hrtime.bigint()` a BigInt, and a spinning sender reads its clock some 100,000 times a second.
+ * @param {bigint} originNs `process.hrtime.bigint()` at the common origin; may be in the future
  * @returns {Clock}
  */
 export function createClock(originNs) {

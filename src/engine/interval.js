@@ -1,4 +1,4 @@
-/** The time of a run: time zero (as soon as possible, or at `--start-at`), and its event each second. */
+/** A run's time zero (as soon as possible, or at `--start-at`) and its interval event each second. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
 import { total } from '../common/sums.js';
@@ -7,18 +7,20 @@ import { formatDuration } from '../common/units.js';
 /** @import { createSeconds } from './recording/seconds.js' */
 /** @import { Shard } from './shard.js' */
 
-/** @typedef {ReturnType<typeof intervalEvent>} IntervalEvent once a second */
+/** @typedef {ReturnType<typeof intervalEvent>} IntervalEvent emitted once a second */
 
-/** Time between the agreement on time zero and time zero. */
+/** Time from choosing time zero to time zero itself. */
 const LEAD_MS = 30;
-/** Connections are opened this early: enough for many, too short for a server to close an idle one. */
+/** Connections open this early: long enough for many, too short for a server to close an idle one. */
 const OPEN_BEFORE_MS = 5000;
 
 const INTERVAL_MS = 1000;
-/** An event comes this long after its second is over, when the recorders have handed in their rows. */
+/** Delay of an event after its second ends, so that the recorders can deliver their rows. */
 const AFTER_SECOND_MS = 250;
 
-/** @param {number} leadMs until time zero @param {() => void} tick once a second @returns what stops it */
+/**
+ * @param {number} leadMs until time zero @param {() => void} tick once a second @returns stops the ticking
+ */
 export function startTicking(leadMs, tick) {
   let timer = setTimeout(() => {
     timer = setInterval(tick, INTERVAL_MS);
@@ -31,8 +33,8 @@ export function startTicking(leadMs, tick) {
  * @param {number | null} run.windowMs planned length of the measured part; null: the requests decide
  * @param {Pick<Shard, 'state'>[]} run.shards
  * @param {Pick<ReturnType<typeof createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds
- * @param {number | null} run.waitingAtStop requests that waited when the run was interrupted; null: it was
- *   not
+ * @param {number | null} run.waitingAtStop requests waiting when the run was interrupted; null: not
+ *   interrupted
  * @param {number} elapsedMs of the whole run, warm-up included
  */
 export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsedMs) {
@@ -48,7 +50,7 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
     sent: total(states.map(({ sent }) => sent)),
     ...seconds.sums,
     inFlight: total(states.map(({ inFlight }) => inFlight)),
-    /** After an interruption the number at that moment: no other request waits. */
+    /** After an interruption, frozen at its value then: no further requests come due. */
     waiting: waitingAtStop ?? total(states.map(({ waiting }) => waiting)),
     /** Successes in the last second. */
     ratePerSecond: last?.succeeded ?? 0,
@@ -56,7 +58,7 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
     p99Ms: last?.p99 ?? null,
     /** By outcome. */
     errors: { ...seconds.errors },
-    /** Draining: nothing more is sent, by plan or after an interruption. */
+    /** Draining: the run sends no more requests, as planned or after an interruption. */
     phase: /** @type {'warmup' | 'measuring' | 'draining'} */ (
       isOver ? 'draining' : elapsedMs < warmupMs ? 'warmup' : 'measuring'
     ),
@@ -69,7 +71,10 @@ export function describeWait(startAt, nowMs = Date.now()) {
   return ms > OPEN_BEFORE_MS ? `Waiting until ${startAt}, for ${formatDuration(ms)}.` : null;
 }
 
-/** Until connections should be opened. @param {string | null} startAt @param {AbortSignal} signal ends it */
+/**
+ * Waits until it is time to open connections. @param {string | null} startAt
+ * @param {AbortSignal} signal ends it
+ */
 export async function untilConnecting(startAt, signal) {
   const ms = startAt === null ? 0 : Date.parse(startAt) - OPEN_BEFORE_MS - Date.now();
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});

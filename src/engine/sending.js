@@ -1,4 +1,4 @@
-/** One shard's sending, from time zero to its last response: pacer, slots and recorder together, watched. */
+/** One shard's sending, from time zero to its last response: connects pacer, slots, recorder and watch. */
 import { settledFrom } from '../plan/stages.js';
 import { createClock } from './clock.js';
 import { createAlarm } from './pacing/alarm.js';
@@ -15,27 +15,29 @@ import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 /** @import { PackedTally } from './recording/recorder.js' */
 /** @import { openWriter, Tail } from './recording/ring.js' */
 
-/** @typedef {{tally: PackedTally, kept: (Kept | null)[]}} RecorderEnd `kept`: by each operation */
+/** @typedef {{tally: PackedTally, kept: (Kept | null)[]}} RecorderEnd `kept`: per operation */
 /** @typedef {Omit<ReturnType<typeof openWriter>, 'end'>} Writer */
 
-/** Interval of watermarks and samples of the backlog. */
+/** Interval between watermarks, and between backlog samples. */
 const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
-/** A connection that was free for longer than this while arrivals were due: the sender was late. */
+/** If a connection was free for longer than this while arrivals were due, the sender was late. */
 const LATE_MS = 20;
-/** A later drop is the tool's: unread responses that free connections may lie in their sockets. */
+/** A later drop is the tool's fault: responses that would free connections may be unread in their sockets. */
 const LATE_DROP_MS = 1;
-/** With more samples in the ring the recorder is behind: further responses are counted but not checked. */
+/**
+ * With more samples in the ring, the recorder is behind: it counts further responses but does not check them.
+ */
 const MAX_UNDER_WAY = 16_384;
 
 /**
  * @param {object} context @param {LoadPlan} context.load @param {Arrivals} context.arrivals
  * @param {bigint} context.originNs time zero @param {Connection[]} context.connections
  * @param {(index: number) => Request} context.request
- * @param {(index: number) => number} context.memberOf which of the plan's operations
+ * @param {(index: number) => number} context.memberOf position in the plan's list of operations
  * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the tally
  * @param {Writer & {finish: (tail: Tail) => Promise<RecorderEnd>}} context.recorder
- * @param {Pacing} context.pacing @param {PacingThread | null} context.thread where it paces
+ * @param {Pacing} context.pacing @param {PacingThread | null} context.thread if it does the pacing
  */
 export function startSending(context) {
   const { load, arrivals, originNs, connections, request, memberOf, cells, recorder, pacing, thread } =
@@ -109,7 +111,7 @@ export function startSending(context) {
     setInterval(() => {
       const now = clock();
       advanceWatermark(now);
-      // A request that is due while a connection is free waits for this thread, not for a connection.
+      // A request due while a connection is free waits for this thread, not for a connection.
       backlog.look(now, slots.free > 0 ? 0 : pacer.waiting(), slots.busy);
     }, WATERMARK_EVERY_MS),
     setTimeout(watch.begin, Math.max(0, load.warmupMs - clock())),
@@ -119,24 +121,24 @@ export function startSending(context) {
   async function conclude() {
     const endedMs = clock();
     const { next } = pacer;
-    // Without those that became due after an interruption.
+    // Excludes requests that became due after an interruption.
     const waiting = schedule === null ? 0 : countDue(schedule, next, shards, stoppedMs);
     const seen = {
-      /** When the last response was in, from time zero. */
+      /** Time of the last response, from time zero. */
       endedMs,
-      /** Requests of the measured part that were handed to a connection, as the sender counted them. */
+      /** Measured requests handed to a connection, as counted by the sender. */
       fired: pacer.measured,
-      /** Requests of the measured part that were planned, and neither handed out nor dropped. */
+      /** Planned measured requests neither handed out nor dropped. */
       left: pacer.left(),
-      /** The first index that was neither handed out nor dropped. */
+      /** The first index neither handed out nor dropped. */
       next,
-      /** Arrivals dropped so long after they were due that the tool itself was late. */
+      /** Arrivals dropped so late that the tool itself is to blame. */
       droppedLate,
-      /** Requests, at most, that were due and never sent because the tool was late. */
+      /** Upper bound of due requests never sent because the tool was late. */
       forgone: Math.min(forgone.count, waiting),
-      /** Requests of the measured part that had to open a connection first. */
+      /** Measured requests that had to open a connection first. */
       dialled,
-      /** The rest of the plan was given up although connections had been free for long. */
+      /** The run gave up the rest of the plan although connections had long been free. */
       leftWhileFree,
       backlog: backlog.end(),
       watch: watch.end(),

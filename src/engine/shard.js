@@ -1,6 +1,6 @@
 /**
- * Shard k of N: everything that one sending thread does, from opening its connections to its tally. With one
- * thread it runs in the main one, with more in shard-worker.js each; both are the same `Shard` to the caller.
+ * Shard k of N: everything one sender thread does, from opening its connections to its tally. A single shard
+ * runs on the main thread; several run in their own shard-worker.js each. Callers see the same `Shard`.
  */
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,8 +31,8 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
  * @property {Tls} tls
  * @property {number | null} measuredMs planned length of the measured part
  * @property {number} shard k
- * @property {number} shards N: of the whole plan, on other machines too (see shard-part.js)
- * @property {MessagePort | null} livePort for the recorder's reports, past the sender; null: there is no live
+ * @property {number} shards N: of the whole plan, including other machines (see shard-part.js)
+ * @property {MessagePort | null} livePort for the recorder's reports, bypassing the sender; null: no live
  *   view
  */
 /** @typedef {Omit<ShardInput, 'tls'> & {ring: RingMemory}} RecorderInput */
@@ -41,15 +41,17 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
 
 const OPEN_AT_ONCE = 32;
 const RETRY_MS = 5;
-/** `sent`: handed to a connection so far, warm-up included; `waiting`: due, without a free connection. */
+/**
+ * `sent`: handed to a connection so far, including the warm-up; `waiting`: due, without a free connection.
+ */
 const NOTHING_SENT = Object.freeze({ sent: 0, inFlight: 0, waiting: 0 });
 
 /**
  * @param {Omit<ShardInput, 'shard' | 'shards' | 'livePort'>} input @param {Mix} mix of the plan
  * @param {(row: SecondRow) => void} onSecond
- * @param {MessagePort[]} [livePorts] one for each thread's recorder; none: there is no live view
+ * @param {MessagePort[]} [livePorts] one for each thread's recorder; none: no live view
  * @returns {Promise<Shard[]>}
- * @throws {Error} the reason why one of them could not start; none is left running then
+ * @throws {Error} why a shard could not start; the others are stopped
  */
 export async function createShards(input, mix, onSecond, livePorts = []) {
   const { threads, shard: part } = input.plan.load;
@@ -66,7 +68,7 @@ export async function createShards(input, mix, onSecond, livePorts = []) {
 }
 
 /**
- * A shard in a thread of its own: each call is a message, and its result the message of that name.
+ * A shard in its own thread: each call is a message, and its result is the reply of the same name.
  * @param {ShardInput} input @param {(row: SecondRow) => void} onSecond @returns {Promise<Shard>}
  */
 async function createRemoteShard(input, onSecond) {
@@ -103,14 +105,14 @@ export async function createShard(input, mix, onSecond) {
   const { request, memberOf } = mix.createRequester(fixture);
   const cells = createCells(plan, measuredMs, mix.members.length);
   const pacing = choosePacing(load, shards, cpus().length, load.threads);
-  // Before all else, so that its memory is free again when the recorder takes its own.
+  // First, so that its memory is free again before the recorder allocates its own.
   if (!load.coldStart) await warmUp(input, request, pacing);
   const recorder = await startRecorder(input, cells.count, onSecond);
   const thread = pacing.byThread ? await startPacing() : null;
   const connections = Array.from({ length: share(load.concurrency, shard, shards) }, () =>
     createConnection({ origin: fixture.origin, tls }),
   );
-  // Poisson arrivals are walked through, which takes time: not after time zero.
+  // Computing Poisson arrivals takes time, so do it before time zero.
   const arrivals = arrivalsOf(load, shard, shards);
   /** @type {ReturnType<typeof startSending> | null} */
   let sending = null;
@@ -124,7 +126,7 @@ export async function createShard(input, mix, onSecond) {
   }
 
   return {
-    /** Opens the connections. @returns {Promise<string[]>} why some of them could not be opened */
+    /** Opens the connections. @returns {Promise<string[]>} reasons of those that failed */
     async warm() {
       const limit = pLimit(OPEN_AT_ONCE);
       const deadline = performance.now() + load.timeoutMs;
@@ -146,9 +148,9 @@ export async function createShard(input, mix, onSecond) {
       sending = startSending({ load, arrivals, originNs, ...lent });
       return Promise.race([sending.ended, recorder.failed, ...(thread === null ? [] : [thread.failed])]);
     },
-    /** Sends nothing more, and waits for requests in flight. */
+    /** Stops sending and waits for requests in flight. */
     stop: () => sending?.stop(),
-    /** Ends requests in flight, too. */
+    /** Also aborts requests in flight. */
     cutOff: () => sending?.cutOff(),
     state: () => sending?.state() ?? NOTHING_SENT,
     async close() {
@@ -160,8 +162,7 @@ export async function createShard(input, mix, onSecond) {
 }
 
 /**
- * The sender's end of the recorder thread: the ring that samples go into, the seconds and the tally that come
- * back.
+ * The sender's end of the recorder thread: samples go in through the ring; seconds and the tally come back.
  * @param {ShardInput} input @param {number} cells of the tally @param {(row: SecondRow) => void} onSecond
  */
 async function startRecorder({ tls, ...input }, cells, onSecond) {
@@ -177,7 +178,7 @@ async function startRecorder({ tls, ...input }, cells, onSecond) {
     ...writing,
     failed,
     stop,
-    /** @param {Tail} tail @returns {Promise<RecorderEnd>} after everything handed over is recorded */
+    /** @param {Tail} tail @returns {Promise<RecorderEnd>} once all samples are recorded */
     async finish(tail) {
       while (!hasEnded() && !end(tail)) await sleep(RETRY_MS);
       return first('end');
@@ -186,7 +187,7 @@ async function startRecorder({ tls, ...input }, cells, onSecond) {
 }
 
 /**
- * The tally's list of operations: those of the first stage, then those of the next.
+ * The cells of the tally: all operations of the first stage, then of the next, etc.
  * @param {Pick<Plan, 'load'>} plan @param {number | null} measuredMs @param {number} members
  */
 export function createCells({ load }, measuredMs, members) {

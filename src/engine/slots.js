@@ -1,6 +1,6 @@
 /**
- * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the
- * three times of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to
+ * A slot is one connection with at most one request in flight; there are `concurrency` slots. It takes the
+ * three timestamps of every request and enforces its deadline. HTTP clients' own deadlines only resolve to
  * half a second.
  */
 /** @import { Connection, Exchange, Request } from '../http/exchange.js' */
@@ -16,22 +16,22 @@
  * @property {number} handed when this slot took the request
  * @property {number} sent NaN until it is on the wire
  * @property {number} freeSince
- * @property {number} dueToStart when this request would have been handed over had the tool never been late
- * @property {number} wouldBeFree when the slot would be free then; a slow target moves it, a late tool does
- *   not
+ * @property {number} dueToStart when the tool, never late, would have handed this request over
+ * @property {number} wouldBeFree when the slot would be free with a tool never late; a slow target delays it,
+ *   a late tool does not
  * @property {boolean} busy
  * @property {number} awakeMs see watch/sender.js
- * @property {boolean} dialled its connection had to be opened first
+ * @property {boolean} dialled the request had to open its connection first
  * @property {Connection} connection
  * @property {Exchange} exchange
  */
-/** After a failed connect a closed loop rests its slot this long, doubling up to the second figure. */
+/** After a failed connect, a closed loop pauses the slot this long, doubling up to the maximum. */
 const [FIRST_REST_MS, LONGEST_REST_MS] = [20, 1000];
 
 /**
  * @param {Slot} slot
- * @returns {number} ms: when its request was on the wire; where its connection had to be opened first, or it
- *   never got there, when the slot took it
+ * @returns {number} ms: when the request was on the wire; if it had to open a connection first or was never
+ *   sent, when the slot took it
  */
 function startOf({ dialled, sent, handed }) {
   return dialled || Number.isNaN(sent) ? handed : sent;
@@ -43,10 +43,9 @@ function startOf({ dialled, sent, handed }) {
  * @param {boolean} context.restAfterFailedConnect
  * @param {(slot: Slot, sample: Sample) => void} context.onDone `operation` is not set yet
  * @param {() => void} context.onFree after every `onDone`
- * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read when they
- *   came
- * @param {(next: () => void) => void} [context.afterPoll] calls back once what has arrived on the sockets is
- *   read
+ * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read on arrival
+ * @param {(next: () => void) => void} [context.afterPoll] calls back once all received data has been read
+ *   from the sockets
  */
 export function createSlots({
   clock,
@@ -60,7 +59,7 @@ export function createSlots({
   afterPoll = setImmediate,
 }) {
   const slots = connections.map((connection) => createSlot(connection));
-  /** Longest idle first, so that no connection goes stale. */
+  /** Longest idle first, so no connection goes stale. */
   const free = [...slots];
   let resting = 0;
   const served = { count: 0, ms: 0 };
@@ -111,7 +110,7 @@ export function createSlots({
     const { index, intended, dueToStart } = slot;
     const startMs = startOf(slot);
     const couldStart = Math.max(intended, slot.freeSince);
-    // A response cannot have come before its request was sent.
+    // A response cannot arrive before its request is sent.
     const late = Math.min(readLate, done - startMs);
     const servedMs = done - late - startMs;
     slot.wouldBeFree = dueToStart + servedMs + restMs;
@@ -165,8 +164,8 @@ export function createSlots({
 
   return {
     /**
-     * Busy connections would have been free earlier had the tool never been late: how many more requests they
-     * could have served, at most, and how much longer the next one waits.
+     * With a tool never late, busy connections would have been free earlier: upper bound of further requests
+     * they could have served, and how much longer the next one waits.
      */
     get forgone() {
       const lostMs = slots.reduce((sum, slot) => sum + (slot.busy ? startOf(slot) - slot.dueToStart : 0), 0);
@@ -181,11 +180,11 @@ export function createSlots({
     get busy() {
       return slots.length - free.length - resting;
     },
-    /** Since when the next slot has been free, ms. */
+    /** When the next slot became free, ms. */
     get nextFreeSince() {
       return free[0].freeSince;
     },
-    /** Through the slot idle longest: one must be free. @param {number} index @param {number} intended ms */
+    /** Uses the slot idle longest; one must be free. @param {number} index @param {number} intended ms */
     fire(index, intended) {
       const slot = /** @type {Slot} */ (free.shift());
       slot.index = index;
@@ -197,13 +196,12 @@ export function createSlots({
       slot.handed = clock();
       const beforeMs = reading.now();
       slot.connection.send(request(index), slot.exchange);
-      // A request that failed at once has given its slot to another.
+      // A request that failed at once has already freed its slot for another.
       if (slot.busy && slot.index === index) slot.awakeMs = reading.onSent(beforeMs);
     },
     /**
-     * Gives up on requests in flight for longer than the time-out, with the age they reached. To be called
-     * from a timer every 10 ms. Timers fire before sockets are polled, and after a stall responses may lie
-     * there.
+     * Times out requests in flight, recording their age. Call from a timer every 10 ms. Timers fire before
+     * sockets are polled, so after a stall responses may still be unread.
      */
     expire() {
       const now = clock();

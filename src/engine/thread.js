@@ -5,17 +5,17 @@ import { unpackError } from '../common/errors.js';
 /** @import { MessagePort } from 'node:worker_threads' */
 
 /**
- * In MiB, for threads beside the sender: their garbage is dead at once, but V8 lets a young generation grow
- * to 48 before it collects; with 6 the recorder is as fast.
+ * MiB, for threads beside the sender: their objects die young, but V8 lets the young generation grow to 48
+ * before collecting; the recorder is as fast with 6.
  */
 export const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6 });
 
 /**
- * @param {string} name for the error of a thread that ends too early @param {URL} file
+ * @param {string} name for the error if the thread ends too early @param {URL} file
  * @param {object} options @param {any} options.data
- * @param {MessagePort | null} [options.port] of `data`, which the thread takes over
+ * @param {MessagePort | null} [options.port] in `data`, transferred to the thread
  * @param {{maxYoungGenerationSizeMb?: number}} [options.limits]
- * @param {Record<string, (value: any) => void>} [options.on] types that come more than once
+ * @param {Record<string, (value: any) => void>} [options.on] types that are posted more than once
  * @param {() => void} [options.onSignal]
  */
 export function startThread(
@@ -62,7 +62,7 @@ export function startThread(
     post: (message, transfer) => worker.postMessage(message, transfer),
     /** @type {(type: string) => Promise<any>} its first message; rejects when the thread ends */
     first: (type) => replyOf(type).promise,
-    /** Rejects when the thread fails, and when it is stopped. */
+    /** Rejects when the thread fails or is stopped. */
     failed: /** @type {Promise<never>} */ (failure.promise),
     hasEnded: () => end !== null,
     async stop() {

@@ -10,7 +10,7 @@ const RESPONSE = Buffer.concat([
   BODY,
 ]);
 
-/** @param {Buffer} bytes of a request so far @returns {boolean} it is whole */
+/** @param {Buffer} bytes of a request so far @returns {boolean} it is complete */
 function isWhole(bytes) {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return false;

@@ -1,9 +1,8 @@
 /**
- * Warms the sending code before time zero: a run of its own, paced, sent and watched as the real one will be,
- * whose responses are not recorded. The requests are the plan's, with their secrets redacted, but they go to
- * a throw-away server on a thread of this process, never to the target: cold code is tens of milliseconds
- * late, and the target must see no more load than the plan allows. What V8 compiles now, it need not compile
- * while the run is measured.
+ * Warms up the sender code before time zero with a short run that is paced, sent and watched like the real
+ * one but not recorded. It sends the plan's requests, secrets redacted, to a throw-away server on a thread of
+ * this process, never to the target: cold code is tens of milliseconds late, and the target must see no more
+ * load than planned. V8 then need not compile during the measured run.
  */
 import { createConnection } from '../http/connection.js';
 import { arrivalsOf } from './pacing/pacer.js';
@@ -17,15 +16,15 @@ import { startThread } from './thread.js';
 /** @import { Pacing } from './pacing/alarm.js' */
 /** @import { ShardInput } from './shard.js' */
 
-/** Many, so that a sender and a server on one core take turns once for as many requests. */
+/** Many, so that a sender and a server on one core need fewer context switches per request. */
 const CONNECTIONS = 16;
 
 /** @typedef {{requests: number, perSecond: number, longestMs: number}} Part */
 
 /**
- * V8 compiles a function for good after some thousand calls, and for the closure that it has seen so far: it
- * would throw the code away when the real run comes with its own. Short parts show it that there are several
- * closures; then requests come fast, then with time between them.
+ * V8 optimises a function after some thousand calls, for the closures it has seen: it would discard the code
+ * when the real run brings its own. Short parts show V8 several closures; then requests come fast, then with
+ * gaps.
  * @type {readonly Part[]}
  */
 const PARTS = [
@@ -36,15 +35,15 @@ const PARTS = [
   { requests: 2000, perSecond: 9999, longestMs: 220 },
 ];
 
-/** Of a pacing thread: more wake-ups than V8 needs to compile their code. @type {Part} */
+/** For a pacing thread: more wake-ups than V8 needs to compile their code. @type {Part} */
 const PACED = { requests: 4000, perSecond: 40_000, longestMs: 200 };
-/** To open a connection, and for a response in a closed loop. */
+/** For opening a connection, and for a response in a closed loop. */
 const TIMEOUT_MS = 1000;
-/** Interval at which the ring is emptied. */
+/** Interval of emptying the ring. */
 const FORGET_MS = 5;
 /** A warm-up has one cell for all operations and stages. */
 const ONE_CELL = Object.freeze({ count: 1, of: () => 0 });
-/** Until the warm-up's time zero: longer than its alarm needs. */
+/** Lead before the warm-up's time zero: longer than its alarm needs. */
 const LEAD_NS = 2_000_000n;
 
 /** @param {LoadPlan} load @returns {LoadPlan} for the warm-up of a pacing thread */
@@ -53,8 +52,7 @@ export function pacingWarmUp(load) {
 }
 
 /**
- * Numbers of the same kinds as in the plan, null where it has null: V8 throws code away that has seen other
- * kinds.
+ * Uses the plan's number kinds, and null where the plan has null: V8 discards code when the kinds change.
  * @param {LoadPlan} load @param {Part} part @returns {LoadPlan}
  */
 function partOf(load, { requests, perSecond, longestMs }) {
@@ -74,10 +72,9 @@ function partOf(load, { requests, perSecond, longestMs }) {
 }
 
 /**
- * Tokens are in headers, and whatever an operation sends may be in bodies: neither goes over a plain
- * connection.
+ * Headers hold tokens, and bodies may hold secrets: neither may go over a plain connection.
  * @param {(index: number) => Request} request
- * @returns {(index: number) => Request} requests of the same length, the same for the same
+ * @returns {(index: number) => Request} requests of the same length; equal inputs give the same object
  */
 export function redacted(request) {
   const redact = (/** @type {string} */ text) => 'x'.repeat(text.length);
@@ -105,8 +102,7 @@ function once(make) {
 }
 
 /**
- * Its failure, for lack of open files for example, is ignored: cold code costs send lag, which the verdict
- * checks.
+ * Ignores failures, such as too many open files: cold code costs send lag, which the verdict checks.
  * @param {ShardInput} input @param {(index: number) => Request} request @param {Pacing} pacing
  */
 export async function warmUp(input, request, pacing) {
@@ -128,7 +124,7 @@ export async function warmUp(input, request, pacing) {
  * @param {(index: number) => Request} request @param {Pacing} pacing
  */
 async function sendAll(origin, input, request, pacing) {
-  // Held until the end: V8 forgets a closure that is gone, and takes the next one for the only one again.
+  // Held until the end: V8 forgets a collected closure and then specialises on the next one again.
   const held = [];
   const other = (/** @type {number} */ index) => request(index);
   for (const part of PARTS) {

@@ -1,10 +1,10 @@
 /**
- * Calls the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early. So the last
- * stretch of an exact wait is slept through outside of the event loop where no response is awaited, and else
- * spun on `setImmediate`, which lets sockets be served. A thread that spins for a millisecond uses up its
- * turn: on a machine whose cores are all busy, another thread runs when the request is due, or when its
- * response comes. Beside a pacing thread, which calls `check` when an arrival is due, an alarm neither sleeps
- * nor spins.
+ * Calls the pacer at a given time. Timers have whole-millisecond granularity and may fire 1 ms early. So for
+ * the last stretch of an exact wait, an idle sender sleeps outside the event loop; a sender with requests in
+ * flight spins on `setImmediate`, which still serves sockets. A thread that spins for a millisecond uses up
+ * its time slice: if all cores are busy, another thread is running when the request is due or its response
+ * arrives. With a pacing thread, which calls `check` when an arrival is due, an alarm neither sleeps nor
+ * spins.
  */
 import { LONGEST_TIMER_MS } from '../clock.js';
 
@@ -13,33 +13,34 @@ import { LONGEST_TIMER_MS } from '../clock.js';
 
 /**
  * @typedef {object} Pacing
- * @property {boolean} byThread a thread of its own sleeps until the time and wakes the sender; else a timer
- *   does
+ * @property {boolean} byThread a separate thread, not a timer, wakes the sender
  * @property {'never' | 'last stretch' | 'always'} spins
  */
 
-/** With narrower mean gaps, a timer with a spun last stretch would keep a core busy. */
+/** Below this mean gap, a timer that spins for its last stretch would keep a core busy. */
 const THREAD_BELOW_GAP_MS = 10;
-/** From here on an exact wait spins: a timer's own uncertainty. */
+/** An exact wait spins for this long at its end: a timer's own uncertainty. */
 const SPIN_FROM_MS = 1.6;
-/** A longer turn of the loop was not empty: this thread was not scheduled, or collected garbage. */
+/** A longer turn of the loop was not empty: this thread was descheduled or collected garbage. */
 const LONGEST_EMPTY_TURN_MS = 0.05;
-/** A sleep ends this long before the time: the kernel wakes a sleeper late. The rest is spun. */
+/**
+ * A sleep ends this long before the set time, as the kernel wakes sleepers late. The alarm spins for the
+ * rest.
+ */
 const WAKE_EARLY_MS = 0.3;
-/** Clocks of two threads may differ by this: called so early, the alarm checks again at once. */
+/** Two threads' clocks may differ by this much: an alarm called this early checks again at once. */
 const CLOCKS_APART_MS = 0.05;
-/** Beside a pacing thread longer waits have a timer too: not every wait is for an arrival. */
+/** With a pacing thread, longer waits also get a timer: not every wait is for an arrival. */
 const TIMER_FROM_MS = 2;
 
 /**
- * While no response is awaited the event loop has no work, and a turn of it makes garbage: for this long at a
- * time, only the clock is watched. (A stop, or a connection that its server closes, is noticed that much
- * later.)
+ * With nothing in flight the event loop has no work, and each turn allocates: the alarm polls only the clock
+ * for this long at a time. (It notices a stop, or a connection closed by the server, that much later.)
  */
 const SPIN_AT_ONCE_MS = 0.05;
-/** A clock that stands still, as in tests, is not watched for ever. */
+/** Ends the polling of a clock that stands still, as in tests. */
 const MAX_READINGS = 500;
-/** Loads of a number between two readings, which may make garbage: 5 us, and 0.5 us near the end. */
+/** Loads between two clock readings, which may allocate: 5 us, or 0.5 us near the end. */
 const PAUSE_LOADS = 1000;
 const LAST_PAUSE_LOADS = 50;
 const LAST_PAUSES_MS = 0.03;
@@ -57,8 +58,8 @@ function pause(loads) {
  * @param {Clock} clock @param {Pacing} pacing
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
  * @param {object} [sender] on this thread
- * @param {() => number} [sender.work] changes with every piece of work, e.g. responses so far
- * @param {() => boolean} [sender.isIdle] no response is awaited
+ * @param {() => number} [sender.work] a counter of work done, e.g. responses so far
+ * @param {() => boolean} [sender.isIdle] nothing is in flight
  * @param {(ms: number) => void} [sender.nap] blocks this thread; without it, it spins
  */
 export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
@@ -137,20 +138,19 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
       at = atMs;
       if (!isSpinning) wait();
     },
-    /** To be called by the pacing thread, for at least one arrival, which may be gone already. */
+    /** The pacing thread calls this when arrivals are due; the sender may already have handled them. */
     check,
-    /** @returns ms spun so far without any work: event-loop utilisation counts them as busy */
+    /** @returns ms spun so far without work, which event-loop utilisation counts as busy */
     emptySpinMs: () => emptySpinMs,
   };
 }
 
 /**
- * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and
- * narrow ones to a thread that sleeps. Where every core has a sender, none spins: the target may need the
- * rest.
+ * `auto` uses a spinning timer for wide gaps, where it is exact and cheap, and a sleeping thread for narrow
+ * ones. If every core has a sender, none spins: the target may need the CPU time.
  * @param {Pick<LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
  * @param {number} shards of the whole plan @param {number} cores of the machine
- * @param {number} [threads] shards that run here; the others are on other machines (`--shard`)
+ * @param {number} [threads] shards in this process; the others run elsewhere (`--shard`)
  * @returns {Pacing}
  */
 export function choosePacing({ model, pacing, ratePerSecond }, shards, cores, threads = shards) {

@@ -1,6 +1,6 @@
 /**
  * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. Never
- * awaits a response. A backlog is no list but the distance between the next index and the clock.
+ * awaits a response. The backlog is not a list: it is the number of due indexes from `next` on.
  */
 import { scheduleOf } from '../../plan/due.js';
 import { share } from '../../plan/shard-part.js';
@@ -29,7 +29,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
   const alarm = createAlarm(clock, tick);
   let next = arrivals.shard;
   let measured = 0;
-  /** Connections are idle because no more requests are allowed in flight. */
+  /** Connections are idle because the in-flight limit is reached. */
   let heldBack = false;
   let ended = false;
   let ticking = false;
@@ -41,7 +41,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     onEnd();
   }
 
-  /** A request that fails at once frees its slot from within `fire`: this loop goes on with it. */
+  /** A request that fails at once frees its slot inside `fire`; this loop then reuses the slot. */
   function tick() {
     if (ended || ticking) return;
     ticking = true;
@@ -97,32 +97,32 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
 
   return {
     start: tick,
-    /** To be called when a slot became free. */
+    /** Call when a slot becomes free. */
     tick,
-    /** Nothing more is handed out. */
+    /** Hands out no more requests. */
     stop: end,
     ended: () => ended,
-    /** The first index that was neither handed out nor dropped. */
+    /** The first index neither handed out nor dropped. */
     get next() {
       return next;
     },
-    /** Requests of the measured part that were handed out. */
+    /** Measured requests handed out so far. */
     get measured() {
       return measured;
     },
-    /** @returns planned requests of the measured part that were neither handed out nor dropped */
+    /** @returns planned measured requests neither handed out nor dropped */
     left() {
       if (schedule === null) return requests === null ? 0 : requests - measured;
       const skipped = Math.max(0, Math.ceil((schedule.firstMeasured - next) / shards));
       return Math.max(0, Math.ceil((schedule.count - next) / shards) - skipped);
     },
-    /** @returns arrivals that are due and have no slot yet */
+    /** @returns arrivals that are due but have no slot yet */
     waiting: () => (schedule === null ? 0 : countDue(schedule, next, shards, clock())),
   };
 }
 
 /**
- * Searches in ever longer steps and back: a backlog may be a million long, and mostly there is none.
+ * Exponential, then binary search: a backlog may be a million long, but is usually empty.
  * @param {Schedule} schedule @param {number} next @param {number} shards @param {number} now ms
  * @returns {number} how many of the indexes next, next + shards, ... are due
  */
@@ -149,12 +149,12 @@ export function arrivalsOf(load, shard, shards) {
     shards,
     /** null: closed loop */
     schedule,
-    /** End of a closed loop's measured part, or of an open loop's time for working off a backlog. */
+    /** End of a closed loop's measured part, or of the time an open loop has to clear its backlog. */
     stopAtMs: schedule === null ? closedEnd : schedule.endMs + load.timeoutMs,
     warmupMs: load.warmupMs,
-    /** Closed loop: measured requests of this shard at most. */
+    /** Closed loop: max measured requests of this shard. */
     requests: load.requests === null ? null : share(load.requests, shard, shards),
-    /** Closed loop: requests in flight at most, where that changes. */
+    /** Closed loop: max requests in flight, if stages change it. */
     inFlight: schedule === null ? createInFlight(load, shard, shards) : null,
   };
 }

@@ -1,4 +1,6 @@
-/** The sender's end of the pacing thread, which wakes it for every arrival, so it need not spin. */
+/**
+ * The sender's end of the pacing thread, which wakes the sender for every arrival so that it need not spin.
+ */
 import { startThread } from '../thread.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
@@ -6,17 +8,17 @@ import { startThread } from '../thread.js';
 
 /** @typedef {Awaited<ReturnType<typeof startPacingThread>>} PacingThread */
 
-/** Places in the memory that both threads share. Int32: a wake-up is on its way; time zero is known. */
+/** Int32 indexes in shared memory: a wake-up is pending; time zero is known. */
 export const [UNDER_WAY, STARTED] = [0, 1];
-/** BigInt64: time zero, `process.hrtime.bigint()`. */
+/** BigInt64 index: time zero, `process.hrtime.bigint()`. */
 export const ORIGIN = 1;
 export const CONTROL_BYTES = 16;
 
 /**
  * Starts the thread; it waits for time zero.
  * @param {Pick<ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
- * @param {boolean} spins the last hundredths of a millisecond of a wait, where gaps are wide enough
- * @param {LoadPlan | null} warmUpLoad paced before this resolves, for a few tenths of a second
+ * @param {boolean} spins for the last hundredths of a millisecond of a wait, if gaps are wide enough
+ * @param {LoadPlan | null} warmUpLoad warms the thread up before this resolves, for a few tenths of a second
  */
 export async function startPacingThread({ plan: { load }, shard, shards }, spins, warmUpLoad) {
   const control = new SharedArrayBuffer(CONTROL_BYTES);
@@ -39,7 +41,7 @@ export async function startPacingThread({ plan: { load }, shard, shards }, spins
       Atomics.store(flags, STARTED, 1);
       Atomics.notify(flags, STARTED);
     },
-    /** @param {() => void} call when an arrival is due */
+    /** @param {() => void} call on each due arrival */
     onWake(call) {
       onWake = call;
     },

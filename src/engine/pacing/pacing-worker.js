@@ -1,7 +1,7 @@
 /**
- * Thread entry: knows the schedule of one shard and wakes its sender for every arrival. It sleeps in
- * `Atomics.wait`, which unlike a timer keeps fractions of a millisecond, so the sender's thread can sleep
- * too. At most one message is under way: a late sender finds everything that is due when it comes.
+ * Thread entry: follows one shard's schedule and wakes its sender for every arrival. It sleeps in
+ * `Atomics.wait`, which unlike a timer has sub-millisecond resolution, so the sender thread can sleep too. At
+ * most one message is pending: a late sender handles everything due when it wakes.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSchedule } from '../../plan/schedule.js';
@@ -11,11 +11,11 @@ import { CONTROL_BYTES, ORIGIN, STARTED, UNDER_WAY } from './pacing-thread.js';
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { Clock } from '../clock.js' */
 
-/** The kernel wakes a sleeper about this late; the rest of a long wait is spun. */
+/** The kernel wakes a sleeper about this late, so the thread spins for the rest of a long wait. */
 const SPIN_MS = 0.06;
-/** Arrivals closer together than this are not spun for. */
+/** The thread does not spin for arrivals closer together than this. */
 const SPIN_GAP_MS = 0.5;
-/** So that V8 does not count on one schedule. */
+/** Keeps V8 from specialising on one schedule. */
 const WARM_UP_ROUNDS = 2;
 
 /** @type {{load: LoadPlan, shard: number, shards: number, spins: boolean, warmUpLoad: LoadPlan | null, control: SharedArrayBuffer}} */
@@ -42,7 +42,7 @@ function waitFor(dueMs, clock, spinMs) {
   while (clock() < dueMs);
 }
 
-/** Wakes no sender: the flag says that a wake-up is already under way. @param {LoadPlan} short */
+/** Wakes no sender: the flag marks a wake-up as already pending. @param {LoadPlan} short */
 function warmUp(short) {
   const flags = new Int32Array(new SharedArrayBuffer(CONTROL_BYTES));
   flags[UNDER_WAY] = 1;
@@ -59,5 +59,5 @@ Atomics.wait(flags, STARTED, 0);
 const gapMs = (1000 * shards) / Number(load.ratePerSecond);
 const spinMs = spins && gapMs >= SPIN_GAP_MS ? SPIN_MS : 0;
 pace(schedule, shard, shards, createClock(new BigInt64Array(control)[ORIGIN]), flags, spinMs);
-// Waits to be stopped: ending takes a millisecond or two, which the sender may need for the last arrival.
+// Waits until terminated: exiting takes a millisecond or two, which the sender may need for the last arrival.
 Atomics.wait(never, 0, 0);

@@ -1,7 +1,7 @@
 /**
- * Thread entry: takes samples from the ring of one sender, judges and records them. Messages out: `ready`,
- * `second`, `end`. Every two seconds it reports to the live thread, if there is one, on a port of its own,
- * past the sender.
+ * Thread entry: takes samples from one sender's ring, classifies and records them. Messages out: `ready`,
+ * `second`, `end`. Every two seconds it reports to the live thread, if any, on a separate port that bypasses
+ * the sender.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadMix } from '../../operations/mix.js';
@@ -16,17 +16,16 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
 /** @import { SecondRow } from './seconds.js' */
 
 /**
- * Parts of the warm-up, each with a recorder and classifiers of its own: V8 throws away code that it compiled
- * for one closure alone when another comes (see ../warm-up.js), and a classifier may remember its last
- * verdict.
+ * Rounds of the warm-up, each with its own recorder and classifiers: V8 discards code compiled for a single
+ * closure when it meets another (see ../warm-up.js), and a classifier may cache its last verdict.
  */
 const PARTS = 40;
 const SAMPLES = 150;
-/** Time between samples: each part closes a second, and is due for a report. */
+/** Time between samples: each round closes a second and makes a report due. */
 const GAP_MS = 10;
-/** Several, so that no compiled code counts on one. */
+/** Several, so that V8 does not specialise on one. */
 const IGNORE = [() => {}, () => {}, () => {}];
-/** Of the turns of a warm-up, each of this number finds no sample, and the thread sleeps. */
+/** Every n-th turn of a warm-up finds no sample, so the thread sleeps. */
 const SLEEPS_EVERY = 40;
 
 const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
@@ -38,12 +37,12 @@ const post = (type, value) => parentPort?.postMessage({ type, value });
 const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
 const { load } = plan;
 const mix = await loadMix(plan);
-// Before the run's objects are made: V8 gives objects older than the code that uses them other shapes.
+// Before the run's objects exist: V8 gives objects older than the code that uses them different shapes.
 if (!load.coldStart) warmUp();
 const keepers = mix.openKeepers();
-/** Of each member. @type {unknown[][]} */
+/** By member. @type {unknown[][]} */
 const kept = keepers.map(() => []);
-/** Not reported yet. @type {SecondRow[]} */
+/** Not yet reported. @type {SecondRow[]} */
 let ended = [];
 
 const recorder = createRecorder({
@@ -73,12 +72,12 @@ function report(soFar) {
   ended = [];
 }
 
-/** Counts arrivals that were due but still waiting, with the age they reached. @param {Tail} tail */
+/** Counts arrivals that were due but still waiting, with their age. @param {Tail} tail */
 function recordWaiting({ endedMs: done, next, waiting, carried }) {
   if (waiting === 0) return;
   const schedule = /** @type {Schedule} */ (scheduleOf(load));
   const given = { sent: done, done, lag: 0, late: 0, failure: 'never_sent', status: 0, body: null };
-  /** One for all: there may be a million. */
+  /** Reused: there may be a million. */
   const sample = { ...given, operation: 0, index: 0, intended: 0, carried: 0 };
   for (let i = 0; i < waiting; i++) {
     sample.index = next + i * shards;
@@ -111,7 +110,7 @@ function warmUp() {
     const operations = mix.createClassifiers(fixture);
     let added = 0;
     let turns = 0;
-    // One sample at a time: the loop that takes them is compiled after thousands of turns.
+    // One sample at a time: V8 compiles the loop that takes them only after thousands of turns.
     const addNext = () => {
       if (++turns % SLEEPS_EVERY === 0) return;
       if (added === SAMPLES) {
@@ -119,7 +118,7 @@ function warmUp() {
         return;
       }
       const i = added++;
-      // Fractions, and now and then seconds: numbers of all sizes that there will be.
+      // Fractions, and occasionally seconds: the whole range of numbers in a run.
       const intended = (i + 0.1) * GAP_MS;
       const sent = intended + (i % 7) / 100;
       const done = sent + (i % 50 === 49 ? 5000 : 0.1 + i / 100);
@@ -127,7 +126,7 @@ function warmUp() {
       writer.add({ operation: i % operations.length, index: 0, ...times, failure: null, status, body });
       writer.advanceWatermark(added * GAP_MS);
     };
-    // Two kinds, for the same reason.
+    // Two closures, for the same reason.
     const onTaken = part % 2 === 0 ? () => addNext() : addNext;
     const ignore = IGNORE[part % IGNORE.length];
     const measured = { warmupMs: 0, measuredMs: SAMPLES * GAP_MS, onSecond: ignore, onKept: ignore };

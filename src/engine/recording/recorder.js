@@ -1,6 +1,6 @@
 /**
- * Sample -> histograms and counters: a Tally. Knows nothing of Vault: the operation's `classify` judges a
- * response. Runs on a thread of its own, beside the sender (recorder-worker.js).
+ * Sample -> histograms and counters: a Tally. Knows nothing about Vault: the operation's `classify` judges a
+ * response. Runs on its own thread (recorder-worker.js).
  */
 import { encodeHistogram, recordMs } from '../../common/histogram.js';
 import { createStageFinder, spansOf } from '../../plan/stages.js';
@@ -16,13 +16,13 @@ import { countVerification, createTally, increment, outcomeOf, packTally } from 
 /** @typedef {ReturnType<typeof packTally>} PackedTally */
 /**
  * @typedef {object} Report a recorder's report during the run
- * @property {number} atMs since time zero: all that was done before is in it
+ * @property {number} atMs since time zero: the report covers all requests done before
  * @property {PackedTally} tally
  * @property {SecondRow[]} rows seconds that have ended since the last report
- * @property {SecondRow | null} open the current second so far; null: no request was done in it yet
+ * @property {SecondRow | null} open the current second so far; null: no request done in it yet
  */
 
-/** Outcomes that the engine itself gives, for every operation. */
+/** Outcomes that the engine itself assigns, for every operation. */
 export const ENGINE_OUTCOMES = Object.freeze({
   unchecked: 'answered with success, but not checked: the recorder could not keep up',
   check_failed: 'the check of the response itself failed; please report it',
@@ -35,16 +35,16 @@ export const ENGINE_OUTCOMES = Object.freeze({
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
 /** @type {Verdict} */
 const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
-/** When the recorder cannot keep up, the sender drops the body of a refusal, too. */
+/** If the recorder cannot keep up, the sender drops the bodies of refusals, too. */
 const NO_BODY = new Uint8Array(0);
 
 /**
  * @param {object} context @param {{name: string, classify: Classify}[]} context.operations
- * @param {number} context.warmupMs samples intended before are counted as warm-up only
- * @param {number} context.shards of the whole plan, on other machines too
- * @param {number | null} context.measuredMs planned length of the measured part, where there is one
+ * @param {number} context.warmupMs samples intended before this count as warm-up only
+ * @param {number} context.shards of the whole plan, including other machines
+ * @param {number | null} context.measuredMs planned length of the measured part, if known
  * @param {LoadPlan['stages']} [context.stages]
- * @param {(row: SecondRow) => void} context.onSecond when it is over
+ * @param {(row: SecondRow) => void} context.onSecond at its end
  * @param {(operation: number, kept: unknown) => void} [context.onKept]
  */
 export function createRecorder(context) {
@@ -55,7 +55,7 @@ export function createRecorder(context) {
   const names = operations.map(({ name }) => name);
   const tally = createTally(names, times.length);
   const { operations: cells, lag, readLate, displaced } = tally;
-  /** Other shards' seconds are added to these, so each has a histogram of its own. */
+  /** Seconds of several shards get merged, so each keeps its histogram. */
   const isPart = shards > 1;
   const spans = isPart ? null : createSpans();
   let current = createSecond(0);
@@ -93,7 +93,10 @@ export function createRecorder(context) {
     return isOwn ? { ...row, histogram: encodeHistogram(current.response) } : row;
   }
 
-  /** Judged, so that what it created is kept. @param {CellTally} cell @param {Sample} sample */
+  /**
+   * Classified too, so that the run keeps what the request created. @param {CellTally} cell
+   * @param {Sample} sample
+   */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
     cell.warmup++;
@@ -140,7 +143,7 @@ export function createRecorder(context) {
         cell.firstHalf.responseMs += done - intended;
       } else if (doneMs > times[stage].endMs) cell.successesAfter++;
     },
-    /** @param {number} ms since time zero: every sample done before it has been recorded */
+    /** @param {number} ms since time zero: all samples done before it are recorded */
     advance(ms) {
       closeSecondsBefore(ms - warmupMs);
     },
@@ -148,9 +151,9 @@ export function createRecorder(context) {
     addDropped(cell, count) {
       cells[cell].dropped += count;
     },
-    /** To be posted at once. @returns {Pick<Report, 'tally' | 'open'>} up to now */
+    /** Post it at once. @returns {Pick<Report, 'tally' | 'open'>} up to now */
     soFar: () => ({ tally: packTally(tally), open: openRow() }),
-    /** Hands out the last second, full or not. @returns {PackedTally} */
+    /** Emits the last second, full or not. @returns {PackedTally} */
     finish() {
       if (!current.isEmpty() || spans?.isOpen()) closeSecond(true);
       for (const [i, { verification }] of cells.entries()) {
@@ -162,29 +165,29 @@ export function createRecorder(context) {
 }
 
 /**
- * A request that would have waited for the target for a whole stretch anyway was not displaced by the tool.
+ * The tool did not displace a request that would have waited a whole stretch for the target anyway.
  * @param {number} stretchMs @param {Sample} sample
- * @returns {number} 0 to 1: how likely the tool, being late, sent it in another stretch than it was due
+ * @returns {number} 0 to 1: probability that the late tool sent it in a later stretch than planned
  */
 function displacedIn(stretchMs, { intended, sent, lag, carried }) {
   const lateMs = Math.max(0, lag + carried);
   return sent - lateMs - intended < stretchMs ? Math.min(1, lateMs / stretchMs) : 0;
 }
 
-/** Samples to take at once, about: a sender on the same core waits for so many. */
+/** Approximate samples per batch: a sender on the same core waits that long. */
 const AT_ONCE = 20;
 const [SHORTEST_SLEEP_MS, LONGEST_SLEEP_MS] = [1, 20];
-/** Intervals of reports, in time of the run: no clock is read. */
+/** Report interval in run time; the recorder reads no clock. */
 export const REPORT_EVERY_MS = 2000;
 export const FIRST_REPORT_MS = 1000;
 
 /**
- * Polls and sleeps, so the sender need not wake this thread.
+ * Polls and sleeps, so that the sender need not wake this thread.
  * @param {object} context @param {ReturnType<typeof openReader>} context.reader
  * @param {ReturnType<typeof createRecorder>} context.recorder
- * @param {() => void} context.onTaken after each lot of samples
- * @param {((watermarkMs: number) => void) | null} [context.onReport] it is time for a report: all samples
- *   done before `watermarkMs`, since time zero, are recorded. null: no reports
+ * @param {() => void} context.onTaken after each batch of samples
+ * @param {((watermarkMs: number) => void) | null} [context.onReport] a report is due: all samples done before
+ *   `watermarkMs` (since time zero) are recorded. null: no reports
  * @returns {Tail} once everything that the sender wrote is recorded
  */
 export function recordAll({ reader, recorder, onTaken, onReport = null }) {

@@ -1,7 +1,6 @@
 /**
- * The outcome of one request, and its way from the sending thread to the recorder's: a ring in shared memory,
- * so that a sample costs the sender a few stores and one copy of the response, and no allocation. One writer,
- * one reader.
+ * Carries samples from the sender thread to the recorder thread in a shared-memory ring: a sample costs the
+ * sender a few stores and one copy of the response, but no allocation. One writer, one reader.
  */
 import { TRANSPORT_CODES } from '../../http/failures.js';
 
@@ -9,25 +8,27 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @typedef {object} Sample times in ms from time zero
  * @property {number} operation position in the plan's list of operations
  * @property {number} index
- * @property {number} intended when it was due; in a closed loop, when its connection became free
- * @property {number} sent on the wire; where it never got there, when a connection took it
+ * @property {number} intended due time; in a closed loop, when its connection became free
+ * @property {number} sent on the wire; if it never got there, when a connection took it
  * @property {number} done last byte of the response, or when the tool gave up
- * @property {number} lag how late the tool itself sent it; waiting for a free connection left out
- * @property {number} carried part of its wait for a connection that earlier requests, sent or read late,
- *   caused
- * @property {number} late how long the response waited until the tool read it, at most
- * @property {string | null} failure outcome, where there was no whole response; null: there is one
+ * @property {number} lag how late the tool itself sent it, excluding the wait for a free connection
+ * @property {number} carried part of its wait for a connection caused by late sends or reads of earlier
+ *   requests
+ * @property {number} late upper bound of the time until the tool read the response
+ * @property {string | null} failure outcome if the response is missing or incomplete; null: complete
  * @property {number} status HTTP status, 0 without a response
  * @property {Uint8Array | null} body null: not kept (no response, or the recorder could not keep up)
  */
-/** @typedef {ReturnType<typeof createRingMemory>} RingMemory plain; shared by the threads that hold it */
+/**
+ * @typedef {ReturnType<typeof createRingMemory>} RingMemory plain data; shared by all threads that hold it
+ */
 /**
  * @typedef {object} Tail the sender's last message
  * @property {number} endedMs
- * @property {number} next first index that was neither sent nor dropped
- * @property {number} waiting how many indexes from there on were due
- * @property {number} carried ms that each of them waited longer because the tool was late, at most
- * @property {number[]} dropped in the measured part, by place in the tally's list of operations
+ * @property {number} next first index neither sent nor dropped
+ * @property {number} waiting number of due indexes from `next` on
+ * @property {number} carried upper bound, ms, of each one's extra wait because the tool was late
+ * @property {number[]} dropped in the measured part, by cell of the tally
  */
 
 const FIELDS = 12;
@@ -38,23 +39,23 @@ export const SMALL_RING = Object.freeze({ samples: 1 << 11, bytes: 1 << 18 });
 /** Positions in `control`, as Int32; byte counts are unsigned and wrap, as the sample counts do. */
 const [WRITTEN, TAKEN, BYTES_RELEASED, WATERMARK, ENDED, SLEEP] = [0, 1, 2, 3, 4, 5];
 const TAIL_OFFSET = 64;
-/** Numbers of the Tail before those dropped. */
+/** Numbers in the Tail before `dropped`. */
 const TAIL_HEAD = 4;
 /** The watermark is stored in units of 10 ms, so that an Int32 holds 248 days. */
 const WATERMARK_UNIT_MS = 10;
-/** Instead of the length of a body. */
+/** In place of a body length. */
 const NO_BODY = -1;
 const SAME_BODY = -2;
-/** Names that may stand in `failure`: the engine's own and what a connection can report. */
+/** Values of `failure`: the engine's own and those of a connection. */
 export const FAILURES = Object.freeze(['timeout', 'cut_off', 'never_sent', ...TRANSPORT_CODES]);
 const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));
 
 /** @param {{samples: number, bytes: number}} [size] powers of two @param {number} [cells] of the tally */
 export function createRingMemory({ samples, bytes } = SIZE, cells = 1) {
   return {
-    /** Counters, see the constants above; then the Tail. */
+    /** Counters (see the constants above), then the Tail. */
     control: new SharedArrayBuffer(TAIL_OFFSET + (TAIL_HEAD + cells) * 8),
-    /** FIELDS doubles a sample. */
+    /** FIELDS doubles per sample. */
     numbers: new SharedArrayBuffer(samples * FIELDS * 8),
     /** Bodies, each in one piece. */
     bytes: new SharedArrayBuffer(bytes),
@@ -76,17 +77,20 @@ function openMemory(memory) {
 /** @param {RingMemory} memory */
 export function openWriter(memory) {
   const { control, tail, numbers, samples, bytes } = openMemory(memory);
-  /** Samples that found the ring full, without bodies; those before `spilledFrom` are in it now. @type {Sample[]} */
+  /**
+   * Samples that did not fit into the ring, without bodies; it now has those before `spilledFrom`.
+   * @type {Sample[]}
+   */
   let spilled = [];
   let spilledFrom = 0;
   let written = 0;
   let bytesWritten = 0;
-  /** Where the last stored body is: nothing has overwritten it yet. */
+  /** The last stored body, not yet overwritten. */
   const last = { at: 0, length: 0 };
 
   const unread = () => (written - Atomics.load(control, TAKEN)) | 0;
 
-  /** At `last.at`. @param {Uint8Array} body @returns {number} length, SAME_BODY, or NO_BODY: there is no room */
+  /** At `last.at`. @param {Uint8Array} body @returns {number} length, SAME_BODY, or NO_BODY: no room */
   function store(body) {
     const { length } = body;
     if (length === last.length && bytes.compare(body, 0, length, last.at, last.at + length) === 0) {
@@ -122,7 +126,7 @@ export function openWriter(memory) {
     Atomics.store(control, WRITTEN, written);
   }
 
-  /** @returns {boolean} every sample so far is in the ring */
+  /** @returns {boolean} whether all samples so far are in the ring */
   function unspill() {
     if (spilled.length === 0) return true;
     while (spilledFrom < spilled.length && unread() < samples) write(spilled[spilledFrom++]);
@@ -138,13 +142,13 @@ export function openWriter(memory) {
       if (unspill() && unread() < samples) write(sample);
       else spilled.push({ ...sample, body: null });
     },
-    /** @param {number} ms every sample that was done before has been added */
+    /** @param {number} ms all samples done before have been added */
     advanceWatermark(ms) {
       if (unspill()) Atomics.store(control, WATERMARK, Math.floor(ms / WATERMARK_UNIT_MS));
     },
-    /** @returns {number} samples that the reader has not taken yet */
+    /** @returns {number} samples not yet taken by the reader */
     behind: () => unread() + spilled.length - spilledFrom,
-    /** Nothing is added after it. @param {Tail} tail @returns {boolean} false: try again, the ring is full */
+    /** Call it last. @param {Tail} tail @returns {boolean} false: try again, the ring is full */
     end({ endedMs, next, waiting, carried, dropped }) {
       if (!unspill()) return false;
       tail.set([endedMs, next, waiting, carried, ...dropped]);
@@ -158,7 +162,7 @@ export function openWriter(memory) {
 export function openReader(memory) {
   const { control, tail, numbers, samples, bytes } = openMemory(memory);
   let taken = 0;
-  /** The last body, where it lies in the ring: its place is free again when another one is taken. */
+  /** The last body, in place: its space is freed when the reader takes the next one. */
   let last = bytes.subarray(0, 0);
   /** Byte count up to its end. */
   let bytesTaken = 0;
@@ -179,8 +183,8 @@ export function openReader(memory) {
 
   return {
     /**
-     * @param {(sample: Sample) => void} visit the body is only lent, until the next sample with another one
-     * @returns {number} how many there were
+     * @param {(sample: Sample) => void} visit the body is valid until the next sample with a different one
+     * @returns {number} number of samples
      */
     take(visit) {
       const count = (Atomics.load(control, WRITTEN) - taken) | 0;
@@ -206,9 +210,9 @@ export function openReader(memory) {
       }
       return count;
     },
-    /** To be read before `take`. @returns {number} ms: samples done before it are all in the ring */
+    /** Read before `take`. @returns {number} ms: all samples done before it are in the ring */
     watermarkMs: () => Atomics.load(control, WATERMARK) * WATERMARK_UNIT_MS,
-    /** To be read before `take`. @returns {Tail | null} null: the sender has not ended */
+    /** Read before `take`. @returns {Tail | null} null: the sender has not ended */
     tail() {
       if (Atomics.load(control, ENDED) === 0) return null;
       const [endedMs, next, waiting, carried, ...dropped] = tail;

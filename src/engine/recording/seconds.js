@@ -1,4 +1,4 @@
-/** The seconds of a run: each recorder hands in a row, and a second is merged once it has all rows. */
+/** The seconds of a run: each recorder delivers a row, and a second is merged once it has all rows. */
 import {
   createHistogram,
   encodeHistogram,
@@ -16,17 +16,16 @@ import { addUp } from './tally.js';
 /** @typedef {ReturnType<ReturnType<typeof createSecond>['row']>} SecondRow of one shard */
 /** @typedef {SecondRow} Second of all shards */
 /**
- * @typedef {object} Figures ms; null in a second in which no request was done
+ * @typedef {object} Figures ms; null for a second without completed requests
  * @property {number | null} p50 of the response times
  * @property {number | null} p90
  * @property {number | null} p99
  * @property {number | null} max
  * @property {number | null} lag99 p99 of the send lags
  * @property {number | null} lagMax
- * @property {string | null} histogram encoded: the response times of this second and, in a long run, those
- *   before it
- * @property {number} histogramSeconds that it covers, this one included (see spans.js)
- * @property {string | null} lag encoded: the send lags, where other shards' have to be added to them
+ * @property {string | null} histogram encoded response times of this second and, in a long run, earlier ones
+ * @property {number} histogramSeconds seconds it covers, including this one (see spans.js)
+ * @property {string | null} lag encoded send lags, if several shards get merged
  */
 
 const NO_TIMES = Object.freeze({ p50: null, p90: null, p99: null, max: null, lag99: null, lagMax: null });
@@ -34,8 +33,8 @@ const NO_TIMES = Object.freeze({ p50: null, p90: null, p99: null, max: null, lag
 const NO_FIGURES = Object.freeze({ ...NO_TIMES, histogram: null, histogramSeconds: 1, lag: null });
 
 /**
- * Of a run. A part of a plan keeps a histogram of each second for `merge`; a single thread's recorder has
- * joined them already.
+ * A part of a plan keeps one histogram per second for `merge`; a single thread's recorder has already joined
+ * them.
  * @param {Pick<LoadPlan, 'threads' | 'shard'>} load
  */
 export function createRunSeconds({ threads, shard }) {
@@ -43,7 +42,7 @@ export function createRunSeconds({ threads, shard }) {
 }
 
 /**
- * @param {number} shards that hand in rows
+ * @param {number} shards that deliver rows
  * @param {{joins?: boolean}} [options] `joins`: in a long run, several seconds share a histogram (see
  *   spans.js)
  */
@@ -56,7 +55,7 @@ export function createSeconds(shards, { joins = false } = {}) {
 
   function closeNext() {
     const row = mergeSeconds(rows.length, open[rows.length] ?? []);
-    // Only a part of a plan keeps the send lags of each second, and then nothing is joined.
+    // Only a part of a plan keeps the send lags of each second, and it joins no seconds.
     if (spans !== null) Object.assign(row, spans.add(row.second, row.histogram), { lag: null });
     open[rows.length] = [];
     rows.push(row);
@@ -71,13 +70,13 @@ export function createSeconds(shards, { joins = false } = {}) {
     /** Failures so far, by outcome. */
     errors,
     sums,
-    /** @param {SecondRow} row of one shard, which hands in its rows in order */
+    /** @param {SecondRow} row of one shard, in order */
     add(row) {
       open[row.second] ??= [];
       open[row.second].push(row);
       while (open[rows.length]?.length === shards) closeNext();
     },
-    /** @param {SecondRow[]} [unfinished] current seconds of single shards @returns {Second[]} closes none */
+    /** @param {SecondRow[]} [unfinished] each shard's current second @returns {Second[]} closes none */
     soFar(unfinished = []) {
       const end = Math.max(open.length, ...unfinished.map(({ second }) => second + 1));
       const all = [...rows];
@@ -87,7 +86,7 @@ export function createSeconds(shards, { joins = false } = {}) {
       }
       return all;
     },
-    /** At the end: a shard that finished earlier has handed in fewer rows. */
+    /** At the end: shards that finished earlier have delivered fewer rows. */
     closeAll() {
       while (rows.length < open.length) closeNext();
       if (spans?.isOpen()) Object.assign(rows[rows.length - 1], spans.end());
@@ -115,7 +114,7 @@ export function createSecond(second) {
         row.failures[outcome] = (row.failures[outcome] ?? 0) + 1;
       }
     },
-    /** @param {boolean} isPart with the histograms, as other shards' have to be added to them */
+    /** @param {boolean} isPart includes the histograms, for merging with other shards */
     row(isPart) {
       const figures = isEmpty() ? NO_FIGURES : figuresOf(response, sendLag, isPart);
       return { ...row, failures: { ...row.failures }, ...figures };
@@ -124,9 +123,9 @@ export function createSecond(second) {
 }
 
 /**
- * @param {Histogram} response not empty @param {Histogram} lag @param {boolean} isKept with the histograms
- * @param {{max: number, lagMax: number}} [exact] where the histograms have been encoded, and only have the
- *   bucket
+ * @param {Histogram} response not empty @param {Histogram} lag
+ * @param {boolean} isKept includes the histograms
+ * @param {{max: number, lagMax: number}} [exact] for decoded histograms, which only know the bucket
  * @returns {Figures}
  */
 function figuresOf(response, lag, isKept, exact) {
@@ -146,7 +145,7 @@ function figuresOf(response, lag, isKept, exact) {
   };
 }
 
-/** @param {number} second @param {SecondRow[]} rows of the shards that have it @returns {Second} */
+/** @param {number} second @param {SecondRow[]} rows of the shards that have this second @returns {Second} */
 function mergeSeconds(second, rows) {
   /** @type {Pick<SecondRow, 'succeeded' | 'failed' | 'failures'>} */
   const none = { succeeded: 0, failed: 0, failures: {} };

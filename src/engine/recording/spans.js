@@ -1,7 +1,7 @@
 /**
- * Seconds that share a histogram, as one for each second would fill the memory of a long run, and its files:
- * the first hour has one per second, then ten seconds have one, and from the tenth hour on a minute has one.
- * A day has 7,680.
+ * Seconds that share a histogram, since one per second would bloat a long run's memory and files: one per
+ * second in the first hour, then one per ten seconds, and one per minute from the tenth hour on. A day has
+ * 7,680.
  */
 import { encodeHistogram, sumHistograms } from '../../common/histogram.js';
 /** @import { Histogram } from 'hdr-histogram-js' */
@@ -12,19 +12,19 @@ const MEDIUM_SECONDS = 36_000;
 
 const NOTHING = Object.freeze({ histogram: null, histogramSeconds: 1 });
 
-/** @param {number} second from 0 @returns {number} seconds in its span, which begins at a multiple of it */
+/** @param {number} second from 0 @returns {number} seconds in its span, which begins at a multiple of that */
 export function spanLength(second) {
   if (second < FINE_SECONDS) return 1;
   return second < MEDIUM_SECONDS ? 10 : 60;
 }
 
-/** Gathers the histograms of seconds, which come in order. */
+/** Joins the histograms of consecutive seconds. */
 export function createSpans() {
-  /** Of the current span; null: no request was done in it. @type {Histogram | string | null} */
+  /** Of the current span; null: no request done in it. @type {Histogram | string | null} */
   let sum = null;
   let seconds = 0;
 
-  /** @returns {{histogram: string | null, histogramSeconds: number}} encoded, and its length */
+  /** @returns {{histogram: string | null, histogramSeconds: number}} encoded, with the length of its span */
   function end() {
     const histogram = sum === null || typeof sum === 'string' ? sum : encodeHistogram(sum);
     const ended = histogram === null ? NOTHING : { histogram, histogramSeconds: seconds };
@@ -36,8 +36,8 @@ export function createSpans() {
   return {
     /**
      * @param {number} second
-     * @param {Histogram | string | null} histogram of the requests done in it; null or empty: none was
-     * @param {boolean} [isLast] no other second follows
+     * @param {Histogram | string | null} histogram of the requests done in it; null or empty: none
+     * @param {boolean} [isLast] no more seconds follow
      * @returns {ReturnType<typeof end>} fields of this second's row: null within a span
      */
     add(second, histogram, isLast = false) {

@@ -1,6 +1,6 @@
 /**
- * Counters and histograms of each operation in each stage: one shape from the recorder to the Result.
- * Histograms are packed on their way to another thread, and text in the file of a part.
+ * Counters and histograms of each operation in each stage, in one shape from the recorder to the Result.
+ * Histograms are packed for another thread and encoded as text in a part's file.
  */
 import { createHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
 import { sumArrays, total } from '../../common/sums.js';
@@ -15,38 +15,37 @@ import { sumArrays, total } from '../../common/sums.js';
  * @typedef {object} OutcomeTally
  * @property {boolean} success
  * @property {number} count
- * @property {Record<Series, H>} latency service and sendLag cover the requests that were sent; ownResponse
- *   and ownService have what the tool's own lateness may have added subtracted
+ * @property {Record<Series, H>} latency service and sendLag cover sent requests only; ownResponse and
+ *   ownService exclude delay that the tool itself may have added
  */
 /**
  * @template [H=Histogram]
  * @typedef {object} CellTally of one operation in one stage; times count from the start of the measured part
  * @property {string} name
- * @property {number} stage in which its requests were due; 0 where the plan has no stages
+ * @property {number} stage in which its requests were due; 0 without stages
  * @property {Record<string, OutcomeTally<H>>} outcomes
  * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>, notes:
  *   string[]}} verification
  * @property {number} dropped
- * @property {number} neverSentDue were due, but still waiting when the run ended
+ * @property {number} neverSentDue due, but still waiting when the run ended
  * @property {number} warmup sent before the measured part
  * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond
- * @property {number} lastSuccessMs when the last success was complete; 0 without
- * @property {{count: number, responseMs: number}} firstHalf successes done in the first half of the stage,
- *   and the sum of their response times
- * @property {number} successesAfter done after the stage was to end
- * @property {number} [planned] where the plan has several operations or stages: requests of this one
- * @property {number} [neverSent] of those, as the senders counted them
- * @property {{count: number, ms: number}} [pace] successes in the last stage, and its length: the rate at the
- *   end
+ * @property {number} lastSuccessMs completion of the last success; 0 without
+ * @property {{count: number, responseMs: number}} firstHalf successes completed in the first half of the
+ *   stage, and the sum of their response times
+ * @property {number} successesAfter completed after the planned end of the stage
+ * @property {number} [planned] in a plan with several operations or stages: requests of this one
+ * @property {number} [neverSent] of `planned`, as counted by the senders
+ * @property {{count: number, ms: number}} [pace] successes in the last stage and its length: the final rate
  */
 /**
  * @template [H=Histogram]
  * @typedef {object} Tally
- * @property {CellTally<H>[]} operations all of the first stage, then all of the next
+ * @property {CellTally<H>[]} operations all of the first stage, then all of the next, etc.
  * @property {H} lag how late the tool itself sent
- * @property {H} readLate how late it read responses, at most
+ * @property {H} readLate upper bound of how late the tool read responses
  * @property {{second: number, tenth: number}} displaced expected number of measured requests that the late
- *   tool sent in another second, or another tenth of one, than they were due
+ *   tool sent in a later second, or tenth of a second, than planned
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
@@ -91,7 +90,7 @@ export function countVerification(verification, verdict) {
   else verification.failures[verdict.outcome] = (verification.failures[verdict.outcome] ?? 0) + 1;
 }
 
-/** @param {number[]} counts of each second @param {number} ms less than 0 counts as 0 */
+/** @param {number[]} counts of each second @param {number} ms negative counts as 0 */
 export function increment(counts, ms) {
   const second = Math.max(0, Math.floor(ms / 1000));
   while (counts.length <= second) counts.push(0);
@@ -103,7 +102,7 @@ function latencyOf(make) {
   return /** @type {any} */ (Object.fromEntries(SERIES.map((series) => [series, make(series)])));
 }
 
-/** @param {Tally} tally @returns {Tally<PackedHistogram>} post it at once: it shares records */
+/** @param {Tally} tally @returns {Tally<PackedHistogram>} post it at once: it shares objects with `tally` */
 export function packTally({ operations, lag, readLate, displaced }) {
   const packOutcome = (/** @type {OutcomeTally} */ outcome) => ({
     ...outcome,
@@ -134,8 +133,8 @@ export function mergeTallies(tallies) {
 }
 
 /**
- * Each operation over all stages. The last stage has the requests always in flight (see rateWindowMs): those
- * before it count as far as some of theirs came after the end of all.
+ * Sums each operation over all stages. The rate window follows the last stage (see rateWindowMs);
+ * `successesAfter` adds earlier stages whose responses came after its end.
  * @param {CellTally[]} cells all of the first stage, then all of the next
  * @param {readonly {startMs: number, endMs: number}[]} spans of the stages @returns {CellTally[]}
  */
@@ -158,9 +157,9 @@ export function foldStages(cells, spans) {
 }
 
 /**
- * @param {CellTally[]} cells a single one needs no figures beside those of the run
- * @param {readonly number[] | null} planned of each; null: a closed loop plans as many as there was time for
- * @param {readonly number[]} left of each: neither sent nor dropped
+ * @param {CellTally[]} cells a single cell needs no figures of its own
+ * @param {readonly number[] | null} planned of each; null: a closed loop, where time decides the number
+ * @param {readonly number[]} left of each: requests neither sent nor dropped
  */
 export function withPlanned(cells, planned, left) {
   if (cells.length === 1) return cells;
@@ -171,7 +170,7 @@ export function withPlanned(cells, planned, left) {
   }));
 }
 
-/** @param {CellTally} cell @returns {number} requests that were sent or dropped */
+/** @param {CellTally} cell @returns {number} requests sent or dropped */
 export function settledOf({ outcomes, dropped }) {
   const sent = Object.entries(outcomes).filter(([name]) => name !== 'never_sent');
   return dropped + total(sent.map(([, { count }]) => count));
@@ -179,7 +178,7 @@ export function settledOf({ outcomes, dropped }) {
 
 /**
  * @param {CellTally<unknown>[]} operations
- * @param {{planned: number, neverSent: number}} facts of the run, which are those of a single operation
+ * @param {{planned: number, neverSent: number}} facts of the run, used for a single operation
  */
 export function plannedOf(operations, { planned, neverSent }) {
   if (operations.some((operation) => operation.planned === undefined)) return { planned, neverSent };
@@ -210,8 +209,8 @@ function mergeCells(parts) {
 }
 
 /**
- * Adds numbers, arrays of numbers place by place, and records key by key, where a missing key adds nothing;
- * lists each text once. Of anything else the first value counts.
+ * Adds numbers, arrays of numbers element by element, and records key by key; missing keys add nothing. Lists
+ * of strings become their union. For any other type, keeps the first value.
  * @template T @param {T[]} values of one shape, at least one @returns {T}
  */
 export function addUp(values) {

@@ -1,4 +1,4 @@
-/** The machine while the process sends: CPU time of its threads, idle time, and waits for a core. */
+/** Observes the machine while the process sends: CPU time of its threads, idle time, and waits for a core. */
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { LONGEST_TIMER_MS } from '../clock.js';
@@ -37,23 +37,24 @@ export function between(from, to) {
   const all = sum('all');
   const pressureMs = (to.pressureMs ?? Number.NaN) - (from.pressureMs ?? Number.NaN);
   return {
-    /** 0: the measured part was never reached. */
+    /** 0: the run never reached the measured part. */
     wallMs,
     /** User and system time of all threads. */
     processCpuMs: to.cpuMs - from.cpuMs,
     cores: to.cores.length,
-    /** Of all cores; null: not known. */
+    /** Across all cores; null: unknown. */
     idleShare: all > 0 ? sum('idle') / all : null,
-    /** Share of time in which some thread here was ready to run without a core; Linux with PSI only. */
+    /** Share of time with a runnable thread waiting for a core; Linux with PSI only. */
     pressureShare: Number.isNaN(pressureMs) || wallMs <= 0 ? null : Math.min(1, pressureMs / wallMs),
   };
 }
 
 /**
- * Only while requests are due: while the run waits for its last responses, any machine is idle.
+ * Covers only the time in which requests are due: while a run waits for its last responses, any machine is
+ * idle.
  * @param {number} inMs when the measured part begins
- * @param {number | null} lengthMs planned length of the measured part; null: until the watch is ended
- * @returns {() => MachineEnd} ends the watch, unless its time is over
+ * @param {number | null} lengthMs planned length of the measured part; null: until the caller ends the watch
+ * @returns {() => MachineEnd} ends the watch, unless it has already ended
  */
 export function watchMachine(inMs, lengthMs) {
   /** @type {{from?: Reading, to?: Reading}} */

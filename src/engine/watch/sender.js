@@ -1,32 +1,30 @@
 /**
- * A sender thread's observations of itself while it sends: how late it reads, how long it collected garbage,
- * how busy it was, and how long it stood in the kernel's run queue. Everything counts from the start of the
- * measured part.
+ * Measures a sender thread while it sends: how late it reads, its garbage collection time, how busy it is,
+ * and its time in the kernel's run queue. Everything counts from the start of the measured part.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { addUp } from '../recording/tally.js';
 /** @import { PerformanceEntry } from 'node:perf_hooks' */
 
-/** Interval of `beat`. One later than a timer's granularity shows that the thread stood still. */
+/** Interval of `beat`. A beat late by more than a timer's granularity shows that the thread stalled. */
 export const BEAT_MS = 10;
 const TIMER_MS = 1;
-/** Reading the kernel's counter takes 3 us. In between, all time counts as awake. */
+/** Reading the kernel's counter takes 3 us. Between readings, all time counts as awake. */
 const SAMPLE_EVERY_MS = 0.4;
 
 /**
- * No counter shows the time from our time stamp to the wire, nor from the wire to the run queue: 10 to 50 us,
- * compared with a capture of the wire.
+ * No counter covers the time from our timestamp to the wire, nor from the wire to the run queue: 10 to 50 us,
+ * measured with a packet capture.
  */
 const UNSEEN_MS = 0.05;
 
 const neverWoken = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Linux counts for every thread how long it ran, and how long it waited for a core
+ * Linux counts how long each thread ran and how long it waited for a core
  * (Documentation/scheduler/sched-stats.rst): the second of three numbers, in nanoseconds.
- * @returns {{readMs: () => number, close: () => void} | null} of the thread that opens it; null: not known
- *   here
+ * @returns {{readMs: () => number, close: () => void} | null} for the calling thread; null: unavailable
  */
 function openRunQueue() {
   try {
@@ -38,7 +36,7 @@ function openRunQueue() {
       if (!isOpen) return waitedMs;
       const length = readSync(file, bytes, 0, bytes.length, 0);
       const [ranNs, waitedNs] = bytes.toString('latin1', 0, length).split(' ', 2);
-      // A kernel without scheduler statistics gives zeros.
+      // A kernel without scheduler statistics reports zeros.
       waitedMs = Number(ranNs) > 0 ? Number(waitedNs) / 1e6 : Number.NaN;
       return waitedMs;
     };
@@ -49,14 +47,14 @@ function openRunQueue() {
     if (!Number.isNaN(readMs())) return { readMs, close };
     close();
   } catch {
-    // Another system: there is no such file.
+    // Not Linux: no such file.
   }
   return null;
 }
 
 /**
- * @param {object} [sources] of the thread that calls @param {() => number} [sources.now] ms, monotonic
- * @param {() => number} [sources.idleMs] that the event loop has waited so far
+ * @param {object} [sources] for the calling thread @param {() => number} [sources.now] ms, monotonic
+ * @param {() => number} [sources.idleMs] event-loop idle time so far
  * @param {() => number} [sources.emptySpinMs] so far
  * @param {ReturnType<typeof openRunQueue>} [sources.runQueue]
  * @param {(ms: number) => void} [sources.sleep] blocks the thread
@@ -72,12 +70,12 @@ export function createWatch({
   /** @type {ReturnType<typeof read> | null} */
   let from = null;
   let sending = {
-    /** From the start of the measured part until nothing more was to be sent. */
+    /** From the start of the measured part to the end of sending. */
     wallMs: 0,
-    /** Of it, the event loop neither waited nor spun without any work. */
+    /** Part of `wallMs` in which the event loop neither waited nor spun without work. */
     busyMs: 0,
     emptySpinMs: 0,
-    /** Of it, the thread was ready to run and another one ran; null: not known here. */
+    /** Part of `wallMs` in which the thread was runnable but had no core; null: unknown. */
     runQueueMs: /** @type {number | null} */ (null),
   };
   let lastBeatMs = now();
@@ -86,7 +84,7 @@ export function createWatch({
   const queuedMs = runQueue?.readMs ?? (() => lateBeatsMs + lateBeatMs());
   const reading = watchReading({ now, idleMs, queuedMs, afterTurn: setImmediate });
 
-  /** How late the next beat is by now. */
+  /** How late the next beat already is. */
   function lateBeatMs() {
     return Math.max(0, now() - lastBeatMs - BEAT_MS - TIMER_MS);
   }
@@ -97,7 +95,7 @@ export function createWatch({
 
   return {
     reading,
-    /** If so, `beat` is to be called from a timer, every BEAT_MS. */
+    /** If true, call `beat` from a timer every BEAT_MS. */
     needsBeats: runQueue === null,
     beat() {
       lateBeatsMs += lateBeatMs();
@@ -108,13 +106,13 @@ export function createWatch({
       gc.begin();
       from = read();
     },
-    /** Blocks this thread while no response is awaited. @param {number} ms */
+    /** Blocks this thread while nothing is in flight. @param {number} ms */
     nap(ms) {
       const fromMs = now();
       sleep(ms);
       nappedMs += now() - fromMs;
     },
-    /** Nothing more is sent; responses may still come. */
+    /** Sending has ended; responses may still arrive. */
     rest() {
       if (from === null) return;
       const [begin, to] = [from, read()];
