@@ -111,7 +111,7 @@ test('setup and teardown leave mounts, auth methods, policies and roles as they 
 
   const other = await setup('--ca-key-type', 'ec');
   assertCode(other, 1);
-  assert.match(other.stderr, /vault-pki-load-root has a CA already, whose key is of type rsa/);
+  assert.match(other.stderr, /vault-pki-load-root has a CA already, with a key of type rsa/);
 
   const gone = await teardown('--format', 'json');
   assertCode(gone);
