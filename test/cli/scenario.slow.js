@@ -299,8 +299,16 @@ describe('a summary that was written', () => {
 
   /** @type {[string, () => string[], RegExp][]} */
   const REFUSED = [
-    ['as a run', () => ['report', json, path('r-one.json')], /r\.json is the result of a scenario, not the result of a run/],
-    ['as a group', () => ['compare', json, '--with', path('r-one.json')], /is the result of a scenario, not the result of a run/],
+    [
+      'as a run',
+      () => ['report', json, path('r-one.json')],
+      /r\.json is the result of a scenario, not the result of a run/,
+    ],
+    [
+      'as a group',
+      () => ['compare', json, '--with', path('r-one.json')],
+      /is the result of a scenario, not the result of a run/,
+    ],
   ];
   for (const [what, args, message] of REFUSED) {
     test(`is refused ${what}`, async () => assertRefused(await runCli(args()), message));
