@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCommonNameChecked, whyNotAllowed } from '../../src/vault/check-role.js';
+import { targetError } from '../../src/common/errors.js';
+import { checkPermission, isCommonNameChecked, whyNotAllowed } from '../../src/vault/check-role.js';
 
 const domains = {
   allowed_domains: ['example.com'],
@@ -90,4 +91,21 @@ test('names: a common name without rules is checked where it becomes a DNS name'
   assert.equal(isCommonNameChecked(role, 'host.example.com'), true);
   assert.equal(isCommonNameChecked(role, 'Jane Doe'), false);
   assert.equal(isCommonNameChecked({ cn_validations: ['email', 'hostname'] }, 'Jane Doe'), true);
+});
+
+/** @param {string} code @returns {any} a client whose every call fails with it */
+const failing = (code) => ({ write: async () => Promise.reject(targetError(code, 'It failed.', 'Wait.')) });
+
+test('a Vault that does not return the capabilities, for lack of rights or of time, does not stop a run', async () => {
+  for (const code of [
+    'vault_permission_denied',
+    'vault_unsupported',
+    'vault_rate_limited',
+    'vault_unavailable',
+  ])
+    await checkPermission(failing(code), 'pki/issue/r');
+  for (const code of ['interrupted', 'connection_refused'])
+    await assert.rejects(checkPermission(failing(code), 'pki/issue/r'), { code });
+  const client = /** @type {any} */ ({ write: async () => ({ data: { 'pki/issue/r': ['deny'] } }) });
+  await assert.rejects(checkPermission(client, 'pki/issue/r'), { code: 'role_permission_denied' });
 });
