@@ -215,7 +215,7 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
       assert.equal(seen().match(/^Progress /gm)?.length, 1, seen());
     }
     resize(path, 40);
-    await shows(/^\d+ s\/10 min {2}[\d.]+\/s succeeded, 20\/s offered/m);
+    await shows(/^\d+ s\/10 min {2}[\d.]+\/s of 20\/s/m);
     assert.doesNotMatch(seen(), PICTURE, 'one line has to do where there is no more room');
     press(CTRL_C);
     await ended;
