@@ -85,9 +85,10 @@ export const calibrate = {
  * @param {(how: {onEvent: View['event'], close: () => void, interrupt: Interrupt}) => Promise<number>} act
  */
 async function withProgress(quiet, act) {
-  const { createProgress } = await import('../live/view.js');
+  const { createView } = await import('../live/view.js');
   const { stderr } = process;
-  const progress = createProgress({ stream: stderr, isTTY: stderr.isTTY, columns: stderr.columns, quiet });
+  const { isTTY = false, columns } = stderr;
+  const progress = createView({ write: (text) => stderr.write(text), terminal: { isTTY, columns }, quiet });
   const interrupt = onInterrupt(process);
   interrupt.attach((text) => progress.event({ type: 'warning', text }));
   try {

@@ -36,7 +36,7 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
 
   /** @param {Plan} stepPlan @param {StepPlace} place null: stopped before anything was sent */
   async function runStep(stepPlan, { number, level, phase }) {
-    await unlessStopped(live.next(null, stepPlan), stop);
+    await unlessStopped(live.next(stepPlan), stop);
     if (stop.aborted) return null;
     const seconds = formatDuration(stepPlan.load.durationMs ?? 0);
     const text = `Step ${number} (${phase}): ${levelText(asked.of, level)} for ${seconds}.`;

@@ -3,7 +3,7 @@ import { pauseFor } from '../campaigns/repeat.js';
 import { EXIT } from '../common/errors.js';
 import { unlessStopped } from '../common/stop.js';
 import { startLive } from '../live/thread.js';
-import { createProgress } from '../live/view.js';
+import { createView } from '../live/view.js';
 import { reporterForFile } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 import { withRemarks, writeFiles, writeReports } from './output.js';
@@ -35,10 +35,10 @@ export async function startShowing(plan, settings, interrupt, system = {}) {
     outs: repeat === 1 ? out : out.filter((path) => reporterForFile(path).name === 'json'),
     terminal: { isTTY, columns, rows, color: isTTY && !env.NO_COLOR },
   };
-  /** Instead of the thread, if there is none or it is lost. @type {ReturnType<typeof createProgress> | null} */
+  /** Instead of the thread, if there is none or it is lost. @type {ReturnType<typeof createView> | null} */
   let lines = null;
   const useLines = () => {
-    lines = createProgress({ stream: stderr, quiet });
+    lines = createView({ write: (text) => stderr.write(text), terminal: { isTTY: false }, quiet });
   };
   const onLost = (/** @type {Error} */ { message }) => {
     useLines();
@@ -98,10 +98,9 @@ export async function runRepeatedly(context) {
       await live.finish(result);
       results.push(result);
       if (results.length === repeat || stop.aborted) break;
-      const set = setSoFar();
       // The last attempt reports files that cannot be written.
-      await writeFiles(set, out);
-      await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(set.summary), stop)]);
+      await writeFiles(setSoFar(), out);
+      await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(), stop)]);
       if (stop.aborted) break;
     }
   } catch (error) {

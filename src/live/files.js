@@ -3,7 +3,6 @@ import { fileFault, whatIsAt, writeWhole } from '../common/whole-file.js';
 import { renderDocument, reporterForFile } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 
-/** @import { RunSet } from '../result/runs/run-set.js' */
 /** @import { Result } from '../result/schema.js' */
 
 /** Writing takes at most a tenth of the time; half of it if the files would otherwise be older than FRESH_MS. */
@@ -15,7 +14,7 @@ const FRESH_MS = 3000;
  * @param {string[]} paths pipes and devices are written at the end only
  * @param {object} context
  * @param {(text: string) => void} context.onWarning why a file is not written; once per file
- * @param {string | null} [context.setName] of several runs: the files are JSON of all of them; null: there is one run
+ * @param {string | null} [context.setName] the files hold a set of all runs (`--repeat`); null: there is one run
  * @param {() => number} [context.now] ms, monotonic
  * @param {typeof writeOne} [context.write]
  */
@@ -24,11 +23,12 @@ export function createFiles(
   { onWarning, setName = null, now = () => performance.now(), write = writeOne },
 ) {
   const files = paths.filter((path) => whatIsAt(path) === 'file');
-  const set = setName === null ? null : createSetText(setName);
+  /** @type {Result[]} */
+  const finished = [];
   /** @type {Set<string>} */
   const warned = new Set();
   let nextAtMs = Number.NEGATIVE_INFINITY;
-  let isStopped = false;
+  let isStopping = false;
   /** Not written yet. @type {Result | null} */
   let waiting = null;
   /** @type {Promise<void> | null} */
@@ -46,17 +46,18 @@ export function createFiles(
 
   /** @param {Result} result */
   async function writeAll(result) {
-    const beganMs = now();
+    const startMs = now();
+    const document = setName === null ? result : makeRunSet(setName, [...finished, result]);
     for (const path of files) {
-      if (!isStopped) await write(path, result, set).catch((error) => warn(path, error));
+      if (!isStopping) await write(path, document).catch((error) => warn(path, error));
     }
-    const tookMs = now() - beganMs;
-    nextAtMs = beganMs + Math.min(tookMs / SHARE, Math.max(FRESH_MS, tookMs / LARGEST_SHARE));
+    const tookMs = now() - startMs;
+    nextAtMs = startMs + Math.min(tookMs / SHARE, Math.max(FRESH_MS, tookMs / LARGEST_SHARE));
   }
 
   function writeNext() {
     clearTimeout(timer);
-    if (isStopped || waiting === null || underWay !== null) return;
+    if (waiting === null || underWay !== null) return;
     const leftMs = nextAtMs - now();
     if (leftMs > 0) {
       timer = setTimeout(writeNext, leftMs).unref();
@@ -75,76 +76,28 @@ export function createFiles(
     async prepare() {
       for (const path of files) await reporterForFile(path).load();
     },
-    /** @param {Result} result so far; written when the last write is over and its pause has passed, unless a newer one replaces it */
+    /** Writes it after the current write and a pause, unless a newer one replaces it. @param {Result} result so far */
     write(result) {
-      if (isStopped) return;
       waiting = result;
       writeNext();
     },
     /** @param {Result} result of a finished run */
-    add: (result) => set?.add(result),
-    /** @param {RunSet['summary']} summary of all finished runs */
-    summarise: (summary) => set?.summarise(summary),
-    /** Resolves when the last write is over. */
+    add(result) {
+      if (setName !== null) finished.push(result);
+    },
+    /** Resolves when no file is being written. Another run may follow. */
     async stop() {
-      isStopped = true;
+      isStopping = true;
       waiting = null;
       clearTimeout(timer);
       await underWay;
-    },
-    /** Another run begins. */
-    resume() {
-      isStopped = false;
+      isStopping = false;
       nextAtMs = Number.NEGATIVE_INFINITY;
     },
   };
 }
 
-/** @param {string} path @param {Result} result so far @param {ReturnType<typeof createSetText> | null} set of all runs */
-async function writeOne(path, result, set) {
-  const content = set?.pieces(result) ?? (await renderDocument(reporterForFile(path).name, result, {}));
-  writeWhole(path, content);
-}
-
-/**
- * The JSON of a set of runs (`--repeat`) during one of them. Finished runs are kept as text, and their summary comes from the main
- * thread, so rewriting the file costs no more than for a single run.
- * @param {string} name of the set
- */
-export function createSetText(name) {
-  /** @type {Buffer[]} */
-  const finished = [];
-  /** Of the finished runs. @type {RunSet['summary'] | null} */
-  let summary = null;
-  return {
-    /** @param {Result} result of a finished run */
-    add: (result) => void finished.push(Buffer.from(`${entryText(result)},\n`)),
-    /** @param {RunSet['summary']} ofAll of all finished runs */
-    summarise(ofAll) {
-      summary = ofAll;
-    },
-    /**
-     * @param {Result} result of the current run
-     * @returns {(string | Buffer)[]} together, the text that the JSON reporter would write for the whole set
-     */
-    pieces(result) {
-      const { runs: _, ...alone } = makeRunSet(name, [result]);
-      if (summary !== null) {
-        // The current run is no sample yet: it is left out.
-        const run = `run ${finished.length + 1}`;
-        const leftOut = [...summary.leftOut, ...alone.summary.leftOut.map((one) => ({ ...one, run }))];
-        alone.summary = { ...summary, leftOut };
-      }
-      return [
-        `${JSON.stringify(alone, null, 2).slice(0, -2)},\n  "runs": [\n`,
-        ...finished,
-        `${entryText(result)}\n  ]\n}\n`,
-      ];
-    },
-  };
-}
-
-/** @param {Result} result */
-function entryText(result) {
-  return `    ${JSON.stringify(result, null, 2).replaceAll('\n', '\n    ')}`;
+/** @param {string} path @param {Parameters<typeof renderDocument>[1]} document */
+async function writeOne(path, document) {
+  writeWhole(path, await renderDocument(reporterForFile(path).name, document, {}));
 }

@@ -8,7 +8,6 @@ import { createResultSoFar } from './result-so-far.js';
 /** @import { Mix } from '../operations/mix.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { RunSet } from '../result/runs/run-set.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { RunEvent, StartEvent, TimeZero } from '../run.js' */
 /** @import { createFiles } from './files.js' */
@@ -121,7 +120,6 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
       attempt(() => {
         soFar = createResultSoFar(known);
       });
-      files?.resume();
       publish(false);
     },
     /** Resolves when no file is being written: then the caller may write the files. @param {Result} result */
@@ -135,12 +133,10 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
       sent = pusher?.finish(result);
     },
     /**
-     * Resolves when the metrics of the run before are sent.
-     * @param {RunSet['summary'] | null} summary of all finished runs; null: they are no set
+     * Resolves when the metrics of the previous run are sent.
      * @param {Plan | null} [plan] of the next run, if it differs
      */
-    async next(summary, plan = null) {
-      if (summary !== null) files?.summarise(summary);
+    async next(plan = null) {
       if (plan !== null) currentMix = await loadMix(plan);
       schedule = scheduleOf(plan?.load ?? loadOfRun(load, finishedRuns));
       await sent;

@@ -1,45 +1,32 @@
 /**
- * Writes to standard error from a worker thread without blocking, as lines of a log or as a picture that is redrawn. A worker's
- * `process.stderr` goes through the main thread, and a stopped terminal (Ctrl-S) or an unread pipe would block the thread that
- * also writes files and serves metrics.
+ * Writes to standard error from a worker thread without blocking, as lines of a log or as a picture that is
+ * redrawn. A worker's `process.stderr` goes through the main thread, and a stopped terminal (Ctrl-S) or an
+ * unread pipe would block the thread that also writes files and serves metrics.
  */
-import { constants, fstatSync, openSync, write as writeLater, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
 import { WIDTH } from '../report/layout.js';
 
-/**
- * @typedef {object} Writer
- * @property {(text: string) => void} write in order, keeping the rest. Never throws: a run goes on without a reader
- * @property {() => boolean} isBusy text is kept, so a picture drawn now would be stale when it shows
- * @property {(callback: () => void) => void} onFree called whenever nothing is kept any more
- * @property {() => Promise<void>} settled resolves when nothing is kept any more, or after SETTLE_MS
- */
+/** @typedef {ReturnType<typeof createWriter>} Writer */
 /** @typedef {ReturnType<typeof liveScreen>} Screen */
-/** @typedef {{isTTY: boolean, columns?: number, rows?: number, color?: boolean}} Terminal `isTTY`: lines can be redrawn; a size of 0 is unknown */
+/**
+ * @typedef {{isTTY: boolean, columns?: number, rows?: number, color?: boolean}} Terminal `isTTY`: lines can be
+ *   redrawn; a size of 0 is unknown
+ */
 
 const RETRY_MS = 100;
 const SETTLE_MS = 2000;
-
-/** With more kept, messages are dropped and counted. */
+/** With more unwritten text, further text is dropped. */
 const MAX_KEPT_BYTES = 65_536;
 
-const NOTHING = Buffer.alloc(0);
-const STDOUT = 1;
-
 /**
- * @param {number} descriptor @param {object} [system] @param {number} [system.own] see openOwn
- * @param {(descriptor: number, bytes: Uint8Array) => number} [system.write] as writeSync
- * @param {boolean} [system.isShared] the main thread prints to the same terminal
- * @param {(descriptor: number, bytes: Uint8Array, done: () => void) => void} [system.later] as fs.write
- * @returns {Writer}
+ * @param {number} descriptor
+ * @param {{own?: number, write?: (descriptor: number, bytes: Uint8Array) => number}} [system] `own`: see openOwn
  */
-export function createWriter(descriptor, system = {}) {
-  const { own = openOwn(descriptor), write = writeSync, later = writeLater } = system;
-  const { isShared = isatty(descriptor) && isatty(STDOUT) } = system;
-  /** @type {Buffer} */
-  let kept = NOTHING;
-  let droppedMessages = 0;
+export function createWriter(descriptor, { own = openOwn(descriptor), write = writeSync } = {}) {
+  /** Not written yet. @type {Buffer} */
+  let kept = Buffer.alloc(0);
   let isGone = false;
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
@@ -47,55 +34,43 @@ export function createWriter(descriptor, system = {}) {
   let onSettled = () => {};
 
   function flush() {
+    timer = undefined;
     try {
       while (kept.length > 0) kept = kept.subarray(write(own, kept));
     } catch (error) {
       isGone = /** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN';
-      if (isGone) kept = NOTHING;
+      if (isGone) kept = kept.subarray(kept.length);
     }
-    if (kept.length > 0) timer ??= setTimeout(retry, RETRY_MS).unref();
+    if (kept.length > 0) timer = setTimeout(retry, RETRY_MS).unref();
   }
 
   function retry() {
-    timer = undefined;
     flush();
     if (kept.length > 0) return;
-    if (droppedMessages > 0) {
-      const text = `(${droppedMessages} messages were dropped here: the terminal or pipe accepted none.)\n`;
-      droppedMessages = 0;
-      add(text);
-    }
     onSettled();
     onFree();
   }
 
-  /** @param {string} text */
-  function add(text) {
-    kept = Buffer.concat([kept, Buffer.from(text)]);
-    if (timer === undefined) flush();
-  }
-
   return {
+    /** Writes in order. Never throws or blocks: a run goes on without a reader. @param {string} text */
     write(text) {
-      if (isGone) return;
-      if (kept.length > MAX_KEPT_BYTES) droppedMessages++;
-      else add(text);
+      if (isGone || kept.length > MAX_KEPT_BYTES) return;
+      kept = Buffer.concat([kept, Buffer.from(text)]);
+      if (timer === undefined) flush();
     },
+    /** Some text is unwritten, so a picture drawn now would appear late. */
     isBusy: () => kept.length > 0,
+    /** @param {() => void} callback called whenever delayed text has been written */
     onFree(callback) {
       onFree = callback;
     },
+    /** Resolves when all text is written, or after SETTLE_MS. */
     async settled() {
       if (kept.length === 0) return;
       await new Promise((resolve) => {
         onSettled = () => resolve(undefined);
         setTimeout(onSettled, SETTLE_MS).unref();
       });
-      // Blocks a thread of its own, so that this text is in the terminal's queue before that of the main thread.
-      if (isShared && kept.length > 0) {
-        later(descriptor, kept, () => {});
-        kept = NOTHING;
-      }
     },
   };
 }

@@ -7,7 +7,6 @@ import { orInterrupted } from '../common/stop.js';
 import { startThread } from '../engine/thread.js';
 
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { RunSet } from '../result/runs/run-set.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { LiveHook, RunEvent } from '../run.js' */
 /** @import { LiveSession } from './live-session.js' */
@@ -99,13 +98,12 @@ export async function startLive(options, onLost) {
     /** Resolves when drawing and writing have ended. @param {Result} result of a run */
     finish: (result) => request('finish', result),
     /**
-     * Announces another run. Resolves when the metrics of the run before are sent.
-     * @param {RunSet['summary'] | null} summary of the runs before; null: they are no set
+     * Announces another run. Resolves when the metrics of the previous run are sent.
      * @param {Plan} [next] of the next run, if it differs
      */
-    next(summary, next) {
+    next(next) {
       requirements = next?.requirements ?? requirements;
-      return request('next', summary, next ?? null);
+      return request('next', next ?? null);
     },
     /** Ends a failed run. Resolves when drawing and writing have ended. */
     abandon: () => request('abandon'),

@@ -10,9 +10,8 @@ import { liveScreen, plainScreen } from './terminal.js';
 
 /** @import { IntervalEvent } from '../engine/interval.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Result } from '../result/schema.js' */
 /** @import { RunEvent, StartEvent } from '../run.js' */
-/** @import { Picture } from './panel.js' */
+/** @import { JudgedRequirement, Picture } from './panel.js' */
 /** @import { Terminal, Writer } from './terminal.js' */
 
 /** @typedef {ReturnType<typeof createView>} View */
@@ -88,7 +87,7 @@ export function createView({ write, terminal, quiet = false, now = () => perform
       if (event.type === 'start') start(event);
       if (event.type === 'progress') screen.show(preparationLine(event, width()));
     },
-    /** Requirements to show with the next second. @param {Pick<Result, 'requirements'>} result */
+    /** Shows its requirements with the next second. @param {{requirements: JudgedRequirement[]}} result */
     soFar({ requirements }) {
       // Requests due but not sent after an interruption do not count against the target.
       if (seen.interval?.phase === 'draining') return;
@@ -166,18 +165,9 @@ function meanRate(rates, offeredPerSecond) {
 }
 
 /**
- * @param {{stream: Pick<NodeJS.WritableStream, 'write'>, isTTY?: boolean, columns?: number, quiet?: boolean, now?: () => number}} options
- * @returns {Pick<View, 'event' | 'close'>}
- */
-export function createProgress({ stream, isTTY = false, columns, quiet, now }) {
-  const write = (/** @type {string} */ text) => void stream.write(text);
-  return createView({ write, terminal: { isTTY, columns }, quiet, now });
-}
-
-/**
- * Draws to nowhere before the run. The first picture builds regular expressions and character tables, which takes longer than
- * hundreds of later ones, and would delay arrivals on a core that a sender shares.
- * @param {Terminal} terminal @returns {number} characters that would have been written
+ * Draws pictures before the run without writing them. The first one builds regular expressions and character
+ * tables, which takes longer than hundreds of later ones and would delay a sender on the same core.
+ * @param {Terminal} terminal @returns {number} characters drawn
  */
 export function warmUpDrawing(terminal) {
   let [written, nowMs] = [0, 0];
@@ -186,15 +176,9 @@ export function warmUpDrawing(terminal) {
   };
   const view = createView({ write, terminal, now: () => nowMs });
   view.event({ type: 'warning', text: 'Warm-up warning.' });
-  const required = {
-    text: 'p99<1s',
-    verdict: /** @type {const} */ ('met'),
-    actual: 0.1,
-    limit: 1,
-    reason: '',
-  };
+  const [text, verdict] = ['p99<1s', /** @type {const} */ ('met')];
   const units = /** @type {const} */ (['ms', '/s', 'fraction']);
-  view.soFar({ requirements: units.map((unit) => ({ ...required, unit })) });
+  view.soFar({ requirements: units.map((unit) => ({ text, verdict, actual: 0.1, unit })) });
   for (let second = 1; second <= 10; second++) {
     nowMs += 10_000;
     const counts = { sent: 1000, succeeded: 900, failed: 100, inFlight: 3, waiting: 2 };

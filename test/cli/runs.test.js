@@ -42,8 +42,6 @@ function stage(
   const did = [];
   /** @type {any[]} */
   const reported = [];
-  /** @type {any[]} */
-  const summaries = [];
   const note = (/** @type {string} */ what) => async () => void did.push(what);
   const code = runRepeatedly({
     name: 'ocsp',
@@ -70,9 +68,8 @@ function stage(
       event: (event) => did.push(event.type),
       warn: (text) => did.push(`warning: ${text}`),
       finish: note('finish'),
-      async next(summary) {
+      async next() {
         did.push('next');
-        summaries.push(summary);
         await onNext();
       },
       abandon: note('abandon'),
@@ -84,7 +81,7 @@ function stage(
       return failures;
     },
   });
-  return { code, did, reported, summaries };
+  return { code, did, reported };
 }
 
 test('a single run is finished, then reported', async () => {
@@ -98,7 +95,7 @@ test('of several, the set is written between them, and the next one waits for wh
   const json = scratch(t)('r.json');
   /** @type {number[]} */
   const sizes = [];
-  const { code, did, summaries } = stage([MET, MET, FAILED], {
+  const { code, did } = stage([MET, MET, FAILED], {
     out: [json],
     async onNext() {
       sizes.push(JSON.parse(readFileSync(json, 'utf8')).runs.length);
@@ -108,10 +105,6 @@ test('of several, the set is written between them, and the next one waits for wh
   const one = ['notice', 'run 0', 'finish'];
   assert.deepEqual(did, [...one, 'next', ...one.with(1, 'run 1'), 'next', ...one.with(1, 'run 2'), 'report']);
   assert.deepEqual(sizes, [1, 2]);
-  assert.deepEqual(
-    summaries.map(({ used }) => used),
-    [['run 1'], ['run 1', 'run 2']],
-  );
 });
 
 test('a stop while the end of a run is still sent is not kept waiting', async () => {

@@ -19,17 +19,12 @@ function pass(ms) {
  * A descriptor whose writes do, one after the other, what is said; then they take everything.
  *
  * @param {(number | string)[]} script bytes taken, or an error's code
- * @param {{isShared?: boolean}} [options]
  */
-function stage(script, { isShared = false } = {}) {
+function stage(script) {
   const taken = { text: '' };
   let tried = 0;
-  /** @type {string[]} */
-  const handedOver = [];
   const writer = createWriter(2, {
     own: 7,
-    isShared,
-    later: (_descriptor, bytes) => void handedOver.push(Buffer.from(bytes).toString()),
     write(descriptor, bytes) {
       assert.equal(descriptor, 7);
       tried++;
@@ -40,7 +35,7 @@ function stage(script, { isShared = false } = {}) {
       return count;
     },
   });
-  return { writer, script, taken, tried: () => tried, handedOver };
+  return { writer, script, taken, tried: () => tried };
 }
 
 /** For as long as nobody looks. */
@@ -98,19 +93,14 @@ describe('text to a descriptor', () => {
     assert.equal(taken.text, 'old, newest');
   });
 
-  test('is left out, and that is said, where more comes than anybody will read', () => {
+  test('is dropped where more comes than anybody will read', () => {
     const { writer, taken, script } = stage(stopped());
     for (let i = 0; i < 100_000; i++) writer.write(`warning ${i}\n`);
     script.length = 0;
     pass(100);
     const lines = taken.text.trimEnd().split('\n');
-    const last = String(lines.pop());
     assert.deepEqual([lines[0], lines.at(-1)], ['warning 0', `warning ${lines.length - 1}`]);
-    assert.ok(taken.text.length < 70_000, `${taken.text.length} characters`);
-    assert.equal(
-      last,
-      `(${100_000 - lines.length} messages were dropped here: the terminal or pipe accepted none.)`,
-    );
+    assert.ok(taken.text.length > 65_000 && taken.text.length < 70_000, `${taken.text.length} characters`);
   });
 
   test('is not written any more, and nothing thrown, when nobody is there', async () => {
@@ -146,26 +136,14 @@ describe('at the end text', () => {
   });
 
   test('is not waited for longer than two seconds, and may come yet', async () => {
-    const { writer, script, taken, handedOver } = stage(stopped());
+    const { writer, script, taken } = stage(stopped());
     writer.write('one');
     const settled = writer.settled();
     pass(2000);
     await settled;
     script.length = 0;
     pass(100);
-    assert.deepEqual([taken.text, handedOver], ['one', []]);
-  });
-
-  test('comes before the text of the main thread on the same terminal: it waits in the queue, too', async () => {
-    const { writer, script, taken, handedOver } = stage(stopped(), { isShared: true });
-    writer.write('one');
-    const settled = writer.settled();
-    pass(2000);
-    await settled;
-    assert.deepEqual([handedOver, writer.isBusy()], [['one'], false]);
-    script.length = 0;
-    pass(100);
-    assert.equal(taken.text, '');
+    assert.equal(taken.text, 'one');
   });
 });
 

@@ -3,11 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFiles } from '../../src/live/files.js';
+import { makeRunSet } from '../../src/result/runs/run-set.js';
 import { scratch } from '../cli/support.js';
+import { runOf } from '../result/runs.js';
 import { sampleResult } from '../result/sample.js';
 
-/** Files whose writing a test brings to its end. @param {string[]} paths */
-function stage(paths) {
+/** Files whose writing a test brings to its end. @param {string[]} paths @param {string | null} [setName] */
+function stage(paths, setName = null) {
   const clock = { ms: 0 };
   /** @type {string[]} */
   const warnings = [];
@@ -15,6 +17,7 @@ function stage(paths) {
   const under = [];
   const files = createFiles(paths, {
     onWarning: (text) => warnings.push(text),
+    setName,
     now: () => clock.ms,
     write: (path, document) =>
       new Promise((resolve, reject) => {
@@ -103,7 +106,7 @@ describe('files of a run that goes on', () => {
     ]);
   });
 
-  test('are left alone once they are stopped, and taken up again by the next run', async () => {
+  test('are left alone while they are stopped, and taken up again by the next run', async () => {
     const { files, under, settle } = stage(['a.json', 'b.txt']);
     files.write(document);
     let isStopped = false;
@@ -116,10 +119,17 @@ describe('files of a run that goes on', () => {
     await stopped;
     assert.equal(under.length, 1, 'what was not is left out');
     files.write(document);
-    assert.equal(under.length, 1);
-    files.resume();
-    files.write(document);
     assert.equal(under.length, 2);
+  });
+
+  test('of several runs hold the set of all, the current one last', async () => {
+    const { files, under } = stage(['a.json'], 'a set');
+    const over = [runOf(1, 0), runOf(0.9, 1, { interrupted: true })];
+    for (const run of over) files.add(run);
+    const current = runOf(1, 2, { unfinished: true });
+    files.write(current);
+    assert.deepEqual(under[0].document, makeRunSet('a set', [...over, current]));
+    assert.deepEqual(under[0].document.summary.used, ['run 1']);
   });
 
   test('are whole results in their formats; pipes and devices are left to the end', async (t) => {

@@ -34,7 +34,7 @@ function stage(changes, { requirements = [], outlets = ['files', 'server', 'push
   const shown = [];
   /** @type {any[]} */
   const served = [];
-  /** Of runs that are over: results and summaries. @type {any[]} */
+  /** Results of runs that are over. @type {any[]} */
   const kept = [];
   /** @type {{settle: () => void}[]} */
   const sendings = [];
@@ -54,7 +54,6 @@ function stage(changes, { requirements = [], outlets = ['files', 'server', 'push
   };
   const has = (/** @type {'files' | 'server' | 'pusher'} */ one) => outlets.includes(one);
   const settled = (/** @type {string} */ what) => async () => note(what)(null);
-  const keep = (/** @type {any} */ what) => void kept.push(what);
   const session = createLiveSession(
     { mix: MIX, load: run.start.plan.load, command: 'vault-pki-load x' },
     {
@@ -63,9 +62,7 @@ function stage(changes, { requirements = [], outlets = ['files', 'server', 'push
         ? {
             write: note('file'),
             stop: settled('files stopped'),
-            resume() {},
-            add: keep,
-            summarise: keep,
+            add: (/** @type {any} */ result) => void kept.push(result),
           }
         : null,
       server: has('server') ? { update: note('served'), close: settled('server closed') } : null,
@@ -146,14 +143,12 @@ describe('the session', () => {
     assert.deepEqual(said.slice(-4), ['files stopped', 'view closed', 'pusher closed', 'server closed']);
   });
 
-  test('of several runs, hands on those that are over and what they say together, and writes the one that goes on', async () => {
+  test('of several runs, hands on those that are over, and writes the one that goes on', async () => {
     const { session, documents, kept, next, begin, report } = stage({}, { outlets: ['files'] });
     const first = sampleResult([]);
-    /** @type {any} */
-    const summary = { used: ['run 1'] };
     await session.finish(first);
-    await session.next(summary);
-    assert.deepEqual(kept, [first, summary]);
+    await session.next();
+    assert.deepEqual(kept, [first]);
     begin();
     const more = next('file');
     report(0);
@@ -166,7 +161,7 @@ describe('the session', () => {
     for (const number of [1, 2]) {
       await session.finish(sampleResult([]));
       let isReady = false;
-      const ready = session.next(/** @type {any} */ ({})).then(() => {
+      const ready = session.next().then(() => {
         isReady = true;
       });
       await new Promise((resolve) => setImmediate(resolve));

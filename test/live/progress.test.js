@@ -1,8 +1,7 @@
 /** The view without a terminal, and what all views have in common. */
 import assert from 'node:assert/strict';
-import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { createProgress, createView } from '../../src/live/view.js';
+import { createView } from '../../src/live/view.js';
 import { sampleResult } from '../result/sample.js';
 import { interval, START, start } from './interval.js';
 
@@ -11,17 +10,15 @@ import { interval, START, start } from './interval.js';
 
 const JUDGED = /** @type {const} */ ({ actual: 2, limit: 1, unit: 'ms', reason: '' });
 
-/** A stream that remembers, and a clock that the test moves. */
-function stage() {
+/** A log that remembers, and a clock that the test moves. @param {Partial<Parameters<typeof createView>[0]>} [options] */
+function stage(options) {
   const written = { text: '' };
   const clock = { ms: 0 };
-  const stream = new Writable({
-    write(chunk, _, done) {
-      written.text += chunk;
-      done();
-    },
-  });
-  return { stream, written, clock, now: () => clock.ms };
+  const write = (/** @type {string} */ text) => {
+    written.text += text;
+  };
+  const progress = createView({ write, terminal: { isTTY: false }, now: () => clock.ms, ...options });
+  return { progress, written, clock };
 }
 
 /** @type {[string, Partial<IntervalEvent>, string][]} */
@@ -57,16 +54,15 @@ const LINES = [
 
 for (const [why, changes, line] of LINES) {
   test(`a line for ${why}`, () => {
-    const { stream, written, now } = stage();
-    createProgress({ stream, now }).event(interval(changes));
+    const { progress, written } = stage();
+    progress.event(interval(changes));
     assert.equal(written.text, `${line}\n`);
     assert.ok(line.length <= 80);
   });
 }
 
 test('without a terminal: the start, the first second, then every fifth', () => {
-  const { stream, written, clock, now } = stage();
-  const progress = createProgress({ stream, now });
+  const { progress, written, clock } = stage();
   progress.event(START);
   for (let second = 1; second <= 12; second++) {
     clock.ms = second * 1000 + (second % 2 === 0 ? -40 : 40);
@@ -142,8 +138,8 @@ for (const [what, ratePerSecond, verdicts, second, line] of STANDINGS) {
 }
 
 test('warnings are lines at once, wrapped, without control characters', () => {
-  const { stream, written, now } = stage();
-  createProgress({ stream, now }).event({
+  const { progress, written } = stage();
+  progress.event({
     type: 'warning',
     text: `the \u001b[31mtoken expires ${'soon '.repeat(30)}`,
   });
@@ -152,8 +148,7 @@ test('warnings are lines at once, wrapped, without control characters', () => {
 });
 
 test('notices are lines, and preparation is a line as any other', () => {
-  const { stream, written, now } = stage();
-  const progress = createProgress({ stream, now });
+  const { progress, written } = stage();
   progress.event({ type: 'notice', text: 'About 400 certificates will be stored.' });
   progress.event({ type: 'progress', label: 'Making keys', done: 1, total: 2000 });
   progress.event({ type: 'progress', label: 'Making keys', done: 2, total: 2000 });
@@ -162,8 +157,7 @@ test('notices are lines, and preparation is a line as any other', () => {
 
 test('quiet hides everything but warnings', () => {
   for (const isTTY of [true, false]) {
-    const { stream, written, now } = stage();
-    const progress = createProgress({ stream, isTTY, quiet: true, now });
+    const { progress, written } = stage({ terminal: { isTTY }, quiet: true });
     progress.event(START);
     progress.event(interval());
     progress.event({ type: 'notice', text: 'certificates will be stored' });
@@ -176,8 +170,7 @@ test('quiet hides everything but warnings', () => {
 });
 
 test('a second run is shown as the first was', () => {
-  const { stream, written, clock, now } = stage();
-  const progress = createProgress({ stream, now });
+  const { progress, written, clock } = stage();
   for (let run = 0; run < 2; run++) {
     clock.ms += 60_000;
     progress.event(START);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError } from '../../src/common/errors.js';
 import { startLive } from '../../src/live/thread.js';
 import { checkResult } from '../../src/result/check/check.js';
-import { makeRunSet, validateRunSet } from '../../src/result/runs/run-set.js';
+import { validateRunSet } from '../../src/result/runs/run-set.js';
 import { validateResult } from '../../src/result/schema.js';
 import { scratch } from '../cli/support.js';
 import { sampleResult } from '../result/sample.js';
@@ -76,7 +76,7 @@ describe('the live thread', () => {
     const live = await starting;
     const first = sampleResult([], { command: 'the first' });
     await live.finish(first);
-    await live.next(makeRunSet('ocsp', [first]).summary);
+    await live.next();
     const ports = live.hook.ports(2);
     live.event(run.start);
     live.hook.begin(run.zero);

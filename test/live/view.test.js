@@ -118,8 +118,8 @@ test('a rate is judged in the unit that it was asked for in', () => {
   seen();
   view.soFar({
     requirements: [
-      { text: 'p99<1s', verdict: 'met', actual: 12.3, limit: 1000, unit: 'ms', reason: '' },
-      { text: 'rate>=72000/h', verdict: 'met', actual: 20.13, limit: 20, unit: '/s', reason: '' },
+      { text: 'p99<1s', verdict: 'met', actual: 12.3, unit: 'ms' },
+      { text: 'rate>=72000/h', verdict: 'met', actual: 20.13, unit: '/s' },
     ],
   });
   view.event(interval());

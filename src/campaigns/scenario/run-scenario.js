@@ -46,7 +46,7 @@ export async function runScenario(context) {
     if (refused.has(step)) continue;
     if (previous !== null && !stop.aborted) {
       await context.between(previous);
-      const next = live.next(null, context.planOf(step, number));
+      const next = live.next(context.planOf(step, number));
       await Promise.all([pauseFor(pauseMs, stop), unlessStopped(next, stop)]);
     }
     if (stop.aborted) return ended(true);

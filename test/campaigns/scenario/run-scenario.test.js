@@ -56,8 +56,7 @@ async function stage({
         if (event.type === 'notice') did.push(event.text);
       },
       finish: async () => void did.push('finish'),
-      async next(summary, plan) {
-        assert.equal(summary, null, 'these are no set');
+      async next(plan) {
         const { operation, number } = /** @type {any} */ (plan);
         did.push(`next ${operation}${number + 1}`);
         await onNext();
