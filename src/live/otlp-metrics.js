@@ -1,24 +1,16 @@
 /**
- * Result -> ExportMetricsServiceRequest of OTLP, as a plain object. A receiver that turns its names into Prometheus's gets those
- * of src/report/data/prometheus.js.
+ * Result -> ExportMetricsServiceRequest of OTLP, as a plain object. Receivers that translate its metric names
+ * for Prometheus arrive at those of src/report/data/prometheus.js.
  */
-import { decodeHistogram } from '../common/histogram.js';
-import { bucketsOf, countsUpTo } from '../report/data/buckets.js';
-import { BOUNDS_SECONDS, metricsOf, QUANTILES } from '../report/data/metrics.js';
+import { BOUNDS_SECONDS, cumulativeCounts, metricsOf, QUANTILES } from '../report/data/metrics.js';
 
-/** @import { Labels, LatencyPoint, Metric as NeutralMetric } from '../report/data/metrics.js' */
+/** @import { Labels, LatencyPoint, Metric, NumberPoint } from '../report/data/metrics.js' */
 /** @import { LatencyBlock, Result } from '../result/schema.js' */
 
 const NAME = 'vault-pki-load';
 
-/** OpenTelemetry's names for Node's: https://opentelemetry.io/docs/specs/semconv/resource/ */
-const OS_TYPES = /** @type {Record<string, string>} */ ({ win32: 'windows', sunos: 'solaris' });
-const ARCHITECTURES = /** @type {Record<string, string>} */ ({ x64: 'amd64', ia32: 'x86', arm: 'arm32' });
-
 /** AggregationTemporality: since the start of the run. */
 const CUMULATIVE = 2;
-
-const BOUNDS_US = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
 
 /**
  * @param {Result} result may be unfinished
@@ -34,57 +26,60 @@ export function toMetricsRequest(result, nowMs) {
   return { resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics }] }] };
 }
 
-/** @param {Result} result @returns {Labels} two runs, or two shards of one, differ in `service.instance.id` */
-function resourceOf({ tool, startedAt, shard, environment, target }) {
-  const [platform, architecture] = environment.platform.split(' ');
+/** @param {Result} result @returns {Labels} `service.instance.id` differs between runs and parts of a run */
+function resourceOf({ tool, startedAt, shard, target: { url, product, version } }) {
   return {
     'service.name': NAME,
     'service.version': tool.version,
     'service.instance.id': shard === undefined ? startedAt : `${startedAt}/${shard.index}/${shard.of}`,
-    'process.runtime.name': 'nodejs',
-    'process.runtime.version': environment.node.replace(/^v/, ''),
-    'os.type': OS_TYPES[platform] ?? platform,
-    ...(architecture === undefined ? {} : { 'host.arch': ARCHITECTURES[architecture] ?? architecture }),
-    'vault_pki_load.target.url': target.url,
-    ...(target.product === null ? {} : { 'vault_pki_load.target.product': target.product }),
-    ...(target.version === null ? {} : { 'vault_pki_load.target.version': target.version }),
+    'vault_pki_load.target.url': url,
+    ...(product === null ? {} : { 'vault_pki_load.target.product': product }),
+    ...(version === null ? {} : { 'vault_pki_load.target.version': version }),
   };
 }
 
-/** @param {NeutralMetric} metric @param {string} startTimeUnixNano @param {string} timeUnixNano @returns {any[]} one; none without data points, which should not be sent */
+/**
+ * @param {Metric} metric @param {string} startTimeUnixNano @param {string} timeUnixNano
+ * @returns one metric; none without data points: OTLP forbids empty metrics
+ */
 function encodeMetric(metric, startTimeUnixNano, timeUnixNano) {
-  const head = { name: `vault_pki_load.${metric.name}`, description: metric.help, unit: metric.unit };
-  const at = (/** @type {Labels} */ labels) => ({ attributes: encodeAttributes(labels), timeUnixNano });
-  const since = (/** @type {Labels} */ labels) => ({ ...at(labels), startTimeUnixNano });
+  const { name, help: description, unit, kind } = metric;
+  const isCumulative = kind === 'counter' || kind === 'histogram';
+  const times = isCumulative ? { startTimeUnixNano, timeUnixNano } : { timeUnixNano };
+  const points = [...metric.points].flatMap((point) => encodePoint(kind, point));
+  const dataPoints = points.map(({ labels, ...values }) => {
+    return { attributes: encodeAttributes(labels), ...times, ...values };
+  });
+  if (dataPoints.length === 0) return [];
   const aggregationTemporality = CUMULATIVE;
-  if (metric.kind === 'counter') {
-    const dataPoints = metric.points.map(({ labels, value }) => ({ ...since(labels), asInt: String(value) }));
-    return dataPoints.length === 0
-      ? []
-      : [{ ...head, sum: { aggregationTemporality, isMonotonic: true, dataPoints } }];
-  }
-  if (metric.kind === 'histogram') {
-    const dataPoints = metric.points.flatMap(({ labels, latency }) =>
-      encodeLatency(latency).map((distribution) => ({ ...since(labels), ...distribution })),
-    );
-    return dataPoints.length === 0 ? [] : [{ ...head, histogram: { aggregationTemporality, dataPoints } }];
-  }
-  // OTLP keeps summaries for other systems' data only.
-  const points = metric.points.flatMap((point) => ('latency' in point ? percentilePoints(point) : [point]));
-  const dataPoints = points.map(({ labels, value }) => ({ ...at(labels), asDouble: value }));
-  return dataPoints.length === 0 ? [] : [{ ...head, gauge: { dataPoints } }];
+  const data = {
+    counter: { sum: { aggregationTemporality, isMonotonic: true, dataPoints } },
+    histogram: { histogram: { aggregationTemporality, dataPoints } },
+    gauge: { gauge: { dataPoints } },
+    // OTLP keeps summaries for other systems' data only.
+    percentiles: { gauge: { dataPoints } },
+  };
+  return [{ name: `vault_pki_load.${name}`, description, unit, ...data[kind] }];
 }
 
-/** @param {LatencyPoint} point */
-function percentilePoints({ labels, latency }) {
+/**
+ * @param {Metric['kind']} kind @param {NumberPoint | LatencyPoint} point
+ * @returns {{labels: Labels, [value: string]: unknown}[]}
+ */
+function encodePoint(kind, point) {
+  const { labels } = point;
+  if (!('latency' in point)) {
+    return [{ labels, ...(kind === 'counter' ? { asInt: String(point.value) } : { asDouble: point.value }) }];
+  }
+  if (kind === 'histogram') return encodeLatency(point.latency).map((values) => ({ labels, ...values }));
   return QUANTILES.flatMap(([quantile, key]) => {
-    const ms = latency[key];
-    return ms === null ? [] : [{ labels: { ...labels, quantile }, value: ms / 1000 }];
+    const ms = point.latency[key];
+    return ms === null ? [] : { labels: { ...labels, quantile }, asDouble: ms / 1000 };
   });
 }
 
 /**
- * Protobuf's strings are UTF-8: half a surrogate pair, which a server's JSON may hold, becomes U+FFFD.
+ * Protobuf's strings are UTF-8: half a surrogate pair, possible in a server's JSON, becomes U+FFFD.
  * @param {Labels} labels
  */
 function encodeAttributes(labels) {
@@ -93,16 +88,16 @@ function encodeAttributes(labels) {
 }
 
 /**
- * Buckets of HdrHistograms (equal steps between powers of two) do not nest in those of an ExponentialHistogram (powers of
- * 2^(2^-scale)), so bounds are named: the same as in the Prometheus text. A latency counts as the longest of its histogram
- * bucket, as in every percentile of a result: at most 0.1 % too long.
+ * Buckets of HdrHistograms (equal steps between powers of two) do not nest in those of an
+ * ExponentialHistogram (powers of 2^(2^-scale)), so the bounds are explicit, as in the Prometheus text. A
+ * latency counts as the longest of its histogram bucket: at most 0.1 % too long.
  * @param {LatencyBlock} latency milliseconds
  * @returns seconds; `bucketCounts`: one more than bounds, for times above them
  */
-function encodeLatency({ count, min, mean, max, histogram }) {
-  if (histogram === null || min === null || mean === null || max === null) return [];
-  const upTo = [...countsUpTo(bucketsOf(decodeHistogram(histogram)), BOUNDS_US), count];
-  const bucketCounts = upTo.map((value, i) => String(value - (upTo[i - 1] ?? 0)));
+function encodeLatency(latency) {
+  const { count, min, mean, max } = latency;
+  if (min === null || mean === null || max === null) return [];
+  const bucketCounts = cumulativeCounts(latency).map((upTo, i, all) => String(upTo - (all[i - 1] ?? 0)));
   const seconds = { sum: (mean * count) / 1000, min: min / 1000, max: max / 1000 };
   return [{ count: String(count), ...seconds, bucketCounts, explicitBounds: [...BOUNDS_SECONDS] }];
 }

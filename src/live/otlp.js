@@ -1,6 +1,6 @@
 /**
- * Sends the result so far to an OpenTelemetry receiver (`--otlp`): OTLP/HTTP, as JSON, every ten seconds and at the end.
- * Errors are reported once and never stop a run. https://opentelemetry.io/docs/specs/otlp/
+ * Sends the result so far to an OpenTelemetry receiver (`--otlp`): OTLP/HTTP, as JSON, every ten seconds and
+ * at the end. Errors are reported once and never stop a run. https://opentelemetry.io/docs/specs/otlp/
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, usageError } from '../common/errors.js';
@@ -16,11 +16,11 @@ import { toMetricsRequest } from './otlp-metrics.js';
 /** @typedef {ReturnType<typeof createOtlpPusher>} OtlpPusher */
 /** @typedef {'delivered' | 'retryable' | 'refused'} Outcome `retryable`: may be sent again */
 
-/** Results come every two seconds; one that is early by up to SLACK_MS is sent. */
+/** Results come every two seconds; a push may be early by SLACK_MS. */
 const EVERY_MS = 10_000;
 const SLACK_MS = 1000;
 
-/** Limits of the last push of a run: of its attempts, the pause between them, and the time for all of them. */
+/** The last push of a run: attempts, pause between them, and time for all of them. */
 const LAST_TRIES = 3;
 const LAST_PAUSE_MS = 1000;
 const LAST_MS = 10_000;
@@ -28,18 +28,18 @@ const LAST_MS = 10_000;
 /** After this time a notice names the cause of the wait. */
 const SILENT_MS = 1000;
 
-/** Of one push, from connecting to the end of the response. */
+/** For one push, from connecting to the end of the response. */
 const TIMEOUT_MS = 10_000;
 
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** "OTLP/HTTP Response, Retryable Response Codes": no other code may be retried. */
+/** OTLP/HTTP, Retryable Response Codes: no other code may be retried. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
 const CHECK_HEADERS = 'Check OTEL_EXPORTER_OTLP_HEADERS.';
 const CHECK_PATH = 'Check the path in --otlp; it is usually /v1/metrics.';
 
-/** By HTTP status, or code of an error. @type {Record<string, string>} */
+/** By HTTP status or error code. @type {Record<string, string>} */
 const REMEDIES = {
   401: CHECK_HEADERS,
   403: CHECK_HEADERS,
@@ -79,13 +79,12 @@ export function createOtlpPusher({
   const client = requester ?? createRequester({ origin, ...limits, named: '--otlp' });
   const tool = `vault-pki-load/${TOOL_VERSION}`;
   const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };
-  /** Headers and the query are secrets, which a receiver may repeat: its words are quoted only if there are none. */
+  /** A receiver may repeat headers or the query, which are secrets: its text is shown only without them. */
   const mayQuote = Object.keys(headers).length === 0 && !path.includes('?');
   /** Kinds of warnings that were shown. @type {Set<string>} */
   const warned = new Set();
-  /** The last push, one at a time. @type {Promise<unknown>} */
-  let underWay = Promise.resolve();
-  let isBusy = false;
+  /** One push at a time. @type {Promise<Outcome> | null} */
+  let underWay = null;
   let nextAtMs = Number.NEGATIVE_INFINITY;
   /** As the receiver requested. */
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -98,7 +97,7 @@ export function createOtlpPusher({
     onWarning(REMEDIES[kind] === undefined ? text : `${text} ${REMEDIES[kind]}`);
   }
 
-  /** @param {unknown} text of the receiver's response @returns {string} `: its words`, or empty */
+  /** @param {unknown} text of the receiver's response @returns {string} `: text`, or empty */
   function quoted(text) {
     const line = mayQuote && typeof text === 'string' ? redact(text).replace(/\.$/, '') : '';
     return line === '' ? '' : `: ${line}`;
@@ -131,22 +130,21 @@ export function createOtlpPusher({
       return judge(await client.request({ method: 'POST', path, headers: allHeaders, body }));
     } catch (error) {
       // The text of an unknown error may hold a header.
-      const isKnown = error instanceof PkiLoadError;
-      const internal = 'The metrics were not sent because of an internal error. Please report it.';
-      if (isKnown) warn(error.code, `The metrics were not sent: ${error.message}`);
-      else warn('internal', internal);
-      return isKnown ? 'retryable' : 'refused';
+      if (error instanceof PkiLoadError) {
+        warn(error.code, `The metrics were not sent: ${error.message}`);
+        return 'retryable';
+      }
+      warn('internal', 'The metrics were not sent because of an internal error. Please report it.');
+      return 'refused';
     }
   }
 
   /** @param {Result} result */
   function send(result) {
-    isBusy = true;
-    const sending = push(result).finally(() => {
-      isBusy = false;
+    underWay = push(result).finally(() => {
+      underWay = null;
     });
-    underWay = sending;
-    return sending;
+    return underWay;
   }
 
   /** Waits for the current push, then tries a few times. @param {Result} result @param {AbortSignal} over */
@@ -154,32 +152,28 @@ export function createOtlpPusher({
     await underWay;
     for (let tries = 0; tries < LAST_TRIES; tries++) {
       const pauseMs = Math.max(pausedUntilMs - clock(), tries === 0 ? 0 : LAST_PAUSE_MS);
-      if (pauseMs > LAST_MS) return false;
+      if (pauseMs > LAST_MS) return;
       if (pauseMs > 0) await wait(pauseMs, over).catch(() => {});
-      if (over.aborted) return false;
+      if (over.aborted) return;
       const outcome = await send(result);
-      if (outcome !== 'retryable') return outcome === 'delivered';
+      if (outcome !== 'retryable') return outcome;
     }
-    return false;
   }
 
   return {
     /** Sends it, unless another push is under way or too recent. @param {Result} result */
     update(result) {
-      if (!isBusy && clock() >= nextAtMs) send(result);
+      if (underWay === null && clock() >= nextAtMs) send(result);
     },
-    /** Sends the last one of a run, however recent the last push; waits a limited time. Never rejects. @param {Result} result */
+    /** Sends a run's final result at once; waits a limited time. Never rejects. @param {Result} result */
     async finish(result) {
       const over = new AbortController();
       const notice = () => onNotice(`Sending the last metrics to ${shown}; Ctrl-C ends without them.`);
       wait(SILENT_MS, over.signal).then(notice, () => {});
-      const tooLate = wait(LAST_MS, over.signal).then(
-        () => false,
-        () => false,
-      );
-      const isDelivered = await Promise.race([deliver(result, over.signal), tooLate]);
+      const tooLate = wait(LAST_MS, over.signal).catch(() => {});
+      const outcome = await Promise.race([deliver(result, over.signal), tooLate]);
       over.abort();
-      if (!isDelivered) warn('last', `The last metrics of a run did not arrive at ${shown}.`);
+      if (outcome !== 'delivered') warn('last', `The last metrics of a run did not arrive at ${shown}.`);
     },
     /** Ends a push that is still under way. */
     close() {
@@ -191,8 +185,7 @@ export function createOtlpPusher({
 
 /**
  * @param {string | string[] | undefined} value RFC 9110, 10.2.3: seconds, or a date
- * @param {number} nowMs the date
- * @returns {number} ms; 0 if the value is neither
+ * @param {number} nowMs Unix time @returns {number} ms; 0 if the value is neither
  */
 function readRetryAfter(value, nowMs) {
   const text = String(value ?? '').trim();
@@ -210,15 +203,15 @@ function parse(body) {
   }
 }
 
-/** https://opentelemetry.io/docs/specs/otel/protocol/exporter/: the variable for metrics wins over the one for all signals. */
+/** The first one wins. https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
 const HEADER_VARIABLES = ['OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'];
 
 /** The connection sets these. */
 const RESERVED = /^(?:connection|content-(?:encoding|length|type)|expect|host|transfer-encoding|upgrade)$/;
 
 /**
- * @param {string} text e.g. `http://127.0.0.1:4318`; a path is kept, else it is /v1/metrics
- * @returns {{origin: string, path: string, shown: string}} `path` with its query; `shown` without it, as it may hold a key
+ * @param {string} text e.g. `http://127.0.0.1:4318`; the default path is /v1/metrics
+ * @returns {{origin: string, path: string, shown: string}} `shown`: without the query, which may hold a key
  * @throws {PkiLoadError} code `bad_url`
  */
 export function parseOtlpUrl(text) {
@@ -226,15 +219,15 @@ export function parseOtlpUrl(text) {
   if (url?.username || url?.password) {
     throw usageError(
       'bad_url',
-      '--otlp holds a user name or password, which would be visible to others.',
+      '--otlp contains a user name or password, which other users could see.',
       "Set it as a header, e.g. OTEL_EXPORTER_OTLP_HEADERS='Authorization=Basic%20...'.",
     );
   }
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    const what = /[@?]/.test(text) ? '' : ` ${JSON.stringify(text.slice(0, 120))}, which is`;
+    const culprit = /[@?]/.test(text) ? '' : ` ${JSON.stringify(text.slice(0, 120))}, which is`;
     throw usageError(
       'bad_url',
-      `--otlp is${what} not an http:// or https:// URL.`,
+      `--otlp is${culprit} not an http:// or https:// URL.`,
       'Give the address of an OTLP/HTTP receiver, such as http://127.0.0.1:4318.',
     );
   }
@@ -243,8 +236,8 @@ export function parseOtlpUrl(text) {
 }
 
 /**
- * @param {Record<string, string | undefined>} env `NAME=VALUE,NAME=VALUE`, values percent-decoded
- * @returns {Record<string, string>} by lower-case name; values are secrets: never to be shown
+ * @param {Record<string, string | undefined>} env `NAME=VALUE,NAME=VALUE`, values percent-encoded
+ * @returns {Record<string, string>} by lower-case name; values are secrets: never show them
  * @throws {PkiLoadError} code `bad_otlp_headers`, without any value
  */
 export function readOtlpHeaders(env) {
@@ -270,10 +263,10 @@ function parseHeader(entry, where) {
   if (RESERVED.test(name)) throw bad(`sets the header ${name}, which is the connection's own`);
   try {
     const value = decodeURIComponent(encoded.trim());
-    // Node sends Latin-1 without control characters as it is, and nothing else.
+    // Node sends Latin-1 without control characters, and rejects everything else.
     if (/^[\t -~\u00a0-\u00ff]*$/.test(value)) return [name, value];
   } catch {
     // Not percent-encoded UTF-8.
   }
-  throw bad(`has a bad %XX or a character that no header can hold, in the value of ${name}`);
+  throw bad(`has a bad %XX, or a character not allowed in a header, in the value of ${name}`);
 }

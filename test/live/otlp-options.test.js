@@ -89,9 +89,9 @@ const BAD_HEADERS = [
   [
     'a line break',
     'api-key=hunter2%0d%0aHost: x',
-    /a character that no header can hold, in the value of api-key/,
+    /a character not allowed in a header, in the value of api-key/,
   ],
-  ['a character beyond Latin-1', 'api-key=hunter2%E2%82%AC', /a character that no header can hold/],
+  ['a character beyond Latin-1', 'api-key=hunter2%E2%82%AC', /a character not allowed in a header/],
   [
     'a header of the connection',
     'Content-Length=7',

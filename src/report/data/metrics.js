@@ -3,6 +3,9 @@
  * encodings are in prometheus.js and otlp-metrics.js. Base units: seconds, and shares of one. Names of metrics and of labels
  * never depend on the measured values.
  */
+import { decodeHistogram } from '../../common/histogram.js';
+import { bucketsOf, countsUpTo } from './buckets.js';
+
 /** @import { LatencyBlock, Result } from '../../result/schema.js' */
 
 /** @typedef {Record<string, string>} Labels */
@@ -53,6 +56,13 @@ export const BOUNDS_SECONDS = Object.freeze([
   ...[-4, -3, -2, -1, 0, 1].flatMap((decade) => [1, 2.5, 5].map((part) => exact(part * 10 ** decade))),
   100,
 ]);
+
+/** @param {LatencyBlock} latency @returns {number[]} latencies up to each bound, and all */
+export function cumulativeCounts({ histogram, count }) {
+  const buckets = histogram === null ? [] : bucketsOf(decodeHistogram(histogram));
+  const boundsUs = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
+  return [...countsUpTo(buckets, boundsUs), count];
+}
 
 /** @param {Result} result may be unfinished @returns {Metric[]} some without points */
 export function metricsOf(result) {

@@ -3,10 +3,8 @@
  * by its compatibility rules: dots become underscores, the unit is added, counters end in `_total`.
  * https://prometheus.io/docs/instrumenting/exposition_formats/ (0.0.4)
  */
-import { decodeHistogram } from '../../common/histogram.js';
 import { visibleText } from '../../common/visible-text.js';
-import { bucketsOf, countsUpTo } from './buckets.js';
-import { BOUNDS_SECONDS, exact, metricsOf, QUANTILES } from './metrics.js';
+import { BOUNDS_SECONDS, cumulativeCounts, exact, metricsOf, QUANTILES } from './metrics.js';
 
 /** @import { LatencyBlock, Result } from '../../result/schema.js' */
 /** @import { Labels, LatencyMetric, Metric } from './metrics.js' */
@@ -17,8 +15,6 @@ const PREFIX = 'vault_pki_load_';
 
 /** By kind of a metric. */
 const TYPES = { gauge: 'gauge', counter: 'counter', histogram: 'histogram', percentiles: 'summary' };
-
-const BOUNDS_US = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
 
 /** @param {Result} result @returns {string} ends with a newline */
 export function render(result) {
@@ -61,9 +57,8 @@ function samplesOf(metric) {
 }
 
 /** @param {LatencyBlock} latency @param {Labels} labels @returns {Sample[]} cumulative counts */
-function bucketSamples({ histogram, count }, labels) {
-  const own = histogram === null ? [] : bucketsOf(decodeHistogram(histogram));
-  const counts = [...countsUpTo(own, BOUNDS_US), count];
+function bucketSamples(latency, labels) {
+  const counts = cumulativeCounts(latency);
   return [...BOUNDS_SECONDS.map(String), '+Inf'].map((le, i) => ({
     labels: { ...labels, le },
     value: counts[i],
