@@ -2,7 +2,7 @@
 import { interrupted, orInterrupted } from './common/stop.js';
 import { total } from './common/sums.js';
 import { describeWait, intervalEvent, leadMs, startTicking, untilConnecting } from './engine/interval.js';
-import { createRunSeconds } from './engine/recording/seconds.js';
+import { createSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
 import { plannedWindow } from './engine/window.js';
@@ -73,7 +73,7 @@ export async function run(planned, options = {}) {
   try {
     const mix = await loadMix(plan);
     const { threads, startAt } = plan.load;
-    const seconds = createRunSeconds(plan.load);
+    const seconds = createSeconds(plan.load);
     const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
     const input = { plan, fixture, tls, measuredMs: window.windowMs };
     shards = await createShards(input, mix, seconds.add, live?.ports(threads));

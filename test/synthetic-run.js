@@ -2,7 +2,7 @@
 import { uniform } from '../src/common/random.js';
 import { arrivalsOf } from '../src/engine/pacing/pacer.js';
 import { createRecorder } from '../src/engine/recording/recorder.js';
-import { createRunSeconds } from '../src/engine/recording/seconds.js';
+import { createSeconds } from '../src/engine/recording/seconds.js';
 import { createCells } from '../src/engine/shard.js';
 import { plannedWindow } from '../src/engine/window.js';
 import { createChooser } from '../src/operations/request-parts.js';
@@ -62,7 +62,7 @@ export function syntheticRun({
   const memberOf = names.length === 1 ? () => 0 : createChooser(Object.values(weights), load.seed);
   const window = plannedWindow(load, { count: names.length, memberOf });
   const cells = createCells({ load }, window.windowMs, names.length);
-  const seconds = createRunSeconds(load);
+  const seconds = createSeconds(load);
   const ends = Array.from({ length: load.threads }, (_, thread) => {
     const { samples, waiting, ...sent } = sendAll({ load, memberOf, unsent, stoppedMs }, thread);
     const recorder = createRecorder({

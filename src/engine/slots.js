@@ -1,7 +1,6 @@
 /**
  * A slot is one connection with at most one request in flight; there are `concurrency` slots. It takes the
- * three timestamps of every request and enforces its deadline. HTTP clients' own deadlines only resolve to
- * half a second.
+ * three timestamps of every request and enforces its deadline to 10 ms.
  */
 /** @import { Connection, Exchange, Request } from '../http/exchange.js' */
 /** @import { Clock } from './clock.js' */
@@ -9,24 +8,32 @@
 /** @import { watchReading } from './watch/sender.js' */
 
 /** @typedef {ReturnType<typeof createSlots>} Slots */
-/**
- * @typedef {object} Slot times in ms
- * @property {number} index
- * @property {number} intended
- * @property {number} handed when this slot took the request
- * @property {number} sent NaN until it is on the wire
- * @property {number} freeSince
- * @property {number} dueToStart when the tool, never late, would have handed this request over
- * @property {number} wouldBeFree when the slot would be free with a tool never late; a slow target delays it,
- *   a late tool does not
- * @property {boolean} busy
- * @property {number} awakeMs see watch/sender.js
- * @property {boolean} dialled the request had to open its connection first
- * @property {Connection} connection
- * @property {Exchange} exchange
- */
 /** After a failed connect, a closed loop pauses the slot this long, doubling up to the maximum. */
 const [FIRST_REST_MS, LONGEST_REST_MS] = [20, 1000];
+
+/** @typedef {ReturnType<typeof createSlot>} Slot */
+/** Times in ms. @param {Connection} connection */
+function createSlot(connection) {
+  return {
+    index: -1,
+    intended: 0,
+    /** When this slot took the request. */
+    handed: 0,
+    /** NaN until the request is on the wire. */
+    sent: Number.NaN,
+    freeSince: Number.NEGATIVE_INFINITY,
+    /** When a tool that is never late would have handed this request over. */
+    dueToStart: 0,
+    /** When such a tool's slot would be free; only a slow target delays it. */
+    wouldBeFree: Number.NEGATIVE_INFINITY,
+    /** See watch/sender.js. */
+    awakeMs: 0,
+    busy: false,
+    /** The request had to open its connection first. */
+    dialled: false,
+    connection,
+  };
+}
 
 /**
  * @param {Slot} slot
@@ -58,47 +65,35 @@ export function createSlots({
   reading = { now: () => 0, onSent: () => 0, lateMs: () => 0 },
   afterPoll = setImmediate,
 }) {
-  const slots = connections.map((connection) => createSlot(connection));
+  const slots = connections.map((connection) => {
+    const slot = createSlot(connection);
+    return Object.assign(slot, { exchange: createExchange(slot) });
+  });
   /** Longest idle first, so no connection goes stale. */
   const free = [...slots];
   let resting = 0;
   const served = { count: 0, ms: 0 };
 
-  /** @param {Connection} connection */
-  function createSlot(connection) {
+  /** @param {Slot} slot @returns {Exchange} */
+  function createExchange(slot) {
     let failedConnects = 0;
-    /** @type {Slot} */
-    const slot = {
-      index: -1,
-      intended: 0,
-      handed: 0,
-      sent: Number.NaN,
-      freeSince: Number.NEGATIVE_INFINITY,
-      dueToStart: 0,
-      wouldBeFree: Number.NEGATIVE_INFINITY,
-      awakeMs: 0,
-      busy: false,
-      dialled: false,
-      connection,
-      exchange: {
-        onDial() {
-          slot.dialled = true;
-        },
-        onSent() {
-          slot.sent = clock();
-        },
-        onAnswer(status, body) {
-          failedConnects = 0;
-          finish(slot, clock(), reading.lateMs(slot.awakeMs), null, status, body);
-        },
-        onFailure(failure, beforeSent) {
-          const rests = beforeSent && restAfterFailedConnect;
-          const restMs = rests ? Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** failedConnects++) : 0;
-          finish(slot, clock(), reading.lateMs(slot.awakeMs), failure, 0, null, restMs);
-        },
+    return {
+      onDial() {
+        slot.dialled = true;
+      },
+      onSent() {
+        slot.sent = clock();
+      },
+      onAnswer(status, body) {
+        failedConnects = 0;
+        finish(slot, clock(), reading.lateMs(slot.awakeMs), null, status, body);
+      },
+      onFailure(failure, beforeSent) {
+        const rests = beforeSent && restAfterFailedConnect;
+        const restMs = rests ? Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** failedConnects++) : 0;
+        finish(slot, clock(), reading.lateMs(slot.awakeMs), failure, 0, null, restMs);
       },
     };
-    return slot;
   }
 
   /**
@@ -140,7 +135,7 @@ export function createSlots({
   /** @param {Slot} slot */
   function release(slot) {
     slot.freeSince = clock();
-    free.push(slot);
+    free.push(/** @type {typeof slots[number]} */ (slot));
     onFree();
   }
 
@@ -186,7 +181,7 @@ export function createSlots({
     },
     /** Uses the slot idle longest; one must be free. @param {number} index @param {number} intended ms */
     fire(index, intended) {
-      const slot = /** @type {Slot} */ (free.shift());
+      const slot = /** @type {typeof slots[number]} */ (free.shift());
       slot.index = index;
       slot.intended = intended;
       slot.sent = Number.NaN;

@@ -219,7 +219,7 @@ export function parseOtlpUrl(text) {
   if (url?.username || url?.password) {
     throw usageError(
       'bad_url',
-      '--otlp contains a user name or password, which other users could see.',
+      '--otlp holds a user name or password, which other users could see.',
       "Set it as a header, e.g. OTEL_EXPORTER_OTLP_HEADERS='Authorization=Basic%20...'.",
     );
   }
@@ -268,5 +268,5 @@ function parseHeader(entry, where) {
   } catch {
     // Not percent-encoded UTF-8.
   }
-  throw bad(`has a bad %XX, or a character not allowed in a header, in the value of ${name}`);
+  throw bad(`has a bad %XX or a character not allowed in a header, in the value of ${name}`);
 }

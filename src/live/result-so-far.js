@@ -1,6 +1,6 @@
 /** Reports of the recorders -> the Result so far, complete but for the verdict on the measurement. */
 import { total } from '../common/sums.js';
-import { createRunSeconds } from '../engine/recording/seconds.js';
+import { createSeconds } from '../engine/recording/seconds.js';
 import { createTally, foldStages, mergeTallies, settledOf, withPlanned } from '../engine/recording/tally.js';
 import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js';
 import { shareOf } from '../plan/shard-part.js';
@@ -41,7 +41,7 @@ const NO_MACHINE = { wallMs: 0, processCpuMs: 0, cores: 0, idleShare: null, pres
 export function createResultSoFar({ mix, start, zero, command, schedule = scheduleOf(start.plan.load) }) {
   const { plan, target, planned, cells: plannedCells = null } = start;
   const { load } = plan;
-  const seconds = createRunSeconds(load);
+  const seconds = createSeconds(load);
   const words = wordsOf(mix);
   const stages = stagesOf(load);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);

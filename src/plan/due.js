@@ -39,6 +39,27 @@ export function createDuePerSecond(schedule, part, warmupMs) {
   };
 }
 
+/**
+ * Exponential, then binary search.
+ * @param {(index: number) => boolean} isBefore true up to some index, then false
+ * @param {number} count of indexes @param {number} [from] `isBefore` holds for earlier indexes
+ * @param {number} [width] expected distance @returns {number} the first index without it, or `count`
+ */
+export function countWhile(isBefore, count, from = 0, width = 1) {
+  let low = from;
+  let high = from;
+  for (let next = width; high < count && isBefore(high); next *= 2) {
+    low = high + 1;
+    high = Math.min(count, high + next);
+  }
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** @param {Schedule} schedule @param {Part} part */
 export function createDueCounter({ count, dueMs }, part) {
   /** Result of the last search, and its distance from the one before: the next is about as far away. */
@@ -52,17 +73,8 @@ export function createDueCounter({ count, dueMs }, part) {
      */
     until(ms) {
       const isBefore = (/** @type {number} */ index) => dueMs(index) < ms - TOLERANCE_MS;
-      let low = last > 0 && !isBefore(last - 1) ? 0 : last;
-      let high = low;
-      for (let width = step; high < count && isBefore(high); width *= 2) {
-        low = high + 1;
-        high = Math.min(count, high + width);
-      }
-      while (low < high) {
-        const middle = Math.floor((low + high) / 2);
-        if (isBefore(middle)) low = middle + 1;
-        else high = middle;
-      }
+      const from = last > 0 && !isBefore(last - 1) ? 0 : last;
+      const low = countWhile(isBefore, count, from, step);
       step = Math.max(1, low - last);
       last = low;
       return shareOf(low, part);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeHistogram } from '../../src/common/histogram.js';
 import { sumRecords } from '../../src/common/sums.js';
-import { createRunSeconds, createSeconds } from '../../src/engine/recording/seconds.js';
+import { createSeconds } from '../../src/engine/recording/seconds.js';
 import { sample, setUp } from './recording.js';
 
 /** @import { Second } from '../../src/engine/recording/seconds.js' */
@@ -19,12 +19,15 @@ function rowsOf(doneMs, untilMs) {
   return { rows, open: recorder.soFar().open };
 }
 
+/** Keeps what merging needs. */
+const PART = { index: 0, of: 4 };
+
 /** @param {Second[]} seconds */
 const brief = (seconds) => seconds.map((one) => [one.second, one.succeeded, one.failed].join());
 
 describe('seconds', () => {
   test('are whole when every shard has handed in its row', () => {
-    const seconds = createSeconds(2);
+    const seconds = createSeconds({ threads: 2, shard: PART });
     const [one, other] = [rowsOf([100, 1101], 3000), rowsOf([201, 2300], 3000)];
     seconds.add(one.rows[0]);
     seconds.add(one.rows[1]);
@@ -40,7 +43,7 @@ describe('seconds', () => {
   });
 
   test('so far hold what single shards have, and nothing is closed by looking', () => {
-    const seconds = createSeconds(2);
+    const seconds = createSeconds({ threads: 2, shard: PART });
     const [one, other] = [rowsOf([100, 1101, 2102], 2500), rowsOf([200, 1202], 1500)];
     for (const row of [...one.rows, ...other.rows]) seconds.add(row);
     const unfinished = [one.open, other.open].flatMap((row) => row ?? []);
@@ -52,15 +55,15 @@ describe('seconds', () => {
   });
 
   test('without a row so far are none, and one alone is as it was handed in', () => {
-    assert.deepEqual(createSeconds(3).soFar(), []);
+    assert.deepEqual(createSeconds({ threads: 3, shard: PART }).soFar(), []);
     const { rows } = rowsOf([100], 1000);
-    const seconds = createSeconds(1);
+    const seconds = createSeconds({ threads: 1, shard: PART });
     seconds.add(rows[0]);
     assert.deepEqual(seconds.rows, [rows[0]]);
   });
 
   test('of several shards have the percentiles of all, and the exact maximum', () => {
-    const seconds = createSeconds(2);
+    const seconds = createSeconds({ threads: 2, shard: PART });
     const rows = [1, 2].map((shard) => {
       const one = setUp({ shards: 2 });
       for (let i = 1; i <= 50; i++) {
@@ -82,7 +85,7 @@ describe('seconds', () => {
   test('of several threads share histograms after the first hour; those of a part of a plan do not', () => {
     const doneMs = [3_600_100, 3_601_100, 3_612_100];
     const told = [null, { index: 0, of: 2 }].map((shard) => {
-      const seconds = createRunSeconds({ threads: 2, shard });
+      const seconds = createSeconds({ threads: 2, shard });
       for (const { rows } of [rowsOf(doneMs, 3_613_000), rowsOf(doneMs, 3_613_000)]) {
         for (const row of rows) seconds.add(row);
       }

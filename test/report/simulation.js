@@ -141,7 +141,7 @@ function sampleOf(index, intended, sent, done, lag, failure) {
  * @param {Pick<Story, 'failureOf' | 'success'>} story
  */
 function record(samples, command, { durationMs }, { failureOf = () => null, success = 'good' }) {
-  const seconds = createSeconds(1);
+  const seconds = createSeconds({ threads: 1, shard: null });
   const good = /** @type {const} */ ({ outcome: success, success: true, verification: 'passed' });
   const recorder = createRecorder({
     operations: [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createHistogram, encodeHistogram, recordMs, sumHistograms } from '../../src/common/histogram.js';
-import { createRunSeconds } from '../../src/engine/recording/seconds.js';
+import { createSeconds } from '../../src/engine/recording/seconds.js';
 import * as checks from '../../src/result/check/check.js';
 import * as latencyChecks from '../../src/result/check/check-latency.js';
 import { buildLatency } from '../../src/result/latency.js';
@@ -305,7 +305,7 @@ describe('the histograms of seconds', () => {
     ];
     for (const result of results) assert.deepEqual(checkResult(result, { eachSecond: true }), []);
     for (const threads of [1, 2]) {
-      const seconds = createRunSeconds(/** @type {any} */ ({ threads, shard: null }));
+      const seconds = createSeconds(/** @type {any} */ ({ threads, shard: null }));
       for (let thread = 0; thread < threads; thread++) {
         const { recorder, rows } = setUp({ shards: threads });
         for (const ms of [3_599_500, 3_600_500, 3_605_500, 3_611_500, 3_620_100])

@@ -32,22 +32,10 @@ const NO_TIMES = Object.freeze({ p50: null, p90: null, p99: null, max: null, lag
 /** @type {Figures} */
 const NO_FIGURES = Object.freeze({ ...NO_TIMES, histogram: null, histogramSeconds: 1, lag: null });
 
-/**
- * A part of a plan keeps one histogram per second for `merge`; a single thread's recorder has already joined
- * them.
- * @param {Pick<LoadPlan, 'threads' | 'shard'>} load
- */
-export function createRunSeconds({ threads, shard }) {
-  return createSeconds(threads, { joins: threads > 1 && shard === null });
-}
-
-/**
- * @param {number} shards that deliver rows
- * @param {{joins?: boolean}} [options] `joins`: in a long run, several seconds share a histogram (see
- *   spans.js)
- */
-export function createSeconds(shards, { joins = false } = {}) {
-  const spans = joins ? createSpans() : null;
+/** @param {Pick<LoadPlan, 'threads' | 'shard'>} load whose `threads` deliver rows */
+export function createSeconds({ threads, shard }) {
+  // A part of a plan keeps one histogram per second for `merge`.
+  const spans = shard === null ? createSpans() : null;
   const open = /** @type {SecondRow[][]} */ ([]);
   const rows = /** @type {Second[]} */ ([]);
   const errors = /** @type {Record<string, number>} */ ({});
@@ -74,7 +62,7 @@ export function createSeconds(shards, { joins = false } = {}) {
     add(row) {
       open[row.second] ??= [];
       open[row.second].push(row);
-      while (open[rows.length]?.length === shards) closeNext();
+      while (open[rows.length]?.length === threads) closeNext();
     },
     /** @param {SecondRow[]} [unfinished] each shard's current second @returns {Second[]} closes none */
     soFar(unfinished = []) {

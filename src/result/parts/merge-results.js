@@ -68,7 +68,7 @@ function addUp(parts, command) {
   const watched = watchedOf(parts, late);
   const facts = { ...factsOf(parts, plan), ownLosses: ownLossesOf(operations, watched) };
   const block = buildBlock(operations, facts);
-  const joined = createSeconds(parts.length, { joins: true });
+  const joined = createSeconds({ threads: parts.length, shard: null });
   for (const { result, merge } of parts) for (const row of secondsOf(result, merge)) joined.add(row);
   joined.closeAll();
   const seconds = joined.rows;
