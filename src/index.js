@@ -29,10 +29,9 @@ export { planSetup } from './vault/setup/setup-plan.js';
 export { tearDown } from './vault/setup/teardown.js';
 
 /**
- * Options as the command line takes them, by camelCase or kebab-case name, as text or as values (a bare number of a
- * duration is seconds).
- * @param {string} operation e.g. `issue`
- * @param {Record<string, unknown>} options
+ * Takes the options of the command line by camelCase or kebab-case name, as text or values; a bare number as a
+ * duration is in seconds.
+ * @param {string} operation e.g. `issue` @param {Record<string, unknown>} options
  * @param {import('./vault/environment.js').VaultEnvironment} [environment] defaults of the target
  * @returns {Promise<Readonly<import('./plan/plan.js').Plan>>}
  * @throws {import('./common/errors.js').PkiLoadError} naming the option and the remedy

@@ -1,7 +1,7 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
 import { interrupted, orInterrupted } from './common/stop.js';
 import { total } from './common/sums.js';
-import { describeWait, intervalEvent, leadMs, startTicking, untilConnecting } from './engine/interval.js';
+import { intervalEvent, leadMs, startTicking, untilConnecting } from './engine/interval.js';
 import { createSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
@@ -30,8 +30,7 @@ import { createVaultClient } from './vault/client.js';
  * @property {Plan} plan
  * @property {{url: string, product: string | null, version: string | null}} target
  * @property {number | null} planned measured requests; null: as many as get a response
- * @property {readonly number[] | null} [cells] of those, each operation's in each stage, where there are
- *   several
+ * @property {readonly number[] | null} [cells] `planned` by operation and stage, if there are several
  */
 /**
  * @typedef {object} TimeZero
@@ -40,9 +39,8 @@ import { createVaultClient } from './vault/client.js';
  * @property {number | null} windowMs planned length of the measured part; null: the requests decide
  */
 /**
- * @typedef {object} LiveHook reports to another thread that take no time of the sending thread
- * @property {(count: number) => MessagePort[]} ports one for each recorder's Reports, every two seconds;
- *   none: no reports
+ * @typedef {object} LiveHook reports to another thread, bypassing the sender
+ * @property {(count: number) => MessagePort[]} ports one for each recorder's Reports; none: no reports
  * @property {(zero: TimeZero) => void} begin called just before sending begins
  */
 /**
@@ -53,13 +51,11 @@ import { createVaultClient } from './vault/client.js';
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
- * @property {Prepared} [prepared] for a plan that differs in its load alone; else the run prepares itself,
- *   and cleans up
+ * @property {Prepared} [prepared] for plans that differ only in load; else the run prepares and cleans up
  */
-/** @typedef {Awaited<ReturnType<typeof prepareRun>>} Prepared outlives a run, so that several may share it */
+/** @typedef {Awaited<ReturnType<typeof prepareRun>>} Prepared several runs may share it */
 
 /**
- * Runs a plan to its end.
  * @param {Plan} planned @param {RunOptions} [options] @returns {Promise<Result>}
  * @throws {PkiLoadError} when the run could not begin; a refused request is an outcome, not an error
  */
@@ -77,14 +73,12 @@ export async function run(planned, options = {}) {
     const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
     const input = { plan, fixture, tls, measuredMs: window.windowMs };
     shards = await createShards(input, mix, seconds.add, live?.ports(threads));
-    const waits = describeWait(startAt);
-    if (waits !== null) onEvent({ type: 'notice', text: waits });
-    await untilConnecting(startAt, stop);
+    await untilConnecting(startAt, stop, (text) => onEvent({ type: 'notice', text }));
     throwIfStopped(stop);
     const unopened = (await orInterrupted(Promise.all(shards.map((shard) => shard.warm())), stop)).flat();
     if (unopened.length > 0) {
-      const text = `${unopened.length} connections could not be opened before the run (${unopened[0]}); they will be tried again.`;
-      onEvent({ type: 'warning', text });
+      const failed = `${unopened.length} connections could not be opened before the run`;
+      onEvent({ type: 'warning', text: `${failed} (${unopened[0]}); the run tries again.` });
     }
     throwIfStopped(stop);
     const target = { url: fixture.targetUrl, ...fixture.target };
@@ -103,8 +97,7 @@ export async function run(planned, options = {}) {
 }
 
 /**
- * Starts the embedded server, if the plan has one, and makes everything that the operations need. `close`
- * removes it.
+ * Starts the embedded server, if any, and creates everything that the operations need. `close` removes it.
  * @param {Plan} plan @param {Pick<RunOptions, 'token' | 'signal' | 'onEvent'>} [options]
  * @throws {PkiLoadError} when the target refuses; nothing is left behind then
  */
@@ -140,7 +133,7 @@ export async function prepareRun(plan, options = {}) {
     endings.push(() => client.close());
     let renewal = /** @type {{stop: () => void} | null} */ (null);
     const keepAlive = (/** @type {number} */ renewEveryMs) => {
-      // After a stop the preparation goes on for a while: nothing would end a renewal that it starts.
+      // After a stop the preparation goes on for a while; nothing would end a renewal started then.
       if (stop.aborted) return;
       renewal?.stop();
       renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
@@ -162,7 +155,7 @@ function throwIfStopped(stop) {
 }
 
 /**
- * Time zero to the last response.
+ * Sends from time zero to the last response.
  * @param {Pick<LoadPlan, 'warmupMs' | 'startAt'>} load
  * @param {Pick<Parameters<typeof intervalEvent>[0], 'windowMs' | 'seconds'> & {shards: Shard[]}} parts
  * @param {Required<Pick<RunOptions, 'signal' | 'onEvent'>> & Pick<RunOptions, 'cutOff' | 'live'>} options
@@ -205,10 +198,7 @@ async function send({ warmupMs, startAt }, { windowMs, shards, seconds }, option
   }
 }
 
-/**
- * @param {Mix} mix @param {ShardEnd[]} ends
- * @returns {Message[]} one for each operation that kept something; a warning where it could not keep all
- */
+/** @param {Mix} mix @param {ShardEnd[]} ends @returns {Message[]} one for each operation that kept something */
 function describeKept(mix, ends) {
   return mix.members.flatMap((_, member) => {
     const kept = ends.flatMap((end) => end.kept[member] ?? []);

@@ -10,8 +10,8 @@ const NS_PER_S = 1_000_000_000n;
 export const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /**
- * Uses `process.hrtime()`, which allocates nothing in compiled code: `performance.now()` allocates a heap
- * number, `hrtime.bigint()` a BigInt, and a spinning sender reads its clock some 100,000 times a second.
+ * A spinning sender reads its clock some 100,000 times a second. Unlike `performance.now()` and
+ * `hrtime.bigint()`, `process.hrtime()` allocates nothing in compiled code.
  * @param {bigint} originNs `process.hrtime.bigint()` at the common origin; may be in the future
  * @returns {Clock}
  */

@@ -11,16 +11,14 @@ import { formatDuration } from '../common/units.js';
 
 /** Time from choosing time zero to time zero itself. */
 const LEAD_MS = 30;
-/** Connections open this early: long enough for many, too short for a server to close an idle one. */
+/** Connections open this early: enough time for many, too little for a server to close idle ones. */
 const OPEN_BEFORE_MS = 5000;
 
 const INTERVAL_MS = 1000;
 /** Delay of an event after its second ends, so that the recorders can deliver their rows. */
 const AFTER_SECOND_MS = 250;
 
-/**
- * @param {number} leadMs until time zero @param {() => void} tick once a second @returns stops the ticking
- */
+/** @param {number} leadMs until time zero @param {() => void} tick every second @returns stops the ticking */
 export function startTicking(leadMs, tick) {
   let timer = setTimeout(() => {
     timer = setInterval(tick, INTERVAL_MS);
@@ -33,8 +31,7 @@ export function startTicking(leadMs, tick) {
  * @param {number | null} run.windowMs planned length of the measured part; null: the requests decide
  * @param {Pick<Shard, 'state'>[]} run.shards
  * @param {Pick<ReturnType<typeof createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds
- * @param {number | null} run.waitingAtStop requests waiting when the run was interrupted; null: not
- *   interrupted
+ * @param {number | null} run.waitingAtStop requests waiting when the run was interrupted; null: it was not
  * @param {number} elapsedMs of the whole run, warm-up included
  */
 export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsedMs) {
@@ -50,7 +47,7 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
     sent: total(states.map(({ sent }) => sent)),
     ...seconds.sums,
     inFlight: total(states.map(({ inFlight }) => inFlight)),
-    /** After an interruption, frozen at its value then: no further requests come due. */
+    /** Frozen at an interruption: no further requests come due. */
     waiting: waitingAtStop ?? total(states.map(({ waiting }) => waiting)),
     /** Successes in the last second. */
     ratePerSecond: last?.succeeded ?? 0,
@@ -58,26 +55,23 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
     p99Ms: last?.p99 ?? null,
     /** By outcome. */
     errors: { ...seconds.errors },
-    /** Draining: the run sends no more requests, as planned or after an interruption. */
+    /** Draining: no more requests are sent, as planned or after an interruption. */
     phase: /** @type {'warmup' | 'measuring' | 'draining'} */ (
       isOver ? 'draining' : elapsedMs < warmupMs ? 'warmup' : 'measuring'
     ),
   };
 }
 
-/** @param {string | null} startAt ISO 8601; null: as soon as possible @param {number} [nowMs] since 1970 */
-export function describeWait(startAt, nowMs = Date.now()) {
-  const ms = startAt === null ? 0 : Date.parse(startAt) - nowMs;
-  return ms > OPEN_BEFORE_MS ? `Waiting until ${startAt}, for ${formatDuration(ms)}.` : null;
-}
-
 /**
- * Waits until it is time to open connections. @param {string | null} startAt
- * @param {AbortSignal} signal ends it
+ * Waits until it is time to open connections.
+ * @param {string | null} startAt ISO 8601; null: as soon as possible @param {AbortSignal} signal ends the wait
+ * @param {(text: string) => void} onNotice
  */
-export async function untilConnecting(startAt, signal) {
-  const ms = startAt === null ? 0 : Date.parse(startAt) - OPEN_BEFORE_MS - Date.now();
-  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
+export async function untilConnecting(startAt, signal, onNotice) {
+  const ms = startAt === null ? 0 : Date.parse(startAt) - Date.now();
+  if (ms <= OPEN_BEFORE_MS) return;
+  onNotice(`Waiting until ${startAt}, for ${formatDuration(ms)}.`);
+  await sleep(ms - OPEN_BEFORE_MS, undefined, { signal }).catch(() => {});
 }
 
 /**

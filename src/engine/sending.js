@@ -18,16 +18,14 @@ import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 /** @typedef {{tally: PackedTally, kept: (Kept | null)[]}} RecorderEnd `kept`: per operation */
 /** @typedef {Omit<ReturnType<typeof openWriter>, 'end'>} Writer */
 
-/** Interval between watermarks, and between backlog samples. */
+/** Interval of watermarks and backlog samples. */
 const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
-/** If a connection was free for longer than this while arrivals were due, the sender was late. */
+/** With a connection free for longer than this while arrivals were due, the sender was late. */
 const LATE_MS = 20;
-/** A later drop is the tool's fault: responses that would free connections may be unread in their sockets. */
+/** A later drop is the tool's fault: unread responses may keep connections busy. */
 const LATE_DROP_MS = 1;
-/**
- * With more samples in the ring, the recorder is behind: it counts further responses but does not check them.
- */
+/** With more samples in the ring, the recorder counts further responses but does not check them. */
 const MAX_UNDER_WAY = 16_384;
 
 /**
@@ -132,13 +130,13 @@ export function startSending(context) {
       left: pacer.left(),
       /** The first index neither handed out nor dropped. */
       next,
-      /** Arrivals dropped so late that the tool itself is to blame. */
+      /** Arrivals dropped because the tool was late. */
       droppedLate,
       /** Upper bound of due requests never sent because the tool was late. */
       forgone: Math.min(forgone.count, waiting),
       /** Measured requests that had to open a connection first. */
       dialled,
-      /** The run gave up the rest of the plan although connections had long been free. */
+      /** Requests remained although connections had long been free. */
       leftWhileFree,
       backlog: backlog.end(),
       watch: watch.end(),
@@ -152,7 +150,7 @@ export function startSending(context) {
     watch.close();
   }
 
-  pacer.start();
+  pacer.tick();
   return {
     ended,
     stop: pacer.stop,

@@ -1,6 +1,6 @@
 /**
- * Shard k of N: everything one sender thread does, from opening its connections to its tally. A single shard
- * runs on the main thread; several run in their own shard-worker.js each. Callers see the same `Shard`.
+ * Shard k of N: one sender, from opening its connections to its tally. A single shard runs on the main thread;
+ * several run in their own shard-worker.js each, behind the same interface.
  */
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,8 +32,7 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
  * @property {number | null} measuredMs planned length of the measured part
  * @property {number} shard k
  * @property {number} shards N: of the whole plan, including other machines (see shard-part.js)
- * @property {MessagePort | null} livePort for the recorder's reports, bypassing the sender; null: no live
- *   view
+ * @property {MessagePort | null} livePort for the recorder's reports; null: no live view
  */
 /** @typedef {Omit<ShardInput, 'tls'> & {ring: RingMemory}} RecorderInput */
 /** @typedef {Awaited<ReturnType<typeof startSending>['ended']>} ShardEnd */
@@ -41,9 +40,7 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
 
 const OPEN_AT_ONCE = 32;
 const RETRY_MS = 5;
-/**
- * `sent`: handed to a connection so far, including the warm-up; `waiting`: due, without a free connection.
- */
+/** `sent`: including the warm-up; `waiting`: due, without a free connection. */
 const NOTHING_SENT = Object.freeze({ sent: 0, inFlight: 0, waiting: 0 });
 
 /**
@@ -68,7 +65,7 @@ export async function createShards(input, mix, onSecond, livePorts = []) {
 }
 
 /**
- * A shard in its own thread: each call is a message, and its result is the reply of the same name.
+ * A shard in its own thread: each call is a message, and its result a reply of the same name.
  * @param {ShardInput} input @param {(row: SecondRow) => void} onSecond @returns {Promise<Shard>}
  */
 async function createRemoteShard(input, onSecond) {
@@ -105,7 +102,7 @@ export async function createShard(input, mix, onSecond) {
   const { request, memberOf } = mix.createRequester(fixture);
   const cells = createCells(plan, measuredMs, mix.members.length);
   const pacing = choosePacing(load, shards, cpus().length, load.threads);
-  // First, so that its memory is free again before the recorder allocates its own.
+  // First, so that its memory is free before the recorder allocates its own.
   if (!load.coldStart) await warmUp(input, request, pacing);
   const recorder = await startRecorder(input, cells.count, onSecond);
   const thread = pacing.byThread ? await startPacing() : null;
@@ -126,7 +123,7 @@ export async function createShard(input, mix, onSecond) {
   }
 
   return {
-    /** Opens the connections. @returns {Promise<string[]>} reasons of those that failed */
+    /** Opens the connections. @returns {Promise<string[]>} errors of those that failed */
     async warm() {
       const limit = pLimit(OPEN_AT_ONCE);
       const deadline = performance.now() + load.timeoutMs;
@@ -138,10 +135,7 @@ export async function createShard(input, mix, onSecond) {
       const problems = await Promise.all(connections.map((connection) => limit(open, connection)));
       return problems.flat();
     },
-    /**
-     * Sends, from time zero to the last response.
-     * @param {bigint} originNs time zero @returns {Promise<ShardEnd>} rejects when a thread fails
-     */
+    /** @param {bigint} originNs time zero @returns {Promise<ShardEnd>} rejects when a thread fails */
     start(originNs) {
       thread?.start(originNs);
       const lent = { connections, request, memberOf, cells, recorder, pacing, thread };
@@ -162,7 +156,7 @@ export async function createShard(input, mix, onSecond) {
 }
 
 /**
- * The sender's end of the recorder thread: samples go in through the ring; seconds and the tally come back.
+ * The sender's end of the recorder thread: samples go through the ring; seconds and the tally come back.
  * @param {ShardInput} input @param {number} cells of the tally @param {(row: SecondRow) => void} onSecond
  */
 async function startRecorder({ tls, ...input }, cells, onSecond) {

@@ -8,7 +8,7 @@
 /** @import { watchReading } from './watch/sender.js' */
 
 /** @typedef {ReturnType<typeof createSlots>} Slots */
-/** After a failed connect, a closed loop pauses the slot this long, doubling up to the maximum. */
+/** Pause of a slot in a closed loop after a failed connect, doubling up to the maximum. */
 const [FIRST_REST_MS, LONGEST_REST_MS] = [20, 1000];
 
 /** @typedef {ReturnType<typeof createSlot>} Slot */
@@ -51,8 +51,7 @@ function startOf({ dialled, sent, handed }) {
  * @param {(slot: Slot, sample: Sample) => void} context.onDone `operation` is not set yet
  * @param {() => void} context.onFree after every `onDone`
  * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read on arrival
- * @param {(next: () => void) => void} [context.afterPoll] calls back once all received data has been read
- *   from the sockets
+ * @param {(next: () => void) => void} [context.afterPoll] calls back once the sockets have been polled
  */
 export function createSlots({
   clock,
@@ -159,8 +158,8 @@ export function createSlots({
 
   return {
     /**
-     * With a tool never late, busy connections would have been free earlier: upper bound of further requests
-     * they could have served, and how much longer the next one waits.
+     * With a tool never late, busy connections would be free earlier: upper bound of further requests they could
+     * have served, and how much longer the next one waits.
      */
     get forgone() {
       const lostMs = slots.reduce((sum, slot) => sum + (slot.busy ? startOf(slot) - slot.dueToStart : 0), 0);
@@ -194,10 +193,7 @@ export function createSlots({
       // A request that failed at once has already freed its slot for another.
       if (slot.busy && slot.index === index) slot.awakeMs = reading.onSent(beforeMs);
     },
-    /**
-     * Times out requests in flight, recording their age. Call from a timer every 10 ms. Timers fire before
-     * sockets are polled, so after a stall responses may still be unread.
-     */
+    /** Times out requests in flight. Timers fire before sockets are polled: responses may be unread. */
     expire() {
       const now = clock();
       if (slots.some((slot) => isOverdue(slot, now))) afterPoll(giveUpOverdue);

@@ -4,11 +4,8 @@ import { unpackError } from '../common/errors.js';
 
 /** @import { MessagePort } from 'node:worker_threads' */
 
-/**
- * MiB, for threads beside the sender: their objects die young, but V8 lets the young generation grow to 48
- * before collecting; the recorder is as fast with 6.
- */
-export const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6 });
+/** V8 would let the young generation grow to 48 MiB before collecting; the recorder is as fast with 6. */
+const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6 });
 
 /**
  * @param {string} name for the error if the thread ends too early @param {URL} file

@@ -1,8 +1,7 @@
 /**
- * Warms up the sender code before time zero with a short run that is paced, sent and watched like the real
- * one but not recorded. It sends the plan's requests, secrets redacted, to a throw-away server on a thread of
- * this process, never to the target: cold code is tens of milliseconds late, and the target must see no more
- * load than planned. V8 then need not compile during the measured run.
+ * Has V8 compile the sender code before time zero, as cold code is tens of milliseconds late: a short run that
+ * is paced, sent and watched like the real one but not recorded. It sends the plan's requests, secrets
+ * redacted, to a throw-away server on a thread of this process: the target sees no more load than planned.
  */
 import { createConnection } from '../http/connection.js';
 import { arrivalsOf } from './pacing/pacer.js';
@@ -22,9 +21,8 @@ const CONNECTIONS = 16;
 /** @typedef {{requests: number, perSecond: number, longestMs: number}} Part */
 
 /**
- * V8 optimises a function after some thousand calls, for the closures it has seen: it would discard the code
- * when the real run brings its own. Short parts show V8 several closures; then requests come fast, then with
- * gaps.
+ * V8 optimises a function after some thousand calls for the closures it has seen, and discards the code when
+ * others follow. Short parts show it several closures; then requests come fast, then with gaps.
  * @type {readonly Part[]}
  */
 const PARTS = [
@@ -35,14 +33,12 @@ const PARTS = [
   { requests: 2000, perSecond: 9999, longestMs: 220 },
 ];
 
-/** For a pacing thread: more wake-ups than V8 needs to compile their code. @type {Part} */
+/** For a pacing thread: enough wake-ups for V8 to compile their code. @type {Part} */
 const PACED = { requests: 4000, perSecond: 40_000, longestMs: 200 };
 /** For opening a connection, and for a response in a closed loop. */
 const TIMEOUT_MS = 1000;
 /** Interval of emptying the ring. */
 const FORGET_MS = 5;
-/** A warm-up has one cell for all operations and stages. */
-const ONE_CELL = Object.freeze({ count: 1, of: () => 0 });
 /** Lead before the warm-up's time zero: longer than its alarm needs. */
 const LEAD_NS = 2_000_000n;
 
@@ -102,7 +98,7 @@ function once(make) {
 }
 
 /**
- * Ignores failures, such as too many open files: cold code costs send lag, which the verdict checks.
+ * Ignores failures, e.g. too many open files: the verdict checks the send lag that cold code causes.
  * @param {ShardInput} input @param {(index: number) => Request} request @param {Pacing} pacing
  */
 export async function warmUp(input, request, pacing) {
@@ -124,7 +120,7 @@ export async function warmUp(input, request, pacing) {
  * @param {(index: number) => Request} request @param {Pacing} pacing
  */
 async function sendAll(origin, input, request, pacing) {
-  // Held until the end: V8 forgets a collected closure and then specialises on the next one again.
+  // Kept until the end: V8 forgets a collected closure and specialises on the next one again.
   const held = [];
   const other = (/** @type {number} */ index) => request(index);
   for (const part of PARTS) {
@@ -147,7 +143,7 @@ async function sendAll(origin, input, request, pacing) {
       connections,
       request: held.length % 2 === 0 ? request : other,
       memberOf: () => 0,
-      cells: ONE_CELL,
+      cells: { count: 1, of: () => 0 },
       recorder: { ...openWriter(ring), finish: async () => /** @type {any} */ ({}) },
       pacing,
       thread,

@@ -10,13 +10,10 @@ import { plannedCells } from '../plan/stages.js';
 /** @import { ShardEnd } from './shard.js' */
 
 /** @typedef {ReturnType<typeof plannedWindow>} Window */
-/** @typedef {ReturnType<typeof factsOf>} WindowFacts beside the tallies */
-
-/** @type {Members} */
-const ONE = Object.freeze({ count: 1, memberOf: () => 0 });
+/** @typedef {ReturnType<typeof factsOf>} WindowFacts */
 
 /** @param {LoadPlan} load @param {Members} [members] */
-export function plannedWindow(load, members = ONE) {
+export function plannedWindow(load, members = { count: 1, memberOf: () => 0 }) {
   const own = (/** @type {number} */ all) => shareOf(all, load.shard);
   const schedule = scheduleOf(load);
   const [first, end] = schedule === null ? [0, load.requests] : [schedule.firstMeasured, schedule.count];
@@ -26,15 +23,14 @@ export function plannedWindow(load, members = ONE) {
     planned: end === null ? null : own(end) - own(first),
     /** Planned length of the measured part; null: the requests decide. */
     windowMs: schedule === null ? load.durationMs : schedule.endMs - load.warmupMs,
-    /** Of `planned`, each operation's in each stage; null: a closed loop, or there is only one. */
+    /** `planned` by operation and stage; null: a closed loop, or only one. */
     cells: schedule === null || isOne ? null : plannedCells(load, schedule, members),
   };
 }
 
 /**
  * @param {LoadPlan} load @param {Window} window @param {CellTally[]} operations
- * @param {{ends: ShardEnd[], stoppedMs: number}} sent `stoppedMs`: from time zero; Infinity: the run was not
- *   interrupted
+ * @param {{ends: ShardEnd[], stoppedMs: number}} sent `stoppedMs`: from time zero; Infinity: not interrupted
  */
 export function factsOf(load, { planned, windowMs }, operations, { ends, stoppedMs }) {
   const { model, arrivals, warmupMs } = load;

@@ -26,7 +26,7 @@ import { createResultSoFar } from './result-so-far.js';
  * @property {OtlpPusher | null} pusher
  */
 
-/** Recorders report at about the same time; reports within this time make one result. */
+/** Recorders report at about the same time; reports within this time give one result. */
 const TOGETHER_MS = 150;
 
 /** @param {{mix: Mix, load: LoadPlan, command: string}} first of the first run @param {Outlets} outlets */
@@ -35,7 +35,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
   let finishedRuns = 0;
   /** Of the current or next run. */
   let currentMix = mix;
-  /** Computed before the run: a Poisson schedule is walked through, which takes time. */
+  /** Computed before the run: counting Poisson arrivals takes time. */
   let schedule = scheduleOf(load);
   /** @type {StartEvent | null} */
   let start = null;
@@ -45,11 +45,11 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
   let listening = [];
   /** @type {NodeJS.Timeout | undefined} */
   let soon;
-  /** Resolves when the last metrics of the last finished run are sent. @type {Promise<void> | undefined} */
+  /** Resolves when the last metrics of the previous run are sent. @type {Promise<void> | undefined} */
   let sent;
   let hasFailed = false;
 
-  /** @param {() => void} action an error is a bug, reported once; the run and its final result do not depend on the action */
+  /** Reports the first error, which is a bug; the run goes on without the action. @param {() => void} action */
   function attempt(action) {
     try {
       action();
@@ -103,7 +103,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
     },
     /** @type {View['resize']} */
     resize: (columns, rows) => view.resize(columns, rows),
-    /** @param {ReportPort[]} ports one of each recorder */
+    /** @param {ReportPort[]} ports one per recorder */
     listen(ports) {
       listening = ports;
       for (const [thread, port] of ports.entries()) {
@@ -113,7 +113,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
         });
       }
     },
-    /** Serves and sends an empty result at once. Files keep their content until the first report. @param {TimeZero} zero */
+    /** Serves and sends an empty result; files stay as they are until the first report. @param {TimeZero} zero */
     begin(zero) {
       if (start === null) return;
       const known = { mix: currentMix, start, zero, command, schedule };
@@ -122,7 +122,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
       });
       publish(false);
     },
-    /** Resolves when no file is being written: then the caller may write the files. @param {Result} result */
+    /** Resolves when no file is being written, so that the caller may write them. @param {Result} result */
     async finish(result) {
       await stopRun();
       draw({ type: 'result', result });

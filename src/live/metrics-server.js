@@ -11,10 +11,9 @@ import { render } from '../report/data/prometheus.js';
 
 /** @typedef {Awaited<ReturnType<typeof createMetricsServer>>} MetricsServer */
 
-/** Only this machine can read the metrics there. */
 const DEFAULT_HOST = '127.0.0.1';
 
-/** All addresses of this machine: the user lets others read, under every name of it. */
+/** All addresses of this machine, under any host name. */
 const EVERYWHERE = ['0.0.0.0', '::'];
 
 const MAX_PORT = 65_535;
@@ -23,24 +22,20 @@ const PATH = '/metrics';
 const TEXT = 'text/plain; charset=utf-8';
 const EXPOSITION = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Further ones are refused. */
 const MAX_CONNECTIONS = 32;
 
 /** A connection silent for this long within a request or response is closed. */
 const SILENCE_MS = 20_000;
 
-/** From the beginning of a response to its end. */
-const RESPONSE_MS = 30_000;
-
-/** An idle connection may wait for the next scrape, which comes every 60 s as a rule. */
+/** `keepAliveTimeout` exceeds the usual scrape interval of 60 s. */
 const LIMITS = {
   ...{ keepAliveTimeout: 75_000, headersTimeout: 10_000, requestTimeout: 10_000 },
   ...{ maxHeaderSize: 8192, connectionsCheckingInterval: 1000 },
 };
 
 /**
- * @param {string} text `9464`, `:9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`; port 0 takes a free one. A port
- *   alone listens on the loopback address; `0.0.0.0:9464` lets other machines read
+ * @param {string} text `9464`, `:9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`; port 0 takes a free
+ *   one. A port alone listens on loopback; with `0.0.0.0:9464` other machines can read the metrics
  * @returns {{host: string, port: number}} an IPv6 host without its brackets
  * @throws {PkiLoadError} code `bad_listen_address`
  */
@@ -57,18 +52,11 @@ export function parseListenAddress(text) {
   );
 }
 
-/**
- * Resolves once it listens.
- * @param {{host: string, port: number}} where see parseListenAddress
- * @throws {PkiLoadError} when it cannot listen
- */
+/** @param {{host: string, port: number}} where see parseListenAddress @throws {PkiLoadError} if it cannot listen */
 export async function createMetricsServer({ host, port }) {
   // Without metrics before the first result.
   let exposition = () => '';
   const server = createServer(LIMITS, (request, response) => {
-    const timer = setTimeout(() => request.socket.destroy(), RESPONSE_MS).unref();
-    response.once('close', () => clearTimeout(timer));
-    // The body of a request is discarded.
     request.resume();
     const { status, text, type = TEXT, headers } = respond(request, host, exposition);
     response.writeHead(status, {
@@ -89,9 +77,9 @@ export async function createMetricsServer({ host, port }) {
   // A connection that cannot be accepted (no file descriptor left) does not end the run.
   server.on('error', () => {});
   return {
-    /** With the port it got: `127.0.0.1:9464`, `[::1]:9464`. */
+    /** With the actual port: `127.0.0.1:9464`, `[::1]:9464`. */
     address: joined(host, /** @type {AddressInfo} */ (server.address()).port),
-    /** Replaces the served result. The text is made on request. @param {Result} result */
+    /** The text is rendered on request. @param {Result} result */
     update(result) {
       /** @type {string | undefined} */
       let text;
@@ -103,7 +91,6 @@ export async function createMetricsServer({ host, port }) {
     /** Cuts connections without waiting. May be called again. @returns {Promise<void>} */
     close: () =>
       new Promise((resolve) => {
-        // The callback gets an error if the server was closed before.
         server.close(() => resolve());
         server.closeAllConnections();
       }),
@@ -117,7 +104,7 @@ export async function createMetricsServer({ host, port }) {
 function respond(request, host, exposition) {
   const { method = '', url = '' } = request;
   if (!isOwnHost(request, host)) {
-    return { status: 421, text: 'These metrics are served under the address of --metrics only.\n' };
+    return { status: 421, text: 'These metrics are served only under the address of --metrics.\n' };
   }
   if (url.split('?', 1)[0] !== PATH) return { status: 404, text: `Metrics are at ${PATH}.\n` };
   if (!['GET', 'HEAD'].includes(method)) {
@@ -132,7 +119,7 @@ function respond(request, host, exposition) {
 }
 
 /**
- * Against DNS rebinding: a page in a browser on this machine cannot read the metrics under a name of its own.
+ * Prevents DNS rebinding: a page in a browser on this machine cannot read the metrics under its own host name.
  * @param {IncomingMessage} request @param {string} host see parseListenAddress
  */
 function isOwnHost({ headers, socket }, host) {
@@ -145,7 +132,7 @@ function isOwnHost({ headers, socket }, host) {
   return isLoopback || name === host.toLowerCase() || name === socket.localAddress;
 }
 
-/** By the system's code: code, reason and remedy. @type {Record<string, string[]>} */
+/** System error code -> code, reason, remedy. @type {Record<string, string[]>} */
 const LISTEN_ERRORS = {
   EADDRINUSE: ['metrics_port_in_use', 'the port is in use', 'Choose another port, or 0 for a free one.'],
   EACCES: ['metrics_port_forbidden', 'this user may not use that port', 'Choose a port above 1023.'],

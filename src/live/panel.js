@@ -1,4 +1,4 @@
-/** Progress of a run as a panel of lines, or as one line for logs and narrow terminals. Pure functions of the picture. */
+/** Progress of a run as a panel of lines, or as one line for logs and narrow terminals. */
 import { styleText } from 'node:util';
 import { total } from '../common/sums.js';
 import { formatCount, formatDuration, formatLatency } from '../common/units.js';
@@ -10,15 +10,18 @@ import { formatPercent, rateTexter } from '../result/wording.js';
 /** @import { RequirementVerdict } from '../result/schema.js' */
 /** @import { StartEvent } from '../run.js' */
 
-/** @typedef {Pick<RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> & Pick<Requirement, 'rateUnit'>} JudgedRequirement */
+/**
+ * @typedef {Pick<RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'>
+ *   & Pick<Requirement, 'rateUnit'>} JudgedRequirement
+ */
 /**
  * @typedef {object} Picture
  * @property {IntervalEvent} interval the last one
  * @property {number | null} planned measured requests; null: unlimited
  * @property {number | null} offeredPerSecond as planned; null: a closed loop, or after the last arrival
  * @property {number} achievedPerSecond recent successes
- * @property {{name: string, number: number, count: number, leftMs: number} | null} stage the current one, `number` from 1; null: none
- * @property {(number | null)[]} p99s of the seconds so far, the last one last
+ * @property {{name: string, number: number, count: number, leftMs: number} | null} stage `number` from 1
+ * @property {(number | null)[]} p99s of the seconds so far
  * @property {JudgedRequirement[]} requirements judged so far
  */
 
@@ -27,7 +30,7 @@ export const WIDEST = 100;
 /** Narrower terminals get one line. */
 export const NARROWEST = 48;
 
-/** Where the text beside a label begins. */
+/** Column of the text next to a label. */
 const INDENT = 11;
 
 const LONGEST_BAR = 30;
@@ -36,7 +39,7 @@ const SHORTEST_BAR = 8;
 const LONGEST_SPARKLINE = 60;
 const LEVELS = '▁▂▃▄▅▆▇█';
 
-/** Beside the sparkline: `12.3 ms  ` and ` up to 12.3 ms`. */
+/** Widths of `12.3 ms  ` before the sparkline and ` up to 12.3 ms` after it. */
 const NOW_LENGTH = 9;
 const SCALE_LENGTH = 14;
 
@@ -48,24 +51,26 @@ const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' 
 
 /**
  * @param {Picture} picture @param {{width: number, color: boolean}} how
- * @returns {string[]} none longer than `width`, but for colours
+ * @returns {string[]} lines no longer than `width`, not counting colours
  */
 export function panel(picture, { width, color }) {
   const { interval, stage } = picture;
   const { inFlight, waiting } = interval;
+  const { achieved, offered } = rateTexts(picture);
+  const [errors, ...kinds] = errorParts(interval.errors);
   const own = Math.min(WIDEST, width);
   const room = own - INDENT;
   const isMeasured = interval.phase !== 'warmup';
+  const stageLeft = stage && `${stage.number} of ${stage.count}, ${wholeSeconds(stage.leftMs)} left`;
+  const rate = `${achieved} succeeded${offered === null ? '' : `, ${offered} offered`}`;
+  const waits = waiting === 0 ? 'none' : formatCount(waiting);
   const lines = [
     ['Progress', progressText(picture, room)],
-    ...(stage === null ? [] : [['Stage', stageText(stage)]]),
-    ['Rate', isMeasured ? rateText(picture) : 'warming up: not measured yet'],
-    [
-      'Under way',
-      `${formatCount(inFlight)} in flight, ${waiting === 0 ? 'none' : formatCount(waiting)} waiting`,
-    ],
+    ...(stage === null ? [] : [['Stage', `${stageLeft}: ${visibleText(stage.name)}`]]),
+    ['Rate', isMeasured ? rate : 'warming up: not measured yet'],
+    ['Under way', `${formatCount(inFlight)} in flight, ${waits} waiting`],
     ['p99', isMeasured ? p99Text(picture, room) : '–'],
-    ['Errors', errorsText(interval)],
+    ['Errors', kinds.length === 0 ? 'none' : `${errors}: ${kinds.join(', ')}`],
   ];
   return [
     ...lines.map(([label, text]) => cut(`${label.padEnd(INDENT)}${text}`, own)),
@@ -73,7 +78,7 @@ export function panel(picture, { width, color }) {
   ];
 }
 
-/** By time where the time is planned, by requests where only their number is. @param {Picture} picture @param {number} room */
+/** By time if it is planned, else by number of requests. @param {Picture} picture @param {number} room */
 function progressText({ interval, planned }, room) {
   const { elapsedMs, totalMs, phase, succeeded, failed } = interval;
   const elapsed = wholeSeconds(elapsedMs);
@@ -93,17 +98,6 @@ function progressText({ interval, planned }, room) {
   return `${'█'.repeat(full)}${'░'.repeat(length - full)} ${whole}`;
 }
 
-/** @param {NonNullable<Picture['stage']>} stage */
-function stageText({ name, number, count, leftMs }) {
-  return `${number} of ${count}, ${wholeSeconds(leftMs)} left: ${visibleText(name)}`;
-}
-
-/** @param {Picture} picture */
-function rateText(picture) {
-  const { achieved, offered } = rateTexts(picture);
-  return `${achieved} succeeded${offered === null ? '' : `, ${offered} offered`}`;
-}
-
 /** @param {Picture} picture @param {number} room */
 function p99Text({ interval, p99s }, room) {
   const now = timeText(interval.p99Ms);
@@ -113,7 +107,7 @@ function p99Text({ interval, p99s }, room) {
   return `${now.padEnd(NOW_LENGTH)}${sparkline(shown)} up to ${formatLatency(highestOf(shown))}`;
 }
 
-/** @param {(number | null)[]} values @returns {string} a character each, from zero to the highest; a gap for null */
+/** @param {(number | null)[]} values @returns {string} a character each, from zero to the maximum; null: a gap */
 export function sparkline(values) {
   const step = highestOf(values) / LEVELS.length || 1;
   const level = (/** @type {number} */ value) => Math.min(LEVELS.length - 1, Math.floor(value / step));
@@ -123,12 +117,6 @@ export function sparkline(values) {
 /** @param {(number | null)[]} values */
 function highestOf(values) {
   return Math.max(0, ...values.map((value) => value ?? 0));
-}
-
-/** @param {IntervalEvent} interval */
-function errorsText({ errors }) {
-  const [all, ...kinds] = errorParts(errors);
-  return kinds.length === 0 ? 'none' : `${all}: ${kinds.join(', ')}`;
 }
 
 /** @param {JudgedRequirement[]} requirements @param {number} width @param {boolean} color */
@@ -145,7 +133,7 @@ function requirementLines(requirements, width, color) {
   return more === 0 ? lines : [...lines, `${' '.repeat(INDENT)}and ${more} more`];
 }
 
-/** @param {number} actual @param {JudgedRequirement} requirement @returns {string} in the unit that the user chose */
+/** @param {number} actual @param {JudgedRequirement} requirement @returns {string} in the user's unit */
 function figureText(actual, requirement) {
   if (requirement.unit === 'ms') return formatLatency(actual);
   return requirement.unit === '/s' ? rateTexter(requirement)(actual) : formatPercent(actual);
@@ -162,7 +150,7 @@ export function preparationLine({ label, done, total }, width) {
   return fit([visibleText(label), `${formatCount(done)} of ${formatCount(total)}`], width);
 }
 
-/** The parts that matter most come first; parts that do not fit are left out. @param {Picture} picture @param {number} width */
+/** Most important parts first; parts that do not fit are omitted. @param {Picture} picture @param {number} width */
 export function intervalLine(picture, width) {
   const { elapsedMs, totalMs, phase, inFlight, waiting, p99Ms, errors } = picture.interval;
   const total = totalMs === null || phase === 'draining' ? '' : `/${formatDuration(totalMs)}`;
@@ -185,7 +173,7 @@ export function intervalLine(picture, width) {
 
 /**
  * @param {Pick<Picture, 'achievedPerSecond' | 'offeredPerSecond'>} picture
- * @returns {{achieved: string, offered: string | null}} in the same unit: per second where that is a readable number, else per hour
+ * @returns {{achieved: string, offered: string | null}} both per second or, below 1/s, both per hour
  */
 function rateTexts({ achievedPerSecond, offeredPerSecond }) {
   const isSlow = offeredPerSecond !== null && offeredPerSecond > 0 && offeredPerSecond < 1;
@@ -197,7 +185,7 @@ function rateTexts({ achievedPerSecond, offeredPerSecond }) {
   };
 }
 
-/** @param {JudgedRequirement[]} requirements @returns {string[]} one, naming the first that is not met */
+/** @param {JudgedRequirement[]} requirements @returns {string[]} one, with the first requirement not met */
 function standing(requirements) {
   if (requirements.length === 0) return [];
   const [first, ...more] = requirements.filter(({ verdict }) => verdict === 'not met');
@@ -214,7 +202,7 @@ function wholeSeconds(ms) {
   return text === '0 ms' ? '0 s' : text;
 }
 
-/** @param {Record<string, number>} errors by outcome @returns {string[]} their number, then each kind, the most frequent first */
+/** @param {Record<string, number>} errors by outcome @returns {string[]} total, then most frequent first */
 function errorParts(errors) {
   const found = Object.entries(errors).filter(([, count]) => count > 0);
   if (found.length === 0) return ['no errors'];

@@ -1,4 +1,4 @@
-/** Reports of the recorders -> the Result so far, complete but for the verdict on the measurement. */
+/** Reports of the recorders -> the Result so far, without a verdict on the measurement. */
 import { total } from '../common/sums.js';
 import { createSeconds } from '../engine/recording/seconds.js';
 import { createTally, foldStages, mergeTallies, settledOf, withPlanned } from '../engine/recording/tally.js';
@@ -19,7 +19,7 @@ import { buildResult } from '../result/result.js';
 /** @import { Result } from '../result/schema.js' */
 /** @import { StartEvent, TimeZero } from '../run.js' */
 
-/** Threads and the machine report these at the end only; a killed part of a plan is merged without them. */
+/** Known at the end only; a killed part of a plan is merged without them. */
 const NOT_WATCHED = Object.freeze({
   gc: { count: 0, totalMs: 0, longestMs: 0 },
   busyShare: 0,
@@ -35,8 +35,9 @@ const NOT_WATCHED = Object.freeze({
 const NO_MACHINE = { wallMs: 0, processCpuMs: 0, cores: 0, idleShare: null, pressureShare: null };
 
 /**
- * @param {{mix: Mix, start: Pick<StartEvent, 'plan' | 'target' | 'planned' | 'cells'>, zero: TimeZero, command: string,
- * schedule?: Schedule | null}} run `schedule`: of the plan, if it is known already
+ * @param {object} run @param {Mix} run.mix @param {TimeZero} run.zero @param {string} run.command
+ * @param {Pick<StartEvent, 'plan' | 'target' | 'planned' | 'cells'>} run.start
+ * @param {Schedule | null} [run.schedule] of the plan, if already computed
  */
 export function createResultSoFar({ mix, start, zero, command, schedule = scheduleOf(start.plan.load) }) {
   const { plan, target, planned, cells: plannedCells = null } = start;
@@ -57,7 +58,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       for (const row of report.rows) seconds.add(row);
       reports.set(thread, report);
     },
-    /** @returns {Result} whose figures agree with each other; an empty one before the first report */
+    /** @returns {Result} with consistent figures; empty before the first report */
     result() {
       const known = [...reports.values()];
       const tallies = known.map(({ tally }) => tally);
@@ -83,8 +84,8 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
 
 /**
  * @param {CellTally[]} cells @param {{planned: number | null, plannedCells: readonly number[] | null, mix: Mix}} run
- * @returns {number[]} of each: planned, and neither sent nor dropped so far. The order of operations in a closed loop is known
- *   at its end only: until then they are shared out by weight
+ * @returns {number[]} of each: planned requests neither sent nor dropped so far. During a closed loop they are
+ *   divided by weight, as only its end shows the order of operations
  */
 function leftOf(cells, { planned, plannedCells, mix }) {
   if (plannedCells !== null || planned === null) {
@@ -99,22 +100,22 @@ function leftOf(cells, { planned, plannedCells, mix }) {
 }
 
 /**
- * As if the run had been planned to end now. Dropped arrivals are reported at the end; until then they count as never sent.
- * @param {{load: LoadPlan, planned: number | null, zero: TimeZero, operations: CellTally[], atMs: number, settledMs: number | null}} known
- * `atMs`: from time zero, everything before is known, and some of what came later; `settledMs`: see createSettledUntil
- * @returns {WindowFacts & {allOnTime: boolean}}
+ * As if the run had been planned to end now. Dropped arrivals, reported at the end, count as never sent.
+ * @param {object} known @param {LoadPlan} known.load @param {number | null} known.planned
+ * @param {TimeZero} known.zero @param {CellTally[]} known.operations
+ * @param {number} known.atMs from time zero: all earlier requests are known, and some later ones
+ * @param {number | null} known.settledMs see createSettledUntil @returns {WindowFacts & {allOnTime: boolean}}
  */
 function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
   const { model, arrivals, warmupMs } = load;
-  const settled = countSettled(operations);
+  const settled = total(operations.map(settledOf));
   const all = Math.max(planned ?? settled, settled);
-  // Reports may hold successes later than their time.
   const endedMs = Math.max(0, atMs - warmupMs, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
   const reachedMs = settledMs ?? endedMs;
   const noneDropped = operations.every(({ dropped }) => dropped === 0);
   return {
     ...{ planned: all, endedMs, model, arrivals, warmupMs, interrupted: false },
-    neverSent: all - settled + total(operations.map(({ neverSentDue }) => neverSentDue)),
+    neverSent: all - settled,
     windowMs: Math.min(reachedMs, zero.windowMs ?? reachedMs),
     allOnTime: settledMs !== null && noneDropped && outcomesOf(operations).every(({ success }) => success),
   };
@@ -125,16 +126,10 @@ function outcomesOf(operations) {
   return operations.flatMap(({ outcomes }) => Object.values(outcomes));
 }
 
-/** @param {CellTally[]} operations @returns {number} requests of the measured part with a known outcome */
-function countSettled(operations) {
-  const sent = total(outcomesOf(operations).map(({ count }) => count));
-  return sent + total(operations.map(({ dropped }) => dropped));
-}
-
 /**
- * In an open loop some requests are always under way, which is no lack of throughput: the rate so far is of those that were due
- * long enough ago to be settled. By Little's law rate x mean response time are under way; up to twice that and two more count as
- * normal (see rateWindowMs). More means a backlog, and then all the time counts.
+ * In an open loop some requests are always under way, so the rate so far covers only the time whose requests
+ * are settled. By Little's law, rate x mean response time are under way; up to twice that plus two count as
+ * normal (see rateWindowMs). More are a backlog, and then all time counts.
  * @param {LoadPlan} load @param {Schedule} schedule
  */
 function createSettledUntil(load, schedule) {
@@ -142,18 +137,18 @@ function createSettledUntil(load, schedule) {
   const before = shareOf(schedule.firstMeasured, load.shard);
   /**
    * @param {CellTally[]} operations @param {number} atMs from time zero
-   * @returns {number | null} ms of the measured part in which as many were due as are settled: until the next one is due, which
-   *   may be in the future; null: there is a backlog
+   * @returns {number | null} ms of the measured part in which as many requests were due as are settled, until
+   *   the next one is due, possibly in the future; null: there is a backlog
    */
   return (operations, atMs) => {
-    const settled = countSettled(operations);
+    const settled = total(operations.map(settledOf));
     const elapsedMs = Math.max(1, atMs - load.warmupMs);
     const underWay = due.until(atMs) - before - settled;
     const responseMs = total(
       outcomesOf(operations).map(({ count, latency }) => (count * latency.response.mean) / 1000),
     );
     if (underWay > 2 + (2 * responseMs) / elapsedMs) return null;
-    // The first arrival that is not settled; arrivals of other parts lie between.
+    // The first unsettled arrival; arrivals of other parts lie between.
     const next = schedule.firstMeasured + settled * (load.shard?.of ?? 1);
     const dueMs = next < schedule.count ? schedule.dueMs(next) : schedule.endMs;
     return Math.max(0, dueMs - load.warmupMs);

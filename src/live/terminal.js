@@ -89,7 +89,7 @@ export function openOwn(descriptor) {
   }
 }
 
-/** Interval of lines in a log, after the first second; one that is early by up to JITTER_MS is due. */
+/** Interval of lines in a log; a line may be early by JITTER_MS. */
 const PLAIN_EVERY_MS = 5000;
 const JITTER_MS = 500;
 
@@ -106,31 +106,31 @@ export function plainScreen({ write, isBusy }, now, columns = WIDTH) {
       write(`${line}\n`);
     },
     resize() {},
-    // Written lines stay; the next line is written at once.
+    /** The next line is written at once. */
     clear() {
       nextAtMs = Number.NEGATIVE_INFINITY;
     },
   };
 }
 
-/** Of a terminal that reports 0. */
+/** If the terminal reports 0. */
 const ROWS = 24;
 
-/** While the size keeps changing, the place of the last picture is unknown. */
+/** While the size changes, the position of the last picture is unknown. */
 const CALM_MS = 150;
 
 /** @param {Pick<Writer, 'write' | 'isBusy' | 'onFree'>} writer @param {Terminal} terminal */
 export function liveScreen({ write, isBusy, onFree }, terminal) {
   let columns = terminal.columns || WIDTH;
   let rows = terminal.rows || ROWS;
-  /** The newest picture; empty: none. @type {string[]} */
+  /** The newest picture. @type {string[]} */
   let current = [];
   /** The visible picture. @type {string[]} */
   let drawn = [];
   /** @type {NodeJS.Timeout | undefined} */
   let resizing;
 
-  /** @returns {string} what erases the visible picture, whose lines a terminal that became narrower has wrapped */
+  /** @returns {string} erases the visible picture, whose lines wrap when a terminal becomes narrower */
   function erasure() {
     const height = drawn.reduce((sum, line) => sum + heightOf(line, columns), 0);
     drawn = [];

@@ -1,6 +1,6 @@
 /**
- * Thread entry: shows progress, rewrites the files, serves and pushes metrics. Recorders report to it directly.
- * Messages in: calls of LiveSession's methods; out: `{type: 'ready'}`, then the `reply` of each call that has one, when it has ended.
+ * Thread entry: shows progress, rewrites the files, serves and pushes metrics. Messages in: calls of
+ * LiveSession's methods; out: `{type: 'ready'}`, then a reply to each call that wants one.
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -55,12 +55,12 @@ async function serveMetrics(where) {
   return server;
 }
 
-/** Lowers this thread's priority below that of senders and recorders (nice 10 of 19). Only Linux has priorities per thread. */
+/** Gives way to senders and recorders (nice 10 of 19). Only Linux has priorities per thread. */
 function yieldToOthers() {
   if (process.platform !== 'linux') return;
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Not permitted: it has little to do anyway.
+    // Not permitted.
   }
 }

@@ -1,7 +1,4 @@
-/**
- * The main thread's side of the live thread. Each event is one message, so that a sending main thread neither draws nor encodes
- * nor writes.
- */
+/** The main thread's side of the live thread, which draws, encodes and writes so that a sender need not. */
 import { MessageChannel } from 'node:worker_threads';
 import { orInterrupted } from '../common/stop.js';
 import { startThread } from '../engine/thread.js';
@@ -25,13 +22,13 @@ import { startThread } from '../engine/thread.js';
  */
 /** @typedef {Awaited<ReturnType<typeof startLive>>} Live */
 
-/** A blocked thread, as on a stopped terminal, is given up after this. */
+/** Time-out for a blocked thread, e.g. on a stopped terminal. */
 const REPLY_WITHIN_MS = 30_000;
 
 /**
  * @param {LiveOptions} options
- * @param {(error: Error) => void} onLost the thread has failed during a run, which goes on
- * @throws {PkiLoadError} the reason why it cannot start, e.g. a port in use
+ * @param {(error: Error) => void} onLost the thread has failed; the run goes on
+ * @throws {PkiLoadError} why it cannot start, e.g. a port in use
  */
 export async function startLive(options, onLost) {
   const { outs, metrics, otlp, quiet, plan } = options;
@@ -39,7 +36,7 @@ export async function startLive(options, onLost) {
   let { requirements } = plan;
   const thread = startThread('live', new URL('./thread-worker.js', import.meta.url), { data: options });
   await thread.first('ready');
-  /** No reply is awaited any more. */
+  /** Ends the wait for replies. */
   const over = new AbortController();
   thread.failed.catch((error) => {
     if (!over.signal.aborted) onLost(error);

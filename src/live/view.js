@@ -1,8 +1,7 @@
 /**
- * Progress of a run: on a terminal a few lines, redrawn once a second, elsewhere a plain line every few seconds. Warnings are
- * lines of their own.
+ * Progress of a run: on a terminal a few lines, redrawn every second; elsewhere a plain line every few seconds.
  */
-import { createProfile } from '../plan/schedule.js';
+import { createProfile, linesOf } from '../plan/schedule.js';
 import { spansOf } from '../plan/stages.js';
 import { WIDTH, wrap } from '../report/layout.js';
 import { intervalLine, NARROWEST, panel, preparationLine, startLine } from './panel.js';
@@ -15,14 +14,17 @@ import { liveScreen, plainScreen } from './terminal.js';
 /** @import { Terminal, Writer } from './terminal.js' */
 
 /** @typedef {ReturnType<typeof createView>} View */
-/** @typedef {Pick<Picture, 'p99s' | 'requirements'> & {start: StartEvent | null, interval: IntervalEvent | null, rates: number[]}} Seen of the current run */
+/**
+ * @typedef {Pick<Picture, 'p99s' | 'requirements'> & {start: StartEvent | null, interval: IntervalEvent | null,
+ *   rates: number[]}} Seen of the current run
+ */
 
 const NARROWEST_LINE = 20;
 
 /** More than any terminal shows. */
 const MAX_SECONDS = 240;
 
-/** With fewer requests due in a second, the rate is the mean over enough seconds for this many, up to MAX_MEAN_SECONDS. */
+/** At low rates, the rate is the mean over enough seconds for this many requests, at most MAX_MEAN_SECONDS. */
 const FEW = 20;
 const MAX_MEAN_SECONDS = 60;
 
@@ -47,7 +49,7 @@ export function createView({ write, terminal, quiet = false, now = () => perform
     if (seen.interval === null) return;
     const picture = pictureOf(seen, seen.interval);
     if (!isLive || screen.columns() < NARROWEST) return screen.show(intervalLine(picture, width()));
-    // One column less: some terminals break a line that ends in the last one.
+    // Some terminals wrap a line that ends in the last column.
     screen.show(panel(picture, { width: screen.columns() - 1, color }).join('\n'));
   }
 
@@ -123,17 +125,14 @@ function pictureOf({ start, rates, p99s, requirements }, interval) {
 
 /**
  * @param {LoadPlan} load @param {number} elapsedMs from time zero
- * @returns {number | null} planned arrivals per second in the last whole second; null: a closed loop
+ * @returns {number | null} planned arrivals in the last whole second; null: a closed loop
  */
-function offeredAt({ ratePerSecond, rampUpMs, shard, warmupMs, stages }, elapsedMs) {
+function offeredAt(load, elapsedMs) {
+  const { ratePerSecond, warmupMs, shard } = load;
   if (ratePerSecond === null) return null;
-  const shards = shard?.of ?? 1;
-  if (stages === null) return (ratePerSecond * Math.min(1, elapsedMs / (rampUpMs || 1))) / shards;
-  const lines = stages.flatMap((stage) => stage.lines);
-  const second = Math.floor((elapsedMs - warmupMs) / 1000);
-  if (second < 1) return lines[0].from / shards;
-  const { expected } = createProfile(lines);
-  return (expected(second * 1000) - expected((second - 1) * 1000)) / shards;
+  const { expected } = createProfile(linesOf(load, ratePerSecond));
+  const endMs = warmupMs + 1000 * Math.max(1, Math.floor((elapsedMs - warmupMs) / 1000));
+  return (expected(endMs) - expected(endMs - 1000)) / (shard?.of ?? 1);
 }
 
 /**
@@ -151,9 +150,8 @@ function stageAt({ warmupMs, stages }, elapsedMs) {
 }
 
 /**
- * One request more than was due belongs to the next second, so the rate is not above the offered one.
- * @param {number[]} rates second by second
- * @param {number | null} offeredPerSecond
+ * One extra request belongs to the next second: then the rate is the offered one.
+ * @param {number[]} rates by second @param {number | null} offeredPerSecond
  */
 function meanRate(rates, offeredPerSecond) {
   const seconds = offeredPerSecond === null ? 1 : Math.ceil(FEW / Math.max(offeredPerSecond, 0.01));

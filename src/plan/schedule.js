@@ -53,7 +53,7 @@ export function createSchedule(load) {
  * zero over the ramp-up, and then holds: t² rate / (2 ramp) arrivals, then rate (t - ramp / 2).
  * @param {LoadPlan} load @param {number} rate @returns {Line[]}
  */
-function linesOf({ rampUpMs, warmupMs, stages }, rate) {
+export function linesOf({ rampUpMs, warmupMs, stages }, rate) {
   if (stages === null) {
     const held = { durationMs: Number.POSITIVE_INFINITY, from: rate, to: rate };
     return rampUpMs > 0 ? [{ durationMs: rampUpMs, from: 0, to: rate }, held] : [held];

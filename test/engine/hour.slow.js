@@ -24,7 +24,7 @@ const MAX_GROWTH_BYTES = 4_000_000;
 describe('a plan of an hour', () => {
   it('sends each request when it is due, to the last, and takes no more memory after an hour than after ten minutes', () => {
     const { time, pacer, seen, recorder, rows } = begin();
-    pacer.start();
+    pacer.tick();
     time.runUntil(HOUR_MS / 6);
     const [after10, rows10] = [heapUsed(), rows.length];
     time.runUntil(HOUR_MS + SERVICE_MS);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { describeWait, intervalEvent } from '../../src/engine/interval.js';
+import { intervalEvent, untilConnecting } from '../../src/engine/interval.js';
 
 /** @param {Partial<Parameters<typeof intervalEvent>[0]>} changes @param {number} elapsedMs */
 function eventAt(changes, elapsedMs) {
@@ -33,13 +33,23 @@ describe('what is said once a second', () => {
   }
 });
 
-/** @type {[string, string | null, string | null][]} */
+/** @type {[string, string | null, string[]][]} */
 const WAITS = [
-  ['a start as soon as possible is not waited for', null, null],
-  ['nor are the seconds in which connections are opened', '2026-01-02T03:04:10.000Z', null],
-  ['nor a time that is over', '2026-01-02T03:00:00.000Z', null],
-  ['a later time is', '2026-01-02T03:28:25.000Z', 'Waiting until 2026-01-02T03:28:25.000Z, for 24 min 20 s.'],
+  ['a start as soon as possible is not waited for', null, []],
+  ['nor are the seconds in which connections are opened', '2026-01-02T03:04:10.000Z', []],
+  ['nor a time that is over', '2026-01-02T03:00:00.000Z', []],
+  [
+    'a later time is',
+    '2026-01-02T03:28:25.000Z',
+    ['Waiting until 2026-01-02T03:28:25.000Z, for 24 min 20 s.'],
+  ],
 ];
-for (const [what, startAt, text] of WAITS) {
-  test(what, () => assert.equal(describeWait(startAt, Date.parse('2026-01-02T03:04:05.000Z')), text));
+for (const [what, startAt, expected] of WAITS) {
+  test(what, async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-01-02T03:04:05.000Z') });
+    /** @type {string[]} */
+    const notices = [];
+    await untilConnecting(startAt, AbortSignal.abort(), (text) => notices.push(text));
+    assert.deepEqual(notices, expected);
+  });
 }

@@ -14,7 +14,7 @@ describe('open loop', () => {
       serviceMs: () => 1,
       startMs: -30,
     });
-    pacer.start();
+    pacer.tick();
     time.runUntil(-0.001);
     assert.equal(fired.length, 0);
     time.runUntil(0);
@@ -27,7 +27,7 @@ describe('open loop', () => {
       slots: 1,
       serviceMs: () => 15,
     });
-    pacer.start();
+    pacer.tick();
     time.runUntil(100);
     const before = fired.length;
     assert.deepEqual([before, pacer.waiting()], [7, 4]);
@@ -44,7 +44,7 @@ describe('open loop', () => {
       slots: 3,
       serviceMs: () => -1,
     });
-    pacer.start();
+    pacer.tick();
     assert.deepEqual([seen.ends, seen.deepest], [1, 1]);
   });
 });
@@ -98,7 +98,7 @@ describe('any open loop', () => {
             serviceMs,
             overflow: /** @type {'queue' | 'drop'} */ (overflow),
           });
-          pacer.start();
+          pacer.tick();
           for (const [pause, blocked] of blocks) {
             time.runUntil(time.clock() + pause);
             time.block(blocked);
@@ -173,7 +173,7 @@ describe('any open loop', () => {
 describe('closed loop', () => {
   test('ends at its time, though every slot is busy then, and does not spin until one is free', () => {
     const { pacer, time, fired, seen } = pace({ arrivals: { stopAtMs: 100 }, slots: 2, serviceMs: () => 70 });
-    pacer.start();
+    pacer.tick();
     time.runUntil(100);
     assert.deepEqual([fired.length, seen.ends, seen.endedAt, pacer.ended()], [4, 1, 100, true]);
     time.runUntil(1000);
@@ -186,7 +186,7 @@ describe('closed loop', () => {
       slots: 1,
       serviceMs: () => 10,
     });
-    pacer.start();
+    pacer.tick();
     time.runUntil(1000);
     assert.deepEqual(
       fired.map(({ intended }) => intended >= 100),
@@ -196,13 +196,13 @@ describe('closed loop', () => {
 
   test('a shard whose part of the requests is none sends none', () => {
     const { pacer, fired, seen } = pace({ arrivals: { requests: 0 }, slots: 1, serviceMs: () => 10 });
-    pacer.start();
+    pacer.tick();
     assert.deepEqual([fired.length, seen.ends], [0, 1]);
   });
 
   test('requests that fail at once do not pile up on the stack', () => {
     const { pacer, fired, seen } = pace({ arrivals: { requests: 50_000 }, slots: 3, serviceMs: () => -1 });
-    pacer.start();
+    pacer.tick();
     assert.deepEqual([fired.length, seen.ends, seen.deepest], [50_000, 1, 1]);
   });
 
@@ -228,7 +228,7 @@ describe('closed loop', () => {
             serviceMs,
             startMs,
           });
-          pacer.start();
+          pacer.tick();
           time.runUntil(10_000);
           assert.deepEqual(
             fired.map(({ index }) => index),

@@ -236,7 +236,7 @@ describe('a closed loop in stages', () => {
       slots: 10,
       serviceMs: () => serviceMs,
     });
-    pacer.start();
+    pacer.tick();
     time.runUntil(5000);
     /** @param {number} ms */
     const under = (ms) => fired.filter(({ at }) => at <= ms && at + serviceMs > ms).length;

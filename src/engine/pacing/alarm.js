@@ -1,10 +1,8 @@
 /**
  * Calls the pacer at a given time. Timers have whole-millisecond granularity and may fire 1 ms early. So for
  * the last stretch of an exact wait, an idle sender sleeps outside the event loop; a sender with requests in
- * flight spins on `setImmediate`, which still serves sockets. A thread that spins for a millisecond uses up
- * its time slice: if all cores are busy, another thread is running when the request is due or its response
- * arrives. With a pacing thread, which calls `check` when an arrival is due, an alarm neither sleeps nor
- * spins.
+ * flight spins on `setImmediate`, which still serves sockets. Longer spinning would use up the thread's time
+ * slice. With a pacing thread, which calls `check` when an arrival is due, an alarm neither sleeps nor spins.
  */
 import { LONGEST_TIMER_MS } from '../clock.js';
 
@@ -21,24 +19,20 @@ import { LONGEST_TIMER_MS } from '../clock.js';
 const THREAD_BELOW_GAP_MS = 10;
 /** An exact wait spins for this long at its end: a timer's own uncertainty. */
 const SPIN_FROM_MS = 1.6;
-/** A longer turn of the loop was not empty: this thread was descheduled or collected garbage. */
+/** In a longer turn of the loop, this thread was descheduled or collected garbage. */
 const LONGEST_EMPTY_TURN_MS = 0.05;
-/**
- * A sleep ends this long before the set time, as the kernel wakes sleepers late. The alarm spins for the
- * rest.
- */
+/** A sleep ends this early, as the kernel wakes sleepers late; the alarm spins for the rest. */
 const WAKE_EARLY_MS = 0.3;
-/** Two threads' clocks may differ by this much: an alarm called this early checks again at once. */
+/** Clocks of two threads may differ by this much: an alarm called this early checks again at once. */
 const CLOCKS_APART_MS = 0.05;
 /** With a pacing thread, longer waits also get a timer: not every wait is for an arrival. */
 const TIMER_FROM_MS = 2;
-
 /**
- * With nothing in flight the event loop has no work, and each turn allocates: the alarm polls only the clock
- * for this long at a time. (It notices a stop, or a connection closed by the server, that much later.)
+ * With nothing in flight, the alarm polls only the clock for this long at a time, since each turn of the event
+ * loop allocates. It notices a stop, or a connection closed by the server, that much later.
  */
 const SPIN_AT_ONCE_MS = 0.05;
-/** Ends the polling of a clock that stands still, as in tests. */
+/** Ends the polling of a clock that stands still, e.g. in tests. */
 const MAX_READINGS = 500;
 /** Loads between two clock readings, which may allocate: 5 us, or 0.5 us near the end. */
 const PAUSE_LOADS = 1000;
@@ -46,19 +40,13 @@ const LAST_PAUSE_LOADS = 50;
 const LAST_PAUSES_MS = 0.03;
 const pauseOn = new Int32Array(new SharedArrayBuffer(4));
 
-/** @param {number} loads */
-function pause(loads) {
-  for (let i = 0; i < loads; i++) Atomics.load(pauseOn, 0);
-}
-
 /** @typedef {Pick<ReturnType<typeof createAlarm>, 'set' | 'clear'>} Alarm `set` replaces an earlier time */
 /** @typedef {(clock: Clock, onTime: () => void) => Alarm} CreateAlarm */
 
 /**
  * @param {Clock} clock @param {Pacing} pacing
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
- * @param {object} [sender] on this thread
- * @param {() => number} [sender.work] a counter of work done, e.g. responses so far
+ * @param {object} [sender] on this thread @param {() => number} [sender.work] work done, e.g. responses so far
  * @param {() => boolean} [sender.isIdle] nothing is in flight
  * @param {(ms: number) => void} [sender.nap] blocks this thread; without it, it spins
  */
@@ -112,7 +100,8 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
     const until = Math.min(at, now + SPIN_AT_ONCE_MS);
     for (let left = MAX_READINGS; now < until && left > 0; left--) {
       const before = now;
-      pause(at - now > LAST_PAUSES_MS ? PAUSE_LOADS : LAST_PAUSE_LOADS);
+      const loads = at - now > LAST_PAUSES_MS ? PAUSE_LOADS : LAST_PAUSE_LOADS;
+      for (let i = 0; i < loads; i++) Atomics.load(pauseOn, 0);
       now = clock();
       if (now - before < LONGEST_EMPTY_TURN_MS) emptySpinMs += now - before;
     }
@@ -138,7 +127,7 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
       at = atMs;
       if (!isSpinning) wait();
     },
-    /** The pacing thread calls this when arrivals are due; the sender may already have handled them. */
+    /** Call when arrivals may be due. */
     check,
     /** @returns ms spun so far without work, which event-loop utilisation counts as busy */
     emptySpinMs: () => emptySpinMs,
@@ -150,8 +139,7 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
  * ones. If every core has a sender, none spins: the target may need the CPU time.
  * @param {Pick<LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
  * @param {number} shards of the whole plan @param {number} cores of the machine
- * @param {number} [threads] shards in this process; the others run elsewhere (`--shard`)
- * @returns {Pacing}
+ * @param {number} [threads] shards in this process @returns {Pacing}
  */
 export function choosePacing({ model, pacing, ratePerSecond }, shards, cores, threads = shards) {
   const isTimed = model === 'open' && ratePerSecond !== null && pacing !== 'sleep';

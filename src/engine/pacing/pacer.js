@@ -1,6 +1,6 @@
 /**
- * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. Never
- * awaits a response. The backlog is not a list: it is the number of due indexes from `next` on.
+ * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. The
+ * backlog is not a list but the due indexes from `next` on.
  */
 import { countWhile, scheduleOf } from '../../plan/due.js';
 import { share } from '../../plan/shard-part.js';
@@ -96,8 +96,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
   }
 
   return {
-    start: tick,
-    /** Call when a slot becomes free. */
+    /** Call at the start and when a slot becomes free. */
     tick,
     /** Hands out no more requests. */
     stop: end,

@@ -1,7 +1,6 @@
 /**
  * Thread entry: takes samples from one sender's ring, classifies and records them. Messages out: `ready`,
- * `second`, `end`. Every two seconds it reports to the live thread, if any, on a separate port that bypasses
- * the sender.
+ * `second`, `end`; every two seconds, on a separate port, a report to the live thread.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadMix } from '../../operations/mix.js';
@@ -17,15 +16,15 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
 
 /**
  * Rounds of the warm-up, each with its own recorder and classifiers: V8 discards code compiled for a single
- * closure when it meets another (see ../warm-up.js), and a classifier may cache its last verdict.
+ * closure (see ../warm-up.js), and a classifier may cache its last verdict.
  */
 const PARTS = 40;
 const SAMPLES = 150;
-/** Time between samples: each round closes a second and makes a report due. */
+/** Gap between samples: each round closes a second and makes a report due. */
 const GAP_MS = 10;
 /** Several, so that V8 does not specialise on one. */
 const IGNORE = [() => {}, () => {}, () => {}];
-/** Every n-th turn of a warm-up finds no sample, so the thread sleeps. */
+/** Every n-th turn of a warm-up finds no sample, and sleeps. */
 const SLEEPS_EVERY = 40;
 
 const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
@@ -72,12 +71,12 @@ function report(soFar) {
   ended = [];
 }
 
-/** Counts arrivals that were due but still waiting, with their age. @param {Tail} tail */
+/** Records the age of due arrivals still waiting. @param {Tail} tail */
 function recordWaiting({ endedMs: done, next, waiting, carried }) {
   if (waiting === 0) return;
   const schedule = /** @type {Schedule} */ (scheduleOf(load));
   const given = { sent: done, done, lag: 0, late: 0, failure: 'never_sent', status: 0, body: null };
-  /** Reused: there may be a million. */
+  // Reused: there may be a million.
   const sample = { ...given, operation: 0, index: 0, intended: 0, carried: 0 };
   for (let i = 0; i < waiting; i++) {
     sample.index = next + i * shards;

@@ -1,8 +1,5 @@
-/**
- * Sample -> histograms and counters: a Tally. Knows nothing about Vault: the operation's `classify` judges a
- * response. Runs on its own thread (recorder-worker.js).
- */
-import { encodeHistogram, recordMs } from '../../common/histogram.js';
+/** Sample -> histograms and counters: a Tally. The operation's `classify` judges a response. */
+import { recordMs } from '../../common/histogram.js';
 import { createStageFinder, spansOf } from '../../plan/stages.js';
 import { createSecond } from './seconds.js';
 import { createSpans, spanLength } from './spans.js';
@@ -19,7 +16,7 @@ import { countVerification, createTally, increment, outcomeOf, packTally } from 
  * @property {number} atMs since time zero: the report covers all requests done before
  * @property {PackedTally} tally
  * @property {SecondRow[]} rows seconds that have ended since the last report
- * @property {SecondRow | null} open the current second so far; null: no request done in it yet
+ * @property {SecondRow | null} open the current second so far; null: empty
  */
 
 /** Outcomes that the engine itself assigns, for every operation. */
@@ -31,20 +28,19 @@ export const ENGINE_OUTCOMES = Object.freeze({
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });
 
-/** The operation's own check threw an error: never a success. @type {Verdict} */
+/** The operation's check threw an error. @type {Verdict} */
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
 /** @type {Verdict} */
 const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
-/** If the recorder cannot keep up, the sender drops the bodies of refusals, too. */
+/** Of a refusal, if the recorder cannot keep up. */
 const NO_BODY = new Uint8Array(0);
 
 /**
  * @param {object} context @param {{name: string, classify: Classify}[]} context.operations
- * @param {number} context.warmupMs samples intended before this count as warm-up only
+ * @param {number} context.warmupMs earlier samples count as warm-up only
  * @param {number} context.shards of the whole plan, including other machines
  * @param {number | null} context.measuredMs planned length of the measured part, if known
- * @param {LoadPlan['stages']} [context.stages]
- * @param {(row: SecondRow) => void} context.onSecond at its end
+ * @param {LoadPlan['stages']} [context.stages] @param {(row: SecondRow) => void} context.onSecond at its end
  * @param {(operation: number, kept: unknown) => void} [context.onKept]
  */
 export function createRecorder(context) {
@@ -85,18 +81,11 @@ export function createRecorder(context) {
     while ((current.second + 1) * 1000 <= ms) closeSecond();
   }
 
-  /** @returns {SecondRow | null} */
   function openRow() {
-    if (current.isEmpty()) return null;
-    const row = current.row(isPart);
-    const isOwn = !isPart && spanLength(row.second) === 1;
-    return isOwn ? { ...row, histogram: encodeHistogram(current.response) } : row;
+    return current.isEmpty() ? null : current.row(isPart || spanLength(current.second) === 1);
   }
 
-  /**
-   * Classified too, so that the run keeps what the request created. @param {CellTally} cell
-   * @param {Sample} sample
-   */
+  /** Classified too, to keep what the request created. @param {CellTally} cell @param {Sample} sample */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
     cell.warmup++;
@@ -147,7 +136,7 @@ export function createRecorder(context) {
     advance(ms) {
       closeSecondsBefore(ms - warmupMs);
     },
-    /** @param {number} cell place in the tally's list @param {number} count of the measured part */
+    /** @param {number} cell index in the tally's list @param {number} count of the measured part */
     addDropped(cell, count) {
       cells[cell].dropped += count;
     },
@@ -165,7 +154,7 @@ export function createRecorder(context) {
 }
 
 /**
- * The tool did not displace a request that would have waited a whole stretch for the target anyway.
+ * A request that would have waited a whole stretch for the target anyway counts as not displaced.
  * @param {number} stretchMs @param {Sample} sample
  * @returns {number} 0 to 1: probability that the late tool sent it in a later stretch than planned
  */
@@ -174,7 +163,7 @@ function displacedIn(stretchMs, { intended, sent, lag, carried }) {
   return sent - lateMs - intended < stretchMs ? Math.min(1, lateMs / stretchMs) : 0;
 }
 
-/** Approximate samples per batch: a sender on the same core waits that long. */
+/** Approximate samples per batch: a sender on the same core waits for them. */
 const AT_ONCE = 20;
 const [SHORTEST_SLEEP_MS, LONGEST_SLEEP_MS] = [1, 20];
 /** Report interval in run time; the recorder reads no clock. */
@@ -186,9 +175,9 @@ export const FIRST_REPORT_MS = 1000;
  * @param {object} context @param {ReturnType<typeof openReader>} context.reader
  * @param {ReturnType<typeof createRecorder>} context.recorder
  * @param {() => void} context.onTaken after each batch of samples
- * @param {((watermarkMs: number) => void) | null} [context.onReport] a report is due: all samples done before
- *   `watermarkMs` (since time zero) are recorded. null: no reports
- * @returns {Tail} once everything that the sender wrote is recorded
+ * @param {((watermarkMs: number) => void) | null} [context.onReport] a report is due, of all samples done
+ *   before `watermarkMs` (since time zero); null: no reports
+ * @returns {Tail} once all samples are recorded
  */
 export function recordAll({ reader, recorder, onTaken, onReport = null }) {
   let ms = LONGEST_SLEEP_MS;

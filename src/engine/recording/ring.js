@@ -1,27 +1,11 @@
 /**
- * Carries samples from the sender thread to the recorder thread in a shared-memory ring: a sample costs the
- * sender a few stores and one copy of the response, but no allocation. One writer, one reader.
+ * Carries samples from the sender thread to the recorder thread in a shared-memory ring. A sample costs the
+ * sender a few stores and a copy of the response, but no allocation. One writer, one reader.
  */
 import { TRANSPORT_CODES } from '../../http/failures.js';
 
-/**
- * @typedef {object} Sample times in ms from time zero
- * @property {number} operation position in the plan's list of operations
- * @property {number} index
- * @property {number} intended due time; in a closed loop, when its connection became free
- * @property {number} sent on the wire; if it never got there, when a connection took it
- * @property {number} done last byte of the response, or when the tool gave up
- * @property {number} lag how late the tool itself sent it, excluding the wait for a free connection
- * @property {number} carried part of its wait for a connection caused by late sends or reads of earlier
- *   requests
- * @property {number} late upper bound of the time until the tool read the response
- * @property {string | null} failure outcome if the response is missing or incomplete; null: complete
- * @property {number} status HTTP status, 0 without a response
- * @property {Uint8Array | null} body null: not kept (no response, or the recorder could not keep up)
- */
-/**
- * @typedef {ReturnType<typeof createRingMemory>} RingMemory plain data; shared by all threads that hold it
- */
+/** @typedef {ReturnType<typeof readSample>} Sample */
+/** @typedef {ReturnType<typeof createRingMemory>} RingMemory plain data; shared by all threads that have it */
 /**
  * @typedef {object} Tail the sender's last message
  * @property {number} endedMs
@@ -77,11 +61,9 @@ function openMemory(memory) {
 /** @param {RingMemory} memory */
 export function openWriter(memory) {
   const { control, tail, numbers, samples, bytes } = openMemory(memory);
-  /**
-   * Samples that did not fit into the ring, without bodies; it now has those before `spilledFrom`.
-   * @type {Sample[]}
-   */
+  /** Samples that did not fit into the ring, without bodies. @type {Sample[]} */
   let spilled = [];
+  /** Earlier ones are in the ring by now. */
   let spilledFrom = 0;
   let written = 0;
   let bytesWritten = 0;
@@ -158,6 +140,37 @@ export function openWriter(memory) {
   };
 }
 
+/**
+ * Times in ms from time zero.
+ * @param {Float64Array} numbers @param {number} from
+ * @param {Uint8Array | null} body null: not kept (no response, or the recorder could not keep up)
+ */
+function readSample(numbers, from, body) {
+  const failure = numbers[from + 6];
+  return {
+    /** Position in the plan's list of operations. */
+    operation: numbers[from],
+    index: numbers[from + 1],
+    /** Due time; in a closed loop, when its connection became free. */
+    intended: numbers[from + 2],
+    /** On the wire; if it never got there, when a connection took it. */
+    sent: numbers[from + 3],
+    /** Last byte of the response, or when the tool gave up. */
+    done: numbers[from + 4],
+    /** How late the tool itself sent it, excluding the wait for a free connection. */
+    lag: numbers[from + 5],
+    /** Part of its wait for a connection caused by late sends or reads of earlier requests. */
+    carried: numbers[from + 10],
+    /** Upper bound of the time until the tool read the response. */
+    late: numbers[from + 11],
+    /** Outcome if the response is missing or incomplete; null: complete. */
+    failure: failure < 0 ? null : FAILURES[failure],
+    /** HTTP status; 0 without a response. */
+    status: numbers[from + 7],
+    body,
+  };
+}
+
 /** @param {RingMemory} memory */
 export function openReader(memory) {
   const { control, tail, numbers, samples, bytes } = openMemory(memory);
@@ -182,28 +195,12 @@ export function openReader(memory) {
   }
 
   return {
-    /**
-     * @param {(sample: Sample) => void} visit the body is valid until the next sample with a different one
-     * @returns {number} number of samples
-     */
+    /** @param {(sample: Sample) => void} visit `body` is valid only until the next one @returns how many */
     take(visit) {
       const count = (Atomics.load(control, WRITTEN) - taken) | 0;
       for (let i = 0; i < count; i++) {
         const from = (taken & (samples - 1)) * FIELDS;
-        const failure = numbers[from + 6];
-        const sample = {
-          operation: numbers[from],
-          index: numbers[from + 1],
-          intended: numbers[from + 2],
-          sent: numbers[from + 3],
-          done: numbers[from + 4],
-          lag: numbers[from + 5],
-          carried: numbers[from + 10],
-          late: numbers[from + 11],
-          failure: failure < 0 ? null : FAILURES[failure],
-          status: numbers[from + 7],
-          body: bodyAt(from),
-        };
+        const sample = readSample(numbers, from, bodyAt(from));
         taken = (taken + 1) | 0;
         Atomics.store(control, TAKEN, taken);
         visit(sample);

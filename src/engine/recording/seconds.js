@@ -1,4 +1,4 @@
-/** The seconds of a run: each recorder delivers a row, and a second is merged once it has all rows. */
+/** The seconds of a run: every recorder delivers a row for each; then they are merged. */
 import {
   createHistogram,
   encodeHistogram,
@@ -15,22 +15,6 @@ import { addUp } from './tally.js';
 
 /** @typedef {ReturnType<ReturnType<typeof createSecond>['row']>} SecondRow of one shard */
 /** @typedef {SecondRow} Second of all shards */
-/**
- * @typedef {object} Figures ms; null for a second without completed requests
- * @property {number | null} p50 of the response times
- * @property {number | null} p90
- * @property {number | null} p99
- * @property {number | null} max
- * @property {number | null} lag99 p99 of the send lags
- * @property {number | null} lagMax
- * @property {string | null} histogram encoded response times of this second and, in a long run, earlier ones
- * @property {number} histogramSeconds seconds it covers, including this one (see spans.js)
- * @property {string | null} lag encoded send lags, if several shards get merged
- */
-
-const NO_TIMES = Object.freeze({ p50: null, p90: null, p99: null, max: null, lag99: null, lagMax: null });
-/** @type {Figures} */
-const NO_FIGURES = Object.freeze({ ...NO_TIMES, histogram: null, histogramSeconds: 1, lag: null });
 
 /** @param {Pick<LoadPlan, 'threads' | 'shard'>} load whose `threads` deliver rows */
 export function createSeconds({ threads, shard }) {
@@ -104,43 +88,44 @@ export function createSecond(second) {
     },
     /** @param {boolean} isPart includes the histograms, for merging with other shards */
     row(isPart) {
-      const figures = isEmpty() ? NO_FIGURES : figuresOf(response, sendLag, isPart);
-      return { ...row, failures: { ...row.failures }, ...figures };
+      return { ...row, failures: { ...row.failures }, ...figuresOf(response, sendLag, isPart) };
     },
   };
 }
 
 /**
- * @param {Histogram} response not empty @param {Histogram} lag
- * @param {boolean} isKept includes the histograms
+ * @param {Histogram} response @param {Histogram} lag @param {boolean} isKept includes the histograms
  * @param {{max: number, lagMax: number}} [exact] for decoded histograms, which only know the bucket
- * @returns {Figures}
+ * @returns times in ms; null for a second without completed requests
  */
 function figuresOf(response, lag, isKept, exact) {
   const { max, lagMax } = exact ?? { max: response.maxValue / 1000, lagMax: lag.maxValue / 1000 };
-  const at = (/** @type {number} */ share) => Math.min(valueAtShare(response, share), max);
+  const isEmpty = response.totalCount === 0;
+  const at = (/** @type {number} */ share) => (isEmpty ? null : Math.min(valueAtShare(response, share), max));
   const hasLag = lag.totalCount > 0;
   return {
     p50: at(0.5),
     p90: at(0.9),
     p99: at(0.99),
-    max,
-    lagMax,
+    max: isEmpty ? null : max,
+    lagMax: isEmpty ? null : lagMax,
     lag99: hasLag ? Math.min(valueAtShare(lag, 0.99), lagMax) : null,
-    histogram: isKept ? encodeHistogram(response) : null,
+    /** Encoded response times of this second and, in a long run, earlier ones. */
+    histogram: isKept && !isEmpty ? encodeHistogram(response) : null,
+    /** Seconds that `histogram` covers, including this one (see spans.js). */
     histogramSeconds: 1,
+    /** Encoded send lags, if several shards get merged. */
     lag: isKept && hasLag ? encodeHistogram(lag) : null,
   };
 }
 
 /** @param {number} second @param {SecondRow[]} rows of the shards that have this second @returns {Second} */
 function mergeSeconds(second, rows) {
-  /** @type {Pick<SecondRow, 'succeeded' | 'failed' | 'failures'>} */
   const none = { succeeded: 0, failed: 0, failures: {} };
   const counts = rows.map(({ succeeded, failed, failures }) => ({ succeeded, failed, failures }));
   const sums = { second, ...addUp([none, ...counts]) };
   const done = rows.length === 1 ? rows : rows.filter(({ max }) => max !== null);
-  if (done.length < 2) return { ...NO_FIGURES, ...done[0], ...sums };
+  if (done.length === 1) return { ...done[0], ...sums };
   const response = sumHistograms(done.map(({ histogram }) => String(histogram)));
   const lag = sumHistograms(done.flatMap((row) => row.lag ?? []));
   const max = Math.max(...done.map((row) => Number(row.max)));

@@ -1,7 +1,6 @@
 /**
- * Seconds that share a histogram, since one per second would bloat a long run's memory and files: one per
- * second in the first hour, then one per ten seconds, and one per minute from the tenth hour on. A day has
- * 7,680.
+ * Seconds of a long run share histograms, to limit memory and file size: one per second in the first hour,
+ * then one per ten seconds, and one per minute from the tenth hour on. A day has 7,680.
  */
 import { encodeHistogram, sumHistograms } from '../../common/histogram.js';
 /** @import { Histogram } from 'hdr-histogram-js' */
@@ -12,7 +11,7 @@ const MEDIUM_SECONDS = 36_000;
 
 const NOTHING = Object.freeze({ histogram: null, histogramSeconds: 1 });
 
-/** @param {number} second from 0 @returns {number} seconds in its span, which begins at a multiple of that */
+/** @param {number} second from 0 @returns {number} seconds in its span; spans begin at multiples of it */
 export function spanLength(second) {
   if (second < FINE_SECONDS) return 1;
   return second < MEDIUM_SECONDS ? 10 : 60;
@@ -24,7 +23,7 @@ export function createSpans() {
   let sum = null;
   let seconds = 0;
 
-  /** @returns {{histogram: string | null, histogramSeconds: number}} encoded, with the length of its span */
+  /** @returns {{histogram: string | null, histogramSeconds: number}} encoded */
   function end() {
     const histogram = sum === null || typeof sum === 'string' ? sum : encodeHistogram(sum);
     const ended = histogram === null ? NOTHING : { histogram, histogramSeconds: seconds };
@@ -35,10 +34,8 @@ export function createSpans() {
 
   return {
     /**
-     * @param {number} second
-     * @param {Histogram | string | null} histogram of the requests done in it; null or empty: none
-     * @param {boolean} [isLast] no more seconds follow
-     * @returns {ReturnType<typeof end>} fields of this second's row: null within a span
+     * @param {number} second @param {Histogram | string | null} histogram of the requests done in it
+     * @param {boolean} [isLast] @returns {ReturnType<typeof end>} for this second's row: null within a span
      */
     add(second, histogram, isLast = false) {
       seconds += 1;

@@ -12,31 +12,19 @@ import { sumArrays, total } from '../../common/sums.js';
 /** @typedef {(typeof SERIES)[number]} Series */
 /**
  * @template [H=Histogram]
- * @typedef {object} OutcomeTally
- * @property {boolean} success
- * @property {number} count
- * @property {Record<Series, H>} latency service and sendLag cover sent requests only; ownResponse and
- *   ownService exclude delay that the tool itself may have added
+ * @typedef {{success: boolean, count: number, latency: Record<Series, H>}} OutcomeTally
  */
 /**
  * @template [H=Histogram]
- * @typedef {object} CellTally of one operation in one stage; times count from the start of the measured part
- * @property {string} name
- * @property {number} stage in which its requests were due; 0 without stages
+ * @typedef {object} OfPlan what the recorder itself does not know, and its outcomes
  * @property {Record<string, OutcomeTally<H>>} outcomes
- * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>, notes:
- *   string[]}} verification
- * @property {number} dropped
- * @property {number} neverSentDue due, but still waiting when the run ended
- * @property {number} warmup sent before the measured part
- * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond
- * @property {number} lastSuccessMs completion of the last success; 0 without
- * @property {{count: number, responseMs: number}} firstHalf successes completed in the first half of the
- *   stage, and the sum of their response times
- * @property {number} successesAfter completed after the planned end of the stage
  * @property {number} [planned] in a plan with several operations or stages: requests of this one
  * @property {number} [neverSent] of `planned`, as counted by the senders
  * @property {{count: number, ms: number}} [pace] successes in the last stage and its length: the final rate
+ */
+/**
+ * @template [H=Histogram]
+ * @typedef {ReturnType<typeof createCell> & OfPlan<H>} CellTally
  */
 /**
  * @template [H=Histogram]
@@ -48,25 +36,42 @@ import { sumArrays, total } from '../../common/sums.js';
  *   tool sent in a later second, or tenth of a second, than planned
  */
 
+/**
+ * `service` and `sendLag` cover sent requests only; `ownResponse` and `ownService` exclude delay that the tool
+ * itself may have added.
+ */
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
+
+/**
+ * One operation in one stage; times count from the start of the measured part.
+ * @param {string} name @param {number} stage in which its requests were due; 0 without stages
+ */
+function createCell(name, stage) {
+  const failures = /** @type {Record<string, number>} */ ({});
+  const seconds = () => /** @type {number[]} */ ([]);
+  return {
+    name,
+    stage,
+    outcomes: {},
+    verification: { checked: 0, passed: 0, unchecked: 0, failures, notes: /** @type {string[]} */ ([]) },
+    dropped: 0,
+    /** Due, but still waiting when the run ended. */
+    neverSentDue: 0,
+    /** Sent before the measured part. */
+    warmup: 0,
+    perSecond: { sent: seconds(), succeeded: seconds(), failed: seconds() },
+    /** Completion of the last success; 0 without. */
+    lastSuccessMs: 0,
+    /** Successes completed in the first half of the stage, and the sum of their response times. */
+    firstHalf: { count: 0, responseMs: 0 },
+    /** Successes completed after the planned end of the stage. */
+    successesAfter: 0,
+  };
+}
 
 /** @param {string[]} names of the operations @param {number} stages @returns {Tally} empty */
 export function createTally(names, stages) {
-  const cells = Array.from({ length: stages }, (_, stage) =>
-    names.map((name) => ({
-      name,
-      stage,
-      outcomes: {},
-      verification: { checked: 0, passed: 0, unchecked: 0, failures: {}, notes: [] },
-      dropped: 0,
-      neverSentDue: 0,
-      warmup: 0,
-      perSecond: { sent: [], succeeded: [], failed: [] },
-      lastSuccessMs: 0,
-      firstHalf: { count: 0, responseMs: 0 },
-      successesAfter: 0,
-    })),
-  );
+  const cells = Array.from({ length: stages }, (_, stage) => names.map((name) => createCell(name, stage)));
   return {
     operations: cells.flat(),
     lag: createHistogram(),
@@ -134,7 +139,7 @@ export function mergeTallies(tallies) {
 
 /**
  * Sums each operation over all stages. The rate window follows the last stage (see rateWindowMs);
- * `successesAfter` adds earlier stages whose responses came after its end.
+ * `successesAfter` includes earlier stages whose responses came after its end.
  * @param {CellTally[]} cells all of the first stage, then all of the next
  * @param {readonly {startMs: number, endMs: number}[]} spans of the stages @returns {CellTally[]}
  */
@@ -209,8 +214,8 @@ function mergeCells(parts) {
 }
 
 /**
- * Adds numbers, arrays of numbers element by element, and records key by key; missing keys add nothing. Lists
- * of strings become their union. For any other type, keeps the first value.
+ * Adds numbers, arrays of numbers by element, and records by key; missing keys add nothing. Lists of strings
+ * become their union. Keeps the first value of any other type.
  * @template T @param {T[]} values of one shape, at least one @returns {T}
  */
 export function addUp(values) {

@@ -57,20 +57,22 @@ export function between(from, to) {
  * @returns {() => MachineEnd} ends the watch, unless it has already ended
  */
 export function watchMachine(inMs, lengthMs) {
-  /** @type {{from?: Reading, to?: Reading}} */
-  const seen = {};
+  /** @type {Reading | undefined} */
+  let from;
+  /** @type {Reading | undefined} */
+  let to;
   const begin = setTimeout(() => {
-    seen.from = read();
+    from = read();
   }, inMs);
   const readEnd = () => {
-    seen.to ??= read();
-    return seen.to;
+    to ??= read();
+    return to;
   };
   const end = setTimeout(readEnd, Math.min(inMs + (lengthMs ?? LONGEST_TIMER_MS), LONGEST_TIMER_MS));
   return () => {
     clearTimeout(begin);
     clearTimeout(end);
-    const to = readEnd();
-    return between(seen.from ?? to, to);
+    const last = readEnd();
+    return between(from ?? last, last);
   };
 }

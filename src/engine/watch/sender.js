@@ -66,7 +66,8 @@ export function createWatch({
   runQueue = openRunQueue(),
   sleep = (ms) => void Atomics.wait(neverWoken, 0, 0, ms),
 } = {}) {
-  const gc = watchGarbage();
+  const gc = { count: 0, totalMs: 0, longestMs: 0 };
+  const observer = new PerformanceObserver((list) => addGarbage(list.getEntries()));
   /** @type {ReturnType<typeof read> | null} */
   let from = null;
   let sending = {
@@ -84,6 +85,14 @@ export function createWatch({
   const queuedMs = runQueue?.readMs ?? (() => lateBeatsMs + lateBeatMs());
   const reading = watchReading({ now, idleMs, queuedMs, afterTurn: setImmediate });
 
+  /** @param {PerformanceEntry[]} entries */
+  function addGarbage(entries) {
+    for (const { duration } of entries) {
+      gc.count++;
+      gc.totalMs += duration;
+      gc.longestMs = Math.max(gc.longestMs, duration);
+    }
+  }
   /** How late the next beat already is. */
   function lateBeatMs() {
     return Math.max(0, now() - lastBeatMs - BEAT_MS - TIMER_MS);
@@ -103,7 +112,7 @@ export function createWatch({
     },
     /** The measured part begins. */
     begin() {
-      gc.begin();
+      observer.observe({ entryTypes: ['gc'] });
       from = read();
     },
     /** Blocks this thread while nothing is in flight. @param {number} ms */
@@ -124,25 +133,26 @@ export function createWatch({
     },
     /** Nothing more is in flight. */
     end() {
-      gc.end();
-      return { gc: gc.seen, ...sending };
+      addGarbage(observer.takeRecords());
+      observer.disconnect();
+      return { gc, ...sending };
     },
     close() {
-      gc.close();
+      observer.disconnect();
       runQueue?.close();
     },
   };
 }
 
 /**
- * How late each response is read, at most. It waits in its socket from its arrival until this thread has
- * polled and come to it. While the thread sleeps nothing waits: an arrival wakes it. So a response waited no
- * longer than this thread was awake, or ready to run without a core, since the turn of the event loop before
- * the one in which it is read (what had come before that was read then), or since its request was sent. Linux
- * counts the time without a core; elsewhere, timers that come late show it.
+ * Upper bound of how late each response is read. It waits in its socket until this thread polls; while the
+ * thread sleeps, nothing waits, as an arrival wakes it. Responses that arrived before the previous turn of the
+ * event loop were read in that turn. So a response waited no longer than this thread was awake, or runnable
+ * without a core, since that turn or since its request was sent. Linux counts the time without a core;
+ * elsewhere, late timers show it.
  * @param {object} sources @param {() => number} sources.now ms, monotonic
- * @param {() => number} sources.idleMs that the event loop of this thread has waited so far
- * @param {() => number} sources.queuedMs that this thread has been ready to run without a core so far
+ * @param {() => number} sources.idleMs event-loop idle time so far
+ * @param {() => number} sources.queuedMs time so far in which this thread was runnable without a core
  * @param {(call: () => void) => void} sources.afterTurn calls back after the turn of the event loop
  */
 export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
@@ -154,7 +164,7 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   let endedMs = awakeMs(sampled.atMs);
   let endedBeforeMs = endedMs;
 
-  /** Time that this thread has been awake, or ready to run, at least. @param {number} atMs in this turn */
+  /** Lower bound of the time this thread was awake or runnable. @param {number} atMs in this turn */
   function awakeMs(atMs) {
     return atMs - turnIdleMs + sampled.queuedMs;
   }
@@ -175,9 +185,8 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   return {
     now,
     /**
-     * To be called after a request was sent, as reading the counters would delay it.
-     * @param {number} beforeMs from `now`, just before it was sent
-     * @returns {number} to be given to `lateMs` with its response
+     * Call after sending: reading the counters would delay the request.
+     * @param {number} beforeMs from `now`, just before sending @returns {number} for `lateMs`
      */
     onSent(beforeMs) {
       const { queuedMs: knownMs } = sampled;
@@ -186,39 +195,12 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
       const queuedThenMs = Math.max(knownMs, sampled.queuedMs - (now() - beforeMs));
       return beforeMs - turnIdleMs + queuedThenMs;
     },
-    /** Of a response just read. @param {number} sentMs from `onSent` @returns {number} ms, at most */
+    /** For a response just read. @param {number} sentMs from `onSent` @returns {number} ms, upper bound */
     lateMs(sentMs) {
       beginTurn();
       const unknownMs = turnIdleMs - sampled.idleMs;
       return UNSEEN_MS + Math.max(0, awakeMs(now()) + unknownMs - Math.max(endedBeforeMs, sentMs));
     },
-  };
-}
-
-function watchGarbage() {
-  const seen = { count: 0, totalMs: 0, longestMs: 0 };
-  let fromMs = Number.POSITIVE_INFINITY;
-  /** @param {PerformanceEntry[]} entries */
-  function add(entries) {
-    for (const { startTime, duration } of entries) {
-      if (startTime < fromMs) continue;
-      seen.count++;
-      seen.totalMs += duration;
-      seen.longestMs = Math.max(seen.longestMs, duration);
-    }
-  }
-  const observer = new PerformanceObserver((list) => add(list.getEntries()));
-  return {
-    seen,
-    begin() {
-      fromMs = performance.now();
-      observer.observe({ entryTypes: ['gc'] });
-    },
-    end() {
-      add(observer.takeRecords());
-      observer.disconnect();
-    },
-    close: () => observer.disconnect(),
   };
 }
 
