@@ -64,8 +64,7 @@ export async function run(planned, options = {}) {
   const prepared = options.prepared ?? (await prepareRun(planned, options));
   const { fixture, tls } = prepared;
   const plan = { ...planned, target: prepared.target };
-  /** @type {Shard[]} */
-  let shards = [];
+  let shards = /** @type {Shard[]} */ ([]);
   try {
     const mix = await loadMix(plan);
     const { threads, startAt } = plan.load;

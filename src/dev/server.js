@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
-import { PkiLoadError, usageError } from '../common/errors.js';
+import { usageError } from '../common/errors.js';
+import { closeAtOnce, listen } from '../common/listen.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createAuthorities, createServerCertificate } from './certificate.js';
 import { urlExtensions } from './issuing.js';
@@ -15,7 +16,6 @@ import { createPki } from './routes-pki.js';
 import { createMounts, isMountPath, systemRoutes } from './routes-system.js';
 import { Store } from './status.js';
 /** @import { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http' */
-/** @import { AddressInfo } from 'node:net' */
 /** @import { Duplex } from 'node:stream' */
 /** @import { Reply, Request } from './routes.js' */
 
@@ -54,7 +54,8 @@ export async function createDevServer(options = {}) {
     createHandler(world, systemRoutes(world)),
     tls ? await createServerCertificate(root, host) : null,
   );
-  const url = await listen(server, port, host, tls);
+  const address = await listen(server, { host, port }, 'The embedded server', 'dev');
+  const url = `${tls ? 'https' : 'http'}://${address}`;
   const ca = { issuer: intermediate, root, store: new Store(), urls: urlExtensions(`${url}/v1/${mount}`) };
   const description = 'embedded PKI server of vault-pki-load: for tests only';
   const ttls = { default: 768 * 3600, max: 5 * 365 * 86_400 };
@@ -65,11 +66,7 @@ export async function createDevServer(options = {}) {
     caPem: intermediate.pem,
     rootPem: root.pem,
     roles: Object.keys(ROLES),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeAtOnce(server),
   };
 }
 
@@ -84,30 +81,6 @@ function checkOptions(host, allowRemote, mount) {
     const message = `The mount ${JSON.stringify(mount)} cannot be used.`;
     throw usageError('dev_bad_mount', message, 'Use a name such as pki_int.');
   }
-}
-
-/** Code, cause and remedy. @type {Readonly<Record<string, [string, string, string]>>} */
-const LISTEN_ERRORS = Object.freeze({
-  EADDRINUSE: ['dev_port_in_use', 'another process listens there', 'Choose another port; 0 is a free one.'],
-  EACCES: ['dev_port_forbidden', 'this user may not use that port', 'Choose a port above 1023.'],
-  EADDRNOTAVAIL: ['dev_host_unknown', 'this machine has no such address', 'Use 127.0.0.1.'],
-});
-
-/** @param {Server} server @param {number} port @param {string} host @param {boolean} isSecure @returns {Promise<string>} its URL */
-function listen(server, port, host, isSecure) {
-  return new Promise((resolve, reject) => {
-    server.once('error', (/** @type {Error & {code?: string}} */ error) => {
-      const known = LISTEN_ERRORS[error.code ?? ''];
-      const [code, why, remedy] = known ?? ['dev_listen_failed', error.message, undefined];
-      const message = `The embedded server cannot listen on ${host}:${port}: ${why}.`;
-      reject(new PkiLoadError(code, message, { remedy, cause: error }));
-    });
-    server.listen({ port, host }, () => {
-      const address = /** @type {AddressInfo} */ (server.address());
-      const name = host.includes(':') ? `[${host}]` : host;
-      resolve(`${isSecure ? 'https' : 'http'}://${name}:${address.port}`);
-    });
-  });
 }
 
 /** Largest request body, bytes. Vault accepts 32 MiB. */

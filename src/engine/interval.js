@@ -13,7 +13,6 @@ import { formatDuration } from '../common/units.js';
 const LEAD_MS = 30;
 /** Connections open this early: enough time for many, too little for a server to close idle ones. */
 const OPEN_BEFORE_MS = 5000;
-
 const INTERVAL_MS = 1000;
 /** Delay of an event after its second ends, so that the recorders can deliver their rows. */
 const AFTER_SECOND_MS = 250;

@@ -111,8 +111,7 @@ export async function createShard(input, mix, onSecond) {
   );
   // Computing Poisson arrivals takes time, so do it before time zero.
   const arrivals = arrivalsOf(load, shard, shards);
-  /** @type {ReturnType<typeof startSending> | null} */
-  let sending = null;
+  let sending = /** @type {ReturnType<typeof startSending> | null} */ (null);
 
   function startPacing() {
     const warmUpLoad = load.coldStart ? null : pacingWarmUp(load);

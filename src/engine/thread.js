@@ -23,10 +23,8 @@ export function startThread(
   const transferList = port === null ? [] : [port];
   const worker = new Worker(file, { workerData: data, transferList, resourceLimits: limits });
   const failure = createReply();
-  /** @type {Map<string, typeof failure>} */
-  const replies = new Map();
-  /** @type {unknown} */
-  let end = null;
+  const replies = /** @type {Map<string, typeof failure>} */ (new Map());
+  let end = /** @type {unknown} */ (null);
 
   /** @param {string} type */
   function replyOf(type) {

@@ -23,16 +23,13 @@ export function createFiles(
   { onWarning, setName = null, now = () => performance.now(), write = writeOne },
 ) {
   const files = paths.filter((path) => whatIsAt(path) === 'file');
-  /** @type {Result[]} */
-  const finished = [];
-  /** @type {Set<string>} */
-  const warned = new Set();
+  const finished = /** @type {Result[]} */ ([]);
+  const warned = /** @type {Set<string>} */ (new Set());
   let nextAtMs = Number.NEGATIVE_INFINITY;
   let isStopping = false;
   /** Not written yet. @type {Result | null} */
   let waiting = null;
-  /** @type {Promise<void> | null} */
-  let underWay = null;
+  let underWay = /** @type {Promise<void> | null} */ (null);
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
 

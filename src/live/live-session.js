@@ -37,12 +37,9 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
   let currentMix = mix;
   /** Computed before the run: counting Poisson arrivals takes time. */
   let schedule = scheduleOf(load);
-  /** @type {StartEvent | null} */
-  let start = null;
-  /** @type {ReturnType<typeof createResultSoFar> | null} */
-  let soFar = null;
-  /** @type {ReportPort[]} */
-  let listening = [];
+  let start = /** @type {StartEvent | null} */ (null);
+  let soFar = /** @type {ReturnType<typeof createResultSoFar> | null} */ (null);
+  let listening = /** @type {ReportPort[]} */ ([]);
   /** @type {NodeJS.Timeout | undefined} */
   let soon;
   /** Resolves when the last metrics of the previous run are sent. @type {Promise<void> | undefined} */
@@ -61,10 +58,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
     }
   }
 
-  /** @param {RunEvent} event */
-  function draw(event) {
-    attempt(() => view.event(event));
-  }
+  const draw = (/** @type {RunEvent} */ event) => attempt(() => view.event(event));
 
   /** @param {boolean} withFiles */
   function publish(withFiles) {

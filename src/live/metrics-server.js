@@ -1,29 +1,23 @@
 /** Serves the result so far to Prometheus (`--metrics`), as text exposition 0.0.4, at /metrics. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { usageError } from '../common/errors.js';
+import { closeAtOnce, listen } from '../common/listen.js';
 import { render } from '../report/data/prometheus.js';
 
 /** @import { Result } from '../result/schema.js' */
 /** @import { IncomingMessage } from 'node:http' */
-/** @import { AddressInfo } from 'node:net' */
 
 /** @typedef {Awaited<ReturnType<typeof createMetricsServer>>} MetricsServer */
 
 const DEFAULT_HOST = '127.0.0.1';
-
 /** All addresses of this machine, under any host name. */
 const EVERYWHERE = ['0.0.0.0', '::'];
-
 const MAX_PORT = 65_535;
-
 const PATH = '/metrics';
 const TEXT = 'text/plain; charset=utf-8';
 const EXPOSITION = 'text/plain; version=0.0.4; charset=utf-8';
-
 const MAX_CONNECTIONS = 32;
-
 /** A connection silent for this long within a request or response is closed. */
 const SILENCE_MS = 20_000;
 
@@ -53,12 +47,12 @@ export function parseListenAddress(text) {
 }
 
 /** @param {{host: string, port: number}} where see parseListenAddress @throws {PkiLoadError} if it cannot listen */
-export async function createMetricsServer({ host, port }) {
+export async function createMetricsServer(where) {
   // Without metrics before the first result.
   let exposition = () => '';
   const server = createServer(LIMITS, (request, response) => {
     request.resume();
-    const { status, text, type = TEXT, headers } = respond(request, host, exposition);
+    const { status, text, type = TEXT, headers } = respond(request, where.host, exposition);
     response.writeHead(status, {
       ...{ 'Content-Type': type, 'Content-Length': Buffer.byteLength(text), ...headers },
       ...{ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' },
@@ -69,16 +63,12 @@ export async function createMetricsServer({ host, port }) {
   // Idle connections make room for new ones.
   server.on('drop', () => server.closeIdleConnections());
   server.timeout = SILENCE_MS;
-  try {
-    await once(server.listen({ host, port }), 'listening');
-  } catch (error) {
-    throw listenError(/** @type {NodeJS.ErrnoException} */ (error), joined(host, port));
-  }
+  const address = await listen(server, where, '--metrics', 'metrics');
   // A connection that cannot be accepted (no file descriptor left) does not end the run.
   server.on('error', () => {});
   return {
     /** With the actual port: `127.0.0.1:9464`, `[::1]:9464`. */
-    address: joined(host, /** @type {AddressInfo} */ (server.address()).port),
+    address,
     /** The text is rendered on request. @param {Result} result */
     update(result) {
       /** @type {string | undefined} */
@@ -88,12 +78,7 @@ export async function createMetricsServer({ host, port }) {
         return text;
       };
     },
-    /** Cuts connections without waiting. May be called again. @returns {Promise<void>} */
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeAtOnce(server),
   };
 }
 
@@ -130,23 +115,4 @@ function isOwnHost({ headers, socket }, host) {
     .replace(/^\[(.*)\]$/, '$1');
   const isLoopback = name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
   return isLoopback || name === host.toLowerCase() || name === socket.localAddress;
-}
-
-/** System error code -> code, reason, remedy. @type {Record<string, string[]>} */
-const LISTEN_ERRORS = {
-  EADDRINUSE: ['metrics_port_in_use', 'the port is in use', 'Choose another port, or 0 for a free one.'],
-  EACCES: ['metrics_port_forbidden', 'this user may not use that port', 'Choose a port above 1023.'],
-  EADDRNOTAVAIL: ['metrics_host_unknown', 'this machine has no such address', 'Use 127.0.0.1 or [::1].'],
-};
-
-/** @param {NodeJS.ErrnoException} error @param {string} address */
-function listenError(error, address) {
-  const other = ['metrics_listen_failed', error.message, 'Choose another address, such as 127.0.0.1.'];
-  const [code, reason, remedy] = LISTEN_ERRORS[error.code ?? ''] ?? other;
-  return usageError(code, `--metrics cannot listen on ${address}: ${reason}.`, remedy, error);
-}
-
-/** @param {string} host @param {number} port */
-function joined(host, port) {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

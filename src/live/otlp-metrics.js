@@ -8,7 +8,6 @@ import { BOUNDS_SECONDS, cumulativeCounts, metricsOf, QUANTILES } from '../repor
 /** @import { LatencyBlock, Result } from '../result/schema.js' */
 
 const NAME = 'vault-pki-load';
-
 /** AggregationTemporality: since the start of the run. */
 const CUMULATIVE = 2;
 

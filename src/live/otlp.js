@@ -19,23 +19,17 @@ import { toMetricsRequest } from './otlp-metrics.js';
 /** Results come every two seconds; a push may be early by SLACK_MS. */
 const EVERY_MS = 10_000;
 const SLACK_MS = 1000;
-
 /** The last push of a run: attempts, pause between them, and time for all of them. */
 const LAST_TRIES = 3;
 const LAST_PAUSE_MS = 1000;
 const LAST_MS = 10_000;
-
 /** After this time a notice names the cause of the wait. */
 const SILENT_MS = 1000;
-
 /** For one push, from connecting to the end of the response. */
 const TIMEOUT_MS = 10_000;
-
 const MAX_RESPONSE_BYTES = 64 * 1024;
-
 /** OTLP/HTTP, Retryable Response Codes: no other code may be retried. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
-
 const CHECK_HEADERS = 'Check OTEL_EXPORTER_OTLP_HEADERS.';
 const CHECK_PATH = 'Check the path in --otlp; it is usually /v1/metrics.';
 
@@ -205,7 +199,6 @@ function parse(body) {
 
 /** The first one wins. https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
 const HEADER_VARIABLES = ['OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'];
-
 /** The connection sets these. */
 const RESERVED = /^(?:connection|content-(?:encoding|length|type)|expect|host|transfer-encoding|upgrade)$/;
 

@@ -26,25 +26,18 @@ import { formatPercent, rateTexter } from '../result/wording.js';
  */
 
 export const WIDEST = 100;
-
 /** Narrower terminals get one line. */
 export const NARROWEST = 48;
-
 /** Column of the text next to a label. */
 const INDENT = 11;
-
 const LONGEST_BAR = 30;
 const SHORTEST_BAR = 8;
-
 const LONGEST_SPARKLINE = 60;
 const LEVELS = '▁▂▃▄▅▆▇█';
-
 /** Widths of `12.3 ms  ` before the sparkline and ` up to 12.3 ms` after it. */
 const NOW_LENGTH = 9;
 const SCALE_LENGTH = 14;
-
 const MAX_REQUIREMENTS = 4;
-
 const SO_FAR = { met: 'met so far', 'not met': 'not met so far', 'not proven': 'not proven yet' };
 const COLOURS = /** @type {const} */ ({ met: 'green', 'not met': 'red', 'not proven': 'yellow' });
 const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };

@@ -115,7 +115,6 @@ export function plainScreen({ write, isBusy }, now, columns = WIDTH) {
 
 /** If the terminal reports 0. */
 const ROWS = 24;
-
 /** While the size changes, the position of the last picture is unknown. */
 const CALM_MS = 150;
 

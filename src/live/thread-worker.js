@@ -23,7 +23,10 @@ const view = createView({ ...createWriter(STDERR), terminal, quiet });
 const onWarning = (/** @type {string} */ text) => view.event({ type: 'warning', text });
 const onNotice = (/** @type {string} */ text) => view.event({ type: 'notice', text });
 
-const files = outs.length === 0 ? null : await openFiles();
+const setName = runs > 1 ? plan.operation : null;
+const files =
+  outs.length === 0 ? null : (await import('./files.js')).createFiles(outs, { onWarning, setName });
+await files?.prepare();
 const server = metrics === null ? null : await serveMetrics(metrics);
 const pusher =
   otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning, onNotice });
@@ -36,13 +39,6 @@ port.on('message', async ({ method, args, reply }) => {
   if (reply !== undefined) port.postMessage({ type: reply });
 });
 port.postMessage({ type: 'ready' });
-
-async function openFiles() {
-  const { createFiles } = await import('./files.js');
-  const files = createFiles(outs, { onWarning, setName: runs > 1 ? plan.operation : null });
-  await files.prepare();
-  return files;
-}
 
 /** @param {{host: string, port: number}} where */
 async function serveMetrics(where) {

@@ -42,8 +42,7 @@ export async function startLive(options, onLost) {
     if (!over.signal.aborted) onLost(error);
   });
   let requests = 0;
-  /** @type {Promise<void> | null} */
-  let closing = null;
+  let closing = /** @type {Promise<void> | null} */ (null);
 
   /** @template {keyof LiveSession} M @param {M} method @param {Parameters<LiveSession[M]>} args */
   const call = (method, ...args) => ({ method, args });

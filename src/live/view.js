@@ -20,10 +20,8 @@ import { liveScreen, plainScreen } from './terminal.js';
  */
 
 const NARROWEST_LINE = 20;
-
 /** More than any terminal shows. */
 const MAX_SECONDS = 240;
-
 /** At low rates, the rate is the mean over enough seconds for this many requests, at most MAX_MEAN_SECONDS. */
 const FEW = 20;
 const MAX_MEAN_SECONDS = 60;
@@ -53,13 +51,6 @@ export function createView({ write, terminal, quiet = false, now = () => perform
     screen.show(panel(picture, { width: screen.columns() - 1, color }).join('\n'));
   }
 
-  /** @param {StartEvent} event */
-  function start(event) {
-    seen = nothingSeen(event);
-    screen.clear();
-    say(startLine(event));
-  }
-
   /** @param {IntervalEvent} interval */
   function showInterval(interval) {
     if (isOver) return;
@@ -86,8 +77,11 @@ export function createView({ write, terminal, quiet = false, now = () => perform
       if (event.type === 'notice') return say(event.text);
       if (event.type === 'interval') return showInterval(event);
       isOver = false;
-      if (event.type === 'start') start(event);
-      if (event.type === 'progress') screen.show(preparationLine(event, width()));
+      if (event.type === 'progress') return screen.show(preparationLine(event, width()));
+      if (event.type !== 'start') return;
+      seen = nothingSeen(event);
+      screen.clear();
+      say(startLine(event));
     },
     /** Shows its requirements with the next second. @param {{requirements: JudgedRequirement[]}} result */
     soFar({ requirements }) {
@@ -163,28 +157,15 @@ function meanRate(rates, offeredPerSecond) {
 }
 
 /**
- * Draws pictures before the run without writing them. The first one builds regular expressions and character
+ * Draws a picture before the run without writing it. The first one builds regular expressions and character
  * tables, which takes longer than hundreds of later ones and would delay a sender on the same core.
- * @param {Terminal} terminal @returns {number} characters drawn
+ * @param {Terminal} terminal
  */
 export function warmUpDrawing(terminal) {
-  let [written, nowMs] = [0, 0];
-  const write = (/** @type {string} */ text) => {
-    written += text.length;
-  };
-  const view = createView({ write, terminal, now: () => nowMs });
+  const view = createView({ write() {}, terminal });
   view.event({ type: 'warning', text: 'Warm-up warning.' });
-  const [text, verdict] = ['p99<1s', /** @type {const} */ ('met')];
-  const units = /** @type {const} */ (['ms', '/s', 'fraction']);
-  view.soFar({ requirements: units.map((unit) => ({ text, verdict, actual: 0.1, unit })) });
-  for (let second = 1; second <= 10; second++) {
-    nowMs += 10_000;
-    const counts = { sent: 1000, succeeded: 900, failed: 100, inFlight: 3, waiting: 2 };
-    view.event({
-      ...{ type: 'interval', elapsedMs: second * 1000, totalMs: 10_000, ...counts },
-      ...{ ratePerSecond: 900, p99Ms: 1.3 ** second, errors: { timeout: second }, phase: 'measuring' },
-    });
-  }
+  const times = { elapsedMs: 1000, totalMs: 10_000, ratePerSecond: 900, p99Ms: 1.3 };
+  const counts = { sent: 1000, succeeded: 900, failed: 100, inFlight: 3, waiting: 2, errors: { timeout: 1 } };
+  view.event({ type: 'interval', ...times, ...counts, phase: 'measuring' });
   view.close();
-  return written;
 }

@@ -26,7 +26,6 @@ const GAP_MS = 10;
 const IGNORE = [() => {}, () => {}, () => {}];
 /** Every n-th turn of a warm-up finds no sample, and sleeps. */
 const SLEEPS_EVERY = 40;
-
 const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
 
 /** @param {string} type @param {unknown} [value] */

@@ -8,7 +8,6 @@ import { encodeHistogram, sumHistograms } from '../../common/histogram.js';
 /** Seconds with a histogram of their own. */
 export const FINE_SECONDS = 3600;
 const MEDIUM_SECONDS = 36_000;
-
 const NOTHING = Object.freeze({ histogram: null, histogramSeconds: 1 });
 
 /** @param {number} second from 0 @returns {number} seconds in its span; spans begin at multiples of it */

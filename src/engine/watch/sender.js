@@ -68,8 +68,7 @@ export function createWatch({
 } = {}) {
   const gc = { count: 0, totalMs: 0, longestMs: 0 };
   const observer = new PerformanceObserver((list) => addGarbage(list.getEntries()));
-  /** @type {ReturnType<typeof read> | null} */
-  let from = null;
+  let from = /** @type {ReturnType<typeof read> | null} */ (null);
   let sending = {
     /** From the start of the measured part to the end of sending. */
     wallMs: 0,

@@ -1,0 +1,40 @@
+/** A server on an address of this machine. */
+import { once } from 'node:events';
+import { usageError } from './errors.js';
+
+/** @import { Server } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+
+/** System error code -> end of our code, reason, remedy. @type {Record<string, string[]>} */
+const CAUSES = {
+  EADDRINUSE: ['port_in_use', 'the port is in use', 'Choose another port, or 0 for a free one.'],
+  EACCES: ['port_forbidden', 'this user may not use that port', 'Choose a port above 1023.'],
+  EADDRNOTAVAIL: ['host_unknown', 'this machine has no such address', 'Use 127.0.0.1 or [::1].'],
+};
+
+/**
+ * @param {Server} server @param {{host: string, port: number}} where
+ * @param {string} subject of the error message @param {string} prefix of its code
+ * @returns {Promise<string>} with the actual port: `127.0.0.1:9464`, `[::1]:9464` @throws {PkiLoadError}
+ */
+export async function listen(server, { host, port }, subject, prefix) {
+  const name = host.includes(':') ? `[${host}]` : host;
+  try {
+    await once(server.listen({ host, port }), 'listening');
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+    const other = ['listen_failed', message, 'Choose another address, such as 127.0.0.1.'];
+    const [suffix, reason, remedy] = CAUSES[code ?? ''] ?? other;
+    const text = `${subject} cannot listen on ${name}:${port}: ${reason}.`;
+    throw usageError(`${prefix}_${suffix}`, text, remedy, error);
+  }
+  return `${name}:${/** @type {AddressInfo} */ (server.address()).port}`;
+}
+
+/** Ends connections without waiting. May be called again. @param {Server} server @returns {Promise<void>} */
+export function closeAtOnce(server) {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
