@@ -23,8 +23,6 @@ const SLACK_MS = 1000;
 const LAST_TRIES = 3;
 const LAST_PAUSE_MS = 1000;
 const LAST_MS = 10_000;
-/** After this time a notice names the cause of the wait. */
-const SILENT_MS = 1000;
 /** For one push, from connecting to the end of the response. */
 const TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
@@ -51,7 +49,7 @@ const REMEDIES = {
 /**
  * @param {object} options @param {string} options.url see parseOtlpUrl
  * @param {Record<string, string>} [options.headers] secrets: never shown
- * @param {(text: string) => void} options.onWarning @param {(text: string) => void} [options.onNotice]
+ * @param {(text: string) => void} options.onWarning
  * @param {Pick<Requester, 'request' | 'close'>} [options.requester]
  * @param {() => number} [options.now] the date, Unix time in ms
  * @param {() => number} [options.clock] ms that never go back
@@ -62,7 +60,6 @@ export function createOtlpPusher({
   url,
   headers = readOtlpHeaders(process.env),
   onWarning,
-  onNotice = () => {},
   requester,
   now = Date.now,
   clock = () => performance.now(),
@@ -111,7 +108,9 @@ export function createOtlpPusher({
     }
     warn(String(status), `${shown} did not accept the metrics: HTTP ${status}${quoted(message)}.`);
     if (!RETRYABLE.has(status)) return 'refused';
-    pausedUntilMs = clock() + readRetryAfter(received['retry-after'], now());
+    // RFC 9110, 10.2.3; a date counts as absent, as receivers of metrics send seconds.
+    const retryAfterMs = 1000 * (Number(received['retry-after']) || 0);
+    pausedUntilMs = clock() + retryAfterMs;
     nextAtMs = Math.max(nextAtMs, pausedUntilMs);
     return 'retryable';
   }
@@ -162,8 +161,6 @@ export function createOtlpPusher({
     /** Sends a run's final result at once; waits a limited time. Never rejects. @param {Result} result */
     async finish(result) {
       const over = new AbortController();
-      const notice = () => onNotice(`Sending the last metrics to ${shown}; Ctrl-C ends without them.`);
-      wait(SILENT_MS, over.signal).then(notice, () => {});
       const tooLate = wait(LAST_MS, over.signal).catch(() => {});
       const outcome = await Promise.race([deliver(result, over.signal), tooLate]);
       over.abort();
@@ -175,17 +172,6 @@ export function createOtlpPusher({
       return client.close();
     },
   };
-}
-
-/**
- * @param {string | string[] | undefined} value RFC 9110, 10.2.3: seconds, or a date
- * @param {number} nowMs Unix time @returns {number} ms; 0 if the value is neither
- */
-function readRetryAfter(value, nowMs) {
-  const text = String(value ?? '').trim();
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const at = text.endsWith('GMT') ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? 0 : Math.max(0, at - nowMs);
 }
 
 /** @param {Buffer} body @returns {any} null: no JSON */

@@ -28,8 +28,7 @@ const files =
   outs.length === 0 ? null : (await import('./files.js')).createFiles(outs, { onWarning, setName });
 await files?.prepare();
 const server = metrics === null ? null : await serveMetrics(metrics);
-const pusher =
-  otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning, onNotice });
+const pusher = otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning });
 const outlets = { view, files, server, pusher };
 /** @type {Record<string, (...args: any[]) => unknown>} */
 const session = createLiveSession({ mix: await loadMix(plan), load: plan.load, command }, outlets);

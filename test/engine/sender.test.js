@@ -248,19 +248,17 @@ describe('the machine between two readings', () => {
   const from = {
     atMs: 0,
     cpuMs: 100,
-    cores: [
-      { idle: 10, all: 20 },
-      { idle: 0, all: 20 },
-    ],
+    cores: 2,
+    idleMs: 10,
+    coreMs: 40,
     pressureMs: 5,
   };
   const to = {
     atMs: 1000,
     cpuMs: 600,
-    cores: [
-      { idle: 910, all: 1020 },
-      { idle: 100, all: 1020 },
-    ],
+    cores: 2,
+    idleMs: 1010,
+    coreMs: 2040,
     pressureMs: 255,
   };
   test('was idle, under pressure, and the process busy for so much', () => {

@@ -34,13 +34,10 @@ function start(replies, headers = {}) {
   const receiver = createReceiver(...replies);
   /** @type {string[]} */
   const warnings = [];
-  /** @type {string[]} */
-  const notices = [];
   const pusher = createOtlpPusher({
     url: 'http://127.0.0.1:4318',
     headers,
     onWarning: (text) => warnings.push(text),
-    onNotice: (text) => notices.push(text),
     requester: receiver,
     now: time.now,
     clock: time.clock,
@@ -54,7 +51,7 @@ function start(replies, headers = {}) {
       await time.pass(2000);
     }
   }
-  return { time, receiver, warnings, notices, pusher, run, sent: () => receiver.asked.map(numberOf) };
+  return { time, receiver, warnings, pusher, run, sent: () => receiver.asked.map(numberOf) };
 }
 
 describe('pushes', () => {
@@ -85,12 +82,6 @@ describe('pushes', () => {
 /** @type {[string, Reply[], number, number[]][]} what, replies, seconds, when pushes go out (ms) */
 const PACE = [
   ['Retry-After in seconds is waited for', [retryAfter(429, 30)], 42, [0, 30_000, 40_000]],
-  [
-    'Retry-After as a date is waited for',
-    [retryAfter(503, new Date(START_MS + 24_000).toUTCString())],
-    36,
-    [0, 24_000, 34_000],
-  ],
   ['a short Retry-After makes pushes no more frequent', [retryAfter(503, 1)], 12, [0, 10_000]],
   ['what Retry-After means nothing by is passed over', [retryAfter(503, 'soon')], 12, [0, 10_000]],
   ['without Retry-After, the next comes as usual', [503, REFUSED, 200], 32, [0, 10_000, 20_000, 30_000]],
@@ -233,11 +224,11 @@ describe('the end', () => {
       const closed = pusher.finish(result(7));
       for (let i = 0; i < 4; i++) {
         await settle();
-        await time.pass(time.waits.slice(2)[i] ?? 0);
+        await time.pass(time.waits.slice(1)[i] ?? 0);
       }
       await closed;
-      // The first waits are of whoever is told what for, and the limit of all of it.
-      assert.deepEqual(time.waits.slice(2), waits);
+      // The first wait is the limit of all of it.
+      assert.deepEqual(time.waits.slice(1), waits);
       assert.deepEqual(sent(), new Array(tries).fill(7));
       await pusher.close();
       assert.equal(receiver.closed, 1);
@@ -292,7 +283,7 @@ describe('the end', () => {
     await time.pass(4000);
     const closed = pusher.finish(result(2));
     await settle();
-    assert.deepEqual([sent(), time.waits.slice(2)], [[1], [8000]]);
+    assert.deepEqual([sent(), time.waits.slice(1)], [[1], [8000]]);
     await time.pass(8000);
     await closed;
     assert.deepEqual(sent(), [1, 2]);
@@ -346,26 +337,6 @@ describe('the end of a run that others follow', () => {
       warnings.filter((text) => text.startsWith('The last')),
       [LOST],
     );
-  });
-});
-
-describe('whoever waits for the end', () => {
-  test('is told what for after a second', async () => {
-    const { time, pusher, notices, receiver } = start(['held']);
-    const closed = pusher.finish(result(1));
-    await time.pass(999);
-    assert.deepEqual(notices, []);
-    await time.pass(1);
-    assert.deepEqual(notices, [`Sending the last metrics to ${URL_SHOWN}; Ctrl-C ends without them.`]);
-    await receiver.release();
-    await closed;
-  });
-
-  test('is told nothing where it is sooner', async () => {
-    const { time, pusher, notices } = start([]);
-    await pusher.finish(result(1));
-    await time.pass(60_000);
-    assert.deepEqual(notices, []);
   });
 });
 

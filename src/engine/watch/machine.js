@@ -1,6 +1,7 @@
 /** Observes the machine while the process sends: CPU time of its threads, idle time, and waits for a core. */
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { total } from '../../common/sums.js';
 import { LONGEST_TIMER_MS } from '../clock.js';
 
 /** @typedef {ReturnType<typeof between>} MachineEnd */
@@ -18,13 +19,14 @@ function readPressureMs() {
 
 function read() {
   const { user, system } = process.cpuUsage();
+  const times = cpus().map((core) => core.times);
   return {
     atMs: performance.now(),
     cpuMs: (user + system) / 1000,
-    cores: cpus().map(({ times: { idle, user, nice, sys, irq } }) => ({
-      idle,
-      all: user + nice + sys + idle + irq,
-    })),
+    cores: times.length,
+    /** Of all cores. */
+    idleMs: total(times.map(({ idle }) => idle)),
+    coreMs: total(times.flatMap(Object.values)),
     pressureMs: readPressureMs(),
   };
 }
@@ -32,18 +34,16 @@ function read() {
 /** @param {Reading} from @param {Reading} to */
 export function between(from, to) {
   const wallMs = to.atMs - from.atMs;
-  const sum = (/** @type {'idle' | 'all'} */ key) =>
-    to.cores.reduce((all, core, i) => all + core[key] - (from.cores[i]?.[key] ?? core[key]), 0);
-  const all = sum('all');
+  const coreMs = to.coreMs - from.coreMs;
   const pressureMs = (to.pressureMs ?? Number.NaN) - (from.pressureMs ?? Number.NaN);
   return {
     /** 0: the run never reached the measured part. */
     wallMs,
     /** User and system time of all threads. */
     processCpuMs: to.cpuMs - from.cpuMs,
-    cores: to.cores.length,
+    cores: to.cores,
     /** Across all cores; null: unknown. */
-    idleShare: all > 0 ? sum('idle') / all : null,
+    idleShare: coreMs > 0 ? (to.idleMs - from.idleMs) / coreMs : null,
     /** Share of time with a runnable thread waiting for a core; Linux with PSI only. */
     pressureShare: Number.isNaN(pressureMs) || wallMs <= 0 ? null : Math.min(1, pressureMs / wallMs),
   };
