@@ -16,7 +16,6 @@ import { createVaultClient } from './vault/client.js';
 /** @import { Shard, ShardEnd } from './engine/shard.js' */
 /** @import { PrepareContext } from './operations/index.js' */
 /** @import { Mix } from './operations/mix.js' */
-/** @import { LoadPlan } from './plan/load.js' */
 /** @import { Plan } from './plan/plan.js' */
 /** @import { Result } from './result/schema.js' */
 /** @import { MessagePort } from 'node:worker_threads' */
@@ -130,14 +129,14 @@ export async function prepareRun(plan, options = {}) {
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
     const client = createVaultClient({ url, token, namespace, tls, timeoutMs });
     endings.push(() => client.close());
-    let renewal = /** @type {{stop: () => void} | null} */ (null);
+    let renewal = { stop() {} };
     const keepAlive = (/** @type {number} */ renewEveryMs) => {
       // After a stop the preparation goes on for a while; nothing would end a renewal started then.
       if (stop.aborted) return;
-      renewal?.stop();
+      renewal.stop();
       renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
     };
-    endings.push(() => renewal?.stop());
+    endings.push(() => renewal.stop());
     throwIfStopped(stop);
     const context = { plan: aimed, client, token, tls, notice, warn, signal: stop };
     const fixture = await orInterrupted(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
@@ -155,7 +154,7 @@ function throwIfStopped(stop) {
 
 /**
  * Sends from time zero to the last response.
- * @param {Pick<LoadPlan, 'warmupMs' | 'startAt'>} load
+ * @param {Pick<Plan['load'], 'warmupMs' | 'startAt'>} load
  * @param {Pick<Parameters<typeof intervalEvent>[0], 'windowMs' | 'seconds'> & {shards: Shard[]}} parts
  * @param {Required<Pick<RunOptions, 'signal' | 'onEvent'>> & Pick<RunOptions, 'cutOff' | 'live'>} options
  */

@@ -105,21 +105,16 @@ export async function createShard(input, mix, onSecond) {
   // First, so that its memory is free before the recorder allocates its own.
   if (!load.coldStart) await warmUp(input, request, pacing);
   const recorder = await startRecorder(input, cells.count, onSecond);
-  const thread = pacing.byThread ? await startPacing() : null;
+  const warmUpLoad = load.coldStart ? null : pacingWarmUp(load);
+  const starting = pacing.byThread ? startPacingThread(input, pacing.spins !== 'never', warmUpLoad) : null;
+  starting?.catch(recorder.stop);
+  const thread = await starting;
   const connections = Array.from({ length: share(load.concurrency, shard, shards) }, () =>
     createConnection({ origin: fixture.origin, tls }),
   );
   // Computing Poisson arrivals takes time, so do it before time zero.
   const arrivals = arrivalsOf(load, shard, shards);
   let sending = /** @type {ReturnType<typeof startSending> | null} */ (null);
-
-  function startPacing() {
-    const warmUpLoad = load.coldStart ? null : pacingWarmUp(load);
-    return startPacingThread(input, pacing.spins !== 'never', warmUpLoad).catch(async (error) => {
-      await recorder.stop();
-      throw error;
-    });
-  }
 
   return {
     /** Opens the connections. @returns {Promise<string[]>} errors of those that failed */

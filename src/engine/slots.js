@@ -40,9 +40,7 @@ function createSlot(connection) {
  * @returns {number} ms: when the request was on the wire; if it had to open a connection first or was never
  *   sent, when the slot took it
  */
-function startOf({ dialled, sent, handed }) {
-  return dialled || Number.isNaN(sent) ? handed : sent;
-}
+const startOf = ({ dialled, sent, handed }) => (dialled || Number.isNaN(sent) ? handed : sent);
 
 /**
  * @param {object} context @param {Clock} context.clock @param {Connection[]} context.connections
@@ -139,9 +137,7 @@ export function createSlots({
   }
 
   /** @param {Slot} slot @param {number} now */
-  function isOverdue(slot, now) {
-    return slot.busy && now - slot.handed >= timeoutMs;
-  }
+  const isOverdue = (slot, now) => slot.busy && now - slot.handed >= timeoutMs;
 
   /** @param {Slot} slot @param {number} done @param {number} late @param {string} failure */
   function giveUp(slot, done, late, failure) {

@@ -43,9 +43,7 @@ const FORGET_MS = 5;
 const LEAD_NS = 2_000_000n;
 
 /** @param {LoadPlan} load @returns {LoadPlan} for the warm-up of a pacing thread */
-export function pacingWarmUp(load) {
-  return partOf(load, PACED);
-}
+export const pacingWarmUp = (load) => partOf(load, PACED);
 
 /**
  * Uses the plan's number kinds, and null where the plan has null: V8 discards code when the kinds change.

@@ -6,7 +6,6 @@ import { createResultSoFar } from './result-so-far.js';
 
 /** @import { Report } from '../engine/recording/recorder.js' */
 /** @import { Mix } from '../operations/mix.js' */
-/** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { RunEvent, StartEvent, TimeZero } from '../run.js' */
@@ -29,7 +28,7 @@ import { createResultSoFar } from './result-so-far.js';
 /** Recorders report at about the same time; reports within this time give one result. */
 const TOGETHER_MS = 150;
 
-/** @param {{mix: Mix, load: LoadPlan, command: string}} first of the first run @param {Outlets} outlets */
+/** @param {{mix: Mix, load: Plan['load'], command: string}} first of the first run @param {Outlets} outlets */
 export function createLiveSession({ mix, load, command }, { view, files, server, pusher }) {
   const hasOutlet = files !== null || server !== null || pusher !== null;
   let finishedRuns = 0;

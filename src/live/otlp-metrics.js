@@ -102,6 +102,4 @@ function encodeLatency(latency) {
 }
 
 /** @param {number} ms Unix time */
-function nanoseconds(ms) {
-  return String(BigInt(Math.round(ms)) * 1_000_000n);
-}
+const nanoseconds = (ms) => String(BigInt(Math.round(ms)) * 1_000_000n);

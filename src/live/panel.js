@@ -108,9 +108,7 @@ export function sparkline(values) {
 }
 
 /** @param {(number | null)[]} values */
-function highestOf(values) {
-  return Math.max(0, ...values.map((value) => value ?? 0));
-}
+const highestOf = (values) => Math.max(0, ...values.map((value) => value ?? 0));
 
 /** @param {JudgedRequirement[]} requirements @param {number} width @param {boolean} color */
 function requirementLines(requirements, width, color) {

@@ -122,9 +122,7 @@ function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
 }
 
 /** @param {CellTally[]} operations */
-function outcomesOf(operations) {
-  return operations.flatMap(({ outcomes }) => Object.values(outcomes));
-}
+const outcomesOf = (operations) => operations.flatMap(({ outcomes }) => Object.values(outcomes));
 
 /**
  * In an open loop some requests are always under way, so the rate so far covers only the time whose requests

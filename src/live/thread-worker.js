@@ -18,7 +18,14 @@ const port = /** @type {MessagePort} */ (parentPort);
 /** @type {LiveOptions} */
 const { command, runs, plan, outs, metrics, otlp, terminal, quiet } = workerData;
 
-yieldToOthers();
+// Gives way to senders and recorders (nice 10 of 19). Only Linux has priorities per thread.
+if (process.platform === 'linux') {
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // Not permitted.
+  }
+}
 const view = createView({ ...createWriter(STDERR), terminal, quiet });
 const onWarning = (/** @type {string} */ text) => view.event({ type: 'warning', text });
 const onNotice = (/** @type {string} */ text) => view.event({ type: 'notice', text });
@@ -48,14 +55,4 @@ async function serveMetrics(where) {
   if (where.port === 0) view.say(text);
   else onNotice(text);
   return server;
-}
-
-/** Gives way to senders and recorders (nice 10 of 19). Only Linux has priorities per thread. */
-function yieldToOthers() {
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // Not permitted.
-  }
 }

@@ -65,12 +65,6 @@ export async function startLive(options, onLost) {
     clearTimeout(timer);
   }
 
-  async function end() {
-    await request('close');
-    over.abort();
-    await thread.stop();
-  }
-
   /** @type {LiveHook} */
   const hook = {
     ports(count) {
@@ -107,7 +101,10 @@ export async function startLive(options, onLost) {
     cutShort,
     /** Resolves when the last metrics are sent and the thread has ended. May be called again. */
     close() {
-      closing ??= end();
+      closing ??= request('close').then(() => {
+        over.abort();
+        return thread.stop();
+      });
       return closing;
     },
   };

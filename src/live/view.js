@@ -2,7 +2,7 @@
  * Progress of a run: on a terminal a few lines, redrawn every second; elsewhere a plain line every few seconds.
  */
 import { createProfile, linesOf } from '../plan/schedule.js';
-import { spansOf } from '../plan/stages.js';
+import { stagesOf } from '../plan/stages.js';
 import { WIDTH, wrap } from '../report/layout.js';
 import { intervalLine, NARROWEST, panel, preparationLine, startLine } from './panel.js';
 import { liveScreen, plainScreen } from './terminal.js';
@@ -102,9 +102,7 @@ export function createView({ write, terminal, quiet = false, now = () => perform
 }
 
 /** @param {StartEvent | null} start @returns {Seen} */
-function nothingSeen(start) {
-  return { start, interval: null, rates: [], p99s: [], requirements: [] };
-}
+const nothingSeen = (start) => ({ start, interval: null, rates: [], p99s: [], requirements: [] });
 
 /** @param {Seen} seen @param {IntervalEvent} interval the last one @returns {Picture} */
 function pictureOf({ start, rates, p99s, requirements }, interval) {
@@ -133,14 +131,13 @@ function offeredAt(load, elapsedMs) {
  * @param {LoadPlan} load @param {number} elapsedMs from time zero
  * @returns {Picture['stage']} null: before the first or after the last
  */
-function stageAt({ warmupMs, stages }, elapsedMs) {
-  if (stages === null) return null;
-  const ms = elapsedMs - warmupMs;
-  const spans = spansOf({ stages }, null);
+function stageAt(load, elapsedMs) {
+  const ms = elapsedMs - load.warmupMs;
+  const spans = stagesOf(load);
   const at = spans.findIndex(({ startMs, endMs }) => ms >= startMs && ms < endMs);
   if (at < 0) return null;
   const { name, endMs } = spans[at];
-  return { name: String(name), number: at + 1, count: spans.length, leftMs: endMs - ms };
+  return { name, number: at + 1, count: spans.length, leftMs: endMs - ms };
 }
 
 /**

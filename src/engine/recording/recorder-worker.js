@@ -24,8 +24,6 @@ const SAMPLES = 150;
 const GAP_MS = 10;
 /** Several, so that V8 does not specialise on one. */
 const IGNORE = [() => {}, () => {}, () => {}];
-/** Every n-th turn of a warm-up finds no sample, and sleeps. */
-const SLEEPS_EVERY = 40;
 const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
 
 /** @param {string} type @param {unknown} [value] */
@@ -107,10 +105,8 @@ function warmUp() {
     const writer = openWriter(small);
     const operations = mix.createClassifiers(fixture);
     let added = 0;
-    let turns = 0;
     // One sample at a time: V8 compiles the loop that takes them only after thousands of turns.
     const addNext = () => {
-      if (++turns % SLEEPS_EVERY === 0) return;
       if (added === SAMPLES) {
         writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, carried: 0, dropped: [0] });
         return;

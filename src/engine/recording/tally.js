@@ -176,9 +176,8 @@ export function withPlanned(cells, planned, left) {
 }
 
 /** @param {CellTally} cell @returns {number} requests sent or dropped */
-export function settledOf({ outcomes, dropped }) {
-  const sent = Object.entries(outcomes).filter(([name]) => name !== 'never_sent');
-  return dropped + total(sent.map(([, { count }]) => count));
+export function settledOf({ outcomes, dropped, neverSentDue }) {
+  return dropped - neverSentDue + total(Object.values(outcomes).map(({ count }) => count));
 }
 
 /**
