@@ -71,12 +71,7 @@ export async function createMetricsServer(where) {
     address,
     /** The text is rendered on request. @param {Result} result */
     update(result) {
-      /** @type {string | undefined} */
-      let text;
-      exposition = () => {
-        text ??= render(result);
-        return text;
-      };
+      exposition = () => render(result);
     },
     close: () => closeAtOnce(server),
   };

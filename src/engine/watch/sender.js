@@ -133,7 +133,6 @@ export function createWatch({
     /** Nothing more is in flight. */
     end() {
       addGarbage(observer.takeRecords());
-      observer.disconnect();
       return { gc, ...sending };
     },
     close() {
