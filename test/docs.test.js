@@ -104,7 +104,10 @@ function assertCurrent(path, text) {
 test('the table of operations in docs/operations.md has each of them, as --help describes it', () => {
   const rows = Object.entries(operations).map(([name, { describe }]) => `| \`${name}\` | ${describe} |\n`);
   const table = `| operation | purpose |\n|---|---|\n${rows.join('')}`;
-  assertCurrent('docs/operations.md', page('operations').replace(/(^\|.*\n)+/m, () => table));
+  assertCurrent(
+    'docs/operations.md',
+    page('operations').replace(/(^\|.*\n)+/m, () => table),
+  );
   assert.ok(page('operations').includes(`\n\n${table}\n`));
 });
 

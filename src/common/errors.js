@@ -68,10 +68,9 @@ export function badValue(name, value, problem, remedy, code = 'bad_option') {
   return usageError(code, `${name} is ${quote(value)}, which is ${problem}.`, remedy);
 }
 
-/** @param {readonly (readonly [isWrong: boolean, problem: string, remedy: string])[]} rules the first broken one is thrown */
-export function rejectContradictions(rules) {
-  const broken = rules.find(([isWrong]) => isWrong);
-  if (broken !== undefined) throw usageError('contradiction', broken[1], broken[2]);
+/** @param {boolean} isWrong options contradict each other @param {string} problem @param {string} remedy */
+export function rejectIf(isWrong, problem, remedy) {
+  if (isWrong) throw usageError('contradiction', problem, remedy);
 }
 
 /** @param {unknown} value @returns {string} in quotation marks, the first 80 characters */

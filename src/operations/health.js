@@ -44,7 +44,7 @@ export const health = {
       const isStandby = error instanceof PkiLoadError && STANDBY.has(error.code);
       if (!isStandby || !context.plan.options.standbyOk) throw error;
       // A standby does not reveal its product.
-      return fixtureOf(context.plan, { product: null, version: null }, null);
+      return fixtureOf(context.plan, null, null);
     }
   },
   createRequester: (_plan, { basePath, headers }) =>

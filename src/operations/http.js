@@ -1,5 +1,5 @@
 /** `http`: any HTTP request, also one that should be refused; the user names the expected statuses. */
-import { badValue, quote, rejectContradictions, usageError } from '../common/errors.js';
+import { badValue, quote, rejectIf, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { failed, passed } from './outcomes.js';
 import { prepareCalls, readInput } from './prepare.js';
@@ -62,14 +62,16 @@ export const http = {
   check({ body, bodyFile, method }) {
     const hasBody = body !== null || bodyFile !== null;
     const isBodyless = method === 'GET' || method === 'LIST';
-    rejectContradictions([
-      [body !== null && bodyFile !== null, '--body and --body-file are both given.', 'Give one of them.'],
-      [
-        hasBody && isBodyless,
-        `A ${method} request has no body.`,
-        'Add --method POST, or leave the body out.',
-      ],
-    ]);
+    rejectIf(
+      body !== null && bodyFile !== null,
+      '--body and --body-file are both given.',
+      'Give one of them.',
+    );
+    rejectIf(
+      hasBody && isBodyless,
+      `A ${method} request has no body.`,
+      'Add --method POST, or leave the body out.',
+    );
   },
   async prepare(context) {
     const { token: which, bodyFile } = context.plan.options;

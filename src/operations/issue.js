@@ -1,6 +1,6 @@
 /** `issue`, `sign` and `sign-verbatim`: certificates with keys made by Vault, or for CSRs made before the run. */
 import { availableParallelism } from 'node:os';
-import { quote, rejectContradictions, usageError } from '../common/errors.js';
+import { quote, rejectIf, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
@@ -22,9 +22,7 @@ import {
 import { createSerialMemory, MAX_SERIALS, openSerialSet } from './serial-set.js';
 
 /** @import { Request } from '../http/exchange.js' */
-/** @import { Plan } from '../plan/plan.js' */
 /** @import { Operation, PrepareContext } from './index.js' */
-/** @import { CallFixture } from './prepare.js' */
 
 const KEY_TYPES = /** @type {const} */ (['rsa-2048', 'ec-256', 'ed25519']);
 
@@ -49,12 +47,11 @@ const { sign: signFlag, ...csrs } = inGroup('CSRs', {
   pool: option('integer', 'CSRs to make; they are used in turn', {
     min: 1,
     max: 100_000,
-    defaultText: String(DEFAULT_POOL),
+    defaultText: `${DEFAULT_POOL}`,
   }),
 });
 
-/** @typedef {ReturnType<typeof namesOf> & {pem: string, spki: Uint8Array}} PooledCsr */
-/** @typedef {CallFixture & {path: string, serials: SharedArrayBuffer, csrs: PooledCsr[] | null}} IssueFixture */
+/** @typedef {ReturnType<typeof namesOf> & {pem: string, spki: Uint8Array}} Csr */
 
 /** @type {Operation} */
 export const issue = {
@@ -78,7 +75,7 @@ export const issue = {
   check({ keyType, pool, sign: isSign }) {
     const flag = keyType !== null ? '--key-type' : pool !== null ? '--pool' : null;
     const message = `${flag} is about CSRs, but --sign is not given.`;
-    rejectContradictions([[flag !== null && isSign === false, message, 'Add --sign, or leave it out.']]);
+    rejectIf(flag !== null && isSign === false, message, 'Add --sign, or leave it out.');
   },
   prepare,
   createRequester,
@@ -119,11 +116,6 @@ export const signVerbatim = {
   leaves: () => 'certificates in storage until it is tidied',
 };
 
-/** @param {Plan} plan @returns {'issue' | 'sign' | 'sign-verbatim'} in the path of the requests */
-function verbOf({ operation, options }) {
-  return operation === 'issue' && options.sign ? 'sign' : /** @type {'issue'} */ (operation);
-}
-
 /** @param {string[]} texts @param {string} flag */
 function checkIps(texts, flag) {
   const notAnIp = texts.find((text) => ipBytes(text) === null);
@@ -131,19 +123,15 @@ function checkIps(texts, flag) {
   throw usageError('bad_option', `${flag} holds ${quote(notAnIp)}, which is not an IP address.`);
 }
 
-/** @param {PrepareContext} context @returns {Promise<IssueFixture>} */
+/** @param {PrepareContext} context */
 async function prepare(context) {
   const { plan, notice, owns } = context;
   const { options, load, target } = plan;
   const { keep, keyType, ttl, role: roleName = null } = options;
-  const verb = verbOf(plan);
+  const verb = options.sign ? 'sign' : plan.operation;
   if (keep !== null) openKeepFile(keep).close();
   const [type, bits = null] = keyType?.split('-') ?? [null];
-  const {
-    fixture,
-    health,
-    role: facts,
-  } = await checkIssuance(context, {
+  const { fixture, role: facts } = await checkIssuance(context, {
     operation: verb === 'issue' ? 'issue' : 'sign',
     role: roleName,
     ...namesOf(options, load.seed, 0),
@@ -153,7 +141,7 @@ async function prepare(context) {
   });
   if (!plan.dev) {
     const count = expectedRequests(load, owns);
-    describeFootprint({ role: facts, count, mount: target.mount, health }).forEach(notice);
+    describeFootprint({ role: facts, count, mount: target.mount, health: fixture.health }).forEach(notice);
     if (roleName === null)
       notice('No role limits sign-verbatim: the certificate has all that the CSR requests.');
   }
@@ -165,7 +153,7 @@ async function prepare(context) {
   };
 }
 
-/** @param {PrepareContext} context @param {Record<string, any> | null} facts of the role, as Vault returns it @returns {Promise<PooledCsr[]>} */
+/** @param {PrepareContext} context @param {Record<string, any> | null} facts of the role, as Vault returns it @returns {Promise<Csr[]>} */
 async function makeCsrs({ plan, progress, signal }, facts) {
   const { createCsr } = await import('../pki/csr.js');
   const { pool } = plan.options;
@@ -194,7 +182,7 @@ function keyTypeOf(facts) {
   );
 }
 
-/** @param {Plan} plan @param {IssueFixture} fixture @returns {(index: number) => Request} */
+/** @type {Operation['createRequester']} */
 function createRequester({ options, load: { seed } }, { path, headers, csrs: pool }) {
   /** @param {object} csr @param {ReturnType<typeof namesOf>} own @returns {Request} */
   const build = (csr, own) => {
@@ -202,7 +190,7 @@ function createRequester({ options, load: { seed } }, { path, headers, csrs: poo
     return { method: 'POST', path, headers, body: JSON.stringify({ ...csr, ...parameters }) };
   };
   if (pool !== null) {
-    const requests = pool.map((csr) => build({ csr: csr.pem }, csr));
+    const requests = pool.map((/** @type {Csr} */ csr) => build({ csr: csr.pem }, csr));
     return (index) => requests[index % requests.length];
   }
   const isFixed = ![options.cn, ...options.altNames].some(hasPlaceholder);

@@ -1,5 +1,5 @@
 /** `ocsp`: certificate status from an OCSP responder, each response judged by the rules of RFC 6960, 3.2. */
-import { rejectContradictions } from '../common/errors.js';
+import { rejectIf } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { createOcspChecker, isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-check.js';
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
@@ -108,30 +108,32 @@ function check(options) {
   const hasRevoked = readKinds(about, options.expect).some(({ name }) => name === 'revoked');
   const { good, revoked } = whatToIssue(options);
   const given = cert !== null ? '--cert' : serials !== null ? '--serials' : null;
-  rejectContradictions([
-    [cert !== null && serials !== null, '--cert and --serials are both given.', 'Give one of them.'],
-    [ocspUrl !== null && fromAia, '--ocsp-url and --from-aia both name a responder.', 'Give one of them.'],
-    [
-      given !== null && revoked,
-      `--about includes revoked certificates, but with ${given} none is issued, and the given ones are not revoked.`,
-      'Name some that are revoked already with --revoked-serials, or leave the file out: they are then issued and revoked.',
-    ],
-    [
-      revokedSerials !== null && !hasRevoked,
-      '--revoked-serials is given, but --about does not include revoked certificates.',
-      'Add --about revoked=WEIGHT, or name the file with --serials and --expect revoked.',
-    ],
-    [
-      issuer !== null && (good || revoked),
-      '--issuer is given, but the certificates to ask about are issued for the run.',
-      'Name the certificate with --cert, or the serials with --serials (revoked ones with --revoked-serials).',
-    ],
-    [
-      pool !== null && (about.length === 0 || !(good || revoked)),
-      '--pool is given, but no such certificates are issued.',
-      'Leave it out, or ask about some with --about good=WEIGHT,revoked=WEIGHT and without files.',
-    ],
-  ]);
+  rejectIf(cert !== null && serials !== null, '--cert and --serials are both given.', 'Give one of them.');
+  rejectIf(
+    ocspUrl !== null && fromAia,
+    '--ocsp-url and --from-aia both name a responder.',
+    'Give one of them.',
+  );
+  rejectIf(
+    given !== null && revoked,
+    `--about includes revoked certificates, but with ${given} none is issued, and the given ones are not revoked.`,
+    'Name some that are revoked already with --revoked-serials, or leave the file out: they are then issued and revoked.',
+  );
+  rejectIf(
+    revokedSerials !== null && !hasRevoked,
+    '--revoked-serials is given, but --about does not include revoked certificates.',
+    'Add --about revoked=WEIGHT, or name the file with --serials and --expect revoked.',
+  );
+  rejectIf(
+    issuer !== null && (good || revoked),
+    '--issuer is given, but the certificates to ask about are issued for the run.',
+    'Name the certificate with --cert, or the serials with --serials (revoked ones with --revoked-serials).',
+  );
+  rejectIf(
+    pool !== null && (about.length === 0 || !(good || revoked)),
+    '--pool is given, but no such certificates are issued.',
+    'Leave it out, or ask about some with --about good=WEIGHT,revoked=WEIGHT and without files.',
+  );
 }
 
 /** @param {Plan} plan @param {OcspFixture} fixture @returns {(index: number) => Request} */

@@ -1,6 +1,6 @@
 /** `transit`: encryption as a service, with a key created for the run; each response is compared with the request. */
 import { constants, createPublicKey, verify } from 'node:crypto';
-import { rejectContradictions, targetError } from '../common/errors.js';
+import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
@@ -79,23 +79,21 @@ export const transit = {
     const keyType = given.keyType ?? KEY_TYPES[making][0];
     const isOaep = making === 'encrypt' && keyType.startsWith('rsa-');
     const longest = isOaep ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
-    rejectContradictions([
-      [
-        !KEY_TYPES[making].includes(keyType),
-        `--action ${action} cannot be done with a key of type ${keyType}.`,
-        `Use one of ${KEY_TYPES[making].join(', ')}.`,
-      ],
-      [
-        size > longest,
-        `A key of type ${keyType} encrypts at most ${longest} bytes, but --size is ${size}.`,
-        `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
-      ],
-      [
-        size * pool > MOST_POOL_MIB * 1024 * 1024,
-        `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_MIB} MiB, which every thread would hold.`,
-        'Lower one of them.',
-      ],
-    ]);
+    rejectIf(
+      !KEY_TYPES[making].includes(keyType),
+      `--action ${action} cannot be done with a key of type ${keyType}.`,
+      `Use one of ${KEY_TYPES[making].join(', ')}.`,
+    );
+    rejectIf(
+      size > longest,
+      `A key of type ${keyType} encrypts at most ${longest} bytes, but --size is ${size}.`,
+      `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
+    );
+    rejectIf(
+      size * pool > MOST_POOL_MIB * 1024 * 1024,
+      `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_MIB} MiB, which every thread would hold.`,
+      'Lower one of them.',
+    );
   },
   async prepare(context) {
     const { client, plan, signal } = context;

@@ -91,9 +91,9 @@ export const commonOptions = {
   }),
 };
 
-/** @param {string} path @param {string} flag */
-function checkPath(path, flag) {
+/** @param {string} path of a mount @param {string} flag */
+export function checkPath(path, flag) {
   const isSegment = (/** @type {string} */ text) => /^[\w.~-]+$/.test(text) && text !== '..' && text !== '.';
   if (withoutSlashes(path).split('/').every(isSegment)) return;
-  throw badValue(flag, path, 'not a path such as pki_int', 'Give the path that `vault secrets list` shows.');
+  throw badValue(flag, path, 'not the path of a mount', 'Give the path that `vault secrets list` shows.');
 }

@@ -1,5 +1,5 @@
 /** Options -> how the load is laid out: the part of the Plan that is the same for every operation. */
-import { rejectContradictions, usageError } from '../common/errors.js';
+import { rejectIf, usageError } from '../common/errors.js';
 import { hash32 } from '../common/random.js';
 import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
 
@@ -83,23 +83,21 @@ function checkLoad({ arrivals, concurrency, threads, rate, ...common }) {
     common.rampUp > 0 && '--ramp-up',
     common.pacing !== 'auto' && `--pacing ${common.pacing}`,
   ].find((flag) => flag !== false);
-  rejectContradictions([
-    [
-      common.timeout !== null && common.timeoutMs !== null,
-      '--timeout and --timeout_ms are both given.',
-      'Give one of them.',
-    ],
-    [
-      threads > concurrency,
-      `--threads ${threads} is more than --concurrency ${concurrency}, so some threads would have no connection.`,
-      `Raise --concurrency to at least ${threads}.`,
-    ],
-    [
-      rate === null && openOnly !== undefined,
-      `${openOnly} needs an open loop, but there is no --rate.`,
-      'Add --rate, e.g. --rate 20/s.',
-    ],
-  ]);
+  rejectIf(
+    common.timeout !== null && common.timeoutMs !== null,
+    '--timeout and --timeout_ms are both given.',
+    'Give one of them.',
+  );
+  rejectIf(
+    threads > concurrency,
+    `--threads ${threads} is more than --concurrency ${concurrency}, so some threads would have no connection.`,
+    `Raise --concurrency to at least ${threads}.`,
+  );
+  rejectIf(
+    rate === null && openOnly !== undefined,
+    `${openOnly} needs an open loop, but there is no --rate.`,
+    'Add --rate, e.g. --rate 20/s.',
+  );
   const sentMs = (common.duration ?? DEFAULT_DURATION_MS) + common.warmup;
   const expected = Math.min((sentMs / 1000) * rate, common.requests ?? Number.POSITIVE_INFINITY);
   if (arrivals === 'poisson' && expected > MAX_POISSON_ARRIVALS) {
@@ -119,16 +117,14 @@ function checkPart({ seed, dev, concurrency, threads }, shard) {
     );
   }
   const own = shareOf(concurrency, shard);
-  rejectContradictions([
-    [
-      dev,
-      '--dev starts a server for this process alone, so the parts of --shard would not load the same one.',
-      'Start one with vault-pki-load dev, and give every part its --url.',
-    ],
-    [
-      threads > own,
-      `--concurrency ${concurrency} is for all parts: ${partName(shard)} has ${own} of them, too few for --threads ${threads}.`,
-      `Raise --concurrency to at least ${shard.of * threads}.`,
-    ],
-  ]);
+  rejectIf(
+    dev,
+    '--dev starts a server for this process alone, so the parts of --shard would not load the same one.',
+    'Start one with vault-pki-load dev, and give every part its --url.',
+  );
+  rejectIf(
+    threads > own,
+    `--concurrency ${concurrency} is for all parts: ${partName(shard)} has ${own} of them, too few for --threads ${threads}.`,
+    `Raise --concurrency to at least ${shard.of * threads}.`,
+  );
 }

@@ -1,5 +1,5 @@
 /** Options -> Plan. A Plan holds no secret: tokens and keys travel beside it (see vault/environment.js). */
-import { rejectContradictions } from '../common/errors.js';
+import { rejectIf } from '../common/errors.js';
 import { readOne, readOptions, rejectUnknownOptions } from '../common/options.js';
 import { readEnvironment, withoutSlashes } from '../vault/environment.js';
 import { commonOptions } from './common-options.js';
@@ -68,9 +68,7 @@ export function planOfRun(plan, run) {
 /** @param {Record<string, any>} common @param {Record<string, unknown>} given @param {VaultEnvironment} environment @returns {TargetPlan} */
 export function planTarget(common, given, environment) {
   const isTwice = common.dev && common.url !== null;
-  rejectContradictions([
-    [isTwice, '--dev starts its own server, but --url names another.', 'Give one of them.'],
-  ]);
+  rejectIf(isTwice, '--dev starts its own server, but --url names another.', 'Give one of them.');
   // The environment's address and TLS settings do not apply to the embedded server.
   const { address, namespace, tls } = common.dev ? NO_ENVIRONMENT : environment;
   const isVerifyGiven = (given.tlsSkipVerify ?? given['tls-skip-verify']) !== undefined;
