@@ -6,9 +6,8 @@ import { badValue, quote, usageError } from './errors.js';
 import { formatDuration, parseDuration, parseRate } from './units.js';
 
 /**
- * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url' | 'milliseconds'} OptionType
- *   `duration` and `milliseconds` become milliseconds, `rate` becomes events per second; `list` splits at commas, and
- *   lists given several times are joined.
+ * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url'} OptionType `duration`
+ *   becomes milliseconds, `rate` events per second; `list` splits at commas, and lists given several times are joined.
  */
 /**
  * @typedef {object} OptionSpec
@@ -32,7 +31,6 @@ import { formatDuration, parseDuration, parseRate } from './units.js';
 /** @type {Partial<Record<OptionType, string>>} */
 const PLACEHOLDERS = {
   integer: 'N',
-  milliseconds: 'MS',
   duration: 'TIME',
   rate: 'N/s',
   file: 'FILE',
@@ -121,10 +119,6 @@ const CONVERT = {
     if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
     throw badValue(flag, raw, 'not a whole number', 'Write it in digits, e.g. 10.');
   },
-  milliseconds: (raw, flag) => {
-    if (/^\d+(\.\d+)?$/.test(String(raw).trim())) return Number(raw);
-    throw badValue(flag, raw, 'not a number of milliseconds', 'Write it in digits, e.g. 500.');
-  },
   duration: (raw, flag) => parseDuration(raw, flag),
   rate: (raw, flag) => parseRate(raw, flag),
   choice: (raw, flag, { choices = [] }) => {
@@ -162,7 +156,6 @@ export function readUrl(text, name) {
 function checkRange({ type, min = -Infinity, max = Infinity }, flag, value, raw) {
   if (value >= min && value <= max) return;
   const [which, bound] = value < min ? ['least', min] : ['most', max];
-  const unit = type === 'milliseconds' ? ' ms' : type === 'rate' ? '/s' : '';
-  const shown = type === 'duration' ? formatDuration(bound) : `${bound}${unit}`;
+  const shown = type === 'duration' ? formatDuration(bound) : type === 'rate' ? `${bound}/s` : bound;
   throw usageError('out_of_range', `${flag} is ${quote(raw)}; it must be at ${which} ${shown}.`);
 }

@@ -63,7 +63,8 @@ export const commonOptions = {
       max: HOUR_MS,
       defaultText: 'VAULT_CLIENT_TIMEOUT or 10s',
     }),
-    timeout_ms: option('milliseconds', '--timeout in milliseconds', {
+    timeout_ms: option('integer', '--timeout in milliseconds', {
+      placeholder: 'MS',
       min: 1,
       max: HOUR_MS,
       alias: ['timeout-ms'],
