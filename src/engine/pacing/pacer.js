@@ -2,7 +2,7 @@
  * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. Never
  * awaits a response. The backlog is not a list: it is the number of due indexes from `next` on.
  */
-import { scheduleOf } from '../../plan/due.js';
+import { countFirst, scheduleOf } from '../../plan/due.js';
 import { share } from '../../plan/shard-part.js';
 import { createInFlight } from '../../plan/stages.js';
 
@@ -122,22 +122,12 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
 }
 
 /**
- * Exponential, then binary search: a backlog may be a million long, but is usually empty.
  * @param {Schedule} schedule @param {number} next @param {number} shards @param {number} now ms
  * @returns {number} how many of the indexes next, next + shards, ... are due
  */
 export function countDue(schedule, next, shards, now) {
   const left = Math.max(0, Math.ceil((schedule.count - next) / shards));
-  const isDue = (/** @type {number} */ nth) => schedule.dueMs(next + nth * shards) <= now;
-  let [low, high] = [0, 0];
-  while (high < left && isDue(high)) [low, high] = [high + 1, 2 * high + 1];
-  high = Math.min(high, left);
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (isDue(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return countFirst(left, (nth) => schedule.dueMs(next + nth * shards) <= now);
 }
 
 /** @param {LoadPlan} load @param {number} shard @param {number} shards of the whole plan */
