@@ -1,6 +1,6 @@
-/** `issue`, `sign` and `sign-verbatim`: certificates with keys made by Vault, or for CSRs made before the run. */
+/** `issue`, `sign` and `sign-verbatim`: certificates with keys from Vault, or for CSRs created before the run. */
 import { availableParallelism } from 'node:os';
-import { quote, rejectIf, usageError } from '../common/errors.js';
+import { badValue, rejectIf, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
@@ -67,15 +67,15 @@ export const issue = {
   outcomes: {
     issued: 'a certificate that passed every check',
     no_private_key: 'HTTP 2xx, but the response has no private key',
-    serial_repeated: 'the serial number was given out before in this run',
+    serial_repeated: 'an earlier certificate of this run has the same serial number',
     ...CERTIFICATE_FAILURES,
     ...CALL_OUTCOMES,
   },
   leaves: (given) => `certificates in storage until it is tidied, unless the role ${given.role} has no_store`,
   check({ keyType, pool, sign: isSign }) {
     const flag = keyType !== null ? '--key-type' : pool !== null ? '--pool' : null;
-    const message = `${flag} is about CSRs, but --sign is not given.`;
-    rejectIf(flag !== null && isSign === false, message, 'Add --sign, or leave it out.');
+    const message = `${flag} applies to CSRs, but --sign is not given.`;
+    rejectIf(flag !== null && isSign === false, message, `Add --sign, or leave ${flag} out.`);
   },
   prepare,
   createRequester,
@@ -118,9 +118,8 @@ export const signVerbatim = {
 
 /** @param {string[]} texts @param {string} flag */
 function checkIps(texts, flag) {
-  const notAnIp = texts.find((text) => ipBytes(text) === null);
-  if (notAnIp === undefined) return;
-  throw usageError('bad_option', `${flag} holds ${quote(notAnIp)}, which is not an IP address.`);
+  const wrong = texts.find((text) => ipBytes(text) === null);
+  if (wrong !== undefined) throw badValue(flag, wrong, 'not an IP address');
 }
 
 /** @param {PrepareContext} context */
@@ -143,7 +142,7 @@ async function prepare(context) {
     const count = expectedRequests(load, owns);
     describeFootprint({ role: facts, count, mount: target.mount, health: fixture.health }).forEach(notice);
     if (roleName === null)
-      notice('No role limits sign-verbatim: the certificate has all that the CSR requests.');
+      notice('sign-verbatim has no role: the certificate has all that the CSR requests.');
   }
   return {
     ...fixture,
@@ -199,9 +198,7 @@ function createRequester({ options, load: { seed } }, { path, headers, csrs: poo
 }
 
 const SERIALS_FULL = `Each serial was compared with the first ${formatCount(MAX_SERIALS)} of this run, not with later ones.`;
-
-const SERIALS_OF_PART =
-  'Each serial was compared with those of its own part of the plan (--shard), not with those of the other parts.';
+const SERIALS_OF_PART = 'Serials were compared within this part of the plan (--shard), not with other parts.';
 
 /** @type {Operation['createClassifier']} */
 function createClassifier({ options, load: { seed, shard } }, { serials, csrs: pool }) {
@@ -221,7 +218,7 @@ function createClassifier({ options, load: { seed, shard } }, { serials, csrs: p
     if (serial === null) return null;
     if (seen.add(serial) === 'repeated') return 'serial_repeated';
     if (options.keep === null) return null;
-    // Only checked fields: nothing else of the response gets into the file.
+    // Only checked fields: the file must not contain a private key.
     const der = decodePem(data.certificate, /^CERTIFICATE$/) ?? Buffer.alloc(0);
     const kept = { serial: serialHex(serial), certificate: encodePem('CERTIFICATE', der).trimEnd() };
     return { outcome: 'issued', success: true, verification: 'passed', kept };

@@ -1,4 +1,4 @@
-/** `ocsp`: certificate status from an OCSP responder, each response judged by the rules of RFC 6960, 3.2. */
+/** `ocsp`: certificate status from an OCSP responder; each response is checked by the rules of RFC 6960, 3.2. */
 import { rejectIf } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { createOcspChecker, isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-check.js';
@@ -14,7 +14,7 @@ import {
 } from './ocsp-kinds.js';
 import { openRequestSet } from './ocsp-requests.js';
 import { isSuccess, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
-import { createChooser } from './request-parts.js';
+import { createChooser, sendAlways } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -22,17 +22,14 @@ import { createChooser } from './request-parts.js';
 /** @import { Kind } from './ocsp-kinds.js' */
 /** @import { RequestSet } from './ocsp-requests.js' */
 
-/** @typedef {Kind & {requests: RequestSet}} AskedKind */
-/**
- * @typedef {Fixture & {path: string, method: 'get' | 'post' | 'auto', issuerDer: Uint8Array, kinds: AskedKind[],
- *   namespace: string | null}} OcspFixture
- */
+/** @typedef {Fixture & {path: string, method: 'get' | 'post' | 'auto', issuerDer: Uint8Array, namespace: string | null,
+ *   kinds: (Kind & {requests: RequestSet})[]}} OcspFixture */
 
-/** Keeps the choice of a kind independent of other draws, such as the choice of this operation in a mix. */
+/** Keeps the choice of a kind independent of other random numbers, such as the choice of this operation in a mix. */
 const KIND_STREAM = 60;
 
 const OTHER_CERT_ID =
-  "About certificates of another issuer the responses named the CA's own CertID, not the requested one: a client has to reject them (RFC 6960, 3.2). Signature, times and status were as they should be.";
+  "For certificates of another issuer, the responses had the CA's own CertID, not the requested one: a client has to reject them (RFC 6960, 3.2). Signature, times and status were correct.";
 
 /** @type {Operation} */
 export const ocsp = {
@@ -86,7 +83,7 @@ export const ocsp = {
   },
   leaves(options) {
     const { good, revoked } = whatToIssue(options);
-    return good || revoked ? 'the certificates that it asks about, in storage until it is tidied' : null;
+    return good || revoked ? 'the certificates to ask about, in storage until it is tidied' : null;
   },
   check,
   async prepare(context) {
@@ -138,7 +135,7 @@ function check(options) {
 
 /** @param {Plan} plan @param {OcspFixture} fixture @returns {(index: number) => Request} */
 function createRequester({ load: { seed } }, fixture) {
-  const requesters = fixture.kinds.map((kind) => createKindRequester(kind, seed, fixture));
+  const requesters = fixture.kinds.map(({ requests }) => createKindRequester(requests, seed, fixture));
   if (requesters.length === 1) return requesters[0];
   const kindOf = chooseKind(fixture.kinds, seed);
   return (index) => requesters[kindOf(index)](index);
@@ -150,8 +147,8 @@ function chooseKind(kinds, seed) {
   return createChooser(weights, seed, KIND_STREAM);
 }
 
-/** @param {AskedKind} kind @param {number} seed @param {OcspFixture} fixture @returns {(index: number) => Request} */
-function createKindRequester({ requests }, seed, { origin, path, method, namespace }) {
+/** @param {RequestSet} requests @param {number} seed @param {OcspFixture} fixture @returns {(index: number) => Request} */
+function createKindRequester(requests, seed, { origin, path, method, namespace }) {
   const set = openRequestSet(requests, seed);
   const headers = {
     accept: 'application/ocsp-response',
@@ -166,13 +163,11 @@ function createKindRequester({ requests }, seed, { origin, path, method, namespa
     if (isPost) return { method: 'POST', path, headers: postHeaders, body: der };
     return { method: 'GET', path: getPath, headers, body: null };
   };
-  if (!set.constant) return build;
-  const same = build(0);
-  return () => same;
+  return set.constant ? sendAlways(build(0)) : build;
 }
 
 /**
- * RFC 6960 allows errors with HTTP 200 or any other status, so an OCSP response counts before the HTTP status.
+ * RFC 6960 allows OCSP errors with any HTTP status, so an OCSP response counts before the HTTP status.
  * @param {Plan} plan @param {OcspFixture} fixture @returns {Classify}
  */
 function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
@@ -189,7 +184,7 @@ function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
     let verdict = checker.check(body, expected);
     const { ownCertId } = expected;
     if (verdict === 'cert_id_mismatch' && ownCertId !== null) {
-      // Vault's response about an issuer that it does not know has a CertID of its own: all else about such an `unknown` is checked, too.
+      // Vault responds about an unknown issuer with the CA's own CertID: everything else is checked.
       const own = checker.check(body, { ...expected, certId: ownCertId });
       if (own === 'unknown') hasOtherCertId = true;
       if (own === 'unknown' || !isOcspStatus(own)) verdict = own;
