@@ -140,8 +140,8 @@ async function readSerials(context, file, flag) {
     issuers ??= await findIssuers(context);
     // Vault answers good for serials that it never issued, so each certificate must be of the issuer.
     if (issuerDer !== undefined && !issuers.certificates.some((one) => one.subjectDer.equals(issuerDer))) {
-      const message = `${place} holds a certificate that ${issuers.name} did not issue.`;
-      const remedy = 'Name its issuer with --issuer, or ask about the certificates of one issuer at a time.';
+      const message = `${place} has a certificate that ${issuers.name} did not issue.`;
+      const remedy = 'Name its issuer with --issuer, or ask about one issuer at a time.';
       throw usageError('wrong_issuer', message, remedy);
     }
     if (pem !== undefined) example ??= readCertificates(Buffer.from(pem), place)[0];
@@ -149,7 +149,7 @@ async function readSerials(context, file, flag) {
       throw usageError('too_many_serials', `${file} has more than ${MAX_SERIALS} serials.`, 'Split it.');
   }
   if (issuers === null)
-    throw usageError('no_serials', `${file} holds no serial.`, 'Write one with issue --keep FILE.');
+    throw usageError('no_serials', `${file} has no serial.`, 'Write one with issue --keep FILE.');
   const issuer = example === null ? issuers.certificates[0] : chooseIssuer(issuers, example, file);
   return { serials, issuer, example };
 }
@@ -240,7 +240,7 @@ function findResponder({ options: { ocspUrl, fromAia }, target }, example) {
   throw usageError(
     'no_aia',
     example === null
-      ? '--from-aia needs a certificate, and --serials holds only serials.'
+      ? '--from-aia needs a certificate, but --serials has only serials.'
       : 'The certificate names no OCSP responder.',
     'Name the responder with --ocsp-url; in Vault, set config/urls before certificates are issued.',
   );
