@@ -31,14 +31,11 @@ export function parseDuration(text, name = 'duration') {
   const source = String(text).trim().replaceAll('μ', 'µ');
   const parts = [...source.matchAll(DURATION_PART)];
   const isComposed = parts.length > 0 && parts.map(([part]) => part).join('') === source;
-  if (!isComposed && !BARE.test(source)) {
-    throw badValue(name, source, 'not a duration such as 30s, 500ms, 2m or 1h', undefined, 'bad_duration');
-  }
   const ms = isComposed
     ? total(parts.map(([, number, unit]) => toNumber(number) * MS_PER_UNIT[unit]))
-    : toNumber(source) * 1000;
-  if (Number.isFinite(ms)) return ms;
-  throw badValue(name, source, 'not a finite duration such as 30s', undefined, 'bad_duration');
+    : BARE.test(source) && toNumber(source) * 1000;
+  if (Number.isFinite(ms)) return Number(ms);
+  throw badValue(name, source, 'not a duration such as 30s, 500ms, 2m or 1h', undefined, 'bad_duration');
 }
 
 /**

@@ -79,17 +79,15 @@ const LIST = [
   ['http', 'Send any HTTP request and check its status'],
 ];
 
-/** @type {Record<string, {describe: string, load: () => Promise<Operation>}>} */
+/** @type {Record<string, {describe: string, file: string}>} */
 export const operations = Object.fromEntries(
-  LIST.map(([name, describe, file = name]) => [
-    name,
-    { describe, load: async () => (await import(`./${file}.js`))[camelCase(name)] },
-  ]),
+  LIST.map(([name, describe, file = name]) => [name, { describe, file }]),
 );
 
 /** @param {string} name @returns {Promise<Operation>} */
 export async function loadOperation(name) {
-  if (Object.hasOwn(operations, name)) return operations[name].load();
+  if (Object.hasOwn(operations, name))
+    return (await import(`./${operations[name].file}.js`))[camelCase(name)];
   const message = `There is no operation ${JSON.stringify(name)}.`;
   throw usageError('unknown_operation', message, `There are: ${Object.keys(operations).join(', ')}.`);
 }

@@ -1,4 +1,4 @@
-/** Options -> Plan. A Plan holds no secret: tokens and keys travel beside it (see vault/environment.js). */
+/** Options -> Plan. A Plan contains no secret: tokens and keys are passed separately (see vault/environment.js). */
 import { rejectIf } from '../common/errors.js';
 import { readOne, readOptions, rejectUnknownOptions } from '../common/options.js';
 import { readEnvironment, withoutSlashes } from '../vault/environment.js';
@@ -20,9 +20,9 @@ export const DEFAULT_URL = 'http://127.0.0.1:8200';
 /** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement of that operation or stage, where set */
 /**
  * @typedef {object} MixEntry
- * @property {string} name in results; no two have the same
+ * @property {string} name in results; unique
  * @property {string} operation
- * @property {number} weight above zero: its share of the requests is this of the sum
+ * @property {number} weight above zero; its share of all weights is its share of the requests
  * @property {Readonly<Record<string, any>>} options the operation's own
  */
 /** @typedef {{name: string, options: Record<string, OptionSpec>, check?: (options: Record<string, any>, common: Record<string, any>) => void}}
@@ -30,7 +30,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:8200';
 /**
  * @typedef {object} Plan
  * @property {string} operation
- * @property {boolean} dev start the embedded server and aim at it
+ * @property {boolean} dev start the embedded server and use it as the target
  * @property {Readonly<TargetPlan>} target
  * @property {Readonly<LoadPlan>} load
  * @property {Readonly<Record<string, any>>} options the operation's own

@@ -38,14 +38,14 @@ export function isEven(load, index) {
 }
 
 /**
- * Rounding must not carry an arrival into another stage than the planned one: see due.js.
+ * Rounding must not move an arrival into another stage than the planned one: see due.js.
  * @param {readonly Span[]} spans
  * @returns {(ms: number) => number} from the start of the measured part -> its stage; later times belong to the last
  */
 export function createStageFinder(spans) {
   const last = spans.length - 1;
   if (last === 0) return () => 0;
-  /** Stage of the last sample: samples come nearly in order. */
+  /** Stage of the last sample: samples arrive nearly in order. */
   let near = 0;
   return (ms) => {
     while (near < last && ms >= spans[near].endMs - TOLERANCE_MS) near++;

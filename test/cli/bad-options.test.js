@@ -21,7 +21,7 @@ const TWICE = (/** @type {string} */ flag) => new RegExp(`--${flag} is given 2 t
 /** @type {[string, RegExp][]} words of the command line, '' for an empty one; what is said */
 const TABLE = [
   ['issue --url ftp://x', URL_NEEDED],
-  ['issue --url http://me:secret@x', /--url holds a user name or password(?!.*secret)/],
+  ['issue --url http://me:secret@x', /--url contains a user name or password(?!.*secret)/],
   ['issue --url http://x/?a=1', /--url has a query or fragment/],
   ['issue --url http://a --vault http://b', TWICE('url')],
   ['ocsp --ocsp-url leaf.pem', /--ocsp-url is "leaf.pem", which is not an http/],
