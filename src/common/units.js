@@ -56,7 +56,7 @@ function toNumber(text) {
   return Number(text.replaceAll('_', ''));
 }
 
-/** @param {number} ms @returns {string} the shortest text that reads well: `250 µs`, `12.3 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min` */
+/** @param {number} ms @returns {string} a short text: `250 µs`, `12.3 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min` */
 export function formatDuration(ms) {
   if (!Number.isFinite(ms)) return '–';
   if (ms < 0) return `-${formatDuration(-ms)}`;
@@ -80,7 +80,7 @@ export function formatLatency(ms) {
   return `${threeDigits(ms / 1000)} s`;
 }
 
-/** @param {number} perSecond @returns {string} per second where that is a readable number, else per hour: `20/s`, `1,000/h` */
+/** @param {number} perSecond @returns {string} per second, or per hour if below one per second: `20/s`, `1,000/h` */
 export function formatRate(perSecond) {
   if (!Number.isFinite(perSecond)) return '–';
   if (perSecond === 0 || perSecond >= 1) return `${formatCount(significant(perSecond))}/s`;

@@ -168,11 +168,10 @@ async function makeCsrs({ plan, progress, signal }, facts) {
 function keyTypeOf(facts) {
   const { key_type: type = 'any', key_bits: bits = 0 } = facts ?? {};
   if (type === 'any') return 'ec-256';
-  const fits = (/** @type {string} */ keyType) => {
-    const [own, ownBits] = keyType.split('-');
-    return own === type && (ownBits === undefined || bits === 0 || bits === Number(ownBits));
-  };
-  const found = KEY_TYPES.find(fits);
+  const found = KEY_TYPES.find((keyType) => {
+    const [own, ownBits = bits] = keyType.split('-');
+    return own === type && (bits === 0 || bits === Number(ownBits));
+  });
   if (found !== undefined) return found;
   throw usageError(
     'unsupported_key_type',
