@@ -28,9 +28,9 @@ export const crl = {
     not_crl: 'HTTP 2xx, but the body is not a CRL in DER',
     other_issuer: 'a CRL of another issuer',
     unsupported_signature_algorithm: 'this tool cannot verify the signature',
-    bad_signature: 'the signature is not that of the issuer',
+    bad_signature: 'the issuer did not sign it',
     unknown_critical_extension:
-      'a critical extension that this tool does not know, such as that of a delta or partitioned CRL',
+      'a critical extension unknown to this tool, e.g. of a delta or partitioned CRL',
     not_yet_valid: 'thisUpdate is in the future',
     expired: 'nextUpdate has passed',
   },

@@ -42,9 +42,9 @@ const { role, ...names } = inGroup('Certificates', {
 });
 
 const { sign: signFlag, ...csrs } = inGroup('CSRs', {
-  sign: option('flag', 'Send CSRs to sign/ROLE; their keys are made before the run'),
+  sign: option('flag', 'Send CSRs to sign/ROLE; they are created before the run'),
   'key-type': option('choice', 'Key type of the CSRs', { choices: KEY_TYPES, defaultText: "the role's" }),
-  pool: option('integer', 'CSRs to make; they are used in turn', {
+  pool: option('integer', 'CSRs to create; they are used in turn', {
     min: 1,
     max: 100_000,
     defaultText: `${DEFAULT_POOL}`,

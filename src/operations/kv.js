@@ -210,7 +210,7 @@ function reportLeft({ plan, notice, onEnd }, { mount }, count) {
   );
 }
 
-/** Checks the first and the last secret; the run checks those that it reads. @param {PrepareContext} context @param {Store} store */
+/** Checks the first and the last secret; the run checks the rest. @param {PrepareContext} context @param {Store} store */
 async function checkFilled({ client, plan }, store) {
   const { dataSeed, size, paths } = plan.options;
   const { folder, isIn } = secretsOf(store, plan.options);

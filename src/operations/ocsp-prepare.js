@@ -256,7 +256,7 @@ const MIN_TIMEOUT_MS = 5000;
 const MAX_WARM_UP_BYTES = 16 * 1024;
 
 /**
- * Sends one request before the run. A server that is no responder is an error; any other wrong response is left to the run.
+ * Sends one request before the run. It is an error if the server is not a responder; the run counts other wrong responses.
  * @param {PrepareContext} context @param {Fixture} fixture
  * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
  * @returns {Promise<FirstAnswer | null>} null: too long for the warm-up

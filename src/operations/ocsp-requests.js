@@ -48,7 +48,7 @@ function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer = false })
     // The nonce is the only extension, and extensions come last.
     nonceAt: nonce ? bytes.length - NONCE_LENGTH : -1,
     certId: new Uint8Array(raw), // its last part is the serial
-    ownCertId: otherIssuer ? new Uint8Array(ownRaw) : null, // that of the real issuer
+    ownCertId: otherIssuer ? new Uint8Array(ownRaw) : null, // of the real issuer
   };
 }
 

@@ -161,7 +161,7 @@ export const transit = {
   },
 };
 
-/** @param {string} action @returns {keyof typeof MAKES} itself, or the action that makes its inputs */
+/** @param {string} action @returns {keyof typeof MAKES} the action, or the one for its inputs */
 function makingOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
 }

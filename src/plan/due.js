@@ -40,14 +40,14 @@ export function createDuePerSecond(schedule, part, warmupMs) {
 
 /** @param {Schedule} schedule @param {Part} part */
 export function createDueCounter({ count, dueMs }, part) {
-  /** Result of the last search, and its distance from the one before: the next is about as far away. */
+  /** Result of the last search, and its distance from the one before: a guess for the next one. */
   let last = 0;
   let step = 1;
   return {
     /**
      * Cheapest for ascending times. An arrival that is due by a rounding error before `ms` is not due before it.
      * @param {number} ms from time zero, warm-up included
-     * @returns {number} arrivals that are due before, including those of the warm-up
+     * @returns {number} arrivals due before, including the warm-up
      */
     until(ms) {
       const isBefore = (/** @type {number} */ index) => dueMs(index) < ms - TOLERANCE_MS;
