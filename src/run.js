@@ -198,11 +198,11 @@ async function send({ warmupMs, startAt }, { windowMs, shards, seconds }, option
 
 /** @param {Mix} mix @param {ShardEnd[]} ends @returns {Message[]} one for each operation that kept something */
 function describeKept(mix, ends) {
-  return mix.members.flatMap((_, member) => {
+  return mix.members.flatMap(({ operation, plan }, member) => {
     const kept = ends.flatMap((end) => end.kept[member] ?? []);
     if (kept.length === 0) return [];
     const failure = kept.find((one) => one.failure !== null)?.failure ?? null;
-    const text = mix.describeKept(member, { count: total(kept.map(({ count }) => count)), failure });
-    return text === null ? [] : [{ type: failure === null ? 'notice' : 'warning', text }];
+    const text = operation.describeKept?.(plan, { count: total(kept.map(({ count }) => count)), failure });
+    return text === undefined ? [] : [{ type: failure === null ? 'notice' : 'warning', text }];
   });
 }

@@ -9,7 +9,7 @@ import {
   searchOptions,
   searchSettings,
 } from '../campaigns/search/search-options.js';
-import { describeExitCodes, EXIT, PkiLoadError, rejectContradictions } from '../common/errors.js';
+import { describeExitCodes, EXIT, PkiLoadError, rejectIf } from '../common/errors.js';
 import { inGroup, readOptions } from '../common/options.js';
 import { loadOperation } from '../operations/index.js';
 import { commonOptions } from '../plan/common-options.js';
@@ -111,9 +111,11 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   const search = readSearch(options, repeat);
   checkOutputs({ out, format }, search !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
   const isPauseUseless = pause > 0 && repeat * steps === 1 && search === null;
-  rejectContradictions([
-    [isPauseUseless, '--pause is between runs, but there is only one.', 'Add --repeat, e.g. --repeat 10.'],
-  ]);
+  rejectIf(
+    isPauseUseless,
+    '--pause is between runs, but there is only one.',
+    'Add --repeat, e.g. --repeat 10.',
+  );
   if (otlp !== null) {
     const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp.js');
     parseOtlpUrl(otlp);
@@ -135,10 +137,12 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
 /** @param {RunSettings} settings @param {LoadPlan} load */
 function checkRepeat({ repeat }, { shard, startAt }) {
   const but = `but --repeat ${repeat} needs whole runs.`;
-  rejectContradictions([
-    [repeat > 1 && shard !== null, `--shard sends a part of a run, ${but}`, 'Leave one of them out.'],
-    [repeat > 1 && startAt !== null, `--start-at is the time of one run, ${but}`, 'Leave one of them out.'],
-  ]);
+  rejectIf(repeat > 1 && shard !== null, `--shard sends a part of a run, ${but}`, 'Leave one of them out.');
+  rejectIf(
+    repeat > 1 && startAt !== null,
+    `--start-at is the time of one run, ${but}`,
+    'Leave one of them out.',
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-/** @param {string} word misspelt @param {readonly string[]} known @returns {string | null} the nearest, if near enough for a typo */
+/** @param {string} word misspelt @param {readonly string[]} known @returns {string | null} the nearest; null: none is near enough */
 export function closest(word, known) {
   if (word.length > 40) return null;
   const plain = (/** @type {string} */ text) => text.toLowerCase().replace(/[\s_-]/g, '');
@@ -12,7 +12,7 @@ export function closest(word, known) {
 
 /**
  * @param {string} a @param {string} b
- * @returns {number} letters that are too many, missing, wrong or swapped with the next (optimal string alignment)
+ * @returns {number} inserted, deleted, replaced and swapped letters (optimal string alignment)
  */
 function distance(a, b) {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];

@@ -1,4 +1,4 @@
-/** Errors for the user: misuse, and refusals *before* the run. A refused request *during* the run is an outcome, no exception. */
+/** Errors for the user: misuse, and refusals *before* the run. A refused request *during* the run is an outcome, not an error. */
 
 /** Exit codes of the command line. */
 export const EXIT = Object.freeze({
@@ -19,10 +19,7 @@ const MEANINGS = Object.freeze({
   130: 'interrupted; the results so far were reported',
 });
 
-/**
- * @param {Record<number, string>} [meanings] of a command whose codes are others than those of a run
- * @returns {string} the table of exit codes in `--help`
- */
+/** @param {Record<number, string>} [meanings] of a command with other codes than a run @returns {string} for `--help` */
 export function describeExitCodes(meanings = MEANINGS) {
   const lines = Object.entries(meanings).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`);
   return `Exit codes:\n${lines.join('\n')}`;
@@ -30,7 +27,7 @@ export function describeExitCodes(meanings = MEANINGS) {
 
 /**
  * An error with a stable `code`, a sentence that names the culprit, and a `remedy`: what to do.
- * Its message never holds a token, a private key or a stack trace.
+ * Its message never contains a token, a private key or a stack trace.
  */
 export class PkiLoadError extends Error {
   /**
@@ -61,17 +58,16 @@ export function usageError(code, message, remedy, cause) {
 }
 
 /**
- * @param {string} name of the option @param {unknown} value @param {string} problem what the value is not, or is instead
+ * @param {string} name of the option @param {unknown} value @param {string} problem e.g. `not a number`
  * @param {string} [remedy] @param {string} [code]
  */
 export function badValue(name, value, problem, remedy, code = 'bad_option') {
   return usageError(code, `${name} is ${quote(value)}, which is ${problem}.`, remedy);
 }
 
-/** @param {readonly (readonly [isWrong: boolean, problem: string, remedy: string])[]} rules the first broken one is thrown */
-export function rejectContradictions(rules) {
-  const broken = rules.find(([isWrong]) => isWrong);
-  if (broken !== undefined) throw usageError('contradiction', broken[1], broken[2]);
+/** @param {boolean} isWrong options contradict each other @param {string} problem @param {string} remedy */
+export function rejectIf(isWrong, problem, remedy) {
+  if (isWrong) throw usageError('contradiction', problem, remedy);
 }
 
 /** @param {unknown} value @returns {string} in quotation marks, the first 80 characters */
@@ -101,23 +97,8 @@ export function describeUnreadable(error) {
   return UNREADABLE[code] ?? `cannot be read (${code})`;
 }
 
-/** @typedef {{message: string, stack?: string, name?: string, code?: string, remedy?: string, exitCode?: number}} PlainError
- *   an error as a message between threads: a structured clone keeps neither class nor code */
-
-/** @param {unknown} error @returns {PlainError} */
-export function packError(error) {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { name, message, stack } = error;
-  if (!(error instanceof PkiLoadError)) return { name, message, stack };
-  return { name, message, stack, code: error.code, remedy: error.remedy, exitCode: error.exitCode };
-}
-
-/** @param {PlainError} plain also from a worker's `error` event: an Error that has lost its class @returns {Error} */
-export function unpackError({ name, message, stack, code, remedy, exitCode }) {
-  const error =
-    name === 'PkiLoadError' && code !== undefined
-      ? new PkiLoadError(code, message, { remedy, exitCode })
-      : Object.assign(new Error(message), { name: name ?? 'Error' });
-  if (stack !== undefined) error.stack = stack;
-  return error;
+/** @param {unknown} thrown from a worker's `error` event: it has all properties, but has lost its class */
+export function unpackError(thrown) {
+  const isOurs = thrown instanceof Error && thrown.name === 'PkiLoadError';
+  return isOurs ? Object.setPrototypeOf(thrown, PkiLoadError.prototype) : thrown;
 }

@@ -1,9 +1,9 @@
 /**
- * Latencies as HdrHistograms: whole microseconds, three significant digits, growing as needed. The text form is the
- * V2 compressed base64 encoding that HdrHistogram's other implementations read.
+ * Latencies as HdrHistograms of whole microseconds with three significant digits, resized as needed. The text form is the
+ * V2 compressed base64 encoding of all HdrHistogram implementations.
  */
 import { inflateSync } from 'node:zlib';
-// Not the package's index: that loads its WebAssembly, too, 10 MB in each thread.
+// Not the package's index, which also loads its WebAssembly: 10 MB in each thread.
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram.js';
 import 'hdr-histogram-js/dist/JsHistogram.encoding.js';
 import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js';
@@ -13,10 +13,10 @@ import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js';
 /** Longer latencies are counted as this long: 24 h. */
 const MAX_US = 86_400_000_000;
 
-/** The number of buckets, and the highest value, of a histogram that has grown for those. */
+/** Buckets and highest value of a histogram that has grown to MAX_US. */
 const [MOST_BUCKETS, HIGHEST_US] = [28_672, 137_438_953_471n];
 
-/** Of an encoded histogram, before its counts. */
+/** An encoded histogram begins with them; its counts follow. */
 const HEADER_BYTES = 40;
 
 /** @returns {Histogram} */
@@ -41,19 +41,19 @@ export function encodeHistogram(histogram) {
   return /** @type {any} */ (histogram).encodeIntoCompressedBase64();
 }
 
-/** In bounded time and memory. @param {string} text any @returns {Histogram} @throws {RangeError} if this tool writes no such text */
+/** In bounded time and memory. @param {string} text untrusted @returns {Histogram} @throws {RangeError} if this tool did not write it */
 export function decodeHistogram(text) {
   const bytes = Buffer.from(text, 'base64');
   const length = bytes.length < 8 ? -1 : bytes.readInt32BE(4);
   if (length <= 0 || length > bytes.length - 8) throw new RangeError('a histogram is cut off');
-  // A longer text is no histogram of ours, and would fill the memory.
+  // More cannot be a histogram of ours, and could fill the memory.
   const maxOutputLength = HEADER_BYTES + 9 * MOST_BUCKETS;
   const data = inflateSync(bytes.subarray(8, 8 + length), { maxOutputLength });
   if (!isOurs(data)) throw new RangeError('a histogram is not one that this tool writes');
   return /** @type {any} */ (JsHistogram).decode(data, 32);
 }
 
-/** @param {Buffer} data inflated: a header, then a number for each bucket or for a row of empty ones */
+/** @param {Buffer} data inflated: a header, then a number for each bucket or run of empty buckets */
 function isOurs(data) {
   if (data.length < HEADER_BYTES || data.readInt32BE(4) !== data.length - HEADER_BYTES) return false;
   const [digits, lowest, highest] = [data.readInt32BE(12), data.readBigInt64BE(16), data.readBigInt64BE(24)];
@@ -73,7 +73,7 @@ function isOurs(data) {
 }
 
 /**
- * For another thread: the buckets that are not empty, without the cost of a text. A histogram counts in 32 bits, too.
+ * For another thread: the non-empty buckets, cheaper than a text. Histograms also count in 32 bits.
  * @typedef {Uint32Array} PackedHistogram index, count, index, count, ...
  */
 
@@ -85,7 +85,7 @@ export function packHistogram(histogram) {
   return Uint32Array.from(packed);
 }
 
-/** @param {Histogram} histogram @param {(index: number, count: number) => void} visit is called for buckets that are not empty */
+/** @param {Histogram} histogram @param {(index: number, count: number) => void} visit called for each non-empty bucket */
 function visitBuckets(histogram, visit) {
   for (let i = 0, left = histogram.totalCount; left > 0; i++) {
     const count = buckets(histogram).getCountAtIndex(i);
@@ -99,20 +99,19 @@ function visitBuckets(histogram, visit) {
 function unpackHistogram(packed) {
   const histogram = createHistogram();
   const all = buckets(histogram);
-  // The largest value first, so that the histogram grows once: a live view unpacks hundreds in each report.
+  // The largest value first, so that the histogram grows only once: a live view unpacks hundreds per report.
   for (let i = packed.length - 2; i >= 0; i -= 2) {
     histogram.recordValueWithCount(all.valueFromIndex(packed[i]), packed[i + 1]);
   }
-  // As of one that was read as text: the largest value is the upper end of its bucket.
+  // As after decoding a text: the largest value is the upper end of its bucket.
   all.establishInternalTackingValues();
   return histogram;
 }
 
 /**
- * The sum of several histograms, bucket for bucket. Its text does not depend on the parts or their
- * order, and equals that of one histogram of all samples.
+ * The sum of several histograms, bucket by bucket. Its text equals that of one histogram of all samples.
  * @param {(Histogram | PackedHistogram | string)[]} parts
- * @returns {Histogram} not to be changed: a single part that is no text is its own sum
+ * @returns {Histogram} do not change it: it may be the only part itself
  */
 export function sumHistograms(parts) {
   if (parts.length === 1 && typeof parts[0] !== 'string') {
@@ -122,8 +121,7 @@ export function sumHistograms(parts) {
   for (const part of parts) {
     const read = typeof part === 'string' ? decodeHistogram(part) : part;
     const one = read instanceof Uint32Array ? unpackHistogram(read) : read;
-    // The text depends on how far a histogram had grown. Recording grows it by whole powers of two, `add` alone just as far
-    // as the part at hand needs.
+    // The text depends on the size of the histogram. Recording grows it by powers of two, `add` only as far as this part needs.
     sum.recordValueWithCount(one.maxValue, 0);
     sum.add(one);
   }
@@ -138,7 +136,7 @@ export function figures(histogram) {
 }
 
 /**
- * The rank of the observed q-quantile: ceil(q n), forgiving the rounding error of q n.
+ * The rank of the observed q-quantile: ceil(q n), despite the rounding error of q n.
  * @param {number} n samples, at least 1 @param {number} q quantile, 0..1 @returns {number} 1..n
  */
 export function quantileRank(n, q) {
@@ -147,7 +145,7 @@ export function quantileRank(n, q) {
 
 /**
  * @param {Histogram} histogram not empty @param {number} share 0 to 1
- * @returns {number} ms: at least so large a share of the latencies are no longer
+ * @returns {number} ms: at least this share of the latencies is not longer
  */
 export function valueAtShare(histogram, share) {
   return valueAtRank(histogram, quantileRank(histogram.totalCount, share));
@@ -158,14 +156,14 @@ export function valueAtRank(histogram, rank) {
   return Math.min(usAtRank(histogram, rank), histogram.maxValue) / 1000;
 }
 
-/** @param {Histogram} histogram @param {number} rank @returns {number} ms: the lower end of the bucket that has it */
+/** @param {Histogram} histogram @param {number} rank @returns {number} ms: the lower end of its bucket */
 export function lowestAtRank(histogram, rank) {
   return buckets(histogram).lowestEquivalentValue(usAtRank(histogram, rank)) / 1000;
 }
 
 /** @param {Histogram} histogram @param {number} rank @returns {number} the upper end of its bucket */
 function usAtRank(histogram, rank) {
-  // A percentile half a sample below the rank is rounded to the rank, however the division rounds.
+  // A percentile half a sample below the rank is rounded up to it, despite the rounding of the division.
   return histogram.getValueAtPercentile(((rank - 0.5) / histogram.totalCount) * 100);
 }
 
@@ -174,7 +172,7 @@ function buckets(histogram) {
   return /** @type {JsHistogram} */ (histogram);
 }
 
-/** As `histogram.mean`, but much faster: that works out the value of empty buckets, too. @param {Histogram} histogram not empty */
+/** Much faster than `histogram.mean`, which visits empty buckets. @param {Histogram} histogram not empty */
 export function meanOf(histogram) {
   return meanAndDeviationOf(histogram).mean;
 }

@@ -1,30 +1,29 @@
 /**
- * How one option is declared and how its text becomes a value. Declarations are the one source of flags, `--help`,
+ * The declaration of an option, and the conversion of its text to a value. Declarations are the only source of flags, `--help`,
  * validation and defaults: see common-options.js and `options` in every operation.
  */
 import { badValue, quote, usageError } from './errors.js';
 import { formatDuration, parseDuration, parseRate } from './units.js';
 
 /**
- * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url' | 'milliseconds'} OptionType
- *   `duration` and `milliseconds` become milliseconds, `rate` becomes events per second; `list` splits at commas, and
- *   lists given several times are joined.
+ * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url'} OptionType `duration`
+ *   becomes milliseconds, `rate` events per second; `list` splits at commas, and lists given several times are joined.
  */
 /**
  * @typedef {object} OptionSpec
  * @property {OptionType} type
  * @property {string} describe one line for `--help`
  * @property {string} group heading in `--help`
- * @property {string} [placeholder] shown for the value in `--help`, e.g. `FILE`
+ * @property {string} [placeholder] of the value in `--help`, e.g. `FILE`
  * @property {unknown} [default] as a user would write it; none: the value is null
- * @property {string} [defaultText] shown in `--help` in place of a computed default
+ * @property {string} [defaultText] shown in `--help` instead of a computed default
  * @property {string[]} [alias] other names of the flag
  * @property {readonly string[]} [choices] for `choice`
  * @property {number} [min] inclusive, after conversion
  * @property {number} [max] inclusive, after conversion
  * @property {boolean} [repeatable] may be given several times; the value is then a list
- * @property {boolean} [several] on the command line it takes all values up to the next option, each time it is given:
- *   a command gets a list of lists; not for `readOptions`
+ * @property {boolean} [several] takes all values up to the next option: the command receives a list of lists; not for
+ *   `readOptions`
  * @property {(value: any, flag: string) => void} [check] throws a usage error if the value is wrong
  */
 /** @typedef {Omit<OptionSpec, 'group'>} UngroupedSpec */
@@ -32,7 +31,6 @@ import { formatDuration, parseDuration, parseRate } from './units.js';
 /** @type {Partial<Record<OptionType, string>>} */
 const PLACEHOLDERS = {
   integer: 'N',
-  milliseconds: 'MS',
   duration: 'TIME',
   rate: 'N/s',
   file: 'FILE',
@@ -47,7 +45,7 @@ export function option(type, describe, more) {
 
 /**
  * @param {string} group @param {Record<string, UngroupedSpec>} specs by kebab-case name
- * @returns {Record<string, OptionSpec>} the same, with the group and, where they have none, a placeholder
+ * @returns {Record<string, OptionSpec>} the same with the group and a placeholder
  */
 export function inGroup(group, specs) {
   const withGroup = (/** @type {UngroupedSpec} */ spec) => {
@@ -58,7 +56,7 @@ export function inGroup(group, specs) {
 }
 
 /**
- * Turns what the user gave into values, one per declaration, defaults filled in.
+ * Reads the value of each declared option, or its default.
  * @param {Record<string, OptionSpec>} specs by kebab-case name
  * @param {Record<string, unknown>} given by kebab- or camelCase name; undefined counts as not given
  * @returns {Record<string, any>} by camelCase name
@@ -66,7 +64,7 @@ export function inGroup(group, specs) {
 export function readOptions(specs, given) {
   const read = (/** @type {string} */ name, /** @type {OptionSpec} */ spec) => {
     const value = given[camelCase(name)] ?? given[name] ?? spec.default ?? null;
-    if (spec.repeatable) return asList(value).map((one) => readOne(spec, `--${name}`, one));
+    if (spec.repeatable) return [value ?? []].flat().map((one) => readOne(spec, `--${name}`, one));
     if (value === null) return spec.type === 'flag' ? false : spec.type === 'list' ? [] : null;
     if (spec.type === 'list' || !Array.isArray(value)) return readOne(spec, `--${name}`, value);
     throw usageError('repeated_option', `--${name} is given ${value.length} times.`, 'Give it once.');
@@ -88,12 +86,7 @@ export function rejectUnknownOptions(command, specs, given) {
   const unknown = Object.keys(given).find((key) => given[key] !== undefined && !known.has(key));
   if (unknown === undefined) return;
   const message = `${command} has no option ${JSON.stringify(unknown)}.`;
-  throw usageError('unknown_option', message, 'See --help for those it has.');
-}
-
-/** @param {unknown} value @returns {unknown[]} */
-function asList(value) {
-  return value === null ? [] : [value].flat();
+  throw usageError('unknown_option', message, 'See --help for its options.');
 }
 
 /** @param {OptionSpec} spec @param {string} flag its name in an error @param {unknown} raw @returns {any} */
@@ -109,7 +102,7 @@ const CONVERT = {
   text: toText,
   file: toText,
   list: (raw, flag) => {
-    const parts = asList(raw).flatMap((part) => toText(part, flag).split(','));
+    const parts = [raw].flat().flatMap((part) => toText(part, flag).split(','));
     return parts.map((part) => part.trim()).filter((part) => part !== '');
   },
   flag: (raw, flag) => {
@@ -120,10 +113,6 @@ const CONVERT = {
     const text = String(raw).replaceAll('_', '').trim();
     if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
     throw badValue(flag, raw, 'not a whole number', 'Write it in digits, e.g. 10.');
-  },
-  milliseconds: (raw, flag) => {
-    if (/^\d+(\.\d+)?$/.test(String(raw).trim())) return Number(raw);
-    throw badValue(flag, raw, 'not a number of milliseconds', 'Write it in digits, e.g. 500.');
   },
   duration: (raw, flag) => parseDuration(raw, flag),
   rate: (raw, flag) => parseRate(raw, flag),
@@ -148,7 +137,7 @@ export function readUrl(text, name) {
     usageError('bad_url', `${name} ${problem}.`, remedy);
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.username || url?.password)
-    throw bad('holds a user name or password, which would be visible to others', 'Leave them out.');
+    throw bad('contains a user name or password, which would be visible to others', 'Leave them out.');
   if (url === null || !/^https?:\/\//i.test(text)) {
     const problem = 'not an http:// or https:// address';
     throw badValue(name, text, problem, 'Write it as http://127.0.0.1:8200.', 'bad_url');
@@ -162,7 +151,6 @@ export function readUrl(text, name) {
 function checkRange({ type, min = -Infinity, max = Infinity }, flag, value, raw) {
   if (value >= min && value <= max) return;
   const [which, bound] = value < min ? ['least', min] : ['most', max];
-  const unit = type === 'milliseconds' ? ' ms' : type === 'rate' ? '/s' : '';
-  const shown = type === 'duration' ? formatDuration(bound) : `${bound}${unit}`;
+  const shown = type === 'duration' ? formatDuration(bound) : type === 'rate' ? `${bound}/s` : bound;
   throw usageError('out_of_range', `${flag} is ${quote(raw)}; it must be at ${which} ${shown}.`);
 }

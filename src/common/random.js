@@ -1,11 +1,11 @@
 /**
- * Counter-based random numbers: a pure function of (seed, counter), so that any shard can draw any index without
- * those before it. Two rounds of the `lowbias32` finaliser (C. Wellons, 2018) on each half.
+ * Counter-based random numbers: a pure function of (seed, counter), so that any shard can compute any index without
+ * the previous ones. Two rounds of the `lowbias32` finaliser (C. Wellons, 2018) on each half.
  */
 
 /**
  * @param {number} seed 32 bits @param {number} counter up to 2^53
- * @param {number} [stream] keeps different uses of one seed apart @returns {number} 32 bits, unsigned
+ * @param {number} [stream] makes different uses of one seed independent @returns {number} 32 bits, unsigned
  */
 export function hash32(seed, counter, stream = 0) {
   const high = Math.floor(counter / 0x1_0000_0000);

@@ -1,7 +1,7 @@
-/** Waiting that a stop signal ends. */
+/** Waiting that ends at a stop signal. */
 import { EXIT, PkiLoadError } from './errors.js';
 
-/** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} resolves at the first of both */
+/** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} resolves with the promise or at the stop */
 export async function unlessStopped(promise, stop) {
   await orInterrupted(promise, stop).catch((error) => {
     if (!stop.aborted) throw error;
@@ -9,9 +9,9 @@ export async function unlessStopped(promise, stop) {
 }
 
 /**
- * Does not cancel the work, but stops waiting for it: the user need not wait for a silent target's time-out.
+ * Stops waiting, without cancelling the work: the user need not wait for a silent target's time-out.
  * @template T @param {Promise<T>} promise @param {AbortSignal} stop
- * @param {() => Error} [error] makes the error thrown when that comes first @returns {Promise<T>}
+ * @param {() => Error} [error] creates the error to throw at the stop @returns {Promise<T>}
  */
 export function orInterrupted(promise, stop, error = interrupted) {
   return new Promise((resolve, reject) => {

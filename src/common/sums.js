@@ -1,6 +1,6 @@
 /** Sums of numbers, of records and of arrays; the median. */
 
-/** @param {number[]} values */
+/** @param {readonly number[]} values */
 export function total(values) {
   return values.reduce((sum, value) => sum + value, 0);
 }
@@ -13,7 +13,7 @@ export function sumRecords(records) {
   return Object.fromEntries(sum);
 }
 
-/** @param {number[][]} arrays of different lengths: a second of a run each, so none is made but the sum */
+/** @param {number[][]} arrays of any lengths */
 export function sumArrays(arrays) {
   const sum = new Array(Math.max(0, ...arrays.map((array) => array.length))).fill(0);
   for (const array of arrays) {

@@ -31,14 +31,11 @@ export function parseDuration(text, name = 'duration') {
   const source = String(text).trim().replaceAll('μ', 'µ');
   const parts = [...source.matchAll(DURATION_PART)];
   const isComposed = parts.length > 0 && parts.map(([part]) => part).join('') === source;
-  if (!isComposed && !BARE.test(source)) {
-    throw badValue(name, source, 'not a duration such as 30s, 500ms, 2m or 1h', undefined, 'bad_duration');
-  }
   const ms = isComposed
     ? total(parts.map(([, number, unit]) => toNumber(number) * MS_PER_UNIT[unit]))
-    : toNumber(source) * 1000;
-  if (Number.isFinite(ms)) return ms;
-  throw badValue(name, source, 'not a finite duration such as 30s', undefined, 'bad_duration');
+    : BARE.test(source) && toNumber(source) * 1000;
+  if (Number.isFinite(ms)) return Number(ms);
+  throw badValue(name, source, 'not a duration such as 30s, 500ms, 2m or 1h', undefined, 'bad_duration');
 }
 
 /**
@@ -59,7 +56,7 @@ function toNumber(text) {
   return Number(text.replaceAll('_', ''));
 }
 
-/** @param {number} ms @returns {string} the shortest text that reads well: `250 µs`, `12.3 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min` */
+/** @param {number} ms @returns {string} a short text: `250 µs`, `12.3 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min` */
 export function formatDuration(ms) {
   if (!Number.isFinite(ms)) return '–';
   if (ms < 0) return `-${formatDuration(-ms)}`;
@@ -83,7 +80,7 @@ export function formatLatency(ms) {
   return `${threeDigits(ms / 1000)} s`;
 }
 
-/** @param {number} perSecond @returns {string} per second where that is a readable number, else per hour: `20/s`, `1,000/h` */
+/** @param {number} perSecond @returns {string} per second, or per hour if below one per second: `20/s`, `1,000/h` */
 export function formatRate(perSecond) {
   if (!Number.isFinite(perSecond)) return '–';
   if (perSecond === 0 || perSecond >= 1) return `${formatCount(significant(perSecond))}/s`;

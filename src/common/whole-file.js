@@ -1,4 +1,4 @@
-/** Files that are complete at any time, even after a `kill -9`: the old or the new one, never a part. */
+/** Files that are complete at any time, even after a `kill -9`: the old or the new content, never a part. */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -6,15 +6,14 @@ import { getSystemErrorMap } from 'node:util';
 
 /** @typedef {string | readonly (string | Uint8Array)[]} Content pieces are written one after the other */
 
-/** An existing file may be writable but not replaceable: it is a mount of its own, or its folder is another user's. */
+/** A file may be writable but not replaceable: it is a mount point, or its folder belongs to another user. */
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 
 /**
- * Where the path is a link, the file that it leads to. An existing file keeps its mode and, where permitted,
- * its owner. A file that cannot be replaced is written in place.
+ * Follows links. An existing file keeps its mode and, if permitted, its owner. A file that cannot be replaced is written in place.
  * @param {string} path of a file, see whatIsAt @param {Content} content
  * @param {{rename?: typeof fs.renameSync}} [system]
- * @throws {NodeJS.ErrnoException} the file is then as it was, unless it was written in place
+ * @throws {NodeJS.ErrnoException} the file is then unchanged, unless it was written in place
  */
 export function writeWhole(path, content, { rename = fs.renameSync } = {}) {
   const place = placeOf(path);
@@ -31,7 +30,7 @@ export function writeWhole(path, content, { rename = fs.renameSync } = {}) {
 }
 
 /**
- * Throws the error that writeWhole would throw, as far as it can be foreseen without writing.
+ * Throws the error that writeWhole would throw, as far as this is known without writing.
  * @param {string} path of a file, see whatIsAt @throws {NodeJS.ErrnoException}
  */
 export function tryWhole(path) {
@@ -48,14 +47,14 @@ export function tryWhole(path) {
   try {
     if (exists) fs.accessSync(place, fs.constants.W_OK);
   } catch (error) {
-    // Mounted read-only. A file that this user may not write to can still be replaced.
+    // A read-only mount. A file that is only not writable for this user can still be replaced.
     if (codeOf(error) === 'EROFS') throw error;
   }
 }
 
 /**
  * @param {string} path
- * @returns {'file' | 'folder' | 'device'} file: or nothing there yet; device: or a pipe, which is written to as it is, and once
+ * @returns {'file' | 'folder' | 'device'} file: or not existing; device: or a pipe, which is written directly and only once
  */
 export function whatIsAt(path) {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
@@ -65,19 +64,19 @@ export function whatIsAt(path) {
 
 /**
  * @param {string} path of a file that need not exist, in a folder that does
- * @returns {string} absolute and without links: two paths of one file give the same
+ * @returns {string} absolute and without links: the same for all paths of one file
  * @throws {NodeJS.ErrnoException}
  */
 export function placeOf(path) {
   const place = join(fs.realpathSync(dirname(path)), basename(path));
   const stats = fs.lstatSync(place, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isSymbolicLink()) return place;
-  // The place of a link to a missing file is that file's; for links in a circle this throws.
+  // For links in a circle this throws; a link to a missing file leads to its place.
   if (fs.statSync(place, { throwIfNoEntry: false }) !== undefined) return fs.realpathSync(place);
   return placeOf(resolve(dirname(place), fs.readlinkSync(place)));
 }
 
-/** @param {string} place @returns {string} new each time, so that no other user of the folder can plant a link there */
+/** @param {string} place @returns {string} random, so that no other user of the folder can create a link there */
 function temporaryFor(place) {
   return `${place}.${randomBytes(8).toString('hex')}.tmp`;
 }
@@ -85,7 +84,7 @@ function temporaryFor(place) {
 /**
  * @param {string} path
  * @param {Content} content
- * @param {fs.Stats | undefined} before the file that it will replace: the new one is readable by no more users
+ * @param {fs.Stats | undefined} before the file that it will replace: no more users can read the new one
  */
 function writeNew(path, content, before) {
   const mode = before === undefined ? 0o666 : before.mode & 0o777;
@@ -103,7 +102,7 @@ function writeNew(path, content, before) {
   }
 }
 
-/** The new bytes lie over the old ones, so that the file is never empty. @param {string} path @param {Content} content */
+/** Overwrites the old bytes before it truncates, so the file is never empty. @param {string} path @param {Content} content */
 function writeInPlace(path, content) {
   const descriptor = fs.openSync(path, fs.constants.O_RDWR | (fs.constants.O_NOFOLLOW ?? 0));
   try {
@@ -132,11 +131,11 @@ function codeOf(error) {
   return /** @type {NodeJS.ErrnoException} */ (error).code ?? '';
 }
 
-const ELSEWHERE = 'Give a file in a folder that may be written to.';
+const ELSEWHERE = 'Give a file in a writable folder.';
 const START_READER = 'Start its reader before the run, or give a file.';
 const MAKE_ROOM = 'Free some space, or give a file on another disk.';
 
-/** By the system's code; any other has the system's own text. @type {Readonly<Record<string, string>>} */
+/** By the system's code; others have the system's own text. @type {Readonly<Record<string, string>>} */
 const REASONS = {
   EDQUOT: 'the disk quota is used up',
   EISDIR: 'it is a folder',
@@ -166,8 +165,8 @@ const REMEDIES = {
 export function fileFault(path, error) {
   const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);
   const [, systemText] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
-  // As in /proc.
+  // For example in /proc.
   const isRefused = code === 'ENOENT' && fs.existsSync(dirname(path));
-  const why = isRefused ? 'no file can be made there' : (REASONS[code] ?? systemText ?? (code || message));
+  const why = isRefused ? 'no file can be created there' : (REASONS[code] ?? systemText ?? (code || message));
   return { why, remedy: REMEDIES[code] ?? ELSEWHERE };
 }

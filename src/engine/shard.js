@@ -99,7 +99,7 @@ async function createRemoteShard(input, onSecond) {
 export async function createShard(input, mix, onSecond) {
   const { plan, fixture, tls, measuredMs, shard, shards } = input;
   const { load } = plan;
-  const { request, memberOf } = mix.createRequester(fixture);
+  const request = mix.createRequester(fixture);
   const cells = createCells(plan, measuredMs, mix.members.length);
   const pacing = choosePacing(load, shards, cpus().length, load.threads);
   // First, so that its memory is free before the recorder allocates its own.
@@ -132,7 +132,7 @@ export async function createShard(input, mix, onSecond) {
     /** @param {bigint} originNs time zero @returns {Promise<ShardEnd>} rejects when a thread fails */
     start(originNs) {
       thread?.start(originNs);
-      const lent = { connections, request, memberOf, cells, recorder, pacing, thread };
+      const lent = { connections, request, memberOf: mix.memberOf, cells, recorder, pacing, thread };
       sending = startSending({ load, arrivals, originNs, ...lent });
       return Promise.race([sending.ended, recorder.failed, ...(thread === null ? [] : [thread.failed])]);
     },

@@ -1,11 +1,10 @@
 /**
- * `approle-login`: logins with an AppRole method and a role created for the run. The method's removal ends its tokens; Vault's entity of
- * the logins outlives it and is removed by itself.
+ * `approle-login`: logins with an AppRole method and a role created for the run. Removing the method revokes its tokens; the
+ * entity that Vault creates for the logins outlives it and has to be removed separately.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
-import { longestRunMs } from '../plan/due.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
@@ -14,11 +13,7 @@ import { apiHeaders, apiPath, sendAlways, vaultDuration } from './request-parts.
 /** @import { Operation, PrepareContext } from './index.js' */
 
 const ROLE = 'load';
-
-/** Of the tokens. */
-const POLICIES = ['default'];
-
-const DAY_MS = 24 * 3_600_000;
+const TOKEN_POLICIES = ['default'];
 
 /** @type {Operation} */
 export const approleLogin = {
@@ -33,7 +28,7 @@ export const approleLogin = {
       choices: ['service', 'batch'],
       default: 'service',
     }),
-    'token-ttl': option('duration', 'Lifetime of the tokens', { default: '5m', min: 1000, max: DAY_MS }),
+    'token-ttl': option('duration', 'Lifetime of the tokens', { default: '5m', min: 1000, max: 86_400_000 }),
   }),
   outcomes: {
     logged_in: 'a token of the requested type, policies and lifetime',
@@ -48,19 +43,19 @@ export const approleLogin = {
     const { tokenType, tokenTtl } = plan.options;
     const fixture = await prepareCalls(context, { usesInRun: false });
     let entity = '';
-    // Registered before the method: it runs after the method's removal, when no login can create another entity.
+    // Registered first, so it runs last: once the method is removed, no login can create another entity.
     context.onEnd(() => removeEntity(context, entity));
     const mount = await makeOwnMount(context, 'auth', 'approle');
     const role = `auth/${mount}/role/${ROLE}`;
     const fields = {
       token_type: tokenType,
-      token_policies: POLICIES,
+      token_policies: TOKEN_POLICIES,
       token_ttl: vaultDuration(tokenTtl),
       token_max_ttl: vaultDuration(tokenTtl),
       token_num_uses: 0,
       secret_id_num_uses: 0,
-      // It outlives the run, and several that share it; but it ends, in case the method is left behind.
-      secret_id_ttl: vaultDuration(Math.max(DAY_MS, 2 * (longestRunMs(plan.load) ?? 0))),
+      // Longer than any run; finite in case the method is left behind.
+      secret_id_ttl: '768h',
     };
     await untilReady(() => client.write(role, fields), signal);
     const { data: named } = await client.read(`${role}/role-id`);
@@ -80,7 +75,8 @@ export const approleLogin = {
     const isText = (/** @type {unknown} */ value) => typeof value === 'string' && value !== '';
     return createJsonClassifier('logged_in', ({ auth }) => {
       if (!isText(auth?.client_token)) return 'no_token';
-      if (auth.token_type !== tokenType || !isDeepStrictEqual(auth.policies, POLICIES)) return 'other_token';
+      if (auth.token_type !== tokenType || !isDeepStrictEqual(auth.policies, TOKEN_POLICIES))
+        return 'other_token';
       // Batch tokens have no accessor.
       if (tokenType === 'service' && !isText(auth.accessor)) return 'no_accessor';
       return auth.lease_duration === seconds ? null : 'other_lease';
@@ -88,7 +84,7 @@ export const approleLogin = {
   },
 };
 
-/** @param {PrepareContext} context @param {string} entity its ID; empty: none was made */
+/** @param {PrepareContext} context @param {string} entity its ID; empty: none was created */
 async function removeEntity({ client }, entity) {
   if (entity === '') return;
   const path = `identity/entity/id/${entity}`;
@@ -98,7 +94,7 @@ async function removeEntity({ client }, entity) {
     const why = error instanceof PkiLoadError ? error.message : String(error);
     throw targetError(
       'entity_left',
-      `Left behind: the entity ${entity} that Vault made of the logins, which could not be removed (${why}).`,
+      `Left behind: the entity ${entity} of the logins, which could not be removed (${why}).`,
       `Remove it with vault delete ${path}, or give the token delete on identity/entity/id/*.`,
       error,
     );

@@ -1,4 +1,4 @@
-/** `crl` and `ca-chain`: the revocation list and the certificates that a mount publishes, read and checked. No token. */
+/** `crl` and `ca-chain`: the revocation list and the CA certificates of a mount, fetched without a token and checked. */
 import { X509Certificate } from 'node:crypto';
 import { formatCount } from '../common/units.js';
 import { parseCertificate } from '../pki/certificate-der.js';
@@ -11,9 +11,9 @@ import { prepareCalls } from './prepare.js';
 import { apiPath, sendAlways } from './request-parts.js';
 
 /** @import { Crl } from '../pki/crl.js' */
-/** @import { Classify, Operation, PrepareContext, Verdict } from './index.js' */
+/** @import { Classify, Operation, PrepareContext } from './index.js' */
 
-/** The clocks of this machine and the target may differ by so much. */
+/** Allowed difference between the clocks of this machine and the target. */
 const CLOCK_SKEW_MS = 5000;
 
 /** @type {Operation} */
@@ -28,9 +28,9 @@ export const crl = {
     not_crl: 'HTTP 2xx, but the body is not a CRL in DER',
     other_issuer: 'a CRL of another issuer',
     unsupported_signature_algorithm: 'this tool cannot verify the signature',
-    bad_signature: 'the signature is not that of the issuer',
+    bad_signature: 'the issuer did not sign it',
     unknown_critical_extension:
-      'a critical extension that this tool does not know, such as that of a delta CRL or of a part of a list',
+      'a critical extension unknown to this tool, e.g. of a delta or partitioned CRL',
     not_yet_valid: 'thisUpdate is in the future',
     expired: 'nextUpdate has passed',
   },
@@ -39,15 +39,13 @@ export const crl = {
   createClassifier(_plan, { issuerPem }) {
     const issuer = new X509Certificate(issuerPem);
     let largest = { bytes: 0, revoked: 0, fromMs: 0 };
-    const classify = createFileClassifier(
-      (der) => checkCrl(der, issuer),
-      (list) => {
-        if (list.bytes > largest.bytes) largest = list;
-        const nowMs = Date.now();
-        if (list.fromMs > nowMs + CLOCK_SKEW_MS) return failed('not_yet_valid');
-        return list.untilMs < nowMs - CLOCK_SKEW_MS ? failed('expired') : passed('crl');
-      },
-    );
+    const outcomes = { current: 'crl', early: 'not_yet_valid', late: 'expired' };
+    const classify = createFileClassifier(outcomes, (der) => {
+      const checked = checkCrl(der, issuer);
+      const isLarger = checked.failure === null && der.length > largest.bytes;
+      if (isLarger) largest = { ...checked, bytes: der.length };
+      return checked;
+    });
     classify.notes = () => (largest.bytes === 0 ? [] : [describeCrl(largest)]);
     return classify;
   },
@@ -68,24 +66,19 @@ export const caChain = {
   options: {},
   outcomes: {
     ...REFUSAL_OUTCOMES,
-    chain: "the issuer's certificate and those above it, each of which signed one before it, all valid now",
+    chain:
+      "the issuer's certificate and its CAs, each of which signed a certificate before it, all valid now",
     not_pem: 'HTTP 2xx, but the body does not consist of certificates in PEM',
     other_issuer: "the first certificate is not the mount's issuer",
-    broken_chain: 'a certificate issued and signed none of those before it',
+    broken_chain: 'a certificate that did not sign any certificate before it',
     not_valid_now: 'a certificate is expired, or not valid yet',
   },
   prepare: prepareIssuer,
   createRequester: requesterOf('ca_chain'),
   createClassifier(_plan, { issuerPem }) {
     const issuer = new X509Certificate(issuerPem);
-    return createFileClassifier(
-      (pem) => checkChain(pem.toString('latin1'), issuer),
-      ({ fromMs, untilMs }) => {
-        const nowMs = Date.now();
-        const isNow = nowMs >= fromMs - CLOCK_SKEW_MS && nowMs <= untilMs + CLOCK_SKEW_MS;
-        return isNow ? passed('chain') : failed('not_valid_now');
-      },
-    );
+    const outcomes = { current: 'chain', early: 'not_valid_now', late: 'not_valid_now' };
+    return createFileClassifier(outcomes, (pem) => checkChain(pem.toString('latin1'), issuer));
   },
 };
 
@@ -104,28 +97,32 @@ function requesterOf(name) {
     sendAlways({ path: apiPath(basePath, mount, name), headers });
 }
 
-/** @typedef {{failure: string | null, fromMs: number, untilMs: number, revoked: number}} Checked `failure`: outcome at any time */
+/** @typedef {{failure: string | null, fromMs: number, untilMs: number}} Checked `failure`: an outcome, at any time */
 
 /**
+ * @param {{current: string, early: string, late: string}} outcomes of a body without a failure, by the time
  * @param {(body: Buffer) => Checked} check
- * @param {(checked: Checked & {bytes: number}) => Verdict} judge a body without a failure, now
  * @returns {Classify}
  */
-function createFileClassifier(check, judge) {
-  /** Most bodies equal the one before. */
+function createFileClassifier({ current, early, late }, check) {
+  // Most bodies equal the one before.
   let last = Buffer.alloc(0);
-  let checked = { ...check(last), bytes: 0 };
+  let checked = check(last);
   return (status, body) => {
     if (!isSuccess(status)) return refusal(status);
     if (!last.equals(body)) {
       last = Buffer.from(body);
-      checked = { ...check(last), bytes: last.length };
+      checked = check(last);
     }
-    return checked.failure === null ? judge(checked) : failed(checked.failure);
+    const { failure, fromMs, untilMs } = checked;
+    if (failure !== null) return failed(failure);
+    const nowMs = Date.now();
+    if (fromMs > nowMs + CLOCK_SKEW_MS) return failed(early);
+    return untilMs < nowMs - CLOCK_SKEW_MS ? failed(late) : passed(current);
   };
 }
 
-/** @param {Buffer} der @param {X509Certificate} issuer @returns {Checked} */
+/** @param {Buffer} der @param {X509Certificate} issuer @returns {Checked & {revoked: number}} */
 function checkCrl(der, issuer) {
   try {
     const list = parseCrl(der);
@@ -145,7 +142,7 @@ function findFault(list, issuer) {
   return list.critical === null ? null : 'unknown_critical_extension';
 }
 
-/** @param {string} text PEM @param {X509Certificate} issuer @returns {Checked} the time when all certificates are valid */
+/** @param {string} text PEM @param {X509Certificate} issuer @returns {Checked} the time in which all certificates are valid */
 function checkChain(text, issuer) {
   try {
     const blocks = [...pemBlocks(text)];
@@ -158,26 +155,22 @@ function checkChain(text, issuer) {
       failure: chain[0].raw.equals(issuer.raw) ? fault : 'other_issuer',
       fromMs: Math.max(...times.map(({ notBefore }) => notBefore)),
       untilMs: Math.min(...times.map(({ notAfter }) => notAfter)),
-      revoked: 0,
     };
   } catch {
-    return { failure: 'not_pem', fromMs: 0, untilMs: 0, revoked: 0 };
+    return { failure: 'not_pem', fromMs: 0, untilMs: 0 };
   }
 }
 
 /**
- * Vault appends the chains of all parents of an issuer: a cross-signed CA has several. The last one of each
- * is a root, or its own issuer is unknown to the mount.
+ * Vault appends the chains of all parents of an issuer, of which a cross-signed CA has several. Each ends with a root, or with a
+ * certificate whose issuer the mount does not know.
  * @param {X509Certificate[]} chain
  */
 function isChain(chain) {
-  return chain.every((one, i) => {
-    if (one.checkIssued(one) && !isSignedBy(one, one)) return false;
-    return i === 0 || chain.slice(0, i).some((below) => isSignedBy(below, one));
+  const isSignedBy = (/** @type {X509Certificate} */ below, /** @type {X509Certificate} */ above) =>
+    below.checkIssued(above) && below.verify(above.publicKey);
+  return chain.every((above, i) => {
+    if (above.checkIssued(above) && !isSignedBy(above, above)) return false;
+    return i === 0 || chain.slice(0, i).some((below) => isSignedBy(below, above));
   });
-}
-
-/** @param {X509Certificate} one @param {X509Certificate} above */
-function isSignedBy(one, above) {
-  return one.checkIssued(above) && one.verify(above.publicKey);
 }

@@ -7,13 +7,10 @@ import { sendAlways } from './request-parts.js';
 
 /** @import { Operation } from './index.js' */
 
-/**
- * https://developer.hashicorp.com/vault/api-docs/system/health: these statuses mean something else on other paths.
- * @type {Record<number, string>}
- */
+/** https://developer.hashicorp.com/vault/api-docs/system/health; other paths use these differently. @type {Record<number, string>} */
 const BY_STATUS = { 429: 'standby', 472: 'standby', 473: 'standby', 501: 'uninitialised', 503: 'sealed' };
 
-/** Error codes of the checks before a run, which --standby-ok accepts. */
+/** Errors before the run that --standby-ok accepts. */
 const STANDBY = new Set(['vault_standby', 'vault_dr_secondary']);
 
 const { rate_limited: _429, unavailable: _503, ...OTHER_REFUSALS } = REFUSAL_OUTCOMES;
@@ -32,7 +29,7 @@ export const health = {
     standby: 'a standby node (HTTP 429, 472 or 473)',
     uninitialised: 'HTTP 501: not initialised',
     sealed: 'HTTP 503: sealed',
-    not_json: 'HTTP 2xx, or that of an accepted standby, but the body is not a JSON object',
+    not_json: 'HTTP 2xx, or the status of an accepted standby, but the body is not a JSON object',
     error_body: 'as not_json, but the body reports errors',
     not_health:
       'the body contradicts the status: it is not initialised, unsealed, and active (HTTP 2xx) or a standby',
@@ -44,19 +41,17 @@ export const health = {
       const isStandby = error instanceof PkiLoadError && STANDBY.has(error.code);
       if (!isStandby || !context.plan.options.standbyOk) throw error;
       // A standby does not reveal its product.
-      return fixtureOf(context.plan, { product: null, version: null }, null);
+      return fixtureOf(context.plan, null, null);
     }
   },
   createRequester: (_plan, { basePath, headers }) =>
     sendAlways({ path: `${basePath}/v1/sys/health`, headers }),
   createClassifier({ options: { standbyOk } }) {
-    const classify = createJsonClassifier('active', (json) =>
-      serves(json) && json.standby !== true ? null : 'not_health',
-    );
+    const classifierOf = (/** @type {string} */ outcome, /** @type {(json: any) => boolean} */ isRole) =>
+      createJsonClassifier(outcome, (json) => (serves(json) && isRole(json) ? null : 'not_health'));
+    const classify = classifierOf('active', ({ standby }) => standby !== true);
     // A rate limiter in front of a Vault also responds with 429.
-    const classifyStandby = createJsonClassifier('standby', (json) =>
-      serves(json) && isStandby(json) ? null : 'not_health',
-    );
+    const classifyStandby = classifierOf('standby', isStandby);
     return (status, body, index) => {
       const outcome = BY_STATUS[status];
       if (outcome === undefined) return classify(status, body, index);
@@ -70,7 +65,7 @@ function serves({ initialized, sealed, version }) {
   return initialized === true && sealed === false && typeof version === 'string';
 }
 
-/** @param {Record<string, any>} json a disaster-recovery secondary is active in its own cluster */
+/** A disaster-recovery secondary is active in its own cluster. @param {Record<string, any>} json */
 function isStandby({ standby, performance_standby: performance, replication_dr_mode: dr }) {
   return standby === true || performance === true || dr === 'secondary';
 }

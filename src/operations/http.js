@@ -1,6 +1,7 @@
-/** `http`: any HTTP request, also one that should be refused; the user names the expected statuses. */
-import { badValue, quote, rejectContradictions, usageError } from '../common/errors.js';
+/** `http`: any HTTP request with its expected statuses, which may be refusals. */
+import { badValue, rejectIf, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
+import { asBuffer } from '../pki/der.js';
 import { failed, passed } from './outcomes.js';
 import { prepareCalls, readInput } from './prepare.js';
 import { apiHeaders, expandName, hasPlaceholder, sendAlways } from './request-parts.js';
@@ -9,10 +10,10 @@ import { apiHeaders, expandName, hasPlaceholder, sendAlways } from './request-pa
 
 const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST']);
 
-/** Has the shape of a token, so the server looks it up. */
+/** In the form of a token, so that the server looks it up. */
 const BAD_TOKEN = 'hvs.vault-pki-load-sends-this-to-be-refused';
 
-/** The connection sets these. */
+/** Headers of the connection. */
 const OWN_HEADERS = ['connection', 'content-length', 'host', 'transfer-encoding', 'upgrade', 'expect'];
 const SECRET_HEADERS = ['x-vault-token', 'authorization'];
 
@@ -52,8 +53,7 @@ export const http = {
     }),
     contains: option('text', 'Text that the body must contain', { placeholder: 'TEXT' }),
   }),
-  leaves: ({ method, path }) =>
-    method === 'GET' || method === 'LIST' ? null : `what ${method} ${path} makes, if anything`,
+  leaves: ({ method, path }) => (isBodyless(method) ? null : `anything that ${method} ${path} creates`),
   outcomes: {
     expected: 'one of the expected statuses, and the body contains the expected text',
     other_status: 'another status than the expected ones',
@@ -61,15 +61,13 @@ export const http = {
   },
   check({ body, bodyFile, method }) {
     const hasBody = body !== null || bodyFile !== null;
-    const isBodyless = method === 'GET' || method === 'LIST';
-    rejectContradictions([
-      [body !== null && bodyFile !== null, '--body and --body-file are both given.', 'Give one of them.'],
-      [
-        hasBody && isBodyless,
-        `A ${method} request has no body.`,
-        'Add --method POST, or leave the body out.',
-      ],
-    ]);
+    rejectIf(
+      body !== null && bodyFile !== null,
+      '--body and --body-file are both given.',
+      'Give one of them.',
+    );
+    const remedy = 'Add --method POST, or leave the body out.';
+    rejectIf(hasBody && isBodyless(method), `A ${method} request has no body.`, remedy);
   },
   async prepare(context) {
     const { token: which, bodyFile } = context.plan.options;
@@ -96,41 +94,39 @@ export const http = {
     const classify = (status, body) => {
       const verdict = byStatus(status);
       if (verdict !== null) return verdict;
-      const { buffer, byteOffset, byteLength } = body;
-      const isThere = Buffer.from(buffer, byteOffset, byteLength).includes(contains);
-      return isThere ? passed('expected') : failed('other_body');
+      return asBuffer(body).includes(contains) ? passed('expected') : failed('other_body');
     };
     classify.byStatus = byStatus;
     return classify;
   },
 };
 
+const isBodyless = (/** @type {string} */ method) => method === 'GET' || method === 'LIST';
+
 /** @param {string} text @returns {[name: string, value: string]} */
 function readHeader(text) {
-  const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):([\t -~]*)$/.exec(text) ?? [];
-  if (name === undefined)
+  const [, name = '', value = ''] = /^([\w!#$%&'*+.^`|~-]+):([\t -~]*)$/.exec(text) ?? [];
+  if (name === '')
     throw badValue('--header', text, 'not NAME: VALUE in printable ASCII', "Write it as 'X-Example: 1'.");
   const lower = name.toLowerCase();
-  const [why, remedy] = OWN_HEADERS.includes(lower)
-    ? ["which is the connection's own", 'Leave it out.']
-    : SECRET_HEADERS.includes(lower)
-      ? ['which would be visible to others', 'Use the option token: own, none or bad.']
-      : [null];
-  if (why === null) return [lower, value.trim()];
-  throw usageError('bad_option', `--header sets ${lower}, ${why}.`, remedy);
+  const refuse = (/** @type {string} */ why, /** @type {string} */ remedy) =>
+    usageError('bad_option', `--header sets ${lower}, ${why}.`, remedy);
+  if (OWN_HEADERS.includes(lower)) throw refuse("which is the connection's own", 'Leave it out.');
+  if (SECRET_HEADERS.includes(lower))
+    throw refuse('which would be visible to others', 'Use the option token: own, none or bad.');
+  return [lower, value.trim()];
 }
 
 /** @param {string[]} codes @param {string} flag */
 function checkStatuses(codes, flag) {
-  const wrong = codes.find((code) => !/^[2-5]\d\d$/.test(code));
-  if (wrong === undefined && codes.length > 0) return;
-  const message = `${flag} holds ${quote(wrong ?? '')}, which is not an HTTP status from 200 to 599.`;
-  throw usageError('bad_option', message, 'Write it as 200,204 or 403.');
+  const wrong = codes.length === 0 ? '' : codes.find((code) => !/^[2-5]\d\d$/.test(code));
+  if (wrong === undefined) return;
+  throw badValue(flag, wrong, 'not an HTTP status from 200 to 599', 'Write it as 200,204 or 403.');
 }
 
 /** RFC 9112, 3.2.1. @param {string} path @param {string} flag */
 function checkPath(path, flag) {
   if (/^\/[\x21-\x7e]*$/.test(path) && !path.includes('#')) return;
-  const remedy = 'Begin it with a slash, and percent-encode other characters than printable ASCII.';
+  const remedy = 'Begin it with a slash, and percent-encode all but printable ASCII.';
   throw badValue(flag, path, 'not a path such as /v1/sys/health', remedy);
 }

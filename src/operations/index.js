@@ -1,4 +1,4 @@
-/** The operations and their interface. A new one is a new file and a line here: its command, flags and help follow. */
+/** The operations and their interface. A new one is a new file and one line here: command, flags, help and docs follow. */
 import { usageError } from '../common/errors.js';
 import { camelCase } from '../common/options.js';
 
@@ -12,20 +12,21 @@ import { camelCase } from '../common/options.js';
  * @typedef {object} PrepareContext
  * @property {Plan} plan
  * @property {VaultClient} client for set-up calls
- * @property {string | null} token a secret: goes into request headers, nowhere else
+ * @property {string | null} token a secret: only for request headers
  * @property {Tls} tls
- * @property {(everyMs: number) => void} keepAlive renews the token that often, from now to the end of the run
- * @property {(end: () => Promise<void>) => void} onEnd registers what removes or reports the leftovers: called once after the run, the
- *   last first, even if it is interrupted or preparing fails. Call it before the request that makes something; `end` may throw
- * @property {(text: string) => void} notice what the user should know before the run
+ * @property {(everyMs: number) => void} keepAlive renews the token that often until the end of the run
+ * @property {(end: () => Promise<void>) => void} onEnd registers a function that removes or reports leftovers. It is called once
+ *   after the run, even after an interruption or a failure; the last registered runs first. Register it before the request that
+ *   creates something; `end` may throw
+ * @property {(text: string) => void} notice for the user, before the run
  * @property {(text: string) => void} warn
  * @property {(label: string, done: number, total: number) => void} progress of long preparations
  * @property {AbortSignal} signal
- * @property {(index: number) => boolean} [owns] in a mix: which requests are this operation's; none: all are
+ * @property {(index: number) => boolean} [owns] in a mix: whether a request is this operation's; none: all are
  */
 /**
- * @typedef {object} Fixture plain data that every thread gets; an operation adds what it needs
- * @property {string} origin scheme, host and port that requests go to
+ * @typedef {object} Fixture plain data for every thread; an operation adds its own
+ * @property {string} origin scheme, host and port of all requests
  * @property {string} targetUrl for the result
  * @property {{product: string | null, version: string | null}} target
  * @property {FirstAnswer} [firstAnswer] the target's response before the run, if one was requested: the warm-up uses it
@@ -36,31 +37,31 @@ import { camelCase } from '../common/options.js';
  * @property {string} outcome
  * @property {boolean} success
  * @property {'passed' | 'failed' | null} verification null: nothing to verify, e.g. an HTTP 503
- * @property {unknown} [kept] what the user wants to keep, e.g. a serial; plain data
+ * @property {unknown} [kept] plain data for the Keeper, e.g. a serial
  */
 /** @typedef {{(status: number, body: Uint8Array, index: number): Verdict, byStatus?: (status: number) => Verdict | null,
- *   notes?: () => string[]}} Classify `byStatus`: for a response whose body was not kept, if the status decides, else null; without it
- *   HTTP 2xx does not. `notes`: at the end, what the checks left out, in the same words on every thread */
+ *   notes?: () => string[]}} Classify `byStatus`: for a response whose body was not kept; null: the body decides. Without it, so does
+ *   the body of HTTP 2xx. `notes`: at the end, limits of the checks; the same words on every thread */
 /**
  * @typedef {object} Operation
  * @property {string} name
  * @property {string} unit of its responses, plural, e.g. `certificates`
  * @property {string[]} examples command lines without the program's name
  * @property {Record<string, OptionSpec>} options
- * @property {Readonly<Record<string, string>>} outcomes every outcome it can give, a sentence each
- * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check] throws a usage error if options contradict
- *   each other
- * @property {(options: Record<string, any>) => string | null} [leaves] what stays on the target after the run, a phrase; null: nothing
+ * @property {Readonly<Record<string, string>>} outcomes all of them, a sentence each
+ * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check] throws a usage error if options
+ *   contradict each other
+ * @property {(options: Record<string, any>) => string | null} [leaves] phrase about leftovers on the target; null: none
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
  * @property {(plan: Plan, fixture: any) => (index: number) => Request} createRequester
  * @property {(plan: Plan, fixture: any) => Classify} createClassifier
- * @property {(plan: Plan) => Keeper | null} [openKeeper] for what classifiers want to keep
+ * @property {(plan: Plan) => Keeper | null} [openKeeper] stores the `kept` of verdicts
  * @property {(plan: Plan, kept: Kept) => string} [describeKept] a sentence
  */
-/** @typedef {{write: (items: any[]) => void, close: () => Kept}} Keeper runs beside the recorder, off the sending thread */
+/** @typedef {{write: (items: any[]) => void, close: () => Kept}} Keeper on the recorder's thread, not the sender's */
 /** @typedef {{count: number, failure: string | null}} Kept items written; the error code if writing failed */
 
-/** The file is NAME.js if none is given; it exports the operation under its name in camelCase. @type {[name: string, describe: string, file?: string][]} */
+/** NAME.js, or the given file, exports the operation under its name in camelCase. @type {[name: string, describe: string, file?: string][]} */
 const LIST = [
   ['issue', 'Issue certificates and check each'],
   ['sign', 'Sign CSRs and check each certificate', 'issue'],
@@ -78,17 +79,15 @@ const LIST = [
   ['http', 'Send any HTTP request and check its status'],
 ];
 
-/** @type {Record<string, {describe: string, load: () => Promise<Operation>}>} */
+/** @type {Record<string, {describe: string, file: string}>} */
 export const operations = Object.fromEntries(
-  LIST.map(([name, describe, file = name]) => [
-    name,
-    { describe, load: async () => (await import(`./${file}.js`))[camelCase(name)] },
-  ]),
+  LIST.map(([name, describe, file = name]) => [name, { describe, file }]),
 );
 
 /** @param {string} name @returns {Promise<Operation>} */
 export async function loadOperation(name) {
-  if (Object.hasOwn(operations, name)) return operations[name].load();
+  if (Object.hasOwn(operations, name))
+    return (await import(`./${operations[name].file}.js`))[camelCase(name)];
   const message = `There is no operation ${JSON.stringify(name)}.`;
   throw usageError('unknown_operation', message, `There are: ${Object.keys(operations).join(', ')}.`);
 }

@@ -1,6 +1,6 @@
-/** `issue`, `sign` and `sign-verbatim`: certificates with keys made by Vault, or for CSRs made before the run. */
+/** `issue`, `sign` and `sign-verbatim`: certificates with keys from Vault, or for CSRs created before the run. */
 import { availableParallelism } from 'node:os';
-import { quote, rejectContradictions, usageError } from '../common/errors.js';
+import { badValue, rejectIf, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
@@ -22,9 +22,7 @@ import {
 import { createSerialMemory, MAX_SERIALS, openSerialSet } from './serial-set.js';
 
 /** @import { Request } from '../http/exchange.js' */
-/** @import { Plan } from '../plan/plan.js' */
 /** @import { Operation, PrepareContext } from './index.js' */
-/** @import { CallFixture } from './prepare.js' */
 
 const KEY_TYPES = /** @type {const} */ (['rsa-2048', 'ec-256', 'ed25519']);
 
@@ -44,17 +42,16 @@ const { role, ...names } = inGroup('Certificates', {
 });
 
 const { sign: signFlag, ...csrs } = inGroup('CSRs', {
-  sign: option('flag', 'Send CSRs to sign/ROLE; their keys are made before the run'),
+  sign: option('flag', 'Send CSRs to sign/ROLE; they are created before the run'),
   'key-type': option('choice', 'Key type of the CSRs', { choices: KEY_TYPES, defaultText: "the role's" }),
-  pool: option('integer', 'CSRs to make; they are used in turn', {
+  pool: option('integer', 'CSRs to create; they are used in turn', {
     min: 1,
     max: 100_000,
-    defaultText: String(DEFAULT_POOL),
+    defaultText: `${DEFAULT_POOL}`,
   }),
 });
 
-/** @typedef {ReturnType<typeof namesOf> & {pem: string, spki: Uint8Array}} PooledCsr */
-/** @typedef {CallFixture & {path: string, serials: SharedArrayBuffer, csrs: PooledCsr[] | null}} IssueFixture */
+/** @typedef {ReturnType<typeof namesOf> & {pem: string, spki: Uint8Array}} Csr */
 
 /** @type {Operation} */
 export const issue = {
@@ -70,15 +67,15 @@ export const issue = {
   outcomes: {
     issued: 'a certificate that passed every check',
     no_private_key: 'HTTP 2xx, but the response has no private key',
-    serial_repeated: 'the serial number was given out before in this run',
+    serial_repeated: 'an earlier certificate of this run has the same serial number',
     ...CERTIFICATE_FAILURES,
     ...CALL_OUTCOMES,
   },
   leaves: (given) => `certificates in storage until it is tidied, unless the role ${given.role} has no_store`,
   check({ keyType, pool, sign: isSign }) {
     const flag = keyType !== null ? '--key-type' : pool !== null ? '--pool' : null;
-    const message = `${flag} is about CSRs, but --sign is not given.`;
-    rejectContradictions([[flag !== null && isSign === false, message, 'Add --sign, or leave it out.']]);
+    const message = `${flag} applies to CSRs, but --sign is not given.`;
+    rejectIf(flag !== null && isSign === false, message, `Add --sign, or leave ${flag} out.`);
   },
   prepare,
   createRequester,
@@ -119,31 +116,21 @@ export const signVerbatim = {
   leaves: () => 'certificates in storage until it is tidied',
 };
 
-/** @param {Plan} plan @returns {'issue' | 'sign' | 'sign-verbatim'} in the path of the requests */
-function verbOf({ operation, options }) {
-  return operation === 'issue' && options.sign ? 'sign' : /** @type {'issue'} */ (operation);
-}
-
 /** @param {string[]} texts @param {string} flag */
 function checkIps(texts, flag) {
-  const notAnIp = texts.find((text) => ipBytes(text) === null);
-  if (notAnIp === undefined) return;
-  throw usageError('bad_option', `${flag} holds ${quote(notAnIp)}, which is not an IP address.`);
+  const wrong = texts.find((text) => ipBytes(text) === null);
+  if (wrong !== undefined) throw badValue(flag, wrong, 'not an IP address');
 }
 
-/** @param {PrepareContext} context @returns {Promise<IssueFixture>} */
+/** @param {PrepareContext} context */
 async function prepare(context) {
   const { plan, notice, owns } = context;
   const { options, load, target } = plan;
   const { keep, keyType, ttl, role: roleName = null } = options;
-  const verb = verbOf(plan);
+  const verb = options.sign ? 'sign' : plan.operation;
   if (keep !== null) openKeepFile(keep).close();
   const [type, bits = null] = keyType?.split('-') ?? [null];
-  const {
-    fixture,
-    health,
-    role: facts,
-  } = await checkIssuance(context, {
+  const { fixture, role: facts } = await checkIssuance(context, {
     operation: verb === 'issue' ? 'issue' : 'sign',
     role: roleName,
     ...namesOf(options, load.seed, 0),
@@ -153,9 +140,9 @@ async function prepare(context) {
   });
   if (!plan.dev) {
     const count = expectedRequests(load, owns);
-    describeFootprint({ role: facts, count, mount: target.mount, health }).forEach(notice);
+    describeFootprint({ role: facts, count, mount: target.mount, health: fixture.health }).forEach(notice);
     if (roleName === null)
-      notice('No role limits sign-verbatim: the certificate has all that the CSR requests.');
+      notice('sign-verbatim has no role: the certificate has all that the CSR requests.');
   }
   return {
     ...fixture,
@@ -165,7 +152,7 @@ async function prepare(context) {
   };
 }
 
-/** @param {PrepareContext} context @param {Record<string, any> | null} facts of the role, as Vault returns it @returns {Promise<PooledCsr[]>} */
+/** @param {PrepareContext} context @param {Record<string, any> | null} facts of the role, as Vault returns it @returns {Promise<Csr[]>} */
 async function makeCsrs({ plan, progress, signal }, facts) {
   const { createCsr } = await import('../pki/csr.js');
   const { pool } = plan.options;
@@ -181,11 +168,10 @@ async function makeCsrs({ plan, progress, signal }, facts) {
 function keyTypeOf(facts) {
   const { key_type: type = 'any', key_bits: bits = 0 } = facts ?? {};
   if (type === 'any') return 'ec-256';
-  const fits = (/** @type {string} */ keyType) => {
-    const [own, ownBits] = keyType.split('-');
-    return own === type && (ownBits === undefined || bits === 0 || bits === Number(ownBits));
-  };
-  const found = KEY_TYPES.find(fits);
+  const found = KEY_TYPES.find((keyType) => {
+    const [own, ownBits = bits] = keyType.split('-');
+    return own === type && (bits === 0 || bits === Number(ownBits));
+  });
   if (found !== undefined) return found;
   throw usageError(
     'unsupported_key_type',
@@ -194,7 +180,7 @@ function keyTypeOf(facts) {
   );
 }
 
-/** @param {Plan} plan @param {IssueFixture} fixture @returns {(index: number) => Request} */
+/** @type {Operation['createRequester']} */
 function createRequester({ options, load: { seed } }, { path, headers, csrs: pool }) {
   /** @param {object} csr @param {ReturnType<typeof namesOf>} own @returns {Request} */
   const build = (csr, own) => {
@@ -202,7 +188,7 @@ function createRequester({ options, load: { seed } }, { path, headers, csrs: poo
     return { method: 'POST', path, headers, body: JSON.stringify({ ...csr, ...parameters }) };
   };
   if (pool !== null) {
-    const requests = pool.map((csr) => build({ csr: csr.pem }, csr));
+    const requests = pool.map((/** @type {Csr} */ csr) => build({ csr: csr.pem }, csr));
     return (index) => requests[index % requests.length];
   }
   const isFixed = ![options.cn, ...options.altNames].some(hasPlaceholder);
@@ -211,9 +197,7 @@ function createRequester({ options, load: { seed } }, { path, headers, csrs: poo
 }
 
 const SERIALS_FULL = `Each serial was compared with the first ${formatCount(MAX_SERIALS)} of this run, not with later ones.`;
-
-const SERIALS_OF_PART =
-  'Each serial was compared with those of its own part of the plan (--shard), not with those of the other parts.';
+const SERIALS_OF_PART = 'Serials were compared within this part of the plan (--shard), not with other parts.';
 
 /** @type {Operation['createClassifier']} */
 function createClassifier({ options, load: { seed, shard } }, { serials, csrs: pool }) {
@@ -233,7 +217,7 @@ function createClassifier({ options, load: { seed, shard } }, { serials, csrs: p
     if (serial === null) return null;
     if (seen.add(serial) === 'repeated') return 'serial_repeated';
     if (options.keep === null) return null;
-    // Only checked fields: nothing else of the response gets into the file.
+    // Only checked fields: the file must not contain a private key.
     const der = decodePem(data.certificate, /^CERTIFICATE$/) ?? Buffer.alloc(0);
     const kept = { serial: serialHex(serial), certificate: encodePem('CERTIFICATE', der).trimEnd() };
     return { outcome: 'issued', success: true, verification: 'passed', kept };

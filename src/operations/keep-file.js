@@ -1,5 +1,5 @@
 /** The file of `issue --keep`: a JSON line for each certificate. */
-import { closeSync, constants, fstatSync, lstatSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
 /** @import { Keeper } from './index.js' */
 
@@ -9,7 +9,7 @@ import { usageError } from '../common/errors.js';
  * @param {string} path @returns {Keeper}
  */
 export function openKeepFile(path) {
-  const file = openRegular(path);
+  const file = openToAppend(path);
   let count = 0;
   /** @type {string | null} */
   let failure = null;
@@ -32,31 +32,23 @@ export function openKeepFile(path) {
   };
 }
 
-/** Without O_NONBLOCK, opening a FIFO blocks until it has a reader, and signals with it. */
-const APPEND = constants.O_WRONLY | constants.O_APPEND | (constants.O_NONBLOCK ?? 0);
-
-/** O_EXCL: a link to nothing is not followed. */
-const CREATE = APPEND | constants.O_CREAT | constants.O_EXCL;
-
 /** @param {string} path */
-function openRegular(path) {
-  const remedy = 'Give a file in an existing, writable folder.';
+function openToAppend(path) {
+  const fault = (/** @type {string} */ problem, /** @type {unknown} */ cause) =>
+    usageError(
+      'cannot_write',
+      `--keep ${path} ${problem}.`,
+      'Give a file in an existing, writable folder.',
+      cause,
+    );
+  const stat = statSync(path, { throwIfNoEntry: false });
+  // Opening a pipe would block until it has a reader. /dev/null and the like never block.
+  if (stat?.isFIFO() || stat?.isSocket() || stat?.isBlockDevice())
+    throw fault('is a pipe, a socket or a disk, not a file', undefined);
   try {
-    const file = openSync(path, isNew(path) ? CREATE : APPEND, 0o644);
-    const stat = fstatSync(file);
-    // /dev/null and the like never block.
-    if (stat.isFile() || stat.isCharacterDevice()) return file;
-    closeSync(file);
+    // `x` does not follow a link to a missing file.
+    return openSync(path, stat === undefined ? 'ax' : 'a', 0o644);
   } catch (error) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    // ENXIO: a FIFO without a reader, or a socket.
-    if (code !== 'ENXIO')
-      throw usageError('cannot_write', `--keep ${path} cannot be written to (${code}).`, remedy, error);
+    throw fault(`cannot be written to (${/** @type {NodeJS.ErrnoException} */ (error).code})`, error);
   }
-  throw usageError('cannot_write', `--keep ${path} is a pipe, a socket or a disk, not a file.`, remedy);
-}
-
-/** @param {string} path @returns {boolean} neither a file nor a link */
-function isNew(path) {
-  return lstatSync(path, { throwIfNoEntry: false }) === undefined;
 }

@@ -1,12 +1,14 @@
 /**
- * `kv-write` and `kv-read`: a key-value store, created for the run or existing. The secrets follow from --data-seed and their number, so
- * another run can read and check what one has left.
+ * `kv-write` and `kv-read`: a key-value store, created for the run or existing. --data-seed and its number decide a secret, so
+ * another run can read and check the secrets that one left.
  */
-import { badValue, rejectContradictions, targetError } from '../common/errors.js';
+import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { shuffled } from '../common/random.js';
+import { checkPath } from '../plan/common-options.js';
 import { allRequests, expectedRequests } from '../plan/due.js';
-import { lookUpMount } from '../vault/check-target.js';
+import { checkMount, lookUpMount } from '../vault/check-target.js';
+import { unlessRefused } from '../vault/client.js';
 import { withoutSlashes } from '../vault/environment.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';
@@ -17,8 +19,6 @@ import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
 /** @import { Operation, PrepareContext } from './index.js' */
 
 const GROUP = 'Secrets';
-const DEFAULT_SIZE = 1024;
-const DEFAULT_DATA_SEED = 1;
 
 /** @typedef {{mount: string, version: '1' | '2'}} Store */
 
@@ -26,7 +26,7 @@ const storeOptions = inGroup(GROUP, {
   'kv-mount': option('text', 'Existing key-value store; secrets stay there', {
     placeholder: 'PATH',
     defaultText: 'one is created for the run',
-    check: checkMountPath,
+    check: checkPath,
   }),
   'kv-version': option('choice', 'Version of the key-value store', {
     choices: ['1', '2'],
@@ -34,19 +34,12 @@ const storeOptions = inGroup(GROUP, {
   }),
   size: option('integer', 'Random bytes per secret, before base64', {
     placeholder: 'BYTES',
-    default: DEFAULT_SIZE,
+    default: 1024,
     min: 1,
     max: MOST_BYTES,
   }),
-  paths: option('integer', 'Number of secrets, each at its own path', {
-    default: 1000,
-    min: 1,
-    max: 1_000_000,
-  }),
-  'data-seed': option('integer', 'Seed of paths and contents', {
-    default: DEFAULT_DATA_SEED,
-    max: 0xffff_ffff,
-  }),
+  paths: option('integer', 'Number of secrets, each at its own path', { default: 1000, min: 1, max: 1e6 }),
+  'data-seed': option('integer', 'Seed of paths and contents', { default: 1, max: 0xffff_ffff }),
 });
 
 /** @type {Operation} */
@@ -62,9 +55,8 @@ export const kvWrite = {
   leaves: ({ kvMount }) => (kvMount === null ? null : `the secrets, in ${kvMount} below ${PREFIX}/`),
   outcomes: {
     written: 'the secret was written, and in version 2 it has a version',
-    no_version: 'HTTP 2xx, but without the version that a write to version 2 gives',
-    not_vault:
-      'HTTP 2xx, but neither the empty 204 nor the response with a request_id that a write to version 1 gives',
+    no_version: 'HTTP 2xx, but without the version of the secret that version 2 returns',
+    not_vault: 'HTTP 2xx, but neither the empty 204 nor the response with a request_id of version 1',
     ...CALL_OUTCOMES,
   },
   async prepare(context) {
@@ -75,12 +67,12 @@ export const kvWrite = {
     reportLeft(context, fixture, Math.min(plan.options.paths, requests ?? Number.POSITIVE_INFINITY));
     return fixture;
   },
-  createRequester({ options: { size, paths, dataSeed } }, { basePath, headers, ...store }) {
-    const start = apiPath(basePath, folderOf(store, dataSeed));
+  createRequester({ options }, { basePath, headers, ...store }) {
+    const { folder, body } = secretsOf(store, options);
+    const start = apiPath(basePath, folder);
     return (index) => {
-      const number = index % paths;
-      const body = JSON.stringify(secretBody(store, secretValue(dataSeed, number, size)));
-      return { method: 'POST', path: `${start}/${number}`, headers, body };
+      const number = index % options.paths;
+      return { method: 'POST', path: `${start}/${number}`, headers, body: JSON.stringify(body(number)) };
     };
   },
   createClassifier(_plan, { version }) {
@@ -124,47 +116,42 @@ export const kvRead = {
     other_secret: 'HTTP 2xx, but not the secret that was written',
     ...CALL_OUTCOMES,
   },
-  check: ({ filled, kvMount }) =>
-    rejectContradictions([
-      [
-        filled && kvMount === null,
-        '--filled reads existing secrets, but --kv-mount is not given.',
-        'Give --kv-mount, or leave --filled out: a store is created and filled for the run.',
-      ],
-    ]),
+  check({ filled, kvMount }) {
+    rejectIf(
+      filled && kvMount === null,
+      '--filled reads existing secrets, but --kv-mount is not given.',
+      'Give --kv-mount, or leave --filled out: a store is created and filled for the run.',
+    );
+  },
   async prepare(context) {
-    const { filled, paths } = context.plan.options;
+    const { client, plan } = context;
+    const { filled, paths } = plan.options;
     const call = await prepareCalls(context, { usesBefore: filled ? 0 : paths });
     const fixture = { ...call, ...(await openStore(context)) };
     if (filled) {
       await checkFilled(context, fixture);
     } else {
       reportLeft(context, fixture, paths);
-      await fill(context, fixture);
+      const { folder, body } = secretsOf(fixture, plan.options);
+      await makeMany(paths, { ...context, label: 'Writing secrets to read' }, (number) =>
+        client.write(`${folder}/${number}`, body(number)),
+      );
     }
     return fixture;
   },
   createRequester(plan, { basePath, headers, ...store }) {
-    const start = apiPath(basePath, folderOf(store, plan.options.dataSeed));
+    const start = apiPath(basePath, secretsOf(store, plan.options).folder);
     const numberOf = createPick(plan);
     return (index) => ({ method: 'GET', path: `${start}/${numberOf(index)}`, headers, body: null });
   },
   createClassifier(plan, store) {
-    const { size, dataSeed } = plan.options;
+    const { isIn } = secretsOf(store, plan.options);
     const numberOf = createPick(plan);
     return createJsonClassifier('read', ({ data }, index) =>
-      valueIn(store, data) === secretValue(dataSeed, numberOf(index), size) ? null : 'other_secret',
+      isIn(data, numberOf(index)) ? null : 'other_secret',
     );
   },
 };
-
-/** @param {string} path @param {string} flag */
-function checkMountPath(path, flag) {
-  const isSegment = (/** @type {string} */ text) => /^[\x21-\x7e]+$/.test(text) && !/^\.\.?$/.test(text);
-  if (withoutSlashes(path).split('/').every(isSegment)) return;
-  const remedy = 'Write it as vault secrets list shows it, e.g. secret.';
-  throw badValue(flag, path, 'not the path of a mount', remedy);
-}
 
 /** @param {PrepareContext} context @returns {Promise<Store>} that accepts secrets */
 async function openStore(context) {
@@ -173,49 +160,33 @@ async function openStore(context) {
   if (kvMount !== null) return findStore(client, withoutSlashes(kvMount), kvVersion);
   const version = kvVersion ?? '2';
   const store = { mount: await makeOwnMount(context, 'mounts', 'kv', { options: { version } }), version };
-  await untilReady(() => client.write(`${rootOf(store)}/ready`, secretBody(store, 'ready')), signal);
+  const { folder, body } = secretsOf(store, plan.options);
+  await untilReady(() => client.write(`${folder}/ready`, body(0)), signal);
   return store;
 }
 
 /** @param {PrepareContext['client']} client @param {string} mount @param {string | null} wanted version @returns {Promise<Store>} */
 async function findStore(client, mount, wanted) {
+  await checkMount(client, mount, 'kv');
   const found = await lookUpMount(client, mount);
-  if (found === null || withoutSlashes(String(found.path ?? mount)) !== mount) {
-    throw targetError(
-      'kv_mount_not_found',
-      `There is no key-value store ${mount} on ${client.origin} that this token can see.`,
-      `Check --kv-mount and --namespace, or run vault secrets enable -path=${mount} -version=2 kv.`,
-    );
-  }
-  if (found.type !== 'kv') {
-    const type = String(found.type).slice(0, 40);
-    const message = `The mount ${mount} on ${client.origin} is of type ${type}, not kv.`;
-    throw targetError('mount_wrong_type', message, 'Name a key-value store with --kv-mount.');
-  }
-  const version = String(found.options?.version) === '2' ? '2' : '1';
+  const version = String(found?.options?.version) === '2' ? '2' : '1';
   if (wanted === null || wanted === version) return { mount, version };
   const message = `The store ${mount} is of version ${version}, but --kv-version is ${wanted}.`;
   throw targetError('kv_version_differs', message, 'Leave --kv-version out.');
 }
 
-/** @param {Store} store @returns {string} where secrets are written and read, below `/v1/` */
-function rootOf({ mount, version }) {
-  return `${mount}/${version === '2' ? 'data/' : ''}${PREFIX}`;
-}
-
-/** @param {Store} store @param {number} dataSeed */
-function folderOf(store, dataSeed) {
-  return `${rootOf(store)}/seed-${dataSeed}`;
-}
-
-/** @param {Store} store @param {string} value @returns {Record<string, any>} */
-function secretBody({ version }, value) {
-  return version === '2' ? { data: { value } } : { value };
-}
-
-/** @param {Store} store @param {Record<string, any> | null} data of a response @returns {unknown} the written value */
-function valueIn({ version }, data) {
-  return version === '2' ? data?.data?.value : data?.value;
+/** @param {Store} store @param {Record<string, any>} options */
+function secretsOf({ mount, version }, { dataSeed, size }) {
+  const hasVersions = version === '2';
+  const secret = (/** @type {number} */ number) => secretValue(dataSeed, number, size);
+  return {
+    /** Below `/v1/`. */
+    folder: `${mount}/${hasVersions ? 'data/' : ''}${PREFIX}/seed-${dataSeed}`,
+    /** @param {number} number @returns {Record<string, any>} JSON of the request that writes it */
+    body: (number) => (hasVersions ? { data: { value: secret(number) } } : { value: secret(number) }),
+    /** @param {Record<string, any> | null | undefined} data of a response @param {number} number */
+    isIn: (data, number) => (hasVersions ? data?.data?.value : data?.value) === secret(number),
+  };
 }
 
 /** @param {Plan} plan @returns {(index: number) => number} which secret a request reads */
@@ -225,44 +196,30 @@ function createPick({ options: { paths, pick }, load: { seed } }) {
   return (index) => order[index % paths];
 }
 
-/** After the run, names the secrets that stay in an existing store. @param {PrepareContext} context @param {Store} store @param {number} count at most */
+/**
+ * After the run, reports the secrets that stay in an existing store.
+ * @param {PrepareContext} context @param {Store} store @param {number} count at most
+ */
 function reportLeft({ plan, notice, onEnd }, { mount }, count) {
   const { kvMount, dataSeed, size } = plan.options;
   if (kvMount === null) return;
-  const flags = [
-    `--kv-mount ${mount} --filled --paths ${count}`,
-    ...(size === DEFAULT_SIZE ? [] : [`--size ${size}`]),
-    ...(dataSeed === DEFAULT_DATA_SEED ? [] : [`--data-seed ${dataSeed}`]),
-  ];
+  const command = `kv-read --kv-mount ${mount} --filled --paths ${count} --size ${size} --data-seed ${dataSeed}`;
+  const place = `${mount}, below ${PREFIX}/seed-${dataSeed}/`;
   onEnd(async () =>
-    notice(
-      `Up to ${count} secrets stay in ${mount}, below ${PREFIX}/seed-${dataSeed}/; if all of them were written, kv-read ${flags.join(' ')} reads them.`,
-    ),
+    notice(`Up to ${count} secrets stay in ${place}; if all were written, ${command} reads them.`),
   );
 }
 
-/** @param {PrepareContext} context @param {Store} store */
-async function fill(context, store) {
-  const { dataSeed, size, paths } = context.plan.options;
-  const folder = folderOf(store, dataSeed);
-  await makeMany(paths, { ...context, label: 'Writing secrets to read' }, (number) =>
-    context.client.write(`${folder}/${number}`, secretBody(store, secretValue(dataSeed, number, size))),
-  );
-}
-
-/** Checks the first and the last secret; the run checks those that it reads. @param {PrepareContext} context @param {Store} store */
+/** Checks the first and the last secret; the run checks the rest. @param {PrepareContext} context @param {Store} store */
 async function checkFilled({ client, plan }, store) {
   const { dataSeed, size, paths } = plan.options;
+  const { folder, isIn } = secretsOf(store, plan.options);
   for (const number of [0, paths - 1]) {
-    const path = `${folderOf(store, dataSeed)}/${number}`;
-    const { data } = await client.read(path).catch((error) => {
-      if (error.code === 'vault_not_found') return { data: null };
-      throw error;
-    });
-    if (valueIn(store, data) === secretValue(dataSeed, number, size)) continue;
+    const response = await unlessRefused(client.read(`${folder}/${number}`), 'vault_not_found');
+    if (isIn(response?.data, number)) continue;
     throw targetError(
-      data === null ? 'not_filled' : 'other_secrets',
-      `--filled is given, but ${path} is not the secret that kv-write writes there with --size ${size} and --data-seed ${dataSeed}.`,
+      'not_filled',
+      `--filled is given, but ${folder}/${number} is not the secret that kv-write writes there with --size ${size} and --data-seed ${dataSeed}.`,
       `Give the --size and --data-seed of the existing secrets, or write them: kv-write --kv-mount ${store.mount} --paths ${paths} --requests ${paths}.`,
     );
   }

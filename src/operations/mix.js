@@ -1,13 +1,10 @@
-/**
- * One operation, or several by weight. Which of them request `index` is follows from the plan's seed and the index alone, so
- * all threads and machines agree.
- */
+/** One operation, or several by weight. The plan's seed and the index alone decide the operation of a request, on every thread. */
 import { targetError } from '../common/errors.js';
 import { loadOperation } from './index.js';
 import { createChooser } from './request-parts.js';
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { Classify, Fixture, Keeper, Kept, Operation, PrepareContext } from './index.js' */
+/** @import { Classify, Fixture, Keeper, Operation, PrepareContext } from './index.js' */
 
 /** @typedef {{name: string, weight: number, operation: Operation, plan: Plan}} Member `plan`: as if it were the only one */
 /** @typedef {Fixture & {members?: Fixture[]}} MixFixture of several operations: one each */
@@ -16,24 +13,24 @@ import { createChooser } from './request-parts.js';
 /** @param {Plan} plan */
 export async function loadMix(plan) {
   const { operation, options, mix } = plan;
-  /** @type {Member[]} */
-  const members = [];
-  for (const entry of mix ?? [{ name: operation, operation, weight: 1, options }]) {
+  const entries = mix ?? [{ name: operation, operation, weight: 1, options }];
+  const members = entries.map(async (entry) => {
     const own = { ...plan, operation: entry.operation, options: entry.options };
-    members.push({ ...entry, operation: await loadOperation(entry.operation), plan: own });
-  }
-  return mixOf(plan, members);
+    return { ...entry, operation: await loadOperation(entry.operation), plan: own };
+  });
+  return mixOf(plan, await Promise.all(members));
 }
 
 /** @param {Pick<Plan, 'mix' | 'load'>} plan @param {Member[]} members */
-export function mixOf(plan, members) {
+export function mixOf({ mix, load }, members) {
   const weights = members.map(({ weight }) => weight);
-  const memberOf = createChooser(weights, plan.load.seed);
-  const fixturesOf = (/** @type {MixFixture} */ fixture) => fixture.members ?? [fixture];
+  const memberOf = createChooser(weights, load.seed);
+  const fixtureOf = (/** @type {MixFixture} */ fixture, /** @type {number} */ i) =>
+    fixture.members?.[i] ?? fixture;
 
   return {
     members,
-    /** @type {(index: number) => number} which of them request `index` is */
+    /** @type {(index: number) => number} the member that sends request `index` */
     memberOf,
     /** Units by member name. */
     units: Object.fromEntries(members.map(({ name, operation }) => [name, operation.unit])),
@@ -42,61 +39,50 @@ export function mixOf(plan, members) {
 
     /** @param {PrepareContext} context @returns {Promise<MixFixture>} */
     async prepare(context) {
-      if (plan.mix === null) return members[0].operation.prepare(context);
+      if (mix === null) return members[0].operation.prepare(context);
       const once = { ...context, notice: reportOnce(context.notice), warn: reportOnce(context.warn) };
       /** @type {Fixture[]} */
       const fixtures = [];
-      for (const [i, { operation, plan: own }] of members.entries()) {
-        const owns = (/** @type {number} */ index) => memberOf(index) === i;
-        fixtures.push(
-          await operation.prepare({ ...once, plan: own, ...(members.length === 1 ? {} : { owns }) }),
-        );
+      for (const [i, { operation, plan }] of members.entries()) {
+        const owns =
+          members.length === 1 ? undefined : (/** @type {number} */ index) => memberOf(index) === i;
+        fixtures.push(await operation.prepare({ ...once, plan, owns }));
       }
       return joinFixtures(members, fixtures);
     },
 
-    /** @param {MixFixture} fixture @returns {{request: (index: number) => Request, memberOf: (index: number) => number}} */
+    /** @param {MixFixture} fixture @returns {(index: number) => Request} */
     createRequester(fixture) {
-      const fixtures = fixturesOf(fixture);
-      const requests = members.map(({ operation, plan: own }, i) =>
-        operation.createRequester(own, fixtures[i]),
+      const requests = members.map(({ operation, plan }, i) =>
+        operation.createRequester(plan, fixtureOf(fixture, i)),
       );
-      if (requests.length === 1) return { request: requests[0], memberOf };
-      return { request: (index) => requests[memberOf(index)](index), memberOf };
+      return requests.length === 1 ? requests[0] : (index) => requests[memberOf(index)](index);
     },
 
     /** @param {MixFixture} fixture @returns {{name: string, classify: Classify}[]} in the order of the members */
     createClassifiers(fixture) {
-      const fixtures = fixturesOf(fixture);
-      return members.map(({ name, operation, plan: own }, i) => {
-        return { name, classify: operation.createClassifier(own, fixtures[i]) };
+      return members.map(({ name, operation, plan }, i) => {
+        return { name, classify: operation.createClassifier(plan, fixtureOf(fixture, i)) };
       });
     },
 
     /** @returns {(Keeper | null)[]} in the order of the members */
-    openKeepers: () => members.map(({ operation, plan: own }) => operation.openKeeper?.(own) ?? null),
-
-    /** @param {number} member @param {Kept} kept @returns {string | null} a sentence */
-    describeKept(member, kept) {
-      const { operation, plan: own } = members[member];
-      return operation.describeKept?.(own, kept) ?? null;
-    },
+    openKeepers: () => members.map(({ operation, plan }) => operation.openKeeper?.(plan) ?? null),
   };
 }
 
-/** Several members may give the same warning. @param {(text: string) => void} report @returns {(text: string) => void} */
+/** Several members may give the same warning. @param {(text: string) => void} report */
 function reportOnce(report) {
   /** @type {Set<string>} */
   const reported = new Set();
-  return (text) => {
-    if (reported.has(text)) return;
+  return (/** @type {string} */ text) => {
+    if (!reported.has(text)) report(text);
     reported.add(text);
-    report(text);
   };
 }
 
 /**
- * A connection goes to one server, so all members must.
+ * A connection goes to one server, so all members must use the same one.
  * @param {Member[]} members @param {Fixture[]} fixtures @returns {MixFixture}
  */
 function joinFixtures(members, fixtures) {

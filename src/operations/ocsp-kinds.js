@@ -1,14 +1,11 @@
-/**
- * The kinds of `ocsp --about`, by weight, each with its expected status. The kind of request `index` follows from the seed and the index
- * alone.
- */
-import { quote, usageError } from '../common/errors.js';
+/** The kinds of certificates of `ocsp --about`, by weight, with their expected status and outcomes. */
+import { badValue, quote, usageError } from '../common/errors.js';
 import { OCSP_VERDICTS } from '../pki/ocsp-check.js';
 import { failed, passed, refused } from './outcomes.js';
 /** @import { OcspVerdict } from '../pki/ocsp-check.js' */
 /** @import { Verdict } from './index.js' */
 
-/** `unauthorized` is the refusal of RFC 9919 for certificates that a responder has no status of. */
+/** `unauthorized`: RFC 9919, for certificates whose status a responder does not have. */
 export const ANSWERS = /** @type {const} */ (['good', 'revoked', 'unknown', 'unauthorized']);
 
 /** @typedef {typeof ANSWERS[number]} ExpectedAnswer */
@@ -16,18 +13,15 @@ export const ANSWERS = /** @type {const} */ (['good', 'revoked', 'unknown', 'una
 /** @typedef {{name: KindName | null, weight: number, expect: ExpectedAnswer}} Kind `name` is null without --about */
 
 /**
- * The kinds, and the statuses of Vault: for a serial that was never issued `good`, which RFC 6960 section 2.2
+ * The statuses that Vault returns. For a serial that was never issued this is `good`, which RFC 6960 section 2.2
  * allows and the CA/Browser Forum's Baseline Requirements (4.9.10) forbid.
  * @type {Readonly<Record<KindName, {expect: ExpectedAnswer, subject: string}>>}
  */
 export const KINDS = Object.freeze({
-  good: { expect: 'good', subject: 'a certificate that is not revoked' },
-  revoked: { expect: 'revoked', subject: 'a certificate that is revoked' },
+  good: { expect: 'good', subject: 'a valid certificate' },
+  revoked: { expect: 'revoked', subject: 'a revoked certificate' },
   'never-issued': { expect: 'good', subject: 'a serial that was never issued' },
-  'wrong-issuer': {
-    expect: 'unknown',
-    subject: 'a certificate of an issuer that the responder does not know',
-  },
+  'wrong-issuer': { expect: 'unknown', subject: 'a certificate of an issuer unknown to the responder' },
 });
 
 const NAMES = /** @type {KindName[]} */ (Object.keys(KINDS));
@@ -50,12 +44,11 @@ export function readKinds(about, expect) {
   }
   const weights = readPairs('--about', about, NAMES, readWeight);
   const expected = readPairs('--expect', expect, [...weights.keys()], readAnswer);
-  return [...weights].map(([name, weight]) => {
-    return { name, weight, expect: expected.get(name) ?? KINDS[name].expect };
-  });
+  const expectOf = (/** @type {KindName} */ name) => expected.get(name) ?? KINDS[name].expect;
+  return [...weights].map(([name, weight]) => ({ name, weight, expect: expectOf(name) }));
 }
 
-/** @param {Record<string, any>} options @returns {{good: boolean, revoked: boolean}} certificates that no file has */
+/** @param {Record<string, any>} options @returns {{good: boolean, revoked: boolean}} whether such certificates are issued for the run */
 export function whatToIssue({ about, cert, serials, revokedSerials }) {
   const isGiven = cert !== null || serials !== null;
   const names = readKinds(about, []).map(({ name }) => name ?? 'good');
@@ -86,7 +79,7 @@ function readPairs(flag, texts, known, readValue) {
         : !known.includes(kind)
           ? `whose kind is not one of ${known.join(', ')}`
           : pairs.has(kind) && `but names ${kind} twice`;
-    if (why) throw usageError('bad_option', `${flag} holds ${quote(text)}, ${why}.`, EXAMPLES[flag]);
+    if (why) throw usageError('bad_option', `${flag} is ${quote(text)}, ${why}.`, EXAMPLES[flag]);
     pairs.set(kind, readValue(value, text));
   }
   return pairs;
@@ -96,21 +89,20 @@ function readPairs(flag, texts, known, readValue) {
 function readWeight(value, text) {
   const weight = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : 0;
   if (weight > 0) return weight;
-  const message = `--about holds ${quote(text)}, whose weight is not a number above zero.`;
-  throw usageError('bad_option', message, 'Write it in digits, e.g. revoked=5, or leave the kind out.');
+  const remedy = 'Write the weight in digits, e.g. revoked=5, or leave the kind out.';
+  throw badValue('--about', text, 'without a weight above zero', remedy);
 }
 
 /** @param {string} value @param {string} text */
 function readAnswer(value, text) {
   const found = ANSWERS.find((answer) => answer === value);
   if (found !== undefined) return found;
-  const message = `--expect holds ${quote(text)}, which is no status of a responder.`;
-  throw usageError('bad_option', message, `It can be ${ANSWERS.join(', ')}.`);
+  throw badValue('--expect', text, 'not an OCSP status', `It can be ${ANSWERS.join(', ')}.`);
 }
 
 /**
  * @param {KindName | null} kind @param {ExpectedAnswer} answer
- * @param {boolean} isExpected else a proper response, but with another status @returns {string} outcome
+ * @param {boolean} isExpected false: a proper response, but with another status @returns {string} outcome
  */
 export function outcomeOf(kind, answer, isExpected) {
   const own = kind?.replace('-', '_');
@@ -121,30 +113,29 @@ export function outcomeOf(kind, answer, isExpected) {
 
 /** @param {KindName | null} kind @param {ExpectedAnswer} answer @param {boolean} isExpected @returns {string} meaning of the outcome */
 function describeOutcome(kind, answer, isExpected) {
-  const about = kind === null ? '' : `asked about ${KINDS[kind].subject}: `;
+  const about = kind === null ? '' : `${KINDS[kind].subject}: `;
   if (!isExpected) return `${about}a proper response, but ${answer} where another status was expected`;
-  if (answer === 'unauthorized')
-    return `${about}refused as expected (unauthorized), which no responder signs`;
-  const isOther = kind === 'wrong-issuer' && answer === 'unknown';
-  const note = isOther ? ', but that of the CertID where a note says so' : '';
+  if (answer === 'unauthorized') return `${about}refused as expected (unauthorized, which is not signed)`;
+  const note =
+    kind === 'wrong-issuer' && answer === 'unknown' ? ', except for the CertID if a note says so' : '';
   return `${about}the expected status, ${answer}, and every check passed${note}`;
 }
 
 /** Meanings of the outcomes of all kinds. @returns {Record<string, string>} */
 export function describeOutcomes() {
-  /** @type {Record<string, string>} */
-  const meanings = {};
-  // `good` and `revoked` mean the same with --about and without: the last one counts.
-  for (const kind of [...NAMES, null]) {
-    for (const answer of ANSWERS) {
-      for (const isExpected of answer === 'unauthorized' ? [true] : [true, false])
-        meanings[outcomeOf(kind, answer, isExpected)] = describeOutcome(kind, answer, isExpected);
-    }
-  }
-  return meanings;
+  // `good` and `revoked` mean the same with --about and without: the last meaning counts.
+  const outcomes = [...NAMES, null].flatMap((kind) =>
+    ANSWERS.flatMap((answer) =>
+      (answer === 'unauthorized' ? [true] : [true, false]).map((isExpected) => [
+        outcomeOf(kind, answer, isExpected),
+        describeOutcome(kind, answer, isExpected),
+      ]),
+    ),
+  );
+  return Object.fromEntries(outcomes);
 }
 
-/** @param {Kind} kind @returns {Readonly<Record<OcspVerdict, Verdict>>} of each verdict of the OCSP check */
+/** @param {Kind} kind @returns {Readonly<Record<OcspVerdict, Verdict>>} by verdict of the OCSP check */
 export function verdictsOf({ name, expect }) {
   const verdicts = Object.keys(OCSP_VERDICTS).map((verdict) => {
     const answer = ANSWERS.find((one) => verdict === (one === 'unauthorized' ? 'ocsp_unauthorized' : one));

@@ -1,4 +1,4 @@
-/** `ocsp` before the run: the certificates to ask about and their issuer, from files or issued (and revoked) for the run; the responder. */
+/** Prepares `ocsp`: the certificates, from files or issued (and revoked) for the run, their issuer and the responder. */
 import { createReadStream } from 'node:fs';
 import { targetError, usageError } from '../common/errors.js';
 import { shuffled } from '../common/random.js';
@@ -10,7 +10,7 @@ import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
 import { withoutSlashes } from '../vault/environment.js';
 import { DEFAULT_POOL, readKinds, whatToIssue } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
-import { cannotRead, issueBefore, readInput, revokeBefore } from './prepare.js';
+import { cannotRead, issueBefore, makeMany, readInput } from './prepare.js';
 import { apiPath } from './request-parts.js';
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Certificate } from '../pki/certificate.js' */
@@ -18,9 +18,9 @@ import { apiPath } from './request-parts.js';
 /** @import { Classify, FirstAnswer, Fixture, PrepareContext } from './index.js' */
 /** @import { OcspFixture } from './ocsp.js' */
 
-/** @typedef {{issuer: Certificate, example: Certificate | null}} Source */
+/** @typedef {{issuer: Certificate, example: Certificate | null}} Source `example`: one of its certificates */
 /** @typedef {Source & {serials: Uint8Array[]}} Found `serials`: INTEGER contents */
-/** @typedef {Source & {good: Uint8Array[], revoked: Uint8Array[]}} Subjects either list is empty if no kind needs it */
+/** @typedef {Source & {good: Uint8Array[], revoked: Uint8Array[]}} Subjects a list is empty if no kind needs it */
 /** @typedef {{certificates: Certificate[], name: string}} Issuers */
 
 /** @param {PrepareContext} context @returns {Promise<OcspFixture & {isVault: boolean}>} */
@@ -29,12 +29,12 @@ export async function prepare(context) {
   const { options, load, target } = plan;
   const { good, revoked, issuer, example } = await findSubjects(context);
   const { url, isVault } = findResponder(plan, example);
-  // A Vault reports by itself whether it serves and has such a mount. No token is needed, so missing rights do not matter.
+  // This needs no token, so missing rights do not matter.
   const health = isVault ? await checkHealth(client, { namespace: target.namespace }) : null;
   if (isVault) await checkMount(client, target.mount);
   const { origin, basePath } = parseTargetUrl(url);
   const how = { issuerDer: new Uint8Array(issuer.der), hash: options.hash, nonce: options.nonce };
-  // A responder that checks the serial alone would accept those of a wrong issuer: they are serials that it knows, if there are any.
+  // For wrong-issuer, known serials if there are any: a responder that checks the serial alone would accept them.
   const known = good.length === 0 ? revoked : good;
   const serialsOf = { good, revoked, 'never-issued': [], 'wrong-issuer': known };
   const kinds = readKinds(options.about, options.expect).map((kind) => {
@@ -60,16 +60,18 @@ export async function prepare(context) {
 export async function findSubjects(context) {
   const { cert, serials, revokedSerials } = context.plan.options;
   const toIssue = whatToIssue(context.plan.options);
-  const given =
-    cert !== null
-      ? await readLeaf(context, cert)
-      : serials && (await readSerials(context, serials, '--serials'));
+  const given = cert
+    ? await readLeaf(context, cert)
+    : serials && (await readSerials(context, serials, '--serials'));
   const known = revokedSerials && (await readSerials(context, revokedSerials, '--revoked-serials'));
   const made = toIssue.good || toIssue.revoked ? await issueSubjects(context, toIssue) : null;
   /** @type {Source[]} */
   const sources = [given, known, made].filter((one) => one !== null);
   const issuer = sources[0]?.issuer ?? (await findIssuers(context)).certificates[0];
-  const other = sources.find((one) => !isSameIssuer(one.issuer, issuer))?.issuer;
+  // The CertIDs of both have the same hashes.
+  const isIssuer = (/** @type {Certificate} */ one) =>
+    one.subjectDer.equals(issuer.subjectDer) && one.spkiBits.equals(issuer.spkiBits);
+  const other = sources.find((source) => !isIssuer(source.issuer))?.issuer;
   if (other !== undefined) {
     const nameOf = (/** @type {Certificate} */ { x509 }) => x509.subject.replace(/\n/g, ', ').slice(0, 200);
     const keys = nameOf(issuer) === nameOf(other) ? ', whose keys differ' : '';
@@ -87,11 +89,6 @@ export async function findSubjects(context) {
   };
 }
 
-/** CertIDs of both have the same hashes. @param {Certificate} one @param {Certificate} other */
-function isSameIssuer(one, other) {
-  return one.subjectDer.equals(other.subjectDer) && one.spkiBits.equals(other.spkiBits);
-}
-
 /**
  * @param {PrepareContext} context @param {Issuers} [chain] of the certificate's own file
  * @returns {Promise<Issuers>} from --issuer, else the chain, else the mount
@@ -100,7 +97,7 @@ async function findIssuers({ plan, client }, chain) {
   const file = plan.options.issuer;
   if (file !== null)
     return { certificates: readCertificates(await readInput(file, '--issuer'), file), name: file };
-  if (chain !== undefined && chain.certificates.length > 0) return chain;
+  if (chain?.certificates.length) return chain;
   const name = `the CA of ${plan.target.mount}`;
   const { pem } = await checkIssuer(client, plan.target.mount);
   return { certificates: readCertificates(Buffer.from(pem), name), name };
@@ -120,7 +117,7 @@ async function readLeaf(context, file) {
   return { serials: [leaf.serial], issuer: chooseIssuer(issuers, leaf, file), example: leaf };
 }
 
-/** More serials than this would take too much memory for a load test. */
+/** Bounds the memory. */
 const MAX_SERIALS = 1_000_000;
 
 /**
@@ -141,10 +138,10 @@ async function readSerials(context, file, flag) {
     const place = `${file} line ${number}`;
     const { serial, pem, issuerDer } = parseLine(line, place);
     issuers ??= await findIssuers(context);
-    // A responder may call a serial good that its CA never issued, as Vault does: each certificate must be of the issuer.
+    // Vault answers good for serials that it never issued, so each certificate must be of the issuer.
     if (issuerDer !== undefined && !issuers.certificates.some((one) => one.subjectDer.equals(issuerDer))) {
-      const message = `${place} holds a certificate that ${issuers.name} did not issue.`;
-      const remedy = 'Name its issuer with --issuer, or ask about the certificates of one issuer at a time.';
+      const message = `${place} has a certificate that ${issuers.name} did not issue.`;
+      const remedy = 'Name its issuer with --issuer, or ask about one issuer at a time.';
       throw usageError('wrong_issuer', message, remedy);
     }
     if (pem !== undefined) example ??= readCertificates(Buffer.from(pem), place)[0];
@@ -152,12 +149,12 @@ async function readSerials(context, file, flag) {
       throw usageError('too_many_serials', `${file} has more than ${MAX_SERIALS} serials.`, 'Split it.');
   }
   if (issuers === null)
-    throw usageError('no_serials', `${file} holds no serial.`, 'Write one with issue --keep FILE.');
+    throw usageError('no_serials', `${file} has no serial.`, 'Write one with issue --keep FILE.');
   const issuer = example === null ? issuers.certificates[0] : chooseIssuer(issuers, example, file);
   return { serials, issuer, example };
 }
 
-/** A kept certificate has some 2 kB. */
+/** A line of --keep has about 2 kB. */
 const MAX_LINE_CHARACTERS = 64 * 1024;
 
 /** @param {string} file @param {string} flag @returns {AsyncGenerator<string>} lines without white space around them; a longer line is cut */
@@ -193,32 +190,39 @@ function parseLine(line, place) {
   throw usageError('bad_serials_file', message, remedy);
 }
 
-/** Time to issue and revoke them, whatever their number. */
+/** Enough to issue and revoke any number of them. */
 const PREPARING_MS = 60_000;
 
 /** @param {PrepareContext} context @param {ReturnType<typeof whatToIssue>} toIssue @returns {Promise<Subjects>} */
 async function issueSubjects(context, toIssue) {
-  const { about, role, pool } = context.plan.options;
+  const { client, plan } = context;
+  const { about, role, pool } = plan.options;
   const each = about.length === 0 ? 1 : (pool ?? DEFAULT_POOL);
   const size = each * (toIssue.good && toIssue.revoked ? 2 : 1);
-  const uses = [
-    ...(toIssue.good ? [`${each} to ask about`] : []),
-    ...(toIssue.revoked ? [`${each} to revoke at once and ask about`] : []),
-  ];
+  const uses = [toIssue.good && 'to ask about', toIssue.revoked && 'to revoke at once and ask about'];
+  const listed = uses.filter(Boolean).map((use) => `${each} ${use}`);
   const { issued } = await issueBefore(context, {
     size,
     label: 'Issuing certificates to ask about',
-    use: { usesBefore: size * 2, usesInRun: false, neededMs: PREPARING_MS },
+    what: `certificates with role ${role}, ${listed.join(' and ')}`,
+    ...{ usesBefore: size * 2, usesInRun: false, neededMs: PREPARING_MS },
     revokes: toIssue.revoked,
-    what: `certificates with role ${role}, ${uses.join(' and ')}`,
-    after: toIssue.revoked ? ', and the revoked ones on the CRL.' : '.',
   });
   const revoked = toIssue.revoked ? issued.slice(-each) : [];
   const [example] = readCertificates(Buffer.from(issued[0].certificate), 'a certificate that was issued');
   const certificates = readCertificates(Buffer.from(issued[0].issuingCa), "the issuing CA's certificate");
   const name = 'the issuing_ca that came with it';
   const issuer = chooseIssuer({ certificates, name }, example, 'a certificate that was issued');
-  await revokeBefore(context, revoked);
+  const label = 'Revoking certificates to ask about';
+  await makeMany(revoked.length, { ...context, label }, async (i) => {
+    const { certificate, serial } = revoked[i];
+    // By the certificate: Vault does not know the serial if the role has no_store.
+    const { data } = await client.write(`${plan.target.mount}/revoke`, { certificate });
+    if (data?.revocation_time > 0) return;
+    const message = `The response of ${client.origin} does not confirm that it revoked ${serial}.`;
+    const remedy = 'Check with vault write that the mount revokes what the role issues.';
+    throw targetError('not_revoked', message, remedy);
+  });
   return {
     good: toIssue.good ? issued.slice(0, each).map(({ serial }) => parseSerial(serial)) : [],
     revoked: revoked.map(({ serial }) => parseSerial(serial)),
@@ -228,7 +232,7 @@ async function issueSubjects(context, toIssue) {
 }
 
 /** @param {Plan} plan @param {Certificate | null} example @returns {{url: string, isVault: boolean}} */
-export function findResponder({ options: { ocspUrl, fromAia }, target }, example) {
+function findResponder({ options: { ocspUrl, fromAia }, target }, example) {
   if (ocspUrl !== null) return { url: ocspUrl, isVault: false };
   if (!fromAia) return { url: `${target.url}${apiPath('', target.mount, 'ocsp')}`, isVault: true };
   const [url] = example === null ? [] : ocspUrls(example);
@@ -236,24 +240,23 @@ export function findResponder({ options: { ocspUrl, fromAia }, target }, example
   throw usageError(
     'no_aia',
     example === null
-      ? '--from-aia needs a certificate, and --serials holds only serials.'
+      ? '--from-aia needs a certificate, but --serials has only serials.'
       : 'The certificate names no OCSP responder.',
     'Name the responder with --ocsp-url; in Vault, set config/urls before certificates are issued.',
   );
 }
 
-/** No responder responds so, however busy it is. */
+/** Outcomes that no responder causes, however busy it is. */
 const REFUSED = ['bad_request', 'permission_denied', 'not_found', 'redirected', 'http_error'];
 
-/** A first response may be slow: the load's timeout does not apply to it. */
+/** A first response may take longer than the load's timeout. */
 const MIN_TIMEOUT_MS = 5000;
 
-/** A longer response cannot be right; a warm-up with it would cost memory and time. */
+/** Longer responses are not used for the warm-up, which would take memory and time. */
 const MAX_WARM_UP_BYTES = 16 * 1024;
 
 /**
- * One request before the run: a server that is no responder is an error now; wrong responses are outcomes for
- * the run to count.
+ * Sends one request before the run. It is an error if the server is not a responder; the run counts other wrong responses.
  * @param {PrepareContext} context @param {Fixture} fixture
  * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
  * @returns {Promise<FirstAnswer | null>} null: too long for the warm-up
@@ -275,8 +278,7 @@ export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { requ
       );
     }
     if (!success) {
-      const meaning = meanings[outcome]?.replace(/\.$/, '');
-      warn(`The responder was reached, but its first response is not as expected: ${outcome} (${meaning}).`);
+      warn(`The first response of the responder is not as expected: ${outcome} (${meanings[outcome]}).`);
     }
     return body.length > MAX_WARM_UP_BYTES ? null : { status, body };
   } finally {

@@ -1,7 +1,4 @@
-/**
- * OCSP requests for many serials of one issuer: one template for each length of serial, which the request loop copies and fills in with
- * the serial and the nonce.
- */
+/** OCSP requests for many serials of one issuer: a template per length of serial, copied and filled in with serial and nonce. */
 import { createHash } from 'node:crypto';
 import { fillBytes } from '../common/random.js';
 import { buildOcspRequest, createCertId } from '../pki/ocsp-request.js';
@@ -10,19 +7,16 @@ import { parseCertId } from '../pki/ocsp-response.js';
 const NONCE_LENGTH = 32;
 const NONCE_STREAM = 200;
 
-/** Of invented serials: as long as serials may be (RFC 5280 section 4.1.2.2), positive and in their shortest form. */
+/** Maximum length of a serial (RFC 5280 section 4.1.2.2). Invented ones are positive and in their shortest form. */
 const INVENTED_LENGTH = 20;
 const SERIAL_STREAM = 300;
 
 /** @typedef {ReturnType<typeof createTemplate>} Template */
 /** @typedef {ReturnType<typeof createRequestSet>} RequestSet plain data */
-/** @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} How `otherIssuer`: ask about
- *   an invented issuer */
+/** @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} How `otherIssuer`: invent one */
 
-/**
- * `serials` empty: each request has a serial of its own, which follows from the seed and its index.
- * @param {How & {serials: Uint8Array[], order: Uint32Array}} options `order`: index modulo its length -> number of the serial
- */
+/** @param {How & {serials: Uint8Array[], order: Uint32Array}} options `serials`: empty: invent one per request, from the seed and the
+ *   index; `order`: index modulo its length -> number of the serial */
 export function createRequestSet({ serials, order, ...how }) {
   const offsets = new Uint32Array(serials.length + 1);
   /** By length of the serial. @type {Record<number, Template>} */
@@ -34,7 +28,7 @@ export function createRequestSet({ serials, order, ...how }) {
   if (serials.length === 0) {
     templates[INVENTED_LENGTH] = createTemplate(inventSerial(Buffer.alloc(INVENTED_LENGTH), 0, 0), how);
   }
-  // The serials lie one after the other; the last offset is the end of the last.
+  // The last offset is the end of the last serial.
   return { serials: new Uint8Array(Buffer.concat(serials)), offsets, order, templates };
 }
 
@@ -54,18 +48,18 @@ function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer = false })
     // The nonce is the only extension, and extensions come last.
     nonceAt: nonce ? bytes.length - NONCE_LENGTH : -1,
     certId: new Uint8Array(raw), // its last part is the serial
-    ownCertId: otherIssuer ? new Uint8Array(ownRaw) : null, // that of the real issuer
+    ownCertId: otherIssuer ? new Uint8Array(ownRaw) : null, // of the real issuer
   };
 }
 
-/** @param {Buffer} serial is filled @param {number} seed @param {number} index @returns {Buffer} `serial` */
+/** @param {Buffer} serial is overwritten @param {number} seed @param {number} index @returns {Buffer} `serial` */
 function inventSerial(serial, seed, index) {
   fillBytes(serial, seed, index, SERIAL_STREAM);
   serial[0] = (serial[0] & 0x7f) | 0x40;
   return serial;
 }
 
-/** @param {RequestSet} set @param {number} seed nonces follow from it and the index */
+/** @param {RequestSet} set @param {number} seed determines the nonces, with the index */
 export function openRequestSet({ serials, offsets, order, templates }, seed) {
   const expectations = Object.fromEntries(
     Object.entries(templates).map(([length, template]) => [length, createExpectation(template)]),
@@ -89,7 +83,7 @@ export function openRequestSet({ serials, offsets, order, templates }, seed) {
       if (nonceAt >= 0) fillBytes(bytes.subarray(nonceAt, nonceAt + NONCE_LENGTH), seed, index, NONCE_STREAM);
       return bytes;
     },
-    /** @param {number} index @returns of its response; valid until the next call */
+    /** @param {number} index @returns values that its response must have; valid until the next call */
     expectation(index) {
       const serial = serialOf(index);
       const expectation = expectations[serial.length];

@@ -1,5 +1,5 @@
-/** `ocsp`: certificate status from an OCSP responder, each response judged by the rules of RFC 6960, 3.2. */
-import { rejectContradictions } from '../common/errors.js';
+/** `ocsp`: certificate status from an OCSP responder; each response is checked by the rules of RFC 6960, 3.2. */
+import { rejectIf } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { createOcspChecker, isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-check.js';
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
@@ -14,7 +14,7 @@ import {
 } from './ocsp-kinds.js';
 import { openRequestSet } from './ocsp-requests.js';
 import { isSuccess, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
-import { createChooser } from './request-parts.js';
+import { createChooser, sendAlways } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -22,17 +22,14 @@ import { createChooser } from './request-parts.js';
 /** @import { Kind } from './ocsp-kinds.js' */
 /** @import { RequestSet } from './ocsp-requests.js' */
 
-/** @typedef {Kind & {requests: RequestSet}} AskedKind */
-/**
- * @typedef {Fixture & {path: string, method: 'get' | 'post' | 'auto', issuerDer: Uint8Array, kinds: AskedKind[],
- *   namespace: string | null}} OcspFixture
- */
+/** @typedef {Fixture & {path: string, method: 'get' | 'post' | 'auto', issuerDer: Uint8Array, namespace: string | null,
+ *   kinds: (Kind & {requests: RequestSet})[]}} OcspFixture */
 
-/** Keeps the choice of a kind independent of other draws, such as the choice of this operation in a mix. */
+/** Keeps the choice of a kind independent of other random numbers, such as the choice of this operation in a mix. */
 const KIND_STREAM = 60;
 
 const OTHER_CERT_ID =
-  "About certificates of another issuer the responses named the CA's own CertID, not the requested one: a client has to reject them (RFC 6960, 3.2). Signature, times and status were as they should be.";
+  "For certificates of another issuer, the responses had the CA's own CertID, not the requested one: a client has to reject them (RFC 6960, 3.2). Signature, times and status were correct.";
 
 /** @type {Operation} */
 export const ocsp = {
@@ -86,7 +83,7 @@ export const ocsp = {
   },
   leaves(options) {
     const { good, revoked } = whatToIssue(options);
-    return good || revoked ? 'the certificates that it asks about, in storage until it is tidied' : null;
+    return good || revoked ? 'the certificates to ask about, in storage until it is tidied' : null;
   },
   check,
   async prepare(context) {
@@ -108,35 +105,37 @@ function check(options) {
   const hasRevoked = readKinds(about, options.expect).some(({ name }) => name === 'revoked');
   const { good, revoked } = whatToIssue(options);
   const given = cert !== null ? '--cert' : serials !== null ? '--serials' : null;
-  rejectContradictions([
-    [cert !== null && serials !== null, '--cert and --serials are both given.', 'Give one of them.'],
-    [ocspUrl !== null && fromAia, '--ocsp-url and --from-aia both name a responder.', 'Give one of them.'],
-    [
-      given !== null && revoked,
-      `--about includes revoked certificates, but with ${given} none is issued, and the given ones are not revoked.`,
-      'Name some that are revoked already with --revoked-serials, or leave the file out: they are then issued and revoked.',
-    ],
-    [
-      revokedSerials !== null && !hasRevoked,
-      '--revoked-serials is given, but --about does not include revoked certificates.',
-      'Add --about revoked=WEIGHT, or name the file with --serials and --expect revoked.',
-    ],
-    [
-      issuer !== null && (good || revoked),
-      '--issuer is given, but the certificates to ask about are issued for the run.',
-      'Name the certificate with --cert, or the serials with --serials (revoked ones with --revoked-serials).',
-    ],
-    [
-      pool !== null && (about.length === 0 || !(good || revoked)),
-      '--pool is given, but no such certificates are issued.',
-      'Leave it out, or ask about some with --about good=WEIGHT,revoked=WEIGHT and without files.',
-    ],
-  ]);
+  rejectIf(cert !== null && serials !== null, '--cert and --serials are both given.', 'Give one of them.');
+  rejectIf(
+    ocspUrl !== null && fromAia,
+    '--ocsp-url and --from-aia both name a responder.',
+    'Give one of them.',
+  );
+  rejectIf(
+    given !== null && revoked,
+    `--about includes revoked certificates, but with ${given} none is issued, and the given ones are not revoked.`,
+    'Name some that are revoked already with --revoked-serials, or leave the file out: they are then issued and revoked.',
+  );
+  rejectIf(
+    revokedSerials !== null && !hasRevoked,
+    '--revoked-serials is given, but --about does not include revoked certificates.',
+    'Add --about revoked=WEIGHT, or name the file with --serials and --expect revoked.',
+  );
+  rejectIf(
+    issuer !== null && (good || revoked),
+    '--issuer is given, but the certificates to ask about are issued for the run.',
+    'Name the certificate with --cert, or the serials with --serials (revoked ones with --revoked-serials).',
+  );
+  rejectIf(
+    pool !== null && (about.length === 0 || !(good || revoked)),
+    '--pool is given, but no such certificates are issued.',
+    'Leave it out, or ask about some with --about good=WEIGHT,revoked=WEIGHT and without files.',
+  );
 }
 
 /** @param {Plan} plan @param {OcspFixture} fixture @returns {(index: number) => Request} */
 function createRequester({ load: { seed } }, fixture) {
-  const requesters = fixture.kinds.map((kind) => createKindRequester(kind, seed, fixture));
+  const requesters = fixture.kinds.map(({ requests }) => createKindRequester(requests, seed, fixture));
   if (requesters.length === 1) return requesters[0];
   const kindOf = chooseKind(fixture.kinds, seed);
   return (index) => requesters[kindOf(index)](index);
@@ -148,8 +147,8 @@ function chooseKind(kinds, seed) {
   return createChooser(weights, seed, KIND_STREAM);
 }
 
-/** @param {AskedKind} kind @param {number} seed @param {OcspFixture} fixture @returns {(index: number) => Request} */
-function createKindRequester({ requests }, seed, { origin, path, method, namespace }) {
+/** @param {RequestSet} requests @param {number} seed @param {OcspFixture} fixture @returns {(index: number) => Request} */
+function createKindRequester(requests, seed, { origin, path, method, namespace }) {
   const set = openRequestSet(requests, seed);
   const headers = {
     accept: 'application/ocsp-response',
@@ -164,13 +163,11 @@ function createKindRequester({ requests }, seed, { origin, path, method, namespa
     if (isPost) return { method: 'POST', path, headers: postHeaders, body: der };
     return { method: 'GET', path: getPath, headers, body: null };
   };
-  if (!set.constant) return build;
-  const same = build(0);
-  return () => same;
+  return set.constant ? sendAlways(build(0)) : build;
 }
 
 /**
- * RFC 6960 allows errors with HTTP 200 or any other status, so an OCSP response counts before the HTTP status.
+ * RFC 6960 allows OCSP errors with any HTTP status, so an OCSP response counts before the HTTP status.
  * @param {Plan} plan @param {OcspFixture} fixture @returns {Classify}
  */
 function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
@@ -187,7 +184,7 @@ function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
     let verdict = checker.check(body, expected);
     const { ownCertId } = expected;
     if (verdict === 'cert_id_mismatch' && ownCertId !== null) {
-      // Vault's response about an issuer that it does not know has a CertID of its own: all else about such an `unknown` is checked, too.
+      // Vault responds about an unknown issuer with the CA's own CertID: everything else is checked.
       const own = checker.check(body, { ...expected, certId: ownCertId });
       if (own === 'unknown') hasOtherCertId = true;
       if (own === 'unknown' || !isOcspStatus(own)) verdict = own;

@@ -1,9 +1,11 @@
-/** Outcomes that operations share: HTTP statuses that are refusals, and checks of JSON bodies. */
+/** Outcomes that operations share: refusals by HTTP status, and checks of JSON bodies. */
+import { asBuffer } from '../pki/der.js';
+
 /** @import { Classify, Verdict } from './index.js' */
 
 /** @type {[outcome: string, statuses: number[], meaning: string][]} */
 const REFUSALS = [
-  ['redirected', [], 'HTTP 3xx: the server points elsewhere; not followed under load'],
+  ['redirected', [], 'HTTP 3xx: a redirect, which is not followed under load'],
   ['bad_request', [400], 'HTTP 400: the server did not accept the request'],
   ['permission_denied', [403], 'HTTP 403: the token may not do this, or is no longer valid'],
   ['not_found', [404], 'HTTP 404: no such mount, role or path'],
@@ -12,7 +14,7 @@ const REFUSALS = [
   ['server_error', [500], 'HTTP 500: an error inside the server'],
   ['bad_gateway', [502, 504], 'HTTP 502 or 504: a proxy in between got no response'],
   ['unavailable', [503], 'HTTP 503: sealed, overloaded or without a leader'],
-  ['http_error', [], 'another HTTP status that is no success'],
+  ['http_error', [], 'another HTTP status that is not a success'],
 ];
 
 /** @type {Readonly<Record<string, string>>} */
@@ -38,15 +40,13 @@ export const refused = createVerdicts(false, null);
 
 /**
  * @param {boolean} success @param {Verdict['verification']} verification
- * @returns {(outcome: string) => Verdict} the same object for the same outcome: no allocation per response
+ * @returns {(outcome: string) => Verdict} the same object for the same outcome, to avoid an allocation per response
  */
 function createVerdicts(success, verification) {
   /** @type {Map<string, Verdict>} */
   const known = new Map();
   return (outcome) => {
-    const before = known.get(outcome);
-    if (before !== undefined) return before;
-    const verdict = Object.freeze({ outcome, success, verification });
+    const verdict = known.get(outcome) ?? Object.freeze({ outcome, success, verification });
     known.set(outcome, verdict);
     return verdict;
   };
@@ -84,7 +84,7 @@ export function createJsonClassifier(success, check) {
 /** @param {Uint8Array} body @returns {Record<string, any> | null} null: no JSON object */
 function readJson(body) {
   try {
-    const value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+    const value = JSON.parse(asBuffer(body).toString('utf8'));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
   } catch {
     return null;

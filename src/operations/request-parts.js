@@ -1,5 +1,6 @@
-/** Parts of requests: headers, paths, names with placeholders, random contents, choices by weight. */
+/** Parts of requests: headers, paths, names with placeholders, random contents; choices by weight. */
 import { fillBytes, hash32, uniform } from '../common/random.js';
+import { total } from '../common/sums.js';
 /** @import { Request } from '../http/exchange.js' */
 
 /** @param {string | null} token a secret @param {string | null} namespace @returns {Record<string, string>} */
@@ -17,10 +18,7 @@ export function apiPath(basePath, ...parts) {
   return `${basePath}/v1/${parts.join('/').split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/**
- * @param {{commonName: string, altNames: string[], ipSans: string[], ttlMs: number | null}} asked
- * @returns {Record<string, string>} parameters of Vault's issue and sign
- */
+/** @param {CertificateNames & {ttlMs: number | null}} asked @returns {Record<string, string>} parameters of Vault's issue and sign */
 export function certificateParameters({ commonName, altNames, ipSans, ttlMs }) {
   return {
     common_name: commonName,
@@ -35,37 +33,28 @@ export function vaultDuration(ms) {
   return `${Math.max(1, Math.round(ms / 1000))}s`;
 }
 
-/** @param {string} template @returns {boolean} names made from it differ */
+/** @param {string} template @returns {boolean} requests differ in it */
 export function hasPlaceholder(template) {
   return template.includes('{n}') || template.includes('{random}');
 }
 
-/** @param {string} template @param {number} seed @param {number} index @returns {string} */
+/** @param {string} template @param {number} seed @param {number} index of the request; `{random}` is 48 bits in hexadecimal */
 export function expandName(template, seed, index) {
+  const hex = (/** @type {number} */ stream) => hash32(seed, index, stream).toString(16).padStart(8, '0');
   return template.replace(/\{(n|random)\}/g, (_, kind) =>
-    kind === 'n' ? String(index) : randomHex(seed, index),
+    kind === 'n' ? String(index) : hex(101) + hex(102).slice(0, 4),
   );
 }
 
-/** @param {number} seed @param {number} index */
-function randomHex(seed, index) {
-  const high = hash32(seed, index, 101).toString(16).padStart(8, '0');
-  return high + (hash32(seed, index, 102) >>> 16).toString(16).padStart(4, '0');
-}
+/** @typedef {{commonName: string, altNames: string[], ipSans: string[]}} CertificateNames */
 
-/**
- * @param {Record<string, any>} templates `cn`, `altNames`, `ipSans` @param {number} seed @param {number} index of the request
- * @returns {{commonName: string, altNames: string[], ipSans: string[]}}
- */
+/** @param {Record<string, any>} templates @param {number} seed @param {number} index of the request @returns {CertificateNames} */
 export function namesOf({ cn, altNames, ipSans = [] }, seed, index) {
-  return {
-    commonName: expandName(cn, seed, index),
-    altNames: altNames.map((/** @type {string} */ name) => expandName(name, seed, index)),
-    ipSans,
-  };
+  const expand = (/** @type {string} */ template) => expandName(template, seed, index);
+  return { commonName: expand(cn), altNames: altNames.map(expand), ipSans };
 }
 
-/** Vault accepts texts up to 1 MiB in a JSON body, and raft entries of that size; base64 makes these a third longer. */
+/** Vault accepts strings up to 1 MiB in a JSON body, and raft entries of that size; base64 adds a third. */
 export const MOST_BYTES = 512 * 1024;
 
 const CONTENT_STREAM = 4000;
@@ -81,18 +70,14 @@ const CHOICE_STREAM = 51;
 
 /**
  * @param {readonly number[]} weights above zero @param {number} seed
- * @param {number} [stream] keeps a choice within a choice independent of it
- * @returns {(index: number) => number} which of them
+ * @param {number} [stream] of random numbers: nested choices need different ones
+ * @returns {(index: number) => number} index of the chosen weight
  */
 export function createChooser(weights, seed, stream = CHOICE_STREAM) {
   const last = weights.length - 1;
   if (last === 0) return () => 0;
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  let sum = 0;
-  const bounds = weights.map((weight) => {
-    sum += weight;
-    return sum / total;
-  });
+  const all = total(weights);
+  const bounds = weights.map((_, i) => total(weights.slice(0, i + 1)) / all);
   return (index) => {
     const drawn = uniform(seed, index, stream);
     for (let i = 0; i < last; i++) if (drawn < bounds[i]) return i;

@@ -8,9 +8,8 @@ import { apiPath } from './request-parts.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Classify, Operation, PrepareContext } from './index.js' */
 
-/** Certificates that may be issued before a run. */
+/** Certificates to issue before a run at most. */
 export const MOST_POOL = 100_000;
-
 const DEFAULT_POOL = 1000;
 
 /** A note in the result. */
@@ -37,26 +36,22 @@ export const revoke = {
       defaultText: 'one per request, or 1000',
     }),
   }),
-  leaves: () =>
-    'the certificates, in storage until it is tidied: those revoked on the CRL, those not reached valid until they expire',
+  leaves: () => 'the certificates, in storage until it is tidied: valid or, once revoked, on the CRL',
   outcomes: {
-    revoked: 'revoked, and the response has the time of it',
+    revoked: 'revoked, and the response has the time of the revocation',
     revoked_again: 'it was revoked before: there were more requests than certificates; not a success',
     not_revoked: 'HTTP 2xx, but the response does not confirm the revocation',
     ...CALL_OUTCOMES,
   },
   prepare,
-  /** Request `indexes[i]` revokes `serials[i]`. */
-  createRequester(_plan, { path, headers, serials, indexes }) {
+  createRequester(_plan, { path, headers, serials, places }) {
     /** @type {Request[]} */
     const requests = serials.map((/** @type {string} */ serial) => {
       return { method: 'POST', path, headers, body: JSON.stringify({ serial_number: serial }) };
     });
-    const places = placesOf(indexes);
     return (index) => requests[places.get(index) ?? index % requests.length];
   },
-  createClassifier(_plan, { indexes }) {
-    const places = placesOf(indexes);
+  createClassifier(_plan, { places }) {
     const judge = createJsonClassifier('revoked', ({ data }) => {
       const isRevoked = data?.revocation_time > 0 && (data.state ?? 'revoked') === 'revoked';
       return isRevoked ? null : 'not_revoked';
@@ -75,55 +70,43 @@ export const revoke = {
   },
 };
 
-/** @param {Float64Array} indexes @returns {Map<number, number>} index of a request -> number of its certificate */
-function placesOf(indexes) {
-  return new Map(Array.from(indexes, (index, place) => [index, place]));
-}
-
 /** @param {PrepareContext} context */
 async function prepare(context) {
   const { target, load, options } = context.plan;
-  const { role, pool } = options;
-  const indexes = ownIndexes(load, { owns: context.owns, most: pool ?? defaultPool(load, context.owns) });
+  // A closed loop's warm-up sends requests, too.
+  const warmUpAndRun = DEFAULT_POOL + (expectedRequests(load, context.owns) ?? 0);
+  const most = options.pool ?? (allRequests(load) === null ? Math.min(MOST_POOL, warmUpAndRun) : MOST_POOL);
+  const indexes = ownIndexes(load, { owns: context.owns, most });
   const size = Math.max(1, indexes.length);
   const { fixture, issued } = await issueBefore(context, {
     size,
     label: 'Issuing certificates to revoke',
-    use: { usesBefore: size },
+    what: `${size === 1 ? 'a certificate' : `${size} certificates`} with role ${options.role} to revoke`,
+    usesBefore: size,
     revokes: true,
-    what: `${size === 1 ? 'a certificate' : `${size} certificates`} with role ${role} to revoke`,
-    after:
-      ' and, revoked, on the CRL. Those that the run does not reach stay valid until their lifetime ends.',
     mustStore: true,
   });
   const path = apiPath(fixture.basePath, target.mount, 'revoke');
-  return { ...fixture, path, serials: issued.map(({ serial }) => serial), indexes };
+  // Index of a request -> number of its certificate.
+  const places = new Map(indexes.map((index, place) => [index, place]));
+  return { ...fixture, path, serials: issued.map(({ serial }) => serial), places };
 }
 
-/** A closed loop's warm-up sends requests, too. @param {LoadPlan} load @param {PrepareContext['owns']} owns */
-function defaultPool(load, owns) {
-  if (allRequests(load) !== null) return MOST_POOL;
-  return Math.min(MOST_POOL, DEFAULT_POOL + (expectedRequests(load, owns) ?? 0));
-}
-
-/** Indexes to examine at most, 50 ns each: an operation with a tiny share of a mix gets fewer certificates. */
+/** At most as many indexes are examined, 50 ns each: an operation with a tiny share of a mix gets fewer certificates. */
 const MAX_EXAMINED = 10_000_000;
-const MAX_EXAMINED_EACH = 1000;
 
 /**
  * Gives each request a certificate of its own.
- *
  * @param {LoadPlan} load
  * @param {{owns?: (index: number) => boolean, most: number}} options `owns`: which requests are revocations; none: all
- * @returns {Float64Array} ascending indexes of the first requests of this part of the plan
+ * @returns {number[]} ascending indexes of the first requests of this part of the plan
  */
 export function ownIndexes(load, { owns = () => true, most }) {
   const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
-  const examined = Math.max(MAX_EXAMINED, MAX_EXAMINED_EACH * most);
-  const end = Math.min(allRequests(load) ?? Number.POSITIVE_INFINITY, first + examined * step);
+  const end = Math.min(allRequests(load) ?? Number.POSITIVE_INFINITY, first + MAX_EXAMINED * step);
   const found = [];
   for (let index = first; index < end && found.length < most; index += step) {
     if (owns(index)) found.push(index);
   }
-  return Float64Array.from(found);
+  return found;
 }

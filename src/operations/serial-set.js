@@ -1,9 +1,9 @@
-/** The serials of a run, in memory that all threads share: an open-addressed table of 64-bit fingerprints. */
+/** The serials of a run, in memory that all threads share: a hash table of 64-bit fingerprints with open addressing. */
 
-/** 2^21 places of 8 bytes: 16 MiB; three quarters of them are used. */
+/** 2^21 places of 8 bytes: 16 MiB. */
 const PLACES = 1 << 21;
 
-/** Later serials are not remembered, so their repeats go unnoticed. */
+/** Three quarters of the places. Later serials are not remembered, so their repeats go unnoticed. */
 export const MAX_SERIALS = (PLACES / 4) * 3;
 
 export function createSerialMemory() {

@@ -1,6 +1,6 @@
-/** `transit`: encryption as a service, with a key created for the run; each response is compared with the request. */
+/** `transit`: encrypt, decrypt, sign or verify with a key created for the run; each response is compared with its request. */
 import { constants, createPublicKey, verify } from 'node:crypto';
-import { rejectContradictions, targetError } from '../common/errors.js';
+import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
@@ -8,16 +8,16 @@ import { makeMany, prepareCalls } from './prepare.js';
 import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
-/** @import { Operation, PrepareContext } from './index.js' */
+/** @import { Operation } from './index.js' */
 /** @import { KeyObject } from 'node:crypto' */
 
-/** What the key does before `decrypt` or `verify` can undo it: the field of its response, and the field of its input. */
+/** `decrypt` and `verify` need inputs that these actions make: the fields of their response and request. */
 const MAKES = Object.freeze({
   encrypt: { field: 'ciphertext', textField: 'plaintext', label: 'Encrypting texts' },
   sign: { field: 'signature', textField: 'input', label: 'Signing texts' },
 });
 
-/** The first is the default. */
+/** By that action; the first is the default. */
 export const KEY_TYPES = Object.freeze({
   encrypt: ['aes256-gcm96', 'aes128-gcm96', 'chacha20-poly1305', 'rsa-2048', 'rsa-3072', 'rsa-4096'],
   sign: ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'],
@@ -27,13 +27,13 @@ const ACTIONS = ['encrypt', 'decrypt', 'sign', 'verify'];
 
 const KEY = 'load';
 
-/** All texts together; every thread holds the bodies of all requests. */
+/** Of all texts together: every thread keeps the bodies of all requests. */
 const MOST_POOL_MIB = 64;
 
-/** Bytes by which a ciphertext is longer than its text. */
+/** Bytes that encryption adds to a text. */
 const NONCE_AND_TAG = 12 + 16;
 
-/** RSA-OAEP with SHA-256 (RFC 8017, 7.1.1): bytes of the modulus that hold no text. */
+/** RSA-OAEP with SHA-256 (RFC 8017, 7.1.1): bytes of the modulus that are not text. */
 const OAEP_OVERHEAD = 2 * 32 + 2;
 
 /** @type {Operation} */
@@ -63,15 +63,15 @@ export const transit = {
   }),
   outcomes: {
     encrypted: 'a ciphertext of the right length; it is not decrypted',
-    decrypted: 'the text that had been encrypted',
+    decrypted: 'the text that was encrypted',
     signed: "a signature of the text by the key's public key",
-    verified: 'the good signature was found to be good',
+    verified: 'the good signature is reported as valid',
     no_ciphertext: 'HTTP 2xx, but without a ciphertext',
-    wrong_length: 'HTTP 2xx, but the ciphertext is too long or too short to be one of the text',
-    other_text: 'HTTP 2xx, but not the text that had been encrypted',
+    wrong_length: 'HTTP 2xx, but the ciphertext is too long or too short for the text',
+    other_text: 'HTTP 2xx, but not the text that was encrypted',
     no_signature: 'HTTP 2xx, but without a signature',
-    bad_signature: 'HTTP 2xx, but the signature is not good for the text',
-    called_bad: 'HTTP 2xx, but a good signature was not found to be good',
+    bad_signature: 'HTTP 2xx, but not a valid signature of the text',
+    called_bad: 'HTTP 2xx, but a good signature is not reported as valid',
     ...CALL_OUTCOMES,
   },
   check({ action, size, pool, ...given }) {
@@ -79,39 +79,45 @@ export const transit = {
     const keyType = given.keyType ?? KEY_TYPES[making][0];
     const isOaep = making === 'encrypt' && keyType.startsWith('rsa-');
     const longest = isOaep ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
-    rejectContradictions([
-      [
-        !KEY_TYPES[making].includes(keyType),
-        `--action ${action} cannot be done with a key of type ${keyType}.`,
-        `Use one of ${KEY_TYPES[making].join(', ')}.`,
-      ],
-      [
-        size > longest,
-        `A key of type ${keyType} encrypts at most ${longest} bytes, but --size is ${size}.`,
-        `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
-      ],
-      [
-        size * pool > MOST_POOL_MIB * 1024 * 1024,
-        `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_MIB} MiB, which every thread would hold.`,
-        'Lower one of them.',
-      ],
-    ]);
+    rejectIf(
+      !KEY_TYPES[making].includes(keyType),
+      `--action ${action} does not work with a key of type ${keyType}.`,
+      `Use one of ${KEY_TYPES[making].join(', ')}.`,
+    );
+    rejectIf(
+      size > longest,
+      `A key of type ${keyType} encrypts at most ${longest} bytes, but --size is ${size}.`,
+      `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
+    );
+    rejectIf(
+      size * pool > MOST_POOL_MIB * 1024 * 1024,
+      `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_MIB} MiB, which every thread would keep.`,
+      'Lower one of them.',
+    );
   },
   async prepare(context) {
     const { client, plan, signal } = context;
-    const { action, keyType, pool } = plan.options;
+    const { action, keyType, pool, size } = plan.options;
     const making = makingOf(action);
     const fixture = await prepareCalls(context, { usesBefore: action === making ? 0 : pool });
     const mount = await makeOwnMount(context, 'mounts', 'transit');
     const path = `${mount}/keys/${KEY}`;
     await untilReady(() => client.write(path, { type: keyType ?? KEY_TYPES[making][0] }), signal);
     const { data: key } = action === 'sign' ? await client.read(path) : { data: null };
+    const { field, textField, label } = MAKES[making];
+    // Ciphertexts or signatures, by number of the text.
+    const made = await makeMany(action === making ? 0 : pool, { ...context, label }, async (number) => {
+      const input = { [textField]: secretValue(plan.load.seed, number, size) };
+      const { data } = await client.write(`${mount}/${making}/${KEY}`, input);
+      if (bytesOf(data?.[field]) !== null) return data?.[field];
+      throw targetError('transit_answer', `${client.origin} responded to ${making} without a ${field}.`);
+    });
     return {
       ...fixture,
       mount,
-      // The texts follow from it, also in several runs that share them.
+      // Several runs may share the texts, so their own seeds do not count.
       dataSeed: plan.load.seed,
-      made: action === making ? [] : await makeInputs(context, mount, making),
+      made,
       publicKey: key === null ? null : String(key.keys?.[key.latest_version]?.public_key),
     };
   },
@@ -155,25 +161,9 @@ export const transit = {
   },
 };
 
-/** @param {string} action @returns {keyof typeof MAKES} the action whose results it is about */
+/** @param {string} action @returns {keyof typeof MAKES} the action, or the one for its inputs */
 function makingOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
-}
-
-/**
- * @param {PrepareContext} context @param {string} mount @param {keyof typeof MAKES} making
- * @returns {Promise<string[]>} ciphertexts or signatures, by number of the text
- */
-async function makeInputs(context, mount, making) {
-  const { client, plan } = context;
-  const { size, pool } = plan.options;
-  const { field, textField, label } = MAKES[making];
-  return makeMany(pool, { ...context, label }, async (number) => {
-    const input = { [textField]: secretValue(plan.load.seed, number, size) };
-    const { data } = await client.write(`${mount}/${making}/${KEY}`, input);
-    if (bytesOf(data?.[field]) !== null) return data?.[field];
-    throw targetError('transit_answer', `${client.origin} responded to ${making} without a ${field}.`);
-  });
 }
 
 /** @param {string} keyType @param {number} size of the text, bytes @returns {number} bytes of its ciphertext */
@@ -181,17 +171,15 @@ export function ciphertextBytes(keyType, size) {
   return keyType.startsWith('rsa-') ? Number(keyType.slice(4)) / 8 : size + NONCE_AND_TAG;
 }
 
-/** @param {unknown} text `vault:v1:BASE64` @returns {Buffer | null} null: another text */
+/** @param {unknown} text `vault:v1:BASE64` @returns {Buffer | null} null: not in this form */
 export function bytesOf(text) {
   const [, base64] = (typeof text === 'string' && /^vault:v\d+:([A-Za-z0-9+/]+={0,2})$/.exec(text)) || [];
   return base64 === undefined ? null : Buffer.from(base64, 'base64');
 }
 
 /**
- * The defaults of transit/sign: SHA-256 before it signs (not for Ed25519), ECDSA signatures as ASN.1, RSA padded by PSS with the longest
- * salt.
- *
- * @param {Buffer} text @param {Buffer} signature @param {string} publicKey as Vault shows it: PEM; base64 of the bare key for Ed25519
+ * By the defaults of transit/sign: SHA-256 (not for Ed25519), ECDSA signatures as ASN.1, RSA padded by PSS with the longest salt.
+ * @param {Buffer} text @param {Buffer} signature @param {string} publicKey as Vault returns it: PEM; for Ed25519 base64 of the bare key
  */
 export function isSignature(text, signature, publicKey) {
   try {

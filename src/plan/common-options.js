@@ -63,7 +63,8 @@ export const commonOptions = {
       max: HOUR_MS,
       defaultText: 'VAULT_CLIENT_TIMEOUT or 10s',
     }),
-    timeout_ms: option('milliseconds', '--timeout in milliseconds', {
+    timeout_ms: option('integer', '--timeout in milliseconds', {
+      placeholder: 'MS',
       min: 1,
       max: HOUR_MS,
       alias: ['timeout-ms'],
@@ -91,9 +92,9 @@ export const commonOptions = {
   }),
 };
 
-/** @param {string} path @param {string} flag */
-function checkPath(path, flag) {
+/** @param {string} path of a mount @param {string} flag */
+export function checkPath(path, flag) {
   const isSegment = (/** @type {string} */ text) => /^[\w.~-]+$/.test(text) && text !== '..' && text !== '.';
   if (withoutSlashes(path).split('/').every(isSegment)) return;
-  throw badValue(flag, path, 'not a path such as pki_int', 'Give the path that `vault secrets list` shows.');
+  throw badValue(flag, path, 'not the path of a mount', 'Give the path that `vault secrets list` shows.');
 }

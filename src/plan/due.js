@@ -1,4 +1,4 @@
-/** How many requests a plan has, and when: from the schedule's arithmetic, without walking through all of them. */
+/** How many requests a plan has, and when, computed from its schedule without visiting each request. */
 import { createSchedule, TOLERANCE_MS } from './schedule.js';
 import { shareOf } from './shard-part.js';
 
@@ -8,7 +8,7 @@ import { shareOf } from './shard-part.js';
 
 /** @typedef {Readonly<ShardPart> | null} Part of the plan that is counted; null: all of it */
 
-/** Poisson arrivals are walked through to count them, so a thread makes the schedule of a plan once. @type {WeakMap<object, Schedule>} */
+/** Counting Poisson arrivals visits each, so a thread creates the schedule of a plan only once. @type {WeakMap<object, Schedule>} */
 const made = new WeakMap();
 
 /** @param {LoadPlan} load @returns {Schedule | null} of the whole plan; null: a closed loop has none */
@@ -21,8 +21,7 @@ export function scheduleOf(load) {
 
 /**
  * @param {Schedule} schedule @param {Part} part @param {number} warmupMs
- * @returns {(seconds: number) => number[]} arrivals planned in each of so many seconds from the start of the measured
- *   part; counts are remembered
+ * @returns {(seconds: number) => number[]} planned arrivals in each of the first seconds of the measured part
  */
 export function createDuePerSecond(schedule, part, warmupMs) {
   const { until } = createDueCounter(schedule, part);
@@ -39,50 +38,49 @@ export function createDuePerSecond(schedule, part, warmupMs) {
   };
 }
 
-/**
- * Exponential, then binary search.
- * @param {(index: number) => boolean} isBefore true up to some index, then false
- * @param {number} count of indexes @param {number} [from] `isBefore` holds for earlier indexes
- * @param {number} [width] expected distance @returns {number} the first index without it, or `count`
- */
-export function countWhile(isBefore, count, from = 0, width = 1) {
-  let low = from;
-  let high = from;
-  for (let next = width; high < count && isBefore(high); next *= 2) {
-    low = high + 1;
-    high = Math.min(count, high + next);
-  }
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (isBefore(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** @param {Schedule} schedule @param {Part} part */
 export function createDueCounter({ count, dueMs }, part) {
-  /** Result of the last search, and its distance from the one before: the next is about as far away. */
+  /** Result of the last search, and its distance from the one before: a guess for the next one. */
   let last = 0;
   let step = 1;
   return {
     /**
      * Cheapest for ascending times. An arrival that is due by a rounding error before `ms` is not due before it.
      * @param {number} ms from time zero, warm-up included
-     * @returns {number} arrivals that are due before, those of the warm-up too
+     * @returns {number} arrivals due before, including the warm-up
      */
     until(ms) {
       const isBefore = (/** @type {number} */ index) => dueMs(index) < ms - TOLERANCE_MS;
       const from = last > 0 && !isBefore(last - 1) ? 0 : last;
-      const low = countWhile(isBefore, count, from, step);
-      step = Math.max(1, low - last);
-      last = low;
-      return shareOf(low, part);
+      const found = from + countFirst(count - from, (nth) => isBefore(from + nth), step);
+      step = Math.max(1, found - last);
+      last = found;
+      return shareOf(found, part);
     },
   };
 }
 
-/** @param {LoadPlan} load @returns {number | null} the longest that the run may take, ms; null: not known */
+/**
+ * Exponential, then binary search: the count is usually small, but may be millions.
+ * @param {number} most @param {(nth: number) => boolean} isIn true for the first ones, then false
+ * @param {number} [step] expected count
+ * @returns {number} how many, from 0 on, are in
+ */
+export function countFirst(most, isIn, step = 1) {
+  let [low, high] = [0, 0];
+  for (let width = step; high < most && isIn(high); width *= 2) {
+    low = high + 1;
+    high = Math.min(most, high + width);
+  }
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isIn(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @param {LoadPlan} load @returns {number | null} maximum duration of the run, ms; null: not known */
 export function longestRunMs(load) {
   const { durationMs, warmupMs, timeoutMs, startAt } = load;
   const waitMs = startAt ? Math.max(0, Date.parse(startAt) - Date.now()) : 0;
@@ -90,22 +88,18 @@ export function longestRunMs(load) {
   return sendingMs === null ? null : waitMs + sendingMs + 2 * timeoutMs;
 }
 
-/**
- * @param {LoadPlan} load
- * @returns {number | null} requests of the whole plan, warm-up included: their indexes are below it; null: not known,
- *   as the target's responses decide
- */
+/** @param {LoadPlan} load @returns {number | null} requests of the whole plan, warm-up included; null: the responses decide */
 export function allRequests(load) {
   return scheduleOf(load)?.count ?? (load.warmupMs > 0 ? null : load.requests);
 }
 
-/** Indexes of a mix to count at most, 50 ns each; the operation's share of further ones is assumed to be the same. */
+/** At most as many indexes of a mix are counted, 50 ns each; the operation's share of the others is assumed to be the same. */
 const MAX_COUNTED = 1_000_000;
 
 /**
- * @param {LoadPlan} load @param {(index: number) => boolean} [owns] which of them are the operation's; none: all
- * @returns {number | null} about how many requests the run, or this part of it, will send, without a closed loop's
- *   warm-up; null: as many as the target responds to
+ * @param {LoadPlan} load @param {(index: number) => boolean} [owns] which requests are the operation's; none: all
+ * @returns {number | null} about how many requests the run, or this part of it, sends, without a closed loop's
+ *   warm-up; null: the responses decide
  */
 export function expectedRequests(load, owns) {
   const all = scheduleOf(load)?.count ?? load.requests;

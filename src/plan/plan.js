@@ -1,5 +1,5 @@
-/** Options -> Plan. A Plan holds no secret: tokens and keys travel beside it (see vault/environment.js). */
-import { rejectContradictions } from '../common/errors.js';
+/** Options -> Plan. A Plan contains no secret: tokens and keys are passed separately (see vault/environment.js). */
+import { rejectIf } from '../common/errors.js';
 import { readOne, readOptions, rejectUnknownOptions } from '../common/options.js';
 import { readEnvironment, withoutSlashes } from '../vault/environment.js';
 import { commonOptions } from './common-options.js';
@@ -20,9 +20,9 @@ export const DEFAULT_URL = 'http://127.0.0.1:8200';
 /** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement of that operation or stage, where set */
 /**
  * @typedef {object} MixEntry
- * @property {string} name in results; no two have the same
+ * @property {string} name in results; unique
  * @property {string} operation
- * @property {number} weight above zero: its share of the requests is this of the sum
+ * @property {number} weight above zero; its share of all weights is its share of the requests
  * @property {Readonly<Record<string, any>>} options the operation's own
  */
 /** @typedef {{name: string, options: Record<string, OptionSpec>, check?: (options: Record<string, any>, common: Record<string, any>) => void}}
@@ -30,7 +30,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:8200';
 /**
  * @typedef {object} Plan
  * @property {string} operation
- * @property {boolean} dev start the embedded server and aim at it
+ * @property {boolean} dev start the embedded server and use it as the target
  * @property {Readonly<TargetPlan>} target
  * @property {Readonly<LoadPlan>} load
  * @property {Readonly<Record<string, any>>} options the operation's own
@@ -68,9 +68,7 @@ export function planOfRun(plan, run) {
 /** @param {Record<string, any>} common @param {Record<string, unknown>} given @param {VaultEnvironment} environment @returns {TargetPlan} */
 export function planTarget(common, given, environment) {
   const isTwice = common.dev && common.url !== null;
-  rejectContradictions([
-    [isTwice, '--dev starts its own server, but --url names another.', 'Give one of them.'],
-  ]);
+  rejectIf(isTwice, '--dev starts its own server, but --url names another.', 'Give one of them.');
   // The environment's address and TLS settings do not apply to the embedded server.
   const { address, namespace, tls } = common.dev ? NO_ENVIRONMENT : environment;
   const isVerifyGiven = (given.tlsSkipVerify ?? given['tls-skip-verify']) !== undefined;

@@ -1,5 +1,5 @@
 /**
- * The open loop's schedule: index -> due time, from the plan alone. No clock, no state shared between shards, no
+ * The open loop's schedule: index -> due time, from the plan alone. It needs no clock, no state shared between shards, and no
  * memory for a backlog. Times are from the start of the warm-up.
  */
 import { uniform } from '../common/random.js';
@@ -9,15 +9,14 @@ import { uniform } from '../common/random.js';
  * @typedef {object} Schedule
  * @property {number} count arrivals in all; their indexes are 0 .. count-1
  * @property {number} firstMeasured index of the first arrival that is due after the warm-up
- * @property {number} endMs end of the schedule: the time when another arrival would be due, had the number of
- *   requests not ended it
+ * @property {number} endMs end of the schedule; if the number of requests ends it, the time when one more would be due
  * @property {(index: number) => number} dueMs never decreases with the index
  */
 
-/** A time that is earlier than a limit by less than this counts as at the limit: 1 ns, far above rounding errors. */
+/** A time less than this before a limit counts as at the limit: 1 ns, far above rounding errors. */
 export const TOLERANCE_MS = 1e-6;
 
-/** The time of every 1024th Poisson arrival is remembered; those after it are computed again. */
+/** The time of every 1024th Poisson arrival is remembered; the others are computed again when needed. */
 const CHECKPOINT = 1024;
 
 /** @param {LoadPlan} load an open loop @returns {Schedule} */
@@ -32,7 +31,7 @@ export function createSchedule(load) {
       ? poissonProcess(seed, inAll, expected(warmupMs), requests)
       : constantProcess(inAll, expected(warmupMs - TOLERANCE_MS), requests);
   const { firstMeasured, at } = process;
-  // An arrival after the end of sending, as where a stage ends with a pause, is not planned.
+  // After a pause at the end of a stage, the last arrival may be too late.
   const isLate = process.count > 0 && timeOf(at(process.count - 1)) > limit - TOLERANCE_MS;
   const count = isLate ? process.count - 1 : process.count;
   const isCut = requests !== null && count === firstMeasured + requests;
@@ -40,7 +39,7 @@ export function createSchedule(load) {
     count,
     firstMeasured,
     endMs: isCut ? Math.min(timeOf(at(count - 1) + 1), limit) : limit,
-    // Rounding must not carry an arrival over the end of the warm-up: recorders go by its time.
+    // Rounding must not move an arrival across the end of the warm-up, by which recorders count it.
     dueMs(index) {
       const ms = timeOf(at(index));
       return index < firstMeasured ? Math.min(ms, warmupMs - TOLERANCE_MS) : Math.max(ms, warmupMs);
@@ -49,8 +48,8 @@ export function createSchedule(load) {
 }
 
 /**
- * A warm-up before stages is at the rate at which the first of them begins. Without stages the rate rises linearly from
- * zero over the ramp-up, and then holds: t² rate / (2 ramp) arrivals, then rate (t - ramp / 2).
+ * A warm-up before stages has the initial rate of the first stage. Without stages the rate rises linearly from
+ * zero over the ramp-up, and then is constant: t² rate / (2 ramp) arrivals, then rate (t - ramp / 2).
  * @param {LoadPlan} load @param {number} rate @returns {Line[]}
  */
 export function linesOf({ rampUpMs, warmupMs, stages }, rate) {
@@ -64,7 +63,7 @@ export function linesOf({ rampUpMs, warmupMs, stages }, rate) {
 }
 
 /**
- * Arrival i happens when i arrivals are expected: evenly spaced at a constant rate.
+ * Arrival i is due when the profile expects i arrivals: evenly spaced at a constant rate.
  * @param {number} expected up to the end @param {number} expectedInWarmup @param {number | null} requests measured ones at most
  */
 function constantProcess(expected, expectedInWarmup, requests) {
@@ -75,9 +74,8 @@ function constantProcess(expected, expectedInWarmup, requests) {
 }
 
 /**
- * A Poisson process of rate one: gap j is -ln(u_j), so arrival i is the sum of gaps 0..i. The sum is always taken
- * in the same order, so every shard gets bit for bit the same times; a remembered time every CHECKPOINT arrivals
- * lets any block be found again.
+ * A Poisson process of rate one: gap j is -ln(u_j), and arrival i the sum of gaps 0..i. The order of summation is fixed,
+ * so every shard computes exactly the same times; any block can be computed again from its checkpoint.
  * @param {number} seed
  * @param {number} expected operational time of the end @param {number} expectedInWarmup that of the warm-up's end
  * @param {number | null} requests measured ones at most
@@ -116,7 +114,7 @@ function gap(seed, index) {
 
 /** @typedef {{startMs: number, endMs: number, before: number, rate: number, slope: number}} Part rates per ms, `slope` per ms² */
 
-/** A rate over time, in straight lines. @param {readonly Line[]} lines at least one; the last may never end */
+/** A rate over time, as straight lines. @param {readonly Line[]} lines at least one; the last may never end */
 export function createProfile(lines) {
   /** @type {Part[]} */
   const parts = [];
@@ -131,7 +129,7 @@ export function createProfile(lines) {
   const [endMs, total] = [startMs, before];
   const starts = parts.map((part) => part.startMs);
   const counts = parts.map((part) => part.before);
-  /** Index of the last search: the next is near it. */
+  /** Result of the last search: the next is near it. */
   let near = 0;
 
   /** @param {readonly number[]} bounds ascending @param {number} value @returns {Part} the last one whose bound is at most `value` */
@@ -143,23 +141,20 @@ export function createProfile(lines) {
 
   return {
     endMs,
-    /** Arrivals before `ms`; those of the whole from the end on. @param {number} ms */
+    /** Arrivals before `ms`; from the end on, all. @param {number} ms */
     expected(ms) {
       if (ms <= 0) return 0;
       if (ms >= endMs) return total;
       const part = partAt(starts, ms);
       return part.before + arrivalsIn(part, ms - part.startMs);
     },
-    /**
-     * When that many are expected: where nothing is due for a while, the end of that while. Infinity where there are never that many.
-     * @param {number} arrivals
-     */
+    /** When that many are expected: after a pause, its end; Infinity: never. @param {number} arrivals */
     timeOf(arrivals) {
       if (arrivals > total) return Number.POSITIVE_INFINITY;
       const part = partAt(counts, Math.max(0, arrivals));
       return timeIn(part, Math.max(0, arrivals) - part.before);
     },
-    /** Of the later line where two meet; 0 from the end on. @param {number} ms */
+    /** Where two lines meet, of the later one; 0 from the end on. @param {number} ms */
     ratePerSecond(ms) {
       if (ms < 0 || ms >= endMs) return 0;
       const part = partAt(starts, ms);
@@ -175,9 +170,9 @@ function arrivalsIn({ rate, slope }, ms) {
 }
 
 /**
- * Of a = r t + s t²/2 the smaller solution, in the form that loses no digits where s is small: 2a / (r + sqrt(r² + 2 s a)).
+ * The smaller solution of a = r t + s t²/2, in the form that loses no digits if s is small: 2a / (r + sqrt(r² + 2 s a)).
  * @param {Part} part @param {number} arrivals since its start
- * @returns {number} ms; at most its end: rounding must not carry it into the next
+ * @returns {number} ms; at most its end: rounding must not move it into the next part
  */
 function timeIn({ startMs, endMs, rate, slope }, arrivals) {
   if (rate === 0 && slope === 0) return endMs;

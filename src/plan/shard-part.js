@@ -1,20 +1,17 @@
 /**
  * `--shard K/N`: one plan split over N processes, e.g. on N machines. Part K sends the arrivals whose index i has i mod N = K,
- * and of those its thread t of T the ones with floor(i / N) mod T = t. Both together say i mod (N T) = K + N t: a sender
- * thread is shard K + N t of N T, whatever the number of threads of the other parts.
+ * and thread t of its T threads those with floor(i / N) mod T = t. Together, i mod (N T) = K + N t: a sender
+ * thread is shard K + N t of N T. Other parts may have other numbers of threads.
  */
 import { quote, usageError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 
 /** @typedef {{index: number, of: number}} ShardPart index from 0 */
 
-/** More parts than connections there can be would leave some without one. */
+/** --concurrency is at most 10,000, and each part needs a connection. */
 const MAX_PARTS = 10_000;
 
-/**
- * @param {string} text `0/4` is the first of four, `3/4` the last @returns {ShardPart}
- * @throws {PkiLoadError} code `bad_shard`
- */
+/** @param {string} text `0/4` is the first of four, `3/4` the last @returns {ShardPart} @throws {PkiLoadError} code `bad_shard` */
 export function parseShard(text) {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
     usageError('bad_shard', `--shard is ${quote(text)}, ${problem}.`, remedy);
@@ -29,8 +26,7 @@ export function parseShard(text) {
 
 /**
  * @param {number} total @param {number} shard @param {number} shards
- * @returns {number} the shard's part of a total: how many i from 0 to total - 1 have i mod shards = shard. Parts differ
- *   by one at most and sum to the total
+ * @returns {number} how many i from 0 to total - 1 have i mod shards = shard. The parts differ by at most one
  */
 export function share(total, shard, shards) {
   return Math.floor((total + shards - 1 - shard) / shards);
@@ -52,14 +48,14 @@ export function partName({ index, of }) {
   return `part ${index} of ${of}`;
 }
 
-/** A token or a certificate may not last longer. */
+/** Tokens and certificates may expire while the run waits. */
 const MAX_AHEAD_MS = 3_600_000;
 
-const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
+const TIME_OF_DAY = /^(?:[01]?\d|2[0-3])(?::[0-5]\d){1,2}$/;
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?$/;
 
 /**
- * A time without a zone is of this machine's zone. A time of day is today or, where it is over, tomorrow.
+ * A time without a zone is in this machine's zone. A time of day is today or, if it has passed, tomorrow.
  * @param {string} text @param {number} [nowMs] since 1970 @returns {string} ISO 8601, in UTC
  * @throws {PkiLoadError} code `bad_start_at`
  */
@@ -76,12 +72,10 @@ export function parseStartAt(text, nowMs = Date.now()) {
   throw bad(problem, 'Give a nearer time, or start the command later.');
 }
 
-/** @param {string} source @param {number} nowMs @returns {number} ms since 1970; NaN: it is no time */
+/** @param {string} source @param {number} nowMs @returns {number} ms since 1970; NaN: not a time */
 function timeOf(source, nowMs) {
-  const match = TIME_OF_DAY.exec(source);
-  if (match === null) return DATE_TIME.test(source) ? Date.parse(source) : Number.NaN;
-  const [hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0));
-  if (hours > 23 || minutes > 59 || seconds > 59) return Number.NaN;
+  if (!TIME_OF_DAY.test(source)) return DATE_TIME.test(source) ? Date.parse(source) : Number.NaN;
+  const [hours, minutes, seconds = 0] = source.split(':').map(Number);
   const at = new Date(nowMs);
   at.setHours(hours, minutes, seconds, 0);
   if (at.getTime() <= nowMs) at.setDate(at.getDate() + 1);

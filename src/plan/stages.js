@@ -1,38 +1,51 @@
-/** The stages of a plan: when each begins and ends, and how many requests the plan has in it. From the plan alone. */
+/** The stages of a plan: their times, levels and planned requests, from the plan alone. */
 import { total } from '../common/sums.js';
 import { createDueCounter } from './due.js';
 import { createProfile, TOLERANCE_MS } from './schedule.js';
-import { share } from './shard-part.js';
+import { share, shareOf } from './shard-part.js';
 /** @import { LoadPlan } from './load.js' */
 /** @import { Schedule } from './schedule.js' */
 
 /** @typedef {{name: string, startMs: number, endMs: number, level: {least: number, most: number}}} StageSpan times from the start of the measured part */
-/** @typedef {{name: string | null, startMs: number, endMs: number}} Span `name` null: the whole measured part, which has no stages */
+/** @typedef {StageSpan | {name: null, startMs: number, endMs: number}} Span `name` null: the whole measured part, without stages */
 
 /**
  * @param {Pick<LoadPlan, 'stages'>} load
  * @param {number | null} measuredMs planned length of the measured part; null: the requests decide
  * @returns {Span[]} at least one
  */
-export function spansOf({ stages }, measuredMs) {
-  if (stages === null) return [{ name: null, startMs: 0, endMs: measuredMs ?? Number.POSITIVE_INFINITY }];
+export function spansOf(load, measuredMs) {
+  if (load.stages === null)
+    return [{ name: null, startMs: 0, endMs: measuredMs ?? Number.POSITIVE_INFINITY }];
+  return stagesOf(load);
+}
+
+/** @param {Pick<LoadPlan, 'stages'>} load @returns {StageSpan[]} none if the plan has no stages */
+export function stagesOf({ stages }) {
   let endMs = 0;
-  return stages.map(({ name, lines }) => {
+  return (stages ?? []).map(({ name, lines }) => {
     const startMs = endMs;
     endMs += total(lines.map(({ durationMs }) => durationMs));
-    return { name, startMs, endMs };
+    const levels = lines.flatMap(({ from, to }) => [from, to]);
+    return { name, startMs, endMs, level: { least: Math.min(...levels), most: Math.max(...levels) } };
   });
 }
 
+/** @param {Pick<LoadPlan, 'stages'>} load @param {number} index of a stage @returns {boolean} its level is constant */
+export function isEven(load, index) {
+  const { level } = stagesOf(load)[index];
+  return level.least === level.most;
+}
+
 /**
- * Rounding must not carry an arrival into another stage than the planned one: see due.js.
+ * Rounding must not move an arrival into another stage than the planned one: see due.js.
  * @param {readonly Span[]} spans
  * @returns {(ms: number) => number} from the start of the measured part -> its stage; later times belong to the last
  */
 export function createStageFinder(spans) {
   const last = spans.length - 1;
   if (last === 0) return () => 0;
-  /** Stage of the last sample: samples come nearly in order. */
+  /** Stage of the last sample: samples arrive nearly in order. */
   let near = 0;
   return (ms) => {
     while (near < last && ms >= spans[near].endMs - TOLERANCE_MS) near++;
@@ -41,26 +54,9 @@ export function createStageFinder(spans) {
   };
 }
 
-/** @param {Pick<LoadPlan, 'stages'>} load @returns {StageSpan[]} none if the plan has no stages */
-export function stagesOf(load) {
-  return spansOf(load, null).flatMap(({ name, ...span }, i) => {
-    const levels = (load.stages?.[i].lines ?? []).flatMap(({ from, to }) => [from, to]);
-    return name === null
-      ? []
-      : [{ name, ...span, level: { least: Math.min(...levels), most: Math.max(...levels) } }];
-  });
-}
-
-/** @param {Pick<LoadPlan, 'stages'>} load @param {number} index of a stage @returns {boolean} the same level all the time */
-export function isEven(load, index) {
-  const { level } = stagesOf(load)[index];
-  return level.least === level.most;
-}
-
 /**
  * @param {Pick<LoadPlan, 'stages' | 'warmupMs' | 'rampUpMs'>} load of an open loop
- * @returns {number} ms from time zero: from then to the end the rate does not rise, so that no more should be in flight.
- *   Its end, where it rises to the last
+ * @returns {number} ms from time zero: after this the rate does not rise, so requests in flight should not, either
  */
 export function settledFrom({ stages, warmupMs, rampUpMs }) {
   let ms = Math.max(warmupMs, rampUpMs);
@@ -79,26 +75,23 @@ export function settledFrom({ stages, warmupMs, rampUpMs }) {
  * @returns {(StageSpan & {due: number | null})[]} `due`: arrivals of this part of the plan; null: a closed loop plans none
  */
 export function stageFacts(load, schedule) {
-  const counter = schedule === null ? null : createDueCounter(schedule, load.shard);
-  return stagesOf(load).map((span) => {
-    const [before, after] = [span.startMs, span.endMs].map((ms) => counter?.until(load.warmupMs + ms) ?? 0);
-    return { ...span, due: counter === null ? null : after - before };
-  });
+  const bounds = schedule && stageBounds(load, schedule).map((index) => shareOf(index, load.shard));
+  return stagesOf(load).map((span, i) => ({ ...span, due: bounds && bounds[i + 1] - bounds[i] }));
 }
 
-/** @typedef {{at: (ms: number) => number}} InFlight at how many this shard may have in flight, `ms` from time zero */
+/** @typedef {{at: (ms: number) => number}} InFlight `at`: maximum in flight of this shard, `ms` from time zero */
 
-/** A level that a ramp reaches is reached, however it was rounded on the way. */
+/** A level that a ramp reaches counts as reached despite rounding errors. */
 const LEVEL_TOLERANCE = 1e-9;
 
 /**
  * @param {Pick<LoadPlan, 'stages' | 'warmupMs'>} load a closed loop @param {number} shard @param {number} shards
- * @returns {InFlight | null} null: as many as there are connections, all the time
+ * @returns {InFlight | null} null: always as many as there are connections
  */
 export function createInFlight({ stages, warmupMs }, shard, shards) {
   if (stages === null) return null;
   const lines = stages.flatMap((stage) => stage.lines);
-  // The profile's rate is the number of requests in flight here.
+  // Here the profile's rate is a number of requests in flight.
   const { ratePerSecond: levelAt } = createProfile(lines);
   return {
     at(ms) {
@@ -109,10 +102,10 @@ export function createInFlight({ stages, warmupMs }, shard, shards) {
 }
 
 /** @typedef {{count: number, memberOf: (index: number) => number}} Members of the mix */
-/** @typedef {{next: number, step: number, left: number}} Rest indexes `next`, `next + step`, ...: as many as are `left` in the measured part */
+/** @typedef {{next: number, step: number, left: number}} Rest the first `left` of the indexes `next`, `next + step`, ... */
 
 /**
- * The counts of the recorders are compared with these. Of several operations each index is visited once: some 50 ns.
+ * The counts of the recorders are compared with these. With several operations each index is visited: 50 ns each.
  * @param {LoadPlan} load @param {Schedule} schedule of the whole plan @param {Members} members
  * @returns {number[]} measured requests of this part of the plan, by place in the tally's list of operations
  */
@@ -123,8 +116,8 @@ export function plannedCells(load, schedule, members) {
 
 /**
  * @param {LoadPlan} load @param {Schedule | null} schedule of the whole plan; null: a closed loop
- * @param {Members} members @param {readonly Rest[]} rests of all threads, which were neither sent nor dropped
- * @returns {number[]} as plannedCells; in a closed loop the rests belong to no stage, and count in the last
+ * @param {Members} members @param {readonly Rest[]} rests measured requests of each thread that were neither sent nor dropped
+ * @returns {number[]} as plannedCells; a closed loop counts them in its last stage
  */
 export function leftCells(load, schedule, members, rests) {
   const bounds = schedule === null ? null : stageBounds(load, schedule);

@@ -76,17 +76,18 @@ export async function checkMount(client, mount, type = 'pki') {
   const isMount = found !== null && withoutSlashes(textOf(found.path, mount)) === mount;
   if (isMount && found.type === type) return [];
   const others = await listMounts(client, type);
+  const flag = type === 'pki' ? '--mount' : `--${type}-mount`;
   if (isMount) {
     throw targetError(
       'mount_wrong_type',
       `The mount ${mount} on ${client.origin} is of type ${redact(textOf(found.type, 'unknown')).slice(0, 40)}, not ${type}.`,
-      `${others} Name a ${type} mount with --mount.`,
+      `${others} Name a ${type} mount with ${flag}.`,
     );
   }
   throw targetError(
     'mount_not_found',
     `There is no mount ${mount} on ${client.origin} that this token can see.`,
-    `${others} Check --mount and --namespace, or run vault secrets enable -path=${mount} ${type}.`,
+    `${others} Check ${flag} and --namespace, or run vault secrets enable -path=${mount} ${type}.`,
   );
 }
 

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
-import {
-  EXIT,
-  PkiLoadError,
-  packError,
-  targetError,
-  unpackError,
-  usageError,
-} from '../../src/common/errors.js';
+import { Worker } from 'node:worker_threads';
+import { EXIT, PkiLoadError, targetError, unpackError, usageError } from '../../src/common/errors.js';
 
 test('exit codes are what scripts rely on', () => {
   assert.deepEqual(
@@ -58,15 +53,13 @@ for (const [why, error, expected] of ERRORS) {
   });
 }
 
-test('an error crosses threads as what it is', () => {
-  const { message, ...packed } = unpackError(
-    structuredClone(packError(targetError('sealed', 'Sealed.', 'Unseal.'))),
-  );
-  assert.deepEqual(packed, { ...targetError('sealed', 'Sealed.', 'Unseal.') });
-  assert.equal(message, 'Sealed.');
-  assert.ok(unpackError(packError(targetError('a', 'b'))) instanceof PkiLoadError);
-  const fault = new TypeError('x is not a function');
-  const other = unpackError(packError(fault));
-  assert.deepEqual([other.name, other.message, other.stack], ['TypeError', fault.message, fault.stack]);
-  assert.equal(unpackError(packError('text')).message, 'text');
+test('an error of a worker has its class again', async () => {
+  const code = `throw Object.assign(new Error('Sealed.'), { name: 'PkiLoadError', code: 'sealed', exitCode: 2, remedy: 'Unseal.' })`;
+  const [thrown] = await once(new Worker(code, { eval: true }), 'error').catch((error) => [error]);
+  assert.ok(!(thrown instanceof PkiLoadError));
+  const error = unpackError(thrown);
+  assert.ok(error instanceof PkiLoadError);
+  assert.equal(error.full, 'Sealed. Unseal.');
+  assert.deepEqual([error.code, error.exitCode], ['sealed', 2]);
+  for (const other of [new TypeError('x is not a function'), 'text']) assert.equal(unpackError(other), other);
 });

@@ -9,11 +9,11 @@ const HERE = fileURLToPath(import.meta.url);
 /** @type {[string, string, string, RegExp, RegExp][]} what, path, code, why, remedy */
 const TABLE = [
   ['a folder that is missing', `${HERE}-nope/r.json`, 'ENOENT', /^its folder was not found$/, /folder/],
-  ['a folder without files', `${dirname(HERE)}/r.json`, 'ENOENT', /^no file can be made there$/, /folder/],
+  ['a folder without files', `${dirname(HERE)}/r.json`, 'ENOENT', /^no file can be created there$/, /folder/],
   ['a full disk', HERE, 'ENOSPC', /^the disk is full$/, /Free some space/],
   ['a limit', HERE, 'EFBIG', /^file too large$/, /ulimit -f/],
-  ['a read-only disk', HERE, 'EROFS', /^read-only file system$/, /folder that may be written to/],
-  ['an unknown code', HERE, 'EWHAT', /^EWHAT$/, /folder that may be written to/],
+  ['a read-only disk', HERE, 'EROFS', /^read-only file system$/, /writable folder/],
+  ['an unknown code', HERE, 'EWHAT', /^EWHAT$/, /writable folder/],
 ];
 for (const [what, path, code, why, remedy] of TABLE) {
   test(`${what} (${code})`, () => {

@@ -76,7 +76,7 @@ test('--keep: pipes and links to nothing are refused at once, an existing file b
   for (const [path, message] of /** @type {[string, RegExp][]} */ ([
     [at('fifo'), /fifo is a pipe, .* not a file\. Give a file in/],
     [at('read'), /read is a pipe, .* not a file/],
-    [at('dangling'), /dangling cannot be written to \(ENOENT\)/],
+    [at('dangling'), /dangling cannot be written to \(EEXIST\)/],
   ])) {
     assert.throws(
       () => openKeepFile(path),

@@ -151,11 +151,11 @@ test('the secrets that stay in an existing store are named with the flags that r
   };
   assert.equal(
     await left({}),
-    'Up to 7 secrets stay in kv, below vault-pki-load/seed-1/; if all of them were written, kv-read --kv-mount kv --filled --paths 7 reads them.',
+    'Up to 7 secrets stay in kv, below vault-pki-load/seed-1/; if all were written, kv-read --kv-mount kv --filled --paths 7 --size 1024 --data-seed 1 reads them.',
   );
   assert.match(await left({ size: 9, dataSeed: 5 }), /--paths 7 --size 9 --data-seed 5 reads them/);
   assert.equal(
-    await left({ kvMount: 'kv', paths: 3 }).then((text) => text.includes('--paths 3 reads')),
+    await left({ kvMount: 'kv', paths: 3 }).then((text) => text.includes('--paths 3 --size')),
     true,
   );
 });

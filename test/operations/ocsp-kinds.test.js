@@ -49,24 +49,24 @@ describe('--about and --expect', () => {
 
   /** @type {[Record<string, unknown>, RegExp][]} options, message and remedy */
   const BAD = [
-    [{ about: 'good' }, /--about holds "good", which is not KIND=VALUE\. Write it as good=90/],
+    [{ about: 'good' }, /--about is "good", which is not KIND=VALUE\. Write it as good=90/],
     [{ about: '=1' }, /"=1", whose kind is not one of/],
     [{ about: 'bad=1' }, /"bad=1", whose kind is not one of good, revoked, never-issued, wrong-issuer/],
-    [{ about: 'good=1,good=2' }, /--about holds "good=2", but names good twice/],
-    [{ about: 'good=0' }, /"good=0", whose weight is not a number above zero.*leave the kind out/],
-    [{ about: 'good=many' }, /weight is not a number above zero/],
-    [{ about: 'good=1e99' }, /weight is not a number above zero/],
-    [{ about: 'good=1', expect: 'good' }, /--expect holds "good", which is not KIND=VALUE.*name the kind/],
+    [{ about: 'good=1,good=2' }, /--about is "good=2", but names good twice/],
+    [{ about: 'good=0' }, /"good=0", which is without a weight above zero.*leave the kind out/],
+    [{ about: 'good=many' }, /without a weight above zero/],
+    [{ about: 'good=1e99' }, /without a weight above zero/],
+    [{ about: 'good=1', expect: 'good' }, /--expect is "good", which is not KIND=VALUE.*name the kind/],
     [{ about: 'good=1', expect: 'revoked=revoked' }, /"revoked=revoked", whose kind is not one of good\./],
     [
       { about: 'good=1', expect: 'good=fine' },
-      /"good=fine", which is no status.*It can be good, revoked, unknown, unauthorized/,
+      /"good=fine", which is not an OCSP status.*It can be good, revoked, unknown, unauthorized/,
     ],
     [
       { about: 'good=1', expect: 'good=good,good=revoked' },
-      /--expect holds "good=revoked", but names good twice/,
+      /--expect is "good=revoked", but names good twice/,
     ],
-    [{ expect: 'fine' }, /"fine", which is no status/],
+    [{ expect: 'fine' }, /"fine", which is not an OCSP status/],
     [{ expect: 'never-issued=unknown' }, /but --about names no kinds.*Give --about too/],
     [{ expect: 'good,revoked' }, /but --about names no kinds/],
     [

@@ -71,7 +71,7 @@ const BAD = [
   ['a key for a certificate', { cert: leaf.keyFile, issuer }, 'no_certificate', /PRIVATE KEY/],
   ['the issuer of another', { cert, issuer: stranger.ca.certFile }, 'wrong_issuer', /did not issue/],
   ['certificate and issuer swapped', { cert: issuer, issuer: cert }, 'certificates_swapped', /swapped/],
-  ['an empty list of serials', listed('\n \n'), 'no_serials', /holds no serial.*--keep/],
+  ['an empty list of serials', listed('\n \n'), 'no_serials', /has no serial.*--keep/],
   ['1 MB of noise', listed(randomBytes(1e6)), 'bad_serials_file', /line 1 .*--keep/],
   ['a bad line among good ones', listed('01\n02\nxyz\n'), 'bad_serials_file', /line 3 /],
   ['JSON cut off', listed('01\n{"serial":"1a'), 'bad_serials_file', /line 2 /],

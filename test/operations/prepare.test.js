@@ -138,7 +138,7 @@ describe('messages about a plan', () => {
 
   test('a ramp of kv-write leaves what it sends, not its peak over its time', async () => {
     assert.deepEqual(await left(staged({}, [[60, 0, 100]]), [writes]), [
-      'Up to 3000 secrets stay in people, below vault-pki-load/seed-1/; if all of them were written, kv-read --kv-mount people --filled --paths 3000 reads them.',
+      'Up to 3000 secrets stay in people, below vault-pki-load/seed-1/; if all were written, kv-read --kv-mount people --filled --paths 3000 --size 1024 --data-seed 1 reads them.',
     ]);
   });
 
@@ -155,7 +155,9 @@ describe('messages about a plan', () => {
       const [message] = await left(load, [writes]);
       assert.match(
         message,
-        new RegExp(`^Up to ${most} secrets stay in people, .* --paths ${most} reads them\\.$`),
+        new RegExp(
+          `^Up to ${most} secrets stay in people, .* --paths ${most} --size 1024 --data-seed 1 reads them\\.$`,
+        ),
       );
     });
   }

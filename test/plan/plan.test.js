@@ -69,7 +69,7 @@ const REFUSED = [
   ['Poisson without a rate', { arrivals: 'poisson' }, 'contradiction', /--arrivals poisson.*Add --rate/],
   ['drop without a rate', { overflow: 'drop' }, 'contradiction', /--overflow drop.*Add --rate/],
   ['a ramp without a rate', { 'ramp-up': '5s' }, 'contradiction', /--ramp-up.*Add --rate/],
-  ['a mount that climbs', { mount: 'a/../b' }, 'bad_option', /--mount.*such as pki_int/],
+  ['a mount that climbs', { mount: 'a/../b' }, 'bad_option', /--mount.*path of a mount/],
   ['no duration', { duration: 0 }, 'out_of_range', /--duration.*at least 1 ms/],
   ['a rate beyond all clocks', { rate: '1e7' }, 'out_of_range', /--rate.*at most 1000000\/s/],
   ['a seed of 33 bits', { seed: 2 ** 32 }, 'out_of_range', /--seed.*at most 4294967295/],

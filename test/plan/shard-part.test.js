@@ -52,7 +52,7 @@ describe('--shard', () => {
       'no seed',
       { shard: '0/4' },
       'shard_without_seed',
-      /--shard is given without --seed.*Give every part the same, e\.g\. --seed 1\./,
+      /--shard is given without --seed.*Give every part the same seed, e\.g\. --seed 1\./,
     ],
     [
       '--dev',
@@ -64,13 +64,13 @@ describe('--shard', () => {
       'too few connections',
       { shard: '3/4', seed: 1, concurrency: 3 },
       'contradiction',
-      /--concurrency 3 is for all parts: part 3 of 4 has 0 of them.*Raise --concurrency to at least 4\./,
+      /--concurrency 3 is for all parts: part 3 of 4 has 0, too few.*Raise --concurrency to at least 4\./,
     ],
     [
       'too few connections for the threads',
       { shard: '0/4', seed: 1, threads: 4 },
       'contradiction',
-      /part 0 of 4 has 3 of them, too few for --threads 4\. Raise --concurrency to at least 16\./,
+      /part 0 of 4 has 3, too few for --threads 4\. Raise --concurrency to at least 16\./,
     ],
   ];
   for (const [what, given, code, message] of REFUSED) {

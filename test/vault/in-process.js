@@ -68,7 +68,7 @@ export async function askEach(args, env, count) {
   const outcomes = {};
   try {
     const mix = await loadMix(plan);
-    const { request } = mix.createRequester(fixture);
+    const request = mix.createRequester(fixture);
     const [{ classify }] = mix.createClassifiers(fixture);
     for (let index = 0; index < count; index++) {
       const { method, path, headers, body } = request(index);

@@ -164,7 +164,7 @@ export async function prepare(context) {
   const { mount, url } = plan.target;
   // checkIssuance uses no other properties of its context.
   const target = /** @type {PrepareContext} */ (/** @type {unknown} */ (context));
-  const { health } = await checkIssuance(target, {
+  const { fixture } = await checkIssuance(target, {
     operation: 'issue',
     role,
     mustStore: true,
@@ -187,7 +187,7 @@ export async function prepare(context) {
   const places = named.length > 0 ? named : [{ url, name: '--url (VAULT_ADDR)' }];
   const flag = (/** @type {unknown} */ value) => (typeof value === 'boolean' ? value : null);
   return {
-    target: { product: health.product, version: health.version },
+    target: fixture.target,
     /** @type {CrlFacts} */
     crl: {
       autoRebuild: flag(crl.auto_rebuild),

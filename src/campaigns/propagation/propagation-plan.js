@@ -1,5 +1,5 @@
 /** Options of `propagation`, and the plan built from them. */
-import { rejectContradictions, usageError } from '../../common/errors.js';
+import { rejectIf, usageError } from '../../common/errors.js';
 import { inGroup, readOptions, rejectUnknownOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
@@ -81,14 +81,16 @@ export function planPropagation(given, environment = readEnvironment()) {
   const twice = nodes.find((address, i) => nodes.indexOf(address) !== i);
   if (twice !== undefined)
     throw usageError('repeated_node', `--node ${twice} is given twice.`, 'Give it once.');
-  rejectContradictions([
-    [dev && nodes.length > 0, '--dev starts its own server, but --node names others.', 'Give one of them.'],
-    [
-      options.giveUp < options.poll,
-      '--give-up is shorter than --poll, so no node would be polled even once.',
-      'Raise --give-up or lower --poll.',
-    ],
-  ]);
+  rejectIf(
+    dev && nodes.length > 0,
+    '--dev starts its own server, but --node names others.',
+    'Give one of them.',
+  );
+  rejectIf(
+    options.giveUp < options.poll,
+    '--give-up is shorter than --poll, so no node would be polled even once.',
+    'Raise --give-up or lower --poll.',
+  );
   return deepFreeze({
     ...{ dev, nodes, role, cn, certificates, concurrency },
     target: planTarget(options, given, environment),

@@ -2,7 +2,7 @@
  * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. The
  * backlog is not a list but the due indexes from `next` on.
  */
-import { countWhile, scheduleOf } from '../../plan/due.js';
+import { countFirst, scheduleOf } from '../../plan/due.js';
 import { share } from '../../plan/shard-part.js';
 import { createInFlight } from '../../plan/stages.js';
 
@@ -126,7 +126,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
  */
 export function countDue(schedule, next, shards, now) {
   const left = Math.max(0, Math.ceil((schedule.count - next) / shards));
-  return countWhile((nth) => schedule.dueMs(next + nth * shards) <= now, left);
+  return countFirst(left, (nth) => schedule.dueMs(next + nth * shards) <= now);
 }
 
 /** @param {LoadPlan} load @param {number} shard @param {number} shards of the whole plan */
