@@ -1,4 +1,4 @@
-/** The Search: one declaration that gives the type, the validation and the JSON Schema. `src/campaigns/search/find-max.js` makes it. */
+/** The document of a search: one declaration gives the type, the validation and the JSON Schema. */
 import { z } from 'zod';
 import {
   amount,
@@ -23,12 +23,12 @@ const Step = z
     /** Requests a second, or in flight. */
     level: amount,
     phase: z.enum(['coarse', 'bisection', 'confirmation']),
-    /** From 1: what has failed is tried once more. */
+    /** From 1: a level that fails is tried once more. */
     attempt: z.int().min(1),
-    /** `not offered`: the generator could not offer it, so the step shows nothing of the target. */
+    /** `not offered`: the tool could not offer it, so the step shows nothing about the target. */
     verdict: Verdict,
     reason: z.string(),
-    /** `not proven`: a run so short could have proven it by luck at most, so that nothing speaks against it. */
+    /** `not proven`, and the run was too short to prove it. */
     isStarved: z.boolean(),
     startedAt: z.iso.datetime(),
     seconds: amount,
@@ -40,7 +40,7 @@ const Step = z
     ...each(['p50Ms', 'p99Ms', 'maxMs'], ms),
     errorShare: share,
     measurement: MeasurementWord,
-    /** What the target was given before it. */
+    /** The wait for the target before the step. */
     recovery: z.object({ seconds: amount, recovered: z.boolean() }),
   })
   .meta({ id: 'SearchStep' });
@@ -53,12 +53,12 @@ export const Search = z
     startedAt: z.iso.datetime(),
     durationSeconds: amount,
     command: z.string(),
-    /** Written while the search went on. */
+    /** Written before the search ended. */
     unfinished: z.literal(true).optional(),
     interrupted: z.boolean(),
-    /** Each step changed its load; never a token or a key. */
+    /** Each step changed its load; no secrets. */
     plan: z.record(z.string(), z.unknown()),
-    /** Null where no step was made. */
+    /** Null if there was no step. */
     target: Target.nullable(),
     /** Levels are requests a second (open loop), or requests in flight (closed loop). */
     searched: z.enum(['rate', 'concurrency']),
@@ -74,20 +74,20 @@ export const Search = z
         operation: z.string().optional(),
         limit: z.number(),
         unit: Unit,
-        /** A rate that the result was not shown to reach: it is higher, or too near, or of a closed loop. */
+        /** The confirmation did not show it to be met. */
         beyond: z.literal(true).optional(),
       }),
     ),
-    /** The step that confirmed it; null where no level was confirmed. */
+    /** The step that confirmed the level; null if none did. */
     answer: Step.nullable(),
     bracket: z.object({
       confirmed: amount.nullable(),
-      /** In any step: higher than the confirmed level where a longer run did not confirm it. */
+      /** In any step; it may be above the confirmed level. */
       highestMet: amount.nullable(),
       /** The lowest failed level above the confirmed one, else above the highest met; null: none. */
       above: z.object({ level: amount, verdict: Verdict }).nullable(),
     }),
-    /** Closed loop: the highest throughput of a step, be it short, in which every requirement was met. */
+    /** Closed loop: the highest throughput of any step that met every requirement. */
     peakPerSecond: amount.nullable(),
     why: z.enum([
       'bracketed',
@@ -101,11 +101,11 @@ export const Search = z
       'broken off',
       'going on',
     ]),
-    /** Why it broke off. */
+    /** The error that ended the search. */
     failure: z.object({ code: z.string(), text: z.string() }).optional(),
-    /** The same in sentences. */
+    /** `why` in sentences. */
     explanation: z.string(),
-    /** In the order in which they were made. */
+    /** In order of time. */
     steps: z.array(Step),
     /** The result of the run that confirmed the answer. */
     confirmation: Result.nullable(),
@@ -117,7 +117,7 @@ export const Search = z
 
 export const validateSearch = validatorOf(Search, checkAnswer);
 
-/** @param {Search} search @returns {Generator<string, void>} where its answer is not that of its steps */
+/** @param {Search} search @returns {Generator<string, void>} contradictions between its answer and its steps */
 function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
   const isBroken = why === 'broken off';
   if (isBroken !== (failure !== undefined)) yield 'its end and its failure contradict each other';

@@ -208,7 +208,7 @@ test('a rate too low to prove a percentile at in the longest run: said so, and n
   assert.deepEqual(told, [[600, true]]);
   assert.match(
     explanation,
-    /^At 1\/s a run of 10 min has too few requests to prove what is required: p99\.9<5s: .* 2,?995 are needed\. Ask /,
+    /^At 1\/s a run of 10 min has too few requests for the requirements: p99\.9<5s: .* 2,?995 are needed\. Require /,
   );
 });
 
@@ -294,7 +294,7 @@ test('a closed loop on a target too slow to prove anything on: one run of ten mi
   assert.deepEqual(told, [600]);
   assert.match(
     explanation,
-    /^With 1 in flight a run of 10 min has too few requests to prove what is required: /,
+    /^With 1 in flight a run of 10 min has too few requests for the requirements: /,
   );
 });
 
@@ -328,28 +328,28 @@ const UNCONFIRMED = [
   [
     'all met, and slower each time than the steps: how much, and the remedy',
     () => ({ workers: 4 }),
-    /^With \d+ in flight it answered 400\/s in a run of 30 s, clearly less than the 800\/s of a shorter one with \d+\. Look for .* --duration\.$/,
+    /^With \d+ in flight the target answered 400\/s in a run of 30 s, clearly less than the 800\/s of a shorter run with \d+\. Find out .*--duration\)\.$/,
   ],
   [
     'one slower than the steps, then one that breaks a requirement: that of the last',
     (level) => (level === 8 ? { workers: 4 } : { missed: 'Too slow.' }),
-    /^No longer run confirmed what shorter ones had shown: p99<5s: Too slow\.$/,
+    /^No longer run confirmed the result of the shorter ones: p99<5s: Too slow\.$/,
   ],
   [
     'one that breaks a requirement, then all slower than the steps below it',
     (level) => (level === 8 ? { missed: 'Too slow.' } : { workers: 3 }),
-    /^With 7 in flight it answered 300\/s in a run of 30 s, clearly less than the 700\/s of a shorter one with 7\./,
+    /^With 7 in flight the target answered 300\/s in a run of 30 s, clearly less than the 700\/s of a shorter run with 7\./,
   ],
   [
     'one that breaks a requirement at first, and then is slower than a step of the same',
     (level, attempt) =>
       level === 8 ? (attempt === 1 ? { missed: 'Disturbed.' } : { workers: 4 }) : { workers: 3 },
-    /^With \d+ in flight it answered 300\/s in a run of 30 s, clearly less than the 800\/s of a shorter one with 8\./,
+    /^With \d+ in flight the target answered 300\/s in a run of 30 s, clearly less than the 800\/s of a shorter run with 8\./,
   ],
   [
     'the same with one in flight, the fewest that there are',
     (_level, attempt) => (attempt === 1 ? { missed: 'Disturbed.' } : { workers: 0.5 }),
-    /^With 1 in flight it answered 50\/s in a run of 30 s, clearly less than the 100\/s of a shorter one with 1\./,
+    /^With 1 in flight the target answered 50\/s in a run of 30 s, clearly less than the 100\/s of a shorter run with 1\./,
     1,
   ],
 ];
