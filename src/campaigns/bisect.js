@@ -7,7 +7,7 @@
  *   isClose: (passed: number, failed: number) => boolean, near?: number}} Range
  */
 
-/** @param {Bracket} bracket not empty @param {Range} range @returns {number | null} null: the search is over */
+/** @param {Bracket} bracket not empty @param {Range} range @returns {number | null} null: it is over */
 function nextLevel({ passed, failed }, { lowest, highest, round, isClose, near = 1 }) {
   if (failed === null) {
     const double = round(2 * Number(passed));

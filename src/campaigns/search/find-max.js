@@ -21,7 +21,7 @@ import { enoughRequests, isJudgedAt, planOfStep, poolRemedy } from './step-plan.
 /** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPlace `number` from 1 */
 /**
  * @typedef {object} SearchContext
- * @property {(plan: Plan, place: StepPlace) => Promise<StepEnd | null>} runStep null: stopped before it started
+ * @property {(plan: Plan, place: StepPlace) => Promise<StepEnd | null>} runStep null: stopped before
  * @property {(soFar: Search, step: SearchStep) => Promise<void>} [onStep] called after each step; awaited
  * @property {() => boolean} [isStopped]
  * @property {string} [command]
@@ -30,7 +30,8 @@ import { enoughRequests, isJudgedAt, planOfStep, poolRemedy } from './step-plan.
 const LOWEST_RATE = 0.1;
 
 /**
- * @param {Plan} plan @param {SearchSettings} settings @param {SearchContext} context @returns {Promise<Search>}
+ * @param {Plan} plan @param {SearchSettings} settings @param {SearchContext} context
+ * @returns {Promise<Search>}
  * @throws {PkiLoadError} if the plan cannot be searched or the first step cannot start
  */
 export async function findMax(plan, settings, { runStep, onStep, isStopped = () => false, command = '' }) {
@@ -162,8 +163,8 @@ const NOTHING_LEFT =
   'There were more requests than certificates (--pool): revoking one again shows nothing about the target.';
 
 /**
- * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: whether the level can show requirement i;
- * `cutShort`: why the step ended early; `poolRemedy`: if no certificates were left, null: the next step has more
+ * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: if the level can show requirement i;
+ * `cutShort`: why the step ended early; `poolRemedy`: if certificates ran out, null: the next step has more
  * @param {Result} result
  * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean, cutShort?: string | null,
  *   poolRemedy?: string | null}} step
@@ -180,8 +181,7 @@ export function judgeStep(result, { of, enough, isAsked = () => true, cutShort =
     return { verdict: 'not offered', reason: fault.text };
   const busy = measurement.observed?.cpu.senderBusyShare ?? 0;
   if (of === 'concurrency' && busy >= SATURATED) {
-    const percent = Math.floor(busy * 100);
-    const reason = `A sender thread was busy for ${percent} % of the time: the throughput is the tool's limit, not the target's.`;
+    const reason = `A sender thread was busy for ${Math.floor(busy * 100)} % of the time: this is the tool's limit, not the target's.`;
     return { verdict: 'not offered', reason };
   }
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };

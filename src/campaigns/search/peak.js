@@ -1,6 +1,6 @@
 /**
- * Finds the fewest requests in flight that reach the peak throughput. Doubles them until throughput stops growing,
- * a requirement is not met or the limit is reached; then bisects, and confirms the result with a longer step.
+ * Finds the fewest requests in flight that reach the peak throughput. Doubles them until throughput stops
+ * growing, a requirement is not met or the limit is reached; then bisects, and confirms with a longer step.
  */
 import { isPassing, lacksSamples, lastOfEach } from '../../result/search/explain.js';
 import { bisect } from '../bisect.js';
@@ -8,7 +8,7 @@ import { lowestAbove } from './search.js';
 
 /** @import { Found, Looks, Measured, Step, Why } from './search.js' */
 
-/** A level within this share of the highest throughput is at the peak: two runs of a plan differ by about as much. */
+/** A level this near to the highest throughput is at the peak: two runs of a plan differ by about as much. */
 const AT_PEAK = 0.05;
 
 /** A doubling that gains less than GAIN is flat; FLAT of them in a row end the climb. */
@@ -21,12 +21,12 @@ const FINE = 0.1;
 const CONFIRMATIONS = 4;
 
 /**
- * A confirmation may be CONFIRMED below the peak, which is the best of several steps, plus SURE standard errors of
- * the difference: with few responses per step, the best step may be luck.
+ * A confirmation may be CONFIRMED below the peak, the best of several steps, plus SURE standard errors of the
+ * difference: with few responses per step, the best step may be luck.
  */
 const [CONFIRMED, SURE] = [2 * AT_PEAK, 2];
 
-/** @param {{start: number, highest: number}} levels requests in flight @param {Looks} looks @returns {Promise<Found>} */
+/** @param {{start: number, highest: number}} levels @param {Looks} looks @returns {Promise<Found>} */
 export async function findPeak({ start, highest }, looks) {
   const { steps, look, isStopped, withoutAnswer } = looks;
   const { low, high, why } = await climb(start, highest, looks);
@@ -108,7 +108,7 @@ const isClose = (low, high) => high - low <= Math.max(1, FINE * low);
 const whyNoMore = (steps, level) =>
   lowestAbove(steps, level)?.verdict === 'not offered' ? 'generator' : 'requirement';
 
-/** @param {readonly Step[]} steps passing, by level @returns {number | null} fewest in flight at the peak; null: no steps */
+/** @param {readonly Step[]} steps passing, by level @returns {number | null} the fewest at the peak */
 function fewestAtPeak(steps) {
   const peak = Math.max(...steps.map(({ perSecond }) => perSecond));
   return steps.find(({ perSecond }) => perSecond >= (1 - AT_PEAK) * peak)?.level ?? null;
@@ -124,7 +124,7 @@ const passing = (steps) =>
     .sort((a, b) => a.level - b.level);
 
 /**
- * Whether the confirmation reached the peak of the shorter steps. A count n varies by about sqrt(n) (Poisson), so a
+ * Whether the confirmation reached the peak of the shorter steps. A count n varies by sqrt(n) (Poisson), so a
  * rate has a standard error of rate / sqrt(n), and a difference sqrt(a^2 + b^2).
  * @param {Measured} confirmed @param {readonly Step[]} steps
  */

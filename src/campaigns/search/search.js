@@ -11,12 +11,12 @@ import { bisect } from '../bisect.js';
 /** @typedef {SearchStep['phase']} Phase */
 /** @typedef {Search['why']} Why */
 /**
- * `isClear`: a second run would agree; `isStarved`: not proven, as the step was too short to prove the level: it
- * counts as passing, so that the search tries higher levels first, which give more samples
+ * `isClear`: a second run would agree; `isStarved`: not proven, as the step was too short: it counts as
+ * passing, so that the search tries higher levels first, which give more samples
  * @typedef {Pick<SearchStep, 'verdict' | 'reason'> & {isClear?: boolean, isStarved?: boolean}} Judged
  */
-/** @typedef {Judged & {perSecond: number, succeeded: number}} Measured `perSecond`: successes; `succeeded`: their total */
-/** @typedef {Pick<SearchStep, 'level' | 'phase' | 'attempt'> & Measured} Step `attempt`: in one `look`, from 1 */
+/** @typedef {Judged & {perSecond: number, succeeded: number}} Measured both of successes */
+/** @typedef {Pick<SearchStep, 'level' | 'phase' | 'attempt'> & Measured} Step */
 /** @typedef {ReturnType<typeof createLooks>} Looks */
 /** @typedef {{level: number | null, why: Why}} Found `level`: the confirmed one; null: none */
 
@@ -33,15 +33,15 @@ const STEPS_DOWN = [1, 1, 2, 2, 4, 0];
 const LIMITS = Object.freeze({ failed: 2, unproven: 3, unoffered: 3 });
 const CONFIRMING = Object.freeze({ failed: 1, unproven: 2, unoffered: 3 });
 
-/** A failed level within this share above the confirmed one takes precedence over a lower one that was not offered. */
+/** A failed level this near above the confirmed one counts before a lower one that was not offered. */
 const STILL_NEAR = 0.05;
 
 /** If the tool cannot offer this many levels in a row, and no level passed, the search ends. */
 const UNOFFERED_LEVELS = 2;
 
 /**
- * Measures the levels that a search asks for.
- * @param {{measure: (level: number, phase: Phase, attempt: number) => Promise<Measured>, isStopped?: () => boolean}} options
+ * @param {{measure: (level: number, phase: Phase, attempt: number) => Promise<Measured>,
+ *   isStopped?: () => boolean}} options `attempt` from 1
  */
 export function createLooks({ measure, isStopped = () => false }) {
   /** @type {Step[]} */
@@ -73,7 +73,9 @@ export function createLooks({ measure, isStopped = () => false }) {
   };
 }
 
-/** @param {{start: number, lowest: number, highest: number}} rates @param {Looks} looks @returns {Promise<Found>} */
+/** @typedef {{start: number, lowest: number, highest: number}} Levels */
+
+/** @param {Levels} rates @param {Looks} looks @returns {Promise<Found>} */
 export async function findHighest({ start, lowest, highest }, { steps, isStopped, look, withoutAnswer }) {
   // More than three significant digits would not be reproducible.
   const round = (/** @type {number} */ level) =>

@@ -12,8 +12,8 @@ import { samplesToProve } from '../../verdict/statistics.js';
 const [LONGEST_STEP_MS, LONGEST_CONFIRMATION_MS] = [60_000, 600_000];
 
 /**
- * With the minimum of samples a single miss prevents a proof, so steps take SAMPLES times as many. Random arrivals
- * may be fewer: ALMOST of them are enough.
+ * With the minimum of samples a single miss prevents a proof, so steps take SAMPLES times as many. Random
+ * arrivals may be fewer: ALMOST of them are enough.
  */
 const [SAMPLES, ALMOST] = [2, 0.9];
 
@@ -42,8 +42,8 @@ const STEP_STREAM = 310;
 
 /**
  * @param {Plan} plan @param {SearchSettings} settings
- * @param {{level: number, phase: Phase, number: number}} step `number` from 1 @param {readonly Measured[]} before
- * @returns {Plan}
+ * @param {{level: number, phase: Phase, number: number}} step `number` from 1
+ * @param {readonly Measured[]} before @returns {Plan}
  */
 export function planOfStep(plan, settings, { level, phase, number }, before) {
   const { of, fitConnections } = settings;
@@ -71,8 +71,8 @@ export function planOfStep(plan, settings, { level, phase, number }, before) {
 const rateOf = ({ requests, seconds }) => requests / seconds;
 
 /**
- * @param {readonly Pick<Measured, 'level' | 'requests' | 'seconds'>[]} steps of a closed loop @param {number} level
- * @returns {number | null} upper estimate of requests/s at that level: its last rate; else a bound from the other
+ * @param {readonly Pick<Measured, 'level' | 'requests' | 'seconds'>[]} steps @param {number} level
+ * @returns {number | null} upper estimate of requests/s at that level: its last rate; else a bound from other
  *   levels, as throughput grows at most in proportion to requests in flight. Null: no steps yet
  */
 export function likelyAt(steps, level) {
@@ -84,8 +84,8 @@ export function likelyAt(steps, level) {
 
 /**
  * @param {Plan} plan @param {readonly Measured[]} steps @param {{level: number, phase: Phase}} next
- * @returns {number} the last steps of that level and phase that were too close to call: with few requests, a miss
- *   may be chance
+ * @returns {number} the last steps of that level and phase that were too close to call: with few requests, a
+ *   miss may be chance
  */
 function countUndecided(plan, steps, { level, phase }) {
   const others = steps.findLastIndex((step) => step.level !== level || step.phase !== phase);
@@ -101,7 +101,7 @@ const isRevoke = ({ operation }) => operation === 'revoke';
 /** @param {Pick<Plan, 'operation' | 'options' | 'mix'>} plan */
 const revokeOf = ({ operation, options, mix }) => (mix ?? [{ operation, options }]).find(isRevoke);
 
-/** @param {Plan} plan @param {number} requests likely @returns {Plan} with enough certificates, unless the user set --pool */
+/** Adds enough certificates, if the user did not set --pool. @param {Plan} plan @param {number} requests */
 function withPool({ mix, ...plan }, requests) {
   /** @template {{operation: string, options: Readonly<Record<string, any>>}} T @param {T} one @param {number} share @returns {T} */
   const ready = (one, share) => {
@@ -115,7 +115,7 @@ function withPool({ mix, ...plan }, requests) {
 
 /**
  * @param {Plan} plan of the search @param {Plan} step
- * @returns {string | null} the remedy if the step runs out of certificates to revoke; null: the next step has more
+ * @returns {string | null} the remedy for a step without certificates to revoke; null: the next has more
  */
 export function poolRemedy(plan, step) {
   const revoke = revokeOf(plan);
@@ -127,13 +127,13 @@ export function poolRemedy(plan, step) {
   return isMost ? 'There may be no more of them: shorten --duration.' : null;
 }
 
-/** @param {Plan} plan of a step @returns {Plan} for preparing all steps, without rate, duration or requests */
+/** @param {Plan} plan of a step @returns {Plan} to prepare all steps, without rate, duration or requests */
 export function planOfAll({ load, ...plan }) {
   const unknown = { ratePerSecond: null, durationMs: null, requests: null };
   return { ...plan, load: { ...load, ...unknown, model: 'closed' } };
 }
 
-/** Not with Poisson gaps: each step needs a seed, which prepared items depend on; `revoke` consumes its items. @param {Plan} plan */
+/** Not if the step's seed matters (Poisson gaps) or items are used up (`revoke`). @param {Plan} plan */
 export const isPreparedOnce = (plan) => plan.load.arrivals === 'constant' && revokeOf(plan) === undefined;
 
 /**
@@ -151,7 +151,7 @@ function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, undeci
   return Math.round(Math.min(Math.max(minMs, neededMs) * longer, maxMs));
 }
 
-/** @param {Plan} plan @returns {number} the fewest requests, all successful, that can prove every requirement */
+/** @param {Plan} plan @returns {number} the fewest successful requests that can prove every requirement */
 function minRequests({ requirements, mix }) {
   const needed = requirements.map(({ metric, quantile = 0, comparator, limit, operation }) => {
     const share = metric === 'percentile' ? (comparator[0] === '<' ? 1 - quantile : quantile) : limit;
@@ -167,8 +167,8 @@ export function enoughRequests(plan, phase) {
 }
 
 /**
- * Whether the level can show the requirement. A level that may offer less than the required rate cannot. A closed
- * loop offers no rate, so a rate requirement is judged only at the confirmed level.
+ * Whether the level can show the requirement. A level that may offer less than the required rate cannot. A
+ * closed loop offers no rate, so a rate requirement is judged only at the confirmed level.
  * @param {{metric: string, limit: number, operation?: string}} requirement
  * @param {{mix: Plan['mix'], load: Pick<Plan['load'], 'arrivals' | 'durationMs'>}} step
  * @param {SearchSettings['of']} of @param {number} level of all operations
@@ -189,7 +189,7 @@ function shareOf(mix, operation) {
   return (mix.find(({ name }) => name === operation)?.weight ?? total) / total;
 }
 
-/** @param {Plan} plan @param {number} level @returns {number} a power of two, so that neighbouring levels share it */
+/** @param {Plan} plan @param {number} level @returns {number} a power of two: neighbouring levels share it */
 function connectionsFor({ requirements, load }, level) {
   const isPatience = (/** @type {Plan['requirements'][number]} */ { metric, comparator }) =>
     ['percentile', 'mean', 'max'].includes(metric) && comparator[0] === '<';

@@ -1,4 +1,4 @@
-/** Runs the steps of a search: prepares once if possible, and waits for the target to recover before each step. */
+/** Runs the steps of a search: prepares once if possible, and lets the target recover before each step. */
 import { interrupted, orInterrupted, unlessStopped } from '../../common/stop.js';
 import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
@@ -144,7 +144,7 @@ function openProbe({ origin, tls }, stop) {
 
 /** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
 
-/** A step ends early only if CLEARLY times the allowed requests, and over MIN_LATE, are late IN_A_ROW seconds. */
+/** A step ends early if CLEARLY times the allowed requests, and over MIN_LATE, are late IN_A_ROW seconds. */
 const [CLEARLY, MIN_LATE, IN_A_ROW] = [2, 5, 2];
 
 /** Standard deviations: random arrivals exceed the limit by more about once in a thousand times. */
@@ -152,7 +152,7 @@ const SURE = 3;
 
 /**
  * @param {Pick<Plan, 'load' | 'requirements'>} plan of a step
- * @returns {(seen: Interval) => string | null} called once a second: why a requirement can no longer be met, or null
+ * @returns {(seen: Interval) => string | null} called once a second: why a requirement cannot be met any more
  */
 export function watchEarlyStop({ load, requirements }) {
   const { ratePerSecond, durationMs, warmupMs, concurrency } = load;
@@ -209,7 +209,7 @@ export async function watchRecovery({ probe, sleep, now, isStopped }) {
   }
   // Recovery cannot be measured if the idle target does not respond.
   const limit = idle.length === 0 ? null : Math.max(TIMES * median(idle), median(idle) + MORE_MS);
-  /** @param {number} pauseMs @param {typeof probe} [again] the probe to use @returns {Promise<RecoveryEnd>} */
+  /** @param {number} pauseMs @param {typeof probe} [again] @returns {Promise<RecoveryEnd>} */
   return async function wait(pauseMs, again = probe) {
     const startedMs = now();
     if (pauseMs > 0) await sleep(pauseMs);

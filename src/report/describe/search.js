@@ -36,7 +36,7 @@ export const finding = (search) => `${searchTitle(search)}: ${answerPhrase(searc
 /** @param {Search} search */
 export const searchTitle = ({ searched }) => (searched === 'rate' ? 'Highest rate' : 'Peak throughput');
 
-/** @param {Search} search @returns {string} `118/s = 424,800 an hour`; `1,234/s with 16 in flight`; or a lower bound */
+/** @param {Search} search @returns {string} `118/s = 424,800 an hour`; `1,234/s with 16 in flight` */
 function answerPhrase({ searched, answer: found, bracket, unfinished, why }) {
   if (found !== null) {
     const { level, perSecond } = found;
@@ -52,7 +52,7 @@ function answerPhrase({ searched, answer: found, bracket, unfinished, why }) {
   return unfinished ? `not known yet${met}` : `none confirmed${met}`;
 }
 
-/** @param {Search} search with an answer @param {number} i of the requirement @returns {'met' | 'not met' | 'not proven'} */
+/** @param {Search} search with an answer @param {number} i @returns {'met' | 'not met' | 'not proven'} */
 export function requirementVerdict({ requirements, confirmation }, i) {
   if (!requirements[i].beyond) return 'met';
   return confirmation?.requirements[i]?.verdict === 'not proven' ? 'not proven' : 'not met';
@@ -87,12 +87,13 @@ const levelHeading = ({ searched }) => (searched === 'rate' ? 'Rate' : 'In fligh
 const levelCell = ({ searched }, level) =>
   searched === 'rate' ? levelText(searched, level) : formatCount(level);
 
-/** @param {Search} search @returns {Part[]} of the last step at each level; none if there is one level only */
+/** @param {Search} search @returns {Part[]} of the last step at each level; none for one level */
 function charts(search) {
   const { searched, answer: found, requirements, steps } = search;
   const rows = lastOfEach(steps).sort((a, b) => a.level - b.level);
   if (rows.length < 2) return [];
-  /** @type {(title: string, unit: string, series: Record<string, (step: SearchStep) => number | null>) => Part} */
+  /** @typedef {Record<string, (step: SearchStep) => number | null>} Series */
+  /** @type {(title: string, unit: string, series: Series) => Part} */
   const draw = (title, unit, series) =>
     chart('levels', title, 'At each level.', {
       heading: levelHeading(search),

@@ -101,7 +101,7 @@ function reasonAt({ steps }, at) {
   return steps.findLast(({ level, verdict }) => level === (at ?? level) && verdict !== 'met')?.reason ?? '';
 }
 
-/** @param {SearchStep[]} steps @returns {SearchStep} the fastest shorter step, below the levels that longer steps refuted */
+/** @param {SearchStep[]} steps @returns {SearchStep} the fastest shorter step, below refuted levels */
 function bestBefore(steps) {
   const confirmations = lastOfEach(steps.filter(({ phase }) => phase === 'confirmation'));
   const broken = lowestOf(confirmations.filter(({ verdict }) => verdict !== 'met'));

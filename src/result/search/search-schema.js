@@ -117,7 +117,7 @@ export const Search = z
 
 export const validateSearch = validatorOf(Search, checkAnswer);
 
-/** @param {Search} search @returns {Generator<string, void>} contradictions between its answer and its steps */
+/** @param {Search} search @returns {Generator<string, void>} where its answer contradicts its steps */
 function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
   const isBroken = why === 'broken off';
   if (isBroken !== (failure !== undefined)) yield 'its end and its failure contradict each other';
