@@ -106,8 +106,8 @@ export const PHRASES = {
     Revocations were seen at one node within 20.0 ms (p50 and p99)
     1 request before, 2 polls: 2 good, 1 revoked`,
   'propagation-nothing': `
-    Interrupted: 0 of 5 certificates were begun.
-    No revocation was followed to its end: no certificate was begun.
+    Interrupted: 0 of 5 certificates were started.
+    No revocation was followed to its end: no certificate was started.
     No revocation was seen at one node
     no poll was due`,
   'propagation-troubled': `
@@ -121,7 +121,7 @@ export const PHRASES = {
     never_answered
     not_good_before
     revoke_failed
-    Whether auto_rebuild is on in pki_int is unknown: its config/crl cannot be read.`,
+    The config/crl of pki_int cannot be read: auto_rebuild is unknown.`,
   'scenario-compared': 'raft',
   'scenario-errors': `
     login: timeout

@@ -1,4 +1,4 @@
-/** One node's OCSP responder: one connection per query in flight; responses are checked per RFC 6960, 3.2. */
+/** One node's OCSP responder: a connection per query in flight; responses are checked per RFC 6960, 3.2. */
 import { createConnection } from '../../http/connection.js';
 import { parseTargetUrl } from '../../http/request.js';
 import { refusal } from '../../operations/outcomes.js';
@@ -9,17 +9,18 @@ import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
 /** @import { Tls } from '../../http/tls.js' */
 /** @import { OcspChecker, OcspVerdict } from '../../pki/ocsp-check.js' */
 
-/** @typedef {{body: Buffer, certId: {raw: Uint8Array}, checker: OcspChecker}} Query about one certificate;
- *   `body`: DER; `checker`: for its issuer */
+/** @typedef {{body: Buffer, certId: {raw: Uint8Array}, checker: OcspChecker}} Query of one issuer */
 /** @typedef {{outcome: string, sentMs: number | null, arrivedMs: number}} Reply
  *   `outcome`: `good`, `revoked`, `unknown` or the failure; `sentMs`: null if the query was never sent */
 /** @typedef {{now: () => number, setTimer: (callback: () => void, ms: number) => any, clearTimer: (timer: any) => void}} Clock
  *   ms, monotonic */
 /** @typedef {ReturnType<typeof createResponder>} Responder */
-/** @typedef {{url: string, mount: string, namespace: string | null, tls: Tls, timeoutMs: number, clock: Clock}} Place
- *   of a node; `timeoutMs`: per query, including the connection setup */
 
-/** @param {Place} place @param {typeof createConnection} [connect] */
+/**
+ * @param {{url: string, mount: string, namespace: string | null, tls: Tls, timeoutMs: number,
+ *   clock: Clock}} node `timeoutMs`: per query, including the connection setup
+ * @param {typeof createConnection} [connect]
+ */
 export function createResponder(
   { url, mount, namespace, tls, timeoutMs, clock },
   connect = createConnection,
@@ -39,10 +40,7 @@ export function createResponder(
   const inFlight = new Set();
 
   return {
-    /**
-     * Sends at once, on a new connection if none is free. @param {Query} query @param
-     * {(reply: Reply) => void} onReply
-     */
+    /** Opens a connection if none is free. @param {Query} query @param {(reply: Reply) => void} onReply */
     query({ body, certId, checker }, onReply) {
       const connection = free.pop() ?? connect({ origin, tls });
       all.add(connection);
@@ -85,8 +83,8 @@ export function createResponder(
 }
 
 /**
- * RFC 6960 allows OCSP errors with any HTTP status, so an OCSP error in the body takes precedence over the
- * HTTP status. A certificate status counts only with HTTP 2xx.
+ * RFC 6960 allows OCSP errors with any HTTP status, so an OCSP error in the body takes precedence over it. A
+ * certificate status counts only with HTTP 2xx.
  * @param {number} status of HTTP @param {OcspVerdict} verdict
  */
 export function outcomeOf(status, verdict) {

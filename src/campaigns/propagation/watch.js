@@ -8,10 +8,7 @@ import { uniform } from '../../common/random.js';
 /** Keeps poll phases independent of other random numbers from the same seed. */
 const PHASE_STREAM = 31;
 
-/**
- * Max polls in flight per certificate and node. The limit is per certificate so that no certificate delays
- * another.
- */
+/** Max polls in flight per certificate and node: no certificate delays another. */
 export const MAX_IN_FLIGHT = 16;
 
 /** At --give-up a node's last status must come from its last 10 polls, or from within the last --timeout. */
@@ -35,19 +32,18 @@ export const createNode = (responder) => ({
 });
 
 /** @param {Node} node @param {Query} query @param {(reply: Reply) => void} onReply */
-function queryAndCount({ responder, answers }, query, onReply) {
+const queryAndCount = ({ responder, answers }, query, onReply) =>
   responder.query(query, (reply) => {
     answers[reply.outcome] = (answers[reply.outcome] ?? 0) + 1;
     onReply(reply);
   });
-}
 
 /** @param {Node} node @param {Query} query @returns {Promise<string>} outcome */
 export const queryOnce = (node, query) =>
   new Promise((resolve) => queryAndCount(node, query, ({ outcome }) => resolve(outcome)));
 
 /**
- * Starts to poll when the revocation is sent, as it may take effect before its response. The first poll is
+ * Polls from the time the revocation is sent, as it may take effect before its response. The first poll is
  * due at a random time within the first interval: a fixed phase would bias the delays.
  * @param {Run} run @param {number} number of the node
  * @param {{certificate: number, query: Query, sentMs: number}} subject
@@ -94,21 +90,21 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
     async until(answeredMs) {
       const giveUpMs = answeredMs + plan.giveUpMs;
       let isGivenUp = false;
-      /** @type {any} */
-      let timer;
-      const over = new AbortController();
       await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
-        const giveUp = () => {
+        const onTime = () => {
           isGivenUp = true;
+          onChange();
+        };
+        const timer = clock.setTimer(onTime, Math.max(0, giveUpMs - clock.now()));
+        onChange = () => {
+          if (!bounds.isRevoked() && !stop.aborted && !isGivenUp) return;
+          clock.clearTimer(timer);
+          stop.removeEventListener('abort', onChange);
           resolve();
         };
-        timer = clock.setTimer(giveUp, Math.max(0, giveUpMs - clock.now()));
-        stop.addEventListener('abort', resolve, { signal: over.signal });
-        onChange = () => (bounds.isRevoked || stop.aborted) && resolve();
+        stop.addEventListener('abort', onChange);
         onChange();
       });
-      clock.clearTimer(timer);
-      over.abort();
       await end();
       const interval = bounds.interval(sentMs);
       if (interval !== null) return { outcome: 'revoked', interval };
@@ -122,10 +118,8 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
 }
 
 /**
- * @param {{firstMs: number, everyMs: number, clock: Clock, poll: () => boolean, counts: PollCounts, onLag: (ms: number) => void}} options
- *   `firstMs`: due time of the first poll; `poll` returns false if too many are in flight; `onLag`: receives
- *   each lag
- * @returns {{stop: () => void}}
+ * @param {{firstMs: number, everyMs: number, clock: Clock, poll: () => boolean, counts: PollCounts,
+ *   onLag: (ms: number) => void}} options `poll` returns false if too many are in flight
  */
 export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
   let next = 0;
@@ -162,29 +156,20 @@ export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
 
 /** @typedef {{lowerMs: number, upperMs: number}} Interval */
 
-/**
- * The revocation took effect after the last `good` query was sent and before the first `revoked` reply
- * arrived.
- */
+/** The revocation took effect after the last `good` query was sent, before the first reply `revoked`. */
 export function createBounds() {
-  let lastGoodMs = Number.NEGATIVE_INFINITY;
-  let firstRevokedMs = Number.POSITIVE_INFINITY;
+  let [goodMs, revokedMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const isRevoked = () => Number.isFinite(revokedMs);
   return {
+    isRevoked,
     good(/** @type {number} */ sentMs) {
-      lastGoodMs = Math.max(lastGoodMs, sentMs);
+      goodMs = Math.max(goodMs, sentMs);
     },
     revoked(/** @type {number} */ arrivedMs) {
-      firstRevokedMs = Math.min(firstRevokedMs, arrivedMs);
+      revokedMs = Math.min(revokedMs, arrivedMs);
     },
-    get isRevoked() {
-      return Number.isFinite(firstRevokedMs);
-    },
-    /**
-     * @param {number} fromMs when the revocation was sent @returns {Interval | null} null: no `revoked` reply
-     */
-    interval(fromMs) {
-      if (!Number.isFinite(firstRevokedMs)) return null;
-      return { lowerMs: Math.max(0, lastGoodMs - fromMs), upperMs: firstRevokedMs - fromMs };
-    },
+    /** @param {number} fromMs of the revocation @returns {Interval | null} null: no `revoked` reply */
+    interval: (fromMs) =>
+      isRevoked() ? { lowerMs: Math.max(0, goodMs - fromMs), upperMs: revokedMs - fromMs } : null,
   };
 }

@@ -292,10 +292,7 @@ test('a closed loop on a target too slow to prove anything on: one run of ten mi
   assert.deepEqual([answer, why], [null, 'unconfirmed']);
   const told = steps.flatMap(({ phase, seconds }) => (phase === 'confirmation' ? [seconds] : []));
   assert.deepEqual(told, [600]);
-  assert.match(
-    explanation,
-    /^With 1 in flight a run of 10 min has too few requests for the requirements: /,
-  );
+  assert.match(explanation, /^With 1 in flight a run of 10 min has too few requests for the requirements: /);
 });
 
 /**
