@@ -3,7 +3,7 @@ import { formatCount, formatDuration, formatLatency, formatRate } from '../../co
 import { labelled, table, wrap } from '../../report/layout.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
-import { isWrong } from './honest-rate.js';
+import { isWrong } from './accurate-rate.js';
 
 /** @import { Calibration, Found } from './calibrate.js' */
 
@@ -42,7 +42,7 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
     ],
     [
       ...table([
-        ['Rate', 'honest', 'verdict', 'late p99', 'target p50', 'p99', 'reported p50', 'p99'],
+        ['Rate', 'accurate', 'verdict', 'late p99', 'target p50', 'p99', 'reported p50', 'p99'],
         ...tries
           .toSorted((a, b) => a.ratePerSecond - b.ratePerSecond)
           .map(({ p50Ms, p99Ms, ...one }) => [
@@ -121,8 +121,8 @@ function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, 
       ? 'Lateness was not measured.'
       : `Sends are at most ${duration(late('p50'))} late (p50; p99 ${duration(late('p99'))}, at ${formatRate(latest.ratePerSecond)}).`,
     ratePerSecond === null
-      ? 'No rate that was tried is honest.'
-      : `Measurements are honest up to about ${formatRate(ratePerSecond)}, with a target that takes ${duration(delayMs)}.`,
+      ? 'No rate that was tried is accurate.'
+      : `Measurements are accurate up to about ${formatRate(ratePerSecond)}, with a target that takes ${duration(delayMs)}.`,
   ].join(' ');
 }
 
@@ -141,8 +141,8 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const failed = tries.filter(({ honest }) => !honest).length;
   const tried =
     failed === 0
-      ? 'Every rate that was tried was honest'
-      : `The highest rate that was tried was honest, although ${failed} of ${tries.length} tries failed`;
+      ? 'Every rate that was tried was accurate'
+      : `The highest rate that was tried was accurate, although ${failed} of ${tries.length} tries failed`;
   const peakText = `the peak of the closed loop is ${formatRate(peak.perSecond)}`;
   return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target busy for ')}.`];
 }

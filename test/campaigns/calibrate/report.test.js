@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { compare } from '../../../src/campaigns/calibrate/honest-rate.js';
+import { compare } from '../../../src/campaigns/calibrate/accurate-rate.js';
 import { render, summarise } from '../../../src/campaigns/calibrate/report.js';
 import { CALIBRATION, tryAt } from './sample.js';
 
