@@ -12,7 +12,7 @@ import { toMicros } from './measure.js';
 /** @import { CalibrationOptions } from './calibrate-options.js' */
 /** @import { Measure, Quantiles, Verdict } from './measure.js' */
 
-/** @typedef {ReturnType<typeof compare>} Compared response times in ms, as reported and by the target's clock */
+/** @typedef {ReturnType<typeof compare>} Compared ms, as reported and by the target's clock */
 /**
  * One measurement. `delayMs`: of the target; `samples`: requests that arrived there; `latenessMs`: of the
  * sends, by its clock.
@@ -42,9 +42,9 @@ const CLOSE_ENOUGH = 1.25;
 
 /**
  * A failed rate is tried again at once, as the machine may have been disturbed.
- * @param {{step: Measure, options: CalibrationOptions, peakPerSecond: number}} context `peakPerSecond`: closed loop
- * @returns the highest rate with an accurate try, and the target's delay there, null: none; the lowest rate above it
- *   that failed each time, null: none; the limits of an accurate try; and the tries in order
+ * @param {{step: Measure, options: CalibrationOptions, peakPerSecond: number}} context of a closed loop
+ * @returns `ratePerSecond`: the highest with an accurate try, `delayMs`: of the target there; `brokenAtPerSecond`:
+ *   the lowest above it that failed each time; null: none
  */
 export async function findAccurateRate({ step, options, peakPerSecond }) {
   const { concurrency, duration, maxLateness } = options;
@@ -90,7 +90,7 @@ export async function findAccurateRate({ step, options, peakPerSecond }) {
 export const delayFor = (ratePerSecond, concurrency) =>
   toMicros(Math.min(MAX_DELAY_MS, (concurrency * 500) / ratePerSecond));
 
-/** @param {number | null} reported @param {number | null} target @returns `error`: share by which the first is higher */
+/** @param {number | null} reported @param {number | null} target */
 export function compare(reported, target) {
   const error = reported === null || target === null ? null : toMicros(reported / target - 1);
   return { reported, target, error };

@@ -17,8 +17,8 @@ import { startThread } from '../../engine/thread.js';
 const MAX_REQUEST_BYTES = 16_384;
 
 /**
- * `ask` gets the OCSP response, once for each different request
- * @param {{clock: Clock, alarm: Pick<AlarmThread, 'set'>, ask: (request: Buffer) => Promise<Uint8Array>}} context
+ * @param {{clock: Clock, alarm: Pick<AlarmThread, 'set'>,
+ *   ask: (request: Buffer) => Promise<Uint8Array>}} context `ask` gets the response of a new request
  */
 export function createKnownDelayServer({ clock, alarm, ask }) {
   /** Whole HTTP responses by OCSP request. @type {Map<string, Buffer>} */
@@ -97,7 +97,7 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
   });
   return {
     server,
-    /** Starts a new recording. Responds to waiting requests at once, but leaves their alarm set. @param {number} nextDelayMs */
+    /** Responds to waiting requests at once; their alarm stays set. @param {number} nextDelayMs */
     begin(nextDelayMs) {
       writeDueBy(() => Number.POSITIVE_INFINITY);
       known.clear();
@@ -140,7 +140,7 @@ function httpResponse(der) {
 
 /**
  * Event-loop timers have a resolution of 1 ms; `Atomics.wait` on a separate thread, tens of microseconds.
- * @param {bigint} originNs zero of all its times, by `process.hrtime` @param {() => void} onDeath no alarm fires any more
+ * @param {bigint} originNs zero of its times, by `process.hrtime` @param {() => void} onDeath no alarm fires then
  */
 export async function startAlarmThread(originNs, onDeath) {
   const memory = new SharedArrayBuffer(16);

@@ -14,7 +14,7 @@ const EXIT_WITHIN_MS = 3000;
  * @typedef {{arrivedMs: Float64Array, answeredMs: Float64Array, cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
  */
 /** @typedef {{begin?: number, end?: true}} Order `begin`: with this delay in ms */
-/** @typedef {{url: string, pki: {url: string, token: string}}} TargetInfo `pki`: the embedded server, which issues */
+/** @typedef {{url: string, pki: {url: string, token: string}}} TargetInfo `pki`: the embedded server */
 /** @typedef {Awaited<ReturnType<typeof startCalibrationTarget>>} Target */
 
 export async function startCalibrationTarget() {
@@ -35,7 +35,7 @@ export async function startCalibrationTarget() {
       begin: (/** @type {number} */ delayMs) => order({ begin: delayMs }),
       /** @returns {Promise<Seen>} since `begin` */
       end: async () => (await order({ end: true })).seen,
-      /** @param {unknown} error @returns {Promise<unknown>} the same, or the end of the target, if that caused it */
+      /** Returns the error, or the end of the target, if that caused it. @param {unknown} error */
       async causeOf(error) {
         const exit = once(child, 'exit').then(() => true);
         const isEnded =

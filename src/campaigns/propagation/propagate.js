@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { interrupted } from '../../common/stop.js';
+import { formatCount } from '../../common/units.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
 import { loadTls } from '../../http/tls.js';
 import { checkIssuance } from '../../operations/prepare.js';
-import { counted } from '../../report/describe/words.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
 import { createVaultClient, parseJson, textOf } from '../../vault/client.js';
@@ -123,20 +123,19 @@ async function followAll(run, clients, onEvent) {
   return rows;
 }
 
-/** @type {readonly [left: Row['left'], noun: string, more: string][]} */
-const LEFT = [
-  ['revoked', 'revoked certificate', 'in storage and on the CRL'],
-  ['valid', 'certificate', 'that could not be revoked'],
-  ['unknown', 'certificate', 'that may have been issued, as the call had no good response'],
-];
+const LEFT = {
+  revoked: 'revoked, in storage and on the CRL',
+  valid: 'not revoked, as the call failed',
+  unknown: 'perhaps issued, as the call had no good response',
+};
 
 /** @param {Pick<Row, 'left'>[]} rows including the warm-up @returns {string} empty if nothing is left */
 export function describeLeft(rows) {
-  const parts = LEFT.flatMap(([kind, noun, more]) => {
+  const parts = Object.entries(LEFT).flatMap(([kind, text]) => {
     const count = rows.filter(({ left }) => left === kind).length;
-    return count === 0 ? [] : [`${counted(count, noun)} ${more}`];
+    return count === 0 ? [] : [`${formatCount(count)} ${text}`];
   });
-  return parts.length === 0 ? '' : `Left on the server until expiry: ${parts.join('; ')}.`;
+  return parts.length === 0 ? '' : `Certificates left on the server until expiry: ${parts.join('; ')}.`;
 }
 
 /** @typedef {Pick<Propagation['nodes'][number], 'url' | 'version' | 'state'>} NodeFacts */

@@ -46,15 +46,16 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   async function prepare(stepPlan) {
     if (stop.aborted) throw interrupted();
     const preparing = prepareRun(stepPlan, { token, signal: stop, onEvent });
-    return orInterrupted(preparing, stop).catch(async (error) => {
+    try {
+      return await orInterrupted(preparing, stop);
+    } catch (error) {
       if (!stop.aborted) throw error;
       // An interrupted preparation has already cleaned up.
-      const ignoreStop = (/** @type {{code?: string}} */ thrown) => {
-        if (thrown.code !== 'interrupted') throw thrown;
-      };
-      await closeUnlessStopped(preparing.then((prepared) => prepared.close(), ignoreStop));
+      const onFailure = (/** @type {any} */ thrown) =>
+        thrown.code === 'interrupted' ? undefined : Promise.reject(thrown);
+      await closeUnlessStopped(preparing.then((prepared) => prepared.close(), onFailure));
       throw interrupted();
-    });
+    }
   }
 
   /** @param {Place} place @param {number} pauseMs before the first probe @returns {Promise<RecoveryEnd>} */
