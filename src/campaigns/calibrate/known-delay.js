@@ -10,8 +10,8 @@ import { startThread } from '../../engine/thread.js';
 /** @import { Clock } from '../../engine/clock.js' */
 /** @import { Socket } from 'node:net' */
 
-/** @typedef {{arrivedMs: number[], answeredMs: number[]}} Recording by arrival; `answeredMs` NaN: never */
-/** @typedef {{socket: Socket, response: Buffer, recording: Recording, index: number, dueMs: number}} Waiting */
+/** ms by arrival; `answeredMs` NaN: never. @returns {{arrivedMs: number[], answeredMs: number[]}} */
+const emptyRecording = () => ({ arrivedMs: [], answeredMs: [] });
 
 /** A longer request is no OCSP request. */
 const MAX_REQUEST_BYTES = 16_384;
@@ -25,12 +25,10 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
   const known = new Map();
   /** Most requests are identical, so they need no parsing. @type {{request: Buffer, response: Buffer}} */
   let last = { request: Buffer.alloc(0), response: Buffer.alloc(0) };
-  /** By due time, as all requests have the same delay. @type {Waiting[]} */
+  /** By due time, as all requests have the same delay. @type {{dueMs: number, write: () => void}[]} */
   const waiting = [];
-  let delayMs = 0;
-  /** @type {Recording} */
-  let recording = { arrivedMs: [], answeredMs: [] };
-  let isAlarmSet = false;
+  let [delayMs, isAlarmSet] = [0, false];
+  let recording = emptyRecording();
 
   function setAlarm() {
     if (isAlarmSet || waiting.length === 0) return;
@@ -44,13 +42,7 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
 
   /** @param {() => number} until */
   function writeDueBy(until) {
-    while (waiting.length > 0 && waiting[0].dueMs <= until()) write(/** @type {Waiting} */ (waiting.shift()));
-  }
-
-  /** @param {Waiting} one */
-  function write(one) {
-    one.recording.answeredMs[one.index] = clock();
-    one.socket.write(one.response);
+    while (waiting.length > 0 && waiting[0].dueMs <= until()) waiting.shift()?.write();
   }
 
   /** @param {Socket} socket @param {Buffer} request @param {number} nowMs */
@@ -59,9 +51,12 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
     const index = of.arrivedMs.push(nowMs) - 1;
     of.answeredMs.push(Number.NaN);
     const respond = (/** @type {Buffer} */ response, /** @type {number} */ fromMs) => {
-      const one = { socket, response, recording: of, index, dueMs: fromMs + delayMs };
-      if (delayMs === 0) return write(one);
-      waiting.push(one);
+      const write = () => {
+        of.answeredMs[index] = clock();
+        socket.write(response);
+      };
+      if (delayMs === 0) return write();
+      waiting.push({ dueMs: fromMs + delayMs, write });
       setAlarm();
     };
     if (request.equals(last.request)) return respond(last.response, nowMs);
@@ -72,11 +67,13 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
       last = { request: Buffer.from(request), response };
       return respond(response, nowMs);
     }
-    const onDer = (/** @type {Uint8Array} */ der) => {
-      known.set(key, httpResponse(der));
-      respond(httpResponse(der), clock());
+    const onMade = (/** @type {Buffer} */ made) => {
+      known.set(key, made);
+      respond(made, clock());
     };
-    ask(Buffer.from(body)).then(onDer, () => socket.destroy());
+    ask(Buffer.from(body))
+      .then(httpResponse)
+      .then(onMade, () => socket.destroy());
   }
 
   const server = createServer({ noDelay: true }, (socket) => {
@@ -102,9 +99,9 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
       writeDueBy(() => Number.POSITIVE_INFINITY);
       known.clear();
       delayMs = nextDelayMs;
-      recording = { arrivedMs: [], answeredMs: [] };
+      recording = emptyRecording();
     },
-    /** @returns the recording since `begin` */
+    /** The recording since `begin`. */
     end: () => ({
       arrivedMs: Float64Array.from(recording.arrivedMs),
       answeredMs: Float64Array.from(recording.answeredMs),
