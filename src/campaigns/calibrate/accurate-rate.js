@@ -43,8 +43,8 @@ const CLOSE_ENOUGH = 1.25;
 /**
  * A failed rate is tried again at once, as the machine may have been disturbed.
  * @param {{step: Measure, options: CalibrationOptions, peakPerSecond: number}} context of a closed loop
- * @returns `ratePerSecond`: the highest with an accurate try, `delayMs`: of the target there; `brokenAtPerSecond`:
- *   the lowest above it that failed each time; null: none
+ * @returns `ratePerSecond`: the highest with an accurate try, `delayMs`: of the target there;
+ *   `brokenAtPerSecond`: the lowest above it that failed each time; null: none
  */
 export async function findAccurateRate({ step, options, peakPerSecond }) {
   const { concurrency, duration, maxLateness } = options;

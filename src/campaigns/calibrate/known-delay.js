@@ -137,7 +137,7 @@ function httpResponse(der) {
 
 /**
  * Event-loop timers have a resolution of 1 ms; `Atomics.wait` on a separate thread, tens of microseconds.
- * @param {bigint} originNs zero of its times, by `process.hrtime` @param {() => void} onDeath no alarm fires then
+ * @param {bigint} originNs zero of its times, by `process.hrtime` @param {() => void} onDeath no more alarms
  */
 export async function startAlarmThread(originNs, onDeath) {
   const memory = new SharedArrayBuffer(16);

@@ -117,8 +117,8 @@ export async function measurePeak(step) {
 
 /**
  * @param {Measure} step @param {number} peakPerSecond
- * @returns a row for each rate up to the peak. `seenMs`: from the due time of a request to its arrival, by the
- *   target's clock, including its wake-up; `ownMs`: send lag, as the tool reports it
+ * @returns a row for each rate up to the peak. `seenMs`: from the due time of a request to its arrival, by
+ *   the target's clock, including its wake-up; `ownMs`: send lag, as the tool reports it
  */
 export async function measureLateness(step, peakPerSecond) {
   const rows = [];

@@ -24,10 +24,11 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
   const { concurrency, threads, pacing, stepMs } = settings;
   const { ratePerSecond, limits, tries } = honestRate;
   const byRate = tries.toSorted((a, b) => a.ratePerSecond - b.ratePerSecond);
-  const within = `p50 and p99 right within ${formatPercent(limits.errorP99)}, sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`;
+  const sends = `sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`;
+  const within = `p50 and p99 right within ${formatPercent(limits.errorP99)}, ${sends}`;
   const highest = ratePerSecond === null ? 'none' : `${formatRate(ratePerSecond)}: ${within}`;
   const checked = `${formatPercent(peak.checkedShare)} of the responses checked`;
-  const peakText = `${formatRate(peak.perSecond)} in a closed loop, ${checked}${busy(peak, ', target busy ')}`;
+  const target = busy(peak, ', target busy ');
   const options = `--concurrency ${concurrency} --threads ${threads} --pacing ${pacing}`;
   const sections = [
     [
@@ -60,7 +61,7 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
         ]),
       ),
       ...labelled('Highest', highest),
-      ...labelled('Peak', peakText),
+      ...labelled('Peak', `${formatRate(peak.perSecond)} in a closed loop, ${checked}${target}`),
     ],
     [
       ...[...wrap(summary.text), ''],
@@ -126,7 +127,8 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const broken = tries.findLast(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
   if (broken !== undefined) return [...machine, ...faultsOf(broken, limits)];
   const failed = tries.filter(({ honest }) => !honest).length;
-  const highest = `The highest rate that was tried was accurate, although ${failed} of ${tries.length} tries failed`;
+  const some = `although ${failed} of ${tries.length} tries failed`;
+  const highest = `The highest rate that was tried was accurate, ${some}`;
   const tried = failed === 0 ? 'Every rate that was tried was accurate' : highest;
   const peakText = `the peak of the closed loop is ${formatRate(peak.perSecond)}`;
   return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target busy for ')}.`];

@@ -4,6 +4,7 @@ import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
 import { mayBeDone } from '../../vault/client.js';
 import { createNode, queryOnce, watchNode } from './watch.js';
+/** @import { PropagationRow } from '../../result/propagation/propagation-schema.js' */
 /** @import { VaultClient } from '../../vault/client.js' */
 /** @import { PropagationPlan } from './propagation-plan.js' */
 /** @import { Query } from './responder.js' */
@@ -11,16 +12,13 @@ import { createNode, queryOnce, watchNode } from './watch.js';
 
 /** @typedef {Pick<VaultClient, 'write'>} Writer */
 /**
- * @typedef {object} Row
- * @property {number} certificate from 1
- * @property {'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided'} outcome
- * @property {string} [failure] error code of the failed call
- * @property {string} [unrevoked] error code of the failed call to revoke a certificate that is not followed
- * @property {number | null} revokeMs from sending the revocation to its response
- * @property {number} followedMs from that response until every node reported revoked, --give-up or a stop
- * @property {NodeRow[]} nodes in plan order; empty if no node was queried
- * @property {'none' | 'revoked' | 'valid' | 'unknown'} left on the server; `valid`: not known to be revoked;
- *   `unknown`: it may have been issued
+ * `unrevoked`: error code of the failed call to revoke a certificate that is not followed; `followedMs`: from
+ * the response to the revocation until every node reported revoked, --give-up or a stop; `nodes`: in plan
+ * order, empty if none was queried; `left`: on the server; `valid`: not known to be revoked; `unknown`:
+ * perhaps issued
+ * @typedef {Pick<PropagationRow, 'certificate' | 'failure' | 'revokeMs' | 'nodes'> & {unrevoked?: string,
+ *   outcome: 'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided',
+ *   followedMs: number, left: 'none' | 'revoked' | 'valid' | 'unknown'}} Row
  */
 
 /**
@@ -48,7 +46,7 @@ export async function followCertificate(certificate, client, run) {
   let query;
   try {
     const { leaf, issuer } = readIssued(issued.data);
-    query = await buildQuery(issuer, leaf.serial);
+    query = buildQuery(issuer, leaf.serial);
   } catch (error) {
     const failure = error instanceof PkiLoadError ? error.code : 'certificate_unreadable';
     return takeBack({ outcome: 'issue_failed', failure });
@@ -127,7 +125,7 @@ function readIssued(data) {
   return { leaf, issuer };
 }
 
-/** @param {Writer} client @param {PropagationPlan} plan @param {string} serial @param {() => void} [onHead] */
+/** @type {(client: Writer, plan: PropagationPlan, serial: string, onHead?: () => void) => Promise<void>} */
 async function revoke(client, { target: { mount } }, serial, onHead) {
   const { data } = await client.write(`${mount}/revoke`, { serial_number: serial }, onHead);
   if (data?.revocation_time > 0) return;

@@ -3,7 +3,6 @@
  * responder until it reports them revoked. Emits events, prints nothing.
  */
 import { cpus } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { interrupted } from '../../common/stop.js';
@@ -14,6 +13,7 @@ import { checkIssuance } from '../../operations/prepare.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
 import { createVaultClient, parseJson, textOf } from '../../vault/client.js';
+import { pauseFor } from '../repeat.js';
 import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
 import { createQueryBuilder, createResponder } from './responder.js';
@@ -116,7 +116,7 @@ async function followAll(run, clients, onEvent) {
       const number = ++started;
       rows[number - 1] = await followCertificate(number, client, run);
       onEvent({ type: 'progress', label: 'Certificates revoked and followed', done: ++done, total });
-      if (started < total) await sleep(pauseMs, undefined, { signal: run.stop }).catch(() => {});
+      if (started < total) await pauseFor(pauseMs, run.stop);
     }
   };
   await Promise.all(clients.map(followSeveral));

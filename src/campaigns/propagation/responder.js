@@ -28,12 +28,9 @@ export function createResponder(
   const { origin, basePath } = parseTargetUrl(url, '--node');
   const path = apiPath(basePath, mount, 'ocsp');
   const headers = {
-    accept: 'application/ocsp-response',
-    'content-type': 'application/ocsp-request',
+    ...{ accept: 'application/ocsp-response', 'content-type': 'application/ocsp-request' },
     ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
   };
-  /** @type {Set<Connection>} */
-  const all = new Set();
   /** @type {Connection[]} */
   const free = [];
   /** Callbacks that abort queries in flight. @type {Set<() => void>} */
@@ -43,7 +40,6 @@ export function createResponder(
     /** Opens a connection if none is free. @param {Query} query @param {(reply: Reply) => void} onReply */
     query({ body, certId, checker }, onReply) {
       const connection = free.pop() ?? connect({ origin, tls });
-      all.add(connection);
       /** @type {number | null} */
       let sentMs = null;
       const finish = (/** @type {string} */ outcome, arrivedMs = clock.now()) => {
@@ -77,7 +73,7 @@ export function createResponder(
     /** Queries in flight end as `aborted`. */
     async close() {
       for (const cutOff of [...inFlight]) cutOff();
-      await Promise.all([...all].map((connection) => connection.close()));
+      await Promise.all(free.map((connection) => connection.close()));
     },
   };
 }
@@ -96,12 +92,12 @@ export function outcomeOf(status, verdict) {
 export function createQueryBuilder() {
   /** @type {Map<string, OcspChecker>} by the issuer's certificate */
   const checkers = new Map();
-  /** @param {{der: Uint8Array}} issuer @param {Uint8Array} serial INTEGER contents @returns {Promise<Query>} */
-  return async ({ der }, serial) => {
+  /** @param {{der: Uint8Array}} issuer @param {Uint8Array} serial INTEGER contents @returns {Query} */
+  return ({ der }, serial) => {
     const key = Buffer.from(der).toString('latin1');
     const checker = checkers.get(key) ?? createOcspChecker({ issuerDer: der });
     checkers.set(key, checker);
-    const certId = await createCertId({ issuerDer: der, serial, hash: 'sha1' });
-    return { body: await buildOcspRequest({ certId }), certId, checker };
+    const certId = createCertId({ issuerDer: der, serial, hash: 'sha1' });
+    return { body: buildOcspRequest({ certId }), certId, checker };
   };
 }

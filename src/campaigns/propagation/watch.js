@@ -17,19 +17,17 @@ const RECENT_POLLS = 10;
 /** @typedef {Propagation['rows'][number]['nodes'][number]} NodeRow one node's statuses of one certificate */
 /** @typedef {{sent: number, missed: number, skipped: number}} PollCounts
  *   `missed`: the tool was late and the next poll was already due; `skipped`: too many polls were in flight */
-/** @typedef {{responder: Responder, answers: Record<string, number>, counts: PollCounts}} Node
- *   `answers`: queries by outcome; `counts`: polls; both for the whole run */
+/** @typedef {{responder: Responder, answers: Record<string, number>, counts: PollCounts}} Node */
 /**
  * Shared by all certificates. `onLag`: called for each poll; `stop`: ends the wait.
  * @typedef {{plan: PropagationPlan, nodes: Node[], clock: Clock, onLag: (ms: number) => void, stop: AbortSignal,
- *   buildQuery: (issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Query>}} Run
+ *   buildQuery: (issuer: {der: Uint8Array}, serial: Uint8Array) => Query}} Run
  */
 
 /** @param {Responder} responder @returns {Node} */
-export const createNode = (responder) => ({
-  ...{ responder, answers: {} },
-  counts: { sent: 0, missed: 0, skipped: 0 },
-});
+export function createNode(responder) {
+  return { responder, answers: {}, counts: { sent: 0, missed: 0, skipped: 0 } };
+}
 
 /** @param {Node} node @param {Query} query @param {(reply: Reply) => void} onReply */
 const queryAndCount = ({ responder, answers }, query, onReply) =>
@@ -51,8 +49,7 @@ export const queryOnce = (node, query) =>
 export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certificate, query, sentMs }) {
   const node = nodes[number];
   const bounds = createBounds();
-  let inFlight = 0;
-  let notRevokedMs = Number.NEGATIVE_INFINITY;
+  let [inFlight, notRevokedMs] = [0, Number.NEGATIVE_INFINITY];
   let onChange = () => {};
 
   const poll = () => {
@@ -122,8 +119,7 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
  *   onLag: (ms: number) => void}} options `poll` returns false if too many are in flight
  */
 export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
-  let next = 0;
-  let isStopped = false;
+  let [next, isStopped] = [0, false];
   /** @type {any} */
   let timer;
   const dueMs = () => firstMs + next * everyMs;

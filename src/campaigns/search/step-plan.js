@@ -11,10 +11,7 @@ import { samplesToProve } from '../../verdict/statistics.js';
 /** Max length of a first step, even if its percentile needs more samples, and of a confirmation. */
 const [LONGEST_STEP_MS, LONGEST_CONFIRMATION_MS] = [60_000, 600_000];
 
-/**
- * With the minimum of samples a single miss prevents a proof, so steps take SAMPLES times as many. Random
- * arrivals may be fewer: ALMOST of them are enough.
- */
+/** A single miss must not prevent a proof: SAMPLES times the minimum, of which ALMOST all are enough. */
 const [SAMPLES, ALMOST] = [2, 0.9];
 
 /** A step that was too close to call is repeated, this many times as long. */
@@ -83,21 +80,18 @@ export function likelyAt(steps, level) {
 }
 
 /**
+ * Counts the last steps that were too close to call: with few requests, a miss may be chance.
  * @param {Plan} plan @param {readonly Measured[]} steps @param {{level: number, phase: Phase}} next
- * @returns {number} the last steps of that level and phase that were too close to call: with few requests, a
- *   miss may be chance
  */
 function countUndecided(plan, steps, { level, phase }) {
-  const others = steps.findLastIndex((step) => step.level !== level || step.phase !== phase);
+  const last = steps.slice(steps.findLastIndex((step) => step.level !== level || step.phase !== phase) + 1);
   const isFew = (/** @type {Measured} */ { requests }) => requests < enoughRequests(plan, phase);
-  return steps
-    .slice(others + 1)
-    .filter((step) => step.verdict === 'not proven' || (step.verdict === 'not met' && isFew(step))).length;
+  return last.filter((step) => step.verdict === 'not proven' || (step.verdict === 'not met' && isFew(step)))
+    .length;
 }
 
 /** @param {{operation: string}} one */
 const isRevoke = ({ operation }) => operation === 'revoke';
-
 /** @param {Pick<Plan, 'operation' | 'options' | 'mix'>} plan */
 const revokeOf = ({ operation, options, mix }) => (mix ?? [{ operation, options }]).find(isRevoke);
 

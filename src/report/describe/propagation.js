@@ -85,13 +85,12 @@ function delayChart({ sinceAnswered: { lower, upper } }) {
 function placeParts({ name, delay }, isFirst) {
   const { sinceAnswered, sinceSent, widthMs, revoked, beforeAnswered } = delay;
   const rows = Object.entries({
-    'answered, lower': sinceAnswered.lower,
-    'answered, upper': sinceAnswered.upper,
-    'sent, lower': sinceSent.lower,
-    'sent, upper': sinceSent.upper,
+    ...{ 'answered, lower': sinceAnswered.lower, 'answered, upper': sinceAnswered.upper },
+    ...{ 'sent, lower': sinceSent.lower, 'sent, upper': sinceSent.upper },
     'bounds apart': widthMs,
   });
-  const early = `, ${beforeAnswered === 0 ? 'none' : formatCount(beforeAnswered)} of them before the revoke call returned`;
+  const some = beforeAnswered === 0 ? 'none' : formatCount(beforeAnswered);
+  const early = `, ${some} of them before the revoke call returned`;
   return [
     ...sentence(`${counted(revoked, 'revocation')} seen${revoked === 0 ? '' : early}.`),
     ...table(
@@ -152,8 +151,7 @@ const timesPhrase = ({ p50, p99, max }) =>
 /** @param {Propagation} found */
 function headline({ everywhere, nodes, certificates: { begun } }) {
   const { revoked, beforeAnswered, sinceAnswered } = everywhere;
-  const all = nodes.length === 2 ? 'both' : `all ${nodes.length}`;
-  const where = nodes.length === 1 ? 'at one node' : `at ${all} nodes`;
+  const where = ['', 'at one node', 'at both nodes'][nodes.length] ?? `at all ${nodes.length} nodes`;
   const { p50, p99 } = sinceAnswered.upper;
   if (revoked === 0 || p50 === null || p99 === null) return `No revocation was seen ${where}`;
   const some = `${formatCount(revoked)} of ${formatCount(begun)} revocations`;
@@ -166,10 +164,9 @@ function headline({ everywhere, nodes, certificates: { begun } }) {
 
 /** @param {Propagation} found @returns {Place[]} of several nodes, all of them first */
 function placesOf({ nodes, everywhere }) {
-  const own = nodes.map(({ url, state, delay }) => ({
-    name: state === null ? url : `${url} (${state})`,
-    delay,
-  }));
+  const nameOf = (/** @type {typeof nodes[number]} */ { url, state }) =>
+    state === null ? url : `${url} (${state})`;
+  const own = nodes.map((node) => ({ name: nameOf(node), delay: node.delay }));
   return own.length === 1 ? own : [{ name: 'Every node', delay: everywhere }, ...own];
 }
 

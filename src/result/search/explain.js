@@ -11,9 +11,8 @@ import { formatPercent } from '../wording.js';
 const OWN_REMEDY = /(?:\. Raise|: shorten) --[a-z-]+\.$/;
 
 /** @param {Search['searched']} searched @param {number} level @returns {string} `120/s`, `16 in flight` */
-export function levelText(searched, level) {
-  return searched === 'rate' ? formatRate(level) : `${formatCount(level)} in flight`;
-}
+export const levelText = (searched, level) =>
+  searched === 'rate' ? formatRate(level) : `${formatCount(level)} in flight`;
 
 /** @param {Unexplained} search @returns {string} sentences */
 export function explain(search) {
@@ -25,10 +24,9 @@ export function explain(search) {
 
 /** @param {Search} search before its next step failed @param {unknown} error an unexpected one is not quoted @returns {Search} */
 export function brokenOff({ unfinished, explanation, ...soFar }, error) {
-  const { code, full: text } =
+  const { code, full } =
     error instanceof PkiLoadError ? error : { code: 'internal_error', full: 'An internal error.' };
-  const failure = { code, text };
-  const search = { ...soFar, why: /** @type {const} */ ('broken off'), failure };
+  const search = { ...soFar, why: /** @type {const} */ ('broken off'), failure: { code, text: full } };
   return { ...search, explanation: explain(search) };
 }
 
@@ -51,11 +49,10 @@ const ENDS = {
       const levels = steps.length === 0 ? 'any level' : `even ${text(lowestOf(steps))}`;
       return `The tool could not offer ${levels} as planned, which shows nothing about the target. ${reasonAt(search)}`;
     }
-    const failed = lastOfEach(steps).filter(
-      ({ level, verdict }) => level > confirmed && verdict === 'not met',
-    );
-    const below =
-      failed.length === 0 ? '' : `, but less than ${text(lowestOf(failed))}, where a requirement was not met`;
+    const last = lastOfEach(steps);
+    const failed = last.filter(({ level, verdict }) => level > confirmed && verdict === 'not met');
+    const less = () => `, but less than ${text(lowestOf(failed))}, where a requirement was not met`;
+    const below = failed.length === 0 ? '' : less();
     const reason = reasonAt(search, above.level);
     const bound = searched === 'rate' ? '--max-rate' : '--max-concurrency';
     const more = ` Give the tool more CPU or another machine, or bound the search with ${bound}.`;
@@ -83,9 +80,7 @@ const ENDS = {
 };
 
 /** @param {readonly SearchStep[]} steps */
-function lowestOf(steps) {
-  return Math.min(...steps.map(({ level }) => level));
-}
+const lowestOf = (steps) => Math.min(...steps.map(({ level }) => level));
 
 /** @template {{level: number}} T @param {readonly T[]} steps @returns {T[]} the last step of each level */
 export const lastOfEach = (steps) => [...new Map(steps.map((step) => [step.level, step])).values()];
@@ -97,9 +92,8 @@ export const lacksSamples = ({ verdict, isStarved = false }) => verdict === 'not
 export const isPassing = (step) => step.verdict === 'met' || lacksSamples(step);
 
 /** @param {Unexplained} search @param {number} [at] level; default: any */
-function reasonAt({ steps }, at) {
-  return steps.findLast(({ level, verdict }) => level === (at ?? level) && verdict !== 'met')?.reason ?? '';
-}
+const reasonAt = ({ steps }, at) =>
+  steps.findLast(({ level, verdict }) => level === (at ?? level) && verdict !== 'met')?.reason ?? '';
 
 /** @param {SearchStep[]} steps @returns {SearchStep} the fastest shorter step, below refuted levels */
 function bestBefore(steps) {
