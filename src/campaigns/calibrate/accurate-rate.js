@@ -20,10 +20,8 @@ import { toMicros } from './measure.js';
  *   latenessMs: Quantiles, p50Ms: Compared, p99Ms: Compared, measurement: Verdict}} Try
  */
 
-const MAX_RATES = 12;
-
-/** The maximum of `--rate`. */
-const RATE_LIMIT = 1e6;
+/** `RATE_LIMIT`: the maximum of `--rate`. */
+const [MAX_RATES, RATE_LIMIT] = [12, 1e6];
 
 /** With fewer than 100 requests p99 is the maximum; plus a margin. */
 const MIN_SAMPLES = 120;

@@ -9,7 +9,7 @@ import { invalidReasonOf, SEARCH_SCHEMA_ID } from '../../result/document.js';
 import { explain } from '../../result/search/explain.js';
 import { findPeak } from './peak.js';
 import { createLooks, findHighest, lowestAbove, TOLERANCE } from './search.js';
-import { enoughRequests, isJudgedAt, planOfStep, poolRemedy } from './step-plan.js';
+import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Result } from '../../result/schema.js' */
@@ -97,7 +97,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0, succeeded: 0 };
     const { result, recovery, cutShort = null } = ended;
     const judged = judgeStep(result, {
-      ...{ of, enough, cutShort, poolRemedy: poolRemedy(plan, stepPlan) },
+      ...{ of, enough, cutShort, canGrow: canGrowPool(plan, stepPlan) },
       isAsked: (i) => isJudgedAt(plan.requirements[i], stepPlan, of, level),
     });
     if (phase === 'confirmation' && judged.verdict === 'met') confirmations.set(level, result);
@@ -160,22 +160,20 @@ const OVERLOAD = 'backlog_growing';
 const SATURATED = 0.9;
 
 const NOTHING_LEFT =
-  'There were more requests than certificates (--pool): revoking one again shows nothing about the target.';
+  'There were more requests than certificates: revoking one again shows nothing about the target. Shorten --duration, or raise --pool.';
 
 /**
  * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: if the level can show requirement i;
- * `cutShort`: why the step ended early; `poolRemedy`: if certificates ran out, null: the next step has more
+ * `cutShort`: why the step ended early; `canGrow`: the next step has more certificates to revoke
  * @param {Result} result
- * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean, cutShort?: string | null,
- *   poolRemedy?: string | null}} step
+ * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean,
+ *   cutShort?: string | null, canGrow?: boolean}} step
  * @returns {Judged}
  */
-export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, poolRemedy = null }) {
+export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, canGrow = true }) {
   const { measurement, totals, verification } = result;
-  if (verification.notes?.includes(USED_UP)) {
-    const reason = `${NOTHING_LEFT} ${poolRemedy ?? 'Raise --pool.'}`;
-    return { verdict: 'not offered', reason, isClear: poolRemedy !== null };
-  }
+  if (verification.notes?.includes(USED_UP))
+    return { verdict: 'not offered', reason: NOTHING_LEFT, isClear: !canGrow };
   const fault = invalidReasonOf(measurement);
   if (fault !== undefined && (cutShort === null || fault.code !== 'nothing_measured'))
     return { verdict: 'not offered', reason: fault.text };

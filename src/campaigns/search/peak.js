@@ -14,11 +14,8 @@ const AT_PEAK = 0.05;
 /** A doubling that gains less than GAIN is flat; FLAT of them in a row end the climb. */
 const [GAIN, FLAT] = [0.05, 2];
 
-/** Precision of the result, as a share of it. */
-const FINE = 0.1;
-
-/** Max confirmations to try. */
-const CONFIRMATIONS = 4;
+/** `PRECISION`: of the result, as a share of it. */
+const [PRECISION, MAX_CONFIRMATIONS] = [0.1, 4];
 
 /**
  * A confirmation may be CONFIRMED below the peak, the best of several steps, plus SURE standard errors of the
@@ -71,7 +68,7 @@ async function confirmPeak(looks, why) {
   /** By level, ascending. @type {(Measured & {level: number})[]} */
   const confirmed = [];
   let level = /** @type {number | null} */ (await fewestByBisection(looks));
-  for (let i = 0; i < CONFIRMATIONS && level !== null && !isStopped(); i++) {
+  for (let i = 0; i < MAX_CONFIRMATIONS && level !== null && !isStopped(); i++) {
     const step = await look(level, 'confirmation');
     // More in flight would hardly give more samples.
     if (isStopped() || lacksSamples(step)) break;
@@ -94,7 +91,7 @@ async function fewestByBisection({ steps, look, isStopped }) {
     const reached = passing(steps);
     const level = Number(fewestAtPeak(reached));
     const lower = reached.findLast((step) => step.level < level)?.level ?? null;
-    if (lower === null || level - lower <= Math.max(1, FINE * level) || isStopped()) return level;
+    if (lower === null || level - lower <= Math.max(1, PRECISION * level) || isStopped()) return level;
     const middle = Math.min(level - 1, Math.max(lower + 1, Math.round(Math.sqrt(lower * level))));
     // A level that fails between two passing levels was disturbed: keep the previous bracket.
     if (!isPassing(await look(middle, 'bisection'))) return level;
@@ -102,7 +99,7 @@ async function fewestByBisection({ steps, look, isStopped }) {
 }
 
 /** @param {number} low @param {number} high */
-const isClose = (low, high) => high - low <= Math.max(1, FINE * low);
+const isClose = (low, high) => high - low <= Math.max(1, PRECISION * low);
 
 /** @param {readonly Step[]} steps one above the level failed @param {number} level @returns {Why} */
 const whyNoMore = (steps, level) =>

@@ -107,19 +107,11 @@ function withPool({ mix, ...plan }, requests) {
   return { ...plan, mix: mix.map((entry) => ready(entry, shareOf(mix, entry.name))) };
 }
 
-/**
- * @param {Plan} plan of the search @param {Plan} step
- * @returns {string | null} the remedy for a step without certificates to revoke; null: the next has more
- */
-export function poolRemedy(plan, step) {
-  const revoke = revokeOf(plan);
-  if (revoke === undefined) return null;
-  if (Number(revoke.options.pool) < MOST_POOL && revoke.options.pool !== null) return 'Raise --pool.';
-  const pool = revokeOf(step)?.options.pool ?? 0;
-  // An open loop knows how many it needs.
-  const isMost = pool >= MOST_POOL || step.load.model === 'open';
-  return isMost ? 'There may be no more of them: shorten --duration.' : null;
-}
+/** Whether the next step issues more certificates to revoke. @param {Plan} plan of the search @param {Plan} step */
+export const canGrowPool = (plan, step) =>
+  step.load.model === 'closed' &&
+  revokeOf(plan)?.options.pool === null &&
+  Number(revokeOf(step)?.options.pool) < MOST_POOL;
 
 /** @param {Plan} plan of a step @returns {Plan} to prepare all steps, without rate, duration or requests */
 export function planOfAll({ load, ...plan }) {

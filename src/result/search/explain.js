@@ -8,7 +8,7 @@ import { formatPercent } from '../wording.js';
 /** @typedef {Omit<Search, 'explanation'>} Unexplained */
 
 /** Matches reasons that end with a remedy of their own. */
-const OWN_REMEDY = /(?:\. Raise|: shorten) --[a-z-]+\.$/;
+const OWN_REMEDY = /(?:or|\.) [Rr]aise --[a-z-]+\.$/;
 
 /** @param {Search['searched']} searched @param {number} level @returns {string} `120/s`, `16 in flight` */
 export const levelText = (searched, level) =>

@@ -144,7 +144,7 @@ test('what was prepared did not last: that says nothing of the target, whatever 
   };
   const { verdict, reason } = judgeStep(/** @type {any} */ (usedUp), { of: 'concurrency', enough: 300 });
   assert.equal(verdict, 'not offered');
-  assert.match(reason, /more requests than certificates .* Raise --pool\.$/);
+  assert.match(reason, /more requests than certificates: .* raise --pool\.$/);
 });
 
 test('overload is clear, a missed limit is not', () => {
