@@ -18,17 +18,14 @@ const CLOCKS_APART_MS = 0.05;
 
 /** @param {Plan} plan @param {Context} context */
 export async function measure(plan, { target, delayMs, signal, warn }) {
-  await target.begin(delayMs);
+  await target.record(delayMs);
   const result = await run(plan, {
-    token: target.pki.token,
-    signal,
-    cutOff: signal,
+    ...{ token: target.pki.token, signal, cutOff: signal },
     onEvent: (event) => event.type === 'warning' && warn(event.text),
   });
   if (result.interrupted) throw interrupted();
-  const seen = await target.end();
   const { verdict, reasons } = result.measurement;
-  const sighting = sight(seen, plan, BigInt(result.startedAtMonotonicNs ?? 0));
+  const sighting = sight(await target.record(0), plan, BigInt(result.startedAtMonotonicNs ?? 0));
   return { result, measurement: /** @type {Verdict} */ ({ verdict, reasons }), ...sighting };
 }
 

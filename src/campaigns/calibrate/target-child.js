@@ -6,7 +6,6 @@ import { createDevServer } from '../../dev/server.js';
 import { createClock } from '../../engine/clock.js';
 import { createKnownDelayServer, startAlarmThread } from './known-delay.js';
 
-/** @import { Order } from './target.js' */
 /** @import { AddressInfo } from 'node:net' */
 
 /** Time between samples of the CPU time. */
@@ -38,15 +37,11 @@ function noteCpu() {
   cpu.push({ atMs: clock(), cpuMs: (user + system) / 1000 });
 }
 
-process.on('message', (/** @type {Order} */ { begin: delayMs }) => {
-  if (delayMs !== undefined) {
-    cpu = [];
-    begin(delayMs);
-    process.send?.({ begun: true });
-  } else {
-    noteCpu();
-    process.send?.({ seen: { ...end(), cpu, baseNs } });
-  }
+process.on('message', (/** @type {number} */ delayMs) => {
+  noteCpu();
+  process.send?.({ ...end(), cpu, baseNs });
+  cpu = [];
+  begin(delayMs);
 });
 
 server.listen(0, '127.0.0.1', () => {

@@ -13,7 +13,6 @@ const EXIT_WITHIN_MS = 3000;
  * every few milliseconds; `baseNs`: zero of all its times, by `process.hrtime`, which processes share
  * @typedef {{arrivedMs: Float64Array, answeredMs: Float64Array, cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
  */
-/** @typedef {{begin?: number, end?: true}} Order `begin`: with this delay in ms */
 /** @typedef {{url: string, pki: {url: string, token: string}}} TargetInfo `pki`: the embedded server */
 /** @typedef {Awaited<ReturnType<typeof startCalibrationTarget>>} Target */
 
@@ -23,18 +22,16 @@ export async function startCalibrationTarget() {
     nextMessage(child).catch((error) => {
       throw failed(error.message);
     });
-  const order = (/** @type {Order} */ what) => {
-    const response = next();
-    child.send(what, () => {});
-    return response;
-  };
   try {
     const { ready } = await next();
     return {
       .../** @type {TargetInfo} */ (ready),
-      begin: (/** @type {number} */ delayMs) => order({ begin: delayMs }),
-      /** @returns {Promise<Seen>} since `begin` */
-      end: async () => (await order({ end: true })).seen,
+      /** Starts a recording with this delay. @param {number} delayMs @returns {Promise<Seen>} the recording before */
+      record(delayMs) {
+        const response = next();
+        child.send(delayMs, () => {});
+        return response;
+      },
       /** Returns the error, or the end of the target, if that caused it. @param {unknown} error */
       async causeOf(error) {
         const exit = once(child, 'exit').then(() => true);
