@@ -52,13 +52,11 @@ export async function findAccurateRate({ step, options, peakPerSecond }) {
   const passesOnce = async (ratePerSecond) => {
     const delayMs = delayFor(ratePerSecond, concurrency);
     const label = `accuracy at ${formatRate(ratePerSecond)}`;
-    const { result, targetMs, ...seen } = await step({ label, ratePerSecond, delayMs });
+    const { result, targetMs, targetBusy, ...seen } = await step({ label, ratePerSecond, delayMs });
     const { p50, p99 } = result.latencyMs.response;
-    const { measurement, samples, latenessMs } = seen;
     const one = {
-      ...{ ratePerSecond, delayMs, planned: result.totals.planned, samples, latenessMs, measurement },
-      p50Ms: compare(p50, targetMs.p50),
-      p99Ms: compare(p99, targetMs.p99),
+      ...{ ratePerSecond, delayMs, planned: result.totals.planned, ...seen },
+      ...{ p50Ms: compare(p50, targetMs.p50), p99Ms: compare(p99, targetMs.p99) },
     };
     const honest = isAccurate(one, maxLateness);
     tries.push({ ...one, honest });

@@ -37,24 +37,24 @@ export async function followCertificate(certificate, client, run) {
   }
   const { serial } = issued;
   /** Revokes a certificate that is not followed. @param {Partial<Row>} outcome @returns {Promise<Row>} */
-  const takeBack = (outcome) =>
+  const revokeOnly = (outcome) =>
     revoke(client, plan, serial).then(
       () => ({ ...row, ...outcome, left: 'revoked' }),
       (error) => ({ ...row, ...outcome, left: 'valid', unrevoked: codeOf(error) }),
     );
-  if (stop.aborted) return takeBack({ outcome: 'undecided' });
+  if (stop.aborted) return revokeOnly({ outcome: 'undecided' });
   let query;
   try {
     const { leaf, issuer } = readIssued(issued.data);
     query = buildQuery(issuer, leaf.serial);
   } catch (error) {
     const failure = error instanceof PkiLoadError ? error.code : 'certificate_unreadable';
-    return takeBack({ outcome: 'issue_failed', failure });
+    return revokeOnly({ outcome: 'issue_failed', failure });
   }
   const before = await Promise.all(nodes.map((node) => queryOnce(node, query)));
-  if (stop.aborted) return takeBack({ outcome: 'undecided' });
+  if (stop.aborted) return revokeOnly({ outcome: 'undecided' });
   if (!before.includes('good'))
-    return takeBack({ outcome: 'not_good_before', nodes: before.map(notGoodBefore) });
+    return revokeOnly({ outcome: 'not_good_before', nodes: before.map(notGoodBefore) });
   return { ...row, ...(await revokeAndWatch({ certificate, query, serial, before }, client, run)) };
 }
 

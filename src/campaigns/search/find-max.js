@@ -8,7 +8,7 @@ import { USED_UP } from '../../operations/revoke.js';
 import { invalidReasonOf, SEARCH_SCHEMA_ID } from '../../result/document.js';
 import { explain } from '../../result/search/explain.js';
 import { findPeak } from './peak.js';
-import { createLooks, findHighest, lowestAbove, TOLERANCE } from './search.js';
+import { createTries, findHighest, lowestAbove, TOLERANCE } from './search.js';
 import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
@@ -20,11 +20,9 @@ import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan
 
 /** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPlace `number` from 1 */
 /**
- * @typedef {object} SearchContext
- * @property {(plan: Plan, place: StepPlace) => Promise<StepEnd | null>} runStep null: stopped before
- * @property {(soFar: Search, step: SearchStep) => Promise<void>} [onStep] called after each step; awaited
- * @property {() => boolean} [isStopped]
- * @property {string} [command]
+ * `runStep` resolves to null if stopped before; `onStep` is awaited after each step
+ * @typedef {{runStep: (plan: Plan, place: StepPlace) => Promise<StepEnd | null>, isStopped?: () => boolean,
+ *   onStep?: (soFar: Search, step: SearchStep) => Promise<void>, command?: string}} SearchContext
  */
 
 const LOWEST_RATE = 0.1;
@@ -109,7 +107,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
   }
 
   const levels = { lowest: Math.min(LOWEST_RATE, start), start: Math.min(start, highest), highest };
-  const found = await (of === 'rate' ? findHighest : findPeak)(levels, createLooks({ measure, isStopped }));
+  const found = await (of === 'rate' ? findHighest : findPeak)(levels, createTries({ measure, isStopped }));
   return documentOf(found.level, found.why);
 }
 

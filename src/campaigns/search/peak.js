@@ -6,7 +6,7 @@ import { isPassing, lacksSamples, lastOfEach } from '../../result/search/explain
 import { bisect } from '../bisect.js';
 import { lowestAbove } from './search.js';
 
-/** @import { Found, Looks, Measured, Step, Why } from './search.js' */
+/** @import { Found, Tries, Measured, Step, Why } from './search.js' */
 
 /** A level this near to the highest throughput is at the peak: two runs of a plan differ by about as much. */
 const AT_PEAK = 0.05;
@@ -23,29 +23,29 @@ const [PRECISION, MAX_CONFIRMATIONS] = [0.1, 4];
  */
 const [CONFIRMED, SURE] = [2 * AT_PEAK, 2];
 
-/** @param {{start: number, highest: number}} levels @param {Looks} looks @returns {Promise<Found>} */
-export async function findPeak({ start, highest }, looks) {
-  const { steps, look, isStopped, withoutAnswer } = looks;
-  const { low, high, why } = await climb(start, highest, looks);
+/** @param {{start: number, highest: number}} levels @param {Tries} tries @returns {Promise<Found>} */
+export async function findPeak({ start, highest }, tries) {
+  const { steps, tryLevel, isStopped, withoutAnswer } = tries;
+  const { low, high, why } = await climb(start, highest, tries);
   if (low === null) return withoutAnswer(why);
-  if (high === null) return confirmPeak(looks, why);
+  if (high === null) return confirmPeak(tries, why);
   // Find the most in flight that pass.
   const range = { lowest: low, highest: high, round: Math.round, isClose };
-  const passes = async (/** @type {number} */ level) => isPassing(await look(level, 'bisection'));
+  const passes = async (/** @type {number} */ level) => isPassing(await tryLevel(level, 'bisection'));
   await bisect({ passed: low, failed: high }, range, { passes, isStopped });
-  return confirmPeak(looks, whyNoMore(steps, Math.max(...passing(steps).map(({ level }) => level))));
+  return confirmPeak(tries, whyNoMore(steps, Math.max(...passing(steps).map(({ level }) => level))));
 }
 
 /**
- * @param {number} level to start at @param {number} highest @param {Looks} looks
+ * @param {number} level to start at @param {number} highest @param {Tries} tries
  * @returns {Promise<{low: number | null, high: number | null, why: Why}>} `high`: a level that did not pass
  */
-async function climb(level, highest, { look, isStopped }) {
+async function climb(level, highest, { tryLevel, isStopped }) {
   /** @type {number | null} */
   let low = null;
   let [best, flat] = [0, 0];
   for (;;) {
-    const step = await look(level, 'coarse');
+    const step = await tryLevel(level, 'coarse');
     if (isStopped()) return { low, high: null, why: 'interrupted' };
     if (isPassing(step)) {
       low = level;
@@ -60,16 +60,16 @@ async function climb(level, highest, { look, isStopped }) {
   }
 }
 
-/** @param {Looks} looks @param {Why} why the climb ended @returns {Promise<Found>} */
-async function confirmPeak(looks, why) {
-  const { steps, look, isStopped, withoutAnswer } = looks;
+/** @param {Tries} tries @param {Why} why the climb ended @returns {Promise<Found>} */
+async function confirmPeak(tries, why) {
+  const { steps, tryLevel, isStopped, withoutAnswer } = tries;
   /** The lowest level that missed a requirement in a confirmation, and the highest that was too slow. */
   let [tooMany, tooFew] = [Number.POSITIVE_INFINITY, 0];
   /** By level, ascending. @type {(Measured & {level: number})[]} */
   const confirmed = [];
-  let level = /** @type {number | null} */ (await fewestByBisection(looks));
+  let level = /** @type {number | null} */ (await fewestByBisection(tries));
   for (let i = 0; i < MAX_CONFIRMATIONS && level !== null && !isStopped(); i++) {
-    const step = await look(level, 'confirmation');
+    const step = await tryLevel(level, 'confirmation');
     // More in flight would hardly give more samples.
     if (isStopped() || lacksSamples(step)) break;
     const isMet = step.verdict === 'met';
@@ -85,8 +85,8 @@ async function confirmPeak(looks, why) {
   return withoutAnswer('unconfirmed');
 }
 
-/** @param {Looks} looks @returns {Promise<number>} the fewest in flight that reach the peak */
-async function fewestByBisection({ steps, look, isStopped }) {
+/** @param {Tries} tries @returns {Promise<number>} the fewest in flight that reach the peak */
+async function fewestByBisection({ steps, tryLevel, isStopped }) {
   for (;;) {
     const reached = passing(steps);
     const level = Number(fewestAtPeak(reached));
@@ -94,7 +94,7 @@ async function fewestByBisection({ steps, look, isStopped }) {
     if (lower === null || level - lower <= Math.max(1, PRECISION * level) || isStopped()) return level;
     const middle = Math.min(level - 1, Math.max(lower + 1, Math.round(Math.sqrt(lower * level))));
     // A level that fails between two passing levels was disturbed: keep the previous bracket.
-    if (!isPassing(await look(middle, 'bisection'))) return level;
+    if (!isPassing(await tryLevel(middle, 'bisection'))) return level;
   }
 }
 

@@ -17,7 +17,7 @@ import { bisect } from '../bisect.js';
  */
 /** @typedef {Judged & {perSecond: number, succeeded: number}} Measured both of successes */
 /** @typedef {Pick<SearchStep, 'level' | 'phase' | 'attempt'> & Measured} Step */
-/** @typedef {ReturnType<typeof createLooks>} Looks */
+/** @typedef {ReturnType<typeof createTries>} Tries */
 /** @typedef {{level: number | null, why: Why}} Found `level`: the confirmed one; null: none */
 
 /** Max width of the final bracket: two runs of the same plan differ by about as much. */
@@ -43,7 +43,7 @@ const UNOFFERED_LEVELS = 2;
  * @param {{measure: (level: number, phase: Phase, attempt: number) => Promise<Measured>,
  *   isStopped?: () => boolean}} options `attempt` from 1
  */
-export function createLooks({ measure, isStopped = () => false }) {
+export function createTries({ measure, isStopped = () => false }) {
   /** @type {Step[]} */
   const steps = [];
   return {
@@ -54,7 +54,7 @@ export function createLooks({ measure, isStopped = () => false }) {
      * Measures a level until it passes, its verdict is clear, or a limit is reached. Returns the last step.
      * @param {number} level @param {Phase} phase @param {typeof LIMITS | typeof CONFIRMING} [limits]
      */
-    async look(level, phase, limits = LIMITS) {
+    async tryLevel(level, phase, limits = LIMITS) {
       let [failed, unproven, unoffered] = [0, 0, 0];
       for (;;) {
         const attempt = failed + unproven + unoffered + 1;
@@ -75,8 +75,8 @@ export function createLooks({ measure, isStopped = () => false }) {
 
 /** @typedef {{start: number, lowest: number, highest: number}} Levels */
 
-/** @param {Levels} rates @param {Looks} looks @returns {Promise<Found>} */
-export async function findHighest({ start, lowest, highest }, { steps, isStopped, look, withoutAnswer }) {
+/** @param {Levels} rates @param {Tries} tries @returns {Promise<Found>} */
+export async function findHighest({ start, lowest, highest }, { steps, isStopped, tryLevel, withoutAnswer }) {
   // More than three significant digits would not be reproducible.
   const round = (/** @type {number} */ level) =>
     Math.min(highest, Math.max(lowest, Number(level.toPrecision(3))));
@@ -87,14 +87,14 @@ export async function findHighest({ start, lowest, highest }, { steps, isStopped
   const isBracketed = () => bracket.passed !== null && bracket.failed !== null;
   await bisect(bracket, range, {
     first: round(start),
-    passes: async (level) => isPassing(await look(level, isBracketed() ? 'bisection' : 'coarse')),
+    passes: async (level) => isPassing(await tryLevel(level, isBracketed() ? 'bisection' : 'coarse')),
     isStopped: () => isStopped() || (bracket.passed === null && offersNothing(steps, UNOFFERED_LEVELS)),
   });
   if (bracket.passed === null) return withoutAnswer(offersNothing(steps) ? 'generator' : 'lowest');
   let level = bracket.passed;
   for (const down of STEPS_DOWN) {
     if (isStopped()) break;
-    const step = await look(level, 'confirmation', CONFIRMING);
+    const step = await tryLevel(level, 'confirmation', CONFIRMING);
     if (!isStopped() && step.verdict === 'met') return { level, why: whyEnded(steps, level) };
     const lower = round(level * (1 - down * TOLERANCE));
     // A lower level gives even fewer samples in the same time.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPeak } from '../../../src/campaigns/search/peak.js';
-import { createLooks, findHighest, lowestAbove } from '../../../src/campaigns/search/search.js';
+import { createTries, findHighest, lowestAbove } from '../../../src/campaigns/search/search.js';
 
 /** @import { Judged, Phase, Why } from '../../../src/campaigns/search/search.js' */
 
@@ -16,12 +16,12 @@ const LATE = /** @type {Judged} */ ({ verdict: 'not offered', reason: '' });
 
 /** @param {(level: number, phase: Phase, attempt: number) => Judged} judge @param {Options} [options] */
 async function search(judge, { isStopped, ...options } = {}) {
-  const looks = createLooks({
+  const tries = createTries({
     measure: async (...step) => ({ perSecond: 0, succeeded: 0, ...judge(...step) }),
     isStopped,
   });
-  const found = await findHighest({ start: 50, lowest: 0.1, highest: 1e6, ...options }, looks);
-  return { ...found, steps: looks.steps };
+  const found = await findHighest({ start: 50, lowest: 0.1, highest: 1e6, ...options }, tries);
+  return { ...found, steps: tries.steps };
 }
 
 /** @param {number} capacity @returns {(level: number) => Judged} */
@@ -167,12 +167,12 @@ test('the lowest level above an answer is what failed when it was last tried', (
  * @param {Options} [options]
  */
 async function peak(judge, { isStopped, ...options } = {}) {
-  const looks = createLooks({
+  const tries = createTries({
     measure: async (...step) => ({ succeeded: 1e9, ...judge(...step) }),
     isStopped,
   });
-  const found = await findPeak({ start: 1, highest: 256, ...options }, looks);
-  return { ...found, steps: looks.steps };
+  const found = await findPeak({ start: 1, highest: 256, ...options }, tries);
+  return { ...found, steps: tries.steps };
 }
 
 /** As many workers, each good for 100/s. @param {number} workers */
