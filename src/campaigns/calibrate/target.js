@@ -26,7 +26,7 @@ export async function startCalibrationTarget() {
     const { ready } = await next();
     return {
       .../** @type {TargetInfo} */ (ready),
-      /** Starts a recording with this delay. @param {number} delayMs @returns {Promise<Seen>} the recording before */
+      /** Starts a recording. @param {number} delayMs @returns {Promise<Seen>} the recording before it */
       record(delayMs) {
         const response = next();
         child.send(delayMs, () => {});

@@ -107,7 +107,7 @@ function withPool({ mix, ...plan }, requests) {
   return { ...plan, mix: mix.map((entry) => ready(entry, shareOf(mix, entry.name))) };
 }
 
-/** Whether the next step issues more certificates to revoke. @param {Plan} plan of the search @param {Plan} step */
+/** Whether the next step issues more certificates to revoke. @param {Plan} plan @param {Plan} step */
 export const canGrowPool = (plan, step) =>
   step.load.model === 'closed' &&
   revokeOf(plan)?.options.pool === null &&

@@ -1,20 +1,13 @@
 /** The document of a search: one declaration gives the type, the validation and the JSON Schema. */
 import { z } from 'zod';
-import {
-  amount,
-  count,
-  each,
-  MeasurementWord,
-  ms,
-  share,
-  Target,
-  Tool,
-  Unit,
-  validatorOf,
-} from '../declared.js';
+import { amount, count, each, ms, share, Target, Tool, Unit, validatorOf } from '../declared.js';
 import { SEARCH_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 
+const ENDS = /** @type {const} */ ([
+  ...['bracketed', 'flat', 'requirement', 'highest', 'generator'],
+  ...['lowest', 'unconfirmed', 'interrupted', 'broken off', 'going on'],
+]);
 const Verdict = z.enum(['met', 'not met', 'not proven', 'not offered']).meta({ id: 'StepVerdict' });
 
 /** A run at one level. */
@@ -39,7 +32,7 @@ const Step = z
     /** Response times. */
     ...each(['p50Ms', 'p99Ms', 'maxMs'], ms),
     errorShare: share,
-    measurement: MeasurementWord,
+    measurement: Result.shape.measurement.shape.verdict,
     /** The wait for the target before the step. */
     recovery: z.object({ seconds: amount, recovered: z.boolean() }),
   })
@@ -89,18 +82,7 @@ export const Search = z
     }),
     /** Closed loop: the highest throughput of any step that met every requirement. */
     peakPerSecond: amount.nullable(),
-    why: z.enum([
-      'bracketed',
-      'flat',
-      'requirement',
-      'highest',
-      'generator',
-      'lowest',
-      'unconfirmed',
-      'interrupted',
-      'broken off',
-      'going on',
-    ]),
+    why: z.enum(ENDS),
     /** The error that ended the search. */
     failure: z.object({ code: z.string(), text: z.string() }).optional(),
     /** `why` in sentences. */
