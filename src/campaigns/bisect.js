@@ -2,18 +2,12 @@
 
 /** @typedef {{passed: number | null, failed: number | null}} Bracket highest passing, lowest failing level */
 /**
- * @typedef {object} Range
- * @property {number} lowest
- * @property {number} highest
- * @property {(level: number) => number} round
- * @property {(passed: number, failed: number) => boolean} isClose ends the bisection
- * @property {number} [near] a doubled or halved level within this factor of a range end snaps to that end
+ * `isClose` ends the bisection; `near`: a level within this factor of an end of the range becomes that end
+ * @typedef {{lowest: number, highest: number, round: (level: number) => number,
+ *   isClose: (passed: number, failed: number) => boolean, near?: number}} Range
  */
 
-/**
- * @param {Bracket} bracket at least one set @param {Range} range @returns {number | null} null: search is
- * over
- */
+/** @param {Bracket} bracket not empty @param {Range} range @returns {number | null} null: it is over */
 function nextLevel({ passed, failed }, { lowest, highest, round, isClose, near = 1 }) {
   if (failed === null) {
     const double = round(2 * Number(passed));
@@ -29,12 +23,9 @@ function nextLevel({ passed, failed }, { lowest, highest, round, isClose, near =
 }
 
 /**
- * @param {Bracket} bracket narrowed in place
- * @param {Range} range
- * @param {object} how
- * @param {number | null} [how.first] level to try first
- * @param {(level: number) => Promise<boolean>} how.passes
- * @param {() => boolean} how.isStopped
+ * @param {Bracket} bracket narrowed in place @param {Range} range
+ * @param {{first?: number | null, passes: (level: number) => Promise<boolean>, isStopped: () => boolean}} how
+ *   `first`: the level to try first
  */
 export async function bisect(bracket, range, { first = nextLevel(bracket, range), passes, isStopped }) {
   for (let level = first; level !== null && !isStopped(); level = nextLevel(bracket, range))

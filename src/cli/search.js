@@ -1,4 +1,4 @@
-/** --find-max-rate, --max-concurrency: steps one after the other; writes the document after each. */
+/** `--find-max-rate`, `--max-concurrency`: runs the steps, and writes the document after each. */
 import { checkSearchable, findMax } from '../campaigns/search/find-max.js';
 import { openSteps } from '../campaigns/search/steps.js';
 import { EXIT, PkiLoadError } from '../common/errors.js';
@@ -19,22 +19,21 @@ import { startShowing } from './showing.js';
 const CLOSING = 'Removing what the search created. Press Ctrl-C again to end at once.';
 
 /**
- * Searches, shows progress, and writes the document.
- * @param {Plan} plan the search begins at its rate, or in a closed loop at its concurrency
+ * @param {Plan} plan the search starts at its rate, or in a closed loop at its concurrency
  * @param {RunContext & {asked: SearchSettings}} context @returns {Promise<number>} exit code
  */
 export async function searchPlan(plan, { token, settings, asked, interrupt, remarks = [] }) {
   checkSearchable(plan, asked);
   const { stop, cutOff } = interrupt;
   const { command } = settings;
-  // Each step is shown and sent as one of many runs; the files hold the whole search.
+  // Progress shows each step as one of many runs; the files have the whole search.
   const live = await startShowing(plan, { ...settings, out: [], repeat: Infinity }, interrupt);
   const options = { token, command, cutOff, signal: stop, recoverMs: asked.recoverMs };
   const steps = openSteps(plan, { ...options, onEvent: live.event });
   /** @type {Search | null} */
   let soFar = null;
 
-  /** @param {Plan} stepPlan @param {StepPlace} place null: stopped before anything was sent */
+  /** Returns null if stopped before anything was sent. @param {Plan} stepPlan @param {StepPlace} place */
   async function runStep(stepPlan, { number, level, phase }) {
     await unlessStopped(live.next(stepPlan), stop);
     if (stop.aborted) return null;
@@ -58,9 +57,9 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
     live.event({ type: 'notice', text: stepPhrase(asked.of, step) });
     if (!step.recovery.recovered) {
       const waited = formatDuration(step.recovery.seconds * 1000);
-      live.warn(`The target had not recovered ${waited} after the previous step; this step began anyway.`);
+      live.warn(`The target had not recovered ${waited} after the previous step; this step started anyway.`);
     }
-    // The last attempt reports files that cannot be written.
+    // Files that cannot be written are reported at the end.
     await writeFiles(withRemarks(document, remarks), settings.out);
   }
 
@@ -68,18 +67,18 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
     const found = await findMax(plan, asked, { command, isStopped: () => stop.aborted, runStep, onStep });
     if (found.steps.length === 0 && stop.aborted) {
       const exitCode = EXIT.interrupted;
-      throw new PkiLoadError('interrupted', 'Interrupted before a step was over.', { exitCode });
+      throw new PkiLoadError('interrupted', 'Interrupted before a step was complete.', { exitCode });
     }
     soFar = null;
     const search = withRemarks(found, remarks);
     return endWith(exitCodeOfSearch(search), await writeReports(search, settings), live.warn);
   } catch (error) {
-    // The steps before a step that could not begin are still reported.
+    // Report the steps so far.
     const broken = soFar && withRemarks(brokenOff(soFar, error), remarks);
     for (const failure of broken ? await writeReports(broken, settings) : []) live.warn(textOf(failure));
     throw error;
   } finally {
-    // All is reported: the clean-up may take minutes, and should not be cut short by mistake.
+    // The report is complete; the clean-up may take minutes.
     interrupt.over(() => live.warn(CLOSING));
     await steps.close().catch((error) => live.warn(textOf(error)));
     await live.close();
@@ -89,11 +88,9 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
 /** @param {Search} search @returns {number} see EXIT */
 export function exitCodeOfSearch({ interrupted, answer, why, steps, requirements }) {
   if (interrupted) return EXIT.interrupted;
-  // A rate at which only the tool gave up is no result, however good it seems.
+  // The limit of the tool is no result, however good it is.
   if (why === 'generator') return EXIT.invalidMeasurement;
-  if (answer === null) {
+  if (answer === null)
     return steps.at(-1)?.verdict === 'not offered' ? EXIT.invalidMeasurement : EXIT.requirement;
-  }
-  // A rate that was required has to be reached.
   return requirements.some(({ beyond }) => beyond) ? EXIT.requirement : EXIT.ok;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { isHonest } from '../../src/campaigns/calibrate/honest-rate.js';
+import { isAccurate } from '../../src/campaigns/calibrate/accurate-rate.js';
 import { assertNoStack, runCli, scratch, startCli } from './support.js';
 
 /** @import { Calibration } from '../../src/campaigns/calibrate/calibrate.js' */
@@ -58,7 +58,7 @@ function assertAgrees({ settings, delays, lateness, peak, honestRate, summary })
   assert.ok(peak.perSecond > 0 && peak.checkedShare >= 0 && peak.checkedShare <= 1);
   const { ratePerSecond, brokenAtPerSecond, limits, tries } = honestRate;
   for (const one of tries) {
-    assert.equal(one.honest, isHonest(one, limits.latenessP99Ms));
+    assert.equal(one.honest, isAccurate(one, limits.latenessP99Ms));
     assertQuantiles(one.latenessMs, one.samples);
     assert.ok(one.samples <= one.planned);
     assert.ok(one.ratePerSecond * one.delayMs <= settings.concurrency * 500.5, 'half of the connections');

@@ -104,7 +104,7 @@ describe('a search that ends early', { concurrency: 2 }, () => {
     state.isBusy = true;
     const { code, stdout, stderr } = await cli.ended;
     assert.equal(code, 2, stderr);
-    assert.match(stdout, /It broke off, and no level was confirmed\./);
+    assert.match(stdout, /The search failed, and no level was confirmed\./);
     assert.match(stderr, /^Warning: --out .*gone\/s\.txt cannot be written/m);
     const search = searchIn(readFileSync(json, 'utf8'));
     assert.deepEqual(
@@ -115,7 +115,7 @@ describe('a search that ends early', { concurrency: 2 }, () => {
     assert.ok(why !== undefined && stderr.includes(String(text)), stderr);
     assert.match(
       readFileSync(summary, 'utf8'),
-      /^Before\.\n[\s\S]*It broke off, and no level was confirmed\./,
+      /^Before\.\n[\s\S]*The search failed, and no level was confirmed\./,
     );
   });
 
@@ -132,7 +132,7 @@ describe('a search that ends early', { concurrency: 2 }, () => {
     cli.kill('SIGINT');
     const { code, stdout } = await cli.ended;
     assert.equal(code, 130);
-    assert.match(stdout, /It was interrupted: no level was confirmed\./);
+    assert.match(stdout, /The search was interrupted: no level was confirmed\./);
   });
 });
 
@@ -255,7 +255,7 @@ describe('on the embedded server', () => {
     cli.kill('SIGINT');
     await cli.shows(/Interrupted: waiting/);
     interrupted.resolve();
-    await cli.prints(/It was interrupted: no level was confirmed\./);
+    await cli.prints(/The search was interrupted: no level was confirmed\./);
     shown.resolve();
     assert.equal((await cli.ended).code, 130);
     assert.deepEqual(reportedBefore, [true]);

@@ -106,8 +106,8 @@ export const PHRASES = {
     Revocations were seen at one node within 20.0 ms (p50 and p99)
     1 request before, 2 polls: 2 good, 1 revoked`,
   'propagation-nothing': `
-    Interrupted: 0 of 5 certificates were begun.
-    No revocation was followed to its end: no certificate was begun.
+    Interrupted: 0 of 5 certificates were started.
+    No revocation was followed to its end: no certificate was started.
     No revocation was seen at one node
     no poll was due`,
   'propagation-troubled': `
@@ -121,7 +121,7 @@ export const PHRASES = {
     never_answered
     not_good_before
     revoke_failed
-    Whether auto_rebuild is on in pki_int is unknown: its config/crl cannot be read.`,
+    The config/crl of pki_int cannot be read: auto_rebuild is unknown.`,
   'scenario-compared': 'raft',
   'scenario-errors': `
     login: timeout
@@ -141,20 +141,20 @@ export const PHRASES = {
     p99 is 240 ms.
     open loop in 2 stages up to 50/s, 20 s`,
   'search-broken-off': `
-    none was confirmed; met up to 100/s
-    It broke off, and no level was confirmed. http://192.0.2.1:8200 refused. Start it.`,
+    none confirmed; met up to 100/s
+    The search failed, and no level was confirmed. http://192.0.2.1:8200 refused. Start it.`,
   'search-generator': `
     unknown, but at least 59.5/s = 214,200 an hour: the tool could not offer more
     Confirmed by a run of 1 min 41 s with 5,990 requests.
-    The tool could not honestly offer 60.1/s: the target may take more.
+    The tool could not offer 60.1/s as planned: the target may take more.
     Give the tool more CPU or another machine, or bound the search with --max-rate.`,
   'search-highest': `
     at least 80/s = 288,000 an hour: more was not allowed
     Confirmed by a run of 1 min 15 s with 5,990 requests.
     Every requirement was met at the highest level allowed, 80/s: the target may take more.`,
-  'search-none': 'It was interrupted: no level was confirmed.',
+  'search-none': 'The search was interrupted: no level was confirmed.',
   'search-peak': `
     600/s with 12 in flight
     Confirmed by a run of 30 s with 18,000 requests.
-    With more in flight the throughput no longer grew.`,
+    With more requests in flight the throughput no longer grew.`,
 };

@@ -39,7 +39,7 @@ test('an answer that the tool put an end to is told as a lower bound in the firs
   assert.equal(search.why, 'generator');
   assert.match(
     search.explanation,
-    /could not honestly offer .*: the target may take more\. Sends were 9 ms late\./,
+    /could not offer .* as planned: the target may take more\. Sends were 9 ms late\./,
   );
   const lead = /unknown, but at least \d+(?:\.\d)?\/s = .* an hour: the tool could\s+not\s+offer\s+more/;
   assert.match(await renderDocument('text', search), lead);
@@ -101,7 +101,7 @@ for (const format of ['text', 'md', 'junit', 'html']) {
 
 test('without a step there is neither a chart nor a table', async () => {
   const { title, sections } = await describeDocument(await SEARCHES['search-none']());
-  assert.equal(title, 'Highest rate: none was confirmed');
+  assert.equal(title, 'Highest rate: none confirmed');
   const kinds = new Set(sections.flatMap(({ parts }) => parts.map(({ kind }) => kind)));
   assert.deepEqual(kinds, new Set(['sentence', 'facts']));
 });

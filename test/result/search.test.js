@@ -37,7 +37,7 @@ for (const [what, error, failure] of ERRORS) {
     assert.deepEqual([soFar.unfinished, soFar.why], [true, 'going on']);
     const search = validateSearch(brokenOff(soFar, error));
     assert.deepEqual([search.unfinished, search.why, search.failure], [undefined, 'broken off', failure]);
-    assert.equal(search.explanation, `It broke off, and no level was confirmed. ${failure.text}`);
+    assert.equal(search.explanation, `The search failed, and no level was confirmed. ${failure.text}`);
     assert.deepEqual(search.steps, soFar.steps);
   });
 }

@@ -16,7 +16,7 @@ for (;;) {
   Atomics.wait(isSet, 0, 0);
   if (Atomics.load(isSet, 0) === 0) continue;
   for (let left = dueMs[0] - clock(); left > 0; left = dueMs[0] - clock()) Atomics.wait(isSet, 0, 1, left);
-  // Clear before the message: the main thread may set the next time as soon as it receives it.
+  // Clear first: the main thread may set the next time as soon as it receives the message.
   Atomics.store(isSet, 0, 0);
   port.postMessage(null);
 }

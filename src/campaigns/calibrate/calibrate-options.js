@@ -1,11 +1,11 @@
 /** Options of a calibration; the load options are the same as for operations. */
-import { inGroup, readOptions, rejectUnknownOptions } from '../../common/options.js';
+import { inGroup, option, readOptions, rejectUnknownOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 
 /**
  * `duration`: ms per measurement; `maxLateness`: ms
- * @typedef {{concurrency: number, threads: number, pacing: 'auto' | 'spin' | 'sleep', duration: number, maxLateness: number}}
- *   CalibrationOptions
+ * @typedef {{concurrency: number, threads: number, pacing: 'auto' | 'spin' | 'sleep', duration: number,
+ *   maxLateness: number}} CalibrationOptions
  */
 
 const { concurrency, threads, pacing } = commonOptions;
@@ -13,14 +13,12 @@ const { concurrency, threads, pacing } = commonOptions;
 export const calibrationOptions = {
   ...{ concurrency, threads, pacing },
   ...inGroup('Calibration', {
-    duration: {
-      ...{ type: 'duration', default: '1s', min: 100, max: 10_000 },
-      describe: 'Length of each of the 15 to 30 measurements',
-    },
-    'max-lateness': {
-      ...{ type: 'duration', default: '1ms', min: 0.01, max: 1000 },
-      describe: 'A rate is honest if 99 % of the requests are at most this late',
-    },
+    duration: option('duration', 'Length of each of the 15 to 30 measurements', {
+      ...{ default: '1s', min: 100, max: 10_000 },
+    }),
+    'max-lateness': option('duration', 'A rate is accurate if 99 % of the requests are at most this late', {
+      ...{ default: '1ms', min: 0.01, max: 1000 },
+    }),
   }),
 };
 

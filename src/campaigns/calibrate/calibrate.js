@@ -1,6 +1,6 @@
 /**
- * Measures the limits of this machine: runs the normal generator against a target with a known delay, which
- * records its own lateness. Emits events; prints and stores nothing.
+ * Measures the limits of this machine: sends the normal load to a target with a known delay, which records
+ * its own lateness. Emits events; prints and stores nothing.
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { EXIT, PkiLoadError } from '../../common/errors.js';
@@ -8,8 +8,8 @@ import { TOOL_VERSION } from '../../common/version.js';
 import { loadOperation } from '../../operations/index.js';
 import { makePlan } from '../../plan/plan.js';
 import { readEnvironment } from '../../vault/environment.js';
+import { findAccurateRate } from './accurate-rate.js';
 import { readCalibrationOptions } from './calibrate-options.js';
-import { findHonestRate } from './honest-rate.js';
 import { measure, measureDelays, measureLateness, measurePeak, toMicros } from './measure.js';
 import { summarise } from './report.js';
 import { startCalibrationTarget } from './target.js';
@@ -22,7 +22,7 @@ import { startCalibrationTarget } from './target.js';
 /** @typedef {Awaited<ReturnType<typeof calibrate>>} Calibration */
 /** @typedef {{type: 'progress', label: string, done: number, total: number} | {type: 'warning', text: string}} CalibrationEvent */
 
-/** Expected number of measurements, for progress. */
+/** Measurements, for progress. */
 const EXPECTED = 22;
 
 /** Also limits how long the backlog of an overload takes to drain. */
@@ -35,13 +35,13 @@ const TIMEOUT_MS = 1000;
 export async function calibrate(given = {}, { signal, onEvent = () => {} } = {}) {
   const options = readCalibrationOptions(given);
   const startedAt = new Date().toISOString();
-  const begunMs = performance.now();
+  const startedMs = performance.now();
   const environment = readMachine();
   const operation = await loadOperation('ocsp');
   // Reject contradictory options before the target starts.
   planOf(operation, options, { url: 'http://127.0.0.1', pki: { url: 'http://127.0.0.1', token: '' } }, 1);
   const target = await startCalibrationTarget();
-  /** Deduplicates warnings, as every measurement is a run. @type {Set<string>} */
+  /** Every measurement is a run; each warning is emitted once. @type {Set<string>} */
   const warned = new Set();
   const warn = (/** @type {string} */ text) => {
     if (!warned.has(text)) onEvent({ type: 'warning', text });
@@ -61,16 +61,14 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
       schema: /** @type {const} */ ('vault-pki-load/calibration/1'),
       tool: { version: TOOL_VERSION },
       startedAt,
-      durationSeconds: toMicros((performance.now() - begunMs) / 1000),
+      durationSeconds: toMicros((performance.now() - startedMs) / 1000),
       ...found,
       summary: summarise(found),
     };
   } catch (error) {
     if (!signal?.aborted) throw await target.causeOf(error);
-    const exitCode = EXIT.interrupted;
-    throw new PkiLoadError('interrupted', 'Interrupted: an incomplete calibration has no result.', {
-      exitCode,
-    });
+    const text = 'Interrupted: an incomplete calibration has no result.';
+    throw new PkiLoadError('interrupted', text, { exitCode: EXIT.interrupted });
   } finally {
     await target.stop();
   }
@@ -84,13 +82,13 @@ async function measureAll(step, options) {
   const delays = await measureDelays(step, options);
   const peak = await measurePeak(step);
   const lateness = await measureLateness(step, peak.perSecond);
-  const honestRate = await findHonestRate({ step, options, peakPerSecond: peak.perSecond });
+  const honestRate = await findAccurateRate({ step, options, peakPerSecond: peak.perSecond });
   const settings = { concurrency, threads, pacing, stepMs: duration, maxLatenessMs: maxLateness };
   return { settings, delays, lateness, peak, honestRate };
 }
 
 /**
- * Plans OCSP requests about one certificate, ignoring this machine's environment variables.
+ * Ignores this machine's environment variables.
  * @param {Operation} operation `ocsp` @param {CalibrationOptions} options @param {TargetInfo} target
  * @param {number | null} ratePerSecond null: closed loop
  */
@@ -103,7 +101,7 @@ export function planOf(operation, { concurrency, threads, pacing, duration }, { 
   return makePlan(operation, { ...load, ...subject }, readEnvironment({}));
 }
 
-/** @returns `cpus`: available to this process; `loadAverage`: of the last minute, 0 if the system has none */
+/** @returns `loadAverage`: of the last minute, 0 if the system has none */
 function readMachine() {
   return {
     node: process.version,

@@ -1,8 +1,8 @@
 /**
  * Calibration server: responds to OCSP requests after a known delay, and records arrival and response times,
- * so that its own late responses do not count against the generator. It never spins, to leave the cores to
- * the generator. Its wake-up (tens of microseconds or more) is therefore in the generator's times but not in
- * this recording. It supports only sequential HTTP/1.1 POSTs on each connection.
+ * so that its own late responses do not count against the load generator. It never spins, to leave the cores
+ * to the generator. Its wake-up (tens of microseconds or more) is therefore in the generator's times but not
+ * in this recording. It supports only sequential HTTP/1.1 POSTs on each connection.
  */
 import { createServer } from 'node:net';
 import { startThread } from '../../engine/thread.js';
@@ -10,29 +10,25 @@ import { startThread } from '../../engine/thread.js';
 /** @import { Clock } from '../../engine/clock.js' */
 /** @import { Socket } from 'node:net' */
 
-/** @typedef {{arrivedMs: number[], answeredMs: number[]}} Recording ms on the server's clock, in order of arrival; `answeredMs`: NaN: never */
-/** @typedef {{socket: Socket, response: Buffer, recording: Recording, index: number, dueMs: number}} Waiting */
+/** ms by arrival; `answeredMs` NaN: never. @returns {{arrivedMs: number[], answeredMs: number[]}} */
+const emptyRecording = () => ({ arrivedMs: [], answeredMs: [] });
 
 /** A longer request is no OCSP request. */
 const MAX_REQUEST_BYTES = 16_384;
 
 /**
- * @param {object} context
- * @param {Clock} context.clock
- * @param {Pick<AlarmThread, 'set'>} context.alarm by the same clock
- * @param {(request: Buffer) => Promise<Uint8Array>} context.ask gets the OCSP response; called once for each different request
+ * @param {{clock: Clock, alarm: Pick<AlarmThread, 'set'>,
+ *   ask: (request: Buffer) => Promise<Uint8Array>}} context `ask` gets the response of a new request
  */
 export function createKnownDelayServer({ clock, alarm, ask }) {
   /** Whole HTTP responses by OCSP request. @type {Map<string, Buffer>} */
   const known = new Map();
   /** Most requests are identical, so they need no parsing. @type {{request: Buffer, response: Buffer}} */
   let last = { request: Buffer.alloc(0), response: Buffer.alloc(0) };
-  /** By due time, as all requests have the same delay. @type {Waiting[]} */
+  /** By due time, as all requests have the same delay. @type {{dueMs: number, write: () => void}[]} */
   const waiting = [];
-  let delayMs = 0;
-  /** @type {Recording} */
-  let recording = { arrivedMs: [], answeredMs: [] };
-  let isAlarmSet = false;
+  let [delayMs, isAlarmSet] = [0, false];
+  let recording = emptyRecording();
 
   function setAlarm() {
     if (isAlarmSet || waiting.length === 0) return;
@@ -46,13 +42,7 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
 
   /** @param {() => number} until */
   function writeDueBy(until) {
-    while (waiting.length > 0 && waiting[0].dueMs <= until()) write(/** @type {Waiting} */ (waiting.shift()));
-  }
-
-  /** @param {Waiting} one */
-  function write(one) {
-    one.recording.answeredMs[one.index] = clock();
-    one.socket.write(one.response);
+    while (waiting.length > 0 && waiting[0].dueMs <= until()) waiting.shift()?.write();
   }
 
   /** @param {Socket} socket @param {Buffer} request @param {number} nowMs */
@@ -61,9 +51,12 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
     const index = of.arrivedMs.push(nowMs) - 1;
     of.answeredMs.push(Number.NaN);
     const respond = (/** @type {Buffer} */ response, /** @type {number} */ fromMs) => {
-      const one = { socket, response, recording: of, index, dueMs: fromMs + delayMs };
-      if (delayMs === 0) return write(one);
-      waiting.push(one);
+      const write = () => {
+        of.answeredMs[index] = clock();
+        socket.write(response);
+      };
+      if (delayMs === 0) return write();
+      waiting.push({ dueMs: fromMs + delayMs, write });
       setAlarm();
     };
     if (request.equals(last.request)) return respond(last.response, nowMs);
@@ -74,14 +67,13 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
       last = { request: Buffer.from(request), response };
       return respond(response, nowMs);
     }
-    ask(Buffer.from(body)).then(
-      (der) => {
-        const made = httpResponse(der);
-        known.set(key, made);
-        respond(made, clock());
-      },
-      () => socket.destroy(),
-    );
+    const onMade = (/** @type {Buffer} */ made) => {
+      known.set(key, made);
+      respond(made, clock());
+    };
+    ask(Buffer.from(body))
+      .then(httpResponse)
+      .then(onMade, () => socket.destroy());
   }
 
   const server = createServer({ noDelay: true }, (socket) => {
@@ -102,17 +94,14 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
   });
   return {
     server,
-    /**
-     * Starts a new recording. Responds to waiting requests at once, but leaves their alarm set.
-     * @param {number} nextDelayMs from reading a request to its response
-     */
+    /** Responds to waiting requests at once; their alarm stays set. @param {number} nextDelayMs */
     begin(nextDelayMs) {
       writeDueBy(() => Number.POSITIVE_INFINITY);
       known.clear();
       delayMs = nextDelayMs;
-      recording = { arrivedMs: [], answeredMs: [] };
+      recording = emptyRecording();
     },
-    /** @returns the recording since `begin` */
+    /** The recording since `begin`. */
     end: () => ({
       arrivedMs: Float64Array.from(recording.arrivedMs),
       answeredMs: Float64Array.from(recording.answeredMs),
@@ -141,16 +130,14 @@ function httpResponse(der) {
 }
 
 /**
- * @typedef {object} Shared of both threads
- * @property {Int32Array} isSet one element; 1 from the moment a time is set until the thread has seen it pass
- * @property {Float64Array} dueMs one element, written only while `isSet` is 0
+ * `isSet`: 1 from the moment a time is set until it is due; `dueMs` is written only while it is 0
+ * @typedef {{isSet: Int32Array, dueMs: Float64Array}} Shared by both threads, one element each
  */
 /** @typedef {Awaited<ReturnType<typeof startAlarmThread>>} AlarmThread */
 
 /**
  * Event-loop timers have a resolution of 1 ms; `Atomics.wait` on a separate thread, tens of microseconds.
- * @param {bigint} originNs zero of all its times, on the machine's monotonic clock (`process.hrtime`)
- * @param {() => void} onDeath called if the thread ends and was not stopped: the alarm no longer fires
+ * @param {bigint} originNs zero of its times, by `process.hrtime` @param {() => void} onDeath no more alarms
  */
 export async function startAlarmThread(originNs, onDeath) {
   const memory = new SharedArrayBuffer(16);
@@ -169,7 +156,7 @@ export async function startAlarmThread(originNs, onDeath) {
   thread.failed.catch(() => isStopped || onDeath());
   await thread.first('ready');
   return {
-    /** @param {number} atMs @param {() => void} onTime called once, never before that time; until then no other can be set */
+    /** One alarm at a time; it never fires early. @param {number} atMs @param {() => void} onTime */
     set(atMs, onTime) {
       if (whenDue !== null) throw new Error('The alarm is set already.');
       whenDue = onTime;

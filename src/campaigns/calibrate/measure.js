@@ -18,35 +18,27 @@ const CLOCKS_APART_MS = 0.05;
 
 /** @param {Plan} plan @param {Context} context */
 export async function measure(plan, { target, delayMs, signal, warn }) {
-  await target.begin(delayMs);
+  await target.record(delayMs);
   const result = await run(plan, {
-    token: target.pki.token,
-    signal,
-    cutOff: signal,
+    ...{ token: target.pki.token, signal, cutOff: signal },
     onEvent: (event) => event.type === 'warning' && warn(event.text),
   });
   if (result.interrupted) throw interrupted();
-  const seen = await target.end();
   const { verdict, reasons } = result.measurement;
-  return {
-    result,
-    /** @type {Verdict} */
-    measurement: { verdict, reasons },
-    ...sight(seen, plan, BigInt(result.startedAtMonotonicNs ?? 0)),
-  };
+  const sighting = sight(await target.record(0), plan, BigInt(result.startedAtMonotonicNs ?? 0));
+  return { result, measurement: /** @type {Verdict} */ ({ verdict, reasons }), ...sighting };
 }
 
 /**
- * Arrivals are matched with due times in order. Requests of several threads can overtake each other: the mean lateness is still right, but
- * the percentiles are too low by as much as one thread is behind another.
- * @param {Seen} seen @param {Plan} plan without a warm-up
- * @param {bigint} startedAtNs time zero on the machine's monotonic clock
- * @returns times in ms; `latenessMs`: of the sends, empty in a closed loop; `targetMs`: from noticing a request to its response;
- *   `targetBusy`: CPU time of all its threads as a share of one core, null: too short to measure
+ * Matches arrivals with due times in order. Requests of several threads can overtake each other: the mean
+ * lateness is still right, but the percentiles are too low by as much as one thread is behind another.
+ * @param {Seen} seen @param {Plan} plan without a warm-up @param {bigint} startedAtNs time zero, monotonic
+ * @returns times in ms; `latenessMs`: of the sends, empty in a closed loop; `targetMs`: from a request to its
+ *   response; `targetBusy`: its CPU time as a share of one core, null: too short to measure
  */
 export function sight({ arrivedMs, answeredMs, cpu, baseNs }, { load }, startedAtNs) {
   const originMs = Number(startedAtNs - baseNs) / 1e6;
-  // The first request of `ocsp`, which checks the responder, comes before time zero.
+  // `ocsp` checks the responder before time zero.
   const first = arrivedMs.findIndex((ms) => ms >= originMs - CLOCKS_APART_MS);
   const from = first < 0 ? arrivedMs.length : first;
   const arrived = arrivedMs.subarray(from);
@@ -69,9 +61,9 @@ function busyShare(cpu, fromMs, toMs) {
   return toMicros((last.cpuMs - first.cpuMs) / (last.atMs - first.atMs));
 }
 
-/** @typedef {ReturnType<typeof quantilesOf>} Quantiles milliseconds; null of nothing; with fewer than 100 values p99 is the largest */
+/** @typedef {ReturnType<typeof quantilesOf>} Quantiles ms; null without values */
 
-/** @param {Float64Array} values milliseconds, in any order */
+/** @param {Float64Array} values ms, in any order */
 export function quantilesOf(values) {
   const sorted = values.slice().sort();
   const at = (/** @type {number} */ share) =>
@@ -80,9 +72,7 @@ export function quantilesOf(values) {
 }
 
 /** @param {number} ms @returns {number} ms, to the nearest microsecond */
-export function toMicros(ms) {
-  return Math.round(ms * 1000) / 1000;
-}
+export const toMicros = (ms) => Math.round(ms * 1000) / 1000;
 
 /** @typedef {(step: {label: string, ratePerSecond: number | null, delayMs?: number}) => ReturnType<typeof measure>} Measure */
 
@@ -92,8 +82,7 @@ const RATES = [20, 100, 1000, 10_000];
 /**
  * Keeps at most half of the connections busy, so that no request waits for one.
  * @param {Measure} step @param {CalibrationOptions} options
- * @returns a row for each delay: response times as the tool reports them, as the target recorded them, and the differences of both
- *   percentiles. These include the target's wake-up, so the tool adds no more
+ * @returns a row for each delay. `addedMs`, the difference of both times, includes the target's wake-up
  */
 export async function measureDelays(step, { concurrency }) {
   const rows = [];
@@ -125,8 +114,8 @@ export async function measurePeak(step) {
 
 /**
  * @param {Measure} step @param {number} peakPerSecond
- * @returns a row for each rate up to the peak. `seenMs`: from the due time of a request to its arrival, by the target's clock, which
- *   includes the target's wake-up; `ownMs`: send lag, as the tool reports it
+ * @returns a row for each rate up to the peak. `seenMs`: from the due time of a request to its arrival, by
+ *   the target's clock, including its wake-up; `ownMs`: send lag, as the tool reports it
  */
 export async function measureLateness(step, peakPerSecond) {
   const rows = [];
@@ -140,6 +129,4 @@ export async function measureLateness(step, peakPerSecond) {
 }
 
 /** @param {number | null} one @param {number | null} other */
-function difference(one, other) {
-  return one === null || other === null ? null : toMicros(one - other);
-}
+const difference = (one, other) => (one === null || other === null ? null : toMicros(one - other));

@@ -3,95 +3,12 @@ import { formatCount, formatDuration, formatLatency, formatRate } from '../../co
 import { labelled, table, wrap } from '../../report/layout.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
-import { isWrong } from './honest-rate.js';
+import { isWrong } from './accurate-rate.js';
 
 /** @import { Calibration, Found } from './calibrate.js' */
 
 const WAKE_UP =
   'Latencies and lateness include the wake-up of the target, tens of µs or more: the tool itself adds less.';
-
-/** @param {Found & Pick<Calibration, 'summary'>} calibration @returns {string} ends with a newline */
-export function render({ environment, settings, delays, lateness, peak, honestRate, summary }) {
-  const { concurrency, threads, pacing, stepMs } = settings;
-  const { ratePerSecond, limits, tries } = honestRate;
-  const sections = [
-    [
-      ...wrap(
-        `Calibration with --concurrency ${concurrency} --threads ${threads} --pacing ${pacing}, ${formatDuration(stepMs)} each time`,
-      ),
-      ...wrap(`${cores(environment.cpus)} (${environment.model}), Node ${environment.node}`),
-    ],
-    table([
-      ['Delay', 'count', 'target p50', 'p99', 'reported p50', 'p99', 'added p50', 'p99'],
-      ...delays.map(({ delayMs, samples, targetMs, reportedMs, addedMs }) => [
-        formatDuration(delayMs),
-        formatCount(samples),
-        ...[targetMs, reportedMs, addedMs].flatMap(({ p50, p99 }) => [time(p50), time(p99)]),
-      ]),
-    ]).flat(),
-    [
-      ...table([
-        ['Sends at', 'count', 'late p50', 'p99', 'max', 'reported p50', 'p99', 'max'],
-        ...lateness.map(({ ratePerSecond, samples, seenMs, ownMs }) => [
-          formatRate(ratePerSecond),
-          formatCount(samples),
-          ...[seenMs, ownMs].flatMap(({ p50, p99, max }) => [time(p50), time(p99), time(max)]),
-        ]),
-      ]).flat(),
-      ...wrap(WAKE_UP),
-    ],
-    [
-      ...table([
-        ['Rate', 'honest', 'verdict', 'late p99', 'target p50', 'p99', 'reported p50', 'p99'],
-        ...tries
-          .toSorted((a, b) => a.ratePerSecond - b.ratePerSecond)
-          .map(({ p50Ms, p99Ms, ...one }) => [
-            formatRate(one.ratePerSecond),
-            one.honest ? 'yes' : 'no',
-            one.measurement.verdict,
-            time(one.latenessMs.p99),
-            ...[p50Ms.target, p99Ms.target, p50Ms.reported, p99Ms.reported].map(time),
-          ]),
-      ]).flat(),
-      ...labelled('Highest', highestText(ratePerSecond, limits)),
-      ...labelled(
-        'Peak',
-        `${formatRate(peak.perSecond)} in a closed loop, ${formatPercent(peak.checkedShare)} of the responses checked${busy(peak, ', target busy ')}`,
-      ),
-    ],
-    [
-      ...wrap(summary.text),
-      '',
-      ...listed('Limited by', summary.limits),
-      ...listed('To do better', summary.remedies),
-    ],
-  ];
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
-}
-
-/** @param {number | null} ratePerSecond @param {Found['honestRate']['limits']} limits */
-function highestText(ratePerSecond, { errorP99, latenessP99Ms }) {
-  if (ratePerSecond === null) return 'none';
-  return `${formatRate(ratePerSecond)}: p50 and p99 right within ${formatPercent(errorP99)}, sends at most ${formatDuration(latenessP99Ms)} late (p99)`;
-}
-
-/** @param {Found['peak']} peak @param {string} before */
-const busy = ({ targetBusy }, before) => (targetBusy === null ? '' : before + formatPercent(targetBusy));
-
-/** @param {string} label @param {string[]} texts */
-const listed = (label, texts) => texts.flatMap((text, i) => labelled(i === 0 ? label : '', text));
-
-/** @param {[applies: boolean, text: string][]} rows */
-const applying = (rows) => rows.flatMap(([applies, text]) => (applies ? [text] : []));
-
-/** @param {number} count */
-const cores = (count) => `${count} core${count === 1 ? '' : 's'}`;
-
-/** @param {number | null} ms */
-const time = (ms) => (ms === null ? '–' : formatLatency(ms));
-
-/** @param {number | null} ms */
-const duration = (ms) => (ms === null ? 'an unknown time' : formatDuration(Math.max(0, ms)));
 
 /** A load average above this per core means that the machine is busy. */
 const BUSY_LOAD = 0.5;
@@ -102,10 +19,81 @@ const WAKING_MS = 0.5;
 /** The maximum of `--threads`. */
 const MAX_THREADS = 64;
 
-/** @param {Found} found @returns sentences */
-export function summarise(found) {
-  return { text: textOf(found), limits: limitsOf(found), remedies: remediesOf(found) };
+/** @param {Found & Pick<Calibration, 'summary'>} calibration @returns {string} ends with a newline */
+export function render({ environment, settings, delays, lateness, peak, honestRate, summary }) {
+  const { concurrency, threads, pacing, stepMs } = settings;
+  const { ratePerSecond, limits, tries } = honestRate;
+  const byRate = tries.toSorted((a, b) => a.ratePerSecond - b.ratePerSecond);
+  const sends = `sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`;
+  const within = `p50 and p99 right within ${formatPercent(limits.errorP99)}, ${sends}`;
+  const highest = ratePerSecond === null ? 'none' : `${formatRate(ratePerSecond)}: ${within}`;
+  const checked = `${formatPercent(peak.checkedShare)} of the responses checked`;
+  const target = busy(peak, ', target busy ');
+  const options = `--concurrency ${concurrency} --threads ${threads} --pacing ${pacing}`;
+  const sections = [
+    [
+      ...wrap(`Calibration with ${options}, ${formatDuration(stepMs)} each time`),
+      ...wrap(`${cores(environment.cpus)} (${environment.model}), Node ${environment.node}`),
+    ],
+    rows(
+      ['Delay', 'count', 'target p50', 'p99', 'reported p50', 'p99', 'added p50', 'p99'],
+      delays.map(({ delayMs, samples, targetMs, reportedMs, addedMs }) => [
+        ...[formatDuration(delayMs), formatCount(samples)],
+        ...[targetMs, reportedMs, addedMs].flatMap(({ p50, p99 }) => [time(p50), time(p99)]),
+      ]),
+    ),
+    [
+      ...rows(
+        ['Sends at', 'count', 'late p50', 'p99', 'max', 'reported p50', 'p99', 'max'],
+        lateness.map((row) => [
+          ...[formatRate(row.ratePerSecond), formatCount(row.samples)],
+          ...[row.seenMs, row.ownMs].flatMap(({ p50, p99, max }) => [time(p50), time(p99), time(max)]),
+        ]),
+      ),
+      ...wrap(WAKE_UP),
+    ],
+    [
+      ...rows(
+        ['Rate', 'accurate', 'verdict', 'late p99', 'target p50', 'p99', 'reported p50', 'p99'],
+        byRate.map(({ p50Ms, p99Ms, ...one }) => [
+          ...[formatRate(one.ratePerSecond), one.honest ? 'yes' : 'no', one.measurement.verdict],
+          ...[one.latenessMs.p99, p50Ms.target, p99Ms.target, p50Ms.reported, p99Ms.reported].map(time),
+        ]),
+      ),
+      ...labelled('Highest', highest),
+      ...labelled('Peak', `${formatRate(peak.perSecond)} in a closed loop, ${checked}${target}`),
+    ],
+    [
+      ...[...wrap(summary.text), ''],
+      ...summary.limits.flatMap((text, i) => labelled(i === 0 ? 'Limited by' : '', text)),
+      ...summary.remedies.flatMap((text, i) => labelled(i === 0 ? 'To do better' : '', text)),
+    ],
+  ];
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
+
+/** @param {string[]} heads @param {string[][]} cells */
+const rows = (heads, cells) => table([heads, ...cells]).flat();
+
+/** @param {Found['peak']} peak @param {string} before */
+const busy = ({ targetBusy }, before) => (targetBusy === null ? '' : before + formatPercent(targetBusy));
+
+/** @param {[applies: boolean, text: string][]} texts */
+const applying = (texts) => texts.flatMap(([applies, text]) => (applies ? [text] : []));
+
+/** @param {number} count */
+const cores = (count) => `${count} core${count === 1 ? '' : 's'}`;
+
+/** @param {number | null} ms */
+const time = (ms) => (ms === null ? '–' : formatLatency(ms));
+
+/** @param {number | null} ms */
+const duration = (ms) => (ms === null ? 'an unknown time' : formatDuration(Math.max(0, ms)));
+
+/** @param {Found} found @returns sentences */
+export const summarise = (found) => ({
+  ...{ text: textOf(found), limits: limitsOf(found), remedies: remediesOf(found) },
+});
 
 /** @param {Found} found */
 function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, honestRate }) {
@@ -121,8 +109,8 @@ function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, 
       ? 'Lateness was not measured.'
       : `Sends are at most ${duration(late('p50'))} late (p50; p99 ${duration(late('p99'))}, at ${formatRate(latest.ratePerSecond)}).`,
     ratePerSecond === null
-      ? 'No rate that was tried is honest.'
-      : `Measurements are honest up to about ${formatRate(ratePerSecond)}, with a target that takes ${duration(delayMs)}.`,
+      ? 'No rate that was tried is accurate.'
+      : `Measurements are accurate up to about ${formatRate(ratePerSecond)}, with a target that takes ${duration(delayMs)}.`,
   ].join(' ');
 }
 
@@ -139,10 +127,9 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const broken = tries.findLast(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
   if (broken !== undefined) return [...machine, ...faultsOf(broken, limits)];
   const failed = tries.filter(({ honest }) => !honest).length;
-  const tried =
-    failed === 0
-      ? 'Every rate that was tried was honest'
-      : `The highest rate that was tried was honest, although ${failed} of ${tries.length} tries failed`;
+  const some = `although ${failed} of ${tries.length} tries failed`;
+  const highest = `The highest rate that was tried was accurate, ${some}`;
+  const tried = failed === 0 ? 'Every rate that was tried was accurate' : highest;
   const peakText = `the peak of the closed loop is ${formatRate(peak.perSecond)}`;
   return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target busy for ')}.`];
 }

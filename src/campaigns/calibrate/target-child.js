@@ -1,25 +1,24 @@
 /**
- * Entry of a calibration's target process: the known-delay server, and behind it the embedded PKI server, which issues
- * the certificate that the load is about and signs the one response that is then repeated. Driven by target.js.
+ * Entry of the calibration target's process: the known-delay server, and behind it the embedded PKI server,
+ * which issues the certificate of the load and signs the one response that is then repeated. See target.js.
  */
 import { createDevServer } from '../../dev/server.js';
 import { createClock } from '../../engine/clock.js';
 import { createKnownDelayServer, startAlarmThread } from './known-delay.js';
 
-/** @import { Order } from './target.js' */
 /** @import { AddressInfo } from 'node:net' */
 
-/** Interval of the notes of CPU time. */
+/** Time between samples of the CPU time. */
 const CPU_EVERY_MS = 20;
 
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C reaches the whole process group; the parent ends this process when it has ended its own requests.
+// Ctrl-C reaches the whole process group; the parent stops this process after its last request.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 
 const baseNs = process.hrtime.bigint();
 const clock = createClock(baseNs);
 const { url, token } = await createDevServer({ caKeyType: 'ec' });
-// Without the alarm, requests would wait for ever; the end of this process informs the parent.
+// Without the alarm, requests would wait for ever; the exit informs the parent.
 const alarm = await startAlarmThread(baseNs, () => process.exit(1));
 const { server, begin, end } = createKnownDelayServer({ clock, alarm, ask });
 /** @type {{atMs: number, cpuMs: number}[]} */
@@ -38,15 +37,11 @@ function noteCpu() {
   cpu.push({ atMs: clock(), cpuMs: (user + system) / 1000 });
 }
 
-process.on('message', (/** @type {Order} */ { begin: delayMs }) => {
-  if (delayMs !== undefined) {
-    cpu = [];
-    begin(delayMs);
-    process.send?.({ begun: true });
-  } else {
-    noteCpu();
-    process.send?.({ seen: { ...end(), cpu, baseNs } });
-  }
+process.on('message', (/** @type {number} */ delayMs) => {
+  noteCpu();
+  process.send?.({ ...end(), cpu, baseNs });
+  cpu = [];
+  begin(delayMs);
 });
 
 server.listen(0, '127.0.0.1', () => {

@@ -9,37 +9,30 @@ const ENTRY = new URL('target-child.js', import.meta.url);
 const EXIT_WITHIN_MS = 3000;
 
 /**
- * What the target recorded, in ms on its clock. `arrivedMs`: when it noticed each request, in that order; `answeredMs`: NaN: never;
- * `cpu`: CPU time of its process so far, every few milliseconds; `baseNs`: zero of all its times, on the machine's monotonic clock
- * (`process.hrtime`), which processes share.
+ * The target's recording, in ms on its clock. `answeredMs` NaN: never; `cpu`: CPU time of its process so far,
+ * every few milliseconds; `baseNs`: zero of all its times, by `process.hrtime`, which processes share
  * @typedef {{arrivedMs: Float64Array, answeredMs: Float64Array, cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
  */
-/** @typedef {{begin?: number, end?: true}} Order `begin`: with this delay in ms */
-/** @typedef {{url: string, pki: {url: string, token: string}}} TargetInfo `pki`: the embedded PKI server, which issues the certificates */
+/** @typedef {{url: string, pki: {url: string, token: string}}} TargetInfo `pki`: the embedded server */
 /** @typedef {Awaited<ReturnType<typeof startCalibrationTarget>>} Target */
 
 export async function startCalibrationTarget() {
   const child = forkEntry(ENTRY);
-  const next = async () => {
-    try {
-      return await nextMessage(child);
-    } catch (error) {
-      throw failed(/** @type {Error} */ (error).message);
-    }
-  };
-  const order = (/** @type {Order} */ what) => {
-    const response = next();
-    child.send(what, () => {});
-    return response;
-  };
+  const next = () =>
+    nextMessage(child).catch((error) => {
+      throw failed(error.message);
+    });
   try {
     const { ready } = await next();
     return {
       .../** @type {TargetInfo} */ (ready),
-      begin: (/** @type {number} */ delayMs) => order({ begin: delayMs }),
-      /** @returns {Promise<Seen>} since `begin` */
-      end: async () => (await order({ end: true })).seen,
-      /** @param {unknown} error of a measurement @returns {Promise<unknown>} it, or the target's end where that caused it */
+      /** Starts a recording. @param {number} delayMs @returns {Promise<Seen>} the recording before it */
+      record(delayMs) {
+        const response = next();
+        child.send(delayMs, () => {});
+        return response;
+      },
+      /** Returns the error, or the end of the target, if that caused it. @param {unknown} error */
       async causeOf(error) {
         const exit = once(child, 'exit').then(() => true);
         const isEnded =

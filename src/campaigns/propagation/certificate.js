@@ -4,25 +4,21 @@ import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
 import { mayBeDone } from '../../vault/client.js';
 import { createNode, queryOnce, watchNode } from './watch.js';
+/** @import { PropagationRow } from '../../result/propagation/propagation-schema.js' */
 /** @import { VaultClient } from '../../vault/client.js' */
 /** @import { PropagationPlan } from './propagation-plan.js' */
+/** @import { Query } from './responder.js' */
 /** @import { NodeRow, Run } from './watch.js' */
 
 /** @typedef {Pick<VaultClient, 'write'>} Writer */
 /**
- * @typedef {object} Row
- * @property {number} certificate from 1
- * @property {'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided'} outcome
- *   `followed`: see `nodes`
- * @property {string} [failure] error code of the failed call
- * @property {string} [unrevoked] error code of the failed attempt to revoke a certificate that was not
- *   followed
- * @property {number | null} revokeMs from sending the revocation to its response
- * @property {number} followedMs from that response until every node reported revoked, --give-up or an
- *   interruption
- * @property {NodeRow[]} nodes in plan order; empty if no node was queried
- * @property {'none' | 'revoked' | 'valid' | 'unknown'} left on the server; `valid`: not known to be revoked;
- *   `unknown`: it may have been issued
+ * `unrevoked`: error code of the failed call to revoke a certificate that is not followed; `followedMs`: from
+ * the response to the revocation until every node reported revoked, --give-up or a stop; `nodes`: in plan
+ * order, empty if none was queried; `left`: on the server; `valid`: not known to be revoked; `unknown`:
+ * perhaps issued
+ * @typedef {Pick<PropagationRow, 'certificate' | 'failure' | 'revokeMs' | 'nodes'> & {unrevoked?: string,
+ *   outcome: 'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided',
+ *   followedMs: number, left: 'none' | 'revoked' | 'valid' | 'unknown'}} Row
  */
 
 /**
@@ -41,40 +37,38 @@ export async function followCertificate(certificate, client, run) {
   }
   const { serial } = issued;
   /** Revokes a certificate that is not followed. @param {Partial<Row>} outcome @returns {Promise<Row>} */
-  const takeBack = (outcome) =>
+  const revokeOnly = (outcome) =>
     revoke(client, plan, serial).then(
       () => ({ ...row, ...outcome, left: 'revoked' }),
       (error) => ({ ...row, ...outcome, left: 'valid', unrevoked: codeOf(error) }),
     );
-  if (stop.aborted) return takeBack({ outcome: 'undecided' });
+  if (stop.aborted) return revokeOnly({ outcome: 'undecided' });
   let query;
   try {
     const { leaf, issuer } = readIssued(issued.data);
-    query = await buildQuery(issuer, leaf.serial);
+    query = buildQuery(issuer, leaf.serial);
   } catch (error) {
     const failure = error instanceof PkiLoadError ? error.code : 'certificate_unreadable';
-    return takeBack({ outcome: 'issue_failed', failure });
+    return revokeOnly({ outcome: 'issue_failed', failure });
   }
   const before = await Promise.all(nodes.map((node) => queryOnce(node, query)));
-  if (stop.aborted) return takeBack({ outcome: 'undecided' });
+  if (stop.aborted) return revokeOnly({ outcome: 'undecided' });
   if (!before.includes('good'))
-    return takeBack({ outcome: 'not_good_before', nodes: before.map(notGoodBefore) });
+    return revokeOnly({ outcome: 'not_good_before', nodes: before.map(notGoodBefore) });
   return { ...row, ...(await revokeAndWatch({ certificate, query, serial, before }, client, run)) };
 }
 
-/** @typedef {{certificate: number, query: import('./responder.js').Query, serial: string, before: string[]}} Subject
- *   `before`: status at each node before the revocation */
-
-/** @param {Subject} subject @param {Writer} client @param {Run} run @returns {Promise<Partial<Row>>} */
+/**
+ * @param {{certificate: number, query: Query, serial: string, before: string[]}} subject `before`: by node
+ * @param {Writer} client @param {Run} run @returns {Promise<Partial<Row>>}
+ */
 async function revokeAndWatch({ certificate, query, serial, before }, client, run) {
   const { clock } = run;
   const sentMs = clock.now();
   const watches = before.map((status, i) =>
     status === 'good' ? watchNode(run, i, { certificate, query, sentMs }) : null,
   );
-  // When the tool read the response's status line and headers. It may have read them late, by an unknown
-  // time;
-  // bounds counted from here are then too small by that time.
+  // When the tool read the head of the response. If it read that late, bounds from here are too small.
   let answeredMs = sentMs;
   const onHead = () => {
     answeredMs = clock.now();
@@ -95,8 +89,9 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
 }
 
 /**
+ * A call that the tool aborted is not a failure of the target.
  * @param {'issue_failed' | 'revoke_failed'} outcome @param {unknown} error
- * @returns {Pick<Row, 'outcome' | 'failure'>} a call that the tool aborted does not count as a target failure
+ * @returns {Pick<Row, 'outcome' | 'failure'>}
  */
 function failureOf(outcome, error) {
   const failure = codeOf(error);
@@ -130,14 +125,11 @@ function readIssued(data) {
   return { leaf, issuer };
 }
 
-/**
- * @param {Writer} client @param {PropagationPlan} plan @param {string} serial
- * @param {() => void} [onHead] called once the response's status line and headers have been read
- */
+/** @type {(client: Writer, plan: PropagationPlan, serial: string, onHead?: () => void) => Promise<void>} */
 async function revoke(client, { target: { mount } }, serial, onHead) {
   const { data } = await client.write(`${mount}/revoke`, { serial_number: serial }, onHead);
   if (data?.revocation_time > 0) return;
-  throw new PkiLoadError('not_revoked', 'The response does not say that the certificate is revoked.');
+  throw new PkiLoadError('not_revoked', 'The response does not confirm the revocation.');
 }
 
 const MAX_WARM_UP_MS = 2000;
@@ -145,8 +137,7 @@ const MAX_WARM_UP_MS = 2000;
 /**
  * Warms up connections and code with a certificate that does not count.
  * @param {Run} run @param {Writer} client @returns {Promise<Row>}
- * @throws {PkiLoadError} if the token may not issue or revoke: without `sys/capabilities-self` only a try can
- *   show it
+ * @throws {PkiLoadError} if the token may not issue or revoke, which the checks before may not have shown
  */
 export async function warmUp(run, client) {
   const { plan, nodes } = run;
@@ -159,7 +150,7 @@ export async function warmUp(run, client) {
   if (![row.failure, row.unrevoked].includes('vault_permission_denied')) return row;
   const isIssued = row.left === 'valid';
   const path = `${plan.target.mount}/${isIssued ? 'revoke' : `issue/${plan.role}`}`;
-  const left = isIssued ? ' The one certificate that was issued to try it stays valid until it expires.' : '';
+  const left = isIssued ? ' The one certificate issued for the check stays valid until it expires.' : '';
   throw targetError(
     'role_permission_denied',
     `The token may not write to ${path}.${left}`,

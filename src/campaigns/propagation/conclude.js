@@ -22,28 +22,22 @@ import { formatPercent } from '../../result/wording.js';
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {Omit<import('./certificate.js').Row, 'left'>} Row */
-/** @typedef {{interval: Interval, answeredMs: number}} Measured both counted from sending the revocation */
+/** @typedef {Interval & {answeredMs: number}} Measured ms from sending the revocation */
+/** @typedef {Pick<Propagation, 'command' | 'durationSeconds' | 'interrupted' | 'environment'>} Facts */
 /**
- * @typedef {object} Findings
- * @property {PropagationPlan} plan as executed
- * @property {string} command
- * @property {Date} startedAt
- * @property {number} durationSeconds
- * @property {boolean} interrupted
- * @property {Awaited<ReturnType<typeof prepare>>} found
- * @property {Pick<Node, 'answers' | 'counts'>[]} watched in the order of `found.nodes`
- * @property {Histogram} lag of polls
- * @property {Row[]} rows
- * @property {Propagation['environment']} environment
+ * `watched`: in the order of `found.nodes`; `lag`: of polls
+ * @typedef {Facts & {plan: PropagationPlan, startedAt: Date, found: Awaited<ReturnType<typeof prepare>>,
+ *   watched: Pick<Node, 'answers' | 'counts'>[], lag: Histogram, rows: Row[]}} Findings
  */
 
 /** @param {Findings} findings @returns {Propagation} */
 export function conclude({ plan, found, watched, lag, rows: findings, startedAt, ...facts }) {
   const rows = findings.map((row) => ({ ...row, outcome: outcomeOf(row) }));
-  const whole = rows.flatMap(({ outcome, revokeMs, nodes }) => {
-    if (outcome !== 'revoked' || revokeMs === null) return [];
-    return [{ interval: everywhere(nodes.flatMap(({ interval }) => interval ?? [])), answeredMs: revokeMs }];
-  });
+  const whole = rows.flatMap(({ outcome, revokeMs, nodes }) =>
+    outcome === 'revoked'
+      ? measured(everywhere(nodes.flatMap(({ interval }) => interval ?? [])), revokeMs)
+      : [],
+  );
   const nodes = found.nodes.map((node, i) => concludeNode({ ...node, ...watched[i] }, i, findings));
   const measurement = judgeMeasurement({ nodes, lag, plan, rows });
   const isValid = measurement.verdict !== 'invalid';
@@ -58,11 +52,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
     plan: { mount, role, certificates, concurrency, pauseMs, pollMs, giveUpMs, timeoutMs, seed },
     target: { url, ...found.target },
     crl: found.crl,
-    certificates: {
-      planned: certificates,
-      begun: rows.length,
-      outcomes: countEach(rows.map(({ outcome }) => outcome)),
-    },
+    certificates: { planned: certificates, begun: rows.length, outcomes: countOutcomes(rows) },
     revokeMs: latencyOf(rows.flatMap(({ revokeMs }) => revokeMs ?? [])),
     everywhere: delayOf(whole),
     nodes,
@@ -80,10 +70,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
 
 /** A certificate's outcome over several nodes is the first of these that any node has. */
 const WORST_FIRST = /** @type {const} */ ([
-  'never_revoked',
-  'never_answered',
-  'not_good_before',
-  'undecided',
+  ...['never_revoked', 'never_answered', 'not_good_before', 'undecided'],
 ]);
 
 /** @param {Row} row @returns {Propagation['rows'][number]['outcome']} */
@@ -96,55 +83,49 @@ function outcomeOf({ outcome, nodes }) {
  * @param {Pick<PropagationNode, 'url' | 'version' | 'state'> & Findings['watched'][number]} node
  * @param {number} number @param {Row[]} rows @returns {PropagationNode}
  */
-function concludeNode({ url, version, state, answers, counts: { sent, missed, skipped } }, number, rows) {
+function concludeNode({ answers, counts: { sent, ...others }, ...facts }, number, rows) {
   const own = rows.flatMap(({ nodes, revokeMs }) =>
-    nodes[number] === undefined ? [] : [{ ...nodes[number], answeredMs: revokeMs }],
-  );
-  const measured = own.flatMap(({ interval, answeredMs }) =>
-    interval === null || answeredMs === null ? [] : [{ interval, answeredMs }],
+    nodes[number] === undefined ? [] : [{ ...nodes[number], revokeMs }],
   );
   return {
-    url,
-    version,
-    state,
-    outcomes: countEach(own.map(({ outcome }) => outcome)),
-    delay: delayOf(measured),
-    asked: { looks: total(Object.values(answers)) - sent, polls: sent, missed, skipped },
+    ...facts,
+    outcomes: countOutcomes(own),
+    delay: delayOf(own.flatMap(({ interval, revokeMs }) => measured(interval, revokeMs))),
+    asked: { looks: total(Object.values(answers)) - sent, polls: sent, ...others },
     answers: { ...answers },
   };
 }
 
-/** @param {Measured[]} measured @returns {DelayBlock} negative delays count as zero */
-function delayOf(measured) {
-  const valuesOf = (/** @type {(one: Measured) => number} */ read) => latencyOf(measured.map(read));
+/** @param {Interval | null} interval @param {number | null} revokeMs @returns {Measured[]} */
+const measured = (interval, revokeMs) =>
+  interval === null || revokeMs === null ? [] : [{ ...interval, answeredMs: revokeMs }];
+
+/** @param {Measured[]} all @returns {DelayBlock} negative delays count as zero */
+function delayOf(all) {
+  const valuesOf = (/** @type {(one: Measured) => number} */ read) => latencyOf(all.map(read));
   return {
-    revoked: measured.length,
-    beforeAnswered: measured.filter((one) => upperSinceAnswer(one) <= 0).length,
+    revoked: all.length,
+    beforeAnswered: all.filter((one) => upperSinceAnswer(one) <= 0).length,
     sinceAnswered: {
-      lower: valuesOf(({ interval, answeredMs }) => interval.lowerMs - answeredMs),
+      lower: valuesOf(({ lowerMs, answeredMs }) => lowerMs - answeredMs),
       upper: valuesOf(upperSinceAnswer),
     },
-    sinceSent: {
-      lower: valuesOf(({ interval }) => interval.lowerMs),
-      upper: valuesOf(({ interval }) => interval.upperMs),
-    },
-    widthMs: valuesOf(({ interval }) => interval.upperMs - interval.lowerMs),
+    sinceSent: { lower: valuesOf(({ lowerMs }) => lowerMs), upper: valuesOf(({ upperMs }) => upperMs) },
+    widthMs: valuesOf(({ lowerMs, upperMs }) => upperMs - lowerMs),
   };
 }
 
 /** Negative if the node reported revoked before the response to the revocation. @param {Measured} measured */
-const upperSinceAnswer = ({ interval, answeredMs }) => interval.upperMs - answeredMs;
+const upperSinceAnswer = ({ upperMs, answeredMs }) => upperMs - answeredMs;
 
 /**
  * The revocation takes effect on the last node between the latest lower bound and the latest upper bound.
  * @param {readonly Interval[]} intervals at least one @returns {Interval}
  */
-export function everywhere(intervals) {
-  return {
-    lowerMs: Math.max(...intervals.map(({ lowerMs }) => lowerMs)),
-    upperMs: Math.max(...intervals.map(({ upperMs }) => upperMs)),
-  };
-}
+export const everywhere = (intervals) => ({
+  lowerMs: Math.max(...intervals.map(({ lowerMs }) => lowerMs)),
+  upperMs: Math.max(...intervals.map(({ upperMs }) => upperMs)),
+});
 
 /** @param {number[]} values ms */
 function histogramOf(values) {
@@ -156,14 +137,13 @@ function histogramOf(values) {
 /** @param {number[]} values ms */
 const latencyOf = (values) => buildLatency(histogramOf(values));
 
-/** @param {string[]} names */
-const countEach = (names) => sumRecords(names.map((name) => ({ [name]: 1 })));
+/** @param {{outcome: string}[]} rows */
+const countOutcomes = (rows) => sumRecords(rows.map(({ outcome }) => ({ [outcome]: 1 })));
 
 /**
  * @param {Requirement} requirement on a delay or on errors
  * @param {{whole: Measured[], rows: {outcome: string, followedMs: number}[], lagMs: number, isValid: boolean}} evidence
- *   `whole`: certificates that every node reported revoked; `rows`: all started certificates; `lagMs`: max
- *   poll lag
+ *   `whole`: certificates that every node reported revoked; `rows`: all started; `lagMs`: max poll lag
  * @returns {RequirementVerdict}
  */
 function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
@@ -171,13 +151,10 @@ function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
   const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
   const judgeAt = (/** @type {number} */ lateMs) => {
     const delays = whole.map((one) => upperSinceAnswer(one) + lateMs);
-    const judge = (/** @type {typeof rows} */ failed) =>
-      judgeDelays(
-        requirement,
-        delays,
-        failed.map(({ followedMs }) => followedMs),
-        isValid,
-      );
+    const judge = (/** @type {typeof rows} */ failed) => {
+      const followed = failed.map(({ followedMs }) => followedMs);
+      return judgeDelays(requirement, delays, followed, isValid);
+    };
     const atWorst = judge([...lost, ...undecided]);
     if (undecided.length === 0 || atWorst.verdict === 'met') return atWorst;
     const without = judge(lost);
@@ -187,17 +164,14 @@ function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
   };
   const judged = judgeAt(0);
   if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
-  return notProven(
-    judged,
-    `polls were up to ${formatLatency(lagMs)} late: had the responses to the revocations been read as late, it would not hold.`,
-  );
+  const late = `polls were up to ${formatLatency(lagMs)} late`;
+  return notProven(judged, `${late}: had the responses to the revocations been as late, it would fail.`);
 }
 
 /** @param {RequirementVerdict} judged @param {string} but @returns {RequirementVerdict} */
-const notProven = (judged, but) => ({
+const notProven = ({ reason, ...judged }, but) => ({
   ...judged,
-  verdict: 'not proven',
-  reason: `${judged.reason} But ${but}`,
+  ...{ verdict: 'not proven', reason: `${reason} But ${but}` },
 });
 
 const REVOCATIONS = {
@@ -227,8 +201,7 @@ function judgeDelays(requirement, delays, lost, isValid) {
 }
 
 /** Shares of the polls or responses. */
-const REMARK_SHARE = 0.01;
-const INVALID_SHARE = 0.1;
+const [REMARK_SHARE, INVALID_SHARE] = [0.01, 0.1];
 
 /**
  * @param {{nodes: PropagationNode[], lag: Histogram, plan: Pick<PropagationPlan, 'pollMs'>,
@@ -244,45 +217,43 @@ function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {
   const answers = nodes.flatMap((node) => Object.entries(node.answers));
   const bad = answers.filter(([outcome]) => !['good', 'revoked', 'unknown'].includes(outcome));
   const [all, failed] = [answers, bad].map((some) => total(some.map(([, count]) => count)));
+  const kinds = [...new Set(bad.map(([outcome]) => outcome))].join(', ');
   const ends = [...new Set(rows.map(({ failure, outcome }) => failure ?? outcome))].join(', ');
-  /** @type {[applies: boolean, reason: Propagation['measurement']['reasons'][number]][]} */
+  /** @type {[applies: boolean, grade: 'remark' | 'invalid', code: string, text: string, remedy: string][]} */
   const known = [
     [
       // A node that never reports a revocation still is a measurement.
       !rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked'),
-      {
-        ...{ grade: 'invalid', code: 'nothing_measured' },
-        text: `No revocation was followed to its end: ${ends === '' ? 'no certificate was begun' : `all certificates ended as ${ends}`}.`,
-        remedy: 'See the outcomes and the log of the server, and run it again.',
-      },
+      'invalid',
+      'nothing_measured',
+      `No revocation was followed to its end: ${ends === '' ? 'no certificate was started' : `all certificates ended as ${ends}`}.`,
+      'See the outcomes and the log of the server, and run it again.',
     ],
     [
       missed / due > REMARK_SHARE,
-      {
-        ...{ grade: missed / due > INVALID_SHARE ? 'invalid' : 'remark', code: 'poll_lag' },
-        text: `The tool did not poll in time: ${formatPercent(missed / due)} of the polls were missed, and 1 % were over ${formatLatency(lateMs)} late, at an interval of ${formatLatency(pollMs)}.`,
-        remedy:
-          'Poll less often (--poll), follow fewer certificates at once (--concurrency), or use a faster machine.',
-      },
+      missed / due > INVALID_SHARE ? 'invalid' : 'remark',
+      'poll_lag',
+      `The tool did not poll in time: ${formatPercent(missed / due)} of the polls were missed, and 1 % were over ${formatLatency(lateMs)} late, at an interval of ${formatLatency(pollMs)}.`,
+      'Poll less often (--poll), follow fewer certificates at once (--concurrency), or use a faster machine.',
     ],
     [
       skipped / due > REMARK_SHARE,
-      {
-        ...{ grade: 'remark', code: 'slow_answers' },
-        text: `${formatPercent(skipped / due)} of the polls were left out, because earlier ones had no response yet.`,
-        remedy: 'Poll less often (--poll): the nodes respond too slowly, or the polls slow them down.',
-      },
+      'remark',
+      'slow_answers',
+      `${formatPercent(skipped / due)} of the polls were left out, because earlier ones had no response yet.`,
+      'Poll less often (--poll): the nodes respond too slowly, or the polls slow them down.',
     ],
     [
       failed / Math.max(1, all) > REMARK_SHARE,
-      {
-        ...{ grade: 'remark', code: 'failed_answers' },
-        text: `${formatCount(failed)} of ${formatCount(all)} OCSP responses (${formatPercent(failed / all)}) were errors or failed a check (${[...new Set(bad.map(([outcome]) => outcome))].join(', ')}), so they show no status.`,
-        remedy: 'See the responses of each node in the report, and the logs of those nodes.',
-      },
+      'remark',
+      'failed_answers',
+      `${formatCount(failed)} of ${formatCount(all)} OCSP responses (${formatPercent(failed / all)}) were errors or failed a check (${kinds}), so they show no status.`,
+      'See the responses of each node in the report, and the logs of those nodes.',
     ],
   ];
-  const reasons = known.flatMap(([applies, reason]) => (applies ? [reason] : []));
+  const reasons = known
+    .filter(([applies]) => applies)
+    .map(([, grade, code, text, remedy]) => ({ grade, code, text, remedy }));
   return { verdict: reasons.some(({ grade }) => grade === 'invalid') ? 'invalid' : 'valid', reasons };
 }
 
@@ -295,21 +266,19 @@ function notesOf({ pollMs, concurrency, target }, crl, nodes) {
   const standbys = nodes.filter(({ state }) => state === 'standby');
   return [
     'A delay is an interval: the revocation took effect after the last poll with the response good was sent (lower bound), and before the first response revoked arrived (upper bound). Delays that ended before the response to the revocation count as 0.',
-    'The response to a revocation counts from the moment this program has read its head. If it read that late, bounds since the response are too small by as much, so a requirement is met only if it also holds with bounds longer by the largest lateness of a poll. Bounds since the request was sent do not depend on it.',
-    `Each node was polled every ${formatLatency(pollMs)} about each certificate in progress, up to ${perSecond} requests a second: polling is load, too.`,
+    'Delays start when the tool has read the head of the response to the revocation. If it read that late, they are too short, so a requirement is met only if it also holds with bounds longer by the largest lateness of a poll. Bounds since the request was sent do not depend on it.',
+    `Each node was polled every ${formatLatency(pollMs)} about each certificate in progress, up to ${perSecond} requests a second: polls are load, too.`,
     'One more certificate was issued and revoked first, to warm up connections and code; it does not count.',
     rebuildNote(crl, target.mount),
     ...standbys.map(
-      ({ url }) =>
-        `${url} is a standby. Vault without Enterprise forwards OCSP requests to the active node, so its responses are those of the active node, and take longer.`,
+      ({ url }) => `${url} is a standby: without Enterprise it forwards OCSP requests to the active node.`,
     ),
   ];
 }
 
 /** @param {Propagation['crl']} crl @param {string} mount */
 function rebuildNote({ autoRebuild, disabled }, mount) {
-  if (autoRebuild === null)
-    return `Whether auto_rebuild is on in ${mount} is unknown: its config/crl cannot be read.`;
+  if (autoRebuild === null) return `The config/crl of ${mount} cannot be read: auto_rebuild is unknown.`;
   const ocsp = 'OCSP responses do not come from the CRL: Vault looks up each certificate.';
   if (disabled === true) return `${mount} builds no CRL (disable in its config/crl). ${ocsp}`;
   return autoRebuild

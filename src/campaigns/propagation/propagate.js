@@ -3,17 +3,17 @@
  * responder until it reports them revoked. Emits events, prints nothing.
  */
 import { cpus } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { interrupted } from '../../common/stop.js';
+import { formatCount } from '../../common/units.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
 import { loadTls } from '../../http/tls.js';
 import { checkIssuance } from '../../operations/prepare.js';
-import { counted } from '../../report/describe/words.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
 import { createVaultClient, parseJson, textOf } from '../../vault/client.js';
+import { pauseFor } from '../repeat.js';
 import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
 import { createQueryBuilder, createResponder } from './responder.js';
@@ -25,20 +25,16 @@ import { createNode } from './watch.js';
 /** @import { VaultClient } from '../../vault/client.js' */
 /** @import { Row } from './certificate.js' */
 /** @import { PropagationPlan } from './propagation-plan.js' */
-/** @import { Clock } from './responder.js' */
 /** @import { Node, Run } from './watch.js' */
 
 /** @typedef {{type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number}} PropagationEvent */
 /**
- * @typedef {object} PropagationOptions
- * @property {string | null} [token] a secret
- * @property {AbortSignal} [signal] first abort: starts no more certificates, stops waiting and reports
- * @property {AbortSignal} [cutOff] also aborts requests in flight
- * @property {(event: PropagationEvent) => void} [onEvent]
- * @property {string} [command] the command line, for the result; no secrets
+ * `token`: a secret; `signal`: starts no more certificates, stops waiting and reports; `cutOff` also aborts
+ * requests in flight; `command`: the command line, for the result; no secrets
+ * @typedef {{token?: string | null, signal?: AbortSignal, cutOff?: AbortSignal, command?: string,
+ *   onEvent?: (event: PropagationEvent) => void}} PropagationOptions
  */
 
-/** @type {Clock} */
 const CLOCK = { now: () => performance.now(), setTimer: setTimeout, clearTimer: clearTimeout };
 
 /**
@@ -48,12 +44,11 @@ const CLOCK = { now: () => performance.now(), setTimer: setTimeout, clearTimer: 
 export async function measurePropagation(plan, options = {}) {
   if (!plan.dev) return measureOn(plan, options);
   const { startDevServer } = await import('../../dev/spawn.js');
-  const server = await startDevServer({ mount: plan.target.mount });
+  const { url, token, stop } = await startDevServer({ mount: plan.target.mount });
   try {
-    const aimed = { ...plan, target: { ...plan.target, url: server.url } };
-    return await measureOn(aimed, { ...options, token: server.token });
+    return await measureOn({ ...plan, target: { ...plan.target, url } }, { ...options, token });
   } finally {
-    await server.stop();
+    await stop();
   }
 }
 
@@ -65,7 +60,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   const tls = loadTls(files);
   const connect = () => createVaultClient({ url, token, namespace, tls, timeoutMs });
   const client = connect();
-  // A client sends one request at a time. With its own client, no certificate's revocation waits for another.
+  // A client sends one request at a time; revocations must not wait for each other.
   const clients = Array.from({ length: Math.min(plan.concurrency, plan.certificates) }, connect);
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   let renewal = { stop() {} };
@@ -91,8 +86,8 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
     const startedAt = new Date();
     const fromMs = CLOCK.now();
     const rows = await followAll(run, clients, onEvent);
-    const left = describeLeft([first, ...rows]);
-    if (left !== '') onEvent({ type: 'notice', text: left });
+    const text = describeLeft([first, ...rows]);
+    if (text !== '') onEvent({ type: 'notice', text });
     return conclude({
       ...{ plan, command, startedAt, found, watched: nodes, lag, rows },
       durationSeconds: (CLOCK.now() - fromMs) / 1000,
@@ -115,49 +110,43 @@ async function followAll(run, clients, onEvent) {
   const { certificates: total, pauseMs } = run.plan;
   /** @type {Row[]} */
   const rows = [];
-  let begun = 0;
-  let done = 0;
+  let [started, done] = [0, 0];
   const followSeveral = async (/** @type {VaultClient} */ client) => {
-    while (begun < total && !run.stop.aborted) {
-      const number = ++begun;
+    while (started < total && !run.stop.aborted) {
+      const number = ++started;
       rows[number - 1] = await followCertificate(number, client, run);
       onEvent({ type: 'progress', label: 'Certificates revoked and followed', done: ++done, total });
-      if (begun < total) await sleep(pauseMs, undefined, { signal: run.stop }).catch(() => {});
+      if (started < total) await pauseFor(pauseMs, run.stop);
     }
   };
   await Promise.all(clients.map(followSeveral));
   return rows;
 }
 
-/** @type {readonly [left: Row['left'], noun: string, more: string][]} */
-const LEFT = [
-  ['revoked', 'revoked certificate', 'in storage and on the CRL'],
-  ['valid', 'certificate', 'that could not be revoked'],
-  ['unknown', 'certificate', 'that may have been issued, as the call had no good response'],
-];
+const LEFT = {
+  revoked: 'revoked, in storage and on the CRL',
+  valid: 'not revoked, as the call failed',
+  unknown: 'perhaps issued, as the call had no good response',
+};
 
 /** @param {Pick<Row, 'left'>[]} rows including the warm-up @returns {string} empty if nothing is left */
 export function describeLeft(rows) {
-  const parts = LEFT.flatMap(([kind, noun, more]) => {
+  const parts = Object.entries(LEFT).flatMap(([kind, text]) => {
     const count = rows.filter(({ left }) => left === kind).length;
-    return count === 0 ? [] : [`${counted(count, noun)} ${more}`];
+    return count === 0 ? [] : [`${formatCount(count)} ${text}`];
   });
-  return parts.length === 0 ? '' : `Left on the server until expiry: ${parts.join('; ')}.`;
+  return parts.length === 0 ? '' : `Certificates left on the server until expiry: ${parts.join('; ')}.`;
 }
 
 /** @typedef {Pick<Propagation['nodes'][number], 'url' | 'version' | 'state'>} NodeFacts */
 /** @typedef {Propagation['crl']} CrlFacts */
-/** @typedef {{plan: PropagationPlan, client: VaultClient, tls: Tls, keepAlive: (everyMs: number) => void, warn: (text: string) => void}}
- *   Context */
+/** @typedef {{plan: PropagationPlan, client: VaultClient, tls: Tls, keepAlive: (everyMs: number) => void,
+ *   warn: (text: string) => void}} Context */
 
 /** Node states by HTTP status of sys/health. @type {Record<number, NodeFacts['state']>} */
 const STATES = { 200: 'active', 429: 'standby', 473: 'performance standby' };
 
-/**
- * Checks that the measurement can work, and reads the nodes' states and the mount's CRL configuration.
- * @param {Context} context
- * @throws {PkiLoadError} if it cannot work, with the remedy
- */
+/** Checks that the measurement can work; reads the nodes' states and config/crl. @param {Context} context */
 export async function prepare(context) {
   const { plan, client } = context;
   const { role, cn, certificates, ttlMs } = plan;
@@ -165,14 +154,9 @@ export async function prepare(context) {
   // checkIssuance uses no other properties of its context.
   const target = /** @type {PrepareContext} */ (/** @type {unknown} */ (context));
   const { fixture } = await checkIssuance(target, {
-    operation: 'issue',
-    role,
-    mustStore: true,
-    commonName: cn,
+    ...{ operation: 'issue', role, mustStore: true, commonName: cn },
     ttl: ttlMs === null ? null : `${Math.round(ttlMs / 1000)}s`,
-    usesBefore: 2 * certificates,
-    usesInRun: false,
-    neededMs: null,
+    ...{ usesBefore: 2 * certificates, usesInRun: false, neededMs: null },
   });
   await checkPermission(client, `${mount}/revoke`);
   const crl = await readCrlConfig(client, mount);
@@ -198,23 +182,17 @@ export async function prepare(context) {
   };
 }
 
-/**
- * @param {VaultClient} client @param {string} mount @returns {Promise<Record<string, unknown>>} empty if
- * unreadable
- */
+/** @param {VaultClient} client @param {string} mount @returns {Promise<Record<string, any>>} */
 async function readCrlConfig(client, mount) {
-  const read = client.read(`${mount}/config/crl`);
-  const { data } = await read.catch((error) => {
-    if (error instanceof PkiLoadError) return { data: null };
+  try {
+    return (await client.read(`${mount}/config/crl`)).data ?? {};
+  } catch (error) {
+    if (error instanceof PkiLoadError) return {};
     throw error;
-  });
-  return data ?? {};
+  }
 }
 
-/**
- * @param {{url: string, name: string}} place `name`: its option, for error messages @param {Context} context
- * @returns {Promise<NodeFacts>}
- */
+/** @param {{url: string, name: string}} node @param {Context} context @returns {Promise<NodeFacts>} */
 async function readNode({ url, name }, { plan: { timeoutMs }, tls }) {
   const { origin, basePath } = parseTargetUrl(url, '--node');
   const requester = createRequester({ origin, tls, timeoutMs, named: name });

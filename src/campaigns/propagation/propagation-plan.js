@@ -1,6 +1,6 @@
 /** Options of `propagation`, and the plan built from them. */
 import { rejectIf, usageError } from '../../common/errors.js';
-import { inGroup, readOptions, rejectUnknownOptions } from '../../common/options.js';
+import { inGroup, option, readOptions, rejectUnknownOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
 import { parseRequirement } from '../../plan/requirements.js';
@@ -11,44 +11,31 @@ import { readEnvironment } from '../../vault/environment.js';
 
 const { url, timeout, seed, require: requirement } = commonOptions;
 const SHARED = /^(dev|mount|namespace|ca-.*|client-.*|tls-.*)$/;
+const DAY_MS = 86_400_000;
 
 export const propagationOptions = {
   ...inGroup('Certificates', {
-    certificates: {
-      ...{ type: 'integer', default: 50, min: 1, max: 10_000 },
-      describe: 'Certificates to issue and revoke',
-    },
-    role: {
-      ...{ type: 'text', default: 'example-dot-com' },
-      describe: 'Role of the certificates; it must store them',
-    },
-    cn: { type: 'text', default: 'localhost', describe: 'Common name of the certificates' },
-    ttl: {
-      ...{ type: 'duration', min: 1000, defaultText: "the role's" },
-      describe: 'Lifetime; revoked certificates stay on the CRL until then',
-    },
-    concurrency: {
-      ...{ type: 'integer', default: 2, min: 1, max: 100 },
-      describe: 'Certificates in progress at once',
-    },
-    pause: {
-      ...{ type: 'duration', default: '100ms', max: 86_400_000 },
-      describe: 'Wait this long between certificates',
-    },
+    certificates: option('integer', 'Certificates to issue and revoke', {
+      ...{ default: 50, min: 1, max: 10_000 },
+    }),
+    role: option('text', 'Role of the certificates; it must store them', { default: 'example-dot-com' }),
+    cn: option('text', 'Common name of the certificates', { default: 'localhost' }),
+    ttl: option('duration', 'Lifetime; revoked certificates stay on the CRL until then', {
+      ...{ min: 1000, defaultText: "the role's" },
+    }),
+    concurrency: option('integer', 'Certificates in progress at once', { default: 2, min: 1, max: 100 }),
+    pause: option('duration', 'Pause between certificates', { default: '100ms', max: DAY_MS }),
   }),
   ...inGroup('Polling', {
-    node: {
-      ...{ type: 'url', repeatable: true },
-      describe: 'Node to poll at URL/v1/MOUNT/ocsp; repeatable [default: --url]',
-    },
-    poll: {
-      ...{ type: 'duration', default: '20ms', min: 1, max: 3_600_000 },
-      describe: 'Poll each node this often, answered or not',
-    },
-    'give-up': {
-      ...{ type: 'duration', default: '60s', min: 1, max: 86_400_000 },
-      describe: 'Count a certificate as never revoked this long after the response',
-    },
+    node: option('url', 'Node to poll at URL/v1/MOUNT/ocsp; repeatable [default: --url]', {
+      repeatable: true,
+    }),
+    poll: option('duration', 'Time between polls of a node, answered or not', {
+      ...{ default: '20ms', min: 1, max: 3_600_000 },
+    }),
+    'give-up': option('duration', 'Count a certificate as never revoked this long after the response', {
+      ...{ default: '60s', min: 1, max: DAY_MS },
+    }),
   }),
   url: { ...url, describe: 'Vault or OpenBao that issues and revokes' },
   ...Object.fromEntries(Object.entries(commonOptions).filter(([name]) => SHARED.test(name))),
@@ -60,11 +47,11 @@ export const propagationOptions = {
 };
 
 /**
- * `nodes`: addresses to poll; empty: the target itself; `giveUpMs`: from the response to the revocation;
+ * `nodes`: URLs to poll, empty: the target itself; `giveUpMs`: from the response to the revocation;
  * `timeoutMs`: per call and per poll
- * @typedef {{dev: boolean, target: TargetPlan, nodes: readonly string[], role: string, cn: string, ttlMs: number | null,
- *   certificates: number, concurrency: number, pauseMs: number, pollMs: number, giveUpMs: number, timeoutMs: number, seed: number,
- *   requirements: readonly Requirement[]}} PropagationPlan
+ * @typedef {{dev: boolean, target: TargetPlan, nodes: readonly string[], role: string, cn: string,
+ *   ttlMs: number | null, certificates: number, concurrency: number, pauseMs: number, pollMs: number,
+ *   giveUpMs: number, timeoutMs: number, seed: number, requirements: readonly Requirement[]}} PropagationPlan
  */
 
 /**
@@ -84,7 +71,7 @@ export function planPropagation(given, environment = readEnvironment()) {
   rejectIf(
     dev && nodes.length > 0,
     '--dev starts its own server, but --node names others.',
-    'Give one of them.',
+    'Use one of them.',
   );
   rejectIf(
     options.giveUp < options.poll,

@@ -1,4 +1,4 @@
-/** One node's OCSP responder: one connection per query in flight; responses are checked per RFC 6960, 3.2. */
+/** One node's OCSP responder: a connection per query in flight; responses are checked per RFC 6960, 3.2. */
 import { createConnection } from '../../http/connection.js';
 import { parseTargetUrl } from '../../http/request.js';
 import { refusal } from '../../operations/outcomes.js';
@@ -9,17 +9,18 @@ import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
 /** @import { Tls } from '../../http/tls.js' */
 /** @import { OcspChecker, OcspVerdict } from '../../pki/ocsp-check.js' */
 
-/** @typedef {{body: Buffer, certId: {raw: Uint8Array}, checker: OcspChecker}} Query about one certificate;
- *   `body`: DER; `checker`: for its issuer */
+/** @typedef {{body: Buffer, certId: {raw: Uint8Array}, checker: OcspChecker}} Query of one issuer */
 /** @typedef {{outcome: string, sentMs: number | null, arrivedMs: number}} Reply
  *   `outcome`: `good`, `revoked`, `unknown` or the failure; `sentMs`: null if the query was never sent */
 /** @typedef {{now: () => number, setTimer: (callback: () => void, ms: number) => any, clearTimer: (timer: any) => void}} Clock
  *   ms, monotonic */
 /** @typedef {ReturnType<typeof createResponder>} Responder */
-/** @typedef {{url: string, mount: string, namespace: string | null, tls: Tls, timeoutMs: number, clock: Clock}} Place
- *   of a node; `timeoutMs`: per query, including the connection setup */
 
-/** @param {Place} place @param {typeof createConnection} [connect] */
+/**
+ * @param {{url: string, mount: string, namespace: string | null, tls: Tls, timeoutMs: number,
+ *   clock: Clock}} node `timeoutMs`: per query, including the connection setup
+ * @param {typeof createConnection} [connect]
+ */
 export function createResponder(
   { url, mount, namespace, tls, timeoutMs, clock },
   connect = createConnection,
@@ -27,25 +28,18 @@ export function createResponder(
   const { origin, basePath } = parseTargetUrl(url, '--node');
   const path = apiPath(basePath, mount, 'ocsp');
   const headers = {
-    accept: 'application/ocsp-response',
-    'content-type': 'application/ocsp-request',
+    ...{ accept: 'application/ocsp-response', 'content-type': 'application/ocsp-request' },
     ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
   };
-  /** @type {Set<Connection>} */
-  const all = new Set();
   /** @type {Connection[]} */
   const free = [];
   /** Callbacks that abort queries in flight. @type {Set<() => void>} */
   const inFlight = new Set();
 
   return {
-    /**
-     * Sends at once, on a new connection if none is free. @param {Query} query @param
-     * {(reply: Reply) => void} onReply
-     */
+    /** Opens a connection if none is free. @param {Query} query @param {(reply: Reply) => void} onReply */
     query({ body, certId, checker }, onReply) {
       const connection = free.pop() ?? connect({ origin, tls });
-      all.add(connection);
       /** @type {number | null} */
       let sentMs = null;
       const finish = (/** @type {string} */ outcome, arrivedMs = clock.now()) => {
@@ -79,14 +73,14 @@ export function createResponder(
     /** Queries in flight end as `aborted`. */
     async close() {
       for (const cutOff of [...inFlight]) cutOff();
-      await Promise.all([...all].map((connection) => connection.close()));
+      await Promise.all(free.map((connection) => connection.close()));
     },
   };
 }
 
 /**
- * RFC 6960 allows OCSP errors with any HTTP status, so an OCSP error in the body takes precedence over the
- * HTTP status. A certificate status counts only with HTTP 2xx.
+ * RFC 6960 allows OCSP errors with any HTTP status, so an OCSP error in the body takes precedence over it. A
+ * certificate status counts only with HTTP 2xx.
  * @param {number} status of HTTP @param {OcspVerdict} verdict
  */
 export function outcomeOf(status, verdict) {
@@ -98,12 +92,12 @@ export function outcomeOf(status, verdict) {
 export function createQueryBuilder() {
   /** @type {Map<string, OcspChecker>} by the issuer's certificate */
   const checkers = new Map();
-  /** @param {{der: Uint8Array}} issuer @param {Uint8Array} serial INTEGER contents @returns {Promise<Query>} */
-  return async ({ der }, serial) => {
+  /** @param {{der: Uint8Array}} issuer @param {Uint8Array} serial INTEGER contents @returns {Query} */
+  return ({ der }, serial) => {
     const key = Buffer.from(der).toString('latin1');
     const checker = checkers.get(key) ?? createOcspChecker({ issuerDer: der });
     checkers.set(key, checker);
-    const certId = await createCertId({ issuerDer: der, serial, hash: 'sha1' });
-    return { body: await buildOcspRequest({ certId }), certId, checker };
+    const certId = createCertId({ issuerDer: der, serial, hash: 'sha1' });
+    return { body: buildOcspRequest({ certId }), certId, checker };
   };
 }

@@ -8,10 +8,7 @@ import { uniform } from '../../common/random.js';
 /** Keeps poll phases independent of other random numbers from the same seed. */
 const PHASE_STREAM = 31;
 
-/**
- * Max polls in flight per certificate and node. The limit is per certificate so that no certificate delays
- * another.
- */
+/** Max polls in flight per certificate and node: no certificate delays another. */
 export const MAX_IN_FLIGHT = 16;
 
 /** At --give-up a node's last status must come from its last 10 polls, or from within the last --timeout. */
@@ -20,34 +17,31 @@ const RECENT_POLLS = 10;
 /** @typedef {Propagation['rows'][number]['nodes'][number]} NodeRow one node's statuses of one certificate */
 /** @typedef {{sent: number, missed: number, skipped: number}} PollCounts
  *   `missed`: the tool was late and the next poll was already due; `skipped`: too many polls were in flight */
-/** @typedef {{responder: Responder, answers: Record<string, number>, counts: PollCounts}} Node
- *   `answers`: queries by outcome; `counts`: polls; both for the whole run */
+/** @typedef {{responder: Responder, answers: Record<string, number>, counts: PollCounts}} Node */
 /**
  * Shared by all certificates. `onLag`: called for each poll; `stop`: ends the wait.
  * @typedef {{plan: PropagationPlan, nodes: Node[], clock: Clock, onLag: (ms: number) => void, stop: AbortSignal,
- *   buildQuery: (issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Query>}} Run
+ *   buildQuery: (issuer: {der: Uint8Array}, serial: Uint8Array) => Query}} Run
  */
 
 /** @param {Responder} responder @returns {Node} */
-export const createNode = (responder) => ({
-  ...{ responder, answers: {} },
-  counts: { sent: 0, missed: 0, skipped: 0 },
-});
+export function createNode(responder) {
+  return { responder, answers: {}, counts: { sent: 0, missed: 0, skipped: 0 } };
+}
 
 /** @param {Node} node @param {Query} query @param {(reply: Reply) => void} onReply */
-function queryAndCount({ responder, answers }, query, onReply) {
+const queryAndCount = ({ responder, answers }, query, onReply) =>
   responder.query(query, (reply) => {
     answers[reply.outcome] = (answers[reply.outcome] ?? 0) + 1;
     onReply(reply);
   });
-}
 
 /** @param {Node} node @param {Query} query @returns {Promise<string>} outcome */
 export const queryOnce = (node, query) =>
   new Promise((resolve) => queryAndCount(node, query, ({ outcome }) => resolve(outcome)));
 
 /**
- * Starts to poll when the revocation is sent, as it may take effect before its response. The first poll is
+ * Polls from the time the revocation is sent, as it may take effect before its response. The first poll is
  * due at a random time within the first interval: a fixed phase would bias the delays.
  * @param {Run} run @param {number} number of the node
  * @param {{certificate: number, query: Query, sentMs: number}} subject
@@ -55,8 +49,7 @@ export const queryOnce = (node, query) =>
 export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certificate, query, sentMs }) {
   const node = nodes[number];
   const bounds = createBounds();
-  let inFlight = 0;
-  let notRevokedMs = Number.NEGATIVE_INFINITY;
+  let [inFlight, notRevokedMs] = [0, Number.NEGATIVE_INFINITY];
   let onChange = () => {};
 
   const poll = () => {
@@ -94,21 +87,21 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
     async until(answeredMs) {
       const giveUpMs = answeredMs + plan.giveUpMs;
       let isGivenUp = false;
-      /** @type {any} */
-      let timer;
-      const over = new AbortController();
       await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
-        const giveUp = () => {
+        const onTime = () => {
           isGivenUp = true;
+          onChange();
+        };
+        const timer = clock.setTimer(onTime, Math.max(0, giveUpMs - clock.now()));
+        onChange = () => {
+          if (!bounds.isRevoked() && !stop.aborted && !isGivenUp) return;
+          clock.clearTimer(timer);
+          stop.removeEventListener('abort', onChange);
           resolve();
         };
-        timer = clock.setTimer(giveUp, Math.max(0, giveUpMs - clock.now()));
-        stop.addEventListener('abort', resolve, { signal: over.signal });
-        onChange = () => (bounds.isRevoked || stop.aborted) && resolve();
+        stop.addEventListener('abort', onChange);
         onChange();
       });
-      clock.clearTimer(timer);
-      over.abort();
       await end();
       const interval = bounds.interval(sentMs);
       if (interval !== null) return { outcome: 'revoked', interval };
@@ -122,14 +115,11 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
 }
 
 /**
- * @param {{firstMs: number, everyMs: number, clock: Clock, poll: () => boolean, counts: PollCounts, onLag: (ms: number) => void}} options
- *   `firstMs`: due time of the first poll; `poll` returns false if too many are in flight; `onLag`: receives
- *   each lag
- * @returns {{stop: () => void}}
+ * @param {{firstMs: number, everyMs: number, clock: Clock, poll: () => boolean, counts: PollCounts,
+ *   onLag: (ms: number) => void}} options `poll` returns false if too many are in flight
  */
 export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
-  let next = 0;
-  let isStopped = false;
+  let [next, isStopped] = [0, false];
   /** @type {any} */
   let timer;
   const dueMs = () => firstMs + next * everyMs;
@@ -162,29 +152,20 @@ export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
 
 /** @typedef {{lowerMs: number, upperMs: number}} Interval */
 
-/**
- * The revocation took effect after the last `good` query was sent and before the first `revoked` reply
- * arrived.
- */
+/** The revocation took effect after the last `good` query was sent, before the first reply `revoked`. */
 export function createBounds() {
-  let lastGoodMs = Number.NEGATIVE_INFINITY;
-  let firstRevokedMs = Number.POSITIVE_INFINITY;
+  let [goodMs, revokedMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const isRevoked = () => Number.isFinite(revokedMs);
   return {
+    isRevoked,
     good(/** @type {number} */ sentMs) {
-      lastGoodMs = Math.max(lastGoodMs, sentMs);
+      goodMs = Math.max(goodMs, sentMs);
     },
     revoked(/** @type {number} */ arrivedMs) {
-      firstRevokedMs = Math.min(firstRevokedMs, arrivedMs);
+      revokedMs = Math.min(revokedMs, arrivedMs);
     },
-    get isRevoked() {
-      return Number.isFinite(firstRevokedMs);
-    },
-    /**
-     * @param {number} fromMs when the revocation was sent @returns {Interval | null} null: no `revoked` reply
-     */
-    interval(fromMs) {
-      if (!Number.isFinite(firstRevokedMs)) return null;
-      return { lowerMs: Math.max(0, lastGoodMs - fromMs), upperMs: firstRevokedMs - fromMs };
-    },
+    /** @param {number} fromMs of the revocation @returns {Interval | null} null: no `revoked` reply */
+    interval: (fromMs) =>
+      isRevoked() ? { lowerMs: Math.max(0, goodMs - fromMs), upperMs: revokedMs - fromMs } : null,
   };
 }

@@ -111,7 +111,7 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
 function describeSearch(plan, asked) {
   const { of, start, highest, recoverMs } = asked;
   const loadAt = (/** @type {number} */ level, /** @type {'coarse' | 'confirmation'} */ phase) =>
-    planOfStep(plan, asked, { level, phase, looks: 0, number: 1 }).load;
+    planOfStep(plan, asked, { level, phase, number: 1 }, []).load;
   // The higher the rate, the sooner there are enough samples: no step is shorter than the highest.
   const [first, shortest] = [loadAt(start, 'coarse'), loadAt(highest, 'coarse')];
   const time = (/** @type {Plan['load']} */ { durationMs }) => formatDuration(Number(durationMs));

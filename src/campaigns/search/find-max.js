@@ -2,35 +2,28 @@
  * Finds the highest rate that meets all requirements of a plan; or, in a closed loop, the fewest requests in
  * flight that reach the peak throughput. The caller runs the steps.
  */
-import { usageError } from '../../common/errors.js';
+import { rejectIf, usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { USED_UP } from '../../operations/revoke.js';
 import { invalidReasonOf, SEARCH_SCHEMA_ID } from '../../result/document.js';
 import { explain } from '../../result/search/explain.js';
 import { findPeak } from './peak.js';
-import { findHighest, lowestAbove } from './search.js';
-import { enoughRequests, isJudgedAt, likelyAt, planOfStep, poolRemedy } from './step-plan.js';
+import { createTries, findHighest, lowestAbove, TOLERANCE } from './search.js';
+import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
-/** @import { Judged, Phase } from './search.js' */
+/** @import { Judged, Phase, Why } from './search.js' */
 /** @import { SearchSettings } from './search-options.js' */
 /** @import { RecoveryEnd, StepEnd } from './steps.js' */
 
 /** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPlace `number` from 1 */
 /**
- * @typedef {object} SearchContext
- * @property {(plan: Plan, place: StepPlace) => Promise<StepEnd | null>} runStep null: stopped before it
- *   started
- * @property {(soFar: Search, step: SearchStep) => Promise<void>} [onStep] called after each step; the search
- *   continues when it resolves
- * @property {() => boolean} [isStopped]
- * @property {string} [command]
+ * `runStep` resolves to null if stopped before; `onStep` is awaited after each step
+ * @typedef {{runStep: (plan: Plan, place: StepPlace) => Promise<StepEnd | null>, isStopped?: () => boolean,
+ *   onStep?: (soFar: Search, step: SearchStep) => Promise<void>, command?: string}} SearchContext
  */
-
-/** Max width of the final bracket: two runs of the same plan differ by about as much. */
-const TOLERANCE = 0.02;
 
 const LOWEST_RATE = 0.1;
 
@@ -42,7 +35,7 @@ const LOWEST_RATE = 0.1;
 export async function findMax(plan, settings, { runStep, onStep, isStopped = () => false, command = '' }) {
   checkSearchable(plan, settings);
   const startedAt = new Date();
-  const begunMs = performance.now();
+  const startedMs = performance.now();
   /** @type {SearchStep[]} */
   const steps = [];
   /** @type {Result | null} */
@@ -51,11 +44,12 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
   const confirmations = new Map();
   const { of, start, highest, stepMs, confirmMs } = settings;
 
-  /** @param {number | null} level @param {Search['why']} why @param {number | null} [peakPerSecond] @returns {Search} */
-  function documentOf(level, why, peakPerSecond = null) {
-    const confirmation = level === null ? null : (confirmations.get(level) ?? null);
+  /** @param {number | null} level confirmed @param {Why} why @returns {Search} */
+  function documentOf(level, why) {
+    const confirmation = (level === null ? null : confirmations.get(level)) ?? null;
     const met = steps.filter(({ verdict }) => verdict === 'met');
     const highestMet = met.length === 0 ? null : Math.max(...met.map((step) => step.level));
+    const peak = of === 'rate' || met.length === 0 ? null : Math.max(...met.map((step) => step.perSecond));
     const { requirements, load, ...rest } = plan;
     /** @type {Omit<Search, 'explanation'>} */
     const document = {
@@ -63,7 +57,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       tool: { version: TOOL_VERSION },
       name: plan.operation,
       startedAt: startedAt.toISOString(),
-      durationSeconds: (performance.now() - begunMs) / 1000,
+      durationSeconds: (performance.now() - startedMs) / 1000,
       command,
       ...(why === 'going on' ? { unfinished: true } : {}),
       interrupted: why === 'interrupted',
@@ -84,7 +78,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       })),
       answer: met.findLast((step) => step.level === level && step.phase === 'confirmation') ?? null,
       bracket: { confirmed: level, highestMet, above: lowestAbove(steps, level ?? highestMet ?? 0) },
-      ...{ peakPerSecond, why, steps: [...steps], confirmation },
+      ...{ peakPerSecond: peak, why, steps: [...steps], confirmation },
     };
     return { ...document, explanation: explain(document) };
   }
@@ -93,13 +87,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
   async function measure(level, phase, attempt) {
     const enough = enoughRequests(plan, phase);
     const number = steps.length + 1;
-    const seen = steps.findLast((step) => step.level === level);
-    const stepPlan = planOfStep(plan, settings, {
-      ...{ level, phase, number },
-      looks: countUndecided(steps, { level, phase, enough }),
-      seenPerSecond: seen === undefined ? null : seen.requests / seen.seconds,
-      likelyPerSecond: likelyAt(steps, level),
-    });
+    const stepPlan = planOfStep(plan, settings, { level, phase, number }, steps);
     const ended = await runStep(stepPlan, { number, level, phase, attempt });
     if (ended !== null) last = ended.result;
     // An interrupted step decides nothing.
@@ -107,7 +95,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0, succeeded: 0 };
     const { result, recovery, cutShort = null } = ended;
     const judged = judgeStep(result, {
-      ...{ of, enough, cutShort, poolRemedy: poolRemedy(plan, stepPlan) },
+      ...{ of, enough, cutShort, canGrow: canGrowPool(plan, stepPlan) },
       isAsked: (i) => isJudgedAt(plan.requirements[i], stepPlan, of, level),
     });
     if (phase === 'confirmation' && judged.verdict === 'met') confirmations.set(level, result);
@@ -118,27 +106,9 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     return { ...judged, perSecond: result.rates.perSecond, succeeded: result.totals.succeeded };
   }
 
-  const common = { start: Math.min(start, highest), highest, measure, isStopped };
-  if (of === 'rate') {
-    const lowest = Math.min(LOWEST_RATE, start);
-    const { level, why } = await findHighest({ ...common, lowest, tolerance: TOLERANCE });
-    return documentOf(level, why);
-  }
-  const { level, why, peakPerSecond } = await findPeak(common);
-  return documentOf(level, why, peakPerSecond);
-}
-
-/**
- * @param {readonly SearchStep[]} steps
- * @param {{level: number, phase: Phase, enough: number}} next `enough`: with fewer requests a miss may be
- *   chance
- * @returns {number} consecutive undecided steps at that level, not counting steps that could not be offered
- */
-function countUndecided(steps, { level, phase, enough }) {
-  const others = steps.findLastIndex((step) => step.level !== level || step.phase !== phase);
-  const isUndecided = (/** @type {SearchStep} */ { verdict, requests }) =>
-    verdict === 'not proven' || (verdict === 'not met' && requests < enough);
-  return steps.slice(others + 1).filter(isUndecided).length;
+  const levels = { lowest: Math.min(LOWEST_RATE, start), start: Math.min(start, highest), highest };
+  const found = await (of === 'rate' ? findHighest : findPeak)(levels, createTries({ measure, isStopped }));
+  return documentOf(found.level, found.why);
 }
 
 /** @param {Plan} plan @param {Pick<SearchSettings, 'of'>} settings */
@@ -152,8 +122,8 @@ export function checkSearchable({ operation, requirements, load }, { of }) {
     );
   }
   const isStaged = requirements.some(({ stage }) => stage !== undefined);
-  /** @type {[boolean, string, string][]} */
-  const refused = [
+  /** @type {[isWrong: boolean, problem: string, remedy: string][]} */
+  const rules = [
     [load.stages !== null, 'the plan has stages, whose rate changes', 'Leave the stages out.'],
     [isStaged, 'a requirement is about a stage', 'Leave it out.'],
     [load.requests !== null, '--requests ends each step', 'Use --duration, the minimum of each step.'],
@@ -162,9 +132,8 @@ export function checkSearchable({ operation, requirements, load }, { of }) {
     [load.rampUpMs > 0, '--ramp-up changes the rate within a step', 'Use --warmup.'],
     [of === 'rate' && load.overflow === 'drop', '--overflow drop has no backlog', 'Leave it out.'],
   ];
-  const culprit = refused.find(([applies]) => applies);
-  if (culprit === undefined) return;
-  throw usageError('contradiction', `${flag} measures one level at a time, but ${culprit[1]}.`, culprit[2]);
+  const sentence = (/** @type {string} */ problem) => `${flag} measures one level at a time, but ${problem}.`;
+  for (const [isWrong, problem, remedy] of rules) rejectIf(isWrong, sentence(problem), remedy);
 }
 
 /** @param {Result} result @param {RecoveryEnd} recovery */
@@ -182,48 +151,46 @@ function figuresOf({ totals, latencyMs: { response }, ...result }, { waitedMs, r
   };
 }
 
-/** The target cannot keep up, so percentiles depend on the length of the run. */
+/** The code of a remark: the target cannot keep up, so percentiles depend on the length of the run. */
 const OVERLOAD = 'backlog_growing';
 
 /** A sender thread is saturated if it is busy for this share of the time. */
 const SATURATED = 0.9;
 
 const NOTHING_LEFT =
-  'There were more requests than certificates (--pool): to revoke a certificate again shows nothing about the target.';
+  'There were more requests than certificates: revoking one again shows nothing about the target. Shorten --duration, or raise --pool.';
 
 /**
- * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: whether the level can show the
- * requirement at that index; `cutShort`: why the step ended early; `poolRemedy`: remedy if the certificates
- * to revoke ran out, null: the next step has more
+ * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: if the level can show requirement i;
+ * `cutShort`: why the step ended early; `canGrow`: the next step has more certificates to revoke
  * @param {Result} result
- * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean, cutShort?: string | null,
- *   poolRemedy?: string | null}} step
+ * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean,
+ *   cutShort?: string | null, canGrow?: boolean}} step
  * @returns {Judged}
  */
-export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, poolRemedy = null }) {
+export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, canGrow = true }) {
   const { measurement, totals, verification } = result;
-  if (verification.notes?.includes(USED_UP)) {
-    const reason = `${NOTHING_LEFT} ${poolRemedy ?? 'Raise --pool.'}`;
-    return { verdict: 'not offered', reason, isClear: poolRemedy !== null };
-  }
+  if (verification.notes?.includes(USED_UP))
+    return { verdict: 'not offered', reason: NOTHING_LEFT, isClear: !canGrow };
   const fault = invalidReasonOf(measurement);
   if (fault !== undefined && (cutShort === null || fault.code !== 'nothing_measured'))
     return { verdict: 'not offered', reason: fault.text };
   const busy = measurement.observed?.cpu.senderBusyShare ?? 0;
-  const busyText = `A sender thread was busy for ${Math.floor(busy * 100)} % of the time`;
-  const saturated = `${busyText}: the throughput is the tool's limit, not the target's.`;
-  if (of === 'concurrency' && busy >= SATURATED) return { verdict: 'not offered', reason: saturated };
+  if (of === 'concurrency' && busy >= SATURATED) {
+    const reason = `A sender thread was busy for ${Math.floor(busy * 100)} % of the time: this is the tool's limit, not the target's.`;
+    return { verdict: 'not offered', reason };
+  }
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
   const overload = measurement.reasons.find(({ code }) => code === OVERLOAD);
   if (overload !== undefined) return { verdict: 'not met', reason: overload.text, isClear: true };
   const asked = result.requirements.filter((_, i) => isAsked(i));
-  const said = (/** @type {Result['requirements'][number]} */ { text, reason }) => `${text}: ${reason}`;
+  const clause = (/** @type {Result['requirements'][number]} */ { text, reason }) => `${text}: ${reason}`;
   const missed = asked.find(({ verdict }) => verdict === 'not met');
-  if (missed !== undefined) return { verdict: 'not met', reason: said(missed) };
+  if (missed !== undefined) return { verdict: 'not met', reason: clause(missed) };
   const unproven = asked.filter(({ verdict }) => verdict === 'not proven');
-  if (unproven.length === 0) return { verdict: 'met', reason: asked.map(said).join(' ') };
+  if (unproven.length === 0) return { verdict: 'met', reason: asked.map(clause).join(' ') };
   const undecided = unproven.find(({ doubt }) => doubt !== 'tool' && doubt !== 'unchecked');
   // Only the tool prevents a verdict.
-  if (undecided === undefined) return { verdict: 'not offered', reason: said(unproven[0]) };
-  return { verdict: 'not proven', reason: said(undecided), isStarved: totals.sent < enough };
+  if (undecided === undefined) return { verdict: 'not offered', reason: clause(unproven[0]) };
+  return { verdict: 'not proven', reason: clause(undecided), isStarved: totals.sent < enough };
 }

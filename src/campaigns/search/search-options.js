@@ -1,6 +1,6 @@
 /** The options of a search, and their effect on the options of a run. */
-import { usageError } from '../../common/errors.js';
-import { inGroup, readOptions } from '../../common/options.js';
+import { rejectIf } from '../../common/errors.js';
+import { inGroup, option, readOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
@@ -17,12 +17,11 @@ const CONFIRMATION = 3;
 export const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
 
 export const searchOptions = inGroup('Search', {
-  'find-max-rate': { type: 'flag', describe: 'Search for the highest rate that meets every --require' },
-  'max-rate': { type: 'rate', max: MAX_RATE, describe: 'With --find-max-rate: highest rate to offer' },
-  'max-concurrency': {
-    ...{ type: 'integer', min: 1, max: 10_000 },
-    describe: 'Search for the peak throughput, up to N requests in flight',
-  },
+  'find-max-rate': option('flag', 'Search for the highest rate that meets every --require'),
+  'max-rate': option('rate', 'With --find-max-rate: highest rate to offer', { max: MAX_RATE }),
+  'max-concurrency': option('integer', 'Search for the peak throughput, up to N requests in flight', {
+    ...{ min: 1, max: 10_000 },
+  }),
 });
 
 /** @typedef {{of: 'rate' | 'concurrency', highest: number}} AskedSearch */
@@ -34,20 +33,21 @@ export const searchOptions = inGroup('Search', {
 export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
   const isClosed = maxConcurrency !== null;
   const flag = findMaxRate ? '--find-max-rate' : '--max-concurrency';
-  const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
-    usageError('contradiction', problem, remedy);
-  if (maxRate !== null && !findMaxRate)
-    throw refuse('--max-rate bounds a search, but there is none.', 'Add --find-max-rate.');
-  if (findMaxRate && isClosed) {
-    const loops = '--find-max-rate searches in an open loop, --max-concurrency in a closed one.';
-    throw refuse(loops, 'Give one of them.');
-  }
-  if ((findMaxRate || isClosed) && repeat > 1) {
-    throw refuse(
-      `${flag} runs the plan as often as it needs, but --repeat ${repeat} sets the number of runs.`,
-      'Leave --repeat out; to see how much searches differ, search several times.',
-    );
-  }
+  rejectIf(
+    maxRate !== null && !findMaxRate,
+    '--max-rate bounds a search, but there is none.',
+    'Add --find-max-rate.',
+  );
+  rejectIf(
+    findMaxRate && isClosed,
+    '--find-max-rate searches in an open loop, --max-concurrency in a closed one.',
+    'Use one of them.',
+  );
+  rejectIf(
+    (findMaxRate || isClosed) && repeat > 1,
+    `${flag} runs the plan as often as it needs, but --repeat ${repeat} sets the number of runs.`,
+    'Leave --repeat out; to see how much searches differ, search several times.',
+  );
   if (findMaxRate) return { of: 'rate', highest: maxRate ?? MAX_RATE };
   return isClosed ? { of: 'concurrency', highest: maxConcurrency } : null;
 }
@@ -60,25 +60,21 @@ const { threads, concurrency } = commonOptions;
  */
 export function plannedForSearch(search, planned) {
   if (search === null) return planned;
-  refuseOpenLoop(search, planned);
-  const { of, highest } = search;
   const fewest = readOptions({ threads, concurrency }, { threads: planned.threads });
-  if (of === 'concurrency') return { concurrency: fewest.threads, ...planned };
-  const connections = Math.max(fewest.concurrency, fewest.threads);
-  return { rate: Math.min(START_RATE, highest), concurrency: connections, ...planned };
-}
-
-/** @param {AskedSearch} search @param {Record<string, unknown>} planned */
-function refuseOpenLoop({ of }, planned) {
-  const isOpen = (/** @type {string} */ name) =>
-    planned[name] !== undefined && String(planned[name]) !== String(commonOptions[name].default);
-  const name = of === 'rate' ? undefined : OPEN_LOOP.find(isOpen);
-  if (name === undefined) return;
-  throw usageError(
-    'contradiction',
-    `--max-concurrency searches in a closed loop, but --${name} ${name === 'rate' ? 'makes' : 'is for'} an open one.`,
+  if (search.of === 'rate') {
+    const connections = Math.max(fewest.concurrency, fewest.threads);
+    return { rate: Math.min(START_RATE, search.highest), concurrency: connections, ...planned };
+  }
+  const name = OPEN_LOOP.find(
+    (name) => planned[name] !== undefined && String(planned[name]) !== String(commonOptions[name].default),
+  );
+  const verb = name === 'rate' ? 'makes' : 'is for';
+  rejectIf(
+    name !== undefined,
+    `--max-concurrency searches in a closed loop, but --${name} ${verb} an open one.`,
     `Leave --${name} out; for the highest rate use --find-max-rate.`,
   );
+  return { concurrency: fewest.threads, ...planned };
 }
 
 /** @typedef {Readonly<ReturnType<typeof searchSettings>>} SearchSettings */
@@ -86,7 +82,7 @@ function refuseOpenLoop({ of }, planned) {
 /**
  * @param {Plan} plan the search starts at its rate or, in a closed loop, its concurrency
  * @param {{search?: AskedSearch | null, pauseMs: number}} settings `search` must not be null
- * @param {{duration?: unknown, concurrency?: unknown}} said load options as given; the search sets the others
+ * @param {{duration?: unknown, concurrency?: unknown}} given load options; the search sets the others
  */
 export function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
   const { of, highest } = /** @type {AskedSearch} */ (search);
@@ -94,11 +90,11 @@ export function searchSettings({ load }, { search, pauseMs }, { duration, concur
   const start = of === 'rate' ? (load.ratePerSecond ?? START_RATE) : load.concurrency;
   return {
     of,
-    /** requests a second, or in flight */
+    /** Requests a second, or in flight. */
     ...{ start: Math.min(start, highest), highest },
-    /** minimum lengths of a step, the confirmation and the pause between steps */
+    /** Min lengths of a step, the confirmation and the pause between steps. */
     ...{ stepMs, confirmMs: CONFIRMATION * stepMs, recoverMs: pauseMs > 0 ? pauseMs : RECOVER_MS },
-    /** raise the plan's concurrency with the rate */
+    /** Raises the plan's concurrency with the rate. */
     fitConnections: of === 'rate' && concurrency === undefined,
   };
 }

@@ -1,119 +1,104 @@
 /**
- * Finds the highest rate that meets every requirement: doubles or halves it, bisects, and confirms the answer
+ * Finds the highest rate that meets every requirement: doubles or halves it, bisects, and confirms the result
  * with a longer step. The caller measures the levels.
  */
+import { isPassing, lacksSamples, lastOfEach } from '../../result/search/explain.js';
 import { bisect } from '../bisect.js';
 
-/** @import { Bracket } from '../bisect.js' */
+/** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
+/** @import { Bracket, Range } from '../bisect.js' */
 
+/** @typedef {SearchStep['phase']} Phase */
+/** @typedef {Search['why']} Why */
 /**
- * `not proven`: too few samples for a verdict; `not offered`: the generator could not offer the level, which
- * shows nothing about the target
- * @typedef {'met' | 'not met' | 'not proven' | 'not offered'} StepVerdict
+ * `isClear`: a second run would agree; `isStarved`: not proven, as the step was too short: it counts as
+ * passing, so that the search tries higher levels first, which give more samples
+ * @typedef {Pick<SearchStep, 'verdict' | 'reason'> & {isClear?: boolean, isStarved?: boolean}} Judged
  */
-/** @typedef {'coarse' | 'bisection' | 'confirmation'} Phase */
-/**
- * @typedef {object} Judged
- * @property {StepVerdict} verdict
- * @property {string} reason a sentence
- * @property {boolean} [isClear] not a close call: a second run would agree
- * @property {boolean} [isStarved] `not proven`: the step was too short to prove the level. It counts as
- *   passing, so the search tries higher levels first, which give more samples
- */
-/** @typedef {{level: number, phase: Phase, attempt: number} & Judged} Step `attempt` at this level in this phase, from 1 */
-/**
- * @typedef {'bracketed' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why the search
- * ended
- */
-/** @template {Judged} J @typedef {(level: number, phase: Phase, attempt: number) => Promise<J>} MeasureLevel */
-/**
- * `tolerance`: max relative width of the final bracket, e.g. 0.02; `isStopped`: the user interrupted the
- * search
- * @typedef {{start: number, lowest: number, highest: number, tolerance: number, measure: MeasureLevel<Judged>,
- *   isStopped?: () => boolean}} SearchOptions
- */
+/** @typedef {Judged & {perSecond: number, succeeded: number}} Measured both of successes */
+/** @typedef {Pick<SearchStep, 'level' | 'phase' | 'attempt'> & Measured} Step */
+/** @typedef {ReturnType<typeof createTries>} Tries */
+/** @typedef {{level: number | null, why: Why}} Found `level`: the confirmed one; null: none */
+
+/** Max width of the final bracket: two runs of the same plan differ by about as much. */
+export const TOLERANCE = 0.02;
 
 /** After each failed confirmation the search retries this many tolerances lower. */
 const STEPS_DOWN = [1, 1, 2, 2, 4, 0];
 
 /**
- * Limits per level: a level fails after `failed` failures, as one may be chance or a disturbance; after
- * `unproven` steps that failed or proved nothing, each longer than the last; or after `unoffered` steps that
- * the generator could not offer.
+ * A level fails after `failed` failures, as one may be chance; after `unproven` steps that failed or proved
+ * nothing, each longer than the last; or after `unoffered` steps that the tool could not offer.
  */
-const LOOKS = Object.freeze({ failed: 2, unproven: 3, unoffered: 3 });
+const LIMITS = Object.freeze({ failed: 2, unproven: 3, unoffered: 3 });
 const CONFIRMING = Object.freeze({ failed: 1, unproven: 2, unoffered: 3 });
 
-/**
- * A failed level within this share above the answer takes precedence over a lower one that was not offered.
- */
+/** A failed level this near above the confirmed one counts before a lower one that was not offered. */
 const STILL_NEAR = 0.05;
 
-/** If the generator cannot offer this many levels in a row, and no level passed, the search ends. */
+/** If the tool cannot offer this many levels in a row, and no level passed, the search ends. */
 const UNOFFERED_LEVELS = 2;
 
-/** @template {Judged} J @param {{measure: MeasureLevel<J>, isStopped?: () => boolean}} options */
-export function createLooks({ measure, isStopped = () => false }) {
-  /** In order. @type {({level: number, phase: Phase, attempt: number} & J)[]} */
+/**
+ * @param {{measure: (level: number, phase: Phase, attempt: number) => Promise<Measured>,
+ *   isStopped?: () => boolean}} options `attempt` from 1
+ */
+export function createTries({ measure, isStopped = () => false }) {
+  /** @type {Step[]} */
   const steps = [];
   return {
     ...{ steps, isStopped },
+    /** @param {Why} why @returns {Found} */
+    withoutAnswer: (why) => ({ level: null, why: isStopped() ? 'interrupted' : why }),
     /**
-     * Measures a level until it passes, its verdict is clear, or a limit is reached.
-     * @param {number} level @param {Phase} phase @param {typeof LOOKS | typeof CONFIRMING} [limits]
-     * @returns {Promise<J>} of the last step
+     * Measures a level until it passes, its verdict is clear, or a limit is reached. Returns the last step.
+     * @param {number} level @param {Phase} phase @param {typeof LIMITS | typeof CONFIRMING} [limits]
      */
-    async look(level, phase, limits = LOOKS) {
+    async tryLevel(level, phase, limits = LIMITS) {
       let [failed, unproven, unoffered] = [0, 0, 0];
       for (;;) {
         const attempt = failed + unproven + unoffered + 1;
-        const judged = await measure(level, phase, attempt);
+        const step = await measure(level, phase, attempt);
         // An interrupted step decides nothing.
-        if (isStopped()) return judged;
-        steps.push({ level, phase, attempt, ...judged });
-        if (isPassing(judged) || judged.isClear) return judged;
-        if (judged.verdict === 'not offered') unoffered++;
-        else if (judged.verdict === 'not proven') unproven++;
+        if (isStopped()) return step;
+        steps.push({ level, phase, attempt, ...step });
+        if (isPassing(step) || step.isClear) return step;
+        if (step.verdict === 'not offered') unoffered++;
+        else if (step.verdict === 'not proven') unproven++;
         else failed++;
         const isEnough = failed >= limits.failed || failed + unproven >= limits.unproven;
-        if (isEnough || unoffered >= limits.unoffered) return judged;
+        if (isEnough || unoffered >= limits.unoffered) return step;
       }
     },
   };
 }
 
-/**
- * @param {SearchOptions} options
- * @returns {Promise<{level: number | null, why: Why, steps: Step[]}>} `level`: highest confirmed; null: none
- */
-export async function findHighest(options) {
-  const { lowest, highest, tolerance, start } = options;
-  const { steps, isStopped, look } = createLooks(options);
-  const round = (/** @type {number} */ level) => Math.min(highest, Math.max(lowest, tidy(level)));
+/** @typedef {{start: number, lowest: number, highest: number}} Levels */
+
+/** @param {Levels} rates @param {Tries} tries @returns {Promise<Found>} */
+export async function findHighest({ start, lowest, highest }, { steps, isStopped, tryLevel, withoutAnswer }) {
+  // More than three significant digits would not be reproducible.
+  const round = (/** @type {number} */ level) =>
+    Math.min(highest, Math.max(lowest, Number(level.toPrecision(3))));
   /** @type {Bracket} */
   const bracket = { passed: null, failed: null };
-  /** @type {Parameters<typeof bisect>[1]} */
-  const range = {
-    ...{ lowest, highest, round },
-    isClose: (passed, failed) => failed / passed <= 1 + tolerance,
-  };
+  /** @type {Range} */
+  const range = { lowest, highest, round, isClose: (passed, failed) => failed / passed <= 1 + TOLERANCE };
   const isBracketed = () => bracket.passed !== null && bracket.failed !== null;
   await bisect(bracket, range, {
     first: round(start),
-    passes: async (level) => isPassing(await look(level, isBracketed() ? 'bisection' : 'coarse')),
+    passes: async (level) => isPassing(await tryLevel(level, isBracketed() ? 'bisection' : 'coarse')),
     isStopped: () => isStopped() || (bracket.passed === null && offersNothing(steps, UNOFFERED_LEVELS)),
   });
-  /** @param {Why} why */
-  const withoutAnswer = (why) => ({ level: null, why: isStopped() ? 'interrupted' : why, steps });
   if (bracket.passed === null) return withoutAnswer(offersNothing(steps) ? 'generator' : 'lowest');
   let level = bracket.passed;
   for (const down of STEPS_DOWN) {
     if (isStopped()) break;
-    const judged = await look(level, 'confirmation', CONFIRMING);
-    if (!isStopped() && judged.verdict === 'met') return { level, why: whyEnded(steps, level), steps };
-    const lower = round(level * (1 - down * tolerance));
+    const step = await tryLevel(level, 'confirmation', CONFIRMING);
+    if (!isStopped() && step.verdict === 'met') return { level, why: whyEnded(steps, level) };
+    const lower = round(level * (1 - down * TOLERANCE));
     // A lower level gives even fewer samples in the same time.
-    if (lacksSamples(judged) || lower >= level) break;
+    if (lacksSamples(step) || lower >= level) break;
     level = lower;
   }
   return withoutAnswer('unconfirmed');
@@ -125,9 +110,6 @@ function offersNothing(steps, levels = 1) {
   return last.length >= levels && last.every(({ verdict }) => verdict === 'not offered');
 }
 
-/** @template {{level: number}} T @param {readonly T[]} steps @returns {T[]} last step of each level */
-export const lastOfEach = (steps) => [...new Map(steps.map((step) => [step.level, step])).values()];
-
 /** @param {readonly Step[]} steps @param {number} level confirmed @returns {Why} */
 function whyEnded(steps, level) {
   const above = lowestAbove(steps, level);
@@ -137,9 +119,8 @@ function whyEnded(steps, level) {
 
 /**
  * @param {readonly Pick<Step, 'level' | 'verdict' | 'isStarved'>[]} steps @param {number} level
- * @returns {{level: number, verdict: StepVerdict} | null} lowest level above that did not pass its last step;
- *   if it was
- *   not offered, the lowest failed one instead, if within STILL_NEAR
+ * @returns {Search['bracket']['above']} the lowest level above that did not pass its last step; if it was not
+ *   offered, the lowest failed one instead, if within STILL_NEAR
  */
 export function lowestAbove(steps, level) {
   const above = lastOfEach(steps)
@@ -149,17 +130,4 @@ export function lowestAbove(steps, level) {
   const failed = above.find(({ verdict }) => verdict !== 'not offered');
   const lowest = failed !== undefined && failed.level <= (1 + STILL_NEAR) * level ? failed : above[0];
   return { level: lowest.level, verdict: lowest.verdict };
-}
-
-/** Three significant digits: more would not be reproducible. @param {number} level */
-const tidy = (level) => Number(level.toPrecision(3));
-
-/** @param {Pick<Judged, 'verdict' | 'isStarved'>} judged */
-export function lacksSamples({ verdict, isStarved = false }) {
-  return verdict === 'not proven' && isStarved;
-}
-
-/** @param {Pick<Judged, 'verdict' | 'isStarved'>} judged @returns {boolean} */
-export function isPassing(judged) {
-  return judged.verdict === 'met' || lacksSamples(judged);
 }

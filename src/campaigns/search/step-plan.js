@@ -1,21 +1,18 @@
 /** Plans the step that measures a level: long enough for its requirements, with enough connections. */
-
 import { hash32 } from '../../common/random.js';
 import { MOST_POOL } from '../../operations/revoke.js';
 import { samplesToProve } from '../../verdict/statistics.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
+/** @import { SearchStep } from '../../result/search/search-schema.js' */
 /** @import { Phase } from './search.js' */
 /** @import { SearchSettings } from './search-options.js' */
 
 /** Max length of a first step, even if its percentile needs more samples, and of a confirmation. */
 const [LONGEST_STEP_MS, LONGEST_CONFIRMATION_MS] = [60_000, 600_000];
 
-/** With the minimum of samples a single miss prevents a proof, so steps take this many times as many. */
-const SAMPLES = 2;
-
-/** Random arrivals may be fewer than planned. */
-const ALMOST = 0.9;
+/** A single miss must not prevent a proof: SAMPLES times the minimum, of which ALMOST all are enough. */
+const [SAMPLES, ALMOST] = [2, 0.9];
 
 /** A step that was too close to call is repeated, this many times as long. */
 const LONGER = 3;
@@ -29,32 +26,29 @@ const [READY, MIN_READY] = [1.5, 100];
 /** A rate requirement needs several one-second samples. */
 const MIN_FOR_RATE_MS = 6000;
 
-/**
- * Little's law with headroom: in flight = SPARE x rate x time. Connections cost load too, hence the limit.
- */
+/** Little's law with headroom: in flight = SPARE x rate x time. Connections are load too, hence the limit. */
 const [SPARE, MAX_CONNECTIONS] = [1.5, 512];
 
-/** Used if no requirement limits the response time. */
+/** The time if no requirement limits it. */
 const DEFAULT_PATIENCE_MS = 1000;
 
 /** Keeps the seeds of steps apart from those of --repeat runs. */
 const STEP_STREAM = 310;
 
+/** @typedef {Pick<SearchStep, 'level' | 'phase' | 'verdict' | 'requests' | 'seconds'>} Measured */
+
 /**
- * `looks`: consecutive steps that were too close to call; `number`: from 1; `seenPerSecond`: requests/s that
- * a closed loop sent at this level, null: unknown; `likelyPerSecond`: upper estimate of the requests/s it
- * will send
  * @param {Plan} plan @param {SearchSettings} settings
- * @param {{level: number, phase: Phase, looks: number, number: number, seenPerSecond?: number | null,
- *   likelyPerSecond?: number | null}} step
- * @returns {Plan}
+ * @param {{level: number, phase: Phase, number: number}} step `number` from 1
+ * @param {readonly Measured[]} before @returns {Plan}
  */
-export function planOfStep(plan, settings, step) {
-  const { level, phase, looks, seenPerSecond = null, likelyPerSecond = null, number } = step;
+export function planOfStep(plan, settings, { level, phase, number }, before) {
   const { of, fitConnections } = settings;
   const { load } = plan;
-  const perSecond = of === 'rate' ? level : seenPerSecond;
-  const durationMs = stepMs(plan, settings, { perSecond, phase, looks });
+  const seen = before.findLast((step) => step.level === level);
+  const perSecond = of === 'rate' ? level : seen === undefined ? null : rateOf(seen);
+  const undecided = countUndecided(plan, before, { level, phase });
+  const durationMs = stepMs(plan, settings, { perSecond, phase, undecided });
   // Each step has its own random gaps and order; without randomness one preparation serves all steps.
   const seed = isPreparedOnce(plan) ? load.seed : hash32(load.seed, number, STEP_STREAM);
   const common = { ...load, seed, durationMs, requests: null };
@@ -63,38 +57,45 @@ export function planOfStep(plan, settings, step) {
     return { ...plan, load: { ...common, model: 'open', ratePerSecond: level, concurrency } };
   }
   const threads = Math.min(load.threads, level);
-  const seconds = (durationMs + load.warmupMs) / 1000;
+  const likely = likelyAt(before, level);
   return {
-    ...(likelyPerSecond === null ? plan : withPool(plan, likelyPerSecond * seconds)),
+    ...(likely === null ? plan : withPool(plan, (likely * (durationMs + load.warmupMs)) / 1000)),
     load: { ...common, model: 'closed', ratePerSecond: null, concurrency: level, threads },
   };
 }
 
+/** @param {Pick<Measured, 'requests' | 'seconds'>} step @returns {number} requests a second that it sent */
+const rateOf = ({ requests, seconds }) => requests / seconds;
+
 /**
- * @param {readonly {level: number, requests: number, seconds: number}[]} steps of a closed loop @param
- *   {number} level
- * @returns {number | null} upper estimate of requests/s at that level: its last measured rate; else a bound
- *   from the other levels, as throughput grows at most in proportion to requests in flight. Null: no steps
- *   yet
+ * @param {readonly Pick<Measured, 'level' | 'requests' | 'seconds'>[]} steps @param {number} level
+ * @returns {number | null} upper estimate of requests/s at that level: its last rate; else a bound from other
+ *   levels, as throughput grows at most in proportion to requests in flight. Null: no steps yet
  */
 export function likelyAt(steps, level) {
-  const perSecond = (/** @type {typeof steps[number]} */ { requests, seconds }) => requests / seconds;
   const seen = steps.findLast((step) => step.level === level);
-  if (seen !== undefined) return perSecond(seen);
+  if (seen !== undefined) return rateOf(seen);
   if (steps.length === 0) return null;
-  return Math.min(...steps.map((step) => perSecond(step) * Math.max(1, level / step.level)));
+  return Math.min(...steps.map((step) => rateOf(step) * Math.max(1, level / step.level)));
+}
+
+/**
+ * Counts the last steps that were too close to call: with few requests, a miss may be chance.
+ * @param {Plan} plan @param {readonly Measured[]} steps @param {{level: number, phase: Phase}} next
+ */
+function countUndecided(plan, steps, { level, phase }) {
+  const last = steps.slice(steps.findLastIndex((step) => step.level !== level || step.phase !== phase) + 1);
+  const isFew = (/** @type {Measured} */ { requests }) => requests < enoughRequests(plan, phase);
+  return last.filter((step) => step.verdict === 'not proven' || (step.verdict === 'not met' && isFew(step)))
+    .length;
 }
 
 /** @param {{operation: string}} one */
 const isRevoke = ({ operation }) => operation === 'revoke';
-
 /** @param {Pick<Plan, 'operation' | 'options' | 'mix'>} plan */
 const revokeOf = ({ operation, options, mix }) => (mix ?? [{ operation, options }]).find(isRevoke);
 
-/**
- * @param {Plan} plan @param {number} requests likely @returns {Plan} with enough certificates, unless the
- * user set --pool
- */
+/** Adds enough certificates, if the user did not set --pool. @param {Plan} plan @param {number} requests */
 function withPool({ mix, ...plan }, requests) {
   /** @template {{operation: string, options: Readonly<Record<string, any>>}} T @param {T} one @param {number} share @returns {T} */
   const ready = (one, share) => {
@@ -106,53 +107,37 @@ function withPool({ mix, ...plan }, requests) {
   return { ...plan, mix: mix.map((entry) => ready(entry, shareOf(mix, entry.name))) };
 }
 
-/**
- * @param {Plan} plan of the search @param {Plan} step plan of one step
- * @returns {string | null} the remedy if the step runs out of certificates to revoke; null: the next step has
- *   more
- */
-export function poolRemedy(plan, step) {
-  const revoke = revokeOf(plan);
-  if (revoke === undefined) return null;
-  if (Number(revoke.options.pool) < MOST_POOL && revoke.options.pool !== null) return 'Raise --pool.';
-  const pool = revokeOf(step)?.options.pool ?? 0;
-  // An open loop knows how many it needs.
-  const isMost = pool >= MOST_POOL || step.load.model === 'open';
-  return isMost ? 'There may be no more of them: shorten --duration.' : null;
-}
+/** Whether the next step issues more certificates to revoke. @param {Plan} plan @param {Plan} step */
+export const canGrowPool = (plan, step) =>
+  step.load.model === 'closed' &&
+  revokeOf(plan)?.options.pool === null &&
+  Number(revokeOf(step)?.options.pool) < MOST_POOL;
 
-/**
- * @param {Plan} plan of a step @returns {Plan} for preparing all steps, without rate, duration or requests
- */
+/** @param {Plan} plan of a step @returns {Plan} to prepare all steps, without rate, duration or requests */
 export function planOfAll({ load, ...plan }) {
   const unknown = { ratePerSecond: null, durationMs: null, requests: null };
   return { ...plan, load: { ...load, ...unknown, model: 'closed' } };
 }
 
-/**
- * Poisson gaps need one seed per step, which prepared items depend on; `revoke` consumes its items. @param
- * {Plan} plan
- */
+/** Not if the step's seed matters (Poisson gaps) or items are used up (`revoke`). @param {Plan} plan */
 export const isPreparedOnce = (plan) => plan.load.arrivals === 'constant' && revokeOf(plan) === undefined;
 
 /**
  * @param {Plan} plan @param {SearchSettings} settings
- * @param {{perSecond: number | null, phase: Phase, looks: number}} step
+ * @param {{perSecond: number | null, phase: Phase, undecided: number}} step
  */
-function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, looks }) {
+function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, undecided }) {
   const isConfirmation = phase === 'confirmation';
   const hasRate = plan.requirements.some(({ metric }) => metric === 'rate');
   const minMs = Math.max(isConfirmation ? confirmMs : shortMs, hasRate ? MIN_FOR_RATE_MS : 0);
-  const longer = LONGER ** looks;
+  const longer = LONGER ** undecided;
   const maxMs = Math.max(minMs, isConfirmation ? LONGEST_CONFIRMATION_MS : LONGEST_STEP_MS * longer);
   const isKnown = perSecond !== null && plan.requirements.length > 0;
   const neededMs = isKnown ? (SAMPLES * minRequests(plan) * 1000) / perSecond : 0;
   return Math.round(Math.min(Math.max(minMs, neededMs) * longer, maxMs));
 }
 
-/**
- * @param {Plan} plan @returns {number} the fewest requests, all successful, that can prove every requirement
- */
+/** @param {Plan} plan @returns {number} the fewest successful requests that can prove every requirement */
 function minRequests({ requirements, mix }) {
   const needed = requirements.map(({ metric, quantile = 0, comparator, limit, operation }) => {
     const share = metric === 'percentile' ? (comparator[0] === '<' ? 1 - quantile : quantile) : limit;
@@ -168,8 +153,8 @@ export function enoughRequests(plan, phase) {
 }
 
 /**
- * Checks whether the level can show the requirement. A level that may offer less than the required rate
- * cannot. A closed loop offers no rate, so a rate requirement is judged only at the confirmed level.
+ * Whether the level can show the requirement. A level that may offer less than the required rate cannot. A
+ * closed loop offers no rate, so a rate requirement is judged only at the confirmed level.
  * @param {{metric: string, limit: number, operation?: string}} requirement
  * @param {{mix: Plan['mix'], load: Pick<Plan['load'], 'arrivals' | 'durationMs'>}} step
  * @param {SearchSettings['of']} of @param {number} level of all operations
@@ -190,10 +175,7 @@ function shareOf(mix, operation) {
   return (mix.find(({ name }) => name === operation)?.weight ?? total) / total;
 }
 
-/**
- * @param {Plan} plan @param {number} level @returns {number} a power of two, so that neighbouring levels use
- * the same number
- */
+/** @param {Plan} plan @param {number} level @returns {number} a power of two: neighbouring levels share it */
 function connectionsFor({ requirements, load }, level) {
   const isPatience = (/** @type {Plan['requirements'][number]} */ { metric, comparator }) =>
     ['percentile', 'mean', 'max'].includes(metric) && comparator[0] === '<';

@@ -1,7 +1,4 @@
-/**
- * Runs the steps of a search: prepares once if possible, and waits for the target to recover before each
- * step.
- */
+/** Runs the steps of a search: prepares once if possible, and lets the target recover before each step. */
 import { interrupted, orInterrupted, unlessStopped } from '../../common/stop.js';
 import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
@@ -16,24 +13,23 @@ import { isPreparedOnce, planOfAll } from './step-plan.js';
 /** @import { LiveHook, Prepared, RunEvent, RunOptions } from '../../run.js' */
 
 /** @typedef {{result: Result, recovery: RecoveryEnd, cutShort?: string | null}} StepEnd `recovery`: before it; `cutShort`: why it ended early */
-/**
- * `recoverMs`: min pause between steps; `onEvent`: events outside the steps
- * @typedef {Pick<RunOptions, 'signal' | 'cutOff'> & {token: string | null, command: string, recoverMs: number,
- *   onEvent: (event: RunEvent) => void}} StepOptions
- */
 /** @typedef {{origin: string, tls: Tls}} Place */
 
 /** Recovery probe. Any response will do: only its time counts. */
-const PROBE_PATH = '/v1/sys/health';
-const PROBE_TIMEOUT_MS = 5000;
+const [PROBE_PATH, PROBE_TIMEOUT_MS] = ['/v1/sys/health', 5000];
 
-/** @param {Plan} plan @param {StepOptions} options */
+/**
+ * `recoverMs`: min pause between steps; `onEvent`: events outside the steps
+ * @param {Plan} plan
+ * @param {Pick<RunOptions, 'signal' | 'cutOff'> & {token: string | null, command: string, recoverMs: number,
+ *   onEvent: (event: RunEvent) => void}} options
+ */
 export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onEvent }) {
   const stop = signal ?? new AbortController().signal;
   /** Shared by all steps. @type {Prepared | null} */
   let shared = null;
   /** @type {Awaited<ReturnType<typeof watchRecovery>> | null} */
-  let recovery = null;
+  let waitForRecovery = null;
   /** Target of the previous step, if each step prepares its own. @type {Place | null} */
   let last = null;
   /** Clean-up of a step; after a stop the report does not wait for it. */
@@ -50,32 +46,29 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   async function prepare(stepPlan) {
     if (stop.aborted) throw interrupted();
     const preparing = prepareRun(stepPlan, { token, signal: stop, onEvent });
-    return orInterrupted(preparing, stop).catch(async (error) => {
+    try {
+      return await orInterrupted(preparing, stop);
+    } catch (error) {
       if (!stop.aborted) throw error;
       // An interrupted preparation has already cleaned up.
-      const ignoreStop = (/** @type {{code?: string}} */ thrown) => {
-        if (thrown.code !== 'interrupted') throw thrown;
-      };
-      await closeUnlessStopped(preparing.then((one) => one.close(), ignoreStop));
+      const onFailure = (/** @type {any} */ thrown) =>
+        thrown.code === 'interrupted' ? undefined : Promise.reject(thrown);
+      await closeUnlessStopped(preparing.then((prepared) => prepared.close(), onFailure));
       throw interrupted();
-    });
+    }
   }
 
-  /** @param {Place} place @param {number} restMs the pause before the first probe */
-  async function recover(place, restMs) {
-    const probe = openProbe(place, stop);
+  /** @param {Place} place @param {number} pauseMs before the first probe @returns {Promise<RecoveryEnd>} */
+  async function recover(place, pauseMs) {
+    const { probe, close } = openProbe(place, stop);
+    const sleep = (/** @type {number} */ ms) => pauseFor(ms, stop);
     try {
-      if (recovery !== null) return await recovery.wait(probe.look, restMs);
-      recovery = await watchRecovery({
-        look: probe.look,
-        sleep: (ms) => pauseFor(ms, stop),
-        now: () => performance.now(),
-        isStopped: () => stop.aborted,
-        pauseMs: recoverMs,
-      });
+      if (waitForRecovery !== null) return await waitForRecovery(pauseMs, probe);
+      const [now, isStopped] = [() => performance.now(), () => stop.aborted];
+      waitForRecovery = await watchRecovery({ probe, sleep, now, isStopped });
       return { waitedMs: 0, recovered: true };
     } finally {
-      await probe.close();
+      await close();
     }
   }
 
@@ -139,37 +132,28 @@ function openProbe({ origin, tls }, stop) {
     // The first request also connects.
     if (!isConnected) await requester.request({ path: PROBE_PATH });
     isConnected = true;
-    const begunMs = performance.now();
+    const sentMs = performance.now();
     await requester.request({ path: PROBE_PATH });
-    return performance.now() - begunMs;
+    return performance.now() - sentMs;
   }
   return {
     /** @returns {Promise<number | null>} milliseconds; null: no response */
-    look: async () => (stop.aborted ? null : orInterrupted(measure(), stop).catch(() => null)),
+    probe: async () => (stop.aborted ? null : orInterrupted(measure(), stop).catch(() => null)),
     close: () => requester.close(),
   };
 }
 
 /** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
 
-/**
- * A step ends early only if CLEARLY times the allowed requests, and over LEAST_LATE, are late IN_A_ROW
- * seconds.
- */
-const CLEARLY = 2;
-const LEAST_LATE = 5;
-const IN_A_ROW = 2;
+/** A step ends early if CLEARLY times the allowed requests, and over MIN_LATE, are late IN_A_ROW seconds. */
+const [CLEARLY, MIN_LATE, IN_A_ROW] = [2, 5, 2];
 
-/**
- * Standard deviations: random arrivals within the limit exceed mean + SURE x SD about once in a thousand
- * times.
- */
+/** Standard deviations: random arrivals exceed the limit by more about once in a thousand times. */
 const SURE = 3;
 
 /**
  * @param {Pick<Plan, 'load' | 'requirements'>} plan of a step
- * @returns {(seen: Interval) => string | null} called once a second: why a requirement can no longer be met;
- *   null: all still can
+ * @returns {(seen: Interval) => string | null} called once a second: why a requirement cannot be met any more
  */
 export function watchEarlyStop({ load, requirements }) {
   const { ratePerSecond, durationMs, warmupMs, concurrency } = load;
@@ -192,7 +176,7 @@ export function watchEarlyStop({ load, requirements }) {
     const open = Math.min(inFlight + waiting, (ratePerSecond * measuredMs) / 1000);
     const broken =
       phase === 'measuring' && !isTool
-        ? limits.find(({ allowed, young }) => open - young > Math.max(LEAST_LATE, CLEARLY * allowed))
+        ? limits.find(({ allowed, young }) => open - young > Math.max(MIN_LATE, CLEARLY * allowed))
         : undefined;
     row = broken === undefined ? 0 : row + 1;
     if (broken === undefined || row < IN_A_ROW) return null;
@@ -204,48 +188,39 @@ export function watchEarlyStop({ load, requirements }) {
 /** @typedef {{waitedMs: number, recovered: boolean}} RecoveryEnd */
 
 /** Probes of the idle target, and consecutive probes that must be as fast. */
-const LOOKS = 5;
-const QUICK_LOOKS = 3;
+const [IDLE_PROBES, FAST_PROBES] = [5, 3];
 
 /** "As fast" means within TIMES the idle time, or MORE_MS above it. */
-const TIMES = 3;
-const MORE_MS = 10;
+const [TIMES, MORE_MS] = [3, 10];
 
-const BETWEEN_LOOKS_MS = 100;
-
-/** Max wait for recovery, after which the search continues. */
-const LONGEST_MS = 60_000;
+/** Pause between probes, and max wait for recovery, after which the search continues. */
+const [BETWEEN_PROBES_MS, MAX_WAIT_MS] = [100, 60_000];
 
 /**
- * @param {{look: () => Promise<number | null>, sleep: (ms: number) => Promise<void>, now: () => number, isStopped: () => boolean,
- *   pauseMs: number}} options `look`: one probe, ms, null: no response; `now`: ms, monotonic
+ * `probe`: ms, null: no response; `now`: ms, monotonic
+ * @param {{probe: () => Promise<number | null>, sleep: (ms: number) => Promise<void>, now: () => number,
+ *   isStopped: () => boolean}} options
  */
-export async function watchRecovery({ look, sleep, now, isStopped, pauseMs }) {
+export async function watchRecovery({ probe, sleep, now, isStopped }) {
   /** @type {number[]} */
-  const atRest = [];
-  for (let i = 0; i < LOOKS; i++) {
-    const ms = await look();
-    if (ms !== null) atRest.push(ms);
+  const idle = [];
+  for (let i = 0; i < IDLE_PROBES; i++) {
+    const ms = await probe();
+    if (ms !== null) idle.push(ms);
   }
   // Recovery cannot be measured if the idle target does not respond.
-  const limit = atRest.length === 0 ? null : Math.max(TIMES * median(atRest), median(atRest) + MORE_MS);
-  return {
-    /**
-     * @param {typeof look} [again] the probe to use @param {number} [restMs] the pause @returns
-     * {Promise<RecoveryEnd>}
-     */
-    async wait(again = look, restMs = pauseMs) {
-      const begun = now();
-      if (restMs > 0) await sleep(restMs);
-      let quick = 0;
-      while (limit !== null && quick < QUICK_LOOKS && !isStopped()) {
-        const waitedMs = now() - begun;
-        if (waitedMs > LONGEST_MS + restMs) return { waitedMs, recovered: false };
-        const ms = await again();
-        quick = ms !== null && ms <= limit ? quick + 1 : 0;
-        if (quick < QUICK_LOOKS) await sleep(BETWEEN_LOOKS_MS);
-      }
-      return { waitedMs: now() - begun, recovered: true };
-    },
+  const limit = idle.length === 0 ? null : Math.max(TIMES * median(idle), median(idle) + MORE_MS);
+  /** @param {number} pauseMs @param {typeof probe} [again] @returns {Promise<RecoveryEnd>} */
+  return async function wait(pauseMs, again = probe) {
+    const startedMs = now();
+    if (pauseMs > 0) await sleep(pauseMs);
+    for (let fast = 0; limit !== null && fast < FAST_PROBES && !isStopped(); ) {
+      const waitedMs = now() - startedMs;
+      if (waitedMs > MAX_WAIT_MS + pauseMs) return { waitedMs, recovered: false };
+      const ms = await again();
+      fast = ms !== null && ms <= limit ? fast + 1 : 0;
+      if (fast < FAST_PROBES) await sleep(BETWEEN_PROBES_MS);
+    }
+    return { waitedMs: now() - startedMs, recovered: true };
   };
 }

@@ -1,4 +1,4 @@
-/** How long revocations took to be seen, as a report: the answer first, then each node. */
+/** The report of a propagation: the answer, then each node. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
 import {
   chart,
@@ -18,19 +18,19 @@ import { counted, joined, targetPhrase, timeColumns, timeText } from './words.js
 /** @import { DelayBlock, Propagation } from '../../result/propagation/propagation-schema.js' */
 /** @import { Part, Report } from '../sections.js' */
 
-/** @typedef {{name: string, delay: DelayBlock}} Place where a revocation is seen */
+/** @typedef {{name: string, delay: DelayBlock}} Place a node, or all of them */
 
 const DELAYS = /** @type {const} */ (['min', 'mean', 'p50', 'p90', 'p95', 'p99', 'max']);
 
 /** By outcome. @type {Readonly<Record<string, string>>} */
 const OUTCOME_MEANINGS = {
-  revoked: 'good before, and revoked afterwards',
-  never_revoked: 'not revoked yet at the time of --give-up',
-  never_answered: 'no usable response any more before the time of --give-up',
-  not_good_before: 'not good before it was to be revoked, so it would prove nothing',
+  revoked: 'good before the revocation, and revoked afterwards',
+  never_revoked: 'not reported revoked within --give-up',
+  never_answered: 'no usable response in the time before --give-up',
+  not_good_before: 'not good before the revocation, so it would prove nothing',
   issue_failed: 'the call to issue it failed',
   revoke_failed: 'the call to revoke it failed',
-  undecided: 'under way when the measurement was interrupted',
+  undecided: 'in progress when the measurement was interrupted',
 };
 
 /** @param {Propagation} found @returns {Report} */
@@ -59,10 +59,10 @@ function answer(found, title) {
     const [low, high] = [lower[key], upper[key]];
     return { name: key, value: low === null || high === null ? '–' : spanText(low, high, formatLatency) };
   });
-  const begun = `${formatCount(certificates.begun)} of ${formatCount(certificates.planned)}`;
+  const started = `${formatCount(certificates.begun)} of ${formatCount(certificates.planned)}`;
   return [
     ...verdicts([...requirements.map(requirementItem), ...invalidItem(found)]),
-    ...sentence(interrupted ? `Interrupted: ${begun} certificates were begun.` : '', true),
+    ...sentence(interrupted ? `Interrupted: ${started} certificates were started.` : '', true),
     ...sentence(`${title}.`),
     ...figures(upper.count === 0 ? [] : items),
     ...notes(measurement.verdict === 'invalid' ? [] : measurement.reasons.slice(0, 1)),
@@ -70,7 +70,7 @@ function answer(found, title) {
   ];
 }
 
-/** @param {DelayBlock} delay @returns {Part[]} none where no revocation was seen */
+/** @param {DelayBlock} delay @returns {Part[]} none without a revocation */
 function delayChart({ sinceAnswered: { lower, upper } }) {
   if (upper.count === 0) return [];
   const series = [
@@ -81,19 +81,18 @@ function delayChart({ sinceAnswered: { lower, upper } }) {
   return [chart('percentiles', 'Delay by percentile', text, { axis: 'delay', series })];
 }
 
-/** @param {Place} place @param {boolean} isFirst its chart is in the answer @returns {Part[]} */
+/** @param {Place} place @param {boolean} isFirst its chart is part of the answer @returns {Part[]} */
 function placeParts({ name, delay }, isFirst) {
   const { sinceAnswered, sinceSent, widthMs, revoked, beforeAnswered } = delay;
   const rows = Object.entries({
-    'answered, lower': sinceAnswered.lower,
-    'answered, upper': sinceAnswered.upper,
-    'sent, lower': sinceSent.lower,
-    'sent, upper': sinceSent.upper,
-    'left open': widthMs,
+    ...{ 'answered, lower': sinceAnswered.lower, 'answered, upper': sinceAnswered.upper },
+    ...{ 'sent, lower': sinceSent.lower, 'sent, upper': sinceSent.upper },
+    'bounds apart': widthMs,
   });
-  const early = `${beforeAnswered === 0 ? 'none' : formatCount(beforeAnswered)} of them before the revoke call returned`;
+  const some = beforeAnswered === 0 ? 'none' : formatCount(beforeAnswered);
+  const early = `, ${some} of them before the revoke call returned`;
   return [
-    ...sentence(`${counted(revoked, 'revocation')} seen${revoked === 0 ? '' : `, ${early}`}.`),
+    ...sentence(`${counted(revoked, 'revocation')} seen${revoked === 0 ? '' : early}.`),
     ...table(
       `Delay at ${name}`,
       [
@@ -106,7 +105,7 @@ function placeParts({ name, delay }, isFirst) {
   ];
 }
 
-/** @param {Propagation} found @returns {Part[]} the most frequent first, with their reasons */
+/** @param {Propagation} found @returns {Part[]} the most frequent first */
 function outcomes({ certificates, rows }) {
   const lines = byCount(certificates.outcomes).map(([outcome, count]) => {
     const own = rows.filter((row) => row.outcome === outcome);
@@ -134,10 +133,9 @@ function requests({ certificates, crl, nodes, plan, pollLagMs, revokeMs, tool, s
     pauseMs > 0 && `${formatDuration(pauseMs)} between them`,
   ]);
   const each = `every node polled every ${formatDuration(pollMs)}, given up after ${formatDuration(giveUpMs)}`;
-  const rebuild = crl.autoRebuild ? 'on' : 'off';
   return facts([
     ['Certificates', `${formatCount(certificates.begun)}, ${polling}; ${each}; seed ${seed}`],
-    ['auto_rebuild', crl.autoRebuild === null ? 'could not be seen' : rebuild],
+    ['auto_rebuild', crl.autoRebuild === null ? 'unknown' : crl.autoRebuild ? 'on' : 'off'],
     ['Revoke calls', revokeMs.count === 0 ? '' : timesPhrase(revokeMs)],
     ...nodes.map((node) => ['OCSP', `${node.url}: ${pollsPhrase(node)}`]),
     ['Lateness', pollLagMs.count === 0 ? 'no poll was due' : `polls were ${timesPhrase(pollLagMs)} late`],
@@ -147,15 +145,13 @@ function requests({ certificates, crl, nodes, plan, pollLagMs, revokeMs, tool, s
 }
 
 /** @param {Propagation['pollLagMs']} times */
-function timesPhrase({ p50, p99, max }) {
-  return `${timeText(p50)} (p50), ${timeText(p99)} (p99), ${timeText(max)} (max)`;
-}
+const timesPhrase = ({ p50, p99, max }) =>
+  `${timeText(p50)} (p50), ${timeText(p99)} (p99), ${timeText(max)} (max)`;
 
 /** @param {Propagation} found */
 function headline({ everywhere, nodes, certificates: { begun } }) {
   const { revoked, beforeAnswered, sinceAnswered } = everywhere;
-  const all = nodes.length === 2 ? 'both' : `all ${nodes.length}`;
-  const where = nodes.length === 1 ? 'at one node' : `at ${all} nodes`;
+  const where = ['', 'at one node', 'at both nodes'][nodes.length] ?? `at all ${nodes.length} nodes`;
   const { p50, p99 } = sinceAnswered.upper;
   if (revoked === 0 || p50 === null || p99 === null) return `No revocation was seen ${where}`;
   const some = `${formatCount(revoked)} of ${formatCount(begun)} revocations`;
@@ -166,19 +162,16 @@ function headline({ everywhere, nodes, certificates: { begun } }) {
   return `${seen} ${where} within ${most} (p99), half within ${half}`;
 }
 
-/** @param {Propagation} found @returns {Place[]} the whole first, where there are several nodes */
+/** @param {Propagation} found @returns {Place[]} of several nodes, all of them first */
 function placesOf({ nodes, everywhere }) {
-  const own = nodes.map(({ url, state, delay }) => ({
-    name: state === null ? url : `${url} (${state})`,
-    delay,
-  }));
+  const nameOf = (/** @type {typeof nodes[number]} */ { url, state }) =>
+    state === null ? url : `${url} (${state})`;
+  const own = nodes.map((node) => ({ name: nameOf(node), delay: node.delay }));
   return own.length === 1 ? own : [{ name: 'Every node', delay: everywhere }, ...own];
 }
 
 /** @param {Record<string, number>} counts @returns {[string, number][]} the most first */
-function byCount(counts) {
-  return Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-}
+const byCount = (counts) => Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
 
 /** @param {Propagation['nodes'][number]} node */
 function pollsPhrase({ asked: { looks, polls, missed, skipped }, answers }) {

@@ -1,6 +1,6 @@
-/** A search for the highest rate, or the peak, as a report: its finding first, then level by level. */
+/** The report of a search: the finding, then each level. */
 import { formatCount, formatDuration } from '../../common/units.js';
-import { levelText } from '../../result/search/explain.js';
+import { lastOfEach, levelText } from '../../result/search/explain.js';
 import { chart, facts, report, section, sentence, table, verdicts } from '../sections.js';
 import { requirementClause } from './bars.js';
 import {
@@ -21,7 +21,7 @@ export function describeSearch(search) {
   const drawn = charts(search);
   return report({
     title: finding(search),
-    subject: searchSubject(search),
+    subject: search.target === null ? search.name : `${search.name} on ${targetPhrase(search.target)}`,
     sections: [
       section('answer', null, [...answer(search), ...drawn.slice(0, 1)]),
       section('levels', 'Levels', [...drawn.slice(1), ...levels(search)]),
@@ -31,19 +31,12 @@ export function describeSearch(search) {
 }
 
 /** @param {Search} search @returns {string} `Highest rate: 118/s = 424,800 an hour` */
-export function finding(search) {
-  return `${searchTitle(search)}: ${answerPhrase(search)}`;
-}
+export const finding = (search) => `${searchTitle(search)}: ${answerPhrase(search)}`;
 
 /** @param {Search} search */
-export function searchTitle({ searched }) {
-  return searched === 'rate' ? 'Highest rate' : 'Peak throughput';
-}
+export const searchTitle = ({ searched }) => (searched === 'rate' ? 'Highest rate' : 'Peak throughput');
 
-/**
- * @param {Search} search
- * @returns {string} `118/s = 424,800 an hour`; `1,234/s with 16 in flight`; a lower bound where the target did not reach its limit
- */
+/** @param {Search} search @returns {string} `118/s = 424,800 an hour`; `1,234/s with 16 in flight` */
 function answerPhrase({ searched, answer: found, bracket, unfinished, why }) {
   if (found !== null) {
     const { level, perSecond } = found;
@@ -56,21 +49,13 @@ function answerPhrase({ searched, answer: found, bracket, unfinished, why }) {
   }
   if (why === 'generator') return 'unknown: the tool could not offer the load';
   const met = bracket.highestMet === null ? '' : `; met up to ${levelText(searched, bracket.highestMet)}`;
-  return unfinished ? `not known yet${met}` : `none was confirmed${met}`;
+  return unfinished ? `not known yet${met}` : `none confirmed${met}`;
 }
 
-/**
- * @param {Search} search with an answer @param {number} i place of a requirement
- * @returns {'met' | 'not met' | 'not proven'} at the answer
- */
+/** @param {Search} search with an answer @param {number} i @returns {'met' | 'not met' | 'not proven'} */
 export function requirementVerdict({ requirements, confirmation }, i) {
   if (!requirements[i].beyond) return 'met';
   return confirmation?.requirements[i]?.verdict === 'not proven' ? 'not proven' : 'not met';
-}
-
-/** @param {Search} search @returns {string} `ocsp on http://127.0.0.1:8200 (Vault 1.21.1)` */
-export function searchSubject({ name, target }) {
-  return target === null ? name : `${name} on ${targetPhrase(target)}`;
 }
 
 /** @param {Search['searched']} searched @param {SearchStep} step @returns {string} a line of progress */
@@ -96,26 +81,20 @@ function answer(search) {
 }
 
 /** @param {Search} search */
-function levelHeading({ searched }) {
-  return searched === 'rate' ? 'Rate' : 'In flight';
-}
+const levelHeading = ({ searched }) => (searched === 'rate' ? 'Rate' : 'In flight');
 
 /** @param {Search} search @param {number} level */
-function levelCell({ searched }, level) {
-  return searched === 'rate' ? levelText(searched, level) : formatCount(level);
-}
+const levelCell = ({ searched }, level) =>
+  searched === 'rate' ? levelText(searched, level) : formatCount(level);
 
-/** @param {Search} search @returns {Part[]} of the last step at each level; none of a single level */
+/** @param {Search} search @returns {Part[]} of the last step at each level; none for one level */
 function charts(search) {
   const { searched, answer: found, requirements, steps } = search;
-  const last = new Map(steps.map((step) => [step.level, step]));
-  const rows = [...last.values()].sort((a, b) => a.level - b.level);
+  const rows = lastOfEach(steps).sort((a, b) => a.level - b.level);
   if (rows.length < 2) return [];
-  const draw = (
-    /** @type {string} */ title,
-    /** @type {string} */ unit,
-    /** @type {Record<string, (step: SearchStep) => number | null>} */ series,
-  ) =>
+  /** @typedef {Record<string, (step: SearchStep) => number | null>} Series */
+  /** @type {(title: string, unit: string, series: Series) => Part} */
+  const draw = (title, unit, series) =>
     chart('levels', title, 'At each level.', {
       heading: levelHeading(search),
       axis: searched === 'rate' ? 'requests per second' : 'requests in flight',
@@ -160,16 +139,13 @@ function levels(search) {
 
 /** @param {Search} search @returns {Part[]} */
 function how(search) {
-  const { command, settings, steps, tool, startedAt } = search;
-  const [each, confirmation, whole] = [
-    settings.stepSeconds,
-    settings.confirmationSeconds,
-    search.durationSeconds,
-  ].map((seconds) => formatDuration(seconds * 1000));
+  const { command, settings, steps, tool, startedAt, durationSeconds } = search;
+  const time = (/** @type {number} */ seconds) => formatDuration(seconds * 1000);
+  const confirmation = `${time(settings.confirmationSeconds)} or more to confirm`;
   return facts([
-    ['Time', `${formatCount(steps.length)} steps in ${whole}, from ${startedAt}`],
+    ['Time', `${formatCount(steps.length)} steps in ${time(durationSeconds)}, from ${startedAt}`],
     ['First level', levelCell(search, settings.start)],
-    ['Each step', `${each} or more, ${confirmation} or more to confirm`],
+    ['Each step', `${time(settings.stepSeconds)} or more, ${confirmation}`],
     ['Command', command],
     ['Tool', `vault-pki-load ${tool.version}`],
   ]);

@@ -1,6 +1,6 @@
 /**
  * How soon nodes reported revocations: one declaration gives the type, the validation and the JSON Schema.
- * A delay is known as an interval, so every distribution comes twice: of lower and of upper bounds.
+ * A delay is known as an interval, so there are two distributions: of lower and of upper bounds.
  */
 import { z } from 'zod';
 import { total } from '../../common/sums.js';
@@ -12,65 +12,56 @@ import { Result } from '../schema.js';
 const counts = z.record(z.string(), count);
 const { response: Latency } = Result.shape.latencyMs.shape;
 
-/** Of the same revocations. The revocation took effect after the lower and before the upper bound. */
+/** The revocation took effect after the lower and before the upper bound. */
 const Bounds = z.object({ lower: Latency, upper: Latency }).meta({ id: 'Bounds' });
 
 const Delay = z
   .object({
-    /** Certificates that were reported revoked. */
+    /** Certificates reported revoked. */
     revoked: count,
-    /** Those that were reported revoked before the revoke call returned; in `sinceAnswered` they count as 0. */
+    /** Of these, reported before the revoke call returned; 0 in `sinceAnswered`. */
     beforeAnswered: count,
-    /**
-     * From the moment this program had read the head of the response to the revocation. If it read that late, these
-     * bounds are too small by as much, and `beforeAnswered` may count too many.
-     */
+    /** Since the tool read the head of the response to the revocation: too small, if it read that late. */
     sinceAnswered: Bounds,
-    /** From the sending of the revocation: these hold even if this program read responses late. */
+    /** Since the revocation was sent: correct even if the tool read the response late. */
     sinceSent: Bounds,
     /** Upper minus lower bound. */
     widthMs: Latency,
   })
   .meta({ id: 'Delay' });
 
-const interval = z.object({ lowerMs: z.number(), upperMs: z.number() }).nullable();
-
 const Node = z.object({
   url: z.string(),
   version: text,
-  /** From its sys/health before the first certificate; null where that reports none. */
+  /** From its sys/health before the first certificate; null: unknown. */
   state: z.enum(['active', 'standby', 'performance standby']).nullable(),
   /** Certificates by outcome at this node. */
   outcomes: counts,
   delay: Delay,
   /** OCSP requests: `looks` before revocations, and polls after them. */
   asked: z.object({ looks: count, polls: count, missed: count, skipped: count }),
-  /** All of them by outcome: OCSP status, rule broken, HTTP or transport error. */
+  /** By outcome: OCSP status, rule broken, HTTP or transport error. */
   answers: counts,
 });
 
+const nodeOutcomes = /** @type {const} */ ([
+  ...['revoked', 'never_revoked', 'never_answered', 'not_good_before', 'undecided'],
+]);
+
 const RowNode = z.object({
-  outcome: z.enum(['revoked', 'never_revoked', 'never_answered', 'not_good_before', 'undecided']),
-  /** The status that it returned instead of good. */
+  outcome: z.enum(nodeOutcomes),
+  /** Its status instead of good. */
   before: z.string().optional(),
-  /** From the sending of the revocation; null unless revoked. */
-  interval,
+  /** Since the revocation was sent; null unless revoked. */
+  interval: z.object({ lowerMs: z.number(), upperMs: z.number() }).nullable(),
 });
 
 const Row = z.object({
   certificate: count,
   /** `revoked`: at every node. */
-  outcome: z.enum([
-    'revoked',
-    'never_revoked',
-    'never_answered',
-    'not_good_before',
-    'issue_failed',
-    'revoke_failed',
-    'undecided',
-  ]),
+  outcome: z.enum([...nodeOutcomes, 'issue_failed', 'revoke_failed']),
   failure: z.string().optional(),
-  /** Duration of the revoke call until the head of its response was read; null unless it succeeded. */
+  /** Time of the revoke call to the head of its response; null unless it succeeded. */
   revokeMs: amount.nullable(),
   nodes: z.array(RowNode),
 });
@@ -92,7 +83,7 @@ export const Propagation = z
     }),
     /** Where certificates were issued and revoked. */
     target: Target,
-    /** Of the mount's config/crl; null where it cannot be read. */
+    /** From the mount's config/crl; null: unreadable. */
     crl: z.object({
       autoRebuild: z.boolean().nullable(),
       disabled: z.boolean().nullable(),
@@ -102,16 +93,15 @@ export const Propagation = z
     certificates: z.object({ planned: count, begun: count, outcomes: counts }),
     /** Duration of the successful revoke calls. */
     revokeMs: Latency,
-    /** Until the last of the nodes returned revoked. */
+    /** Until the last node returned revoked. */
     everywhere: Delay,
     nodes: z.array(Node).min(1, 'there is no node'),
-    /** How late polls were sent; missed ones are counted with the nodes. */
+    /** Of polls that were sent. */
     pollLagMs: z.object({ count, ...each(['min', 'p50', 'p99', 'max'], ms) }),
     rows: z.array(Row),
     /** Judged on the upper bounds of `everywhere.sinceAnswered`. */
     requirements: Result.shape.requirements,
     measurement: Result.shape.measurement.omit({ observed: true }),
-    /** Notes that a reader needs to interpret the figures. */
     notes: z.array(z.string()),
     environment: Result.shape.environment,
   })
@@ -168,6 +158,4 @@ function* checkDistribution(name, { count, histogram }, expected) {
 }
 
 /** @param {Record<string, number>} counts */
-function sumOf(counts) {
-  return total(Object.values(counts));
-}
+const sumOf = (counts) => total(Object.values(counts));

@@ -1,4 +1,4 @@
-/** Why a search ended, in words. */
+/** Explains why a search ended. */
 import { PkiLoadError } from '../../common/errors.js';
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { formatPercent } from '../wording.js';
@@ -7,13 +7,12 @@ import { formatPercent } from '../wording.js';
 
 /** @typedef {Omit<Search, 'explanation'>} Unexplained */
 
-/** Ends of reasons that have a remedy already. */
-const OWN_REMEDY = /(?:\. Raise|: shorten) --[a-z-]+\.$/;
+/** Matches reasons that end with a remedy of their own. */
+const OWN_REMEDY = /(?:or|\.) [Rr]aise --[a-z-]+\.$/;
 
 /** @param {Search['searched']} searched @param {number} level @returns {string} `120/s`, `16 in flight` */
-export function levelText(searched, level) {
-  return searched === 'rate' ? formatRate(level) : `${formatCount(level)} in flight`;
-}
+export const levelText = (searched, level) =>
+  searched === 'rate' ? formatRate(level) : `${formatCount(level)} in flight`;
 
 /** @param {Unexplained} search @returns {string} sentences */
 export function explain(search) {
@@ -25,10 +24,9 @@ export function explain(search) {
 
 /** @param {Search} search before its next step failed @param {unknown} error an unexpected one is not quoted @returns {Search} */
 export function brokenOff({ unfinished, explanation, ...soFar }, error) {
-  const { code, full: text } =
+  const { code, full } =
     error instanceof PkiLoadError ? error : { code: 'internal_error', full: 'An internal error.' };
-  const failure = { code, text };
-  const search = { ...soFar, why: /** @type {const} */ ('broken off'), failure };
+  const search = { ...soFar, why: /** @type {const} */ ('broken off'), failure: { code, text: full } };
   return { ...search, explanation: explain(search) };
 }
 
@@ -39,9 +37,9 @@ const ENDS = {
     const width = formatPercent(above.level / confirmed - 1);
     return `At ${text(above.level)}, ${width} more, a requirement was ${above.verdict}: the answer lies between.`;
   },
-  flat: () => 'With more in flight the throughput no longer grew.',
+  flat: () => 'With more requests in flight the throughput no longer grew.',
   requirement: ({ bracket: { above } }, text) =>
-    `With more in flight a requirement is ${above === null ? 'not met' : `${above.verdict}, as at ${text(above.level)}`}.`,
+    `With more requests in flight a requirement is ${above === null ? 'not met' : `${above.verdict}, as at ${text(above.level)}`}.`,
   highest: ({ settings }, text) =>
     `Every requirement was met at the highest level allowed, ${text(settings.highest)}: the target may take more.`,
   generator(search, text) {
@@ -49,17 +47,17 @@ const ENDS = {
     const { confirmed, above } = bracket;
     if (confirmed === null || above === null) {
       const levels = steps.length === 0 ? 'any level' : `even ${text(lowestOf(steps))}`;
-      return `The tool could not honestly offer ${levels}, which says nothing of the target. ${reasonAt(search)}`;
+      return `The tool could not offer ${levels} as planned, which shows nothing about the target. ${reasonAt(search)}`;
     }
-    const isFailed = (/** @type {SearchStep} */ one) => one.level > confirmed && one.verdict === 'not met';
-    const failed = lastOfEach(steps).filter(isFailed);
+    const last = lastOfEach(steps);
+    const failed = last.filter(({ level, verdict }) => level > confirmed && verdict === 'not met');
     const less = () => `, but less than ${text(lowestOf(failed))}, where a requirement was not met`;
     const below = failed.length === 0 ? '' : less();
     const reason = reasonAt(search, above.level);
     const bound = searched === 'rate' ? '--max-rate' : '--max-concurrency';
     const more = ` Give the tool more CPU or another machine, or bound the search with ${bound}.`;
     const remedy = OWN_REMEDY.test(reason) ? '' : more;
-    return `The tool could not honestly offer ${text(above.level)}: the target may take more${below}. ${reason}${remedy}`;
+    return `The tool could not offer ${text(above.level)} as planned: the target may take more${below}. ${reason}${remedy}`;
   },
   lowest: (search, text) =>
     `Even ${text(lowestOf(search.steps))}, the lowest level tried, failed. ${reasonAt(search)}`,
@@ -70,38 +68,37 @@ const ENDS = {
     if (last.verdict === 'met') {
       const best = formatRate(last.perSecond);
       const { perSecond, level } = bestBefore(steps);
-      return `${at} it answered ${best} in a run of ${time}, clearly less than the ${formatRate(perSecond)} of a shorter one with ${formatCount(level)}. Look for what slows the target down in the long run, or have longer steps with --duration.`;
+      return `${at} the target answered ${best} in a run of ${time}, clearly less than the ${formatRate(perSecond)} of a shorter run with ${formatCount(level)}. Find out why the target slows down in longer runs, or use longer steps (--duration).`;
     }
-    if (last.verdict !== 'not proven' || !last.isStarved)
-      return `No longer run confirmed what shorter ones had shown: ${last.reason}`;
-    return `${at} a run of ${time} has too few requests to prove what is required: ${last.reason} Ask for a lower percentile or allow more errors, or have longer runs with --duration.`;
+    if (!lacksSamples(last)) return `No longer run confirmed the result of the shorter ones: ${last.reason}`;
+    return `${at} a run of ${time} has too few requests for the requirements: ${last.reason} Require a lower percentile, allow more errors, or use longer runs (--duration).`;
   },
-  interrupted: () => 'It was interrupted: no level was confirmed.',
-  'broken off': ({ failure }) => `It broke off, and no level was confirmed. ${failure?.text ?? ''}`.trim(),
-  'going on': () => 'The search was still going on when this was written.',
+  interrupted: () => 'The search was interrupted: no level was confirmed.',
+  'broken off': ({ failure }) =>
+    `The search failed, and no level was confirmed. ${failure?.text ?? ''}`.trim(),
+  'going on': () => 'The search was still running when this was written.',
 };
 
 /** @param {readonly SearchStep[]} steps */
-function lowestOf(steps) {
-  return Math.min(...steps.map(({ level }) => level));
-}
+const lowestOf = (steps) => Math.min(...steps.map(({ level }) => level));
 
-/** @param {SearchStep[]} steps @returns {SearchStep[]} the last of each level: some are tried again */
-function lastOfEach(steps) {
-  return [...new Map(steps.map((step) => [step.level, step])).values()];
-}
+/** @template {{level: number}} T @param {readonly T[]} steps @returns {T[]} the last step of each level */
+export const lastOfEach = (steps) => [...new Map(steps.map((step) => [step.level, step])).values()];
 
-/** @param {Unexplained} search @param {number} [at] level; any where it is left out */
-function reasonAt({ steps }, at) {
-  return steps.findLast(({ level, verdict }) => level === (at ?? level) && verdict !== 'met')?.reason ?? '';
-}
+/** @param {{verdict: string, isStarved?: boolean}} step @returns {boolean} */
+export const lacksSamples = ({ verdict, isStarved = false }) => verdict === 'not proven' && isStarved;
 
-/** @param {SearchStep[]} steps @returns {SearchStep} the highest throughput of a shorter step, below what longer ones refuted */
+/** @param {{verdict: string, isStarved?: boolean}} step */
+export const isPassing = (step) => step.verdict === 'met' || lacksSamples(step);
+
+/** @param {Unexplained} search @param {number} [at] level; default: any */
+const reasonAt = ({ steps }, at) =>
+  steps.findLast(({ level, verdict }) => level === (at ?? level) && verdict !== 'met')?.reason ?? '';
+
+/** @param {SearchStep[]} steps @returns {SearchStep} the fastest shorter step, below refuted levels */
 function bestBefore(steps) {
-  const isFine = (/** @type {SearchStep} */ { verdict, isStarved }) =>
-    verdict === 'met' || (verdict === 'not proven' && isStarved);
   const confirmations = lastOfEach(steps.filter(({ phase }) => phase === 'confirmation'));
   const broken = lowestOf(confirmations.filter(({ verdict }) => verdict !== 'met'));
-  const shorter = steps.filter((one) => one.phase !== 'confirmation' && isFine(one) && one.level < broken);
+  const shorter = steps.filter((one) => one.phase !== 'confirmation' && isPassing(one) && one.level < broken);
   return shorter.reduce((most, step) => (step.perSecond > most.perSecond ? step : most), shorter[0]);
 }

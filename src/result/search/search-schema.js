@@ -1,20 +1,13 @@
-/** The Search: one declaration that gives the type, the validation and the JSON Schema. `src/campaigns/search/find-max.js` makes it. */
+/** The document of a search: one declaration gives the type, the validation and the JSON Schema. */
 import { z } from 'zod';
-import {
-  amount,
-  count,
-  each,
-  MeasurementWord,
-  ms,
-  share,
-  Target,
-  Tool,
-  Unit,
-  validatorOf,
-} from '../declared.js';
+import { amount, count, each, ms, share, Target, Tool, Unit, validatorOf } from '../declared.js';
 import { SEARCH_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 
+const ENDS = /** @type {const} */ ([
+  ...['bracketed', 'flat', 'requirement', 'highest', 'generator'],
+  ...['lowest', 'unconfirmed', 'interrupted', 'broken off', 'going on'],
+]);
 const Verdict = z.enum(['met', 'not met', 'not proven', 'not offered']).meta({ id: 'StepVerdict' });
 
 /** A run at one level. */
@@ -23,12 +16,12 @@ const Step = z
     /** Requests a second, or in flight. */
     level: amount,
     phase: z.enum(['coarse', 'bisection', 'confirmation']),
-    /** From 1: what has failed is tried once more. */
+    /** From 1: a level that fails is tried once more. */
     attempt: z.int().min(1),
-    /** `not offered`: the generator could not offer it, so the step shows nothing of the target. */
+    /** `not offered`: the tool could not offer it, so the step shows nothing about the target. */
     verdict: Verdict,
     reason: z.string(),
-    /** `not proven`: a run so short could have proven it by luck at most, so that nothing speaks against it. */
+    /** `not proven`, and the run was too short to prove it. */
     isStarved: z.boolean(),
     startedAt: z.iso.datetime(),
     seconds: amount,
@@ -39,8 +32,8 @@ const Step = z
     /** Response times. */
     ...each(['p50Ms', 'p99Ms', 'maxMs'], ms),
     errorShare: share,
-    measurement: MeasurementWord,
-    /** What the target was given before it. */
+    measurement: Result.shape.measurement.shape.verdict,
+    /** The wait for the target before the step. */
     recovery: z.object({ seconds: amount, recovered: z.boolean() }),
   })
   .meta({ id: 'SearchStep' });
@@ -53,12 +46,12 @@ export const Search = z
     startedAt: z.iso.datetime(),
     durationSeconds: amount,
     command: z.string(),
-    /** Written while the search went on. */
+    /** Written before the search ended. */
     unfinished: z.literal(true).optional(),
     interrupted: z.boolean(),
-    /** Each step changed its load; never a token or a key. */
+    /** Each step changed its load; no secrets. */
     plan: z.record(z.string(), z.unknown()),
-    /** Null where no step was made. */
+    /** Null if there was no step. */
     target: Target.nullable(),
     /** Levels are requests a second (open loop), or requests in flight (closed loop). */
     searched: z.enum(['rate', 'concurrency']),
@@ -74,38 +67,27 @@ export const Search = z
         operation: z.string().optional(),
         limit: z.number(),
         unit: Unit,
-        /** A rate that the result was not shown to reach: it is higher, or too near, or of a closed loop. */
+        /** The confirmation did not show it to be met. */
         beyond: z.literal(true).optional(),
       }),
     ),
-    /** The step that confirmed it; null where no level was confirmed. */
+    /** The step that confirmed the level; null if none did. */
     answer: Step.nullable(),
     bracket: z.object({
       confirmed: amount.nullable(),
-      /** In any step: higher than the confirmed level where a longer run did not confirm it. */
+      /** In any step; it may be above the confirmed level. */
       highestMet: amount.nullable(),
       /** The lowest failed level above the confirmed one, else above the highest met; null: none. */
       above: z.object({ level: amount, verdict: Verdict }).nullable(),
     }),
-    /** Closed loop: the highest throughput of a step, be it short, in which every requirement was met. */
+    /** Closed loop: the highest throughput of any step that met every requirement. */
     peakPerSecond: amount.nullable(),
-    why: z.enum([
-      'bracketed',
-      'flat',
-      'requirement',
-      'highest',
-      'generator',
-      'lowest',
-      'unconfirmed',
-      'interrupted',
-      'broken off',
-      'going on',
-    ]),
-    /** Why it broke off. */
+    why: z.enum(ENDS),
+    /** The error that ended the search. */
     failure: z.object({ code: z.string(), text: z.string() }).optional(),
-    /** The same in sentences. */
+    /** `why` in sentences. */
     explanation: z.string(),
-    /** In the order in which they were made. */
+    /** In order of time. */
     steps: z.array(Step),
     /** The result of the run that confirmed the answer. */
     confirmation: Result.nullable(),
@@ -117,7 +99,7 @@ export const Search = z
 
 export const validateSearch = validatorOf(Search, checkAnswer);
 
-/** @param {Search} search @returns {Generator<string, void>} where its answer is not that of its steps */
+/** @param {Search} search @returns {Generator<string, void>} where its answer contradicts its steps */
 function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
   const isBroken = why === 'broken off';
   if (isBroken !== (failure !== undefined)) yield 'its end and its failure contradict each other';

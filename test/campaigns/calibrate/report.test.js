@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { compare } from '../../../src/campaigns/calibrate/honest-rate.js';
+import { compare } from '../../../src/campaigns/calibrate/accurate-rate.js';
 import { render, summarise } from '../../../src/campaigns/calibrate/report.js';
 import { CALIBRATION, tryAt } from './sample.js';
 
@@ -27,7 +27,7 @@ test('where nothing was seen there is a dash, never a zero', () => {
   assert.match(text, /^20\/s +0(?: +–){6}$/m);
 });
 
-test('one core and no honest rate are said', () => {
+test('one core, and no accurate rate', () => {
   const text = render({
     ...whole,
     environment: { ...whole.environment, cpus: 1 },
@@ -44,11 +44,11 @@ test('what it comes down to', () => {
     summarise(CALIBRATION).text,
     'On this machine, with --concurrency 10 --threads 1 --pacing auto, latencies are at most 125 µs too high ' +
       '(p50; p99 470 µs), including the wake-up of the target. Sends are at most 70 µs late (p50; p99 240 µs, at 1,000/s). ' +
-      'Measurements are honest up to about 2,000/s, with a target that takes 2.5 ms.',
+      'Measurements are accurate up to about 2,000/s, with a target that takes 2.5 ms.',
   );
 });
 
-test('nothing honest, nothing measured: said, not hidden', () => {
+test('no accurate rate and no measurement are reported', () => {
   const { text } = summarise({
     ...CALIBRATION,
     delays: [],
@@ -57,7 +57,7 @@ test('nothing honest, nothing measured: said, not hidden', () => {
   });
   assert.match(
     text,
-    /at most an unknown time too high .* Lateness was not measured\. No rate that was tried is honest\.$/,
+    /at most an unknown time too high .* Lateness was not measured\. No rate that was tried is accurate\.$/,
   );
 });
 
@@ -128,14 +128,14 @@ const LIMITS = [
     'nothing: the search came to its end',
     { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [tryAt(1000), tryAt(2000)] } },
     [
-      /^Every rate that was tried was honest; the peak of the closed loop is 61,234\/s, with the target busy for 97 %\.$/,
+      /^Every rate that was tried was accurate; the peak of the closed loop is 61,234\/s, with the target busy for 97 %\.$/,
     ],
   ],
   [
     'nothing in the end, but rates failed on the way',
     { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [...FAILED, tryAt(1000), tryAt(2000)] } },
     [
-      /^The highest rate that was tried was honest, although 2 of 4 tries failed; the peak of the closed loop/,
+      /^The highest rate that was tried was accurate, although 2 of 4 tries failed; the peak of the closed loop/,
     ],
   ],
 ];

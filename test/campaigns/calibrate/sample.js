@@ -1,8 +1,8 @@
 /** A calibration as it might come out on a machine with two quiet cores. */
-import { compare, delayFor, isHonest } from '../../../src/campaigns/calibrate/honest-rate.js';
+import { compare, delayFor, isAccurate } from '../../../src/campaigns/calibrate/accurate-rate.js';
 
 /** @import { Calibration } from '../../../src/campaigns/calibrate/calibrate.js' */
-/** @import { Try } from '../../../src/campaigns/calibrate/honest-rate.js' */
+/** @import { Try } from '../../../src/campaigns/calibrate/accurate-rate.js' */
 /** @import { Verdict } from '../../../src/campaigns/calibrate/measure.js' */
 
 /** @type {Verdict} */
@@ -25,7 +25,7 @@ export function tryAt(ratePerSecond, changes) {
     measurement: VALID,
     ...changes,
   };
-  return { ...one, honest: isHonest(one, 1) };
+  return { ...one, honest: isAccurate(one, 1) };
 }
 
 /** @type {Verdict} */

@@ -32,7 +32,7 @@ for (const [sentence, { good = [], revoked = [] }, expected] of CASES) {
     for (const ms of good) bounds.good(ms);
     for (const ms of revoked) bounds.revoked(ms);
     assert.deepEqual(bounds.interval(100), expected);
-    assert.equal(bounds.isRevoked, expected !== null);
+    assert.equal(bounds.isRevoked(), expected !== null);
   });
 }
 

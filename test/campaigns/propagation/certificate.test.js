@@ -124,7 +124,7 @@ async function follow(
       nodes,
       clock: { ...time, setTimer: (callback, ms) => time.setTimer(callback, ms > 100 ? ms - early : ms) },
       onLag: () => {},
-      async buildQuery() {
+      buildQuery() {
         if (aboutFails !== undefined) throw aboutFails;
         return /** @type {any} */ ({});
       },

@@ -10,22 +10,22 @@ const NONE = /** @type {const} */ ({ left: 'none' });
 /** @type {[string, Parameters<typeof describeLeft>[0], string][]} */
 const LEFT = [
   ['nothing was issued: no text', [NONE, NONE], ''],
-  ['one', [REVOKED, NONE], '1 revoked certificate in storage and on the CRL'],
-  ['several', [REVOKED, REVOKED, REVOKED], '3 revoked certificates in storage and on the CRL'],
+  ['one', [REVOKED, NONE], '1 revoked, in storage and on the CRL'],
+  ['several', [REVOKED, REVOKED, REVOKED], '3 revoked, in storage and on the CRL'],
   [
     'one that could not be revoked',
     [REVOKED, VALID],
-    '1 revoked certificate in storage and on the CRL; 1 certificate that could not be revoked',
+    '1 revoked, in storage and on the CRL; 1 not revoked, as the call failed',
   ],
-  ['nothing but those', [VALID, VALID], '2 certificates that could not be revoked'],
+  ['nothing but those', [VALID, VALID], '2 not revoked, as the call failed'],
   [
     'calls without a good response',
     [VALID, UNKNOWN, UNKNOWN],
-    '1 certificate that could not be revoked; 2 certificates that may have been issued, as the call had no good response',
+    '1 not revoked, as the call failed; 2 perhaps issued, as the call had no good response',
   ],
 ];
 
 for (const [what, rows, text] of LEFT) {
-  const whole = text && `Left on the server until expiry: ${text}.`;
+  const whole = text && `Certificates left on the server until expiry: ${text}.`;
   test(`what stays behind: ${what}`, () => assert.equal(describeLeft(rows), whole));
 }

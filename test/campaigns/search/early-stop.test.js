@@ -11,17 +11,23 @@ const LOAD = /** @type {const} */ ({ ratePerSecond: 5, durationMs: 60_000, concu
 /**
  * @param {{requirements?: string[], load?: Partial<LoadPlan>, capacity: number, freeAnyway?: boolean}} script
  *   `capacity`: answers a second; `freeAnyway`: the tool leaves connections free
- * @returns {number | null} second in which it was given up
+ * @returns {number | null} second in which it was cut short
  */
-function givenUp({ requirements = ['p99<200ms'], load = {}, capacity, freeAnyway = false }) {
+function cutShortAt({ requirements = ['p99<200ms'], load = {}, capacity, freeAnyway = false }) {
   const plan = planOf(requirements, { ...LOAD, ...load });
-  const hope = watchEarlyStop(plan);
+  const check = watchEarlyStop(plan);
   const rate = plan.load.ratePerSecond ?? 0;
   for (let second = 1; second < 60; second++) {
     const open = Math.round(Math.max(rate * 0.05, (rate - capacity) * second));
     const inFlight = freeAnyway ? 1 : Math.min(open, plan.load.concurrency);
     const elapsedMs = second * 1000 + plan.load.warmupMs;
-    const why = hope({ type: 'interval', elapsedMs, inFlight, waiting: open - inFlight, phase: 'measuring' });
+    const why = check({
+      type: 'interval',
+      elapsedMs,
+      inFlight,
+      waiting: open - inFlight,
+      phase: 'measuring',
+    });
     if (why === null) continue;
     assert.match(why, /^It was cut short after .* could no longer be met: .*\.$/);
     return second;
@@ -29,7 +35,7 @@ function givenUp({ requirements = ['p99<200ms'], load = {}, capacity, freeAnyway
   return null;
 }
 
-/** @type {[string, Parameters<typeof givenUp>[0], [number, number] | null][]} */
+/** @type {[string, Parameters<typeof cutShortAt>[0], [number, number] | null][]} */
 const STEPS = [
   ['half of what is offered is answered: seconds', { capacity: 2.5 }, [3, 8]],
   ['nothing is answered: sooner', { capacity: 0 }, [2, 4]],
@@ -44,17 +50,17 @@ const STEPS = [
 
 for (const [what, script, range] of STEPS) {
   test(what, () => {
-    const second = givenUp(script);
+    const second = cutShortAt(script);
     if (range === null) assert.equal(second, null);
     else assert.ok(second !== null && second >= range[0] && second <= range[1], `second ${second}`);
   });
 }
 
 test('what was due in the warm-up does not count, nor does a single look', () => {
-  const hope = watchEarlyStop(planOf(['p99<200ms'], { ...LOAD, warmupMs: 10_000 }));
+  const check = watchEarlyStop(planOf(['p99<200ms'], { ...LOAD, warmupMs: 10_000 }));
   const seen = /** @type {const} */ ({ type: 'interval', inFlight: 10, waiting: 40, phase: 'measuring' });
-  assert.equal(hope({ ...seen, elapsedMs: 10_100 }), null);
-  assert.equal(hope({ ...seen, elapsedMs: 11_100 }), null);
-  assert.equal(hope({ ...seen, elapsedMs: 15_000 }), null);
-  assert.notEqual(hope({ ...seen, elapsedMs: 16_000 }), null);
+  assert.equal(check({ ...seen, elapsedMs: 10_100 }), null);
+  assert.equal(check({ ...seen, elapsedMs: 11_100 }), null);
+  assert.equal(check({ ...seen, elapsedMs: 15_000 }), null);
+  assert.notEqual(check({ ...seen, elapsedMs: 16_000 }), null);
 });

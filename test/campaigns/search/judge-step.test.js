@@ -6,8 +6,8 @@ import { parseRequirement } from '../../../src/plan/requirements.js';
 import { judgeRequirement } from '../../../src/result/requirements/judge.js';
 import { view } from '../../result/view.js';
 
-/** @import { StepVerdict } from '../../../src/campaigns/search/search.js' */
 /** @import { Result } from '../../../src/result/schema.js' */
+/** @import { SearchStep } from '../../../src/result/search/search-schema.js' */
 
 /**
  * @param {Result['measurement']['verdict']} verdict
@@ -62,7 +62,7 @@ const GOOD = Array.from({ length: 10_000 }, () => 5);
 /** Of which 0.95 % are slow. */
 const CLOSE = GOOD.map((ms, i) => (i < 95 ? 2000 : ms));
 
-/** @type {[string, Result, StepVerdict, ('rate' | 'concurrency')?][]} */
+/** @type {[string, Result, SearchStep['verdict'], ('rate' | 'concurrency')?][]} */
 const CASES = [
   ['all met, valid', resultOf('valid', [], [MET, MET]), 'met'],
   ['with a remark', resultOf('valid', [{ code: 'busy_machine' }], [MET]), 'met'],
@@ -144,7 +144,7 @@ test('what was prepared did not last: that says nothing of the target, whatever 
   };
   const { verdict, reason } = judgeStep(/** @type {any} */ (usedUp), { of: 'concurrency', enough: 300 });
   assert.equal(verdict, 'not offered');
-  assert.match(reason, /more requests than certificates .* Raise --pool\.$/);
+  assert.match(reason, /more requests than certificates: .* raise --pool\.$/);
 });
 
 test('overload is clear, a missed limit is not', () => {

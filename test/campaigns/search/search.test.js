@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPeak } from '../../../src/campaigns/search/peak.js';
-import { findHighest, lowestAbove } from '../../../src/campaigns/search/search.js';
+import { createTries, findHighest, lowestAbove } from '../../../src/campaigns/search/search.js';
 
-/** @typedef {Parameters<typeof findPeak>[0]} PeakOptions */
-/** @import { Judged, Phase, SearchOptions, Why } from '../../../src/campaigns/search/search.js' */
+/** @import { Judged, Phase, Why } from '../../../src/campaigns/search/search.js' */
+
+/** @typedef {Partial<{start: number, lowest: number, highest: number, isStopped: () => boolean}>} Options */
 
 const MET = /** @type {Judged} */ ({ verdict: 'met', reason: '' });
 const MISSED = /** @type {Judged} */ ({ verdict: 'not met', reason: '' });
@@ -13,16 +14,15 @@ const CLOSE = /** @type {Judged} */ ({ verdict: 'not proven', reason: '', isStar
 const STARVED = /** @type {Judged} */ ({ verdict: 'not proven', reason: '', isStarved: true });
 const LATE = /** @type {Judged} */ ({ verdict: 'not offered', reason: '' });
 
-/**
- * @param {(level: number, phase: Phase, attempt: number) => Judged} judge
- * @param {Partial<SearchOptions>} [options]
- */
-const search = (judge, options = {}) =>
-  findHighest({
-    ...{ start: 50, lowest: 0.1, highest: 1e6, tolerance: 0.02 },
-    measure: async (level, phase, attempt) => judge(level, phase, attempt),
-    ...options,
+/** @param {(level: number, phase: Phase, attempt: number) => Judged} judge @param {Options} [options] */
+async function search(judge, { isStopped, ...options } = {}) {
+  const tries = createTries({
+    measure: async (...step) => ({ perSecond: 0, succeeded: 0, ...judge(...step) }),
+    isStopped,
   });
+  const found = await findHighest({ start: 50, lowest: 0.1, highest: 1e6, ...options }, tries);
+  return { ...found, steps: tries.steps };
+}
 
 /** @param {number} capacity @returns {(level: number) => Judged} */
 const upTo = (capacity) => (level) => (level <= capacity ? MET : OVERLOADED);
@@ -164,14 +164,16 @@ test('the lowest level above an answer is what failed when it was last tried', (
 /**
  * @param {(level: number, phase: Phase, attempt: number) => Judged & {perSecond: number, succeeded?: number}} judge so many that chance
  *   has no part in it, unless it says how many
- * @param {Partial<PeakOptions>} [options]
+ * @param {Options} [options]
  */
-const peak = (judge, options = {}) =>
-  findPeak({
-    ...{ start: 1, highest: 256 },
-    measure: async (level, phase, attempt) => ({ succeeded: 1e9, ...judge(level, phase, attempt) }),
-    ...options,
+async function peak(judge, { isStopped, ...options } = {}) {
+  const tries = createTries({
+    measure: async (...step) => ({ succeeded: 1e9, ...judge(...step) }),
+    isStopped,
   });
+  const found = await findPeak({ start: 1, highest: 256, ...options }, tries);
+  return { ...found, steps: tries.steps };
+}
 
 /** As many workers, each good for 100/s. @param {number} workers */
 const workers = (workers) => (/** @type {number} */ level) => ({
@@ -179,7 +181,7 @@ const workers = (workers) => (/** @type {number} */ level) => ({
   perSecond: 100 * Math.min(level, workers),
 });
 
-/** @type {[string, Parameters<typeof peak>, [number, number] | null, import('../../../src/campaigns/search/peak.js').Why][]} */
+/** @type {[string, Parameters<typeof peak>, [number, number] | null, Why][]} */
 const PEAKS = [
   [
     'one in its long run too slow beside what a long run then shows to be too many: it was the peak after all',

@@ -1,4 +1,4 @@
-/** What all steps of a search are prepared by: no step's load. */
+/** Plans of steps, and the plan that prepares all of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { likelyAt, planOfAll, planOfStep } from '../../../src/campaigns/search/step-plan.js';
@@ -16,9 +16,9 @@ const settings = {
 };
 
 for (const of of /** @type {const} */ (['rate', 'concurrency'])) {
-  test(`of all steps (${of}) nobody knows how many requests they send, or how long they take`, () => {
-    const place = { level: 50, phase: /** @type {const} */ ('coarse'), looks: 0, number: 1 };
-    const step = planOfStep(planOf(['p99<1s']), { of, ...settings }, place);
+  test(`a plan for all steps (${of}) names no number of requests and no length`, () => {
+    const place = { level: 50, phase: /** @type {const} */ ('coarse'), number: 1 };
+    const step = planOfStep(planOf(['p99<1s']), { of, ...settings }, place, []);
     const { load, ...rest } = planOfAll(step);
     assert.deepEqual([expectedRequests(load), longestRunMs(load)], [null, null]);
     assert.ok(lifetimeMs(load) >= 12 * 3_600_000);
@@ -49,10 +49,11 @@ for (const [what, level, expected] of LIKELY) {
   });
 }
 
-test('nobody knows how many requests the first step will send', () => assert.equal(likelyAt([], 4), null));
+test('the first step: no estimate', () => assert.equal(likelyAt([], 4), null));
 
-test('of a mix, certificates to revoke are made ready by the share of the requests that revoke', () => {
-  const place = { level: 4, phase: /** @type {const} */ ('coarse'), looks: 0, number: 2 };
+test('in a mix, certificates to revoke are issued by the share of requests that revoke', () => {
+  const place = { level: 4, phase: /** @type {const} */ ('coarse'), number: 2 };
+  const before = { ...place, verdict: /** @type {const} */ ('met'), requests: 10_000, seconds: 10 };
   const entry = { name: 'a', operation: 'revoke', weight: 1, options: { pool: null, role: 'web' } };
   const mix = [
     entry,
@@ -60,7 +61,7 @@ test('of a mix, certificates to revoke are made ready by the share of the reques
     { ...entry, name: 'c', options: { pool: 7 } },
   ];
   const ofMix = { ...planOf([], { warmupMs: 2000 }), mix };
-  const step = planOfStep(ofMix, { of: 'concurrency', ...settings }, { ...place, likelyPerSecond: 1000 });
+  const step = planOfStep(ofMix, { of: 'concurrency', ...settings }, place, [before]);
   const pools = step.mix?.map(({ options }) => options.pool);
   assert.deepEqual(pools, [(1.5 * 12_000) / 4, null, 7]);
 });

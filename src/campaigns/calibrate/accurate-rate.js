@@ -1,7 +1,8 @@
 /**
- * The highest rate at which a run is honest: the measurement is not invalid, and by the target's clock the sends are on time and p50 and
- * p99 are right. The lateness that a run can tolerate depends on the target's delay. The target keeps half of the connections busy
- * (rate x delay = concurrency / 2, Little's law), but is no slower than a responder on the same machine.
+ * Finds the highest rate at which this tool measures accurately: the measurement is not invalid, and by the
+ * target's clock the sends are on time and p50 and p99 are right. The lateness that a run can tolerate
+ * depends on the target's delay: it keeps half of the connections busy (rate x delay = concurrency / 2,
+ * Little's law), but is no slower than a responder on the same machine.
  */
 import { formatRate } from '../../common/units.js';
 import { bisect } from '../bisect.js';
@@ -11,18 +12,16 @@ import { toMicros } from './measure.js';
 /** @import { CalibrationOptions } from './calibrate-options.js' */
 /** @import { Measure, Quantiles, Verdict } from './measure.js' */
 
-/** @typedef {ReturnType<typeof compare>} Compared ms: response time as reported, and by the target's clock from noticing the request */
+/** @typedef {ReturnType<typeof compare>} Compared ms, as reported and by the target's clock */
 /**
- * One measurement at one rate. `delayMs`: of the target; `samples`: requests that arrived there; `latenessMs`: of the sends, by its clock.
- * @typedef {{ratePerSecond: number, delayMs: number, honest: boolean, planned: number, samples: number, latenessMs: Quantiles,
- *   p50Ms: Compared, p99Ms: Compared, measurement: Verdict}} Try
+ * One measurement. `delayMs`: of the target; `samples`: requests that arrived there; `latenessMs`: of the
+ * sends, by its clock.
+ * @typedef {{ratePerSecond: number, delayMs: number, honest: boolean, planned: number, samples: number,
+ *   latenessMs: Quantiles, p50Ms: Compared, p99Ms: Compared, measurement: Verdict}} Try
  */
-/** @typedef {Awaited<ReturnType<typeof findHonestRate>>} HonestRate */
 
-const MAX_RATES = 12;
-
-/** The maximum of `--rate`. */
-const RATE_LIMIT = 1e6;
+/** `RATE_LIMIT`: the maximum of `--rate`. */
+const [MAX_RATES, RATE_LIMIT] = [12, 1e6];
 
 /** With fewer than 100 requests p99 is the maximum; plus a margin. */
 const MIN_SAMPLES = 120;
@@ -31,43 +30,41 @@ const MIN_SAMPLES = 120;
 const ABOVE_PEAK = 1.2;
 
 /** Response time of an OCSP responder on the same machine (docs/accuracy.md). */
-const LONGEST_DELAY_MS = 5;
+const MAX_DELAY_MS = 5;
 
 /** A p50 or p99 with a larger error is wrong. */
 const MAX_ERROR = 0.1;
 
-/** Two rates count as the same when one is at most this many times the other: nothing is tried between them. */
+/** The search does not try rates between two whose ratio is less. */
 const CLOSE_ENOUGH = 1.25;
 
 /**
- * A failed rate is tried once more at once, because a hiccup of the machine must not decide.
- * @param {{step: Measure, options: CalibrationOptions, peakPerSecond: number}} context `peakPerSecond`: of a closed loop
- * @returns the highest rate that had an honest try, null: none had; the target's delay there; the lowest rate above it that failed each
- *   time, null: none did; the limits of an honest try; and the tries in order
+ * A failed rate is tried again at once, as the machine may have been disturbed.
+ * @param {{step: Measure, options: CalibrationOptions, peakPerSecond: number}} context of a closed loop
+ * @returns `ratePerSecond`: the highest with an accurate try, `delayMs`: of the target there;
+ *   `brokenAtPerSecond`: the lowest above it that failed each time; null: none
  */
-export async function findHonestRate({ step, options, peakPerSecond }) {
+export async function findAccurateRate({ step, options, peakPerSecond }) {
   const { concurrency, duration, maxLateness } = options;
   /** @type {Try[]} */
   const tries = [];
   /** @param {number} ratePerSecond */
   const passesOnce = async (ratePerSecond) => {
     const delayMs = delayFor(ratePerSecond, concurrency);
-    const label = `is ${formatRate(ratePerSecond)} honest?`;
-    const { result, targetMs, ...seen } = await step({ label, ratePerSecond, delayMs });
+    const label = `accuracy at ${formatRate(ratePerSecond)}`;
+    const { result, targetMs, targetBusy, ...seen } = await step({ label, ratePerSecond, delayMs });
     const { p50, p99 } = result.latencyMs.response;
-    const { measurement, samples, latenessMs } = seen;
     const one = {
-      ...{ ratePerSecond, delayMs, planned: result.totals.planned, samples, latenessMs, measurement },
-      p50Ms: compare(p50, targetMs.p50),
-      p99Ms: compare(p99, targetMs.p99),
+      ...{ ratePerSecond, delayMs, planned: result.totals.planned, ...seen },
+      ...{ p50Ms: compare(p50, targetMs.p50), p99Ms: compare(p99, targetMs.p99) },
     };
-    const honest = isHonest(one, maxLateness);
+    const honest = isAccurate(one, maxLateness);
     tries.push({ ...one, honest });
     return honest;
   };
   const lowest = Math.ceil((MIN_SAMPLES * 1000) / duration);
   const { passed, failed } = await findHighestRate({
-    start: (concurrency * 500) / LONGEST_DELAY_MS,
+    start: (concurrency * 500) / MAX_DELAY_MS,
     lowest,
     highest: Math.min(RATE_LIMIT, Math.max(lowest, peakPerSecond * ABOVE_PEAK)),
     maxTries: MAX_RATES,
@@ -86,23 +83,20 @@ export async function findHonestRate({ step, options, peakPerSecond }) {
 }
 
 /** @param {number} ratePerSecond @param {number} concurrency */
-export function delayFor(ratePerSecond, concurrency) {
-  return toMicros(Math.min(LONGEST_DELAY_MS, (concurrency * 500) / ratePerSecond));
-}
+export const delayFor = (ratePerSecond, concurrency) =>
+  toMicros(Math.min(MAX_DELAY_MS, (concurrency * 500) / ratePerSecond));
 
-/** @param {number | null} reported @param {number | null} target @returns `error`: share by which the first is above the second */
+/** @param {number | null} reported @param {number | null} target */
 export function compare(reported, target) {
   const error = reported === null || target === null ? null : toMicros(reported / target - 1);
   return { reported, target, error };
 }
 
 /** @param {Compared} compared @param {number} maxError */
-export function isWrong({ error }, maxError) {
-  return error === null || Math.abs(error) > maxError;
-}
+export const isWrong = ({ error }, maxError) => error === null || Math.abs(error) > maxError;
 
 /** @param {Omit<Try, 'honest'>} one @param {number} maxLatenessMs */
-export function isHonest({ planned, samples, latenessMs, p50Ms, p99Ms, measurement }, maxLatenessMs) {
+export function isAccurate({ planned, samples, latenessMs, p50Ms, p99Ms, measurement }, maxLatenessMs) {
   return (
     measurement.verdict !== 'invalid' &&
     samples === planned &&
@@ -113,13 +107,17 @@ export function isHonest({ planned, samples, latenessMs, p50Ms, p99Ms, measureme
 }
 
 /**
- * The lowest failed rate is tried once more at the end: if it passes, the machine was disturbed before, and the search goes on above it.
- * @param {{start: number, lowest: number, highest: number, maxTries: number, passes: (rate: number) => Promise<boolean>}} search per second
- * @returns {Promise<Bracket>} rates of two digits; `passed`: null: none did; `failed`: null: none above it did
+ * The lowest failed rate is tried again at the end: if it passes, the machine was disturbed before, and the
+ * search continues above it.
+ * @param {{start: number, lowest: number, highest: number, maxTries: number,
+ *   passes: (rate: number) => Promise<boolean>}} search rates a second
+ * @returns {Promise<Bracket>} rates of two digits; null: none passed, none above it failed
  */
 export async function findHighestRate({ start, lowest, highest, maxTries, passes }) {
   const low = twoDigits(lowest, Math.ceil);
   const high = Math.max(low, twoDigits(highest, Math.floor));
+  const isClose = (/** @type {number} */ passed, /** @type {number} */ failed) =>
+    failed / passed <= CLOSE_ENOUGH;
   const range = { lowest: low, highest: high, near: CLOSE_ENOUGH, round: twoDigits, isClose };
   /** @type {Bracket} */
   const bracket = { passed: null, failed: null };
@@ -134,14 +132,10 @@ export async function findHighestRate({ start, lowest, highest, maxTries, passes
   for (;;) {
     await bisect(bracket, range, { first, passes: counted, isStopped });
     if (bracket.failed === null || isStopped() || !(await counted(bracket.failed))) return bracket;
-    bracket.passed = bracket.failed;
-    bracket.failed = null;
+    Object.assign(bracket, { passed: bracket.failed, failed: null });
     first = undefined;
   }
 }
-
-/** @param {number} passed @param {number} failed */
-const isClose = (passed, failed) => failed / passed <= CLOSE_ENOUGH;
 
 /** @param {number} value at least one @param {(value: number) => number} [round] */
 function twoDigits(value, round = Math.round) {

@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import {
   compare,
   delayFor,
+  findAccurateRate,
   findHighestRate,
-  findHonestRate,
-  isHonest,
-} from '../../../src/campaigns/calibrate/honest-rate.js';
+  isAccurate,
+} from '../../../src/campaigns/calibrate/accurate-rate.js';
 
-/** @import { Try } from '../../../src/campaigns/calibrate/honest-rate.js' */
+/** @import { Try } from '../../../src/campaigns/calibrate/accurate-rate.js' */
 /** @import { Measure } from '../../../src/campaigns/calibrate/measure.js' */
 
 /** @type {Omit<Try, 'honest'>} */
@@ -47,7 +47,7 @@ const HONEST = [
 
 describe('honest?', () => {
   for (const [what, changes, expected] of HONEST) {
-    test(what, () => assert.equal(isHonest({ ...GOOD, ...changes }, 1), expected));
+    test(what, () => assert.equal(isAccurate({ ...GOOD, ...changes }, 1), expected));
   }
 });
 
@@ -103,7 +103,7 @@ async function search(
     duration,
     maxLateness: 1,
   };
-  const { tries, ...found } = await findHonestRate({ step, options, peakPerSecond });
+  const { tries, ...found } = await findAccurateRate({ step, options, peakPerSecond });
   return { ...found, rates: tries.map(({ ratePerSecond }) => ratePerSecond), tries };
 }
 
@@ -133,7 +133,7 @@ test('everything is honest: up to a little above the peak of a closed loop', asy
 
 test('every try says what it was judged by', async () => {
   const { tries, limits } = await search(3000);
-  for (const one of tries) assert.equal(one.honest, isHonest(one, limits.latenessP99Ms));
+  for (const one of tries) assert.equal(one.honest, isAccurate(one, limits.latenessP99Ms));
   assert.deepEqual(tries[0].p50Ms, { reported: 5.25, target: 5, error: 0.05 });
   assert.deepEqual(limits, { latenessP99Ms: 1, errorP50: 0.1, errorP99: 0.1 });
 });
