@@ -126,7 +126,7 @@ const CONVERT = {
     throw badValue(flag, raw, 'not a number of milliseconds', 'Write it in digits, e.g. 500.');
   },
   duration: (raw, flag) => parseDuration(raw, flag),
-  rate: (raw, flag) => parseRate(raw, flag),
+  rate: (raw, flag, { min }) => parseRate(raw, flag, min === 0),
   choice: (raw, flag, { choices = [] }) => {
     if (choices.includes(String(raw))) return String(raw);
     throw badValue(flag, raw, `not one of ${choices.join(', ')}`);

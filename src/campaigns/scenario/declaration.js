@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { PkiLoadError } from '../../common/errors.js';
 import { readOne } from '../../common/options.js';
+import { DURATION_PATTERN, RATE_PATTERN } from '../../common/units.js';
 import { loadOperation, operations } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
@@ -16,46 +17,34 @@ import { DECLARATION } from './variables.js';
 /** @import { OptionSpec } from '../../common/options.js' */
 
 /** @typedef {Record<string, Record<string, OptionSpec>>} OperationOptions options of operations, by their names */
-/** @typedef {(string | number)[]} Path */
+/** @import { Path } from './source.js' */
 
-/** For editors only, as in units.js; a value may come from a variable. */
-const NUMBER = '(\\d[\\d_]*(\\.\\d+)?|\\.\\d+)(e\\d+)?';
-const VARIABLE = '.*\\$\\{.*';
-const RATE = `^\\s*(${NUMBER}(\\s*/\\s*(s|sec|min|m|hour|h|day|d))?|${VARIABLE})\\s*$`;
-
-/**
- * What editors accept as a number, and as its text; a level is a rate that may be 0.
- * @satisfies {Record<string, [number: Record<string, unknown>, text: string]>}
- */
-const AMOUNTS = Object.freeze({
-  duration: [
-    { minimum: 0 },
-    `^\\s*(${NUMBER}|(${NUMBER}\\s*(us|µs|μs|ms|min|s|m|h|d)\\s*)+|${VARIABLE})\\s*$`,
-  ],
-  rate: [{ exclusiveMinimum: 0 }, RATE],
-  level: [{ minimum: 0 }, RATE],
-  integer: [{ minimum: 0, type: 'integer' }, `^\\s*([\\d_]*\\d[\\d_]*|${VARIABLE})\\s*$`],
-  milliseconds: [{ minimum: 0 }, `^\\s*(\\d+(\\.\\d+)?|${VARIABLE})\\s*$`],
+/** For editors: amounts as texts. A level is a rate that may be 0. */
+const PATTERNS = Object.freeze({
+  duration: DURATION_PATTERN,
+  rate: RATE_PATTERN,
+  level: RATE_PATTERN,
+  integer: '[\\d_]*\\d[\\d_]*',
+  milliseconds: '\\d+(\\.\\d+)?',
 });
 
-/** @param {keyof typeof AMOUNTS} kind @returns {z.ZodType<string | number>} */
+/** @param {keyof typeof PATTERNS} kind @returns {z.ZodType<string | number>} its bounds are for editors, too */
 function amount(kind) {
-  const [number, pattern] = AMOUNTS[kind];
-  return z.union([
-    z.number().meta(/** @type {Record<string, unknown>} */ (number)),
-    z.string().meta({ pattern }),
-  ]);
+  const bounds = kind === 'rate' ? { exclusiveMinimum: 0 } : { minimum: 0 };
+  const number = z.number().meta(kind === 'integer' ? { ...bounds, type: 'integer' } : bounds);
+  return z.union([number, z.string().meta({ pattern: `^\\s*(${PATTERNS[kind]}|.*\\$\\{.*)\\s*$` })]);
 }
 
-/** A variable gives a text: `weight: ${WEIGHT}`. @param {unknown} value */
-const fromText = (value) =>
-  typeof value === 'string' && /^\s*(true|false|(0|[1-9]\d*)(\.\d+)?)\s*$/.test(value)
-    ? JSON.parse(value)
-    : value;
+/** The value of a variable is a text: `weight: ${WEIGHT}`. @param {z.ZodType} schema of a number or boolean */
+function orText(schema) {
+  const isPlain = (/** @type {unknown} */ value) =>
+    typeof value === 'string' && /^\s*(true|false|(0|[1-9]\d*)(\.\d+)?)\s*$/.test(value);
+  return z.preprocess((value) => (isPlain(value) ? JSON.parse(String(value)) : value), schema);
+}
 
-const flag = z.preprocess(fromText, z.boolean());
+const flag = orText(z.boolean());
 
-/** @param {readonly string[]} choices some may be numbers: `kv-version: 2` @returns {z.ZodType} */
+/** @param {readonly string[]} choices some may look like numbers: `kv-version: 2` @returns {z.ZodType} */
 function choice(choices) {
   const numbers = choices.filter((text) => /^\d+$/.test(text)).map(Number);
   const texts = z.enum(choices);
@@ -99,22 +88,19 @@ function optionSchema(name, spec) {
   if (type === 'flag') return flag;
   if (type === 'choice') return choice(choices);
   // A list of numbers, e.g. of statuses, needs no quotes.
-  const kinds =
-    type === 'list' ? z.union([z.string(), z.int(), z.array(z.union([z.string(), z.int()]))]) : null;
-  const one = readable(kinds ?? (type in AMOUNTS ? amount(/** @type {any} */ (type)) : z.string()), (value) =>
-    readOne(spec, `--${name}`, value),
-  );
+  const word = z.union([z.string(), z.int()]);
+  const plain = type in PATTERNS ? amount(/** @type {keyof typeof PATTERNS} */ (type)) : z.string();
+  const kinds = type === 'list' ? z.union([word, z.array(word)]) : plain;
+  const one = readable(kinds, (value) => readOne(spec, `--${name}`, value));
   return repeatable ? z.union([one, z.array(one)]) : one;
 }
 
 /** @param {Record<string, OptionSpec>} specs @returns {Record<string, z.ZodType>} by kebab-case name */
 function optionSchemas(specs) {
   const schemas = Object.entries(specs).map(([name, spec]) => {
-    const { describe, default: fallback, defaultText } = spec;
-    const texts =
-      defaultText === undefined
-        ? { description: describe, ...(fallback !== undefined && { default: fallback }) }
-        : { description: `${describe} [default: ${defaultText}]` };
+    const { default: fallback, defaultText } = spec;
+    const description = `${spec.describe}${defaultText === undefined ? '' : ` [default: ${defaultText}]`}`;
+    const texts = fallback === undefined ? { description } : { description, default: fallback };
     return [name, optionSchema(name, spec).meta(texts).optional()];
   });
   return Object.fromEntries(schemas);
@@ -192,7 +178,7 @@ function entrySchema(names, options) {
     operation: z.enum(names).describe('Operation to send'),
     name: optional(name, 'Name in results; by default that of the operation'),
     weight: optional(
-      z.preprocess(fromText, z.number().positive().max(1e9)),
+      orText(z.number().positive().max(1e9)),
       'Share of the requests: this weight of the sum of all weights; by default 1',
     ),
     options: optional(z.record(z.string(), z.unknown()), 'Options of the operation, as its flags'),
@@ -217,14 +203,15 @@ function entrySchema(names, options) {
 function shapeSchema(shape) {
   const { describe, fields } = SHAPES[shape];
   const { level, ...others } = fields;
-  const schemas = Object.entries(others).map(([field, type]) => [
+  const entries = Object.entries(others).map(([field, type]) => [
     field,
     amount(type === 'level' ? 'level' : 'duration'),
   ]);
-  // The model of the load decides which of the two.
+  if (level === undefined) return settings(Object.fromEntries(entries)).describe(describe);
+  // The model of the load determines which of the two is required.
   const levels = { rate: amount('level').optional(), concurrency: amount('integer').optional() };
-  const schema = settings({ ...(level === undefined ? {} : levels), ...Object.fromEntries(schemas) });
-  return schema.meta({ description: describe, ...(level === undefined ? {} : oneOf(Object.keys(levels))) });
+  const schema = settings({ ...levels, ...Object.fromEntries(entries) });
+  return schema.meta({ description: describe, ...oneOf(Object.keys(levels)) });
 }
 
 function stageSchema() {
@@ -305,7 +292,7 @@ export function scenarioSchema(names, options = {}) {
       uniquelyNamed(list(settings({ name, ...parts }))),
       'Several runs, one after the other; each inherits missing fields from the scenario',
     ),
-    repeat: optional(z.preprocess(fromText, z.int().min(1).max(1000)), 'Number of times to run it all'),
+    repeat: optional(orText(z.int().min(1).max(1000)), 'Number of times to run it all'),
     pause: optional(pause, 'Pause between runs'),
     out: optional(oneOrMore(outputFile, 20), 'Files for the results, as --out'),
   })
