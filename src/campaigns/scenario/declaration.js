@@ -142,7 +142,12 @@ function uniquelyNamed(entries, otherKey = 'name') {
 }
 
 const NAME = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u;
-const name = z.string().trim().min(1).max(200).regex(NAME, 'holds a line break or another control character');
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .regex(NAME, 'contains a line break or another control character');
 
 /** @template {z.ZodType} Schema @param {Schema} schema @param {string} describe */
 const optional = (schema, describe) => schema.describe(describe).optional();
