@@ -13,7 +13,7 @@ import { rowsOf, valuesPerRun } from './scenario-rows.js';
 /** @import { Result } from '../schema.js' */
 /** @import { ScenarioResult, ScenarioStep } from './scenario-schema.js' */
 
-/** @typedef {{name: string, run: string, target: string, load: LoadPlan}} PlannedStep */
+/** @typedef {{name: string, run: string, target: string, plan: {load: LoadPlan}}} PlannedStep */
 /**
  * `command`: without secrets; `steps`: at least one, all targets of the first run, then all of the next
  * @typedef {{name: string, description: string | null, command: string, startedAt: Date, repeat: number,
@@ -49,9 +49,9 @@ export function createScenarioSummary(facts) {
   return {
     /** @param {number} index of a step @param {Result} result of its next run */
     add: (index, result) => void kept[index].results.push(result),
-    /** @param {number} index of a step that has no further run @param {{code: string, text: string}} failure */
-    fail(index, failure) {
-      kept[index].failure = failure;
+    /** @param {number} index of a step without further runs @param {{code: string, full: string}} error */
+    fail(index, { code, full }) {
+      kept[index].failure = { code, text: full };
     },
     /** @param {End} end @returns {ScenarioResult} */
     result: (end) => build(facts, kept.map(sorted), end),
@@ -109,7 +109,7 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
 
 /** @param {Sorted} kept @param {number} repeat */
 function describeStep({ step, results, used, why, failure }, repeat) {
-  const { load } = step;
+  const { load } = step.plan;
   const target = results.at(-1)?.target;
   return {
     ...{ name: step.name, run: step.run, target: step.target },
