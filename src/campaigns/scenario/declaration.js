@@ -141,13 +141,14 @@ function uniquelyNamed(entries, otherKey = 'name') {
   });
 }
 
+/** Messages of regular expressions follow `must`. */
 const NAME = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u;
 const name = z
   .string()
   .trim()
   .min(1)
   .max(200)
-  .regex(NAME, 'contains a line break or another control character');
+  .regex(NAME, 'not contain a line break or another control character');
 
 /** @template {z.ZodType} Schema @param {Schema} schema @param {string} describe */
 const optional = (schema, describe) => schema.describe(describe).optional();
@@ -251,7 +252,7 @@ const setup = z.union([
 const target = {
   ...optionSchemas(targetOptions),
   'token-env': optional(
-    z.string().regex(/^[A-Za-z_]\w*$/, 'is not the name of an environment variable'),
+    z.string().regex(/^[A-Za-z_]\w*$/, 'be the name of an environment variable'),
     'Environment variable that holds the token; by default BAO_TOKEN, VAULT_TOKEN or ~/.vault-token',
   ),
 };
@@ -273,9 +274,7 @@ export function scenarioSchema(names, options = {}) {
     ),
     require: requirements,
   };
-  const variable = z
-    .string()
-    .regex(DECLARATION, 'is neither NAME nor NAME=DEFAULT of an environment variable');
+  const variable = z.string().regex(DECLARATION, 'be NAME or NAME=DEFAULT of an environment variable');
   const named = settings({ name: name.describe('Name in results'), ...target });
   const pause = optionSchema('pause', { type: 'duration', group: '', describe: '', max: 86_400_000 });
   return settings({

@@ -39,13 +39,9 @@ const HOSTILE = [
   [
     'a number of 90,000 digits',
     `${HEAD}load: {rate: ${'9'.repeat(90_000)}}\n`,
-    /load\.rate: is Infinity, not a fin/,
+    /load\.rate: is Infinity; must be number/,
   ],
-  [
-    'a huge weight',
-    'name: n\nmix: [{operation: issue, weight: 1e308}]\n',
-    /weight: is 1e\+308; it must be at most/,
-  ],
+  ['a huge weight', 'name: n\nmix: [{operation: issue, weight: 1e308}]\n', /weight: is 1e\+308; must be <=/],
   [
     'a huge seed',
     `${HEAD}load: {seed: 99999999999999999999}\n`,
