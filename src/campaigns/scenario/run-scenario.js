@@ -1,6 +1,7 @@
 /** The runs of a scenario of several steps, one after the other. If a target refuses, the runs on the others continue. */
 import { PkiLoadError } from '../../common/errors.js';
 import { unlessStopped } from '../../common/stop.js';
+import { groupBy } from '../../common/sums.js';
 import { planOfRun } from '../../plan/plan.js';
 import { pauseFor } from '../repeat.js';
 /** @import { Live } from '../../live/thread.js' */
@@ -70,9 +71,7 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
  * @returns {{step: number, number: number}[]} index of a step, and number of its repeat, from 0
  */
 export function turnsOf(steps, repeat) {
-  const runs = [...new Set(steps.map(({ run }) => run))].map((run) =>
-    steps.flatMap((step, i) => (step.run === run ? [i] : [])),
-  );
+  const runs = groupBy([...steps.keys()], (step) => steps[step].run);
   return Array.from({ length: repeat }, (_, number) =>
     runs.flatMap((own) => own.map((_step, i) => ({ step: own[(i + number) % own.length], number }))),
   ).flat();

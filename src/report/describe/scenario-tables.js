@@ -1,4 +1,5 @@
 /** The tables and charts of a scenario's result. */
+import { groupBy } from '../../common/sums.js';
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { differenceText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
@@ -44,10 +45,9 @@ function hasSeveral({ steps }, key) {
 
 /** @param {readonly ScenarioRow[]} rows @returns rows by operation, the whole first; `of` follows a label: `, login` */
 function byOperation(rows) {
-  return [...new Set(rows.map(({ operation }) => operation))].map((operation) => ({
-    of: operation === null ? '' : `, ${operation}`,
-    own: rows.filter((row) => row.operation === operation),
-  }));
+  return groupBy(rows, ({ operation }) => operation).map((own) => {
+    return { of: own[0].operation === null ? '' : `, ${own[0].operation}`, own };
+  });
 }
 
 /** @param {Pick<ScenarioRow, 'counts'>} row @param {string} name */
