@@ -1,4 +1,5 @@
 /** Waiting that a stop signal ends. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, PkiLoadError } from './errors.js';
 
 /** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} resolves at the first of both */
@@ -6,6 +7,11 @@ export async function unlessStopped(promise, stop) {
   await orInterrupted(promise, stop).catch((error) => {
     if (!stop.aborted) throw error;
   });
+}
+
+/** @param {number} ms @param {AbortSignal} stop ends the pause early */
+export async function pauseFor(ms, stop) {
+  if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => {});
 }
 
 /**

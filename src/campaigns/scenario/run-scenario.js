@@ -1,9 +1,8 @@
 /** The runs of a scenario of several steps, one after the other. If a target refuses, the runs on the others continue. */
 import { PkiLoadError } from '../../common/errors.js';
-import { unlessStopped } from '../../common/stop.js';
+import { pauseFor, unlessStopped } from '../../common/stop.js';
 import { groupBy } from '../../common/sums.js';
 import { planOfRun } from '../../plan/plan.js';
-import { pauseFor } from '../repeat.js';
 /** @import { Live } from '../../live/thread.js' */
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { createScenarioSummary } from '../../result/scenario/scenario-result.js' */

@@ -8,7 +8,7 @@ import { tearDown } from '../../vault/setup/teardown.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { VaultClient } from '../../vault/client.js' */
-/** @import { Item, SetupReport } from '../../vault/setup/setup.js' */
+/** @import { SetupReport } from '../../vault/setup/setup.js' */
 /** @import { ScenarioSetup } from './read.js' */
 
 /** @typedef {{name: string, plan: Plan, token: string | null, tokenEnv?: string | null}} Step */

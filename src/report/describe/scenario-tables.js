@@ -188,29 +188,22 @@ export function charts({ steps }, rows) {
 export function differenceTable(differences, rows) {
   if (differences.length === 0) return [];
   const [{ base, targets }] = differences;
-  const operations = [...new Set(differences.map(({ operation }) => operation))];
+  const operations = groupBy(differences, ({ operation }) => operation);
   const lines = targets.slice(1).flatMap(({ target }) =>
-    operations.map((operation) => {
-      const compared = rows.filter(
-        (row) => row.operation === operation && [base, target].includes(row.target),
-      );
-      const own = differences.filter((one) => one.operation === operation);
-      const found = own.map(({ metric, targets: sides }) => {
-        const side = sides.find((one) => one.target === target);
-        return /** @type {const} */ ([metric.key, side?.difference ?? null]);
-      });
-      const counts = compared.every((row) => row.counts);
-      return { target, operation, counts, byKey: new Map(found) };
+    operations.map((own) => {
+      const [{ operation }] = own;
+      const sides = rows.filter((row) => row.operation === operation && [base, target].includes(row.target));
+      const found = own.map((one) => one.targets.find((side) => side.target === target)?.difference ?? null);
+      return { target, operation, counts: sides.every(({ counts }) => counts), found };
     }),
   );
-  const metrics = differences.filter(({ operation }) => operation === null).map(({ metric }) => metric);
   /** @type {Column<typeof lines[number]>[]} */
-  const columns = metrics.map(({ key, label, unit }) => [
+  const columns = operations[0].map(({ metric: { key, label, unit } }, i) => [
     label,
-    ({ byKey }) => differenceText(unit, byKey.get(key) ?? null),
+    ({ found }) => differenceText(unit, found[i] ?? null),
     DETAILS.includes(key) ? 'detail' : undefined,
   ]);
   const name = `Compared with ${base}`;
-  const filled = lines.filter(({ byKey }) => [...byKey.values()].some((difference) => difference !== null));
+  const filled = lines.filter(({ found }) => found.some((difference) => difference !== null));
   return table(name, [[name, (line) => innerName(line, line.target)], ...columns], filled);
 }
