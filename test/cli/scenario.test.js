@@ -56,10 +56,7 @@ describe('--only', () => {
 
   test('of a name that there is not is refused', async (t) => {
     const file = scratch(t)('s.yaml', tiny({ runs }));
-    assertRefused(
-      await run(['run', file, '--dev', '--only', 'frist']),
-      /Did you mean "first"\? Its runs are "first", "sec/,
-    );
+    assertRefused(await run(['run', file, '--dev', '--only', 'frist']), /Its runs are "first", "sec/);
   });
 });
 

@@ -1,6 +1,7 @@
-/** A run of a scenario, on one of its targets -> Plan. */
+/** A run of a scenario on one of its targets -> Plan. */
 import { usageError } from '../../common/errors.js';
 import { readOptions } from '../../common/options.js';
+import { total } from '../../common/sums.js';
 import { loadOperation } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { planLoad } from '../../plan/load.js';
@@ -14,18 +15,17 @@ import { findPath, placed } from './read.js';
 /** @import { AskedSearch } from '../search/search-options.js' */
 /** @import { ScenarioRun, ScenarioTarget } from './read.js' */
 
-/** Any of these on the command line replaces the scenario's stages. */
+/** Flags that replace the scenario's stages. */
 const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'ramp-up']);
 
 /** @typedef {Record<string, unknown>} Given options by kebab-case name */
 
 /**
- * @param {ScenarioRun} run @param {ScenarioTarget} target
- * @param {Given} flags of the command line: they win over the scenario
- * @param {VaultEnvironment} environment where defaults of the target come from
- * @param {AskedSearch | null} [search] it determines the load, in place of model and stages; null: none
+ * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags of the command line: they override the scenario
+ * @param {VaultEnvironment} environment defaults of the target
+ * @param {AskedSearch | null} [search] determines the load, in place of model and stages
  * @returns {Promise<Readonly<Plan>>}
- * @throws {PkiLoadError} naming what contradicts what
+ * @throws {PkiLoadError} naming the contradicting options
  */
 export async function planRun(run, target, flags, environment, search = null) {
   const { source, loadGroups } = run;
@@ -45,9 +45,8 @@ export async function planRun(run, target, flags, environment, search = null) {
   for (const [i, entry] of run.mix.entries()) {
     const operation = await loadOperation(entry.operation);
     const options = readOptions(operation.options, entry.options);
-    const group = [...run.at('mix'), i, 'options'];
-    const place = { source, groups: [group], flags, otherwise: group };
-    placed(place, () => operation.check?.(options, common));
+    const otherwise = [...run.at('mix'), i, 'options'];
+    placed({ source, groups: [otherwise], flags, otherwise }, () => operation.check?.(options, common));
     mix.push({ ...entry, options });
   }
   return deepFreeze({
@@ -64,7 +63,7 @@ export async function planRun(run, target, flags, environment, search = null) {
   });
 }
 
-/** @param {ScenarioRun} run @param {Given} flags @returns {ScenarioRun['stages']} null: none, or flags replace them */
+/** @param {ScenarioRun} run @param {Given} flags which may replace the stages @returns {ScenarioRun['stages']} */
 function stagesOf({ stages, level }, flags) {
   const replacing = [...INSTEAD_OF_STAGES, level].find((name) => name in flags);
   if (stages === null || replacing === undefined) return stages;
@@ -77,7 +76,7 @@ function stagesOf({ stages, level }, flags) {
 }
 
 /**
- * The embedded server is none of the scenario's targets: their addresses, certificates and set-ups do not apply to it.
+ * Addresses, certificates and set-ups of the targets do not apply to the embedded server.
  * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags @returns {Given}
  */
 function targetGiven({ setup }, { options }, { dev }) {
@@ -85,9 +84,7 @@ function targetGiven({ setup }, { options }, { dev }) {
   return setup === null ? options : { mount: `${setup.name}-int`, ...options };
 }
 
-/**
- * @param {ScenarioRun} run @param {Record<string, any>} common @param {ScenarioRun['stages']} stages @param {Given} flags
- */
+/** @param {ScenarioRun} run @param {Record<string, any>} common @param {ScenarioRun['stages']} stages @param {Given} flags */
 function checkLoad({ source, loadGroups, model, name }, { rate, warmup }, stages, flags) {
   const at = (/** @type {string} */ key) => findPath(source, loadGroups, key) ?? loadGroups[0];
   if (model === 'closed' && rate !== null) {
@@ -95,16 +92,11 @@ function checkLoad({ source, loadGroups, model, name }, { rate, warmup }, stages
     if (flags.rate === undefined) throw source.error(at('rate'), 'conflicts with model: closed', remedy);
     throw usageError('contradiction', `--rate conflicts with model: closed of ${name}.`, remedy);
   }
-  if (model === 'open' && rate === null) {
+  if (model === 'open' && rate === null)
     throw source.error(at('model'), 'is open, but there is no rate', 'Add rate, e.g. rate: 20/s, or stages.');
-  }
-  if (stages !== null && warmup > 0 && stages[0].lines[0].from === 0) {
-    throw source.error(
-      at('warmup'),
-      `would send nothing: a warm-up is at the first level of ${stages[0].name}, which is 0`,
-      'Begin above 0, or leave the warm-up out.',
-    );
-  }
+  if (stages === null || warmup === 0 || stages[0].lines[0].from > 0) return;
+  const problem = `would send nothing: it takes the first level of ${stages[0].name}, which is 0`;
+  throw source.error(at('warmup'), problem, 'Start above 0, or leave the warm-up out.');
 }
 
 /**
@@ -119,14 +111,13 @@ function stagesTotals({ source, loadGroups, level }, stages) {
   }
   return {
     [level]: Math.max(...lines.flatMap(({ from, to }) => [from, to])),
-    duration: lines.reduce((sum, line) => sum + line.durationMs, 0) / 1000,
+    duration: total(lines.map(({ durationMs }) => durationMs)) / 1000,
   };
 }
 
 /**
- * A search chooses the loop, and the number in flight in a closed one: the concurrency of `model: closed` is no number of connections.
- * @param {ScenarioRun} run @param {Given} flags they win @param {AskedSearch | null} search
- * @returns {Given} options of the load, and the flags
+ * A search determines the loop. The concurrency of `model: closed` is in flight, not a number of connections.
+ * @param {ScenarioRun} run @param {Given} flags override it @param {AskedSearch | null} search @returns {Given}
  */
 export function mergeLoad({ load, model }, flags, search) {
   const merged = { ...load };

@@ -1,5 +1,4 @@
-/** A scenario and flags -> its steps: each run on each target, planned, and checked where it is to be searched. */
-
+/** A scenario and flags -> its steps: each run on each target, planned, and checked for a search. */
 import { usageError } from '../../common/errors.js';
 import { readEnvironment } from '../../vault/environment.js';
 import { checkSearchable } from '../search/find-max.js';
@@ -19,11 +18,8 @@ import { mergeLoad, planRun } from './scenario-plan.js';
  */
 export async function stepsOf({ runs, targets }, flags, settings) {
   if (targets.length > 1 && flags.url !== undefined) {
-    throw usageError(
-      'contradiction',
-      `--url names one target, but the scenario has ${targets.length}.`,
-      'Leave --url out, or all targets of the scenario but one.',
-    );
+    const problem = `--url names one target, but the scenario has ${targets.length}.`;
+    throw usageError('contradiction', problem, 'Leave --url out, or all targets but one.');
   }
   const { search = null } = settings;
   const ownFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
@@ -49,7 +45,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
         token: tokenEnv === null || plan.dev ? environment.token : tokenIn(tokenEnv),
         /** null: a run, not a search */
         asked,
-        /** requirements on stages, where it has none */
+        /** requirements on its stages, which flags or a search replace */
         notJudged,
         /** sentences for its reports */
         remarks: remarksOf({ run: run.name, notJudged }),
@@ -60,18 +56,15 @@ export async function stepsOf({ runs, targets }, flags, settings) {
 }
 
 /**
- * A scenario of someone else must not send a secret that is not Vault's to the server that it names.
+ * A scenario from someone else must not send other secrets than Vault tokens to its targets.
  * @param {ScenarioTarget} target @param {Source} source @param {readonly string[]} [allowed]
  */
 function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
   if (tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv) || allowed.includes(tokenEnv)) return;
   const { targets = [] } = /** @type {{targets?: {name: string}[]}} */ (source.value);
   const path = name === null ? ['target'] : ['targets', targets.findIndex((one) => one.name.trim() === name)];
-  throw source.error(
-    [...path, 'token-env'],
-    `would send the value of ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`,
-    `If that is a token of this target, add --allow-env ${tokenEnv}.`,
-  );
+  const problem = `would send ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`;
+  throw source.error([...path, 'token-env'], problem, `To allow it, add --allow-env ${tokenEnv}.`);
 }
 
 /** @param {string} name @returns {string} a secret */
@@ -81,7 +74,7 @@ function tokenIn(name) {
   throw usageError('no_token', `The environment variable ${name} (token-env) is not set.`, `Set ${name}.`);
 }
 
-/** @param {{run: string, notJudged: readonly string[]}} step @returns {string[]} sentences; the same for all targets of a run */
+/** @param {{run: string, notJudged: readonly string[]}} step @returns {string[]} sentences */
 export function remarksOf({ run, notJudged }) {
   const why = `${run}: its stages are left out, and the requirements on them are not judged`;
   return notJudged.length === 0 ? [] : [`${why}: ${notJudged.join(', ')}.`];
