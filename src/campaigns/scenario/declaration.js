@@ -1,6 +1,6 @@
 /**
- * The keys of a scenario: one declaration that gives the validation and the published JSON Schema. Options of the target, of the load
- * and of operations are those of the command line, by the same names.
+ * The keys of a scenario, for validation and for the published JSON Schema. Options of the target, the load and operations are those
+ * of the command line.
  */
 import { z } from 'zod';
 import { PkiLoadError } from '../../common/errors.js';
@@ -15,9 +15,9 @@ import { SHAPES } from './stages.js';
 import { DECLARATION } from './variables.js';
 
 /** @import { OptionSpec } from '../../common/options.js' */
-
-/** @typedef {Record<string, Record<string, OptionSpec>>} OperationOptions options of operations, by their names */
 /** @import { Path } from './source.js' */
+
+/** @typedef {Record<string, Record<string, OptionSpec>>} OperationOptions by operation */
 
 /** For editors: amounts as texts. A level is a rate that may be 0. */
 const PATTERNS = Object.freeze({
@@ -35,30 +35,31 @@ function amount(kind) {
   return z.union([number, z.string().meta({ pattern: `^\\s*(${PATTERNS[kind]}|.*\\$\\{.*)\\s*$` })]);
 }
 
-/** The value of a variable is a text: `weight: ${WEIGHT}`. @param {z.ZodType} schema of a number or boolean */
-function orText(schema) {
-  const isPlain = (/** @type {unknown} */ value) =>
-    typeof value === 'string' && /^\s*(true|false|(0|[1-9]\d*)(\.\d+)?)\s*$/.test(value);
-  return z.preprocess((value) => (isPlain(value) ? JSON.parse(String(value)) : value), schema);
+const reference = z.string().meta({ pattern: '\\$\\{\\w+\\}' });
+
+/**
+ * The value of a variable is a text: `weight: ${WEIGHT}`. Editors accept the reference itself.
+ * @template {z.ZodType} Schema @param {Schema} schema of a number, a boolean or a choice
+ */
+function orVariable(schema) {
+  const plain = reference.transform((text) =>
+    /^\s*(true|false|(0|[1-9]\d*)(\.\d+)?)\s*$/.test(text) ? JSON.parse(text) : text,
+  );
+  return z.union([schema, plain.pipe(schema)]);
 }
 
-const flag = orText(z.boolean());
+const flag = orVariable(z.boolean());
 
 /** @param {readonly string[]} choices some may look like numbers: `kv-version: 2` @returns {z.ZodType} */
 function choice(choices) {
   const numbers = choices.filter((text) => /^\d+$/.test(text)).map(Number);
-  const texts = z.enum(choices);
-  if (numbers.length === 0) return texts;
-  return z.preprocess(
-    (value) => (typeof value === 'number' ? String(value) : value),
-    texts.meta({ type: ['string', 'integer'], enum: [...choices, ...numbers] }),
-  );
+  return orVariable(z.literal([...choices, ...numbers]).transform(String));
 }
 
 /**
  * @template {z.ZodType} Schema
  * @param {Schema} schema
- * @param {(value: z.output<Schema>) => unknown} read throws a PkiLoadError where the value will not do
+ * @param {(value: z.output<Schema>) => unknown} read throws a PkiLoadError for an invalid value
  * @returns {Schema}
  */
 function readable(schema, read) {
@@ -67,7 +68,7 @@ function readable(schema, read) {
       read(/** @type {any} */ (value));
     } catch (error) {
       if (!(error instanceof PkiLoadError)) throw error;
-      // The place in the file names the option.
+      // The path already names the option.
       issues.push(problem([], error.message.replace(/^--[\w-]+ /, ''), error.remedy));
     }
   });
@@ -75,11 +76,16 @@ function readable(schema, read) {
 
 /**
  * @param {Path} path @param {string} message @param {string} [remedy]
- * @param {'value' | 'key' | 'missing'} [about] `missing`: an unknown key may be what was meant, and is reported first
+ * @param {'value' | 'key' | 'missing'} [about] `missing`: reported after an unknown key, which may be a misspelling
  */
 function problem(path, message, remedy, about = 'value') {
-  const code = /** @type {const} */ ('custom');
-  return { ...{ code, input: undefined, path, message }, params: { remedy, about } };
+  return {
+    code: /** @type {const} */ ('custom'),
+    input: undefined,
+    path,
+    message,
+    params: { remedy, about },
+  };
 }
 
 /** @param {string} name kebab-case @param {OptionSpec} spec @returns {z.ZodType} */
@@ -106,28 +112,24 @@ function optionSchemas(specs) {
   return Object.fromEntries(schemas);
 }
 
-/** In place of the known keys, where there are none. */
-export const NONE = '-';
-
 /**
- * A group of settings; the error of an unknown key lists the known ones, separated by commas.
+ * A group of settings. The message of an unknown key is the list of known keys; `-`: there are none.
  * @template {Record<string, z.ZodType>} Shape
  * @param {Shape} shape
  */
 function settings(shape) {
   const known = Object.keys(shape).filter((key) => key !== '$schema');
   return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? known.join(', ') || NONE : undefined),
+    error: (issue) => (issue.code === 'unrecognized_keys' ? known.join(', ') || '-' : undefined),
   });
 }
 
-/** @param {string[]} keys of which there must be exactly one, for editors */
+/** For editors. @param {string[]} keys exactly one is required */
 const oneOf = (keys) => ({ oneOf: keys.map((key) => ({ required: [key] })) });
 
 /**
  * @template {z.ZodType<any[]>} List
- * @param {List} entries with a `name`, no two with the same @param {string} [otherKey] names an entry without a name
- * @returns {List}
+ * @param {List} entries whose names must differ @param {string} [otherKey] used if `name` is missing @returns {List}
  */
 function uniquelyNamed(entries, otherKey = 'name') {
   return entries.check(({ value, issues }) => {
@@ -159,7 +161,7 @@ const oneOrMore = (schema, max) => z.union([schema, z.array(schema).max(max)]);
 /** @template {z.ZodType} Schema @param {Schema} schema @param {number} [max] */
 const list = (schema, max = 100) => z.array(schema).min(1).max(max);
 
-/** The command line's options in these groups, except those for one machine or one run of the file. */
+/** Options of the command line, without those of one machine or one run. */
 export const targetOptions = optionsOf('Target', ['dev']);
 export const loadOptions = optionsOf('Load', ['shard', 'start-at']);
 
@@ -181,10 +183,10 @@ const outputFile = readable(z.string(), reporterForFile);
 /** @param {string[]} names of operations @param {OperationOptions} options of the checked operations */
 function entrySchema(names, options) {
   return settings({
-    operation: z.enum(names).describe('Operation to send'),
+    operation: orVariable(z.enum(names)).describe('Operation to send'),
     name: optional(name, 'Name in results; by default that of the operation'),
     weight: optional(
-      orText(z.number().positive().max(1e9)),
+      orVariable(z.number().positive().max(1e9)),
       'Share of the requests: this weight of the sum of all weights; by default 1',
     ),
     options: optional(z.record(z.string(), z.unknown()), 'Options of the operation, as its flags'),
@@ -228,21 +230,21 @@ function stageSchema() {
     require: requirements,
   })
     .check(({ value, issues }) => {
-      const own = shapes.filter((shape) => /** @type {any} */ (value)[shape] !== undefined);
-      if (own.length === 1) return;
-      const has = own.length === 0 ? 'no shape' : `${own.length} shapes (${own.join(', ')})`;
-      issues.push(problem([], `the stage has ${has}`, `Give it one of ${shapes.join(', ')}.`, 'missing'));
+      const { length } = shapes.filter((shape) => /** @type {any} */ (value)[shape] !== undefined);
+      if (length === 1) return;
+      issues.push(problem([], `has ${length} shapes`, `Give it one of ${shapes.join(', ')}.`, 'missing'));
     })
     .meta(oneOf(shapes));
 }
 
+const engine = orVariable(z.enum(ENGINES));
 const setup = z.union([
   flag,
   settings({
     ...optionSchemas(setupOptions),
     name: optional(readable(z.string(), checkName), setupOptions.name.describe),
     with: optional(
-      z.union([z.enum(ENGINES), z.array(z.enum(ENGINES))]),
+      z.union([engine, z.array(engine)]),
       `Engines besides the PKI: ${ENGINES.join(', ')}; one name or a list`,
     ),
     keep: optional(flag, 'Keep the set-up after the last run; by default it is removed'),
@@ -253,7 +255,7 @@ const target = {
   ...optionSchemas(targetOptions),
   'token-env': optional(
     z.string().regex(/^[A-Za-z_]\w*$/, 'be the name of an environment variable'),
-    'Environment variable that holds the token; by default BAO_TOKEN, VAULT_TOKEN or ~/.vault-token',
+    'Environment variable of the token; by default BAO_TOKEN, VAULT_TOKEN or ~/.vault-token',
   ),
 };
 
@@ -262,7 +264,7 @@ export function scenarioSchema(names, options = {}) {
   const parts = {
     load: settings({
       model: optional(
-        z.enum(['open', 'closed']),
+        orVariable(z.enum(['open', 'closed'])),
         'open: requests are due at a rate; closed: a number of requests is in flight',
       ),
       ...optionSchemas(loadOptions),
@@ -285,18 +287,15 @@ export function scenarioSchema(names, options = {}) {
       z.array(variable).max(100),
       `Environment variables that the file refers to as \${NAME}; NAME=DEFAULT has a default`,
     ),
-    setup: optional(
-      setup,
-      'Create a PKI on each target before the first run, as the command setup does, and remove it at the end',
-    ),
+    setup: optional(setup, 'Create a PKI on each target, like the command setup, and remove it at the end'),
     target: settings(target).optional(),
-    targets: optional(uniquelyNamed(list(named)), 'Several targets, which take turns'),
+    targets: optional(uniquelyNamed(list(named)), 'Several targets, in turn'),
     ...parts,
     runs: optional(
       uniquelyNamed(list(settings({ name, ...parts }))),
       'Several runs, one after the other; each inherits missing fields from the scenario',
     ),
-    repeat: optional(orText(z.int().min(1).max(1000)), 'Number of times to run it all'),
+    repeat: optional(orVariable(z.int().min(1).max(1000)), 'Number of times to run everything'),
     pause: optional(pause, 'Pause between runs'),
     out: optional(oneOrMore(outputFile, 20), 'Files for the results, as --out'),
   })
@@ -322,46 +321,18 @@ export function scenarioSchema(names, options = {}) {
 
 /** @typedef {z.infer<ReturnType<typeof scenarioSchema>>} Scenario */
 
-/** What may stand in place of a number, a choice or true and false. */
-const VARIABLE_REF = Object.freeze({ $ref: '#/$defs/variable' });
-
-/** @returns {Promise<Record<string, unknown>>} the JSON Schema (draft 2020-12) by which editors complete and check scenarios */
+/** @returns {Promise<Record<string, unknown>>} the JSON Schema (draft 2020-12) for editors */
 export async function schemaOfScenarios() {
+  const toJson = (/** @type {z.ZodType} */ schema) =>
+    z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' });
   const names = Object.keys(operations);
-  const { $schema, ...rest } = toJsonSchema(scenarioSchema(names));
+  const { $schema, ...rest } = toJson(scenarioSchema(names));
   /** @type {Record<string, unknown>} */
-  const $defs = {
-    variable: { type: 'string', pattern: '\\$\\{\\w+\\}', description: 'An environment variable, see env' },
-  };
+  const $defs = {};
   for (const operation of names) {
-    const { $schema: _, ...own } = toJsonSchema(
-      settings(optionSchemas((await loadOperation(operation)).options)),
-    );
+    const { options } = await loadOperation(operation);
+    const { $schema: _, ...own } = toJson(settings(optionSchemas(options)));
     $defs[`options-of-${operation}`] = own;
   }
   return { $schema, $id: 'vault-pki-load/scenario/1', ...rest, $defs };
 }
-
-/** @param {z.ZodType} schema */
-function toJsonSchema(schema) {
-  return z.toJSONSchema(schema, {
-    target: 'draft-2020-12',
-    io: 'input',
-    override({ jsonSchema: node, path }) {
-      // What may stand in place of one of several kinds may stand in place of all.
-      if (path.at(-2) === 'anyOf') return;
-      const { description, default: fallback, ...own } = node;
-      const kinds = /** @type {any[]} */ (node.anyOf ?? [own]);
-      if (!kinds.some(isNoText) || kinds.some(isText) || kinds.includes(VARIABLE_REF)) return;
-      for (const key of Object.keys(own)) delete node[key];
-      node.anyOf = [...kinds, VARIABLE_REF];
-    },
-  });
-}
-
-/** @param {{type?: unknown, enum?: unknown}} node */
-const isText = ({ type, enum: choices }) => type === 'string' && choices === undefined;
-
-/** The text of a variable would not do there. @param {{type?: unknown, enum?: unknown}} node */
-const isNoText = ({ type, enum: choices }) =>
-  choices !== undefined || ['number', 'integer', 'boolean'].includes(String(type));

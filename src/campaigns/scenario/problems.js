@@ -1,6 +1,6 @@
 /** An issue of zod in a scenario -> an error with its place and the value there. */
 import { closest } from '../../common/closest.js';
-import { loadOptions, NONE, targetOptions } from './declaration.js';
+import { loadOptions, targetOptions } from './declaration.js';
 import { cut, MINIMUM } from './source.js';
 
 /** @import { PkiLoadError } from '../../common/errors.js' */
@@ -50,7 +50,7 @@ function innermost(source, issue, path) {
 
 /** @param {string} key @param {string[]} known @returns {[problem: string, remedy?: string]} */
 function describeUnknown(key, known) {
-  if (known[0] === NONE) return ['is not known; no setting is possible here'];
+  if (known[0] === '-') return ['is not known; no setting is possible here'];
   const near = closest(key, known);
   const others = known.includes('operation') ? 'Put options of the operation into options.' : '';
   const hint = HINTS.get(key) ?? (near === null ? others : `Did you mean ${near}?`);
@@ -65,20 +65,27 @@ function describe(issue, value) {
   const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
   const is = typeof value === 'object' ? '' : `is ${cut(shown)}; `;
   if (issue.code === 'invalid_value') {
-    const choices = issue.values.map(String);
+    const choices = [...new Set(issue.values.map(String))];
     const near = closest(String(value), choices);
     const remedy = near === null ? undefined : `Did you mean ${near}?`;
     return [`${is}must be one of ${choices.join(', ')}`, remedy];
   }
-  const issues = issue.code === 'invalid_union' ? issue.errors.flat() : [issue];
-  const rules = issues.map(({ message }) =>
-    message
-      .replace(/^Invalid input: expected (\w+), received \w+$/, 'be $1')
-      .replace(/^Too (?:small|big): expected \w+ to /, ''),
+  const rules = new Set(
+    leavesOf(issue).map(({ message }) =>
+      message
+        .replace(/^Invalid input: expected (\w+), received \w+$/, 'be $1')
+        .replace(/^Too (?:small|big): expected \w+ to /, ''),
+    ),
   );
-  const isUnquoted = rules[0] === 'be string' && typeof value !== 'object';
-  return [`${is}must ${[...new Set(rules)].join(' or ')}`, isUnquoted ? 'Put it in quotes.' : undefined];
+  // Only a variable.
+  if (rules.has('be boolean') || rules.has('be int')) rules.delete('be string');
+  const isUnquoted = rules.has('be string') && typeof value !== 'object';
+  return [`${is}must ${[...rules].join(' or ')}`, isUnquoted ? 'Put it in quotes.' : undefined];
 }
+
+/** @param {Issue} issue @returns {Issue[]} */
+const leavesOf = (issue) =>
+  issue.code === 'invalid_union' ? issue.errors.flatMap((branch) => branch.flatMap(leavesOf)) : [issue];
 
 /** @param {unknown} value @param {Path} path */
 export function valueAt(value, path) {
