@@ -79,7 +79,7 @@ function describe(issue, value) {
   );
   // Only a variable.
   if (rules.has('be boolean') || rules.has('be int')) rules.delete('be string');
-  const isUnquoted = rules.has('be string') && typeof value !== 'object';
+  const isUnquoted = rules.size === 1 && rules.has('be string') && typeof value !== 'object';
   return [`${is}must ${[...rules].join(' or ')}`, isUnquoted ? 'Put it in quotes.' : undefined];
 }
 

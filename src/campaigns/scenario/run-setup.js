@@ -1,5 +1,6 @@
 /** `setup` of a scenario: creates a set-up on each target before the first run, and removes it at the end. */
 import { PkiLoadError } from '../../common/errors.js';
+import { groupBy } from '../../common/sums.js';
 import { connect } from '../../vault/client.js';
 import { targetFlags, teardownCommand } from '../../vault/setup/command.js';
 import { setUp } from '../../vault/setup/setup.js';
@@ -100,10 +101,10 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
       return refused;
     },
     /** @returns {string[]} for each target with a set-up of ours, a sentence that it is left there */
-    left: () =>
-      (keep ? [] : places.filter(isOurs)).map(
-        ({ url, remove }) => `${name} is left at ${url}. To remove it: ${remove}`,
-      ),
+    left() {
+      const ours = keep ? [] : places.filter(isOurs);
+      return ours.map(({ url, remove }) => `${name} is left at ${url}. To remove it: ${remove}`);
+    },
     /** Warns of failures, never throws. */
     async down() {
       for (const place of places.filter(isOurs)) {
@@ -132,17 +133,13 @@ async function uuidOf(client, name) {
 
 /** @param {string} name @param {readonly Step[]} steps @param {typeof REAL['connect']} connectTo @returns {Place[]} */
 function placesOf(name, steps, connectTo) {
-  /** @type {Map<string, Place>} */
-  const places = new Map();
-  for (const [i, step] of steps.entries()) {
-    const { dev, target } = step.plan;
-    if (dev) continue;
-    const { url, namespace } = target;
+  const real = [...steps.keys()].filter((i) => !steps[i].plan.dev);
+  const targetOf = (/** @type {number} */ i) => steps[i].plan.target;
+  const groups = groupBy(real, (i) => JSON.stringify([targetOf(i).url, targetOf(i).namespace]));
+  return groups.map((own) => {
+    const step = steps[own[0]];
+    const { target } = step.plan;
     const remove = teardownCommand(name, targetFlags(target), step.tokenEnv);
-    const key = JSON.stringify([url, namespace]);
-    const place = places.get(key) ?? { url, steps: [], connect: () => connectTo(step), remove, report: null };
-    place.steps.push(i);
-    places.set(key, place);
-  }
-  return [...places.values()];
+    return { url: target.url, steps: own, connect: () => connectTo(step), remove, report: null };
+  });
 }

@@ -11,9 +11,6 @@ import { errorKinds, joined, levelPhrase, shareText, timeColumns, verdictCell } 
 /** @import { Part } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
-/** Follows the name of a row if none of its runs counts. */
-const NOT_COUNTED = ' *';
-
 /** Key, label and unit of the means over runs. */
 const SPREAD_METRICS = /** @type {const} */ ([
   ['mean', 'mean', 'ms'],
@@ -26,15 +23,15 @@ const SPREAD_METRICS = /** @type {const} */ ([
 /** Differences that a narrow table leaves out. */
 const DETAILS = ['p50', 'p95'];
 
-/** @param {ScenarioRow} row */
-const self = (row) => row;
-
 /** @type {Column<ScenarioRow>[]} */
 const ROW_COLUMNS = [
   ['count', ({ count }) => formatCount(count)],
   ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
   ['throughput', ({ perSecond }) => formatRate(perSecond)],
-  ...timeColumns(['mean', 'p50', 'p95', 'p99', 'max'], self, ['p50', 'max']),
+  ...timeColumns(['mean', 'p50', 'p95', 'p99', 'max'], (/** @type {ScenarioRow} */ row) => row, [
+    'p50',
+    'max',
+  ]),
   ['success', ({ successRatio }) => shareText(successRatio)],
 ];
 
@@ -50,20 +47,14 @@ function byOperation(rows) {
   });
 }
 
-/** @param {Pick<ScenarioRow, 'counts'>} row @param {string} name */
-function marked({ counts }, name) {
-  return counts ? name : `${name}${NOT_COUNTED}`;
-}
+/** @param {Pick<ScenarioRow, 'counts'>} row @param {string} name @returns {string} with a mark if none of its runs counts */
+const marked = ({ counts }, name) => (counts ? name : `${name} *`);
 
 /** @param {Pick<ScenarioRow, 'operation' | 'counts'>} row @param {string} name of the row of all operations */
-function innerName(row, name) {
-  return marked(row, row.operation === null ? name : `– ${row.operation}`);
-}
+const innerName = (row, name) => marked(row, row.operation === null ? name : `– ${row.operation}`);
 
 /** @param {ScenarioResult} scenario @param {ScenarioRow} row */
-function targetName(scenario, { target }) {
-  return hasSeveral(scenario, 'target') ? target : 'all requests';
-}
+const targetName = (scenario, { target }) => (hasSeveral(scenario, 'target') ? target : 'all requests');
 
 /** @param {ScenarioResult} scenario @returns {Part[]} one row per run and target */
 export function overview(scenario) {
@@ -105,7 +96,7 @@ export function stageTable(scenario, { run, target, stages, load }) {
       ['planned', ofStage(({ from, to }) => levelPhrase(load, from, to))],
       ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
       ['errors', ({ errorShare }) => shareText(errorShare)],
-      ...timeColumns(['mean', 'p99'], self),
+      ...timeColumns(['mean', 'p99'], (/** @type {ScenarioRow} */ row) => row),
       ['required', ({ requirement }) => (requirement === null ? '–' : verdictCell(requirement)), 'text'],
     ],
     scenario.rows.filter((row) => row.run === run && row.target === target && row.stage !== null),

@@ -56,16 +56,12 @@ export function describeScenario(scenario) {
   });
 }
 
-/**
- * @param {ScenarioResult} scenario @param {VerdictItem[]} items
- * @returns {string} its name, and its verdicts or else its first finding
- */
+/** @param {ScenarioResult} scenario @param {VerdictItem[]} items @returns {string} its name and the worst verdict or a finding */
 function titleOf(scenario, items) {
   const worst = worstVerdict(items, VERDICTS);
-  const count = items.filter(({ verdict }) => verdict === worst).length;
-  const text =
-    worst === undefined ? findings(scenario)[0] : `${count} of ${counted(items.length, 'verdict')} ${worst}`;
-  return `${scenario.name}: ${text.replace(/\.$/, '')}`;
+  const { length } = items.filter(({ verdict }) => verdict === worst);
+  const answer = `${length} of ${counted(items.length, 'verdict')} ${worst}`;
+  return `${scenario.name}: ${worst === undefined ? findings(scenario)[0].replace(/\.$/, '') : answer}`;
 }
 
 /** @param {ScenarioResult} scenario @param {string} run @returns {ScenarioRow[]} its rows without stages */
@@ -100,10 +96,10 @@ function stepItems(step, name = step.name) {
 function shortItems(step) {
   const items = stepItems(step);
   const others = items.filter(({ verdict }) => verdict !== 'met');
-  const met = counted(items.length - others.length, 'requirement');
-  return others.length === items.length
+  const met = items.length - others.length;
+  return met === 0
     ? others
-    : [{ verdict: 'met', name: step.name, text: met }, ...others];
+    : [{ verdict: 'met', name: step.name, text: counted(met, 'requirement') }, ...others];
 }
 
 /** @param {ScenarioStep} step @returns {string} `valid in 3 runs, invalid in 1 run` */
@@ -173,22 +169,23 @@ function targetOfStep({ target, aim, runs, used, repeat }) {
 function compared(all) {
   if (all.length === 0) return [];
   const { groups, method } = all[0].comparison;
-  const pairs = all.flatMap(({ operation, comparison }) =>
-    comparison.groups.slice(1).map(({ name }, i) => ({
-      comparison,
-      other: i + 1,
-      name: operation === null ? name : `${name}, ${operation}`,
-    })),
+  const items = all.flatMap(({ operation, comparison }) =>
+    comparison.groups.slice(1).flatMap(({ name }, i) => {
+      const subject = operation === null ? name : `${name}, ${operation}`;
+      return conclusions(comparison, i + 1).map(([verdict, text]) => [
+        titled(verdict),
+        `${subject}: ${text}`,
+      ]);
+    }),
   );
-  const items = pairs.flatMap(({ comparison, other, name }) =>
-    conclusions(comparison, other).map(([verdict, text]) => [titled(verdict), `${name}: ${text}`]),
-  );
-  const doubts = pairs.flatMap(({ comparison, other }) => doubtsOf(comparison, other));
-  const warnings = all.flatMap(({ comparison }) => comparison.warnings);
+  const remarksOf = all.flatMap(({ comparison }) => [
+    ...comparison.groups.slice(1).flatMap((_, i) => doubtsOf(comparison, i + 1)),
+    ...comparison.warnings,
+  ]);
   return [
     ...sentence(`Compared with ${groups[0].name}, by the ranks of the runs (p < ${method.alpha}):`),
     ...facts(items),
-    ...notes([...new Set([...doubts, ...warnings])]),
+    ...notes([...new Set(remarksOf)]),
   ];
 }
 
