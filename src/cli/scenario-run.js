@@ -18,13 +18,9 @@ import { startShowing } from './showing.js';
 /** @import { Showing } from './showing.js' */
 
 /**
- * @typedef {object} Given
- * @property {ReadScenario} scenario
- * @property {readonly Step[]} steps more than one
- * @property {RunSettings} settings
- * @property {ReturnType<typeof scenarioFiles>} files
- * @property {ReadonlyMap<number, PkiLoadError>} refused errors of steps that cannot run
- * @property {Interrupt} interrupt
+ * `steps`: more than one; `refused`: errors of steps that cannot run
+ * @typedef {{scenario: ReadScenario, steps: readonly Step[], settings: RunSettings, files: ReturnType<typeof scenarioFiles>,
+ *   refused: ReadonlyMap<number, PkiLoadError>, interrupt: Interrupt}} Given
  */
 
 /** @param {Given} given @returns {Promise<number>} the worst exit code of the runs and of the targets that refused */
@@ -33,11 +29,7 @@ export async function runSteps(given) {
   const repeat = turnsOf(steps, settings.repeat).length;
   // Files contain more than the current run, so they are written between runs, not by the live thread.
   const live = await startShowing(steps[0].plan, { ...settings, out: [], repeat }, interrupt);
-  try {
-    return await measureAll(given, live);
-  } finally {
-    await live.close();
-  }
+  return measureAll(given, live).finally(live.close);
 }
 
 /** @param {Given} given @param {Showing} live */
@@ -81,8 +73,7 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
   failures.push(...(await writeReports(whole, { ...settings, out: [] })));
   if (ended.fault !== undefined) throw ended.fault;
   const codes = [...results.map(exitCodeOf), ...[...ended.refused.values()].map(({ exitCode }) => exitCode)];
-  if (ended.interrupted) codes.push(EXIT.interrupted);
-  return endWith(worstOf(codes), failures, live.warn);
+  return endWith(worstOf(ended.interrupted ? [EXIT.interrupted] : codes), failures, live.warn);
 }
 
 /**
@@ -108,11 +99,9 @@ const SEQUENTIAL = ['text', 'md'];
  */
 export function searchFiles(names, { out, format }) {
   if (names.length > 1 && !SEQUENTIAL.includes(format)) {
-    throw usageError(
-      'several_documents',
-      `--format ${format} prints one document, but there are ${names.length} searches.`,
-      `Use --out FILE${reporters[format].extension}, which writes one file per search, or --format ${SEQUENTIAL.join(' or ')}.`,
-    );
+    const problem = `--format ${format} prints one document, but there are ${names.length} searches.`;
+    const remedy = `Use --out FILE${reporters[format].extension}, which writes one file per search, or --format text or md.`;
+    throw usageError('several_documents', problem, remedy);
   }
   const paths = names.length === 1 ? [out] : pathsOf(names, out);
   checkOutputs({ out: paths.flat() }, 'search');

@@ -140,9 +140,7 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
     ]);
     const say = quiet ? () => {} : writeLine;
     const made = createScenarioSetup(setup, steps, { say, warn: writeWarning, interruptible });
-    const onExit = () => {
-      for (const sentence of made.left()) writeWarning(sentence);
-    };
+    const onExit = () => made.left().forEach(writeWarning);
     process.once('exit', onExit);
     try {
       interrupt.over(() => writeLine(`Interrupted: removing the set-up. ${AGAIN}`));
