@@ -37,11 +37,7 @@ export function parseSource(text, name) {
     return usageError('bad_scenario', message, visibleText(remedy) || undefined);
   };
   if (text.length > MAX_CHARACTERS)
-    throw errorAt(
-      null,
-      `The file has more than ${MAX_CHARACTERS} characters`,
-      'Use report to read a result.',
-    );
+    throw errorAt(null, `The file exceeds ${MAX_CHARACTERS} characters`, 'Use report to read a result.');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is for control characters
   if (/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text))
     throw errorAt(null, 'The file is not text in UTF-8', 'A scenario is YAML or JSON; save it as UTF-8.');
@@ -50,11 +46,7 @@ export function parseSource(text, name) {
   const document = parseDocument(text, { lineCounter, ...settings });
   const secret = findSecret(text);
   if (secret !== undefined)
-    throw errorAt(
-      secret.offset,
-      `This looks like ${secret.what}, which a scenario must not contain`,
-      secret.remedy,
-    );
+    throw errorAt(secret.offset, `This looks like ${secret.what}: remove it`, secret.remedy);
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
     const [offset] = fault.pos;
@@ -109,15 +101,10 @@ function toPlain(document, errorAt) {
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    const { message } = /** @type {Error} */ (error);
-    throw errorAt(
-      firstAlias,
-      message.slice(0, 2 * MAX_SHOWN),
-      'Write the values out, or quote a text that begins with *.',
-    );
+    const message = /** @type {Error} */ (error).message.slice(0, 2 * MAX_SHOWN);
+    throw errorAt(firstAlias, message, 'Write the values out, or quote a text that begins with *.');
   }
-  if (isTooDeep(value))
-    throw errorAt(firstAlias, `${TOO_DEEP}, or an alias is inside its own value`, FLATTEN);
+  if (isTooDeep(value)) throw errorAt(firstAlias, `${TOO_DEEP}, or an alias contains itself`, FLATTEN);
   if (value === null || value === undefined) throw errorAt(0, 'The file is empty', MINIMUM);
   return value;
 }
@@ -153,11 +140,11 @@ function findRange(contents, path, part = 'value') {
 
 /** @param {Path} path @returns {string} `mix[0].weight` */
 export function pathText(path) {
-  const shown = (/** @type {string} */ key) =>
-    firstLine(/^[\w$.{}<>-]+$/.test(key) ? key : JSON.stringify(key));
-  return path
-    .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i === 0 ? '' : '.'}${shown(step)}`))
-    .join('');
+  const steps = path.map((step) => {
+    if (typeof step === 'number') return `[${step}]`;
+    return `.${firstLine(/^[\w$.{}<>-]+$/.test(step) ? step : JSON.stringify(step))}`;
+  });
+  return steps.join('').replace(/^\./, '');
 }
 
 /** @param {string} text */
@@ -186,11 +173,7 @@ export function findSecret(text) {
   const remedy = `${TOKEN_REMEDY} Revoke a token that others may have seen.`;
   const secrets = [
     { what: 'a Vault token', remedy, offset: text.search(TOKEN) },
-    {
-      what: 'a private key',
-      remedy: 'Name the file of the key, e.g. with client-key.',
-      offset: text.search(KEY),
-    },
+    { what: 'a private key', remedy: 'Name its file, e.g. with client-key.', offset: text.search(KEY) },
   ];
   return secrets.find(({ offset }) => offset >= 0);
 }

@@ -28,10 +28,7 @@ const ROW_COLUMNS = [
   ['count', ({ count }) => formatCount(count)],
   ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
   ['throughput', ({ perSecond }) => formatRate(perSecond)],
-  ...timeColumns(['mean', 'p50', 'p95', 'p99', 'max'], (/** @type {ScenarioRow} */ row) => row, [
-    'p50',
-    'max',
-  ]),
+  ...timeColumns(['mean', 'p50', 'p95', 'p99', 'max'], (row) => row, ['p50', 'max']),
   ['success', ({ successRatio }) => shareText(successRatio)],
 ];
 
@@ -85,18 +82,16 @@ export function stageTable(scenario, { run, target, stages, load }) {
     const planned = row.operation === null && stages.find(({ name }) => name === row.stage);
     return planned ? text(planned) : '';
   };
+  const heading = hasSeveral(scenario, 'target') ? `Stages, ${target}` : 'Stages';
   return table(
     `Stages of ${target}`,
     [
-      [
-        hasSeveral(scenario, 'target') ? `Stages, ${target}` : 'Stages',
-        (row) => innerName(row, String(row.stage)),
-      ],
+      [heading, (row) => innerName(row, String(row.stage))],
       ['for', ofStage(({ seconds }) => formatDuration(seconds * 1000))],
       ['planned', ofStage(({ from, to }) => levelPhrase(load, from, to))],
       ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
       ['errors', ({ errorShare }) => shareText(errorShare)],
-      ...timeColumns(['mean', 'p99'], (/** @type {ScenarioRow} */ row) => row),
+      ...timeColumns(['mean', 'p99'], (row) => row),
       ['required', ({ requirement }) => (requirement === null ? '–' : verdictCell(requirement)), 'text'],
     ],
     scenario.rows.filter((row) => row.run === run && row.target === target && row.stage !== null),

@@ -76,33 +76,25 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
   const { name, description, command, startedAt, repeat } = facts;
   const runs = groupBy(kept, ({ step }) => step.run);
   const steps = kept.map((one) => describeStep(one, repeat));
-  const counted = (/** @type {Sorted} */ { step, used }) => {
-    return { name: step.name, results: used.map(({ result }) => result) };
-  };
+  /** @param {Sorted} one */
+  const counted = ({ step, used }) => ({ name: step.name, results: used.map(({ result }) => result) });
+  const hasClosed = steps.some(({ load }) => load.model === 'closed');
   const [environment = null] = kept.flatMap(({ results }) => results.map((result) => result.environment));
   const createdAt = new Date(startedAt.getTime() + durationMs).toISOString();
   return {
     schema: SCENARIO_RESULT_SCHEMA_ID,
     tool: { version: TOOL_VERSION },
-    name,
-    description,
-    command,
-    startedAt: startedAt.toISOString(),
+    ...{ name, description, command, startedAt: startedAt.toISOString() },
     durationSeconds: durationMs / 1000,
     interrupted,
     ...(unfinished ? { unfinished: true } : {}),
-    environment,
-    steps,
+    ...{ environment, steps },
     rows: kept.flatMap((one, i) => judgedRows(one, steps[i])),
     differences: runs.flatMap(differencesOf),
     // They take seconds.
     comparisons: unfinished ? [] : runs.flatMap((targets) => comparisonsOf(targets, command, createdAt)),
     warnings: [...new Set(runs.flatMap((targets) => runWarnings(targets.map(counted))))],
-    notes: [
-      NOTE,
-      ...(steps.some(({ load }) => load.model === 'closed') ? [CLOSED_NOTE] : []),
-      ...runs.flatMap(notComparedNotes),
-    ],
+    notes: [NOTE, ...(hasClosed ? [CLOSED_NOTE] : []), ...runs.flatMap(notComparedNotes)],
   };
 }
 
@@ -121,13 +113,9 @@ function describeStep({ step, results, used, why, failure }, repeat) {
       to: lines[lines.length - 1].to,
     })),
     repeat,
-    runs: results.map(({ startedAt, durationSeconds, measurement }, i) => ({
-      name: `run ${i + 1}`,
-      startedAt,
-      durationSeconds,
-      verdict: measurement.verdict,
-      why: why[i],
-    })),
+    runs: results.map(({ startedAt, durationSeconds, measurement: { verdict } }, i) => {
+      return { name: `run ${i + 1}`, startedAt, durationSeconds, verdict, why: why[i] };
+    }),
     used: used.map(({ name }) => name),
     requirements: requirementsOf(results),
     measurement: measurementOf(results),
@@ -151,11 +139,8 @@ function requirementsOf(results) {
 function measurementOf(results) {
   const verdicts = results.map(({ measurement }) => measurement.verdict);
   const reasons = results.flatMap(({ measurement }) => measurement.reasons);
-  return {
-    verdict: worstOf(MEASUREMENT, verdicts),
-    verdicts: countBy(verdicts),
-    reasons: groupBy(reasons, ({ code }) => code).map((alike) => ({ ...alike[0], runs: alike.length })),
-  };
+  const counted = groupBy(reasons, ({ code }) => code).map((alike) => ({ ...alike[0], runs: alike.length }));
+  return { verdict: worstOf(MEASUREMENT, verdicts), verdicts: countBy(verdicts), reasons: counted };
 }
 
 /** @template {string} Verdict @param {readonly Verdict[]} order @param {readonly Verdict[]} verdicts @returns {Verdict | null} */

@@ -39,10 +39,7 @@ const NO_TEXT = 's.yaml: The file is not text in UTF-8. A scenario is YAML or JS
 const ODD = [
   ['\u007fELF\u0002\u0001\u0001\u0000\u0000', NO_TEXT],
   [`name: caf\ufffd\n${HEAD}`, NO_TEXT],
-  [
-    `# ${'x'.repeat(200_000)}\n`,
-    's.yaml: The file has more than 100000 characters. Use report to read a result.',
-  ],
+  [`# ${'x'.repeat(200_000)}\n`, 's.yaml: The file exceeds 100000 characters. Use report to read a result.'],
   [`name: ${'['.repeat(50_000)}`, 's.yaml: The values are nested too deeply. Use fewer levels.'],
 ];
 
