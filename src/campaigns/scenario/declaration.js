@@ -57,10 +57,8 @@ function choice(choices) {
 }
 
 /**
- * @template {z.ZodType} Schema
- * @param {Schema} schema
- * @param {(value: z.output<Schema>) => unknown} read throws a PkiLoadError for an invalid value
- * @returns {Schema}
+ * @template {z.ZodType} Schema @param {Schema} schema
+ * @param {(value: z.output<Schema>) => unknown} read throws a PkiLoadError for an invalid value @returns {Schema}
  */
 function readable(schema, read) {
   return schema.check(({ value, issues }) => {
@@ -114,8 +112,7 @@ function optionSchemas(specs) {
 
 /**
  * A group of settings. The message of an unknown key is the list of known keys; `-`: there are none.
- * @template {Record<string, z.ZodType>} Shape
- * @param {Shape} shape
+ * @template {Record<string, z.ZodType>} Shape @param {Shape} shape
  */
 function settings(shape) {
   const known = Object.keys(shape).filter((key) => key !== '$schema');
@@ -145,12 +142,7 @@ function uniquelyNamed(entries, otherKey = 'name') {
 
 /** Messages of regular expressions follow `must`. */
 const NAME = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u;
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .regex(NAME, 'not contain a line break or another control character');
+const name = z.string().trim().min(1).max(200).regex(NAME, 'not contain control characters');
 
 /** @template {z.ZodType} Schema @param {Schema} schema @param {string} describe */
 const optional = (schema, describe) => schema.describe(describe).optional();
@@ -172,13 +164,10 @@ function optionsOf(group, without) {
   );
 }
 
-const requirement = readable(z.string(), parseRequirement);
 const requirements = optional(
-  oneOrMore(requirement, 100),
+  oneOrMore(readable(z.string(), parseRequirement), 100),
   "Requirements, e.g. 'p99<200ms', 'rate>=1000/h', 'errors<0.1%'",
 );
-
-const outputFile = readable(z.string(), reporterForFile);
 
 /** @param {string[]} names of operations @param {OperationOptions} options of the checked operations */
 function entrySchema(names, options) {
@@ -187,7 +176,7 @@ function entrySchema(names, options) {
     name: optional(name, 'Name in results; by default that of the operation'),
     weight: optional(
       orVariable(z.number().positive().max(1e9)),
-      'Share of the requests: this weight of the sum of all weights; by default 1',
+      'Share of the requests, in proportion to all weights; by default 1',
     ),
     options: optional(z.record(z.string(), z.unknown()), 'Options of the operation, as its flags'),
     require: requirements,
@@ -211,10 +200,8 @@ function entrySchema(names, options) {
 function shapeSchema(shape) {
   const { describe, fields } = SHAPES[shape];
   const { level, ...others } = fields;
-  const entries = Object.entries(others).map(([field, type]) => [
-    field,
-    amount(type === 'level' ? 'level' : 'duration'),
-  ]);
+  const kindOf = (/** @type {string} */ type) => (type === 'level' ? 'level' : 'duration');
+  const entries = Object.entries(others).map(([field, type]) => [field, amount(kindOf(type))]);
   if (level === undefined) return settings(Object.fromEntries(entries)).describe(describe);
   // The model of the load determines which of the two is required.
   const levels = { rate: amount('level').optional(), concurrency: amount('integer').optional() };
@@ -243,10 +230,7 @@ const setup = z.union([
   settings({
     ...optionSchemas(setupOptions),
     name: optional(readable(z.string(), checkName), setupOptions.name.describe),
-    with: optional(
-      z.union([engine, z.array(engine)]),
-      `Engines besides the PKI: ${ENGINES.join(', ')}; one name or a list`,
-    ),
+    with: optional(z.union([engine, z.array(engine)]), `Besides the PKI: ${ENGINES.join(', ')}`),
     keep: optional(flag, 'Keep the set-up after the last run; by default it is removed'),
   }),
 ]);
@@ -263,17 +247,11 @@ const target = {
 export function scenarioSchema(names, options = {}) {
   const parts = {
     load: settings({
-      model: optional(
-        orVariable(z.enum(['open', 'closed'])),
-        'open: requests are due at a rate; closed: a number of requests is in flight',
-      ),
+      model: optional(orVariable(z.enum(['open', 'closed'])), 'open: at a rate; closed: a number in flight'),
       ...optionSchemas(loadOptions),
     }).optional(),
     mix: optional(uniquelyNamed(list(entrySchema(names, options)), 'operation'), 'Operations, by weight'),
-    stages: optional(
-      uniquelyNamed(list(stageSchema(), 200)),
-      'The load over time, one stage after the other',
-    ),
+    stages: optional(uniquelyNamed(list(stageSchema(), 200)), 'The load over time'),
     require: requirements,
   };
   const variable = z.string().regex(DECLARATION, 'be NAME or NAME=DEFAULT of an environment variable');
@@ -283,21 +261,18 @@ export function scenarioSchema(names, options = {}) {
     $schema: z.string().optional(),
     name: name.describe('Name in results'),
     description: z.string().max(10_000).optional(),
-    env: optional(
-      z.array(variable).max(100),
-      `Environment variables that the file refers to as \${NAME}; NAME=DEFAULT has a default`,
-    ),
+    env: optional(z.array(variable).max(100), `Environment variables for \${NAME}: NAME or NAME=DEFAULT`),
     setup: optional(setup, 'Create a PKI on each target, like the command setup, and remove it at the end'),
     target: settings(target).optional(),
     targets: optional(uniquelyNamed(list(named)), 'Several targets, in turn'),
     ...parts,
     runs: optional(
       uniquelyNamed(list(settings({ name, ...parts }))),
-      'Several runs, one after the other; each inherits missing fields from the scenario',
+      'Several runs; each inherits missing fields from the scenario',
     ),
     repeat: optional(orVariable(z.int().min(1).max(1000)), 'Number of times to run everything'),
     pause: optional(pause, 'Pause between runs'),
-    out: optional(oneOrMore(outputFile, 20), 'Files for the results, as --out'),
+    out: optional(oneOrMore(readable(z.string(), reporterForFile), 20), 'Files for the results, as --out'),
   })
     .check(({ value, issues }) => {
       if (value.target !== undefined && value.targets !== undefined) {

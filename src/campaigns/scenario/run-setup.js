@@ -25,12 +25,10 @@ import { tearDown } from '../../vault/setup/teardown.js';
 
 const UUID_TIMEOUT_MS = 10_000;
 
+/** @param {Step} step */
+const connectTo = ({ plan, token }) => connect(plan.target, token);
 /** Replaced in tests. */
-const REAL = {
-  setUp,
-  tearDown,
-  connect: (/** @type {Step} */ { plan, token }) => connect(plan.target, token),
-};
+const REAL = { setUp, tearDown, connect: connectTo };
 
 /** @param {ScenarioSetup} setup @param {readonly Step[]} steps @param {How} how @param {typeof REAL} [system] */
 export function createScenarioSetup(setup, steps, { say, warn, interruptible }, system = REAL) {
@@ -131,8 +129,8 @@ async function uuidOf(client, name) {
   }
 }
 
-/** @param {string} name @param {readonly Step[]} steps @param {typeof REAL['connect']} connectTo @returns {Place[]} */
-function placesOf(name, steps, connectTo) {
+/** @param {string} name @param {readonly Step[]} steps @param {typeof connectTo} open @returns {Place[]} */
+function placesOf(name, steps, open) {
   const real = [...steps.keys()].filter((i) => !steps[i].plan.dev);
   const targetOf = (/** @type {number} */ i) => steps[i].plan.target;
   const groups = groupBy(real, (i) => JSON.stringify([targetOf(i).url, targetOf(i).namespace]));
@@ -140,6 +138,6 @@ function placesOf(name, steps, connectTo) {
     const step = steps[own[0]];
     const { target } = step.plan;
     const remove = teardownCommand(name, targetFlags(target), step.tokenEnv);
-    return { url: target.url, steps: own, connect: () => connectTo(step), remove, report: null };
+    return { url: target.url, steps: own, connect: () => open(step), remove, report: null };
   });
 }
