@@ -1,8 +1,7 @@
-/** A scenario of several steps: runs or searches one after the other, with the names and the content of their files. */
+/** A scenario of several steps: its runs or searches, one after the other, and their files. */
 import { runScenario, turnsOf } from '../campaigns/scenario/run-scenario.js';
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
 import { interrupted } from '../common/stop.js';
-import { planOfRun } from '../plan/plan.js';
 import { reporterForFile, reporters } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
@@ -19,26 +18,18 @@ import { startShowing } from './showing.js';
 /** @import { Showing } from './showing.js' */
 
 /**
- * @typedef {object} Given
- * @property {ReadScenario} scenario
- * @property {readonly Step[]} steps more than one
- * @property {RunSettings} settings
- * @property {ReturnType<typeof scenarioFiles>} files
- * @property {ReadonlyMap<number, PkiLoadError>} refused steps that cannot be run, and why
- * @property {Interrupt} interrupt
+ * `steps`: more than one; `refused`: errors of steps that cannot run
+ * @typedef {{scenario: ReadScenario, steps: readonly Step[], settings: RunSettings, files: ReturnType<typeof scenarioFiles>,
+ *   refused: ReadonlyMap<number, PkiLoadError>, interrupt: Interrupt}} Given
  */
 
-/** @param {Given} given @returns {Promise<number>} exit code: of the worst of the runs; of a target that refused, its error's */
+/** @param {Given} given @returns {Promise<number>} the worst exit code of the runs and of the targets that refused */
 export async function runSteps(given) {
   const { steps, settings, interrupt } = given;
   const repeat = turnsOf(steps, settings.repeat).length;
-  // Files hold more than the current run: they are written here, between runs.
+  // Files contain more than the current run, so they are written between runs, not by the live thread.
   const live = await startShowing(steps[0].plan, { ...settings, out: [], repeat }, interrupt);
-  try {
-    return await measureAll(given, live);
-  } finally {
-    await live.close();
-  }
+  return measureAll(given, live).finally(live.close);
 }
 
 /** @param {Given} given @param {Showing} live */
@@ -46,36 +37,24 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
   const { command, repeat, pauseMs } = settings;
   const { stop, cutOff } = interrupt;
   const { name, description } = scenario;
-  const begunMs = performance.now();
-  const summary = createScenarioSummary({
-    ...{ name, description, command, startedAt: new Date(), repeat },
-    steps: steps.map(({ plan, ...step }) => ({
-      name: step.name,
-      run: step.run,
-      target: step.target,
-      load: plan.load,
-    })),
-  });
+  const startMs = performance.now();
+  const summary = createScenarioSummary({ name, description, command, startedAt: new Date(), repeat, steps });
   const remarks = [...new Set(steps.flatMap((step) => step.remarks))];
   const together = (/** @type {{interrupted?: boolean, unfinished?: boolean}} */ how) =>
-    withRemarks(summary.result({ ...how, durationMs: performance.now() - begunMs }), remarks);
+    withRemarks(summary.result({ ...how, durationMs: performance.now() - startMs }), remarks);
   const resultsSoFar = () => steps.flatMap((_, step) => summary.resultsOf(step));
   /** @param {number} step @returns {Promise<unknown[]>} failures */
   async function writeStep(step) {
     const results = summary.resultsOf(step);
-    if (results.length === 0 || files.own[step].length === 0) return [];
+    if (results.length === 0) return [];
     const document = repeat === 1 ? results[0] : makeRunSet(steps[step].name, [...results]);
     return writeFiles(withRemarks(document, steps[step].remarks), files.own[step]);
   }
-  const planOf = (/** @type {number} */ step, /** @type {number} */ number) =>
-    planOfRun(steps[step].plan, number);
   const options = { signal: stop, cutOff, command, onEvent: live.event, live: live.hook };
   const ended = await runScenario({
-    ...{ steps, repeat, pauseMs, refused, live, stop, planOf },
-    runOnce: (step, number) => run(planOf(step, number), { ...options, token: steps[step].token }),
-    onResult: summary.add,
-    onRefused: (step, { code, full }) => summary.fail(step, { code, text: full }),
-    /** The last attempt reports files that cannot be written. */
+    ...{ steps, repeat, pauseMs, refused, live, stop, summary },
+    runOnce: (step, plan) => run(plan, { ...options, token: steps[step].token }),
+    /** The final writes report files that cannot be written. */
     async between(step) {
       // A run without a result does not overwrite existing files.
       if (resultsSoFar().length === 0) return;
@@ -84,24 +63,22 @@ async function measureAll({ scenario, steps, settings, files, refused, interrupt
     },
   });
   const results = resultsSoFar();
-  // Nothing was measured anywhere: as with a single run, that is an error and no report.
+  // Without any result, there is an error and no report, as with a single run.
   if (results.length === 0)
     throw ended.fault ?? (ended.interrupted ? interrupted() : [...ended.refused.values()][0]);
-  live.event({ type: 'notice', text: 'All runs are over; their summary is being computed.' });
+  live.event({ type: 'notice', text: 'All runs are done. Computing their summary.' });
   const whole = together({ interrupted: ended.interrupted });
   const failures = await writeFiles(whole, files.together);
   for (const step of steps.keys()) failures.push(...(await writeStep(step)));
   failures.push(...(await writeReports(whole, { ...settings, out: [] })));
   if (ended.fault !== undefined) throw ended.fault;
   const codes = [...results.map(exitCodeOf), ...[...ended.refused.values()].map(({ exitCode }) => exitCode)];
-  if (ended.interrupted) codes.push(EXIT.interrupted);
-  return endWith(worstOf(codes), failures, live.warn);
+  return endWith(worstOf(ended.interrupted ? [EXIT.interrupted] : codes), failures, live.warn);
 }
 
 /**
- * Reports before the runs what could not be written after them.
- * @param {readonly string[]} names of the steps
- * @param {Pick<RunSettings, 'out' | 'format'>} settings
+ * @param {readonly string[]} names of the steps @param {Pick<RunSettings, 'out' | 'format'>} settings
+ * @throws {PkiLoadError} before the runs, for a file that could not be written after them
  */
 export function scenarioFiles(names, { out, format }) {
   const own = pathsOf(names, out);
@@ -112,21 +89,19 @@ export function scenarioFiles(names, { out, format }) {
   return { together, own, paths };
 }
 
-/** Several documents may follow one another in these. */
+/** Formats in which several documents can follow one another. */
 const SEQUENTIAL = ['text', 'md'];
 
 /**
- * As for runs, but there is no document of all searches.
+ * There is no document of all searches.
  * @param {readonly string[]} names of the steps
  * @param {Pick<RunSettings, 'out' | 'format'>} settings @returns {string[][]} paths of the files of each
  */
 export function searchFiles(names, { out, format }) {
   if (names.length > 1 && !SEQUENTIAL.includes(format)) {
-    throw usageError(
-      'several_documents',
-      `--format ${format} prints one document, but there are ${names.length} searches.`,
-      `Use --out FILE${reporters[format].extension}, which writes a file for each, or --format ${SEQUENTIAL.join(' or ')}.`,
-    );
+    const problem = `--format ${format} prints one document, but there are ${names.length} searches.`;
+    const remedy = `Use --out FILE${reporters[format].extension}, which writes one file per search, or --format text or md.`;
+    throw usageError('several_documents', problem, remedy);
   }
   const paths = names.length === 1 ? [out] : pathsOf(names, out);
   checkOutputs({ out: paths.flat() }, 'search');
@@ -135,24 +110,27 @@ export function searchFiles(names, { out, format }) {
 
 /** @param {readonly string[]} names of steps @param {string[]} out @returns {string[][]} `result.json` -> `result-ramp-up.json` */
 export function pathsOf(names, out) {
-  /** @type {string[]} */
-  const plain = [];
+  /** @type {Set<string>} */
+  const plain = new Set();
   for (const name of names) {
-    const words = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
-    const own = words.replace(/^-|-$/g, '') || 'step';
-    let free = own;
-    for (let i = 2; plain.includes(free); i++) free = `${own}-${i}`;
-    plain.push(free);
+    const words =
+      name
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]+/gu)
+        ?.join('-') ?? 'step';
+    let free = words;
+    for (let i = 2; plain.has(free); i++) free = `${words}-${i}`;
+    plain.add(free);
   }
-  return plain.map((name) => out.map((path) => path.replace(/(\.[^./]*)?$/, `-${name}$1`)));
+  return [...plain].map((name) => out.map((path) => path.replace(/(\.[^./]*)?$/, `-${name}$1`)));
 }
 
 /**
- * A search for each step, one after the other.
+ * A search for each step, one after the other. After a signal no other search starts.
  * @param {Pick<Given, 'steps' | 'settings' | 'refused' | 'interrupt'> & {outs: readonly string[][]}} given `steps`: whose `asked` is
- *   not null; `outs`: paths of the files of each; `interrupt`: after a signal no other search begins
- * @param {typeof searchPlan} [search] replaced by tests
- * @returns {Promise<number>} exit code: of the worst of them
+ *   not null; `outs`: paths of the files of each
+ * @param {typeof searchPlan} [search] replaced in tests
+ * @returns {Promise<number>} the worst exit code
  */
 export async function searchSteps({ steps, outs, settings, refused, interrupt }, search = searchPlan) {
   /** @type {number[]} */

@@ -1,10 +1,9 @@
-/** `run FILE`: a scenario, its runs one after the other, each on every target in turn. */
+/** `run FILE`: the runs of a scenario, each on every target. */
 import { createReadStream } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { searchOptions } from '../campaigns/search/search-options.js';
-import { EXIT, usageError } from '../common/errors.js';
+import { describeUnreadable, EXIT, usageError } from '../common/errors.js';
 import { inGroup, readOptions } from '../common/options.js';
-import { fileFault } from '../common/whole-file.js';
 import { commonOptions } from '../plan/common-options.js';
 import { omit } from './arguments.js';
 import { keepV8Quiet, readRunOptions, runOptions, runPlan } from './operation.js';
@@ -18,7 +17,7 @@ import { onInterrupt, visibleLines, writeLine, writeWarning } from './process.js
 /** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
 
-/** @typedef {(refused: ReadonlyMap<number, PkiLoadError>, interrupt: Interrupt) => Promise<number>} Act `refused`: steps on whose targets nothing could be set up; gives the exit code */
+/** @typedef {(refused: ReadonlyMap<number, PkiLoadError>, interrupt: Interrupt) => Promise<number>} Act `refused`: steps whose set-up failed; returns the exit code */
 
 const scenarioOptions = inGroup('Scenario', {
   only: { type: 'text', repeatable: true, describe: 'Run only this run of the scenario; repeatable' },
@@ -29,7 +28,7 @@ const scenarioOptions = inGroup('Scenario', {
   'dry-run': { type: 'flag', describe: 'Print what would be sent and left behind, and send nothing' },
 });
 
-/** A part of a run would need the other parts' scenario. */
+/** Parts of a run cannot be sent from a scenario. */
 const { shard: _shard, 'start-at': _startAt, ...ownCommon } = commonOptions;
 
 /** @type {Command} */
@@ -47,9 +46,8 @@ export const command = {
     'worst: 130, 1, 2, 98, 99, 0. See docs/scenarios.md.',
   async run({ files, ...given }, line) {
     const [file, ...more] = /** @type {string[]} */ (files);
-    if (more.length > 0) {
+    if (more.length > 0)
       throw usageError('bad_usage', 'More than one scenario is given.', 'Run one at a time.');
-    }
     keepV8Quiet();
     const { only, dryRun, allowEnv } = readOptions(scenarioOptions, given);
     const scenario = await read(file, only);
@@ -75,63 +73,54 @@ export const command = {
   },
 };
 
-/** More than a scenario may have, which is 100,000 characters. */
+/** Enough for the limit of 100,000 characters. */
 const MAX_BYTES = 500_000;
 
 /** @param {string} file @param {string[]} only names of runs; none: all @returns {Promise<ReadScenario>} */
 async function read(file, only) {
   const content = await text(createReadStream(file, { end: MAX_BYTES })).catch((error) => {
-    const why = error.code === 'ENOENT' ? 'it was not found' : fileFault(file, error).why;
-    throw usageError('cannot_read', `${file} cannot be read: ${why}.`, 'Check the path.', error);
+    throw usageError('cannot_read', `${file} ${describeUnreadable(error)}.`, 'Check the path.', error);
   });
   const { onlyRuns, readScenario } = await import('../campaigns/scenario/read.js');
   const scenario = await readScenario(content, file, process.env);
   return { ...scenario, runs: onlyRuns(scenario.runs, only) };
 }
 
-/** @param {ReadScenario} scenario @param {number} steps @param {Record<string, unknown>} given flags: they win over the scenario */
+/** @param {ReadScenario} scenario @param {number} steps @param {Record<string, unknown>} given flags: they override the scenario */
 function withDefaults({ repeat, pauseMs, out }, steps, given) {
-  // A search runs a plan as often as it needs.
+  // A search determines the number of runs.
   const { findMaxRate, maxConcurrency } = readOptions(searchOptions, given);
   const isSearch = findMaxRate || maxConcurrency !== null;
   const hasPauses = isSearch || Number(given.repeat ?? repeat) * steps > 1;
-  return {
-    ...(isSearch ? {} : { repeat }),
-    ...(hasPauses ? { pause: pauseMs / 1000 } : {}),
-    ...{ out, ...given },
-  };
+  return { ...(!isSearch && { repeat }), ...(hasPauses && { pause: pauseMs / 1000 }), out, ...given };
 }
 
 /**
  * @param {ReadScenario} scenario @param {Step[]} steps @param {RunSettings} settings
- * @returns {Promise<{paths: string[], act: Act}>} `paths`: of all files that `act` will write
- * @throws {PkiLoadError} for outputs that could not be written
+ * @returns {Promise<{paths: string[], act: Act}>} `paths`: of all files that `act` writes
+ * @throws {PkiLoadError} for outputs that cannot be written
  */
 async function prepare(scenario, steps, settings) {
   const { runSteps, scenarioFiles, searchFiles, searchSteps } = await import('./scenario-run.js');
   const names = steps.map(({ name }) => name);
   if (settings.search) {
     const outs = searchFiles(names, settings);
-    return {
-      paths: outs.flat(),
-      act: (refused, interrupt) => searchSteps({ steps, outs, settings, refused, interrupt }),
-    };
+    const act = /** @type {Act} */ (refused, interrupt) =>
+      searchSteps({ steps, outs, settings, refused, interrupt });
+    return { paths: outs.flat(), act };
   }
   if (steps.length > 1) {
     const files = scenarioFiles(names, settings);
-    return {
-      paths: files.paths,
-      act: (refused, interrupt) => runSteps({ scenario, steps, settings, files, refused, interrupt }),
-    };
+    const act = /** @type {Act} */ (refused, interrupt) =>
+      runSteps({ scenario, steps, settings, files, refused, interrupt });
+    return { paths: files.paths, act };
   }
   const [{ plan, token, remarks }] = steps;
-  return {
-    paths: settings.out,
-    async act(refused, interrupt) {
-      for (const error of refused.values()) throw error;
-      return runPlan(plan, { token, settings, interrupt, remarks });
-    },
+  const act = /** @type {Act} */ async (refused, interrupt) => {
+    for (const error of refused.values()) throw error;
+    return runPlan(plan, { token, settings, interrupt, remarks });
   };
+  return { paths: settings.out, act };
 }
 
 const AGAIN = 'Press Ctrl-C again to end at once.';
@@ -139,8 +128,7 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
 /**
  * Creates the set-up of a scenario before its runs, and removes it after them, even if they fail.
  * @param {Pick<ReadScenario, 'setup'>} scenario @param {readonly Step[]} steps
- * @param {{quiet: boolean}} settings @param {Act} act the runs
- * @returns {Promise<number>} exit code
+ * @param {{quiet: boolean}} settings @param {Act} act the runs @returns {Promise<number>} exit code
  */
 export async function withSetup({ setup }, steps, { quiet }, act) {
   const interrupt = onInterrupt(process);
@@ -152,9 +140,7 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
     ]);
     const say = quiet ? () => {} : writeLine;
     const made = createScenarioSetup(setup, steps, { say, warn: writeWarning, interruptible });
-    const onExit = () => {
-      for (const sentence of made.left()) writeWarning(sentence);
-    };
+    const onExit = () => made.left().forEach(writeWarning);
     process.once('exit', onExit);
     try {
       interrupt.over(() => writeLine(`Interrupted: removing the set-up. ${AGAIN}`));

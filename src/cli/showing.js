@@ -1,7 +1,6 @@
 /** Shows, writes and serves a run in progress: on the live thread, or as lines of a log once that is lost. */
-import { pauseFor } from '../campaigns/repeat.js';
 import { EXIT } from '../common/errors.js';
-import { unlessStopped } from '../common/stop.js';
+import { pauseFor, unlessStopped } from '../common/stop.js';
 import { startLive } from '../live/thread.js';
 import { createView } from '../live/view.js';
 import { reporterForFile } from '../report/index.js';

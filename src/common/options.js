@@ -115,7 +115,7 @@ const CONVERT = {
     throw badValue(flag, raw, 'not a whole number', 'Write it in digits, e.g. 10.');
   },
   duration: (raw, flag) => parseDuration(raw, flag),
-  rate: (raw, flag) => parseRate(raw, flag),
+  rate: (raw, flag, { min }) => parseRate(raw, flag, min === 0),
   choice: (raw, flag, { choices = [] }) => {
     if (choices.includes(String(raw))) return String(raw);
     throw badValue(flag, raw, `not one of ${choices.join(', ')}`);

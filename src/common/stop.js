@@ -1,4 +1,5 @@
 /** Waiting that ends at a stop signal. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, PkiLoadError } from './errors.js';
 
 /** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} resolves with the promise or at the stop */
@@ -6,6 +7,11 @@ export async function unlessStopped(promise, stop) {
   await orInterrupted(promise, stop).catch((error) => {
     if (!stop.aborted) throw error;
   });
+}
+
+/** @param {number} ms @param {AbortSignal} stop ends the pause early */
+export async function pauseFor(ms, stop) {
+  if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => {});
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Sums of numbers, of records and of arrays; the median. */
+/** Sums of numbers, of records and of arrays; the median; groups. */
 
 /** @param {readonly number[]} values */
 export function total(values) {
@@ -27,4 +27,15 @@ export function median(values) {
   const sorted = Float64Array.from(values).sort();
   const middle = Math.floor(sorted.length / 2);
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** @template T @param {readonly T[]} values @param {(value: T) => unknown} keyOf @returns {T[][]} in order of appearance */
+export function groupBy(values, keyOf) {
+  /** @type {Map<unknown, T[]>} */
+  const groups = new Map();
+  for (const value of values) {
+    const key = keyOf(value);
+    groups.set(key, [...(groups.get(key) ?? []), value]);
+  }
+  return [...groups.values()];
 }

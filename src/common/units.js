@@ -5,7 +5,8 @@ import { total } from './sums.js';
 /** @type {Readonly<Record<string, number>>} */
 const MS_PER_UNIT = {
   us: 0.001,
-  µs: 0.001,
+  µs: 0.001, // micro sign
+  μs: 0.001, // Greek mu
   ms: 1,
   s: 1000,
   m: 60_000,
@@ -19,8 +20,13 @@ const SECONDS_PER_UNIT = { s: 1, sec: 1, m: 60, min: 60, h: 3600, hour: 3600, d:
 /** A decimal number: no sign, no hex, no bare exponent; `1_000` and `1e6` are accepted. */
 const NUMBER = '(?:\\d[\\d_]*(?:\\.\\d+)?|\\.\\d+)(?:e\\d+)?';
 const BARE = new RegExp(`^${NUMBER}$`);
-const DURATION_PART = new RegExp(`(${NUMBER})\\s*(us|µs|ms|min|s|m|h|d)\\s*`, 'g');
-const RATE = new RegExp(`^(${NUMBER})(?:\\s*/\\s*(s|sec|min|m|hour|h|day|d))?$`);
+const PART = `(${NUMBER})\\s*(us|µs|μs|ms|min|s|m|h|d)\\s*`;
+const DURATION_PART = new RegExp(PART, 'g');
+
+/** Regular expressions of durations and rates, also for JSON Schemas. */
+export const DURATION_PATTERN = `(?:${PART})+|${NUMBER}`;
+export const RATE_PATTERN = `(${NUMBER})(?:\\s*/\\s*(s|sec|min|m|hour|h|day|d))?`;
+const RATE = new RegExp(`^${RATE_PATTERN}$`);
 
 /**
  * `30s`, `500ms`, `2m`, `1h30m`, `1.5h`; a bare number is seconds.
@@ -28,7 +34,7 @@ const RATE = new RegExp(`^(${NUMBER})(?:\\s*/\\s*(s|sec|min|m|hour|h|day|d))?$`)
  * @returns {number} milliseconds
  */
 export function parseDuration(text, name = 'duration') {
-  const source = String(text).trim().replaceAll('μ', 'µ');
+  const source = String(text).trim();
   const parts = [...source.matchAll(DURATION_PART)];
   const isComposed = parts.length > 0 && parts.map(([part]) => part).join('') === source;
   const ms = isComposed
@@ -40,15 +46,16 @@ export function parseDuration(text, name = 'duration') {
 
 /**
  * `20`, `20/s`, `1200/min`, `1000/h`; a bare number is per second.
- * @param {string | number} text @param {string} [name] of the option, for the error
- * @returns {number} events per second, above zero
+ * @param {string | number} text @param {string} [name] of the option, for the error @param {boolean} [canBeZero]
+ * @returns {number} events per second
  */
-export function parseRate(text, name = 'rate') {
+export function parseRate(text, name = 'rate', canBeZero = false) {
   const source = String(text).trim();
   const match = RATE.exec(source);
   const rate = match === null ? Number.NaN : toNumber(match[1]) / SECONDS_PER_UNIT[match[2] ?? 's'];
-  if (Number.isFinite(rate) && rate > 0) return rate;
-  throw badValue(name, source, 'not a rate above zero such as 20, 20/s or 1000/h', undefined, 'bad_rate');
+  if (Number.isFinite(rate) && (canBeZero || rate > 0)) return rate;
+  const example = canBeZero ? 'such as 0' : 'above zero such as 20';
+  throw badValue(name, source, `not a rate ${example}, 20/s or 1000/h`, undefined, 'bad_rate');
 }
 
 /** @param {string} text */

@@ -37,10 +37,7 @@ describe('Ctrl-C while a scenario sets things up', () => {
       assert.equal(code, 130);
       assert.equal(stdout, '');
       const command = `vault-pki-load teardown --name ${NAME} --url ${url}`;
-      assert.ok(
-        stderr.includes(`\nWarning: ${NAME} is left at ${url}. Remove it with: ${command}\n`),
-        stderr,
-      );
+      assert.ok(stderr.includes(`\nWarning: ${NAME} is left at ${url}. To remove it: ${command}\n`), stderr);
       assert.deepEqual(
         vault.calls.filter(({ method }) => method === 'DELETE'),
         [],

@@ -56,10 +56,7 @@ describe('--only', () => {
 
   test('of a name that there is not is refused', async (t) => {
     const file = scratch(t)('s.yaml', tiny({ runs }));
-    assertRefused(
-      await run(['run', file, '--dev', '--only', 'frist']),
-      /Did you mean "first"\? Its runs are "first", "sec/,
-    );
+    assertRefused(await run(['run', file, '--dev', '--only', 'frist']), /Its runs are "first", "sec/);
   });
 });
 
@@ -67,8 +64,8 @@ test('a dry run of a search says what is searched, with the pause of the file be
   const file = scratch(t)('s.yaml', tiny({ pause: 5, repeat: 3 }));
   const { code, stdout, stderr } = await run(['run', file, '--max-concurrency', '4', '--dry-run']);
   assert.equal(code, 0, stderr);
-  assert.equal(stdout.match(/^Search {8}the peak throughput: from 1 in flight to 4 in flight/gm)?.length, 2);
-  assert.match(stdout, /^Steps {9}of at least 1 s, with 5 s or more in between/m);
+  assert.equal(stdout.match(/^Search {8}the peak throughput: 1 in flight to 4 in flight/gm)?.length, 2);
+  assert.match(stdout, /^Steps {9}at least 1 s, with 5 s or more in between/m);
 });
 
 describe('a search that is not asked for (--find-max-rate=false)', () => {

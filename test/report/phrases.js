@@ -127,7 +127,7 @@ export const PHRASES = {
     login: timeout
     write: unavailable
     Vault is sealed, overloaded or without a leader
-    whether a difference is more than chance takes at least 4 runs that count of each target (repeat: 4); inmem has 3, raft has`,
+    to tell a difference from chance, each target needs at least 4 runs that count (repeat: 4); inmem has 3, raft has`,
   'scenario-hostile': 'has 1, plain has 1.',
   'scenario-interrupted': `
     Interrupted: some runs are missing.
@@ -135,7 +135,7 @@ export const PHRASES = {
     http://c refused the connection. Start it.
     2 of 4 runs made, 1 count
     nothing could be sent; 0 of 4 runs made, 0 count
-    none of its runs counts`,
+    None of its runs counts.`,
   'scenario-stages': `
     vault-2: hold: p99<200ms
     p99 is 240 ms.

@@ -176,7 +176,7 @@ test('what no run that counts has shown is marked wherever it stands', async () 
 test('beside what does not count no difference stands unmarked', async () => {
   const invalid = taken(1, 0).map((result) => ({ ...result, measurement: INVALID }));
   const text = await renderDocument('text', scenarioOf({ inmem: invalid, raft: taken(1.5, 1) }));
-  assert.match(text, /^Beside inmem [\s\S]*^raft \* +\+50\.0 %/m);
+  assert.match(text, /^Compared with inmem [\s\S]*^raft \* +\+50\.0 %/m);
 });
 
 test('a target that has no name of its own is told once', async () => {

@@ -113,7 +113,7 @@ export function stagedRun(factor, minute, changes = {}) {
  * @param {string[]} [given.runs]
  * @param {string[]} given.targets
  * @param {number} given.repeat
- * @param {Partial<PlannedStep['load']>} [given.plan]
+ * @param {Partial<PlannedStep['plan']['load']>} [given.plan]
  * @param {string} [given.name]
  */
 export function startScenario({ runs = ['mixed'], targets, repeat, plan = {}, name = 'Basic test' }) {
@@ -122,7 +122,7 @@ export function startScenario({ runs = ['mixed'], targets, repeat, plan = {}, na
       name: runs.length === 1 ? target : `${run}-${target}`,
       run,
       target,
-      load: load({ durationMs: 20_000, ...plan }),
+      plan: { load: load({ durationMs: 20_000, ...plan }) },
     })),
   );
   return createScenarioSummary({
@@ -146,7 +146,7 @@ export function scenarioOf(results, { interrupted = false, failed = {}, ...more 
   const summary = startScenario({ targets, repeat, ...more });
   for (const [i, target] of targets.entries()) {
     for (const result of results[target]) summary.add(i, result);
-    if (failed[target] !== undefined) summary.fail(i, { code: 'unreachable', text: failed[target] });
+    if (failed[target] !== undefined) summary.fail(i, { code: 'unreachable', full: failed[target] });
   }
   return summary.result({ durationMs: 95_000, interrupted });
 }

@@ -313,7 +313,10 @@ describe('comparisons', () => {
       raft: [...four(1.5).slice(1), mixedRun(1.5, 9, { measurement: INVALID })],
     });
     assert.deepEqual(scenario.comparisons, []);
-    assert.match(scenario.notes[1], /^mixed: .* at least 4 runs that count .*; inmem has 3, raft has 3\.$/);
+    assert.match(
+      scenario.notes[1],
+      /^mixed: .* at least 4 runs that count \(repeat: 4\); inmem has 3, raft has 3\.$/,
+    );
   });
 
   test('a target with too few runs leaves the others compared, unless it is the first', () => {

@@ -144,7 +144,7 @@ test('constellation: transit in four parts, on three Vaults, repeated', async ()
     }
   }
   assert.match(stdout, /^mean, A +[\d.]+ [mµ]?s +[\d.]+ [mµ]?s +[\d.,e-]+ [mµ]?s²/m);
-  assert.match(stdout, /^Beside A +mean +p99 +max +min/m);
+  assert.match(stdout, /^Compared with A +mean +p99 +max +min/m);
   await assertNothingLeft();
 });
 

@@ -5,7 +5,7 @@
 import { cpus } from 'node:os';
 import { PkiLoadError, targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
-import { interrupted } from '../../common/stop.js';
+import { interrupted, pauseFor } from '../../common/stop.js';
 import { formatCount } from '../../common/units.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
 import { loadTls } from '../../http/tls.js';
@@ -13,7 +13,6 @@ import { checkIssuance } from '../../operations/prepare.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
 import { createVaultClient, parseJson, textOf } from '../../vault/client.js';
-import { pauseFor } from '../repeat.js';
 import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
 import { createQueryBuilder, createResponder } from './responder.js';

@@ -1,10 +1,11 @@
 /**
- * The keys of a scenario: one declaration that gives the validation and the published JSON Schema. Options of the target, of the load
- * and of operations are those of the command line, by the same names.
+ * The keys of a scenario, for validation and for the published JSON Schema. Options of the target, the load and operations are those
+ * of the command line.
  */
 import { z } from 'zod';
 import { PkiLoadError } from '../../common/errors.js';
 import { readOne } from '../../common/options.js';
+import { DURATION_PATTERN, RATE_PATTERN } from '../../common/units.js';
 import { loadOperation, operations } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
@@ -14,63 +15,50 @@ import { SHAPES } from './stages.js';
 import { DECLARATION } from './variables.js';
 
 /** @import { OptionSpec } from '../../common/options.js' */
+/** @import { Path } from './source.js' */
 
-/** @typedef {Record<string, Record<string, OptionSpec>>} OperationOptions options of operations, by their names */
-/** @typedef {(string | number)[]} Path */
+/** @typedef {Record<string, Record<string, OptionSpec>>} OperationOptions by operation */
 
-/** For editors only, as in units.js; a value may come from a variable. */
-const NUMBER = '(\\d[\\d_]*(\\.\\d+)?|\\.\\d+)(e\\d+)?';
-const VARIABLE = '.*\\$\\{.*';
-const RATE = `^\\s*(${NUMBER}(\\s*/\\s*(s|sec|min|m|hour|h|day|d))?|${VARIABLE})\\s*$`;
-
-/**
- * What editors accept as a number, and as its text; a level is a rate that may be 0.
- * @satisfies {Record<string, [number: Record<string, unknown>, text: string]>}
- */
-const AMOUNTS = Object.freeze({
-  duration: [
-    { minimum: 0 },
-    `^\\s*(${NUMBER}|(${NUMBER}\\s*(us|µs|μs|ms|min|s|m|h|d)\\s*)+|${VARIABLE})\\s*$`,
-  ],
-  rate: [{ exclusiveMinimum: 0 }, RATE],
-  level: [{ minimum: 0 }, RATE],
-  integer: [{ minimum: 0, type: 'integer' }, `^\\s*([\\d_]*\\d[\\d_]*|${VARIABLE})\\s*$`],
-  milliseconds: [{ minimum: 0 }, `^\\s*(\\d+(\\.\\d+)?|${VARIABLE})\\s*$`],
+/** For editors: amounts as texts. A level is a rate that may be 0. */
+const PATTERNS = Object.freeze({
+  duration: DURATION_PATTERN,
+  rate: RATE_PATTERN,
+  level: RATE_PATTERN,
+  integer: '[\\d_]*\\d[\\d_]*',
+  milliseconds: '\\d+(\\.\\d+)?',
 });
 
-/** @param {keyof typeof AMOUNTS} kind @returns {z.ZodType<string | number>} */
+/** @param {keyof typeof PATTERNS} kind @returns {z.ZodType<string | number>} its bounds are for editors, too */
 function amount(kind) {
-  const [number, pattern] = AMOUNTS[kind];
-  return z.union([
-    z.number().meta(/** @type {Record<string, unknown>} */ (number)),
-    z.string().meta({ pattern }),
-  ]);
+  const bounds = kind === 'rate' ? { exclusiveMinimum: 0 } : { minimum: 0 };
+  const number = z.number().meta(kind === 'integer' ? { ...bounds, type: 'integer' } : bounds);
+  return z.union([number, z.string().meta({ pattern: `^\\s*(${PATTERNS[kind]}|.*\\$\\{.*)\\s*$` })]);
 }
 
-/** A variable gives a text: `weight: ${WEIGHT}`. @param {unknown} value */
-const fromText = (value) =>
-  typeof value === 'string' && /^\s*(true|false|(0|[1-9]\d*)(\.\d+)?)\s*$/.test(value)
-    ? JSON.parse(value)
-    : value;
+const reference = z.string().meta({ pattern: '\\$\\{\\w+\\}' });
 
-const flag = z.preprocess(fromText, z.boolean());
+/**
+ * The value of a variable is a text: `weight: ${WEIGHT}`. Editors accept the reference itself.
+ * @template {z.ZodType} Schema @param {Schema} schema of a number, a boolean or a choice
+ */
+function orVariable(schema) {
+  const plain = reference.transform((text) =>
+    /^\s*(true|false|(0|[1-9]\d*)(\.\d+)?)\s*$/.test(text) ? JSON.parse(text) : text,
+  );
+  return z.union([schema, plain.pipe(schema)]);
+}
 
-/** @param {readonly string[]} choices some may be numbers: `kv-version: 2` @returns {z.ZodType} */
+const flag = orVariable(z.boolean());
+
+/** @param {readonly string[]} choices some may look like numbers: `kv-version: 2` @returns {z.ZodType} */
 function choice(choices) {
   const numbers = choices.filter((text) => /^\d+$/.test(text)).map(Number);
-  const texts = z.enum(choices);
-  if (numbers.length === 0) return texts;
-  return z.preprocess(
-    (value) => (typeof value === 'number' ? String(value) : value),
-    texts.meta({ type: ['string', 'integer'], enum: [...choices, ...numbers] }),
-  );
+  return orVariable(z.literal([...choices, ...numbers]).transform(String));
 }
 
 /**
- * @template {z.ZodType} Schema
- * @param {Schema} schema
- * @param {(value: z.output<Schema>) => unknown} read throws a PkiLoadError where the value will not do
- * @returns {Schema}
+ * @template {z.ZodType} Schema @param {Schema} schema
+ * @param {(value: z.output<Schema>) => unknown} read throws a PkiLoadError for an invalid value @returns {Schema}
  */
 function readable(schema, read) {
   return schema.check(({ value, issues }) => {
@@ -78,7 +66,7 @@ function readable(schema, read) {
       read(/** @type {any} */ (value));
     } catch (error) {
       if (!(error instanceof PkiLoadError)) throw error;
-      // The place in the file names the option.
+      // The path already names the option.
       issues.push(problem([], error.message.replace(/^--[\w-]+ /, ''), error.remedy));
     }
   });
@@ -86,11 +74,16 @@ function readable(schema, read) {
 
 /**
  * @param {Path} path @param {string} message @param {string} [remedy]
- * @param {'value' | 'key' | 'missing'} [about] `missing`: an unknown key may be what was meant, and is reported first
+ * @param {'value' | 'key' | 'missing'} [about] `missing`: reported after an unknown key, which may be a misspelling
  */
 function problem(path, message, remedy, about = 'value') {
-  const code = /** @type {const} */ ('custom');
-  return { ...{ code, input: undefined, path, message }, params: { remedy, about } };
+  return {
+    code: /** @type {const} */ ('custom'),
+    input: undefined,
+    path,
+    message,
+    params: { remedy, about },
+  };
 }
 
 /** @param {string} name kebab-case @param {OptionSpec} spec @returns {z.ZodType} */
@@ -99,49 +92,41 @@ function optionSchema(name, spec) {
   if (type === 'flag') return flag;
   if (type === 'choice') return choice(choices);
   // A list of numbers, e.g. of statuses, needs no quotes.
-  const kinds =
-    type === 'list' ? z.union([z.string(), z.int(), z.array(z.union([z.string(), z.int()]))]) : null;
-  const one = readable(kinds ?? (type in AMOUNTS ? amount(/** @type {any} */ (type)) : z.string()), (value) =>
-    readOne(spec, `--${name}`, value),
-  );
+  const word = z.union([z.string(), z.int()]);
+  const plain = type in PATTERNS ? amount(/** @type {keyof typeof PATTERNS} */ (type)) : z.string();
+  const kinds = type === 'list' ? z.union([word, z.array(word)]) : plain;
+  const one = readable(kinds, (value) => readOne(spec, `--${name}`, value));
   return repeatable ? z.union([one, z.array(one)]) : one;
 }
 
 /** @param {Record<string, OptionSpec>} specs @returns {Record<string, z.ZodType>} by kebab-case name */
 function optionSchemas(specs) {
   const schemas = Object.entries(specs).map(([name, spec]) => {
-    const { describe, default: fallback, defaultText } = spec;
-    const texts =
-      defaultText === undefined
-        ? { description: describe, ...(fallback !== undefined && { default: fallback }) }
-        : { description: `${describe} [default: ${defaultText}]` };
+    const { default: fallback, defaultText } = spec;
+    const description = `${spec.describe}${defaultText === undefined ? '' : ` [default: ${defaultText}]`}`;
+    const texts = fallback === undefined ? { description } : { description, default: fallback };
     return [name, optionSchema(name, spec).meta(texts).optional()];
   });
   return Object.fromEntries(schemas);
 }
 
-/** In place of the known keys, where there are none. */
-export const NONE = '-';
-
 /**
- * A group of settings; the error of an unknown key lists the known ones, separated by commas.
- * @template {Record<string, z.ZodType>} Shape
- * @param {Shape} shape
+ * A group of settings. The message of an unknown key is the list of known keys; `-`: there are none.
+ * @template {Record<string, z.ZodType>} Shape @param {Shape} shape
  */
 function settings(shape) {
   const known = Object.keys(shape).filter((key) => key !== '$schema');
   return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? known.join(', ') || NONE : undefined),
+    error: (issue) => (issue.code === 'unrecognized_keys' ? known.join(', ') || '-' : undefined),
   });
 }
 
-/** @param {string[]} keys of which there must be exactly one, for editors */
+/** For editors. @param {string[]} keys exactly one is required */
 const oneOf = (keys) => ({ oneOf: keys.map((key) => ({ required: [key] })) });
 
 /**
  * @template {z.ZodType<any[]>} List
- * @param {List} entries with a `name`, no two with the same @param {string} [otherKey] names an entry without a name
- * @returns {List}
+ * @param {List} entries whose names must differ @param {string} [otherKey] used if `name` is missing @returns {List}
  */
 function uniquelyNamed(entries, otherKey = 'name') {
   return entries.check(({ value, issues }) => {
@@ -155,8 +140,9 @@ function uniquelyNamed(entries, otherKey = 'name') {
   });
 }
 
+/** Messages of regular expressions follow `must`. */
 const NAME = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u;
-const name = z.string().trim().min(1).max(200).regex(NAME, 'holds a line break or another control character');
+const name = z.string().trim().min(1).max(200).regex(NAME, 'not contain control characters');
 
 /** @template {z.ZodType} Schema @param {Schema} schema @param {string} describe */
 const optional = (schema, describe) => schema.describe(describe).optional();
@@ -167,7 +153,7 @@ const oneOrMore = (schema, max) => z.union([schema, z.array(schema).max(max)]);
 /** @template {z.ZodType} Schema @param {Schema} schema @param {number} [max] */
 const list = (schema, max = 100) => z.array(schema).min(1).max(max);
 
-/** The command line's options in these groups, except those for one machine or one run of the file. */
+/** Options of the command line, without those of one machine or one run. */
 export const targetOptions = optionsOf('Target', ['dev']);
 export const loadOptions = optionsOf('Load', ['shard', 'start-at']);
 
@@ -178,22 +164,19 @@ function optionsOf(group, without) {
   );
 }
 
-const requirement = readable(z.string(), parseRequirement);
 const requirements = optional(
-  oneOrMore(requirement, 100),
+  oneOrMore(readable(z.string(), parseRequirement), 100),
   "Requirements, e.g. 'p99<200ms', 'rate>=1000/h', 'errors<0.1%'",
 );
-
-const outputFile = readable(z.string(), reporterForFile);
 
 /** @param {string[]} names of operations @param {OperationOptions} options of the checked operations */
 function entrySchema(names, options) {
   return settings({
-    operation: z.enum(names).describe('Operation to send'),
+    operation: orVariable(z.enum(names)).describe('Operation to send'),
     name: optional(name, 'Name in results; by default that of the operation'),
     weight: optional(
-      z.preprocess(fromText, z.number().positive().max(1e9)),
-      'Share of the requests: this weight of the sum of all weights; by default 1',
+      orVariable(z.number().positive().max(1e9)),
+      'Share of the requests, in proportion to all weights; by default 1',
     ),
     options: optional(z.record(z.string(), z.unknown()), 'Options of the operation, as its flags'),
     require: requirements,
@@ -217,14 +200,13 @@ function entrySchema(names, options) {
 function shapeSchema(shape) {
   const { describe, fields } = SHAPES[shape];
   const { level, ...others } = fields;
-  const schemas = Object.entries(others).map(([field, type]) => [
-    field,
-    amount(type === 'level' ? 'level' : 'duration'),
-  ]);
-  // The model of the load decides which of the two.
+  const kindOf = (/** @type {string} */ type) => (type === 'level' ? 'level' : 'duration');
+  const entries = Object.entries(others).map(([field, type]) => [field, amount(kindOf(type))]);
+  if (level === undefined) return settings(Object.fromEntries(entries)).describe(describe);
+  // The model of the load determines which of the two is required.
   const levels = { rate: amount('level').optional(), concurrency: amount('integer').optional() };
-  const schema = settings({ ...(level === undefined ? {} : levels), ...Object.fromEntries(schemas) });
-  return schema.meta({ description: describe, ...(level === undefined ? {} : oneOf(Object.keys(levels))) });
+  const schema = settings({ ...levels, ...Object.fromEntries(entries) });
+  return schema.meta({ description: describe, ...oneOf(Object.keys(levels)) });
 }
 
 function stageSchema() {
@@ -235,23 +217,20 @@ function stageSchema() {
     require: requirements,
   })
     .check(({ value, issues }) => {
-      const own = shapes.filter((shape) => /** @type {any} */ (value)[shape] !== undefined);
-      if (own.length === 1) return;
-      const has = own.length === 0 ? 'no shape' : `${own.length} shapes (${own.join(', ')})`;
-      issues.push(problem([], `the stage has ${has}`, `Give it one of ${shapes.join(', ')}.`, 'missing'));
+      const { length } = shapes.filter((shape) => /** @type {any} */ (value)[shape] !== undefined);
+      if (length === 1) return;
+      issues.push(problem([], `has ${length} shapes`, `Give it one of ${shapes.join(', ')}.`, 'missing'));
     })
     .meta(oneOf(shapes));
 }
 
+const engine = orVariable(z.enum(ENGINES));
 const setup = z.union([
   flag,
   settings({
     ...optionSchemas(setupOptions),
     name: optional(readable(z.string(), checkName), setupOptions.name.describe),
-    with: optional(
-      z.union([z.enum(ENGINES), z.array(z.enum(ENGINES))]),
-      `Engines besides the PKI: ${ENGINES.join(', ')}; one name or a list`,
-    ),
+    with: optional(z.union([engine, z.array(engine)]), `Besides the PKI: ${ENGINES.join(', ')}`),
     keep: optional(flag, 'Keep the set-up after the last run; by default it is removed'),
   }),
 ]);
@@ -259,8 +238,8 @@ const setup = z.union([
 const target = {
   ...optionSchemas(targetOptions),
   'token-env': optional(
-    z.string().regex(/^[A-Za-z_]\w*$/, 'is not the name of an environment variable'),
-    'Environment variable that holds the token; by default BAO_TOKEN, VAULT_TOKEN or ~/.vault-token',
+    z.string().regex(/^[A-Za-z_]\w*$/, 'be the name of an environment variable'),
+    'Environment variable of the token; by default BAO_TOKEN, VAULT_TOKEN or ~/.vault-token',
   ),
 };
 
@@ -268,46 +247,32 @@ const target = {
 export function scenarioSchema(names, options = {}) {
   const parts = {
     load: settings({
-      model: optional(
-        z.enum(['open', 'closed']),
-        'open: requests are due at a rate; closed: a number of requests is in flight',
-      ),
+      model: optional(orVariable(z.enum(['open', 'closed'])), 'open: at a rate; closed: a number in flight'),
       ...optionSchemas(loadOptions),
     }).optional(),
     mix: optional(uniquelyNamed(list(entrySchema(names, options)), 'operation'), 'Operations, by weight'),
-    stages: optional(
-      uniquelyNamed(list(stageSchema(), 200)),
-      'The load over time, one stage after the other',
-    ),
+    stages: optional(uniquelyNamed(list(stageSchema(), 200)), 'The load over time'),
     require: requirements,
   };
-  const variable = z
-    .string()
-    .regex(DECLARATION, 'is neither NAME nor NAME=DEFAULT of an environment variable');
+  const variable = z.string().regex(DECLARATION, 'be NAME or NAME=DEFAULT of an environment variable');
   const named = settings({ name: name.describe('Name in results'), ...target });
   const pause = optionSchema('pause', { type: 'duration', group: '', describe: '', max: 86_400_000 });
   return settings({
     $schema: z.string().optional(),
     name: name.describe('Name in results'),
     description: z.string().max(10_000).optional(),
-    env: optional(
-      z.array(variable).max(100),
-      `Environment variables that the file refers to as \${NAME}; NAME=DEFAULT has a default`,
-    ),
-    setup: optional(
-      setup,
-      'Create a PKI on each target before the first run, as the command setup does, and remove it at the end',
-    ),
+    env: optional(z.array(variable).max(100), `Environment variables for \${NAME}: NAME or NAME=DEFAULT`),
+    setup: optional(setup, 'Create a PKI on each target, like the command setup, and remove it at the end'),
     target: settings(target).optional(),
-    targets: optional(uniquelyNamed(list(named)), 'Several targets, which take turns'),
+    targets: optional(uniquelyNamed(list(named)), 'Several targets, in turn'),
     ...parts,
     runs: optional(
       uniquelyNamed(list(settings({ name, ...parts }))),
-      'Several runs, one after the other; each inherits missing fields from the scenario',
+      'Several runs; each inherits missing fields from the scenario',
     ),
-    repeat: optional(z.preprocess(fromText, z.int().min(1).max(1000)), 'Number of times to run it all'),
+    repeat: optional(orVariable(z.int().min(1).max(1000)), 'Number of times to run everything'),
     pause: optional(pause, 'Pause between runs'),
-    out: optional(oneOrMore(outputFile, 20), 'Files for the results, as --out'),
+    out: optional(oneOrMore(readable(z.string(), reporterForFile), 20), 'Files for the results, as --out'),
   })
     .check(({ value, issues }) => {
       if (value.target !== undefined && value.targets !== undefined) {
@@ -331,46 +296,18 @@ export function scenarioSchema(names, options = {}) {
 
 /** @typedef {z.infer<ReturnType<typeof scenarioSchema>>} Scenario */
 
-/** What may stand in place of a number, a choice or true and false. */
-const VARIABLE_REF = Object.freeze({ $ref: '#/$defs/variable' });
-
-/** @returns {Promise<Record<string, unknown>>} the JSON Schema (draft 2020-12) by which editors complete and check scenarios */
+/** @returns {Promise<Record<string, unknown>>} the JSON Schema (draft 2020-12) for editors */
 export async function schemaOfScenarios() {
+  const toJson = (/** @type {z.ZodType} */ schema) =>
+    z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' });
   const names = Object.keys(operations);
-  const { $schema, ...rest } = toJsonSchema(scenarioSchema(names));
+  const { $schema, ...rest } = toJson(scenarioSchema(names));
   /** @type {Record<string, unknown>} */
-  const $defs = {
-    variable: { type: 'string', pattern: '\\$\\{\\w+\\}', description: 'An environment variable, see env' },
-  };
+  const $defs = {};
   for (const operation of names) {
-    const { $schema: _, ...own } = toJsonSchema(
-      settings(optionSchemas((await loadOperation(operation)).options)),
-    );
+    const { options } = await loadOperation(operation);
+    const { $schema: _, ...own } = toJson(settings(optionSchemas(options)));
     $defs[`options-of-${operation}`] = own;
   }
   return { $schema, $id: 'vault-pki-load/scenario/1', ...rest, $defs };
 }
-
-/** @param {z.ZodType} schema */
-function toJsonSchema(schema) {
-  return z.toJSONSchema(schema, {
-    target: 'draft-2020-12',
-    io: 'input',
-    override({ jsonSchema: node, path }) {
-      // What may stand in place of one of several kinds may stand in place of all.
-      if (path.at(-2) === 'anyOf') return;
-      const { description, default: fallback, ...own } = node;
-      const kinds = /** @type {any[]} */ (node.anyOf ?? [own]);
-      if (!kinds.some(isNoText) || kinds.some(isText) || kinds.includes(VARIABLE_REF)) return;
-      for (const key of Object.keys(own)) delete node[key];
-      node.anyOf = [...kinds, VARIABLE_REF];
-    },
-  });
-}
-
-/** @param {{type?: unknown, enum?: unknown}} node */
-const isText = ({ type, enum: choices }) => type === 'string' && choices === undefined;
-
-/** The text of a variable would not do there. @param {{type?: unknown, enum?: unknown}} node */
-const isNoText = ({ type, enum: choices }) =>
-  choices !== undefined || ['number', 'integer', 'boolean'].includes(String(type));

@@ -1,5 +1,5 @@
-/** A dry run of a scenario: set-up, targets, operations, stages, about how many requests of each, and the objects left on the target. */
-
+/** A dry run of a scenario: set-up, targets, operations, stages, request counts, and the objects left on the target. */
+import { total } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { loadOperation } from '../../operations/index.js';
 import { scheduleOf } from '../../plan/due.js';
@@ -8,7 +8,7 @@ import { counted, loadPhrase } from '../../report/describe/words.js';
 import { labelled, table, wrap } from '../../report/layout.js';
 import { levelText } from '../../result/search/explain.js';
 import { teardownCommands } from '../../vault/setup/command.js';
-import { planSetup } from '../../vault/setup/setup-plan.js';
+import { fullPath, planSetup } from '../../vault/setup/setup-plan.js';
 import { planOfStep } from '../search/step-plan.js';
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Schedule } from '../../plan/schedule.js' */
@@ -17,7 +17,7 @@ import { planOfStep } from '../search/step-plan.js';
 /** @import { Step as PlannedStep } from './scenario-steps.js' */
 
 /** @typedef {Pick<PlannedStep, 'name' | 'plan'> & Partial<Pick<PlannedStep, 'asked' | 'notJudged'>>} Step */
-/** @typedef {{repeat: number, pauseMs: number, out: string[], search?: object | null}} Settings `search`: null: none */
+/** @typedef {{repeat: number, pauseMs: number, out: string[], search?: object | null}} Settings */
 
 /**
  * @param {Pick<ReadScenario, 'name' | 'description' | 'setup' | 'reads'>} scenario
@@ -32,8 +32,7 @@ export async function describeSteps({ name, description, setup, reads }, steps, 
     ...(await Promise.all(steps.map((step) => describeStep(step, setup, settings)))),
     describeRest(steps, settings),
   ];
-  const filled = sections.filter(({ length }) => length > 0);
-  return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  return sections.flatMap((lines) => (lines.length === 0 ? [] : `${lines.join('\n')}\n`)).join('\n');
 }
 
 /** @param {Record<string, string | readonly string[]>} texts by label @returns {string[]} lines; none for a label without texts */
@@ -43,29 +42,30 @@ function facts(texts) {
   );
 }
 
-/** @param {ReadScenario['reads']} reads @returns {string[]} each environment variable, with the places that its value goes to */
+/** @param {ReadScenario['reads']} reads @returns {string[]} each environment variable, with the places of its value */
 export function describeReads(reads) {
   return [...reads].map(([name, places]) => {
     const shown = places.map((place) => (place === 'token-env' ? 'the token' : place));
-    return `${name}: ${shown.slice(0, 5).join(', ')}${shown.length > 5 ? `, and ${shown.length - 5} more` : ''}`;
+    const more = shown.length > 5 ? `, and ${shown.length - 5} more` : '';
+    return `${name}: ${shown.slice(0, 5).join(', ')}${more}`;
   });
 }
 
 /** @param {ScenarioSetup} setup @param {readonly Step[]} steps */
 function describeSetup(setup, steps) {
   if (steps.every(({ plan }) => plan.dev)) {
-    return facts({ 'Set up': 'nothing: the embedded server has all that the operations need' });
+    return facts({ 'Set up': 'nothing: the embedded server has everything' });
   }
   const { mounts, policy, roles } = planSetup(setup);
   const urls = [...new Set(steps.map(({ plan }) => plan.target.url))];
   return [
-    ...facts({ 'Set up': `on ${urls.join(', ')}, before anything runs there:` }),
-    ...mounts.map(({ kind, path, type }) => `  ${kind === 'auth' ? `auth/${path}` : path} (${type})`),
+    ...facts({ 'Set up': `on ${urls.join(', ')}, before any run:` }),
+    ...mounts.map((mount) => `  ${fullPath(mount)} (${mount.type})`),
     ...facts({
       Roles: `${Object.keys(roles).join(', ')}; policy ${policy}`,
-      Removed: setup.keep ? 'not by the scenario (keep); to remove it:' : 'at the end',
+      Removed: setup.keep ? 'never (keep); to remove it:' : 'at the end',
     }),
-    // Not wrapped, to be pasted.
+    // Not wrapped, for copying.
     ...(setup.keep ? teardownCommands(setup.name, steps).map((command) => `  ${command}`) : []),
   ];
 }
@@ -74,11 +74,11 @@ function describeSetup(setup, steps) {
 function describeRest(steps, { repeat, pauseMs, out, search = null }) {
   const pause = pauseMs > 0 ? `, with ${formatDuration(pauseMs)} in between` : '';
   const repeated = repeat === 1 ? 'no' : `${counted(repeat, 'time')}${pause}`;
-  const each = search === null ? 'one file more for each' : 'one file for each search';
-  const files = `${out.join(', ')}${steps.length === 1 ? '' : `; ${each}, with its name`}`;
+  const each = search === null ? '; and one file per run and target' : '; one file per search';
+  const files = `${out.join(', ')}${steps.length === 1 ? '' : each}`;
   return facts({
     Repeated: search === null ? repeated : 'as often as the search needs',
-    Written: out.length === 0 ? 'nothing but the summary' : files,
+    Written: out.length === 0 ? 'only the summary' : files,
     Sent: 'nothing (dry run)',
   });
 }
@@ -88,11 +88,11 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
   const { load, target, dev, mix, requirements } = plan;
   const schedule = asked === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
-  const count = planned === null ? 'as many as the target answers' : formatCount(planned);
+  const count = planned === null ? 'as many as the target can answer' : formatCount(planned);
   return [
     ...facts({
       Run: name,
-      Target: dev ? 'an embedded PKI server, started for it' : target.url,
+      Target: dev ? 'an embedded PKI server' : target.url,
       Mount: target.mount,
       ...(asked === null ? { Load: loadPhrase(load), Requests: count } : describeSearch(plan, asked)),
     }),
@@ -107,24 +107,20 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
   ];
 }
 
-/** The goal and the steps; the number of requests is unknown. @param {Plan} plan @param {SearchSettings} asked */
+/** The number of requests is unknown. @param {Plan} plan @param {SearchSettings} asked */
 function describeSearch(plan, asked) {
   const { of, start, highest, recoverMs } = asked;
   const loadAt = (/** @type {number} */ level, /** @type {'coarse' | 'confirmation'} */ phase) =>
     planOfStep(plan, asked, { level, phase, number: 1 }, []).load;
-  // The higher the rate, the sooner there are enough samples: no step is shorter than the highest.
-  const [first, shortest] = [loadAt(start, 'coarse'), loadAt(highest, 'coarse')];
-  const time = (/** @type {Plan['load']} */ { durationMs }) => formatDuration(Number(durationMs));
+  const lengthAt = (/** @type {Parameters<typeof loadAt>} */ ...step) =>
+    formatDuration(Number(loadAt(...step).durationMs));
   const goal = of === 'rate' ? 'the highest rate' : 'the peak throughput';
-  const range = `from ${levelText(of, start)} to ${levelText(of, highest)} at most`;
-  const lengths = `of at least ${time(shortest)}, with ${formatDuration(recoverMs)} or more in between`;
-  const more = `, more as the rate grows, ${shortest.concurrency} at most`;
-  const connections = `${first.concurrency}${first.concurrency < shortest.concurrency ? more : ''}`;
+  // The higher the rate, the sooner there are enough samples: steps are shortest at the highest rate.
+  const lengths = `at least ${lengthAt(highest, 'coarse')}, with ${formatDuration(recoverMs)} or more in between`;
   return {
-    Search: `${goal}: ${range}, doubling, then bisection`,
-    'First step': loadPhrase(first),
-    Steps: `${lengths}; then a confirmation of at least ${time(loadAt(highest, 'confirmation'))}`,
-    ...(of === 'rate' && { Connections: connections }),
+    Search: `${goal}: ${levelText(of, start)} to ${levelText(of, highest)}, doubling, then bisection`,
+    'First step': loadPhrase(loadAt(start, 'coarse')),
+    Steps: `${lengths}; then a confirmation of at least ${lengthAt(highest, 'confirmation')}`,
   };
 }
 
@@ -139,19 +135,19 @@ async function leftBehind({ dev, target, mix }, setup, { repeat, search = null }
   }
   if (left.length === 0) return ['nothing'];
   if (setup !== null && !setup.keep && target.mount === `${setup.name}-int`) {
-    left.push(`the removal of the set-up removes all that is in ${target.mount}`);
-  } else if (search !== null) left.push('as much after every step of the search');
-  else if (repeat > 1) left.push(`as much after each of the ${repeat} repeats`);
+    left.push(`until the set-up is removed, with everything in ${target.mount}`);
+  } else if (search !== null) left.push('the same after every step of the search');
+  else if (repeat > 1) left.push(`the same after each of the ${repeat} repeats`);
   return left;
 }
 
 /** @param {NonNullable<Plan['mix']>} mix @param {number | null} planned */
 function operations(mix, planned) {
-  const total = mix.reduce((sum, { weight }) => sum + weight, 0);
+  const weights = total(mix.map(({ weight }) => weight));
   const rows = mix.map(({ name, operation, weight }) => [
     name === operation ? name : `${name} (${operation})`,
-    `${Number(((100 * weight) / total).toPrecision(3))} %`,
-    planned === null ? '–' : formatCount(Math.round((planned * weight) / total)),
+    `${Number(((100 * weight) / weights).toPrecision(3))} %`,
+    planned === null ? '–' : formatCount(Math.round((planned * weight) / weights)),
   ]);
   return ['', ...table([['Operations', 'share', 'about'], ...rows]).flat()];
 }
@@ -159,16 +155,18 @@ function operations(mix, planned) {
 /** @param {Plan['load']} load @param {Schedule | null} schedule */
 function stages(load, schedule) {
   if (load.stages === null) return [];
-  const level = (/** @type {number} */ value) =>
-    levelText(load.model === 'open' ? 'rate' : 'concurrency', value);
-  const facts = stageFacts(load, schedule);
+  const unit = load.model === 'open' ? 'rate' : 'concurrency';
+  const timesOf = stageFacts(load, schedule);
   const rows = load.stages.map(({ name, lines }, i) => {
-    const { startMs, endMs, due } = facts[i];
+    const { startMs, endMs, due } = timesOf[i];
     const levels = lines.flatMap(({ from, to }) => [from, to]);
-    const shown = [levels[0], Math.max(...levels), levels[levels.length - 1]].map(level);
+    const shown = [levels[0], Math.max(...levels), levels[levels.length - 1]];
+    const times = [startMs, endMs - startMs].map(formatDuration);
     const requests = due === null ? '–' : formatCount(due);
-    return [name, formatDuration(startMs), formatDuration(endMs - startMs), ...shown, requests];
+    return [name, ...times, ...shown.map((level) => levelText(unit, level)), requests];
   });
-  const heads = ['Stages', 'from', 'for', 'begins at', 'at most', 'ends at', 'requests'];
-  return ['', ...table([heads, ...rows]).flat()];
+  return [
+    '',
+    ...table([['Stages', 'from', 'for', 'starts at', 'max', 'ends at', 'requests'], ...rows]).flat(),
+  ];
 }

@@ -1,6 +1,6 @@
-/** An issue of zod in a scenario -> an error with its place, the value there and what may stand there. */
+/** An issue of zod in a scenario -> an error with its place and the value there. */
 import { closest } from '../../common/closest.js';
-import { loadOptions, NONE, targetOptions } from './declaration.js';
+import { loadOptions, targetOptions } from './declaration.js';
 import { cut, MINIMUM } from './source.js';
 
 /** @import { PkiLoadError } from '../../common/errors.js' */
@@ -8,20 +8,9 @@ import { cut, MINIMUM } from './source.js';
 
 /** @typedef {import('zod').z.core.$ZodIssue} Issue */
 
-/** By what zod calls them. @type {Record<string, string>} */
-const KINDS = {
-  string: 'a text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'a group of settings',
-  record: 'a group of settings',
-};
-
 /**
  * @param {Source} source @param {readonly Issue[]} issues at least one
- * @returns {PkiLoadError} about the issue that stands first in the file
+ * @returns {PkiLoadError} about the first issue in the file
  */
 export function firstProblem(source, issues) {
   const placed = issues.map((found) => {
@@ -30,13 +19,13 @@ export function firstProblem(source, issues) {
     const about = isUnknown ? 'key' : issue.code === 'custom' ? issue.params?.about : 'value';
     const part = /** @type {Part} */ (about === 'key' ? 'key' : 'value');
     const at = isUnknown ? [...path, issue.keys[0]] : path;
-    // A missing key may be what an unknown one was meant to be.
+    // An unknown key may be a misspelled missing one.
     const isMissing = about === 'missing' || valueAt(source.value, at) === undefined;
     return { issue, at, part, isMissing, offset: source.offsetOf(at, part) };
   });
   placed.sort((a, b) => Number(a.isMissing) - Number(b.isMissing) || a.offset - b.offset);
   const [{ issue, at, part }] = placed;
-  const { problem, remedy = at.length === 0 ? MINIMUM : undefined } =
+  const [problem, remedy = at.length === 0 ? MINIMUM : undefined] =
     issue.code === 'unrecognized_keys'
       ? describeUnknown(String(at.at(-1)), issue.message.split(', '))
       : describe(issue, valueAt(source.value, at));
@@ -44,7 +33,7 @@ export function firstProblem(source, issues) {
 }
 
 /**
- * Of a choice between kinds, the issue with the kind that the value is of.
+ * Of a union, the issue of the branch that fits the kind of the value.
  * @param {Source} source @param {Issue} issue @param {Path} path @returns {{issue: Issue, path: Path}}
  */
 function innermost(source, issue, path) {
@@ -59,55 +48,44 @@ function innermost(source, issue, path) {
   return innermost(source, branch[0], [...path, .../** @type {Path} */ (branch[0].path)]);
 }
 
-/** @param {string} key @param {string[]} known @returns {{problem: string, remedy: string | undefined}} */
+/** @param {string} key @param {string[]} known @returns {[problem: string, remedy?: string]} */
 function describeUnknown(key, known) {
-  if (known[0] === NONE) return { problem: 'is not known; no setting is possible here', remedy: undefined };
+  if (known[0] === '-') return ['is not known; no setting is possible here'];
   const near = closest(key, known);
   const others = known.includes('operation') ? 'Put options of the operation into options.' : '';
   const hint = HINTS.get(key) ?? (near === null ? others : `Did you mean ${near}?`);
-  return { problem: 'is not known here', remedy: `${hint} Known here: ${known.join(', ')}.`.trim() };
+  return ['is not known here', `${hint} Known here: ${known.join(', ')}.`.trim()];
 }
 
-/** @param {Issue} issue @param {unknown} value @returns {{problem: string, remedy?: string}} */
+/** @param {Issue} issue @param {unknown} value @returns {[problem: string, remedy?: string]} */
 function describe(issue, value) {
-  if (issue.code === 'custom') return { problem: issue.message, remedy: issue.params?.remedy };
-  if (value === undefined) return { problem: 'is missing' };
-  if (value === null) return { problem: 'is empty', remedy: `Write ${wanted(issue)}.` };
-  const is = `is ${shown(value)}`;
-  if (typeof value === 'number' && !Number.isFinite(value)) return { problem: `${is}, not a finite number` };
-  switch (issue.code) {
-    case 'invalid_type':
-    case 'invalid_union': {
-      const isUnquoted = typeof value !== 'object' && wanted(issue) === KINDS.string;
-      return { problem: `${is}, not ${wanted(issue)}`, remedy: isUnquoted ? 'Put it in quotes.' : undefined };
-    }
-    case 'invalid_value': {
-      const choices = issue.values.map(String);
-      const near = closest(String(value), choices);
-      const remedy = near === null ? undefined : `Did you mean ${near}?`;
-      return { problem: `${is}, not one of ${choices.join(', ')}`, remedy };
-    }
-    case 'too_small':
-      if (issue.origin === 'array') return { problem: 'is empty', remedy: 'Add an entry.' };
-      if (issue.origin === 'string') return { problem: 'is empty' };
-      return { problem: `${is}; it must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}` };
-    case 'too_big': {
-      const units = { array: ' entries', string: ' characters' }[/** @type {'array'} */ (issue.origin)];
-      if (units !== undefined) return { problem: `has more than ${issue.maximum}${units}` };
-      return { problem: `${is}; it must be at most ${issue.maximum}` };
-    }
-    default:
-      return { problem: `${is}, which ${issue.message}` };
+  if (issue.code === 'custom') return [issue.message, issue.params?.remedy];
+  if (value === undefined) return ['is missing'];
+  if (value === null) return ['is empty'];
+  const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  const is = typeof value === 'object' ? '' : `is ${cut(shown)}; `;
+  if (issue.code === 'invalid_value') {
+    const choices = [...new Set(issue.values.map(String))];
+    const near = closest(String(value), choices);
+    const remedy = near === null ? undefined : `Did you mean ${near}?`;
+    return [`${is}must be one of ${choices.join(', ')}`, remedy];
   }
+  const rules = new Set(
+    leavesOf(issue).map(({ message }) =>
+      message
+        .replace(/^Invalid input: expected (\w+), received \w+$/, 'be $1')
+        .replace(/^Too (?:small|big): expected \w+ to /, ''),
+    ),
+  );
+  // Only a variable.
+  if (rules.has('be boolean') || rules.has('be int')) rules.delete('be string');
+  const isUnquoted = rules.size === 1 && rules.has('be string') && typeof value !== 'object';
+  return [`${is}must ${[...rules].join(' or ')}`, isUnquoted ? 'Put it in quotes.' : undefined];
 }
 
-/** @param {Issue} issue @returns {string} what may stand there */
-function wanted(issue) {
-  if (issue.code === 'invalid_type') return KINDS[issue.expected] ?? issue.expected;
-  if (issue.code === 'invalid_value') return `one of ${issue.values.map(String).join(', ')}`;
-  if (issue.code !== 'invalid_union') return 'something else';
-  return [...new Set(issue.errors.flat().map(wanted))].join(' or ');
-}
+/** @param {Issue} issue @returns {Issue[]} */
+const leavesOf = (issue) =>
+  issue.code === 'invalid_union' ? issue.errors.flatMap((branch) => branch.flatMap(leavesOf)) : [issue];
 
 /** @param {unknown} value @param {Path} path */
 export function valueAt(value, path) {
@@ -117,20 +95,14 @@ export function valueAt(value, path) {
   );
 }
 
-/** @param {unknown} value */
-function shown(value) {
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'a group of settings';
-  return cut(typeof value === 'string' ? JSON.stringify(value) : String(value));
-}
-
-const HINTS = new Map([
-  ...Object.keys(targetOptions).map((key) => /** @type {const} */ ([key, 'Move it to target.'])),
-  ...Object.keys(loadOptions).map((key) => /** @type {const} */ ([key, 'Move it to load.'])),
-  ['token', 'A token is a secret that must not be in a file: token-env names the variable that holds it.'],
-  ...['dev', 'shard', 'start-at'].map(
-    (flag) => /** @type {const} */ ([flag, `Give --${flag} on the command line.`]),
-  ),
-  ...['address', 'vault'].map((name) => /** @type {const} */ ([name, 'Write url.'])),
-  ['<<', 'Merge keys (<<) are YAML 1.1: repeat the keys, or use an alias for the whole.'],
-]);
+/** Misplaced or foreign keys. */
+const HINTS = new Map(
+  /** @type {[keys: string[], hint: string][]} */ ([
+    [Object.keys(targetOptions), 'Move it to target.'],
+    [Object.keys(loadOptions), 'Move it to load.'],
+    [['token'], 'A token is a secret and must not be in a file: token-env names its environment variable.'],
+    [['dev', 'shard', 'start-at'], 'It is a flag of the command line.'],
+    [['address', 'vault'], 'Write url.'],
+    [['<<'], 'Merge keys (<<) are YAML 1.1: repeat the keys, or use an alias for the whole.'],
+  ]).flatMap(([keys, hint]) => keys.map((key) => /** @type {const} */ ([key, hint]))),
+);

@@ -1,6 +1,5 @@
 /** A scenario's text -> its runs, validated; errors have line and column. */
-import { closest } from '../../common/closest.js';
-import { PkiLoadError, usageError } from '../../common/errors.js';
+import { PkiLoadError, quote, usageError } from '../../common/errors.js';
 import { camelCase } from '../../common/options.js';
 import { total } from '../../common/sums.js';
 import { formatDuration, parseDuration } from '../../common/units.js';
@@ -23,10 +22,10 @@ import { resolveVariables } from './variables.js';
 
 /** @typedef {'load' | 'mix' | 'stages' | 'require'} Part */
 /**
- * `name` in results, null: there is only one; `tokenEnv`: environment variable that holds its token; `options` by kebab-case name
+ * `name` in results, null for a single target; `tokenEnv`: environment variable of its token; `options` by kebab-case name
  * @typedef {{name: string | null, tokenEnv: string | null, options: Record<string, unknown>}} ScenarioTarget
  */
-/** @typedef {NonNullable<ReturnType<typeof readSetup>>} ScenarioSetup made on each target before the first run, removed after the last */
+/** @typedef {NonNullable<ReturnType<typeof readSetup>>} ScenarioSetup */
 /** @typedef {Awaited<ReturnType<typeof readScenario>>} ReadScenario */
 /** @typedef {ReturnType<typeof readRun>} ScenarioRun */
 
@@ -40,13 +39,14 @@ export async function readScenario(text, name, env) {
   const names = Object.keys(operations);
   /** @type {OperationOptions} */
   const options = {};
-  for (const operation of names.filter((one) => text.includes(one))) {
+  const resolved = JSON.stringify(source.value);
+  for (const operation of names.filter((one) => resolved.includes(one))) {
     options[operation] = (await loadOperation(operation)).options;
   }
   const parsed = scenarioSchema(names, options).safeParse(source.value);
   if (!parsed.success) throw firstProblem(source, parsed.error.issues);
   const scenario = parsed.data;
-  const { name: title, description = null, target = {}, runs, repeat = 1, pause = 0, out = [] } = scenario;
+  const { name: title, description = null, target = {}, repeat = 1, pause = 0, out = [] } = scenario;
   const setup = readSetup(scenario.setup);
   const reads = new Map(source.reads);
   const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ one) => {
@@ -54,18 +54,17 @@ export async function readScenario(text, name, env) {
     if (tokenEnv !== null) reads.set(tokenEnv, [...(reads.get(tokenEnv) ?? []), 'token-env']);
     return /** @type {ScenarioTarget} */ ({ name: own, tokenEnv, options: given });
   });
+  const runs = scenario.runs?.map((run, i) => readRun(source, scenario, run, ['runs', i], setup));
   return {
-    /** Environment variables that it reads -> places that their values go to. */
+    /** environment variables -> places of their values */
     reads,
     ...{ name: title, description, setup, targets },
-    runs: runs?.map((run, i) => readRun(source, scenario, run, ['runs', i], setup)) ?? [
-      readRun(source, scenario, scenario, [], setup),
-    ],
+    runs: runs ?? [readRun(source, scenario, scenario, [], setup)],
     ...{ repeat, pauseMs: parseDuration(/** @type {string} */ (pause)), out: [out].flat() },
   };
 }
 
-/** @param {Scenario['setup']} setup `caKeyType`, `autoRebuild`: null where not given */
+/** @param {Scenario['setup']} setup @returns `caKeyType`, `autoRebuild`: null if not given */
 function readSetup(setup = false) {
   if (setup === false) return null;
   const { keep = false, ...given } = setup === true ? {} : setup;
@@ -75,7 +74,7 @@ function readSetup(setup = false) {
 
 /**
  * @param {Source} source @param {Scenario} scenario
- * @param {Pick<Scenario, 'name' | 'load' | 'mix' | 'stages' | 'require'>} own what the run does not inherit
+ * @param {Pick<Scenario, 'name' | Part>} own parts that the run does not inherit
  * @param {Path} path of the run @param {ScenarioSetup | null} setup
  */
 function readRun(source, scenario, own, path, setup) {
@@ -93,25 +92,23 @@ function readRun(source, scenario, own, path, setup) {
     name,
     /** null: it follows from the rate */
     model,
-    /** options by kebab-case name @type {Record<string, unknown>} */
+    /** by kebab-case name @type {Record<string, unknown>} */
     load,
-    /** options as the user wrote them, by camelCase name */
-    mix: entries,
-    stages: staged,
+    ...{ mix: entries, stages: staged },
     requirements: [
       ...readRequirements(require),
       ...mix.flatMap((entry, i) => readRequirements(entry.require, { operation: entries[i].name })),
       ...(stages ?? []).flatMap((stage, i) => readRequirements(stage.require, { stage: staged?.[i].name })),
     ],
     ...{ level, setup, source, at },
-    /** where its options of the load may be, its own first @type {Path[]} */
+    /** places of load options, its own first @type {Path[]} */
     loadGroups: [at('load'), ['load']],
   };
 }
 
 /**
  * @param {string | string[] | undefined} texts @param {{operation?: string, stage?: string}} [scope]
- * @returns {PlannedRequirement[]} whose texts begin with the scope
+ * @returns {PlannedRequirement[]} their texts begin with the scope
  */
 function readRequirements(texts = [], scope = {}) {
   const about = scope.operation ?? scope.stage;
@@ -129,13 +126,8 @@ function readStages(source, stages, level, path) {
     const given = /** @type {Record<string, any>} */ (stage);
     const shape = Object.keys(SHAPES).find((one) => given[one] !== undefined) ?? '';
     const name = stage.name ?? uniqueName(shape, read);
-    const place = {
-      source,
-      groups: [
-        [...path, i, shape],
-        [...path, i],
-      ],
-    };
+    const group = [...path, i];
+    const place = { source, groups: [[...group, shape], group] };
     read.push({ name, lines: placed(place, () => linesOf(shape, given[shape], level)) });
   }
   const lines = read.flatMap((stage) => stage.lines);
@@ -144,8 +136,8 @@ function readStages(source, stages, level, path) {
   const ms = total(lines.map(({ durationMs }) => durationMs));
   const max = Number(commonOptions.duration.max);
   if (ms <= max) return read;
-  const problem = `take ${formatDuration(ms)} together; the limit is ${formatDuration(max)}`;
-  throw source.error(path, problem, 'Shorten a stage.', 'key');
+  const times = [ms, max].map(formatDuration);
+  throw source.error(path, `take ${times[0]}; the limit is ${times[1]}`, 'Shorten a stage.', 'key');
 }
 
 /** @param {string} shape @param {{name: string}[]} others @returns {string} `hold`, `hold 2` */
@@ -163,12 +155,11 @@ export function findPath(source, groups, key) {
 const FLAG = /--([a-z][\w-]*)/g;
 
 /**
+ * Turns an error about flags into one about the file, at the place of the first option that it names.
  * @template T
- * @param {{source: Source, groups: Path[], flags?: Record<string, unknown>, otherwise?: Path}} place `groups`: where the options may be;
- *   `flags`: options of the command line, which keep their dashes; `otherwise`: the place of an error that names no option of the file
- * @param {() => T} act
- * @returns {T}
- * @throws {PkiLoadError} the command line's error, at the place of the first option that it names
+ * @param {{source: Source, groups: Path[], flags?: Record<string, unknown>, otherwise?: Path}} place `groups`: of the options;
+ *   `flags`: given on the command line, these keep their dashes; `otherwise`: the place of an error without an option of the file
+ * @param {() => T} act @returns {T}
  */
 export function placed({ source, groups, flags = {}, otherwise }, act) {
   try {
@@ -186,10 +177,9 @@ export function placed({ source, groups, flags = {}, otherwise }, act) {
 }
 
 /**
- * @param {readonly ScenarioRun[]} runs of the scenario, at least one
- * @param {readonly string[]} names as --only gives them; none: all runs
- * @returns {ScenarioRun[]} the runs of these names, in the order of the file
- * @throws {PkiLoadError} code `unknown_run`, naming the known ones; `contradiction` where the file has no `runs`
+ * @param {readonly ScenarioRun[]} runs at least one @param {readonly string[]} names of --only; none: all runs
+ * @returns {ScenarioRun[]} in the order of the file
+ * @throws {PkiLoadError} code `unknown_run`, or `contradiction` if the file has no `runs`
  */
 export function onlyRuns(runs, names) {
   if (names.length === 0) return [...runs];
@@ -201,11 +191,10 @@ export function onlyRuns(runs, names) {
   const wanted = names.map((name) => name.trim());
   const unknown = wanted.find((name) => !known.includes(name));
   if (unknown === undefined) return runs.filter(({ name }) => wanted.includes(name));
-  const near = closest(unknown, known);
-  const hint = near === null ? '' : `Did you mean ${JSON.stringify(near)}? `;
+  const problem = `--only is ${visibleText(quote(unknown))}, but ${file} has no run of that name.`;
   throw usageError(
     'unknown_run',
-    `--only is ${visibleText(JSON.stringify(unknown.slice(0, 80)))}, but ${file} has no run of that name.`,
-    `${hint}Its runs are ${known.map((name) => JSON.stringify(name)).join(', ')}.`,
+    problem,
+    `Its runs are ${known.map((name) => JSON.stringify(name)).join(', ')}.`,
   );
 }

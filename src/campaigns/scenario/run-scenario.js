@@ -1,63 +1,56 @@
-/**
- * The runs of a scenario of several steps, one after the other. A target that refuses does not end the runs on the others, and no
- * result is lost. Prints nothing, writes nothing.
- */
+/** The runs of a scenario of several steps, one after the other. If a target refuses, the runs on the others continue. */
 import { PkiLoadError } from '../../common/errors.js';
-import { unlessStopped } from '../../common/stop.js';
-import { pauseFor } from '../repeat.js';
+import { pauseFor, unlessStopped } from '../../common/stop.js';
+import { groupBy } from '../../common/sums.js';
+import { planOfRun } from '../../plan/plan.js';
 /** @import { Live } from '../../live/thread.js' */
 /** @import { Plan } from '../../plan/plan.js' */
+/** @import { createScenarioSummary } from '../../result/scenario/scenario-result.js' */
 /** @import { Result } from '../../result/schema.js' */
 
-/** @typedef {{name: string, run: string, target: string}} Step a run on a target */
 /**
- * @typedef {object} Context
- * @property {readonly Step[]} steps
- * @property {number} repeat
- * @property {number} pauseMs between runs
- * @property {(step: number, number: number) => Promise<Result>} runOnce
- * @property {(step: number, number: number) => Plan} planOf that run
- * @property {Pick<Live, 'event' | 'finish' | 'next' | 'abandon'>} live
- * @property {AbortSignal} stop
- * @property {ReadonlyMap<number, PkiLoadError>} [refused] steps that cannot be run, and why
- * @property {(step: number, result: Result) => unknown} onResult it was shown
- * @property {(step: number, error: PkiLoadError) => unknown} onRefused nothing more is sent for the step
- * @property {(step: number) => Promise<unknown>} between runs: results so far may be written
+ * `pauseMs`: between runs; `refused`: errors of steps that cannot run; `between` runs, the results so far may be written
+ * @typedef {{steps: readonly {name: string, run: string, target: string, plan: Plan}[], repeat: number, pauseMs: number,
+ *   refused: ReadonlyMap<number, PkiLoadError>, stop: AbortSignal, runOnce: (step: number, plan: Plan) => Promise<Result>,
+ *   live: Pick<Live, 'event' | 'finish' | 'next' | 'abandon'>, between: (step: number) => Promise<unknown>,
+ *   summary: Pick<ReturnType<typeof createScenarioSummary>, 'add' | 'fail'>}} Context
  */
 
-/** @param {Context} context */
-export async function runScenario(context) {
-  const { steps, repeat, pauseMs, live, stop } = context;
+/**
+ * @param {Context} context
+ * @returns `fault`: an error that ended it and is no refusal of a target, which `refused` has; undefined: none
+ */
+export async function runScenario({ steps, repeat, pauseMs, live, stop, summary, ...context }) {
   /** @type {Map<number, PkiLoadError>} */
   const refused = new Map();
   const refuse = (/** @type {number} */ step, /** @type {PkiLoadError} */ error) => {
     refused.set(step, error);
-    context.onRefused(step, error);
+    summary.fail(step, error);
     live.event({ type: 'warning', text: `Nothing more is sent for ${steps[step].name}: ${error.full}` });
   };
-  /** `fault`: an error that ended it and is no target's refusal; undefined: none @param {boolean} interrupted @param {unknown} [fault] */
+  /** @param {boolean} interrupted @param {unknown} [fault] */
   const ended = (interrupted, fault) => ({ interrupted, refused, fault });
-  for (const [step, error] of context.refused ?? []) refuse(step, error);
+  for (const [step, error] of context.refused) refuse(step, error);
   const turns = turnsOf(steps, repeat);
   let hasResult = false;
   /** @type {number | null} */
   let previous = null;
   for (const [i, { step, number }] of turns.entries()) {
     if (refused.has(step)) continue;
+    const { run, target } = steps[step];
+    const plan = planOfRun(steps[step].plan, number);
     if (previous !== null && !stop.aborted) {
       await context.between(previous);
-      const next = live.next(context.planOf(step, number));
-      await Promise.all([pauseFor(pauseMs, stop), unlessStopped(next, stop)]);
+      await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(plan), stop)]);
     }
     if (stop.aborted) return ended(true);
-    const { run, target } = steps[step];
     const which = repeat === 1 ? '' : `, ${number + 1} of ${repeat}`;
     live.event({ type: 'notice', text: `Run ${i + 1} of ${turns.length}: ${run} on ${target}${which}:` });
     previous = step;
     try {
-      const result = await context.runOnce(step, number);
+      const result = await context.runOnce(step, plan);
       await live.finish(result);
-      context.onResult(step, result);
+      summary.add(step, result);
       hasResult = true;
       if (result.interrupted) return ended(true);
     } catch (error) {
@@ -72,16 +65,12 @@ export async function runScenario(context) {
 }
 
 /**
- * Alternates the order of targets (A1 B1 B2 A2), so that drift of the machine (it warms up, a disk fills)
- * affects all targets equally.
- * @param {readonly {run: string}[]} steps all targets of the first run, then all of the next
- * @param {number} repeat of it all
- * @returns {{step: number, number: number}[]} index of a step, and which of its repeats, from 0
+ * Alternates the order of targets (A1 B1 B2 A2), so that drift of the machine (it warms up, a disk fills) affects all equally.
+ * @param {readonly {run: string}[]} steps all targets of the first run, then all of the next @param {number} repeat
+ * @returns {{step: number, number: number}[]} index of a step, and number of its repeat, from 0
  */
 export function turnsOf(steps, repeat) {
-  const runs = [...new Set(steps.map(({ run }) => run))].map((run) =>
-    steps.flatMap((step, i) => (step.run === run ? [i] : [])),
-  );
+  const runs = groupBy([...steps.keys()], (step) => steps[step].run);
   return Array.from({ length: repeat }, (_, number) =>
     runs.flatMap((own) => own.map((_step, i) => ({ step: own[(i + number) % own.length], number }))),
   ).flat();

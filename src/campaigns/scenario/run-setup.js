@@ -1,6 +1,6 @@
-/** The set-up that a scenario creates on each of its targets before the first run there, and removes at the end (`setup`). */
-
+/** `setup` of a scenario: creates a set-up on each target before the first run, and removes it at the end. */
 import { PkiLoadError } from '../../common/errors.js';
+import { groupBy } from '../../common/sums.js';
 import { connect } from '../../vault/client.js';
 import { targetFlags, teardownCommand } from '../../vault/setup/command.js';
 import { setUp } from '../../vault/setup/setup.js';
@@ -9,48 +9,44 @@ import { tearDown } from '../../vault/setup/teardown.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { VaultClient } from '../../vault/client.js' */
-/** @import { Item, SetupReport } from '../../vault/setup/setup.js' */
+/** @import { SetupReport } from '../../vault/setup/setup.js' */
 /** @import { ScenarioSetup } from './read.js' */
 
 /** @typedef {{name: string, plan: Plan, token: string | null, tokenEnv?: string | null}} Step */
 /**
- * A Vault, or namespace of it. `remove`: the command that removes the set-up there; `report`: items created and found there until now,
- * null: not begun, or removed
+ * A Vault or namespace. `remove`: the command that removes the set-up; `report`: its items so far, null: not started, or removed
  * @typedef {{url: string, steps: number[], connect: () => VaultClient, remove: string, report: SetupReport | null}} Place
  */
 /**
- * `interruptible`: the same client, which after `stop` sends no further request but throws code `interrupted`, and reports the call it
- * waits for
+ * `interruptible`: wraps a client: after `stop` each call throws code `interrupted`, and long waits are reported
  * @typedef {{say: (text: string) => void, warn: (text: string) => void,
  *   interruptible: (client: VaultClient, stop: AbortSignal) => VaultClient}} How
  */
 
 const UUID_TIMEOUT_MS = 10_000;
 
-/** Tests replace it. */
-const REAL = {
-  setUp,
-  tearDown,
-  connect: (/** @type {Step} */ { plan, token }) => connect(plan.target, token),
-};
+/** @param {Step} step */
+const connectTo = ({ plan, token }) => connect(plan.target, token);
+/** Replaced in tests. */
+const REAL = { setUp, tearDown, connect: connectTo };
 
 /** @param {ScenarioSetup} setup @param {readonly Step[]} steps @param {How} how @param {typeof REAL} [system] */
 export function createScenarioSetup(setup, steps, { say, warn, interruptible }, system = REAL) {
   const { name, keep } = setup;
   const places = placesOf(name, steps, system.connect);
-  /** uuids of root mounts that we have created: two addresses may be of one Vault. @type {Set<string | null>} */
+  /** Of root mounts that we created: two addresses may lead to one Vault. @type {Set<string | null>} */
   const own = new Set();
 
-  /** Warns of a set-up that was there before. @param {Place} place @param {VaultClient} client */
+  /** Warns of a set-up that existed before. @param {Place} place @param {VaultClient} client */
   async function inspect(place, client) {
     const { made, there } = /** @type {SetupReport} */ (place.report);
     if (keep || made.length + there.length === 0) return;
     const uuid = places.length > 1 ? await uuidOf(client, name) : null;
     if (isOurs(place)) own.add(uuid);
     if (isOurs(place) || (uuid !== null && own.has(uuid))) return;
-    const left = `the scenario does not remove it${additionsIn(made)}`;
+    const added = made.length === 0 ? '' : ' or what it added to it';
     warn(
-      `${name} was set up at ${place.url} before, and ${left}. If it is not needed, remove it with: ${place.remove}`,
+      `${name} existed at ${place.url} before; the scenario does not remove it${added}. To remove it: ${place.remove}`,
     );
   }
 
@@ -58,7 +54,7 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
   async function setUpAt(place, stop) {
     const client = place.connect();
     place.report = { made: [], there: [] };
-    // A different value of an existing setting is refused, as it may have another user.
+    // Another user may depend on existing settings: a different value is refused.
     const plan = planSetup({ ...setup, keepsSettings: true });
     const sayThere = (/** @type {string} */ text) => say(`${place.url}: ${text}`);
     try {
@@ -74,10 +70,10 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
     const client = interruptible(open(), new AbortController().signal);
     try {
       const isGone = await system.tearDown(client, name, (text) => say(`${url}: ${text}`));
-      if (!isGone) warn(`Not all of ${name} at ${url} could be removed. Remove it with: ${remove}`);
+      if (!isGone) warn(`Not all of ${name} at ${url} could be removed. To remove it: ${remove}`);
     } catch (error) {
       const why = error instanceof PkiLoadError ? error.full : String(error);
-      warn(`${name} at ${url} could not be removed: ${why} Remove it with: ${remove}`);
+      warn(`${name} at ${url} could not be removed: ${why} To remove it: ${remove}`);
     } finally {
       await client.close();
     }
@@ -85,8 +81,8 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
 
   return {
     /**
-     * @param {AbortSignal} stop ends it after the call under way
-     * @returns {Promise<Map<number, PkiLoadError>>} steps on whose targets it failed, and why
+     * @param {AbortSignal} stop ends it after the current call
+     * @returns {Promise<Map<number, PkiLoadError>>} failures, by the steps on these targets
      */
     async up(stop) {
       /** @type {Map<number, PkiLoadError>} */
@@ -102,12 +98,12 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
       }
       return refused;
     },
-    /** @returns {string[]} a sentence for each target where something would be left if all ended now */
-    left: () =>
-      (keep ? [] : places.filter(isOurs)).map(
-        ({ url, remove }) => `${name} is left at ${url}. Remove it with: ${remove}`,
-      ),
-    /** Never throws: it warns of failures. */
+    /** @returns {string[]} for each target with a set-up of ours, a sentence that it is left there */
+    left() {
+      const ours = keep ? [] : places.filter(isOurs);
+      return ours.map(({ url, remove }) => `${name} is left at ${url}. To remove it: ${remove}`);
+    },
+    /** Warns of failures, never throws. */
     async down() {
       for (const place of places.filter(isOurs)) {
         if (keep) say(`Left ${name} at ${place.url} (keep).`);
@@ -118,28 +114,13 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
   };
 }
 
-/** @param {{kind: string}} item */
-const isMount = ({ kind }) => kind === 'mount' || kind === 'auth';
-
-/** There is something to remove, and all of it is ours. @param {Place} place */
-const isOurs = ({ report }) => report !== null && report.made.length > 0 && !report.there.some(isMount);
-
-/** @param {Item[]} made in a set-up that was there before @returns {string} part of a sentence */
-function additionsIn(made) {
-  const mounts = made.filter(isMount);
-  const isInside = (/** @type {string} */ path) =>
-    mounts.some((mount) => path === mount.path || path.startsWith(`${mount.path}/`));
-  const added = made
-    .filter((item) => isMount(item) || !isInside(item.path))
-    .map(({ kind, path, uncertain = false }) => {
-      if (kind === 'policy') return `rules of the policy ${path}`;
-      if (kind === 'ca') return `the CA of ${path}`;
-      return uncertain ? `perhaps ${path}` : path;
-    });
-  return added.length === 0 ? '' : `, nor its additions to it: ${added.join('; ')}`;
+/** We created all its mounts. @param {Place} place */
+function isOurs({ report }) {
+  if (report === null || report.made.length === 0) return false;
+  return !report.there.some(({ kind }) => kind === 'mount' || kind === 'auth');
 }
 
-/** @param {VaultClient} client @param {string} name @returns {Promise<string | null>} the same by any address or node; null: unknown */
+/** @param {VaultClient} client @param {string} name @returns {Promise<string | null>} the same at every address of a Vault; null: unknown */
 async function uuidOf(client, name) {
   try {
     return (await client.read('sys/mounts', UUID_TIMEOUT_MS)).data?.[`${name}-root/`]?.uuid ?? null;
@@ -148,19 +129,15 @@ async function uuidOf(client, name) {
   }
 }
 
-/** @param {string} name @param {readonly Step[]} steps @param {typeof REAL['connect']} connectTo @returns {Place[]} each once */
-function placesOf(name, steps, connectTo) {
-  /** @type {Map<string, Place>} */
-  const places = new Map();
-  for (const [i, step] of steps.entries()) {
-    const { dev, target } = step.plan;
-    if (dev) continue;
-    const { url, namespace } = target;
+/** @param {string} name @param {readonly Step[]} steps @param {typeof connectTo} open @returns {Place[]} */
+function placesOf(name, steps, open) {
+  const real = [...steps.keys()].filter((i) => !steps[i].plan.dev);
+  const targetOf = (/** @type {number} */ i) => steps[i].plan.target;
+  const groups = groupBy(real, (i) => JSON.stringify([targetOf(i).url, targetOf(i).namespace]));
+  return groups.map((own) => {
+    const step = steps[own[0]];
+    const { target } = step.plan;
     const remove = teardownCommand(name, targetFlags(target), step.tokenEnv);
-    const key = JSON.stringify([url, namespace]);
-    const place = places.get(key) ?? { url, steps: [], connect: () => connectTo(step), remove, report: null };
-    place.steps.push(i);
-    places.set(key, place);
-  }
-  return [...places.values()];
+    return { url: target.url, steps: own, connect: () => open(step), remove, report: null };
+  });
 }

@@ -1,29 +1,38 @@
-/** A scenario and flags -> its steps: each run on each target, planned, and checked where it is to be searched. */
-
+/** A scenario and flags -> its steps: each run on each target, planned, and checked for a search. */
 import { usageError } from '../../common/errors.js';
+import { readOptions } from '../../common/options.js';
+import { total } from '../../common/sums.js';
+import { loadOperation } from '../../operations/index.js';
+import { commonOptions } from '../../plan/common-options.js';
+import { planLoad } from '../../plan/load.js';
+import { deepFreeze, planTarget } from '../../plan/plan.js';
+import { parseRequirement } from '../../plan/requirements.js';
 import { readEnvironment } from '../../vault/environment.js';
 import { checkSearchable } from '../search/find-max.js';
-import { searchSettings } from '../search/search-options.js';
-import { placed } from './read.js';
-import { mergeLoad, planRun } from './scenario-plan.js';
+import { OPEN_LOOP, plannedForSearch, searchSettings } from '../search/search-options.js';
+import { findPath, placed } from './read.js';
+
+/** @import { MixEntry, Plan } from '../../plan/plan.js' */
+/** @import { VaultEnvironment } from '../../vault/environment.js' */
 /** @import { AskedSearch } from '../search/search-options.js' */
-/** @import { ReadScenario, ScenarioTarget } from './read.js' */
+/** @import { ReadScenario, ScenarioRun, ScenarioTarget } from './read.js' */
 /** @import { Source } from './source.js' */
 
+/** Flags that replace the scenario's stages. */
+const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'ramp-up']);
+
+/** @typedef {Record<string, unknown>} Given options by kebab-case name */
 /** @typedef {Awaited<ReturnType<typeof stepsOf>>[number]} Step a run on a target */
 
 /**
- * @param {Pick<ReadScenario, 'runs' | 'targets'>} scenario @param {Record<string, unknown>} flags
+ * @param {Pick<ReadScenario, 'runs' | 'targets'>} scenario @param {Given} flags
  * @param {{search?: AskedSearch | null, pauseMs: number, allowEnv?: readonly string[]}} settings `allowEnv`: token-env may read these
  * @returns all targets of the first run, then all of the next
  */
 export async function stepsOf({ runs, targets }, flags, settings) {
   if (targets.length > 1 && flags.url !== undefined) {
-    throw usageError(
-      'contradiction',
-      `--url names one target, but the scenario has ${targets.length}.`,
-      'Leave --url out, or all targets of the scenario but one.',
-    );
+    const problem = `--url names one target, but the scenario has ${targets.length}.`;
+    throw usageError('contradiction', problem, 'Leave --url out, or all targets but one.');
   }
   const { search = null } = settings;
   const ownFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
@@ -38,9 +47,9 @@ export async function stepsOf({ runs, targets }, flags, settings) {
         const place = { source: run.source, groups: run.loadGroups, flags: ownFlags };
         placed(place, () => checkSearchable(plan, asked));
       }
-      const ofStages = run.requirements.flatMap(({ stage, text }) => (stage === undefined ? [] : [text]));
-      const notJudged = plan.load.stages === null ? ofStages : [];
-      const names = [runs.length > 1 ? run.name : null, target.name].filter((name) => name !== null);
+      const left = run.requirements.filter(({ stage }) => stage !== undefined && plan.load.stages === null);
+      const notJudged = left.map(({ text }) => text);
+      const names = [runs.length > 1 && run.name, target.name].filter(Boolean);
       const { tokenEnv } = target;
       steps.push({
         ...{ name: names.join('-') || run.name, run: run.name, plan, tokenEnv },
@@ -49,10 +58,8 @@ export async function stepsOf({ runs, targets }, flags, settings) {
         token: tokenEnv === null || plan.dev ? environment.token : tokenIn(tokenEnv),
         /** null: a run, not a search */
         asked,
-        /** requirements on stages, where it has none */
-        notJudged,
-        /** sentences for its reports */
-        remarks: remarksOf({ run: run.name, notJudged }),
+        /** requirements on its stages, which flags or a search replace; and sentences for its reports */
+        ...{ notJudged, remarks: remarksOf({ run: run.name, notJudged }) },
       });
     }
   }
@@ -60,18 +67,15 @@ export async function stepsOf({ runs, targets }, flags, settings) {
 }
 
 /**
- * A scenario of someone else must not send a secret that is not Vault's to the server that it names.
+ * A scenario from someone else must not send other secrets than Vault tokens to its targets.
  * @param {ScenarioTarget} target @param {Source} source @param {readonly string[]} [allowed]
  */
 function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
   if (tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv) || allowed.includes(tokenEnv)) return;
   const { targets = [] } = /** @type {{targets?: {name: string}[]}} */ (source.value);
   const path = name === null ? ['target'] : ['targets', targets.findIndex((one) => one.name.trim() === name)];
-  throw source.error(
-    [...path, 'token-env'],
-    `would send the value of ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`,
-    `If that is a token of this target, add --allow-env ${tokenEnv}.`,
-  );
+  const problem = `would send ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`;
+  throw source.error([...path, 'token-env'], problem, `To allow it, add --allow-env ${tokenEnv}.`);
 }
 
 /** @param {string} name @returns {string} a secret */
@@ -81,8 +85,111 @@ function tokenIn(name) {
   throw usageError('no_token', `The environment variable ${name} (token-env) is not set.`, `Set ${name}.`);
 }
 
-/** @param {{run: string, notJudged: readonly string[]}} step @returns {string[]} sentences; the same for all targets of a run */
+/** @param {{run: string, notJudged: readonly string[]}} step @returns {string[]} sentences */
 export function remarksOf({ run, notJudged }) {
   const why = `${run}: its stages are left out, and the requirements on them are not judged`;
   return notJudged.length === 0 ? [] : [`${why}: ${notJudged.join(', ')}.`];
+}
+
+/**
+ * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags of the command line: they override the scenario
+ * @param {VaultEnvironment} environment defaults of the target
+ * @param {AskedSearch | null} [search] determines the load, in place of model and stages
+ * @returns {Promise<Readonly<Plan>>}
+ * @throws {PkiLoadError} naming the contradicting options
+ */
+export async function planRun(run, target, flags, environment, search = null) {
+  const { source, loadGroups } = run;
+  const stages = search === null ? stagesOf(run, flags) : null;
+  const given = {
+    ...targetGiven(run, target, flags),
+    ...plannedForSearch(search, mergeLoad(run, flags, search)),
+    ...(stages && stagesTotals(run, stages)),
+  };
+  const { common, load } = placed({ source, groups: loadGroups, flags }, () => {
+    const options = readOptions(commonOptions, given);
+    if (search === null) checkLoad(run, options, stages, flags);
+    return { common: options, load: planLoad(options, environment) };
+  });
+  /** @type {MixEntry[]} */
+  const mix = [];
+  for (const [i, entry] of run.mix.entries()) {
+    const operation = await loadOperation(entry.operation);
+    const options = readOptions(operation.options, entry.options);
+    const otherwise = [...run.at('mix'), i, 'options'];
+    placed({ source, groups: [otherwise], flags, otherwise }, () => operation.check?.(options, common));
+    mix.push({ ...entry, options });
+  }
+  return deepFreeze({
+    operation: run.name,
+    dev: common.dev,
+    target: planTarget(common, given, environment),
+    load: { ...load, stages },
+    options: {},
+    mix,
+    requirements: [
+      ...run.requirements.filter(({ stage }) => stage === undefined || stages !== null),
+      ...common.require.map((/** @type {string} */ text) => parseRequirement(text)),
+    ],
+  });
+}
+
+/** @param {ScenarioRun} run @param {Given} flags which may replace the stages @returns {ScenarioRun['stages']} */
+function stagesOf({ stages, level }, flags) {
+  const replacing = [...INSTEAD_OF_STAGES, level].find((name) => name in flags);
+  if (stages === null || replacing === undefined) return stages;
+  if (level in flags) return null;
+  const problem = `--${replacing} replaces the stages of the scenario, but then there is no ${level}.`;
+  throw usageError('contradiction', problem, `Add --${level}, or leave --${replacing} out.`);
+}
+
+/**
+ * Addresses, certificates and set-ups of the targets do not apply to the embedded server.
+ * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags @returns {Given}
+ */
+function targetGiven({ setup }, { options }, { dev }) {
+  if (String(dev) === 'true') return options.mount === undefined ? {} : { mount: options.mount };
+  return setup === null ? options : { mount: `${setup.name}-int`, ...options };
+}
+
+/** @param {ScenarioRun} run @param {Record<string, any>} common @param {ScenarioRun['stages']} stages @param {Given} flags */
+function checkLoad({ source, loadGroups, model, name }, { rate, warmup }, stages, flags) {
+  const at = (/** @type {string} */ key) => findPath(source, loadGroups, key) ?? loadGroups[0];
+  if (model === 'closed' && rate !== null) {
+    const remedy = 'Remove one of them.';
+    if (flags.rate === undefined) throw source.error(at('rate'), 'conflicts with model: closed', remedy);
+    throw usageError('contradiction', `--rate conflicts with model: closed of ${name}.`, remedy);
+  }
+  if (model === 'open' && rate === null)
+    throw source.error(at('model'), 'is open, but there is no rate', 'Add rate, e.g. rate: 20/s, or stages.');
+  if (stages === null || warmup === 0 || stages[0].lines[0].from > 0) return;
+  const problem = `would send nothing: it takes the first level of ${stages[0].name}, which is 0`;
+  throw source.error(at('warmup'), problem, 'Start above 0, or leave the warm-up out.');
+}
+
+/**
+ * @param {ScenarioRun} run @param {NonNullable<ScenarioRun['stages']>} stages
+ * @returns {Given} options of the load: the highest level of the stages, and their duration
+ */
+function stagesTotals({ source, loadGroups, level }, stages) {
+  const lines = stages.flatMap((stage) => stage.lines);
+  for (const key of [...INSTEAD_OF_STAGES, level]) {
+    const path = findPath(source, loadGroups, key);
+    if (path !== null) throw source.error(path, 'conflicts with stages', `Leave ${key} out.`, 'key');
+  }
+  return {
+    [level]: Math.max(...lines.flatMap(({ from, to }) => [from, to])),
+    duration: total(lines.map(({ durationMs }) => durationMs)) / 1000,
+  };
+}
+
+/**
+ * A search determines the loop. The concurrency of `model: closed` is in flight, not a number of connections.
+ * @param {ScenarioRun} run @param {Given} flags override it @param {AskedSearch | null} search @returns {Given}
+ */
+function mergeLoad({ load, model }, flags, search) {
+  const merged = { ...load };
+  if (search?.of === 'concurrency') for (const name of OPEN_LOOP) delete merged[name];
+  if (search !== null && (search.of === 'concurrency' || model === 'closed')) delete merged.concurrency;
+  return { ...merged, ...flags };
 }

@@ -1,4 +1,4 @@
-/** The text of a scenario, YAML 1.2 or JSON, and the place of each value in it: an error gives line, column and key. */
+/** The text of a scenario (YAML 1.2 or JSON) and the place of each value: errors name line, column and key. */
 import { isMap, isScalar, isSeq, Lexer, LineCounter, Parser, parseDocument, visit } from 'yaml';
 import { usageError } from '../../common/errors.js';
 import { visibleText } from '../../common/visible-text.js';
@@ -10,7 +10,7 @@ import { visibleText } from '../../common/visible-text.js';
 /** @typedef {'key' | 'value'} Part */
 /** @typedef {ReturnType<typeof parseSource>} Source */
 
-/** Of the file's text in a message. */
+/** Characters of the file's text in a message. */
 const MAX_SHOWN = 60;
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 40;
@@ -18,19 +18,13 @@ const MAX_DEPTH = 40;
 const MAX_CHARACTERS = 100_000;
 
 const TOO_DEEP = 'The values are nested too deeply';
-const FLATTER = 'Write the file without so many levels.';
-const YAML_OR_JSON = 'A scenario is YAML or JSON; put a text with special characters in quotes.';
-/** For messages of the parser that only its authors understand. @type {Record<string, string>} by its code */
-const PLAINER = {
-  BLOCK_AS_IMPLICIT_KEY: 'A group or list begins where only a value may stand',
-  MULTILINE_IMPLICIT_KEY: 'This is not KEY: VALUE',
-  NON_STRING_KEY: 'A key here is not a text',
-};
+const FLATTEN = 'Use fewer levels.';
+const YAML_OR_JSON = 'A scenario is YAML or JSON; quote a text with special characters.';
 export const MINIMUM = 'A minimal scenario is name: NAME and mix: [{operation: issue}].';
 
 /**
  * @param {string} text @param {string} name of the file, for errors
- * @throws {PkiLoadError} code `bad_scenario`: the text is neither YAML nor JSON, or holds a secret
+ * @throws {PkiLoadError} code `bad_scenario`: the text is neither YAML nor JSON, or contains a secret
  */
 export function parseSource(text, name) {
   const lineCounter = new LineCounter();
@@ -42,33 +36,31 @@ export function parseSource(text, name) {
     const message = visibleText(`${name}:${place} ${sentence}`);
     return usageError('bad_scenario', message, visibleText(remedy) || undefined);
   };
-  const tooLong = `The file has more than ${MAX_CHARACTERS} characters`;
-  if (text.length > MAX_CHARACTERS) throw errorAt(null, tooLong, 'Use report to read a result.');
+  if (text.length > MAX_CHARACTERS)
+    throw errorAt(null, `The file exceeds ${MAX_CHARACTERS} characters`, 'Use report to read a result.');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is for control characters
-  if (/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text)) {
-    const remedy = 'A scenario is a YAML or JSON file; save it as UTF-8.';
-    throw errorAt(null, 'The file is not text in UTF-8', remedy);
-  }
-  if (isNestedTooDeeply(text)) throw errorAt(null, TOO_DEEP, FLATTER);
-  const document = parseDocument(text, {
-    ...{ lineCounter, prettyErrors: false, stringKeys: true, logLevel: 'error' },
-  });
+  if (/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text))
+    throw errorAt(null, 'The file is not text in UTF-8', 'A scenario is YAML or JSON; save it as UTF-8.');
+  if (isNestedTooDeeply(text)) throw errorAt(null, TOO_DEEP, FLATTEN);
+  const settings = /** @type {const} */ ({ prettyErrors: false, stringKeys: true, logLevel: 'error' });
+  const document = parseDocument(text, { lineCounter, ...settings });
   const secret = findSecret(text);
-  if (secret !== undefined) throw errorAt(secret.offset, `This looks like ${secret.what}`, secret.remedy);
+  if (secret !== undefined)
+    throw errorAt(secret.offset, `This looks like ${secret.what}: remove it`, secret.remedy);
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
     const [offset] = fault.pos;
-    const problem = PLAINER[fault.code] ?? fault.message.split(/[;\n]/, 1)[0].slice(0, 2 * MAX_SHOWN);
+    const problem = fault.message.split(/[;\n]/, 1)[0].slice(0, 2 * MAX_SHOWN);
     throw errorAt(offset, `${problem}: ${lineAt(text, offset)}`, YAML_OR_JSON);
   }
   return {
     name,
     /** plain data */
     value: toPlain(document, errorAt),
-    /** Of a missing value, the offset of the value that should hold it. @param {Path} path @param {Part} [part] */
+    /** The offset of a missing value is that of its parent. @param {Path} path @param {Part} [part] */
     offsetOf: (path, part) => findRange(document.contents, path, part)[0],
     /**
-     * Code `bad_scenario`; its message has the place and the variables that the value there refers to.
+     * Code `bad_scenario`; its message has the place and the variables of the value there.
      * @param {Path} path @param {string} problem @param {string} [remedy] @param {Part} [part]
      */
     error(path, problem, remedy, part) {
@@ -83,7 +75,7 @@ export function parseSource(text, name) {
 /** @typedef {(offset: number | null, problem: string, remedy?: string) => PkiLoadError} ErrorAt */
 
 /**
- * The composer of parseDocument is recursive, and V8 ends the process where a regular expression is compiled at the end of the stack.
+ * parseDocument is recursive, and V8 aborts the process if a regular expression is compiled at the end of the stack.
  * @param {string} text
  */
 function isNestedTooDeeply(text) {
@@ -97,30 +89,22 @@ function isNestedTooDeeply(text) {
 
 /** @param {Document} document @param {ErrorAt} errorAt @returns {unknown} */
 function toPlain(document, errorAt) {
-  /** @type {Set<string>} */
-  const anchors = new Set();
   let firstAlias = 0;
   visit(document, {
-    Value(_, { anchor }) {
-      if (anchor !== undefined) anchors.add(anchor);
-    },
-    Alias(_, { source, range }) {
-      const offset = range?.[0] ?? 0;
-      firstAlias ||= offset;
-      if (anchors.has(source)) return;
-      const remedy = 'Mark the value with &NAME above it; or put the text in quotes.';
-      throw errorAt(offset, `There is no anchor for the alias *${firstLine(source)}`, remedy);
+    Alias(_, { range }) {
+      firstAlias = range?.[0] ?? 0;
+      return visit.BREAK;
     },
   });
   /** @type {unknown} */
   let value;
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch {
-    throw errorAt(firstAlias, 'The aliases expand to too much', 'Write the values out.');
+  } catch (error) {
+    const message = /** @type {Error} */ (error).message.slice(0, 2 * MAX_SHOWN);
+    throw errorAt(firstAlias, message, 'Write the values out, or quote a text that begins with *.');
   }
-  if (isTooDeep(value))
-    throw errorAt(firstAlias, `${TOO_DEEP}, or an alias is inside its own value`, FLATTER);
+  if (isTooDeep(value)) throw errorAt(firstAlias, `${TOO_DEEP}, or an alias contains itself`, FLATTEN);
   if (value === null || value === undefined) throw errorAt(0, 'The file is empty', MINIMUM);
   return value;
 }
@@ -133,7 +117,7 @@ function isTooDeep(value, depth = 0) {
 
 /**
  * @param {unknown} contents @param {Path} path @param {Part} [part] of the last step
- * @returns {[start: number, end: number, ...unknown[]]} of the value, or of the innermost that is there
+ * @returns {[start: number, end: number, ...unknown[]]} of the value, or of its innermost parent that exists
  */
 function findRange(contents, path, part = 'value') {
   /** @typedef {{range?: [number, number, number] | null} | null | undefined} Ranged */
@@ -144,7 +128,7 @@ function findRange(contents, path, part = 'value') {
       ? node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
       : undefined;
     node = /** @type {Ranged} */ (isSeq(node) ? node.items[Number(step)] : pair?.value);
-    // The place of an empty value is behind everything that follows.
+    // The parser places an empty value after the comments and blank lines that follow.
     const isEmpty = !node?.range || node.range[1] <= node.range[0];
     const isKey = isEmpty || (part === 'key' && i === path.length - 1);
     const at = pair !== undefined && isKey ? /** @type {Ranged} */ (pair.key) : node;
@@ -156,11 +140,11 @@ function findRange(contents, path, part = 'value') {
 
 /** @param {Path} path @returns {string} `mix[0].weight` */
 export function pathText(path) {
-  const shown = (/** @type {string} */ key) =>
-    firstLine(/^[\w$.{}<>-]+$/.test(key) ? key : JSON.stringify(key));
-  return path
-    .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i === 0 ? '' : '.'}${shown(step)}`))
-    .join('');
+  const steps = path.map((step) => {
+    if (typeof step === 'number') return `[${step}]`;
+    return `.${firstLine(/^[\w$.{}<>-]+$/.test(step) ? step : JSON.stringify(step))}`;
+  });
+  return steps.join('').replace(/^\./, '');
 }
 
 /** @param {string} text */
@@ -178,25 +162,18 @@ function lineAt(text, offset) {
 
 export const TOKEN_REMEDY =
   'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; token-env names another variable.';
-const TOKEN = Object.freeze({
-  what: 'a Vault token, a secret that must not be in a file',
-  remedy: `${TOKEN_REMEDY} Revoke a token that others may have seen.`,
-});
-const KEY = Object.freeze({
-  what: 'a private key, a secret that must not be in a scenario',
-  remedy: 'Name the file of the key, e.g. with client-key.',
-});
 
-/** Tokens of Vault and OpenBao, and of Vault before 1.10 (24 characters); shorter than real ones, to find one that was cut, too. */
-const SECRETS = Object.freeze([
-  { pattern: /(?<![\w.-])hv[sbr]\.[\w-]{8,}/, ...TOKEN },
-  { pattern: /(?<![\w./-])[sbr]\.(?=[A-Za-z]*\d|\w*[a-z][A-Z])[A-Za-z0-9_-]{24,}/, ...TOKEN },
-  { pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----/, ...KEY },
-]);
+/** Tokens of Vault and OpenBao, and of Vault before 1.10 (24 characters). `hvs.` and 8 characters also match a truncated token. */
+const TOKEN =
+  /(?<![\w.-])hv[sbr]\.[\w-]{8,}|(?<![\w./-])[sbr]\.(?=[A-Za-z]*\d|\w*[a-z][A-Z])[A-Za-z0-9_-]{24,}/;
+const KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 
-/** @param {string} text @returns {{what: string, remedy: string, offset: number} | undefined} the first */
+/** @param {string} text @returns {{what: string, remedy: string, offset: number} | undefined} */
 export function findSecret(text) {
-  return SECRETS.map(({ pattern, ...secret }) => ({ ...secret, offset: text.search(pattern) })).find(
-    ({ offset }) => offset >= 0,
-  );
+  const remedy = `${TOKEN_REMEDY} Revoke a token that others may have seen.`;
+  const secrets = [
+    { what: 'a Vault token', remedy, offset: text.search(TOKEN) },
+    { what: 'a private key', remedy: 'Name its file, e.g. with client-key.', offset: text.search(KEY) },
+  ];
+  return secrets.find(({ offset }) => offset >= 0);
 }

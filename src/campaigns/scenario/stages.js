@@ -1,11 +1,10 @@
 /**
- * The shapes that a stage can have -> straight lines of rate (open loop) or of requests in flight (closed loop). A new shape is one more
+ * The shape of a stage -> straight lines of rate (open loop) or of requests in flight (closed loop). A new shape is one more
  * entry in SHAPES: the schema and the validation follow from it.
  */
 
 import { usageError } from '../../common/errors.js';
 import { readOne } from '../../common/options.js';
-import { parseRate } from '../../common/units.js';
 import { commonOptions } from '../../plan/common-options.js';
 
 /** @import { Line } from '../../plan/load.js' */
@@ -13,13 +12,13 @@ import { commonOptions } from '../../plan/common-options.js';
 /** @typedef {'rate' | 'concurrency'} Level unit of a stage's levels: requests a second, or requests in flight */
 /** @typedef {Record<string, number>} Values levels per second or in flight, durations in ms */
 /**
- * `fields`: all needed; a pause may be 0; `level` itself is called rate, or concurrency in a closed loop. `check`: a sentence about a
- * field, which begins with `--FIELD`
+ * `fields`: all required; a pause may be 0; users write `level` as rate or, in a closed loop, concurrency. `check`: what is wrong,
+ * a sentence that begins with `--FIELD`; null: nothing
  * @typedef {{describe: string, fields: Record<string, 'level' | 'duration' | 'pause'>, lines: (values: Values) => Line[],
  *   check?: (values: Values) => string | null}} Shape
  */
 
-/** More lines than this come from a mistake, e.g. steps of 1/s up to 100,000/s. */
+/** More lines than this are a mistake, e.g. steps of 1/s up to 100,000/s. */
 const MAX_LINES = 1000;
 
 /** @param {number} level @param {number} durationMs */
@@ -80,55 +79,33 @@ export const SHAPES = Object.freeze({
 
 const { duration, rate, concurrency } = commonOptions;
 const SPECS = Object.freeze({
+  rate: { ...rate, min: 0 },
+  concurrency: { ...concurrency, min: 0 },
   duration: { ...duration, min: 1 },
   pause: { ...duration, min: 0 },
-  concurrency: { ...concurrency, min: 0 },
 });
 
 /**
- * @param {string} shape key of SHAPES @param {Record<string, any>} given fields as the scenario has them @param {Level} level
- * @returns {Line[]} some may be at 0
+ * @param {string} shape key of SHAPES @param {Record<string, any>} given fields of the scenario @param {Level} level
+ * @returns {Line[]} some may be at level 0
  * @throws {PkiLoadError} naming the field as `--FIELD`
  */
 export function linesOf(shape, given, level) {
   const { fields, lines, check } = SHAPES[shape];
-  const [other, loop, model] =
-    level === 'rate'
-      ? ['concurrency', 'an open loop', 'closed']
-      : ['rate', 'a closed loop (model: closed)', 'open'];
+  const [other, model, otherModel] =
+    level === 'rate' ? ['concurrency', 'open', 'closed'] : ['rate', 'closed', 'open'];
   if (given[other] !== undefined) {
-    throw usageError(
-      'bad_stage',
-      `--${other} cannot be set, because the load is ${loop}.`,
-      `Write ${level}, or load: {model: ${model}}.`,
-    );
+    const remedy = `Write ${level}, or load: {model: ${otherModel}}.`;
+    throw usageError('bad_stage', `--${other} conflicts with the ${model} loop of the load.`, remedy);
   }
-  /** @type {Record<string, number>} */
-  const values = {};
-  for (const [field, type] of Object.entries(fields)) {
-    const name = field === 'level' ? level : field;
-    if (given[name] === undefined) throw usageError('bad_stage', `--${shape} has no ${name}.`);
-    values[field] =
-      type === 'level' && level === 'rate'
-        ? parseLevel(given[name], `--${name}`)
-        : readOne(SPECS[type === 'level' ? 'concurrency' : type], `--${name}`, given[name]);
-  }
+  const values = Object.fromEntries(
+    Object.entries(fields).map(([field, type]) => {
+      const name = field === 'level' ? level : field;
+      if (given[name] === undefined) throw usageError('bad_stage', `--${shape} has no ${name}.`);
+      return [field, readOne(SPECS[type === 'level' ? level : type], `--${name}`, given[name])];
+    }),
+  );
   const fault = check?.(values) ?? null;
   if (fault !== null) throw usageError('bad_stage', fault);
   return lines(values).filter(({ durationMs }) => durationMs > 0);
-}
-
-/** As parseRate, but a level may be 0. @param {string | number} text @param {string} flag */
-function parseLevel(text, flag) {
-  const [number, ...unit] = String(text).trim().replaceAll('_', '').split('/');
-  const isZero = /^[\d.]/.test(number) && Number(number) === 0;
-  const shown = JSON.stringify(text);
-  try {
-    // A zero needs one of the units, too.
-    const level = parseRate(isZero ? ['1', ...unit].join('/') : text);
-    if (isZero || level <= Number(rate.max)) return isZero ? 0 : level;
-  } catch {
-    throw usageError('bad_rate', `${flag} is ${shown}, which is not a rate such as 0, 20, 20/s or 1000/h.`);
-  }
-  throw usageError('out_of_range', `${flag} is ${shown}; it must be at most ${rate.max}/s.`);
 }

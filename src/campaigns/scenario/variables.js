@@ -1,4 +1,4 @@
-/** `${NAME}` in a scenario stands for an environment variable that the scenario declares (`env`). None may hold a secret. */
+/** `${NAME}` in a scenario is replaced by an environment variable that it declares (`env`), which must not be a secret. */
 import { closest } from '../../common/closest.js';
 import { visibleText } from '../../common/visible-text.js';
 import { findSecret, pathText, TOKEN_REMEDY } from './source.js';
@@ -10,22 +10,21 @@ export const DECLARATION = /^([A-Za-z_]\w*)(?:=(.*))?$/s;
 /** A variable; or `$${`, without a name. */
 const REFERENCE = /\$\$\{|\$\{([^${}]*)\}/g;
 
-/** Names of variables whose values must not get into a plan, which is written into results. */
+/** Such variables may be secrets, and a plan is written into results. */
 const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE|CREDENTIAL|(?:^|_)KEY(?:$|_)/i;
 
-/** Of one text, and of all values of variables together: some readers of options take time that grows with its square. */
-const MAX_TEXT = 20_000;
-const MAX_VALUES = 1_000_000;
+/** Characters of a text, as some options are parsed in quadratic time; and of all variables together. */
+const [MAX_TEXT, MAX_VALUES] = [20_000, 1_000_000];
 
-/** Control characters but tabs and line breaks, halves of characters, and characters that reorder the text of a terminal. */
+/** Control characters except tabs and line breaks, lone surrogates, and characters that reorder the text of a terminal. */
 const INVISIBLE = /[^\P{Cc}\t\n\r]|[\p{Cs}\p{Bidi_Control}\u2028\u2029]/u;
 
 /** @typedef {Record<string, string | undefined>} Environment */
 
 /**
  * @param {Source} source @param {Environment} env
- * @returns {Source & {reads: ReadonlyMap<string, string[]>}} with the variables' values in its value; `$${` stands for `${`. `reads`:
- *   places of each variable that is read
+ * @returns {Source & {reads: ReadonlyMap<string, string[]>}} with values in place of variables, and `${` in place of `$${`. `reads`:
+ *   variable -> places of its value
  * @throws {PkiLoadError} code `bad_scenario`
  */
 export function resolveVariables(source, env) {
@@ -44,13 +43,13 @@ export function resolveVariables(source, env) {
   };
   /** @param {string} text @param {Path} path */
   const resolveText = (text, path) => {
-    const resolved =
-      path[0] === 'env'
-        ? text
-        : text.replace(REFERENCE, (_, name) => (name === undefined ? '${' : read(name, path)));
+    const isDeclaration = path[0] === 'env';
+    const resolved = text.replace(REFERENCE, (reference, name) =>
+      isDeclaration ? reference : name === undefined ? '${' : read(name, path),
+    );
     const [invisible] = INVISIBLE.exec(resolved) ?? [];
     if (invisible !== undefined)
-      throw source.error(path, `holds the invisible character ${visibleText(invisible)}`, 'Remove it.');
+      throw source.error(path, `contains the invisible character ${visibleText(invisible)}`, 'Remove it.');
     if (resolved.length <= MAX_TEXT) return resolved;
     throw source.error(path, `has ${resolved.length} characters; the limit is ${MAX_TEXT}`, 'Shorten it.');
   };
@@ -75,13 +74,12 @@ function lookUp(source, path, name, declared, env) {
   if (fallback === undefined) {
     const known = [...declared.keys()];
     const near = closest(name, known);
-    const remedy = DECLARATION.test(name)
-      ? `Declare it at the top, env: [${name}], or write $\${ for the characters themselves.`
-      : `Write a variable as \${NAME}; write $\${ for the characters themselves.`;
+    const how = DECLARATION.test(name) ? `Declare it, env: [${name}]` : `Write a variable as \${NAME}`;
+    const problem = `the variable ${JSON.stringify(name)} is not declared (declared: ${known.join(', ') || 'none'})`;
     throw source.error(
       path,
-      `the variable ${JSON.stringify(name)} is not declared (declared: ${known.join(', ') || 'none'})`,
-      near === null ? remedy : `Did you mean \${${near}}?`,
+      problem,
+      near === null ? `${how}; $\${ is a literal \${.` : `Did you mean \${${near}}?`,
     );
   }
   const value = env[name] || fallback;
@@ -89,12 +87,11 @@ function lookUp(source, path, name, declared, env) {
     source.error(path, `the environment variable ${name} ${problem}`, remedy);
   if (value === null) throw refuse('is not set', `Set ${name}, or give it a default: env: [${name}=VALUE].`);
   const secret = findSecret(value);
-  if (secret !== undefined) throw refuse(`holds ${secret.what}`, secret.remedy);
-  if (value.length <= MAX_TEXT) return value;
-  throw refuse(`has ${value.length} characters; the limit is ${MAX_TEXT}`, 'Shorten it.');
+  if (secret !== undefined) throw refuse(`contains ${secret.what}`, secret.remedy);
+  return value;
 }
 
-/** @param {Source} source @returns {Map<string, string | null>} defaults by name; the schema finds the faults of the list itself */
+/** @param {Source} source @returns {Map<string, string | null>} defaults by name; the schema checks the list itself */
 function readDeclarations(source) {
   const { env } = /** @type {{env?: unknown}} */ (Object(source.value));
   /** @type {Map<string, string | null>} */
@@ -105,7 +102,7 @@ function readDeclarations(source) {
     const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
       source.error(['env', i], problem, remedy);
     if (SECRET_NAME.test(name))
-      throw refuse(`${name} may be a secret, and values of a scenario get into results`, TOKEN_REMEDY);
+      throw refuse(`${name} may be a secret, and results contain the values of a scenario`, TOKEN_REMEDY);
     if (fallback?.includes('${'))
       throw refuse(`the default of ${name} cannot refer to a variable`, 'Write its value.');
     if (declared.has(name)) throw refuse(`${name} is declared twice`, 'Remove one of them.');

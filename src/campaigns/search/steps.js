@@ -1,10 +1,9 @@
 /** Runs the steps of a search: prepares once if possible, and lets the target recover before each step. */
-import { interrupted, orInterrupted, unlessStopped } from '../../common/stop.js';
+import { interrupted, orInterrupted, pauseFor, unlessStopped } from '../../common/stop.js';
 import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { createRequester } from '../../http/request.js';
 import { prepareRun, run } from '../../run.js';
-import { pauseFor } from '../repeat.js';
 import { isPreparedOnce, planOfAll } from './step-plan.js';
 
 /** @import { Tls } from '../../http/tls.js' */

@@ -1,20 +1,18 @@
-/** The tables of a scenario's result. */
+/** The tables and charts of a scenario's result. */
+import { groupBy } from '../../common/sums.js';
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { differenceText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 import { table } from '../sections.js';
-import { SPREAD_COLUMNS } from './runs.js';
-import { errorKinds, levelPhrase, shareText, timeColumns, verdictCell } from './words.js';
+import { runsChart, SPREAD_COLUMNS } from './runs.js';
+import { errorKinds, joined, levelPhrase, shareText, timeColumns, verdictCell } from './words.js';
 
 /** @import { ScenarioResult, ScenarioRow, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
 /** @import { Part } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
-/** Behind the name of a row without any run that counts. */
-export const NOT_COUNTED = ' *';
-
 /** Key, label and unit of the means over runs. */
-export const SPREAD_METRICS = /** @type {const} */ ([
+const SPREAD_METRICS = /** @type {const} */ ([
   ['mean', 'mean', 'ms'],
   ['p99', 'p99', 'ms'],
   ['max', 'max', 'ms'],
@@ -23,47 +21,43 @@ export const SPREAD_METRICS = /** @type {const} */ ([
 ]);
 
 /** Differences that a narrow table leaves out. */
-const DETAILS = ['p50', 'p90', 'p95', 'p999', 'serviceP99'];
-
-/** @param {ScenarioRow} row */
-const self = (row) => row;
+const DETAILS = ['p50', 'p95'];
 
 /** @type {Column<ScenarioRow>[]} */
 const ROW_COLUMNS = [
   ['count', ({ count }) => formatCount(count)],
   ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
   ['throughput', ({ perSecond }) => formatRate(perSecond)],
-  ...timeColumns(['mean', 'p50', 'p95', 'p99', 'max'], self, ['p50', 'max']),
+  ...timeColumns(['mean', 'p50', 'p95', 'p99', 'max'], (row) => row, ['p50', 'max']),
   ['success', ({ successRatio }) => shareText(successRatio)],
 ];
 
-/** @param {ScenarioResult} scenario */
-function hasTargets({ steps }) {
-  return new Set(steps.map(({ target }) => target)).size > 1;
+/** @param {ScenarioResult} scenario @param {'run' | 'target'} key */
+function hasSeveral({ steps }, key) {
+  return new Set(steps.map((step) => step[key])).size > 1;
 }
 
-/** @param {Pick<ScenarioRow, 'counts'>} row @param {string} name */
-function marked({ counts }, name) {
-  return counts ? name : `${name}${NOT_COUNTED}`;
+/** @param {readonly ScenarioRow[]} rows @returns rows by operation, the whole first; `of` follows a label: `, login` */
+function byOperation(rows) {
+  return groupBy(rows, ({ operation }) => operation).map((own) => {
+    return { of: own[0].operation === null ? '' : `, ${own[0].operation}`, own };
+  });
 }
+
+/** @param {Pick<ScenarioRow, 'counts'>} row @param {string} name @returns {string} with a mark if none of its runs counts */
+const marked = ({ counts }, name) => (counts ? name : `${name} *`);
 
 /** @param {Pick<ScenarioRow, 'operation' | 'counts'>} row @param {string} name of the row of all operations */
-function innerName(row, name) {
-  return marked(row, row.operation === null ? name : `– ${row.operation}`);
-}
+const innerName = (row, name) => marked(row, row.operation === null ? name : `– ${row.operation}`);
 
 /** @param {ScenarioResult} scenario @param {ScenarioRow} row */
-function targetName(scenario, { target }) {
-  return hasTargets(scenario) ? target : 'all requests';
-}
+const targetName = (scenario, { target }) => (hasSeveral(scenario, 'target') ? target : 'all requests');
 
-/** @param {ScenarioResult} scenario @returns {Part[]} a row a run and target */
+/** @param {ScenarioResult} scenario @returns {Part[]} one row per run and target */
 export function overview(scenario) {
-  const hasRuns = new Set(scenario.steps.map(({ run }) => run)).size > 1;
-  const nameOf = (/** @type {ScenarioRow} */ { run, target }) => {
-    if (!hasTargets(scenario)) return run;
-    return hasRuns ? `${run}, ${target}` : target;
-  };
+  const [hasRuns, hasTargets] = [hasSeveral(scenario, 'run'), hasSeveral(scenario, 'target')];
+  const nameOf = (/** @type {ScenarioRow} */ { run, target }) =>
+    joined([(hasRuns || !hasTargets) && run, hasTargets && target]);
   return table(
     'All requests of each run',
     [['Run', (row) => marked(row, nameOf(row))], ...ROW_COLUMNS],
@@ -88,15 +82,16 @@ export function stageTable(scenario, { run, target, stages, load }) {
     const planned = row.operation === null && stages.find(({ name }) => name === row.stage);
     return planned ? text(planned) : '';
   };
+  const heading = hasSeveral(scenario, 'target') ? `Stages, ${target}` : 'Stages';
   return table(
     `Stages of ${target}`,
     [
-      [hasTargets(scenario) ? `Stages, ${target}` : 'Stages', (row) => innerName(row, String(row.stage))],
+      [heading, (row) => innerName(row, String(row.stage))],
       ['for', ofStage(({ seconds }) => formatDuration(seconds * 1000))],
       ['planned', ofStage(({ from, to }) => levelPhrase(load, from, to))],
       ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
       ['errors', ({ errorShare }) => shareText(errorShare)],
-      ...timeColumns(['mean', 'p99'], self),
+      ...timeColumns(['mean', 'p99'], (row) => row),
       ['required', ({ requirement }) => (requirement === null ? '–' : verdictCell(requirement)), 'text'],
     ],
     scenario.rows.filter((row) => row.run === run && row.target === target && row.stage !== null),
@@ -111,30 +106,25 @@ export function errorTable(scenario, rows) {
   const wholes = rows.filter(({ operation, errors }) => operation === null && errors > 0);
   const lines = wholes.flatMap((whole) => {
     const operations = rows.filter(({ target, operation }) => target === whole.target && operation !== null);
-    // Files from before kinds were kept have none.
+    // Older files have no kinds.
     const kinds = (operations.length === 0 ? [whole] : operations).flatMap(
       ({ operation, outcomeDetails = {} }) =>
         errorKinds(outcomeDetails).map(([name, { count, runs, meaning = '' }]) => ({
-          name: marked(whole, `– ${operation === null ? '' : `${operation}: `}${name}`),
+          name: `– ${operation === null ? '' : `${operation}: `}${name}`,
           runs: whole.runs > 1 ? `${formatCount(runs)} of ${formatCount(whole.runs)}` : '',
           count,
           meaning,
         })),
     );
-    const all = {
-      name: marked(whole, targetName(scenario, whole)),
-      count: whole.errors,
-      runs: '',
-      meaning: '',
-    };
-    return [all, ...kinds].map((line) => ({ ...line, share: line.count / whole.count }));
+    const all = { name: targetName(scenario, whole), runs: '', count: whole.errors, meaning: '' };
+    return [all, ...kinds].map((line) => ({ ...line, whole }));
   });
   return table(
     'Errors',
     [
-      ['Errors', ({ name }) => name],
+      ['Errors', ({ whole, name }) => marked(whole, name)],
       ['count', ({ count }) => formatCount(count)],
-      ['share of all', ({ share }) => formatPercent(share)],
+      ['share of all', ({ whole, count }) => formatPercent(count / whole.count)],
       ['in runs', ({ runs }) => runs],
       ['meaning', ({ meaning }) => meaning, 'text'],
     ],
@@ -142,54 +132,64 @@ export function errorTable(scenario, rows) {
   );
 }
 
-/** @param {ScenarioRow[]} rows of a run, without stages @returns {Part[]} target by target for each metric; none where no step has two runs */
+/** @param {ScenarioRow[]} rows of a run, without stages @returns {Part[]} target by target for each metric; none for single runs */
 export function spreadTables(rows) {
-  const operations = [...new Set(rows.map(({ operation }) => operation))];
-  return operations.flatMap((operation) => {
-    const own = rows.filter((row) => row.operation === operation);
+  return byOperation(rows).flatMap(({ of, own }) => {
     const spreads = SPREAD_METRICS.flatMap(([key, label, unit]) =>
       own.flatMap((row) => {
         const spread = row.overRuns?.[key];
         return spread === undefined ? [] : [{ name: marked(row, `${label}, ${row.target}`), unit, spread }];
       }),
     );
-    const name = operation === null ? 'Over runs' : `Over runs, ${operation}`;
+    const name = `Over runs${of}`;
     return table(name, [[name, (spread) => spread.name], ...SPREAD_COLUMNS], spreads);
   });
 }
 
 /**
- * How far each target but the first is from it, operation by operation.
+ * @param {ScenarioResult} scenario @param {ScenarioRow[]} rows of a run, without stages
+ * @returns {{key: string, parts: Part[]}[]} a chart for each metric and operation, by key of the metric; none for single runs
+ */
+export function charts({ steps }, rows) {
+  const runsOf = (/** @type {ScenarioRow} */ { run, target, counts }) => {
+    const step = steps.find((one) => one.run === run && one.target === target);
+    return (counts ? step?.used : step?.runs.map(({ name }) => name)) ?? [];
+  };
+  return byOperation(rows.filter(({ overRuns }) => overRuns !== null)).flatMap(({ of, own }) =>
+    SPREAD_METRICS.map(([key, label, unit]) => {
+      const groups = own.map((row) => {
+        const values = row.overRuns?.[key].values ?? [];
+        return { name: marked(row, row.target), runs: runsOf(row), values };
+      });
+      return { key, parts: runsChart(`${label}${of}`, unit, groups) };
+    }),
+  );
+}
+
+/**
+ * Differences of each target from the first, operation by operation.
  * @param {ScenarioResult['differences']} differences of a run @param {ScenarioRow[]} rows of the run, without stages
  * @returns {Part[]}
  */
 export function differenceTable(differences, rows) {
   if (differences.length === 0) return [];
   const [{ base, targets }] = differences;
-  const metrics = differences.filter(({ operation }) => operation === null).map(({ metric }) => metric);
-  const operations = [...new Set(differences.map(({ operation }) => operation))];
-  /** @typedef {Pick<ScenarioRow, 'target' | 'operation' | 'counts'>} Line */
-  const differenceOf = (/** @type {Line} */ { target, operation }, /** @type {string} */ key) => {
-    const found = differences.find((one) => one.operation === operation && one.metric.key === key);
-    return found?.targets.find((one) => one.target === target)?.difference ?? null;
-  };
+  const operations = groupBy(differences, ({ operation }) => operation);
   const lines = targets.slice(1).flatMap(({ target }) =>
-    operations.map((operation) => {
-      const compared = rows.filter(
-        (row) => row.operation === operation && [base, target].includes(row.target),
-      );
-      return { target, operation, counts: compared.every(({ counts }) => counts) };
+    operations.map((own) => {
+      const [{ operation }] = own;
+      const sides = rows.filter((row) => row.operation === operation && [base, target].includes(row.target));
+      const found = own.map((one) => one.targets.find((side) => side.target === target)?.difference ?? null);
+      return { target, operation, counts: sides.every(({ counts }) => counts), found };
     }),
   );
-  /** @type {Column<Line>[]} */
-  const columns = metrics.map(({ key, label, unit }) => [
+  /** @type {Column<typeof lines[number]>[]} */
+  const columns = operations[0].map(({ metric: { key, label, unit } }, i) => [
     label,
-    (line) => differenceText(unit, differenceOf(line, key)),
+    ({ found }) => differenceText(unit, found[i] ?? null),
     DETAILS.includes(key) ? 'detail' : undefined,
   ]);
-  return table(
-    `Beside ${base}`,
-    [[`Beside ${base}`, (line) => innerName(line, line.target)], ...columns],
-    lines.filter((line) => metrics.some(({ key }) => differenceOf(line, key) !== null)),
-  );
+  const name = `Compared with ${base}`;
+  const filled = lines.filter(({ found }) => found.some((difference) => difference !== null));
+  return table(name, [[name, (line) => innerName(line, line.target)], ...columns], filled);
 }

@@ -1,18 +1,17 @@
-/** The result of a scenario as a report: its verdicts, a row a run, then each run. */
+/** The result of a scenario as a report: its verdicts, a table of the runs, then each run. */
 import { total } from '../../common/sums.js';
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
 import { formatPercent } from '../../result/wording.js';
 import { facts, notes, report, section, sentence, verdicts, worstVerdict } from '../sections.js';
 import { requirementItem, spanText } from './bars.js';
 import { conclusions, doubtsOf, finding } from './differences.js';
-import { runsChart, verdictCounts } from './runs.js';
+import { verdictCounts } from './runs.js';
 import {
+  charts,
   differenceTable,
   errorTable,
-  NOT_COUNTED,
   operationTable,
   overview,
-  SPREAD_METRICS,
   spreadTables,
   stageTable,
 } from './scenario-tables.js';
@@ -24,7 +23,7 @@ import { counted, extent, loadPhrase, targetPhrase, titled } from './words.js';
 /** The worst first. */
 const VERDICTS = ['failed', 'invalid', 'not met', 'not proven', 'met'];
 
-/** With more verdicts, the answer has one line per step for its met requirements, and the section of the run lists them. */
+/** With more verdicts, the answer has one line per step for all met requirements, and the section of the run lists them. */
 const MAX_VERDICTS = 10;
 
 /** @param {ScenarioResult} scenario @returns {Report} */
@@ -32,8 +31,9 @@ export function describeScenario(scenario) {
   const { name, description, steps, rows, interrupted, unfinished } = scenario;
   const items = steps.flatMap((step) => stepItems(step));
   const runs = [...new Set(steps.map(({ run }) => run))];
+  const [main] = charts(scenario, rowsOf(scenario, runs[0])).filter(({ key }) => key === 'p99');
   const isLong = items.length > MAX_VERDICTS;
-  const state = unfinished ? 'Unfinished: runs were still to come when this was written.' : '';
+  const state = unfinished ? 'Unfinished: written before the last run.' : '';
   return report({
     title: titleOf(scenario, items),
     verdict: worstVerdict(items, VERDICTS),
@@ -43,11 +43,11 @@ export function describeScenario(scenario) {
         ...verdicts(isLong ? steps.flatMap(shortItems) : items),
         ...sentence(interrupted ? 'Interrupted: some runs are missing.' : state, true),
         ...findings(scenario).flatMap((text) => sentence(text)),
-        ...charts(scenario, runs[0], 'p99').slice(0, 1),
+        ...(main?.parts ?? []),
       ]),
       section('runs', 'Runs', [
         ...overview(scenario),
-        ...sentence(rows.some(({ counts }) => !counts) ? '* none of its runs counts' : ''),
+        ...sentence(rows.some(({ counts }) => !counts) ? '* None of its runs counts.' : ''),
       ]),
       ...runs.map((run, i) => section(`run-${i}`, run, ofRun(scenario, run, isLong))),
       section('remarks', 'Remarks', remarks(scenario)),
@@ -56,16 +56,17 @@ export function describeScenario(scenario) {
   });
 }
 
-/**
- * @param {ScenarioResult} scenario @param {VerdictItem[]} items
- * @returns {string} its name, and its verdicts or else its first finding
- */
+/** @param {ScenarioResult} scenario @param {VerdictItem[]} items @returns {string} its name and the worst verdict or a finding */
 function titleOf(scenario, items) {
   const worst = worstVerdict(items, VERDICTS);
-  const count = items.filter(({ verdict }) => verdict === worst).length;
-  const text =
-    worst === undefined ? findings(scenario)[0] : `${count} of ${counted(items.length, 'verdict')} ${worst}`;
-  return `${scenario.name}: ${text.replace(/\.$/, '')}`;
+  const { length } = items.filter(({ verdict }) => verdict === worst);
+  const answer = `${length} of ${counted(items.length, 'verdict')} ${worst}`;
+  return `${scenario.name}: ${worst === undefined ? findings(scenario)[0].replace(/\.$/, '') : answer}`;
+}
+
+/** @param {ScenarioResult} scenario @param {string} run @returns {ScenarioRow[]} its rows without stages */
+function rowsOf({ rows }, run) {
+  return rows.filter((row) => row.run === run && row.stage === null);
 }
 
 /** @param {ScenarioStep} step @param {string} [name] in front of each @returns {VerdictItem[]} */
@@ -84,23 +85,21 @@ function stepItems(step, name = step.name) {
   });
   if (failure !== null) items.unshift({ verdict: 'failed', name: name || 'run', text: failure.text });
   if (measurement.verdict !== 'invalid') return items;
-  // Files from before there were grades have none.
+  // Older files have no grades.
   const against = measurement.reasons.filter(({ grade }) => grade !== 'remark');
   const reason = against.map(({ text }) => text).join(' ');
-  return [
-    ...items,
-    { verdict: 'invalid', name: `${prefix}measurement`, text: measurementText(step), reason },
-  ];
+  items.push({ verdict: 'invalid', name: `${prefix}measurement`, text: measurementText(step), reason });
+  return items;
 }
 
-/** @param {ScenarioStep} step @returns {VerdictItem[]} one for all that is met, and each that is not */
+/** @param {ScenarioStep} step @returns {VerdictItem[]} one for all met requirements, then the others */
 function shortItems(step) {
   const items = stepItems(step);
   const others = items.filter(({ verdict }) => verdict !== 'met');
-  const met = counted(items.length - others.length, 'requirement');
-  return others.length === items.length
+  const met = items.length - others.length;
+  return met === 0
     ? others
-    : [{ verdict: 'met', name: step.name, text: met }, ...others];
+    : [{ verdict: 'met', name: step.name, text: counted(met, 'requirement') }, ...others];
 }
 
 /** @param {ScenarioStep} step @returns {string} `valid in 3 runs, invalid in 1 run` */
@@ -111,14 +110,11 @@ export function measurementText({ measurement: { verdict, verdicts: counts } }) 
 
 /** @param {ScenarioResult} scenario @returns {string[]} a sentence per comparison of all requests, or one of its figures */
 function findings({ comparisons, rows }) {
-  const hasRuns = new Set(comparisons.map(({ run }) => run)).size > 1;
-  const found = comparisons
-    .filter(({ operation }) => operation === null)
-    .flatMap(({ run, comparison }) =>
-      comparison.groups
-        .slice(1)
-        .map((_, i) => `${hasRuns ? `${titled(run)}: ` : ''}${finding(comparison, i + 1)}`),
-    );
+  const wholes = comparisons.filter(({ operation }) => operation === null);
+  const found = wholes.flatMap(({ run, comparison }) => {
+    const prefix = wholes.length > 1 ? `${titled(run)}: ` : '';
+    return comparison.groups.slice(1).map((_, i) => `${prefix}${finding(comparison, i + 1)}`);
+  });
   return found.length > 0 ? found : [figuresSentence(rows)];
 }
 
@@ -136,8 +132,9 @@ function figuresSentence(rows) {
 
 /** @param {ScenarioResult} scenario @param {string} run @param {boolean} hasVerdicts @returns {Part[]} */
 function ofRun(scenario, run, hasVerdicts) {
-  const steps = scenario.steps.filter((step) => step.run === run);
-  const rows = scenario.rows.filter((row) => row.run === run && row.stage === null);
+  const isOfRun = (/** @type {{run: string}} */ one) => one.run === run;
+  const steps = scenario.steps.filter(isOfRun);
+  const rows = rowsOf(scenario, run);
   const nameOf = (/** @type {ScenarioStep} */ { target }) => (steps.length === 1 ? '' : target);
   return [
     ...verdicts(hasVerdicts ? steps.flatMap((step) => stepItems(step, nameOf(step))) : []),
@@ -146,77 +143,49 @@ function ofRun(scenario, run, hasVerdicts) {
     ...errorTable(scenario, rows),
     ...steps.flatMap((step) => stageTable(scenario, step)),
     ...spreadTables(rows),
-    ...differenceTable(
-      scenario.differences.filter((one) => one.run === run),
-      rows,
-    ),
-    ...charts(scenario, run, null),
-    ...compared(scenario.comparisons.filter((one) => one.run === run)),
+    ...differenceTable(scenario.differences.filter(isOfRun), rows),
+    ...charts(scenario, rows).flatMap(({ parts }) => parts),
+    ...compared(scenario.comparisons.filter(isOfRun)),
   ];
 }
 
 /** @param {ScenarioStep} step @returns `open loop at 20/s, 20 s, 4 runs`; `open loop in 3 stages up to 200/s, 1 min` */
-export function stepPhrase({ load, stages, repeat }) {
+function stepPhrase({ load, stages, repeat }) {
   const phrase = loadPhrase({ ...load, stageCount: stages.length });
   return repeat === 1 ? phrase : `${phrase}, ${counted(repeat, 'run')}`;
 }
 
-/** @param {ScenarioStep} step @returns {string} its address, and how many of its runs count */
-export function targetOfStep({ target, aim, runs, used, repeat }) {
+/** @param {ScenarioStep} step @returns {string} its name and address, and how many of its runs count */
+function targetOfStep({ target, aim, runs, used, repeat }) {
   const address = aim === null ? 'nothing could be sent' : targetPhrase(aim);
   const isWhole = used.length === runs.length && runs.length === repeat;
   const made = isWhole ? '' : `; ${runs.length} of ${counted(repeat, 'run')} made, ${used.length} count`;
-  // A target without a name of its own goes by its URL; one may be called http.
+  // A target without a name goes by its URL; a name may be `http`.
   const isItsUrl = aim?.url === target || aim?.url.startsWith(`${target.replace(/\/$/, '')}/`);
   return isItsUrl ? `${address}${made}` : `${target}: ${address}${made}`;
-}
-
-/**
- * @param {ScenarioResult} scenario @param {string} run @param {string | null} only key of a metric; null: all
- * @returns {Part[]} a chart a metric, and operation where there are several
- */
-function charts({ steps, rows }, run, only) {
-  const own = rows.filter((row) => row.run === run && row.stage === null && row.overRuns !== null);
-  const operations = [...new Set(own.map(({ operation }) => operation))];
-  const namesOf = (/** @type {ScenarioRow} */ { target, counts }) => {
-    const step = steps.find((one) => one.run === run && one.target === target);
-    return (counts ? step?.used : step?.runs.map(({ name }) => name)) ?? [];
-  };
-  const shown = SPREAD_METRICS.filter(([key]) => only === null || key === only);
-  return operations.flatMap((operation) =>
-    shown.flatMap(([key, label, unit]) => {
-      const groups = own
-        .filter((row) => row.operation === operation)
-        .map((row) => ({
-          name: `${row.target}${row.counts ? '' : NOT_COUNTED}`,
-          runs: namesOf(row),
-          values: row.overRuns?.[key].values ?? [],
-        }));
-      return runsChart(operation === null ? label : `${label}, ${operation}`, unit, groups);
-    }),
-  );
 }
 
 /** @param {ScenarioResult['comparisons']} all of a run @returns {Part[]} */
 function compared(all) {
   if (all.length === 0) return [];
   const { groups, method } = all[0].comparison;
-  const pairs = all.flatMap(({ operation, comparison }) =>
-    comparison.groups.slice(1).map(({ name }, i) => ({
-      comparison,
-      other: i + 1,
-      name: operation === null ? name : `${name}, ${operation}`,
-    })),
+  const items = all.flatMap(({ operation, comparison }) =>
+    comparison.groups.slice(1).flatMap(({ name }, i) => {
+      const subject = operation === null ? name : `${name}, ${operation}`;
+      return conclusions(comparison, i + 1).map(([verdict, text]) => [
+        titled(verdict),
+        `${subject}: ${text}`,
+      ]);
+    }),
   );
-  const items = pairs.flatMap(({ comparison, other, name }) =>
-    conclusions(comparison, other).map(([verdict, text]) => [titled(verdict), `${name}: ${text}`]),
-  );
-  const doubts = pairs.flatMap(({ comparison, other }) => doubtsOf(comparison, other));
-  const warnings = all.flatMap(({ comparison }) => comparison.warnings);
+  const remarksOf = all.flatMap(({ comparison }) => [
+    ...comparison.groups.slice(1).flatMap((_, i) => doubtsOf(comparison, i + 1)),
+    ...comparison.warnings,
+  ]);
   return [
-    ...sentence(`Beside ${groups[0].name}, by the ranks of the runs (p < ${method.alpha}):`),
+    ...sentence(`Compared with ${groups[0].name}, by the ranks of the runs (p < ${method.alpha}):`),
     ...facts(items),
-    ...notes([...new Set([...doubts, ...warnings])]),
+    ...notes([...new Set(remarksOf)]),
   ];
 }
 

@@ -1,4 +1,5 @@
-/** Steps of a scenario, each of its runs on each of its targets, and their results -> ScenarioResult. */
+/** Steps of a scenario (each run on each target) and their results -> ScenarioResult. */
+import { groupBy, total } from '../../common/sums.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { compareGroups } from '../comparison/compare.js';
 import { differenceOf } from '../comparison/compare-samples.js';
@@ -13,9 +14,9 @@ import { rowsOf, valuesPerRun } from './scenario-rows.js';
 /** @import { Result } from '../schema.js' */
 /** @import { ScenarioResult, ScenarioStep } from './scenario-schema.js' */
 
-/** @typedef {{name: string, run: string, target: string, load: LoadPlan}} PlannedStep */
+/** @typedef {{name: string, run: string, target: string, plan: {load: LoadPlan}}} PlannedStep */
 /**
- * `command`: without secrets; `steps`: at least one, all targets of the first run, then all of the next
+ * `command`: no secrets; `steps`: at least one, all targets of the first run, then all of the next
  * @typedef {{name: string, description: string | null, command: string, startedAt: Date, repeat: number,
  *   steps: readonly PlannedStep[]}} ScenarioFacts
  */
@@ -23,23 +24,23 @@ import { rowsOf, valuesPerRun } from './scenario-rows.js';
 /** @typedef {{step: PlannedStep, results: Result[], failure: ScenarioStep['failure']}} Kept of one step */
 
 const NOTE =
-  'Response times count from when a request was due. Of several runs, count, times and ratios are of all their requests together; mean and variance over runs are of one value per run.';
-
+  'Response times count from when a request was due. Counts, times and ratios cover all requests of all runs together; mean and variance over runs are of one value per run.';
 const CLOSED_NOTE =
-  'In a closed loop a request is sent when another has its response: a target that stalls receives fewer requests, and the waiting is not in the times.';
+  'A closed loop sends a request when another has its response: a target that stalls receives fewer requests, and the times do not include the waiting.';
 
-/** Verdicts, the worst first. */
+/** The worst first. */
 const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
 const MEASUREMENT = /** @type {const} */ (['invalid', 'suspect', 'valid']);
 
-/** Draws for each figure of a comparison: a hundred runs need fewer resamples, and all targets are compared in seconds. */
+/** Bootstrap draws for each figure of a comparison: many runs need fewer resamples, and a comparison takes seconds at most. */
 const [MAX_DRAWS, MIN_RESAMPLES] = [200_000, 1000];
 
-/** The metrics in which targets are shown side by side, with their names there. */
-const DIFFERENCES = ['mean', 'p50', 'p95', 'p99', 'max', 'min', 'rate', 'errors'].flatMap((from) => {
+/** Metrics whose differences between targets are reported, and their names there. */
+const DIFFERENCES = METRICS.flatMap((metric) => {
+  const { key: from } = metric;
+  if (!['mean', 'p50', 'p95', 'p99', 'max', 'min', 'rate', 'errors'].includes(from)) return [];
   const names = { rate: { key: 'perSecond', label: 'throughput' }, errors: { key: 'errorShare' } };
-  const heads = METRICS.filter(({ key }) => key === from).map(headOf);
-  return heads.map((head) => ({ from, metric: { ...head, ...Object(names)[from] } }));
+  return { from, metric: { ...headOf(metric), ...Object(names)[from] } };
 });
 
 /** @param {ScenarioFacts} facts */
@@ -47,20 +48,20 @@ export function createScenarioSummary(facts) {
   /** @type {Kept[]} */
   const kept = facts.steps.map((step) => ({ step, results: [], failure: null }));
   return {
-    /** @param {number} index of a step @param {Result} result of its next run */
+    /** @param {number} index of the step @param {Result} result of its next run */
     add: (index, result) => void kept[index].results.push(result),
-    /** @param {number} index of a step that has no further run @param {{code: string, text: string}} failure */
-    fail(index, failure) {
-      kept[index].failure = failure;
+    /** @param {number} index of the step, without further runs @param {{code: string, full: string}} error */
+    fail(index, { code, full }) {
+      kept[index].failure = { code, text: full };
     },
     /** @param {End} end @returns {ScenarioResult} */
     result: (end) => build(facts, kept.map(sorted), end),
-    /** @param {number} index of a step @returns {readonly Result[]} of all its runs */
+    /** @param {number} index of the step @returns {readonly Result[]} */
     resultsOf: (index) => kept[index].results,
   };
 }
 
-/** @typedef {ReturnType<typeof sorted>} Sorted `used`: the runs that count; `shown`: those, or all where none counts */
+/** @typedef {ReturnType<typeof sorted>} Sorted `used`: the runs that count; `shown`: these, or all runs if none counts */
 
 /** @param {Kept} kept */
 function sorted({ results, ...kept }) {
@@ -73,43 +74,33 @@ function sorted({ results, ...kept }) {
 /** @param {ScenarioFacts} facts @param {Sorted[]} kept @param {End} end @returns {ScenarioResult} */
 function build(facts, kept, { durationMs, interrupted = false, unfinished = false }) {
   const { name, description, command, startedAt, repeat } = facts;
-  const runs = [...new Set(kept.map(({ step }) => step.run))].map((run) =>
-    kept.filter(({ step }) => step.run === run),
-  );
+  const runs = groupBy(kept, ({ step }) => step.run);
   const steps = kept.map((one) => describeStep(one, repeat));
-  const counted = (/** @type {Sorted} */ { step, used }) => {
-    return { name: step.name, results: used.map(({ result }) => result) };
-  };
+  /** @param {Sorted} one */
+  const counted = ({ step, used }) => ({ name: step.name, results: used.map(({ result }) => result) });
+  const hasClosed = steps.some(({ load }) => load.model === 'closed');
   const [environment = null] = kept.flatMap(({ results }) => results.map((result) => result.environment));
   const createdAt = new Date(startedAt.getTime() + durationMs).toISOString();
   return {
     schema: SCENARIO_RESULT_SCHEMA_ID,
     tool: { version: TOOL_VERSION },
-    name,
-    description,
-    command,
-    startedAt: startedAt.toISOString(),
+    ...{ name, description, command, startedAt: startedAt.toISOString() },
     durationSeconds: durationMs / 1000,
     interrupted,
     ...(unfinished ? { unfinished: true } : {}),
-    environment,
-    steps,
+    ...{ environment, steps },
     rows: kept.flatMap((one, i) => judgedRows(one, steps[i])),
     differences: runs.flatMap(differencesOf),
-    // They take long, and nothing is concluded before the end.
+    // They take seconds.
     comparisons: unfinished ? [] : runs.flatMap((targets) => comparisonsOf(targets, command, createdAt)),
     warnings: [...new Set(runs.flatMap((targets) => runWarnings(targets.map(counted))))],
-    notes: [
-      NOTE,
-      ...(steps.some(({ load }) => load.model === 'closed') ? [CLOSED_NOTE] : []),
-      ...runs.flatMap(notComparedNotes),
-    ],
+    notes: [NOTE, ...(hasClosed ? [CLOSED_NOTE] : []), ...runs.flatMap(notComparedNotes)],
   };
 }
 
 /** @param {Sorted} kept @param {number} repeat */
 function describeStep({ step, results, used, why, failure }, repeat) {
-  const { load } = step;
+  const { load } = step.plan;
   const target = results.at(-1)?.target;
   return {
     ...{ name: step.name, run: step.run, target: step.target },
@@ -117,18 +108,14 @@ function describeStep({ step, results, used, why, failure }, repeat) {
     load: offeredLoadOf(load),
     stages: (load.stages ?? []).map(({ name, lines }) => ({
       name,
-      seconds: lines.reduce((sum, { durationMs: ms }) => sum + ms, 0) / 1000,
+      seconds: total(lines.map(({ durationMs }) => durationMs)) / 1000,
       from: lines[0].from,
       to: lines[lines.length - 1].to,
     })),
     repeat,
-    runs: results.map(({ startedAt, durationSeconds, measurement }, i) => ({
-      name: `run ${i + 1}`,
-      startedAt,
-      durationSeconds,
-      verdict: measurement.verdict,
-      why: why[i],
-    })),
+    runs: results.map(({ startedAt, durationSeconds, measurement: { verdict } }, i) => {
+      return { name: `run ${i + 1}`, startedAt, durationSeconds, verdict, why: why[i] };
+    }),
     used: used.map(({ name }) => name),
     requirements: requirementsOf(results),
     measurement: measurementOf(results),
@@ -138,13 +125,9 @@ function describeStep({ step, results, used, why, failure }, repeat) {
 
 /** @param {readonly Result[]} results @returns {ScenarioStep['requirements']} in the order of the plan */
 function requirementsOf(results) {
-  /** @type {Map<string, Result['requirements']>} */
-  const alike = new Map();
-  for (const one of results.flatMap(({ requirements }) => requirements)) {
-    const key = JSON.stringify([one.text, one.operation, one.stage]);
-    alike.set(key, [...(alike.get(key) ?? []), one]);
-  }
-  return [...alike.values()].map((given) => {
+  const all = results.flatMap(({ requirements }) => requirements);
+  const alike = groupBy(all, ({ text, operation, stage }) => JSON.stringify([text, operation, stage]));
+  return alike.map((given) => {
     const verdicts = given.map(({ verdict }) => verdict);
     const worst = given[verdicts.indexOf(worstOf(REQUIREMENT, verdicts) ?? verdicts[0])];
     const { operation = null, stage = null } = worst;
@@ -155,20 +138,12 @@ function requirementsOf(results) {
 /** @param {readonly Result[]} results @returns {ScenarioStep['measurement']} */
 function measurementOf(results) {
   const verdicts = results.map(({ measurement }) => measurement.verdict);
-  /** @type {Map<string, ScenarioStep['measurement']['reasons'][number]>} */
-  const reasons = new Map();
-  for (const reason of results.flatMap(({ measurement }) => measurement.reasons)) {
-    const first = reasons.get(reason.code) ?? { ...reason, runs: 0 };
-    reasons.set(reason.code, { ...first, runs: first.runs + 1 });
-  }
-  return {
-    verdict: worstOf(MEASUREMENT, verdicts),
-    verdicts: countBy(verdicts),
-    reasons: [...reasons.values()],
-  };
+  const reasons = results.flatMap(({ measurement }) => measurement.reasons);
+  const counted = groupBy(reasons, ({ code }) => code).map((alike) => ({ ...alike[0], runs: alike.length }));
+  return { verdict: worstOf(MEASUREMENT, verdicts), verdicts: countBy(verdicts), reasons: counted };
 }
 
-/** @template {string} Verdict @param {readonly Verdict[]} order @param {readonly Verdict[]} verdicts @returns {Verdict | null} null: there is none */
+/** @template {string} Verdict @param {readonly Verdict[]} order @param {readonly Verdict[]} verdicts @returns {Verdict | null} */
 function worstOf(order, verdicts) {
   return order.find((worst) => verdicts.includes(worst)) ?? null;
 }
@@ -188,22 +163,21 @@ function judgedRows({ step: { run, target }, used, shown }, { requirements }) {
   });
 }
 
-/** @param {readonly Result[]} results @returns {(string | null)[]} null: all together; then each of several operations */
+/** @param {readonly Result[]} results @returns {(string | null)[]} null: all operations; then each of several */
 function operationsOf(results) {
   const names = [...new Set(results.flatMap(({ operations }) => Object.keys(operations)))];
   return [null, ...(names.length < 2 ? [] : names)];
 }
 
-/** @param {Sorted[]} targets of one run @returns {ScenarioResult['differences']} by metric; none where there is only one target */
+/** @param {Sorted[]} targets of one run @returns {ScenarioResult['differences']} by metric; none for a single target */
 function differencesOf(targets) {
   if (targets.length < 2) return [];
   const { run } = targets[0].step;
   return operationsOf(targets.flatMap(({ results }) => results)).flatMap((operation) =>
     DIFFERENCES.map(({ from, metric }) => {
       const means = targets.map(({ shown }) => summarise(valuesPerRun(shown, operation)[from]).mean);
-      const [base] = means;
       const sides = targets.map(({ step: { target } }, i) => {
-        const value = means[i];
+        const [base, value] = [means[0], means[i]];
         const isCompared = i > 0 && base !== null && value !== null;
         return { target, value, difference: isCompared ? differenceOf(metric.unit, base, value) : null };
       });
@@ -214,12 +188,12 @@ function differencesOf(targets) {
 
 /**
  * @param {Sorted[]} targets of one run @param {string} command @param {string} createdAt
- * @returns {ScenarioResult['comparisons']} of the whole, then of each of several operations
+ * @returns {ScenarioResult['comparisons']} of all operations, then of each of several
  */
 function comparisonsOf(targets, command, createdAt) {
   const { run } = targets[0].step;
   const groups = targets.filter(({ used }) => used.length >= runsNeeded());
-  // A comparison with another base would not be with the first target.
+  // The base of a comparison must be the first target.
   if (groups.length < 2 || groups[0] !== targets[0]) return [];
   const results = groups.flatMap(({ used }) => used.map(({ result }) => result));
   return operationsOf(results).flatMap((operation) => {
@@ -234,7 +208,7 @@ function comparisonsOf(targets, command, createdAt) {
   });
 }
 
-/** @param {NamedRun} run @param {string | null} operation @returns {NamedRun[]} of this operation alone; none if it was not sent */
+/** @param {NamedRun} run @param {string | null} operation @returns {NamedRun[]} of this operation alone; none if the run did not send it */
 function ofOperation({ name, result }, operation) {
   if (operation === null) return [{ name, result }];
   const block = result.operations[operation];
@@ -248,7 +222,6 @@ function notComparedNotes(targets) {
   const few = targets.filter(({ used }) => used.length < needed);
   if (targets.length < 2 || few.length === 0) return [];
   const named = few.map(({ step, used }) => `${step.target} has ${used.length}`).join(', ');
-  return [
-    `${targets[0].step.run}: whether a difference is more than chance takes at least ${needed} runs that count of each target (repeat: ${needed}); ${named}.`,
-  ];
+  const why = `to tell a difference from chance, each target needs at least ${needed} runs that count`;
+  return [`${targets[0].step.run}: ${why} (repeat: ${needed}); ${named}.`];
 }

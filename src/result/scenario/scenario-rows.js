@@ -1,27 +1,27 @@
-/** Results of the runs of one step -> its rows: all runs together, by operation and stage. */
+/** Results of one step's runs -> its rows: all runs together, by operation and stage. */
 import { sumHistograms } from '../../common/histogram.js';
-import { total } from '../../common/sums.js';
+import { groupBy, total } from '../../common/sums.js';
 import { figuresOf } from '../latency.js';
 import { METRICS, summarise } from '../runs/run-metrics.js';
 
 /** @import { OperationBlock, Result } from '../schema.js' */
 /** @import { ScenarioRow } from './scenario-schema.js' */
 
-/** @typedef {{operation: string | null, stage: string | null, block: OperationBlock, offeredSeconds: number, seconds: number}} Part `seconds`: measured */
-/** @typedef {Record<string, (number | null)[]>} PerRun by key of METRICS; one value for each run */
+/**
+ * Of one run. `seconds`: measured
+ * @typedef {{operation: string | null, stage: string | null, block: OperationBlock, offeredSeconds: number, seconds: number}} Part
+ */
+/** @typedef {Record<string, (number | null)[]>} PerRun by key of METRICS; one value per run */
 
 /**
  * @param {readonly Result[]} results @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step `counts`: the results do
  * @returns {Omit<ScenarioRow, 'requirement'>[]} the whole first, its operations, then stage by stage
  */
 export function rowsOf(results, step) {
-  /** In order of appearance. @type {Map<string, Part[]>} */
-  const cells = new Map();
-  for (const part of results.flatMap(partsOf)) {
-    const key = JSON.stringify([part.stage, part.operation]);
-    cells.set(key, [...(cells.get(key) ?? []), part]);
-  }
-  return [...cells.values()].map((parts) => rowOf(parts, step));
+  const parts = groupBy(results.flatMap(partsOf), ({ stage, operation }) =>
+    JSON.stringify([stage, operation]),
+  );
+  return parts.map((own) => rowOf(own, step));
 }
 
 /** @param {readonly Result[]} results @param {string | null} operation @returns {PerRun} over all stages */
@@ -35,10 +35,7 @@ function perRunOf(parts) {
   return Object.fromEntries(METRICS.map(({ key, read }) => [key, parts.map(({ block }) => read(block))]));
 }
 
-/**
- * A single operation has no row beside that of the whole.
- * @param {Result} result @returns {Part[]} the whole first, its operations, then stage by stage
- */
+/** @param {Result} result @returns {Part[]} the whole first, its operations if there are several, then stage by stage */
 function partsOf(result) {
   const seconds = result.windowSeconds ?? result.durationSeconds;
   const whole = { stage: null, seconds, offeredSeconds: offeredSecondsOf(result, seconds), of: result };
@@ -46,16 +43,16 @@ function partsOf(result) {
     return { stage: of.name, seconds: of.windowSeconds, offeredSeconds: of.seconds, of };
   });
   return [whole, ...stages].flatMap(({ of, ...cell }) => {
-    const operations = Object.entries(of.operations);
-    const single = operations.length < 2 ? [] : operations;
-    return [
-      { operation: null, block: of, ...cell },
-      ...single.map(([operation, block]) => ({ operation, block, ...cell })),
-    ];
+    const operations = Object.entries(of.operations).map(([operation, block]) => ({
+      operation,
+      block,
+      ...cell,
+    }));
+    return [{ operation: null, block: of, ...cell }, ...(operations.length < 2 ? [] : operations)];
   });
 }
 
-/** A target that works off a backlog after the last request was due is offered no less for it. @param {Result} result @param {number} windowSeconds */
+/** The time in which requests were due: a backlog after it does not lower the rate. @param {Result} result @param {number} windowSeconds */
 function offeredSecondsOf({ load, totals, interrupted, stages = [] }, windowSeconds) {
   const { model, rampUpMs, requests, ratePerSecond, durationMs } = load;
   if (interrupted || model === 'closed') return windowSeconds;
@@ -65,7 +62,7 @@ function offeredSecondsOf({ load, totals, interrupted, stages = [] }, windowSeco
   return Math.min(windowSeconds, byRequests, (durationMs ?? Number.POSITIVE_INFINITY) / 1000);
 }
 
-/** @param {Part[]} parts of one cell, of each run @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step */
+/** @param {Part[]} parts alike, of each run @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step */
 function rowOf(parts, { run, target, counts }) {
   const [{ operation, stage }] = parts;
   const sum = (/** @type {(part: Part) => number} */ of) => total(parts.map(of));
@@ -73,7 +70,7 @@ function rowOf(parts, { run, target, counts }) {
   const errors = sum(({ block }) => block.totals.errors);
   const count = succeeded + errors;
   const offeredSeconds = sum((part) => part.offeredSeconds);
-  // The window of a rate ends with the last success where that came late.
+  // The window of a rate ends with the last success if that was late.
   const seconds = sum(({ block: { rates, totals }, seconds: measured }) =>
     rates.perSecond > 0 ? totals.succeeded / rates.perSecond : measured,
   );
@@ -94,15 +91,15 @@ function rowOf(parts, { run, target, counts }) {
 
 /** @param {Part[]} parts @returns {NonNullable<ScenarioRow['outcomeDetails']>} */
 function outcomesOf(parts) {
-  /** @type {Map<string, NonNullable<ScenarioRow['outcomeDetails']>[string]>} */
-  const outcomes = new Map();
   const all = parts.flatMap(({ block }) => Object.entries(block.outcomeDetails));
-  for (const [name, { count, success, meaning }] of all) {
-    if (count === 0) continue;
-    const known = outcomes.get(name) ?? { count: 0, success, ...(meaning ? { meaning } : {}), runs: 0 };
-    outcomes.set(name, { ...known, count: known.count + count, runs: known.runs + 1 });
-  }
-  return Object.fromEntries(outcomes);
+  const occurred = all.filter(([, { count }]) => count > 0);
+  return Object.fromEntries(
+    groupBy(occurred, ([name]) => name).map((alike) => {
+      const [[name, { success, meaning }]] = alike;
+      const count = total(alike.map(([, outcome]) => outcome.count));
+      return [name, { count, success, ...(meaning ? { meaning } : {}), runs: alike.length }];
+    }),
+  );
 }
 
 /** @param {PerRun} perRun @returns {NonNullable<ScenarioRow['overRuns']>} */

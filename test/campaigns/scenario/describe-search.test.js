@@ -27,16 +27,12 @@ const STAGED = `${HEAD}require: 'p50<1s'\nstages:\n  - {name: up, hold: {rate: 9
 describe('a dry run of a search says', () => {
   test('from where, how long steps take and that nobody knows how many requests', async () => {
     const text = await described(`${HEAD}require: 'p50<200ms'\n`, RATE);
-    assert.match(
-      text,
-      /^Search {8}the highest rate: from 50\/s to 1,000,000\/s at most, doubling, then\s+bisection$/m,
-    );
+    assert.match(text, /^Search {8}the highest rate: 50\/s to 1,000,000\/s, doubling, then bisection$/m);
     assert.match(text, /^First step {4}open loop at 50\/s, 10 s$/m);
     assert.match(
       text,
-      /^Steps {9}of at least 10 s, with 1 s or more in between; then a confirmation\s+of at least 30 s$/m,
+      /^Steps {9}at least 10 s, with 1 s or more in between; then a confirmation of\s+at least 30 s$/m,
     );
-    assert.match(text, /^Connections {3}\d+, more as the rate grows, 512 at most$/m);
     assert.match(text, /^issue +100 % +–$/m);
     assert.doesNotMatch(text, /^Load|^Requests/m);
     assert.match(text, /^Repeated {6}as often as the search needs$/m);
@@ -49,23 +45,21 @@ describe('a dry run of a search says', () => {
       {},
       { pauseMs: 5000 },
     );
-    assert.match(text, /from 20\/s to 400\/s at most/);
+    assert.match(text, /rate: 20\/s to 400\/s,/);
     assert.match(text, /^First step {4}open loop at 20\/s, (?:[2-9]\d(?:\.\d)? s|1 min)$/m);
-    assert.match(text, /of at least 15 s, with 5 s or more in between/);
-    assert.match(text, /^Connections {3}7$/m);
+    assert.match(text, /at least 15 s, with 5 s or more in between/);
   });
 
   test('that the peak is looked for', async () => {
     const text = await described(`${HEAD}load: {threads: 2}\n`, FLIGHT);
-    assert.match(text, /^Search {8}the peak throughput: from 2 in flight to 64 in flight at most,/m);
+    assert.match(text, /^Search {8}the peak throughput: 2 in flight to 64 in flight,/m);
     assert.match(text, /^First step {4}closed loop, 2 in flight, 2 threads, 10 s$/m);
-    assert.doesNotMatch(text, /^Connections/m);
   });
 
   test('that every step leaves something, and where each search is written', async () => {
     const text = await described(`${HEAD}runs: [{name: a}, {name: b}]\n`, FLIGHT, {}, { out: ['r.json'] });
-    assert.match(text, /^ {14}as much after every step of the search$/m);
-    assert.match(text, /^Written {7}r\.json; one file for each search, with its name$/m);
+    assert.match(text, /^ {14}the same after every step of the search$/m);
+    assert.match(text, /^Written {7}r\.json; one file per search$/m);
   });
 });
 

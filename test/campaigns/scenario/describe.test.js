@@ -25,7 +25,7 @@ const SAYS = [
     /^Target {8}an embedded/m,
     { dev: true },
   ],
-  ['that a closed loop has no number of requests', HEAD, /^Requests {6}as many as the target answers$/m],
+  ['that a closed loop has no number of requests', HEAD, /^Requests {6}as many as the target can answer$/m],
   ['a number of requests', `${HEAD}load: {requests: 1200}\n`, /^Requests {6}1,200$/m],
   [
     'arrivals without the warm-up',
@@ -59,12 +59,12 @@ const SAYS = [
   [
     'that a set-up takes what is in it along',
     `${HEAD}setup: {name: load}\n`,
-    /^ {14}the removal of the set-up removes all that is in load-int$/m,
+    /^ {14}until the set-up is removed, with everything in load-int$/m,
   ],
   [
     'that a set-up stays',
     `${HEAD}setup: {name: load, keep: true}\n`,
-    /^Removed {7}not by the scenario \(keep\); to remove it:\n {2}vault-pki-load teardown --name load --url http:\/\/127\.0\.0\.1:8200$/m,
+    /^Removed {7}never \(keep\); to remove it:\n {2}vault-pki-load teardown --name load --url http:\/\/127\.0\.0\.1:8200$/m,
   ],
   [
     'what a set-up makes',
@@ -87,10 +87,10 @@ describe('a dry run says', () => {
   test('repeats, pauses and files', async () => {
     const text = await described(HEAD, {}, { repeat: 3, pauseMs: 5000, out: ['a.json', 'b.html'] });
     assert.match(text, /^Repeated {6}3 times, with 5 s in between\nWritten {7}a\.json, b\.html$/m);
-    assert.match(text, /as much after each of the 3 repeats/);
+    assert.match(text, /the same after each of the 3 repeats/);
     assert.match(
       await described(HEAD),
-      /^Repeated {6}no\nWritten {7}nothing but the summary\nSent {10}nothing \(dry run\)$/m,
+      /^Repeated {6}no\nWritten {7}only the summary\nSent {10}nothing \(dry run\)$/m,
     );
   });
 
@@ -104,7 +104,7 @@ describe('a dry run says', () => {
       text.match(/^Run .*$/gm),
       [1, 2, 3, 4].map((i) => `Run           step ${i}`),
     );
-    assert.match(text, /^Written {7}r\.json; one file more for each, with its name$/m);
+    assert.match(text, /^Written {7}r\.json; and one file per run and target$/m);
   });
 
   test('everything in 80 columns', async () => {

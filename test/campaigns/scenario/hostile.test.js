@@ -8,8 +8,8 @@ import { PkiLoadError } from '../../../src/common/errors.js';
 import { runCli, scratch } from '../../cli/support.js';
 import { HEAD, readAndPlan } from './read.js';
 
-const DEEP = /^s\.yaml: The values are nested too deeply\. Write the file without so many levels\.$/;
-const LONG = /^s\.yaml: The file has more than 100000 characters\. Use report to read a result\.$/;
+const DEEP = /^s\.yaml: The values are nested too deeply\. Use fewer levels\.$/;
+const LONG = /^s\.yaml: The file exceeds 100000 characters\. Use report to read a result\.$/;
 const bomb = (/** @type {string} */ open, /** @type {string} */ close) =>
   Array.from(
     { length: 9 },
@@ -28,12 +28,8 @@ const HOSTILE = [
     /^s\.yaml:(?:1:1:)? The values are nested too deeply/,
   ],
   ['10 MB', `name: ${'x'.repeat(10_000_000)}`, LONG],
-  ['an alias bomb of lists', bomb('[', ']').join('\n'), /^s\.yaml:2:\d+: The aliases expand to too much\./],
-  [
-    'aliases in each other',
-    'a: &a [*b]\nb: &b [*a]\n',
-    /^s\.yaml:1:8: There is no anchor for the alias \*b\./,
-  ],
+  ['an alias bomb of lists', bomb('[', ']').join('\n'), /^s\.yaml:2:\d+: Excessive alias count /],
+  ['aliases in each other', 'a: &a [*b]\nb: &b [*a]\n', /^s\.yaml:1:8: Unresolved alias .*: b\./],
   [
     'an alias in itself',
     'name: n\nmix: &a [*a, *a, *a]\n',
@@ -43,13 +39,9 @@ const HOSTILE = [
   [
     'a number of 90,000 digits',
     `${HEAD}load: {rate: ${'9'.repeat(90_000)}}\n`,
-    /load\.rate: is Infinity, not a fin/,
+    /load\.rate: is Infinity; must be number/,
   ],
-  [
-    'a huge weight',
-    'name: n\nmix: [{operation: issue, weight: 1e308}]\n',
-    /weight: is 1e\+308; it must be at most/,
-  ],
+  ['a huge weight', 'name: n\nmix: [{operation: issue, weight: 1e308}]\n', /weight: is 1e\+308; must be <=/],
   [
     'a huge seed',
     `${HEAD}load: {seed: 99999999999999999999}\n`,
@@ -96,17 +88,17 @@ const HOSTILE = [
   [
     'an escape sequence in a name',
     'name: "n\\e[2J"\nmix: [{operation: issue}]\n',
-    /1:7: name: holds the .* \\u\{1b\}\./,
+    /1:7: name: contains the .* \\u\{1b\}\./,
   ],
   [
     'a C1 control',
     `${HEAD}description: "a\u009b31mb"\n`,
-    /description: holds the invisible character \\u\{9b\}\./,
+    /description: contains the invisible character \\u\{9b\}\./,
   ],
   [
     'text that runs backwards',
     `${HEAD}out: ["a\u202enosj.json"]\n`,
-    /out\[0\]: holds .* \\u\{202e\}\. Remove it\.$/,
+    /out\[0\]: contains .* \\u\{202e\}\. Remove it\.$/,
   ],
   [
     'an escape in a key',
@@ -117,12 +109,12 @@ const HOSTILE = [
   [
     'an escape in an operation',
     'name: n\nmix: [{operation: "\\e]0;x\\a"}]\n',
-    /operation: holds .* \\u\{1b\}\./,
+    /operation: contains .* \\u\{1b\}\./,
   ],
   [
     'an escape in a variable',
     `env: [A]\n${HEAD}target: {namespace: '\${A}'}\n`,
-    /target\.namespace \(\$\{A\}\): holds the invisible character \\u\{1b\}\./,
+    /target\.namespace \(\$\{A\}\): contains the invisible character \\u\{1b\}\./,
     { A: '\u001b[2J' },
   ],
 ];
@@ -154,10 +146,7 @@ test('the name of a file cannot give orders to a terminal', async () => {
 
 test('a file without an end is read no further than a scenario can go', async () => {
   const { code, stderr } = await runCli(['run', '/dev/zero', '--dry-run']);
-  assert.deepEqual(
-    [code, stderr.includes('/dev/zero: The file has more than 100000 characters.')],
-    [1, true],
-  );
+  assert.deepEqual([code, stderr.includes('/dev/zero: The file exceeds 100000 characters.')], [1, true]);
 });
 
 describe('the environment', () => {
@@ -181,7 +170,7 @@ describe('the environment', () => {
     const scenario = await readScenario(TEXT, 's.yaml', { RATE: '5' });
     await assert.rejects(
       () => stepsOf(scenario, {}, { pauseMs: 0 }),
-      /^PkiLoadError: s\.yaml:6:49: targets\[0\]\.token-env: would send the value of SOME_KEY to the target as a token/,
+      /^PkiLoadError: s\.yaml:6:49: targets\[0\]\.token-env: would send SOME_KEY to the target as a token/,
     );
     await assert.rejects(() => stepsOf(scenario, {}, { pauseMs: 0, allowEnv: ['OTHER'] }), /SOME_KEY/);
     const [first] = await stepsOf(scenario, {}, { pauseMs: 0, allowEnv: ['SOME_KEY'] });

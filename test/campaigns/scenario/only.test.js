@@ -37,7 +37,7 @@ const REFUSED = [
     THREE,
     ['n', 'write-heavvy'],
     'unknown_run',
-    '--only is "write-heavvy", but s.yaml has no run of that name. Did you mean "write heavy"? Its runs are "write heavy", "burst, 95 % reads", "n".',
+    '--only is "write-heavvy", but s.yaml has no run of that name. Its runs are "write heavy", "burst, 95 % reads", "n".',
   ],
   [
     'something else',

@@ -1,7 +1,7 @@
 /** Shared by the tests of scenarios. */
 
 import { readScenario } from '../../../src/campaigns/scenario/read.js';
-import { planRun } from '../../../src/campaigns/scenario/scenario-plan.js';
+import { planRun } from '../../../src/campaigns/scenario/scenario-steps.js';
 /** @import { Plan } from '../../../src/plan/plan.js' */
 /** @import { VaultEnvironment } from '../../../src/vault/environment.js' */
 

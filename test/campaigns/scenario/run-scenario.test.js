@@ -3,12 +3,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { runScenario } from '../../../src/campaigns/scenario/run-scenario.js';
 import { PkiLoadError, targetError } from '../../../src/common/errors.js';
+import { loadOfRun } from '../../../src/plan/load.js';
 import { runOf } from '../../result/runs.js';
 
+/** @import { Plan } from '../../../src/plan/plan.js' */
 /** @import { Result } from '../../../src/result/schema.js' */
 
 const DOWN = targetError('unreachable', 'http://b refused the connection.', 'Start it.');
 const STOPPED = new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode: 130 });
+
+const SEEDS = [0, 1, 2].map((number) => loadOfRun(/** @type {any} */ ({ seed: 1 }), number).seed);
+
+/** Each repeat has a seed of its own. @param {Plan} plan */
+const numberOf = ({ load }) => SEEDS.indexOf(load.seed);
 
 /**
  * @param {object} [given]
@@ -26,7 +33,7 @@ async function stage({
   pauseMs = 0,
   gives = () => runOf(1, 0),
   stop = new AbortController(),
-  refused,
+  refused = new Map(),
   onNext = async () => {},
 } = {}) {
   /** @type {string[]} */
@@ -35,7 +42,7 @@ async function stage({
     name: target,
     run: 'r',
     target,
-    plan: /** @type {any} */ ({ operation: target }),
+    plan: /** @type {any} */ ({ operation: target, load: { seed: 1 } }),
   }));
   const ended = await runScenario({
     steps,
@@ -43,8 +50,8 @@ async function stage({
     pauseMs,
     stop: stop.signal,
     refused,
-    planOf: (step, number) => /** @type {any} */ ({ operation: targets[step], number }),
-    async runOnce(step, number) {
+    async runOnce(step, plan) {
+      const number = numberOf(plan);
       did.push(`${targets[step]}${number + 1}`);
       const given = await gives(targets[step], number);
       if (given instanceof Error) throw given;
@@ -57,14 +64,16 @@ async function stage({
       },
       finish: async () => void did.push('finish'),
       async next(plan) {
-        const { operation, number } = /** @type {any} */ (plan);
-        did.push(`next ${operation}${number + 1}`);
+        assert.ok(plan);
+        did.push(`next ${plan.operation}${numberOf(plan) + 1}`);
         await onNext();
       },
       abandon: async () => void did.push('abandon'),
     },
-    onResult: (step) => did.push(`kept ${targets[step]}`),
-    onRefused: (step, error) => did.push(`refused ${targets[step]}: ${error.code}`),
+    summary: {
+      add: (step) => void did.push(`kept ${targets[step]}`),
+      fail: (step, { code }) => void did.push(`refused ${targets[step]}: ${code}`),
+    },
     between: async (step) => did.push(`written ${targets[step]}`),
   });
   return { ...ended, did };

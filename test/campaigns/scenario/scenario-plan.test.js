@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readScenario } from '../../../src/campaigns/scenario/read.js';
-import { planRun } from '../../../src/campaigns/scenario/scenario-plan.js';
+import { planRun } from '../../../src/campaigns/scenario/scenario-steps.js';
 import { PkiLoadError } from '../../../src/common/errors.js';
 import { commonOptions } from '../../../src/plan/common-options.js';
 import { HEAD, NOTHING_SET, readAndPlan } from './read.js';

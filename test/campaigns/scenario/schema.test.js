@@ -97,6 +97,11 @@ repeat: \${N}
 `,
     { URL: 'http://127.0.0.1', RATE: '5' },
   ],
+  [
+    'an operation of a variable, with its options',
+    `env: [OP]\nname: n\nmix: [{operation: '\${OP}', options: {cn: a}}]\n`,
+    { OP: 'issue' },
+  ],
   ['what looks like a variable, but is not', `${HEAD}description: costs $\${A}\n`],
 ];
 

@@ -113,7 +113,7 @@ const REFUSED = [
     { from: '0/banana', to: 2, duration: 1 },
     'rate',
     'from',
-    /^--from is "0\/banana", which is not a rate such as 0, 20, 20\/s or 1000\/h\.$/,
+    /^--from is "0\/banana", which is not a rate such as 0, 20\/s or 1000\/h\.$/,
   ],
   ['nothing, of no unit', 'ramp', { from: '0/', to: 2, duration: 1 }, 'rate', 'from', /is not a rate/],
   [
