@@ -1,6 +1,6 @@
 /** Response times and the send lag over the time of a run. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
-import { latencySpanLength, latencySpans } from '../../result/latency-spans.js';
+import { latencySpans } from '../../result/latency-spans.js';
 import { between, counted, extent } from '../describe/words.js';
 import { valueAxis } from './axes.js';
 import { limitsNear } from './lines.js';
@@ -89,7 +89,8 @@ export function sendLag(run, setting) {
   const { timeline } = run;
   const values = timeline.flatMap(({ lag99 }) => lag99 ?? []);
   if (values.length === 0) return null;
-  const span = latencySpanLength(timeline);
+  const rows = binned(timeline);
+  const [{ span }] = rows;
   /** @type {RowSeries<Bin>['value']} undefined: nothing was due */
   const lagOf = ({ rows }) => {
     const [, high] = extent(rows.map(({ lag99 }) => lag99));
@@ -97,14 +98,12 @@ export function sendLag(run, setting) {
     return rows.every(({ due }) => due === 0) ? undefined : null;
   };
   return timeChart({
-    run,
-    setting,
+    ...{ run, setting, rows },
     summary: [
       `Each second, 99 % of requests were sent within this time of when they were due: ${between(values, formatLatency)}.`,
       span > 1 && `The line is the largest of each ${formatDuration(span * 1000)}.`,
       'A lag that grows is a backlog: the target took less than was offered.',
     ],
-    rows: binned(timeline, span),
     series: [{ name: 'p99 of the send lag', style: 5, value: lagOf }],
     yAxis: valueAxis('ms', 'send lag', values),
     text: formatLatency,

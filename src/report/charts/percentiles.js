@@ -4,22 +4,17 @@
  */
 import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
 import { formatLatency } from '../../common/units.js';
-import { spanText } from '../describe/bars.js';
 import { joined, timeText } from '../describe/words.js';
-import { table } from '../sections.js';
 import { percentileAxis, percentLabel, valueAxis } from './axes.js';
 import { drawChart } from './chart.js';
 import { round } from './frame.js';
 
 /** @import { LatencyBlock } from '../../result/schema.js' */
-/** @import { Table } from '../sections.js' */
-/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 /** @import { Drawn } from './chart.js' */
 /** @import { Place, Setting } from './frame.js' */
 
 /** @typedef {{axis: string, series: {name: string, latency: LatencyBlock}[]}} Data */
 /** @typedef {ReturnType<typeof whiskersOf>[number]} Whisker milliseconds; null: no upper bound */
-/** @typedef {ReturnType<typeof decode>[number]} Decoded `end`: nines of its largest value */
 
 /** Points along the axis that are drawn and can be read out. */
 const POINTS = 240;
@@ -62,7 +57,6 @@ export function percentiles({ axis, series }, setting) {
     series: decoded.map(({ name }, i) => ({ name, ...looks[i % looks.length], values: lines[i] })),
     text: formatLatency,
     over: (place) => whiskers.map((one) => drawWhisker(one, place)).join('\n'),
-    table: tableOf(setting.title, decoded, whiskers),
   });
 }
 
@@ -107,23 +101,4 @@ function summarise({ p50, p99, max }, whiskers) {
     ],
     ' ',
   );
-}
-
-/** @param {string} caption @param {Decoded[]} decoded @param {Whisker[]} whiskers of the first */
-function tableOf(caption, decoded, whiskers) {
-  const range = (/** @type {string} */ key) => {
-    const found = whiskers.find((one) => one.key === key);
-    if (found === undefined) return whiskers.length === 0 ? '' : '–';
-    const { low, high } = found;
-    return high === null ? `${formatLatency(low)} or more` : spanText(low, high, formatLatency);
-  };
-  /** @typedef {Column<keyof typeof BARS | 'min' | 'max'>} Own */
-  /** @type {Own[]} */
-  const columns = [
-    ['Percentile', (key) => (key === 'p999' ? 'p99.9' : key)],
-    ...decoded.map(({ name, latency }) => /** @type {Own} */ ([name, (key) => timeText(latency[key])])),
-    [`95 % range, ${decoded[0].name}`, range],
-  ];
-  const [made] = table(caption, columns, ['min', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
-  return /** @type {Table} */ (made);
 }

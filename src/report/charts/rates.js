@@ -2,16 +2,13 @@
 import { formatCount, formatDuration } from '../../common/units.js';
 import { extent, perHourText, perSecondText } from '../describe/words.js';
 import { compactLabel, linearAxis } from './axes.js';
-import { binned, spanFor, sumOf, timeChart } from './time-chart.js';
+import { binned, sumOf, timeChart } from './time-chart.js';
 
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Setting } from './frame.js' */
 /** @import { Bin } from './time-chart.js' */
 
-/** Requests in a span, on average: fewer would make the lines jump between 0 and 1. */
-const [FEWEST_IN_SPAN, FEWEST_SPANS] = [5, 5];
-
-/** The first is broad, to be seen below the others. */
+/** The first is broad, so that it shows below the others. */
 const SERIES = /** @type {const} */ ([
   { name: 'offered', key: 'due', style: 6, mark: 'track' },
   { name: 'sent', key: 'sent', style: 2, mark: 'over' },
@@ -22,18 +19,16 @@ const SERIES = /** @type {const} */ ([
 export function rates(run, setting) {
   const { timeline, totals, load } = run;
   if (totals.sent === 0 || timeline.length === 0) return null;
-  const average = totals.sent / timeline.length;
   // Below one request per second, rates are per hour, as users write them.
-  const isPerHour = Math.max(average, load.ratePerSecond ?? 0) < 1;
-  const seconds = isPerHour ? 3600 : 1;
-  const longest = Math.max(1, Math.floor(timeline.length / FEWEST_SPANS));
-  const span = Math.min(spanFor(Math.ceil(FEWEST_IN_SPAN / average), 1), longest);
-  const rows = binned(timeline, span);
+  const isPerHour = Math.max(totals.sent / timeline.length, load.ratePerSecond ?? 0) < 1;
+  const rows = binned(timeline);
+  const [{ span }] = rows;
   // Results of older versions have no requests due.
   const shown = timeline.some(({ due }) => due !== undefined) ? SERIES : SERIES.slice(1);
   const series = shown.map(({ key, ...look }) => ({
     ...look,
-    value: (/** @type {Bin} */ bin) => (sumOf(bin.rows, (row) => row[key] ?? 0) * seconds) / bin.span,
+    value: (/** @type {Bin} */ bin) =>
+      (sumOf(bin.rows, (row) => row[key] ?? 0) * (isPerHour ? 3600 : 1)) / bin.span,
   }));
   const [, high] = extent(series.flatMap(({ value }) => rows.map(value)));
   const isOpen = load.model === 'open';

@@ -39,7 +39,7 @@ import {
 const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99']);
 const LATENCIES = /** @type {const} */ (['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
 
-const OVER_TIME = 'p50, p90, p99 and max of each second.';
+const OVER_TIME = 'p50, p90, p99 and max.';
 const LATENCY =
   'Response time counts from when a request was due, service time from when it was sent; send lag is between.';
 const CLOSED_LOOP =

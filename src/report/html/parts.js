@@ -146,10 +146,8 @@ ${table(drawn.table)}
 /** @param {Drawn['legend']} entries */
 function legend(entries) {
   if (entries.length === 0) return '';
-  const items = entries.map(({ name, className, isBox = false }) => {
-    const mark = isBox
-      ? `<rect class="${className}" x="6" y="0" width="12" height="12"/>`
-      : `<path class="${className}" d="M0 6H24"/>`;
+  const items = entries.map(({ name, className }) => {
+    const mark = `<path class="${className}" d="M0 6H24"/>`;
     const swatch = `<svg class="swatch" viewBox="0 0 24 12" width="24" height="12" aria-hidden="true">${mark}</svg>`;
     return `<li>${swatch} <span class="name">${escapeHtml(name)}</span> <span class="value"></span></li>`;
   });

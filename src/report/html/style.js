@@ -143,12 +143,10 @@ figcaption p, .summary { margin: 0; }
 .line.track { stroke-dasharray: none; stroke-width: 6; stroke-opacity: 0.45; }
 .line.limit { stroke-dasharray: 2 3; stroke-width: 1.5; }
 .line.dense { stroke-dasharray: none; stroke-width: 1.5; }
-.area { fill: var(--c); fill-opacity: 0.2; stroke: var(--c); stroke-opacity: 0.4; stroke-width: 0.75; }
-.fill, .dot { fill: var(--c); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.dot { fill: var(--c); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.stacked { stroke: var(--c); } .swatch .stacked { stroke-width: 12; }
 .dot.track { fill-opacity: 0.45; }
 .error { fill: none; stroke: var(--ink); stroke-width: 1.5; }
-.box { fill: var(--c); fill-opacity: 0.16; stroke: var(--c); }
-.whisker { stroke: var(--c); }
 .median { stroke: var(--c); stroke-width: 3; }
 .dot.run { fill-opacity: 0.55; }
 .swatch { vertical-align: middle; flex: none; }
