@@ -3,16 +3,13 @@
 import { createHash } from 'node:crypto';
 import { MAIN_SIZES, SIZES } from './charts/frame.js';
 import { CHARTS } from './charts/index.js';
-import { breakable, escapeHtml, jsonForScript } from './html/escape.js';
+import { breakable, escapeHtml } from './html/escape.js';
 import { facts, figure, figures, note, paragraph, table, verdicts } from './html/parts.js';
 import { SCRIPT } from './html/script.js';
 import { STYLE } from './html/style.js';
 import { withoutTitle } from './sections.js';
 
-/** @import { ReadOuts } from './charts/chart.js' */
 /** @import { Chart, Part, Report, Section } from './sections.js' */
-
-/** @typedef {Record<string, ReadOuts>} ReadOutsById */
 
 /** Characters of a window title that browsers show. */
 const LONGEST_TITLE = 70;
@@ -43,11 +40,9 @@ const SIDE_BY_SIDE = ['chart', 'table'];
 
 /** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, verdict, subject, sections }) {
-  /** @type {ReadOutsById} */
-  const charts = {};
   const body = sections
     .map(({ parts, ...section }, i) =>
-      sectionHtml({ ...section, parts: withoutTitle(title, parts) }, i === 0, charts),
+      sectionHtml({ ...section, parts: withoutTitle(title, parts) }, i === 0),
     )
     .join('\n');
   const windowTitle = shortened(verdict === undefined ? title : `${verdict}: ${title}`);
@@ -73,25 +68,21 @@ ${body}
 <footer>
 <p>Written by vault-pki-load. This file needs no network.</p>
 </footer>
-<script type="application/json" id="chart-data">${jsonForScript({ charts })}</script>
 <script>${SCRIPT}</script>
 </body>
 </html>
 `;
 }
 
-/**
- * @param {Section} section @param {boolean} isFirst its first chart is the main one
- * @param {ReadOutsById} charts gains those of this section
- */
-function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) {
+/** @param {Section} section @param {boolean} isFirst its first chart is the main one */
+function sectionHtml({ id, heading, parts, isDetail = false }, isFirst) {
   const level = heading === null ? 2 : 3;
   let drawn = 0;
   const htmlOf = (/** @type {Part} */ part) => {
     if (part.kind === 'table') return table(part, part.caption !== heading);
     if (part.kind !== 'chart') return PARTS[part.kind](part);
     drawn++;
-    return chartHtml(part, { id: `${id}-chart-${drawn}`, level, isMain: isFirst && drawn === 1 }, charts);
+    return chartHtml(part, { id: `${id}-chart-${drawn}`, level, isMain: isFirst && drawn === 1 });
   };
   const html = grouped(parts)
     .map((group) => {
@@ -118,11 +109,10 @@ function grouped(parts) {
   return groups;
 }
 
-/** @param {Chart} part @param {{id: string, level: 2 | 3, isMain: boolean}} place @param {ReadOutsById} charts */
-function chartHtml({ chart, title, text, data }, { id, level, isMain }, charts) {
+/** @param {Chart} part @param {{id: string, level: 2 | 3, isMain: boolean}} place @returns empty without a value to draw */
+function chartHtml({ chart, title, text, data }, { id, level, isMain }) {
   const drawn = CHARTS[chart](data, { id, title, sizes: isMain ? MAIN_SIZES : SIZES });
-  if (drawn !== null && drawn.readOuts.at.length > 0) charts[id] = drawn.readOuts;
-  return figure({ id: escapeHtml(id), level, title, text, drawn, isMain });
+  return drawn === null ? '' : figure({ id: escapeHtml(id), level, title, text, drawn, isMain });
 }
 
 /** @param {string} title @returns {string} the characters of it that browsers show */

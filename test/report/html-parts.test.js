@@ -188,10 +188,8 @@ test('neighbouring tables and charts share rows', () => {
   );
 });
 
-test('a chart with nothing to draw is its title and text', () => {
-  const html = mainOf({ ...LATENCY, data: HARD_RESULTS['no sample'] });
-  assert.match(html, /<h2>Response time over time<\/h2>\n<p>p50, p90, p99 and max of each second\.<\/p>/);
-  assert.doesNotMatch(html, /<svg|<figure/);
+test('a chart with nothing to draw is left out', () => {
+  assert.doesNotMatch(mainOf({ ...LATENCY, data: HARD_RESULTS['no sample'] }), /<svg|<figure|Response time/);
 });
 
 test('a section has its heading, the first none, and a detail folds', () => {

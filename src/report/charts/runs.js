@@ -61,7 +61,7 @@ export function runs({ unit, groups }, setting) {
         rows,
       )[0]
     ),
-    readOuts: { x: [], at: [], values: [] },
+    places: [],
   };
 }
 

@@ -126,7 +126,7 @@ function latency({ latencyMs: { response, service, sendLag } }) {
 
 /** @param {Result} result @returns {Part[]} */
 function overTime(result) {
-  if (result.timeline.length === 0) return [];
+  if (result.totals.sent === 0) return [];
   const hasFailed = result.timeline.some((row) => row.failed > 0);
   return [
     chart('rates', 'Rates', 'Requests offered, sent and succeeded.', result),

@@ -9,14 +9,6 @@ export function escapeHtml(text) {
   return visibleText(text).replace(/[&<>"']/g, (character) => ENTITIES[character]);
 }
 
-/** @param {unknown} value @returns {string} JSON for a `<script type="application/json">`, which no text in it can close */
-export function jsonForScript(value) {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
 /**
  * @param {string} text
  * @returns {string} markup in which names like `never_sent` may break after each part, and `12 ms` may not

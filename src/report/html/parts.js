@@ -122,15 +122,14 @@ export function note({ text, remedy = '' }) {
 }
 
 /**
- * A chart with its title, legend, summary and data. `id` is unique in the page; without a drawing there is only the text.
- * @param {{id: string, level: 2 | 3, title: string, text: string, drawn: Drawn | null, isMain: boolean}} parts
+ * A chart with its title, legend, summary and data. `id` is unique in the page.
+ * @param {{id: string, level: 2 | 3, title: string, text: string, drawn: Drawn, isMain: boolean}} parts
  */
 export function figure({ id, level, title, text, drawn, isMain }) {
-  const heading = `<h${level}>${escapeHtml(title)}</h${level}>`;
-  if (drawn === null) return `<div class="figure" id="${id}">\n${heading}\n${paragraph(text)}\n</div>`;
-  return `<figure id="${id}"${classes(isMain && 'main')}>
+  const places = drawn.places.length === 0 ? '' : ` data-places="${drawn.places.join(' ')}"`;
+  return `<figure id="${id}"${classes(isMain && 'main')}${places}>
 <figcaption>
-${heading}
+<h${level}>${escapeHtml(title)}</h${level}>
 ${paragraph(text)}
 </figcaption>
 ${legend(drawn.legend)}

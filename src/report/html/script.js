@@ -5,14 +5,16 @@
 export const SCRIPT = `
 (() => {
   'use strict';
-  const { charts } = JSON.parse(document.getElementById('chart-data').textContent);
   let hint = 'Point at the chart, or use the arrow keys on it, to read values.';
-  for (const [id, { x, at, values }] of Object.entries(charts)) {
-    enliven(document.getElementById(id), x, at, values, hint);
+  for (const figure of document.querySelectorAll('figure[data-places]')) {
+    enliven(figure, hint);
     hint = '';
   }
 
-  function enliven(figure, places, moments, values, hint) {
+  function enliven(figure, hint) {
+    const places = figure.dataset.places.split(' ').map(Number);
+    const rows = [...figure.querySelectorAll('tbody tr')].map(({ children }) =>
+      [...children].map(({ textContent }) => textContent));
     const plot = figure.querySelector('.plot');
     const svgs = [...plot.querySelectorAll('svg')];
     const names = [...figure.querySelectorAll('.legend .name')].map(({ textContent }) => textContent);
@@ -23,16 +25,16 @@ export const SCRIPT = `
     figure.classList.add('live');
 
     const range = document.createElement('input');
-    Object.assign(range, { type: 'range', className: 'scrub', min: 0, max: moments.length - 1, step: 1 });
+    Object.assign(range, { type: 'range', className: 'scrub', min: 0, max: rows.length - 1, step: 1 });
     range.setAttribute('aria-label', figure.querySelector('h2, h3').textContent + ': move along the chart');
     plot.prepend(range);
 
     function show(index, isOn = true) {
-      const texts = names.map((name, i) => name + ' ' + values[index][i]);
+      const [moment, ...values] = rows[index];
       range.value = index;
-      range.setAttribute('aria-valuetext', moments[index] + ': ' + texts.join(', '));
-      at.textContent = isOn ? moments[index] : hint;
-      outputs.forEach((output, i) => { output.textContent = isOn ? values[index][i] : ''; });
+      range.setAttribute('aria-valuetext', moment + ': ' + values.map((value, i) => names[i] + ' ' + value).join(', '));
+      at.textContent = isOn ? moment : hint;
+      outputs.forEach((output, i) => { output.textContent = isOn ? values[i] ?? '' : ''; });
       for (const svg of svgs) {
         const { left, right } = svg.dataset;
         const x = Number(left) + places[index] * (right - left);

@@ -87,9 +87,9 @@ dl, dd { margin: 0; }
 
 .rows { display: flex; flex-wrap: wrap; gap: 1.25rem 1.5rem; margin-bottom: 1rem; }
 .rows > * { min-width: 0; max-width: 100%; }
-.rows > figure, .rows > .figure { flex: 1 1 34rem; }
+.rows > figure { flex: 1 1 34rem; }
 .rows > figure.main { flex-basis: 100%; }
-@media (min-width: 75em) { .rows > figure:not(.main), .rows > .figure { max-width: calc(50% - 0.75rem); } }
+@media (min-width: 75em) { .rows > figure:not(.main) { max-width: calc(50% - 0.75rem); } }
 .caption { margin-bottom: 0.35rem; max-width: 40rem; }
 .scroll {
   overflow-x: auto; background:
@@ -146,7 +146,6 @@ figcaption p, .summary { margin: 0; }
 .dot { fill: var(--c); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .stacked { stroke: var(--c); } .swatch .stacked { stroke-width: 12; }
 .dot.track { fill-opacity: 0.45; }
-.error { fill: none; stroke: var(--ink); stroke-width: 1.5; }
 .median { stroke: var(--c); stroke-width: 3; }
 .dot.run { fill-opacity: 0.55; }
 .swatch { vertical-align: middle; flex: none; }

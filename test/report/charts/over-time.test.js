@@ -72,10 +72,10 @@ describe('response times over time', () => {
   });
 
   test('at 1000 an hour, each span of a minute has its percentiles', () => {
-    const { summary, readOuts } = latency(HARD_RESULTS['1000 an hour for six minutes']);
+    const { summary, table } = latency(HARD_RESULTS['1000 an hour for six minutes']);
     assert.match(summary, /^Over 1 min each, p50 was between/);
-    assert.ok(readOuts.values.every(([p50, p90]) => p50 !== p90));
-    assert.equal(readOuts.at[0], '0:00:00 to 0:00:59');
+    assert.ok(table.rows.every(([, p50, p90]) => p50 !== p90));
+    assert.equal(table.rows[0][0], '0:00:00 to 0:00:59');
   });
 
   test('a long run is drawn in spans of several seconds, without dashes', () => {
@@ -100,9 +100,9 @@ describe('rates', () => {
 
   test('low rates are averages over longer spans, per hour', () => {
     assert.match(rates(HARD_RESULTS['a slow trickle']).summary, /Averages over 10 min each/);
-    const { svg, readOuts } = rates(HARD_RESULTS['1000 an hour for six minutes']);
+    const { svg, table } = rates(HARD_RESULTS['1000 an hour for six minutes']);
     assert.match(svg, />requests per hour</);
-    assert.match(readOuts.values[0][0], /^(?:960|1,020|1,080)\/h$/);
+    assert.match(String(table.rows[0][1]), /^(?:960|1,020|1,080)\/h$/);
     assert.match(rates(HARD_RESULTS['ten million samples']).svg, />requests per second</);
   });
 
@@ -160,7 +160,7 @@ describe('errors', () => {
       resultOf({ timeline: timeline(10, (second) => row(second, { failed, failures })) }),
     );
     assert.deepEqual(legendOf(drawn), [...[0, 1, 2, 3, 4].map((i) => `outcome_${i}`), 'other']);
-    assert.deepEqual(drawn.readOuts.values[0], ['10', '9', '8', '7', '6', '12']);
+    assert.deepEqual(drawn.table.rows[0].slice(1), ['10', '9', '8', '7', '6', '12']);
   });
 
   test('of an older result, which has no names, are failed', () => {
@@ -174,11 +174,11 @@ describe('errors', () => {
 
 test('the send lag of a low rate is one line, the largest of each span', () => {
   const result = HARD_RESULTS['1000 an hour for six minutes'];
-  const { svg, summary, readOuts } = draw('send-lag', result);
+  const { svg, summary, table } = draw('send-lag', result);
   assert.match(summary, /The line is the largest of each 1 min\./);
   assert.equal(pathOf(svg, 5).split('M').length, 2);
   const first = result.timeline.slice(0, 60).map(({ lag99 }) => lag99 ?? 0);
-  assert.deepEqual(readOuts.values[0], [formatLatency(Math.max(...first))]);
+  assert.deepEqual(table.rows[0].slice(1), [formatLatency(Math.max(...first))]);
 });
 
 for (const name of ['latency-over-time', 'rates', 'errors', 'send-lag']) {
