@@ -1,11 +1,9 @@
-/** Report -> one HTML file that fetches nothing and runs only its own script and style. */
-
+/** Report -> one HTML file without a script, which fetches nothing. */
 import { createHash } from 'node:crypto';
 import { MAIN_SIZES, SIZES } from './charts/frame.js';
 import { CHARTS } from './charts/index.js';
 import { breakable, escapeHtml } from './html/escape.js';
 import { facts, figure, figures, note, paragraph, table, verdicts } from './html/parts.js';
-import { SCRIPT } from './html/script.js';
 import { STYLE } from './html/style.js';
 import { withoutTitle } from './sections.js';
 
@@ -14,20 +12,15 @@ import { withoutTitle } from './sections.js';
 /** Characters of a window title that browsers show. */
 const LONGEST_TITLE = 70;
 
-/** Allows the one script, the one style, and the empty icon, which keeps browsers from requesting one. */
+/** Allows the one style and the empty icon, which keeps browsers from requesting one. */
 const POLICY = [
   "default-src 'none'",
-  `script-src '${hashSource(SCRIPT)}'`,
-  `style-src '${hashSource(STYLE)}'`,
+  // https://www.w3.org/TR/CSP3/#grammardef-hash-source
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ');
-
-/** @param {string} text @returns the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source */
-function hashSource(text) {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
-}
 
 /** @type {Record<Exclude<Part['kind'], 'chart' | 'table'>, (part: any) => string>} */
 const PARTS = {
@@ -68,7 +61,6 @@ ${body}
 <footer>
 <p>Written by vault-pki-load. This file needs no network.</p>
 </footer>
-<script>${SCRIPT}</script>
 </body>
 </html>
 `;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createSetText } from '../../src/live/files.js';
-import { render } from '../../src/report/data/json.js';
 import { makeRunSet, validateRunSet } from '../../src/result/runs/run-set.js';
 import { runOf } from '../result/runs.js';
 import { reportAt, startRun } from './running.js';
@@ -30,7 +29,7 @@ describe('the text of a set of which a run goes on', () => {
       for (const seconds of [0, 3]) {
         const current = unfinished(seconds);
         const text = set.pieces(current).join('');
-        assert.equal(text, render(makeRunSet('a "set"', [...over, current])));
+        assert.equal(text, `${JSON.stringify(makeRunSet('a "set"', [...over, current]), null, 2)}\n`);
         assert.equal(validateRunSet(JSON.parse(text)).runs.length, count + 1);
       }
     });

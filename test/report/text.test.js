@@ -201,20 +201,4 @@ describe('the next steps where', () => {
       ),
     );
   }
-
-  /** @type {[string, string, string][]} */
-  const PAGES = [
-    ['without a page', 'vault-pki-load ocsp --out r.json', '--out result.html'],
-    ['with one', 'vault-pki-load ocsp --out r.json --out r.html --rate 5', '--out r.html'],
-    ['with one at the end', 'vault-pki-load ocsp --out=/tmp/R.HTML', '--out /tmp/R.HTML'],
-    ['with one in quotes', "vault-pki-load ocsp --out 'my r.html'", "--out 'my r.html'"],
-    ['with a folder of that name', 'vault-pki-load ocsp --out a.html/r.json', '--out result.html'],
-    ['with a subject of that name', 'vault-pki-load ocsp --cn r.html', '--out result.html'],
-  ];
-  for (const [what, command, expected] of PAGES) {
-    test(`a requirement is not met, ${what}: ${expected}`, () => {
-      const result = sampleResult(GOOD, { requirements: [{ ...MET, verdict: 'not met' }] });
-      assert.equal(nextSteps({ ...result, command })[0][0], expected);
-    });
-  }
 });

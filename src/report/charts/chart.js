@@ -1,6 +1,6 @@
-/** The general chart: series over a common x axis as SVG that needs no script, with legend and table. */
+/** The general chart: series over a common x axis as SVG, with legend and table. */
 import { frames } from './frame.js';
-import { drawBars, drawLevels, drawLine, drawUprights, lineClass } from './lines.js';
+import { drawBars, drawLevels, drawLine, drawTooltips, drawUprights, lineClass } from './lines.js';
 
 /** @import { Table } from '../sections.js' */
 /** @import { Axis } from './axes.js' */
@@ -9,12 +9,11 @@ import { drawBars, drawLevels, drawLine, drawUprights, lineClass } from './lines
 
 /** @typedef {Look & {name: string, values: (number | null | undefined)[]}} Series null: a gap; undefined: the line goes on */
 /**
- * An SVG for each size; the summary is a sentence or two; `className` of the line of an entry; `places` of the table's rows
- * along the x axis, 0 to 1, ascending: the script shows the row below the pointer.
- * @typedef {{svg: string, summary: string, legend: {name: string, className: string}[], table: Table, places: number[]}} Drawn
+ * An SVG for each size; the summary is a sentence or two; `className` of the line of an entry.
+ * @typedef {{svg: string, summary: string, legend: {name: string, className: string}[], table: Table}} Drawn
  */
 /**
- * The moments, which ascend, have a `heading`; the first series is drawn on top, `stacked` ones as bars; `text` of a value in the table.
+ * The moments, which ascend, have a `heading`; the first series is drawn on top, `stacked` ones as bars; `text` of a value in table and tooltips.
  * @typedef {{setting: Setting, summary: string, xAxis: Axis, yAxis: Axis, heading: string,
  *   moments: {name: string, x: number}[], series: Series[], text: (value: number) => string,
  *   levels?: readonly Level[], uprights?: readonly Upright[]}} Declaration
@@ -24,6 +23,8 @@ import { drawBars, drawLevels, drawLine, drawUprights, lineClass } from './lines
 export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, series, text, ...more }) {
   const { levels = [], uprights = [] } = more;
   const isTrack = (/** @type {Look} */ { mark }) => Number(mark !== 'track');
+  const textOf = (/** @type {number | null | undefined} */ value) =>
+    typeof value === 'number' ? text(value) : '–';
   const below = moments.map(() => 0);
   const lines = series
     .map(({ values, ...look }) => ({
@@ -36,6 +37,11 @@ export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, se
     }))
     .reverse()
     .sort((a, b) => isTrack(a) - isTrack(b));
+  const rows = moments.map(({ name }, i) => [name, ...series.map(({ values }) => textOf(values[i]))]);
+  const tooltips = rows.map(([name, ...texts], row) => ({
+    x: moments[row].x,
+    text: `${name}: ${series.map((one, i) => `${one.name} ${texts[i]}`).join(', ')}`,
+  }));
   const draw = (/** @type {Place} */ place) =>
     [
       ...lines.map(({ points, ...look }) =>
@@ -43,9 +49,8 @@ export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, se
       ),
       drawUprights(uprights, place),
       drawLevels(levels, place),
+      drawTooltips(tooltips, place),
     ].join('\n');
-  const textOf = (/** @type {number | null | undefined} */ value) =>
-    typeof value === 'number' ? text(value) : '–';
   return {
     svg: frames({ ...setting, summary, xAxis, yAxis, draw }),
     summary,
@@ -54,8 +59,7 @@ export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, se
       kind: 'table',
       caption: setting.title,
       columns: [{ name: heading, isText: true }, ...series.map(({ name }) => ({ name }))],
-      rows: moments.map(({ name }, i) => [name, ...series.map(({ values }) => textOf(values[i]))]),
+      rows,
     },
-    places: moments.map(({ x }) => Number(xAxis.at(x).toFixed(4))),
   };
 }

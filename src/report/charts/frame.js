@@ -1,6 +1,6 @@
 /**
- * The frame of a chart: axes, grid, and the cursor of the script. A chart is drawn once for each width, so that its text
- * stays legible; the style sheet shows one of them.
+ * The frame of a chart: axes and grid. A chart is drawn once for each width, so that its text stays legible; the style sheet
+ * shows one of them.
  */
 import { escapeHtml } from '../html/escape.js';
 
@@ -68,13 +68,11 @@ function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { 
     draw(makePlace({ left, right, top, bottom }, xAxis, yAxis)),
     line('axis', left, right, bottom, bottom),
     textAt({ x: right, y: bottom + 43, text: xAxis.title, anchor: 'end', room: right }),
-    line('cursor', left, left, top, bottom),
   ];
   const whole = bottom + (xAxis.title === '' ? FOOT.bare : FOOT.titled);
   const own = escapeHtml(`${id}-${name}`);
   const described = `role="img" aria-label="${escapeHtml(title)}" aria-describedby="${own}"`;
-  const plot = `data-left="${left}" data-right="${right}"`;
-  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" ${described} ${plot}>
+  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" ${described}>
 <desc id="${own}">${escapeHtml(summary)}</desc>
 ${content.join('\n')}
 </svg>`;

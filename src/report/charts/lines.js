@@ -1,5 +1,6 @@
-/** Marks of a chart: lines, limits, names. */
+/** Marks of a chart: lines, limits, names, tooltips. */
 import { line as path } from 'd3-shape';
+import { escapeHtml } from '../html/escape.js';
 import { LINE_HEIGHT, line, round, textAt } from './frame.js';
 
 /** @import { Place } from './frame.js' */
@@ -85,4 +86,19 @@ export function drawUprights(uprights, { x: xOf, right, top, bottom }) {
       return upright + textAt({ x: x + 4, y: top + LINE_HEIGHT, text: name, room, hasHalo: true });
     })
     .join('\n');
+}
+
+/** Narrower plots are for phones, which have no pointer. */
+const LEAST_FOR_TOOLTIPS = 400;
+
+/** Columns that light up below the pointer. @param {{x: number, text: string}[]} tooltips ascending @param {Place} place */
+export function drawTooltips(tooltips, { x: xOf, left, right, top, bottom }) {
+  if (right - left < LEAST_FOR_TOOLTIPS) return '';
+  const places = tooltips.map(({ x }) => xOf(x));
+  const ends = places.map((x, i) => (i === places.length - 1 ? right : round((x + places[i + 1]) / 2)));
+  const columns = tooltips.map(({ text }, i) => {
+    const start = ends[i - 1] ?? left;
+    return `<path class="column" d="M${start} ${top}H${ends[i]}V${bottom}H${start}Z"><title>${escapeHtml(text)}</title></path>`;
+  });
+  return columns.join('\n');
 }

@@ -61,7 +61,6 @@ export function runs({ unit, groups }, setting) {
         rows,
       )[0]
     ),
-    places: [],
   };
 }
 

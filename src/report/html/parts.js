@@ -126,8 +126,7 @@ export function note({ text, remedy = '' }) {
  * @param {{id: string, level: 2 | 3, title: string, text: string, drawn: Drawn, isMain: boolean}} parts
  */
 export function figure({ id, level, title, text, drawn, isMain }) {
-  const places = drawn.places.length === 0 ? '' : ` data-places="${drawn.places.join(' ')}"`;
-  return `<figure id="${id}"${classes(isMain && 'main')}${places}>
+  return `<figure id="${id}"${classes(isMain && 'main')}>
 <figcaption>
 <h${level}>${escapeHtml(title)}</h${level}>
 ${paragraph(text)}
@@ -148,7 +147,7 @@ function legend(entries) {
   const items = entries.map(({ name, className }) => {
     const mark = `<path class="${className}" d="M0 6H24"/>`;
     const swatch = `<svg class="swatch" viewBox="0 0 24 12" width="24" height="12" aria-hidden="true">${mark}</svg>`;
-    return `<li>${swatch} <span class="name">${escapeHtml(name)}</span> <span class="value"></span></li>`;
+    return `<li>${swatch} ${escapeHtml(name)}</li>`;
   });
   return `<ul class="legend">\n${items.join('\n')}\n</ul>`;
 }

@@ -37,7 +37,7 @@ figcaption p, .key, .caption, .summary, .reason, .tiles :is(dt, .range), summary
 .subject { margin: 0.25rem 0 0; max-width: none; }
 section { padding: 1.25rem 0; border-top: 1px solid var(--rule); }
 section:first-child { border-top: 0; padding-top: 0; }
-:focus-visible, .plot:focus-within { outline: 3px solid var(--focus); outline-offset: 2px; }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.93em; }
 .answer { font-size: 1.2rem; line-height: 1.4; margin-bottom: 0.75rem; }
 
@@ -122,8 +122,7 @@ figure details .scroll { max-height: 24rem; overflow-y: auto; }
 figure { margin: 0; }
 figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; }
 figcaption p, .summary { margin: 0; }
-.plot { position: relative; touch-action: pan-y; border-radius: 0.3rem; margin-top: 0.35rem; }
-.scrub { position: absolute; left: 0; bottom: 0; width: 100%; height: 1px; margin: 0; opacity: 0; pointer-events: none; }
+.plot { margin-top: 0.35rem; }
 .chart { width: 100%; height: auto; font-family: inherit; }
 .chart.wide { display: block; max-width: 48rem; }
 .chart.full, .chart.narrow { display: none; }
@@ -133,8 +132,7 @@ figcaption p, .summary { margin: 0; }
 .grid { stroke: var(--grid); }
 .axis { stroke: var(--muted); }
 .upright { stroke: var(--muted); stroke-dasharray: 1 3; }
-.cursor { stroke: var(--ink); visibility: hidden; }
-.cursor.on { visibility: visible; }
+.column { fill: var(--ink); fill-opacity: 0; } .column:hover { fill-opacity: 0.15; }
 .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); } .s6 { --c: var(--s6); }
 .line { fill: none; stroke: var(--c); stroke-width: 2; stroke-linejoin: round; }
 .line.s2 { stroke-dasharray: 7 3; } .line.s3 { stroke-dasharray: 3 2; } .line.s4 { stroke-dasharray: 10 3 2 3; }
@@ -150,9 +148,6 @@ figcaption p, .summary { margin: 0; }
 .dot.run { fill-opacity: 0.55; }
 .swatch { vertical-align: middle; flex: none; }
 ul.legend { display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin-top: 0.25rem; }
-.legend .value { font-weight: 650; }
-@media (min-width: 37.5em) { .live .legend .value { display: inline-block; min-width: 5em; } }
-figcaption .at { margin-left: auto; }
 
 @media (max-width: 37.49em) {
   h1 { font-size: 1.44rem; }
@@ -165,7 +160,7 @@ figcaption .at { margin-left: auto; }
 @page { margin: 14mm; }
 @media print {
   body { font-size: 10pt; }
-  .at, .scrub, details:not([open]) { display: none; }
+  details:not([open]) { display: none; }
   table { font-size: 8pt; }
   thead th { font-size: 7.5pt; }
   th, td { padding-right: 0.5rem; }
