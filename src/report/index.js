@@ -11,43 +11,40 @@ import { kindOf } from '../result/document.js';
 /**
  * @typedef {{render: (document: any, options?: RenderOptions) => string | Promise<string>}} Reporter `render`: ends with a newline
  */
-/**
- * @typedef {{extension: string, kinds: readonly DocumentKind[], describe: string, load: () => Promise<Reporter>}} ReporterEntry `extension` of the file given to `--out`; `kinds` of documents it can show; `describe` for the help
- */
-
 /** @type {readonly DocumentKind[]} */
 const ALL = ['result', 'run-set', 'comparison', 'propagation', 'scenario-result', 'search'];
 
 /** @type {readonly DocumentKind[]} */
-const RESULT = ['result'];
+const SEVERAL = ['result', 'run-set', 'propagation'];
 
-/** @type {(extension: string, kinds: readonly DocumentKind[], describe: string, load: () => Promise<Reporter>) => ReporterEntry} */
-const reporter = (extension, kinds, describe, load) => ({ extension, kinds, describe, load });
+/** @typedef {ReturnType<typeof reporter>} ReporterEntry */
+/**
+ * @param {string} extension of the file given to `--out` @param {string} describe for the help
+ * @param {() => Promise<Reporter>} load @param {readonly DocumentKind[]} [kinds] of documents it can show
+ */
+const reporter = (extension, describe, load, kinds = ['result']) => ({ extension, describe, load, kinds });
 
 /** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
 export const reporters = Object.freeze({
-  text: reporter('.txt', ALL, 'a summary in 80 columns', () => described(import('./text.js'))),
-  json: reporter('.json', ALL, 'all of it; published schema', async () => ({
-    render: (document) => `${JSON.stringify(document, null, 2)}\n`,
-  })),
-  html: reporter('.html', ALL, 'a page with charts, in one file', () => described(import('./html.js'))),
-  md: reporter('.md', ALL, 'tables for a pull request or a wiki', () => described(import('./markdown.js'))),
-  junit: reporter('.xml', ALL, 'JUnit: each requirement a test case', () => import('./data/junit.js')),
-  csv: reporter(
-    '.csv',
-    ['result', 'run-set', 'propagation'],
-    'the timeline, a row a second',
-    () => import('./data/csv.js'),
-  ),
-  hlog: reporter('.hlog', RESULT, 'HdrHistogram log, an interval a second', () => import('./data/hlog.js')),
+  text: reporter('.txt', 'a summary in 80 columns', () => described(import('./text.js')), ALL),
+  json: reporter('.json', 'all of it; published schema', async () => ({ render: toJson }), ALL),
+  html: reporter('.html', 'a page with charts, in one file', () => described(import('./html.js')), ALL),
+  md: reporter('.md', 'tables for a pull request or a wiki', () => described(import('./markdown.js')), ALL),
+  junit: reporter('.xml', 'JUnit: each requirement a test case', () => import('./data/junit.js'), ALL),
+  csv: reporter('.csv', 'the timeline, a row a second', () => import('./data/csv.js'), SEVERAL),
+  hlog: reporter('.hlog', 'HdrHistogram log, an interval a second', () => import('./data/hlog.js')),
   hgrm: reporter(
     '.hgrm',
-    RESULT,
-    'response times by percentile, as HdrHistogram prints them',
+    'response times by percentile, for HdrHistogram plotters',
     () => import('./data/hgrm.js'),
   ),
-  prom: reporter('.prom', RESULT, 'Prometheus text exposition', () => import('./data/prometheus.js')),
+  prom: reporter('.prom', 'Prometheus text exposition', () => import('./data/prometheus.js')),
 });
+
+/** @param {Document} document */
+function toJson(document) {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
 
 /**
  * @param {Promise<{render: (report: Report, options?: RenderOptions) => string}>} renderer of sections

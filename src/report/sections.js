@@ -51,6 +51,18 @@ export function section(id, heading, parts) {
   return { id, heading, parts };
 }
 
+const WORTHS = {
+  good: ['met', 'valid', 'better', 'passed'],
+  bad: ['not met', 'invalid', 'worse', 'failed'],
+  unsure: ['not proven', 'suspect'],
+};
+
+/** @param {string} verdict @returns {keyof typeof WORTHS | 'neutral'} */
+export function worthOf(verdict) {
+  const worths = /** @type {(keyof typeof WORTHS)[]} */ (Object.keys(WORTHS));
+  return worths.find((worth) => WORTHS[worth].includes(verdict)) ?? 'neutral';
+}
+
 /** @param {readonly {verdict: string}[]} items @param {readonly string[]} [order] the worst first */
 export function worstVerdict(items, order = ['not met', 'not proven', 'met']) {
   return order.find((one) => items.some(({ verdict }) => verdict === one));

@@ -2,19 +2,14 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { indented, labelled, padEnd, table, WIDTH, widthOf, wrap } from './layout.js';
-import { cellText } from './sections.js';
+import { cellText, worthOf } from './sections.js';
 import { textChart } from './text-charts.js';
 
 /** @import { Facts, Figures, Note, Part, Report, Section, Table, Verdicts } from './sections.js' */
 
 /** @typedef {(text: string, verdict?: string) => string} Paint */
 
-/** @type {[style: 'green' | 'yellow' | 'red', verdicts: string[]][]} */
-const COLOURS = [
-  ['green', ['met', 'passed', 'better']],
-  ['yellow', ['not proven', 'suspect']],
-  ['red', ['not met', 'invalid', 'failed', 'worse']],
-];
+const COLOURS = /** @type {const} */ ({ good: 'green', unsure: 'yellow', bad: 'red', neutral: null });
 
 /** Longer names of requirements do not widen their column. */
 const LONG_NAME = 28;
@@ -29,8 +24,8 @@ const CLOSE = ['sentence figures', 'sentence sentence', 'sentence facts', 'note 
 export function render({ subject, sections }, { color = false } = {}) {
   /** @type {Paint} */
   const paint = (text, verdict = '') => {
-    const style = COLOURS.find(([, verdicts]) => verdicts.includes(verdict))?.[0];
-    return color && style !== undefined ? styleText(style, text, { validateStream: false }) : text;
+    const style = COLOURS[worthOf(verdict)];
+    return color && style !== null ? styleText(style, text, { validateStream: false }) : text;
   };
   const [answer, ...others] = sections;
   const isChart = (/** @type {Part} */ { kind }) => kind === 'chart';

@@ -52,7 +52,7 @@ describe('on a server of its own', () => {
     assertDone(ended);
     assert.match(stdout, /^ {2}\d+ of \d+ certificates good, all checked, in /m);
     assert.match(stdout, /^issue on http:/m);
-    assert.match(stdout, /^Checked {7}20 of 20 certificates checked, all passed$/m);
+    assert.match(stdout, /^Checked {7}20 of 20 certificates, all passed$/m);
     assert.equal(readFileSync(file, 'utf8'), stdout, 'what was there is replaced as a whole');
     assert.match(stderr, /certificates in Vault's storage/);
     assert.match(stderr, /20 requests planned/);

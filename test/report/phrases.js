@@ -9,7 +9,7 @@ export const PHRASES = {
     88 of 400 planned requests were still waiting for a free connection when the run ended: the backlog grew
     15/s, 54,000 an hour
     72 of 372 (19.4 %): 60 never_sent, 12 unavailable
-    300 of 300 certificates checked, all passed
+    300 of 300 certificates, all passed
     requests waited for a connection: raise it, or lower --rate
     the target is sealed, overloaded or without a leader
     makes this run a test that passes or fails`,
@@ -38,7 +38,7 @@ export const PHRASES = {
   'sampled-verification': `
     open loop at 1,000/s, Poisson arrivals, ramp-up 2 s, 2 threads, 20 s, 20,000 requests
     12 % checked
-    sampled (12 %): 2,400 of 20,000 OCSP responses checked, all passed
+    2,400 of 20,000 OCSP responses (12 %, sampled), all passed
     Signatures were verified for 2,400 of 20,000 distinct responses.`,
   'invalid-measurement': `
     Requests went out late: the send lag is 812 ms at p99, more than the service time of 1.99 ms.
@@ -56,10 +56,10 @@ export const PHRASES = {
     40.8/s, 146,700/h
     101 of 590 (17.1 %): 33 bad, 25 refused, 23 timeout, 1 kind more
     open loop in 3 stages
-    522 of 522 answers checked, 33 did not pass
+    522 of 522 answers, 33 did not pass
     not what was asked for
     more than 10 s shows how long these responses take`,
-  'two-operations': '400 of 400 responses checked, all passed',
+  'two-operations': '400 of 400 responses, all passed',
   'compare-nothing': 'no difference shown',
   'compare-by-interval': `
     The interval of the medians leaves 0 out, but by their ranks 4 and 4 runs do not show a difference.`,

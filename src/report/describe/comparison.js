@@ -139,7 +139,6 @@ function about(comparison, isSame) {
       !isSame && subjectsPhrase(group),
       `on ${targetsPhrase(group.runs)}`,
       `started ${datesPhrase(group)}`,
-      `from ${filesPhrase(group)}`,
     ];
     return joined(parts, '; ');
   };
@@ -173,17 +172,6 @@ function datesPhrase({ runs }) {
   const [first, last] = [times[0], times[times.length - 1]].map(minuteText);
   if (first === last) return `${first} UTC`;
   return `${first} to ${first.slice(0, 10) === last.slice(0, 10) ? last.slice(11) : last} UTC`;
-}
-
-/** @param {ComparedGroup} group @returns {string} `a.json, set.json (10 runs)` */
-function filesPhrase({ runs }) {
-  /** @type {Map<string, number>} */
-  const files = new Map();
-  for (const { name } of runs) {
-    const file = name.replace(/, run \d+$/, '');
-    files.set(file, (files.get(file) ?? 0) + (file === name ? 0 : 1));
-  }
-  return [...files].map(([file, of]) => (of === 0 ? file : `${file} (${counted(of, 'run')})`)).join(', ');
 }
 
 /** @param {Comparison} comparison @param {ComparedMetric} metric @param {number} group index */

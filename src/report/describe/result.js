@@ -259,13 +259,12 @@ function run(result) {
   ]);
 }
 
-/** @param {Result} result @returns {string} how many responses were checked, and how many passed */
+/** @param {Result} result @returns {string} `12 of 400 OCSP responses (3 %, sampled), all passed` */
 function verificationPhrase(result) {
   const { checked, passed, sampled, unchecked } = result.verification;
   const all = checked + unchecked;
   if (all === 0) return 'nothing: no response could be checked';
-  const count = `${formatCount(checked)} of ${formatCount(all)} ${unitName(result)} checked`;
-  const share = sampled ? `sampled (${formatPercent(checked / all)}): ` : '';
-  const failed = checked - passed;
-  return `${share}${count}, ${failed === 0 ? 'all passed' : `${formatCount(failed)} did not pass`}`;
+  const share = sampled ? ` (${formatPercent(checked / all)}, sampled)` : '';
+  const found = checked === passed ? 'all passed' : `${formatCount(checked - passed)} did not pass`;
+  return `${formatCount(checked)} of ${formatCount(all)} ${unitName(result)}${share}, ${found}`;
 }

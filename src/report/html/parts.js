@@ -1,20 +1,11 @@
 /** The parts of a section as HTML. Arguments named `html`, `svg` or ending in `Html` are markup; all others are text, escaped here. */
-import { cellText } from '../sections.js';
+import { cellText, worthOf } from '../sections.js';
 import { breakable, escapeHtml } from './escape.js';
 
 /** @import { Drawn } from '../charts/chart.js' */
 /** @import { Bar, Cell, Facts, Figures, Note, Table, Verdicts } from '../sections.js' */
 
-/** The verdicts of each worth; all others are neutral. */
-const WORTHS = {
-  good: ['met', 'valid', 'better', 'passed'],
-  bad: ['not met', 'invalid', 'worse', 'failed'],
-  unsure: ['not proven', 'suspect'],
-};
-
-const SIGNS = { good: '✓', unsure: '?', bad: '✕' };
-
-/** @typedef {keyof typeof WORTHS} Worth */
+const SIGNS = { good: '✓', unsure: '?', bad: '✕', neutral: '' };
 
 /** Characters; longer cells may break into several lines. */
 const LONG_CELL = 24;
@@ -25,16 +16,10 @@ const [VERDICT_WHISKER, FIGURE_WHISKER] = [240, 120];
 /** Below verdicts with bars. */
 const BAR_KEY = 'Drawn from 0: the figure with its 95 % error bar, and the limit as an upright line.';
 
-/** @param {string} verdict */
-function worthOf(verdict) {
-  const worths = /** @type {Worth[]} */ (Object.keys(WORTHS));
-  return worths.find((worth) => WORTHS[worth].includes(verdict)) ?? 'neutral';
-}
-
 /** A verdict by colour, sign and word. @param {string} verdict @param {string} [text] */
 function badge(verdict, text = verdict) {
   const worth = worthOf(verdict);
-  const sign = worth === 'neutral' ? '' : `<span aria-hidden="true">${SIGNS[worth]}</span> `;
+  const sign = SIGNS[worth] === '' ? '' : `<span aria-hidden="true">${SIGNS[worth]}</span> `;
   return `<strong class="badge ${worth}">${sign}${escapeHtml(text)}</strong>`;
 }
 
@@ -58,9 +43,8 @@ export function verdicts({ items }) {
 ${drawn}<span class="text">${breakable(text)}</span>
 ${paragraph(reason, 'reason')}</li>`;
   });
-  const hasBars = items.some(({ bar }) => bar !== undefined);
-  const key = hasBars ? `\n${paragraph(BAR_KEY, 'key')}` : '';
-  return `<ul${classes('verdicts', hasBars && 'barred')}>\n${rows.join('\n')}\n</ul>${key}`;
+  const key = items.some(({ bar }) => bar !== undefined) ? `\n${paragraph(BAR_KEY, 'key')}` : '';
+  return `<ul class="verdicts">\n${rows.join('\n')}\n</ul>${key}`;
 }
 
 /** @param {Figures} part */

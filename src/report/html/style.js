@@ -41,23 +41,22 @@ section:first-child { border-top: 0; padding-top: 0; }
 code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.93em; }
 .answer { font-size: 1.2rem; line-height: 1.4; margin-bottom: 0.75rem; }
 
-.badge { display: inline-block; background: var(--tint); padding: 0 0.6em; border-radius: 1em; font-weight: 650; white-space: nowrap; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-.badge.good { color: var(--good); background: var(--good-tint); }
-.badge.unsure { color: var(--unsure); background: var(--unsure-tint); }
-.badge.bad { color: var(--bad); background: var(--bad-tint); }
+.badge { display: inline-block; color: var(--c, var(--ink)); background: var(--tint-c, var(--tint)); padding: 0 0.6em; border-radius: 1em; font-weight: 650; white-space: nowrap; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.good { --c: var(--good); --tint-c: var(--good-tint); }
+.unsure { --c: var(--unsure); --tint-c: var(--unsure-tint); }
+.bad { --c: var(--bad); --tint-c: var(--bad-tint); }
 ul.verdicts, ul.legend { list-style: none; margin: 0; padding: 0; }
-ul.verdicts { display: grid; grid-template-columns: max-content fit-content(22rem) 1fr; margin-bottom: 1rem; }
-ul.verdicts.barred { grid-template-columns: max-content fit-content(22rem) max-content 1fr; }
+ul.verdicts { display: grid; grid-template-columns: max-content fit-content(22rem) auto 1fr; margin-bottom: 1rem; }
 .verdicts > li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; gap: 0 1rem; align-items: start; padding: 0.3rem 0; border-bottom: 1px solid var(--grid); }
 .verdicts > li:first-child { border-top: 1px solid var(--grid); }
 .verdicts .badge { justify-self: start; }
-.verdicts.barred { margin-bottom: 0.25rem; }
+.verdicts + .key { margin-top: -0.75rem; }
 .verdicts code { font-weight: 600; }
 .verdicts .text { grid-column: -2; }
 .verdicts .bars { grid-column: 3; }
 .verdicts .reason { grid-column: 2 / -1; margin: 0; max-width: 70rem; }
 @media (max-width: 41.99em) {
-  ul.verdicts, ul.verdicts.barred { grid-template-columns: max-content 1fr; }
+  ul.verdicts { grid-template-columns: max-content 1fr; }
   .verdicts > li { gap: 0.1rem 0.75rem; }
   .verdicts .text, .verdicts .bars, .verdicts .reason { grid-column: 1 / -1; }
 }
@@ -77,13 +76,9 @@ dl, dd { margin: 0; }
 .bars path { fill: none; stroke-width: 1.5; }
 .bars .track { stroke: var(--rule); }
 .bars .mark { stroke: var(--ink); stroke-width: 2; }
-.bars .bar { stroke: var(--c); stroke-width: 2; }
-.bars .value { fill: var(--c); }
-.bars .side { fill: var(--tint-c); }
-.bars { --c: var(--s1); --tint-c: var(--tint); }
-.bars.good { --c: var(--good); --tint-c: var(--good-tint); }
-.bars.unsure { --c: var(--unsure); }
-.bars.bad { --c: var(--bad); --tint-c: var(--bad-tint); }
+.bars .bar { stroke: var(--c, var(--s1)); stroke-width: 2; }
+.bars .value { fill: var(--c, var(--s1)); }
+.bars .side { fill: var(--tint-c, var(--tint)); }
 
 .rows { display: flex; flex-wrap: wrap; gap: 1.25rem 1.5rem; margin-bottom: 1rem; }
 .rows > * { min-width: 0; max-width: 100%; }
