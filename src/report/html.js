@@ -9,9 +9,6 @@ import { withoutTitle } from './sections.js';
 
 /** @import { Chart, Part, Report, Section } from './sections.js' */
 
-/** Characters of a window title that browsers show. */
-const LONGEST_TITLE = 70;
-
 /** Allows the one style and the empty icon, which keeps browsers from requesting one. */
 const POLICY = [
   "default-src 'none'",
@@ -38,7 +35,7 @@ export function render({ title, verdict, subject, sections }) {
       sectionHtml({ ...section, parts: withoutTitle(title, parts) }, i === 0),
     )
     .join('\n');
-  const windowTitle = shortened(verdict === undefined ? title : `${verdict}: ${title}`);
+  const windowTitle = verdict === undefined ? title : `${verdict}: ${title}`;
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -105,14 +102,4 @@ function grouped(parts) {
 function chartHtml({ chart, title, text, data }, { id, level, isMain }) {
   const drawn = CHARTS[chart](data, { id, title, sizes: isMain ? MAIN_SIZES : SIZES });
   return drawn === null ? '' : figure({ id: escapeHtml(id), level, title, text, drawn, isMain });
-}
-
-/** @param {string} title @returns {string} the characters of it that browsers show */
-function shortened(title) {
-  const characters = [...title];
-  if (characters.length <= LONGEST_TITLE) return title;
-  return `${characters
-    .slice(0, LONGEST_TITLE - 1)
-    .join('')
-    .trimEnd()}…`;
 }

@@ -100,7 +100,7 @@ const GREEN = '\u001b[32m';
 const PAINTED = [
   ['requirement-not-met', ['not met', 'not proven']],
   ['compare-slower', ['failed', 'passed', 'passed', ...Array(9).fill('slower')], `${GREEN}passed`],
-  ['run-set', ['not met']],
+  ['run-set', ['not met', ...Array(10).fill('valid')]],
   ['propagation-cluster', ['met', 'not met', 'met', 'met'], `${GREEN}met`],
   ['scenario-stages', ['met', 'not met', 'met', 'not met']],
 ];

@@ -17,8 +17,7 @@ export const PHRASES = {
     2,446,020/h, 2,450 times the limit
     (Vault 1.21.1), closed loop, 10 in flight, 20 s
     A closed loop hides waiting: a slow target gets fewer requests.
-    The warm-up (5 s, 3,012 requests) is not counted.
-    Succeeded: all 13,589 certificates are good.`,
+    The warm-up (5 s, 3,012 requests) is not counted.`,
   'only-errors': `
     398 of 398 (100 %): 358 dropped, 40 connection_refused
     every connection was busy: raise it, or lower --rate
@@ -69,7 +68,6 @@ export const PHRASES = {
     No time and no rate of down is called better: down has more errors than old (100 % and 0 %).
     p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.
     Errors are 100 points higher: 100 % instead of 0 % (95 % interval +100 to +100 points, p < 0.0001).
-    down.json (10 runs)
     Times are those of all requests: a target that fails fast is not a fast one.
     were made one group after the other: whatever else changed meanwhile would look like a difference between them.`,
   'compare-few-runs': `
@@ -93,7 +91,7 @@ export const PHRASES = {
     run 2: its measurement is invalid: Requests went out late
     run 3: it was interrupted`,
   'run-set-mixed': `
-    open loop at 50/s, 20 s (1 run)
+    open loop at 50/s, 20 s
     The runs of before and after were not all made against the same target: Vault 1.21.1, OpenBao 2.6.2.`,
   'run-set-nothing': `
     1 run, of which none count`,

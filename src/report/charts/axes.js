@@ -69,13 +69,16 @@ export function logAxis(title, low, high, label) {
   const factors = high / low > 10 ** DECADES_IN_THREE ? [1] : [1, 2, 5];
   const powers = Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
   const steps = powers.flatMap((power) => factors.map((factor) => factor * power));
-  const from = steps.findLast((step) => step <= low * (1 + 1e-9)) ?? steps[0];
-  const to = steps.find((step) => step >= high * (1 - 1e-9)) ?? steps[steps.length - 1];
-  const values = steps.filter((step) => step >= from && step <= to);
+  const from = steps.findLastIndex((step) => step <= low * (1 + 1e-9));
+  const to = steps.findIndex((step) => step >= high * (1 - 1e-9));
+  const values = steps.slice(from, to + 1);
   const choices = [1, 2, 3, 4].map((stride) =>
     values.filter((_, i) => (values.length - 1 - i) % stride === 0),
   );
-  return axisOf(title, scaleLog([from, to], [0, 1]).clamp(true), label, [...choices, [from, to]]);
+  return axisOf(title, scaleLog([values[0], steps[to]], [0, 1]).clamp(true), label, [
+    ...choices,
+    [values[0], steps[to]],
+  ]);
 }
 
 /**
@@ -88,7 +91,9 @@ export function valueAxis(unit, title, values, { isFromZero = true } = {}) {
   const [smallest, high] = extent(all);
   const [low] = extent(all.map((value) => (value === 0 ? null : value)));
   if (unit === 'ms' && high > LOG_FROM * low)
-    return logAxis(title === '' ? 'log scale' : `${title} (log scale)`, low, high, latencyLabel);
+    return logAxis(title === '' ? 'log scale' : `${title} (log scale)`, low, high, (value) =>
+      labelOf(unit, value)(value),
+    );
   const label = labelOf(unit, high);
   if (isFromZero) return linearAxis({ title, high, label });
   // Values that agree to three digits count as equal: labels between them would be long numbers.
@@ -103,11 +108,6 @@ function labelOf(unit, high) {
   if (unit === 'fraction') return (value) => `${numberLabel(value * 100)} %`;
   const [name, ms] = timeUnitOf(high === 0 ? 1 : high);
   return (value) => `${numberLabel(value / ms)} ${name}`;
-}
-
-/** @type {Label} milliseconds, each in its own unit, as formatLatency chooses it */
-function latencyLabel(value) {
-  return labelOf('ms', value)(value);
 }
 
 /** @param {number} ms @returns {[name: string, ms: number]} */

@@ -24,9 +24,6 @@ export const QUANTILES = /** @type {const} */ ([
   ['0.999', 'p999'],
 ]);
 
-/** Of stages times operations, for each of several metrics. */
-const MOST_STAGE_SERIES = 100;
-
 /** @type {Record<Result['requirements'][number]['unit'], {name: string, factor: number}>} */
 const REQUIREMENT_UNITS = {
   ms: { name: 'seconds', factor: 0.001 },
@@ -42,9 +39,7 @@ export const BOUNDS_SECONDS = Object.freeze([
 
 /** @param {Result} result may be unfinished @returns {Metric[]} some without points */
 export function metricsOf(result) {
-  return [aboutRun, requests, responses, times, stages, requirements, measurement].flatMap((group) =>
-    group(result),
-  );
+  return [aboutRun, requests, responses, times, requirements, measurement].flatMap((group) => group(result));
 }
 
 /** @type {(name: string, unit: string, help: string, points: NumberPoint[]) => NumberMetric} */
@@ -78,7 +73,7 @@ function byOutcome({ operations }, leftOut) {
   );
 }
 
-/** @param {Result} result @returns {Metric[]} without an offered rate in stages, each of which has its own */
+/** @param {Result} result @returns {Metric[]} no single offered rate in a run with stages */
 function aboutRun({ startedAt, durationSeconds, unfinished, interrupted, rates, load }) {
   const { ratePerSecond, stageCount } = load;
   const offered = ratePerSecond === null || stageCount !== undefined ? [] : one(exact(ratePerSecond));
@@ -160,34 +155,6 @@ function times(result) {
     latency('histogram', 'send_lag', 'From due to sent.', sendLag),
     latency('percentiles', 'latency', 'Percentiles, finer than the buckets of the histograms.', all),
     gauge('latency_max', 's', 'The longest time of the whole run.', longest),
-  ];
-}
-
-/** @param {Result} result @returns beyond MOST_STAGE_SERIES, only whole stages; of more stages than that, none */
-function stages({ stages: all = [], load: { model } }) {
-  const shown = all.length > MOST_STAGE_SERIES ? [] : all;
-  const each = shown.flatMap(({ name: stage, operations }) =>
-    Object.entries(operations).map(([operation, block]) => ({ labels: { operation, stage }, block })),
-  );
-  const wholes = shown.map(({ name: stage, ...block }) => ({ labels: { stage }, block }));
-  const blocks = each.length > MOST_STAGE_SERIES ? wholes : each;
-  const counts = (/** @type {'sent' | 'succeeded' | 'errors'} */ key) =>
-    blocks.map(({ labels, block }) => ({ labels, value: block.totals[key] }));
-  const levels = /** @type {const} */ (['least', 'most']).flatMap((bound) =>
-    shown.map(({ name: stage, level }) => ({ labels: { stage, bound }, value: exact(level[bound]) })),
-  );
-  const rates = blocks.map(({ labels, block }) => ({ labels, value: exact(block.rates.perSecond) }));
-  const latencies = blocks.map(({ labels, block }) => ({ labels, latency: block.latencyMs.response }));
-  const request = '{request}';
-  return [
-    model === 'open'
-      ? gauge('stage.offered', '{request}/s', 'Planned rate of a stage.', levels)
-      : gauge('stage.in_flight', request, 'Planned requests in flight in a stage.', levels),
-    counter('stage.requests', request, 'Requests due in a stage, and sent.', counts('sent')),
-    counter('stage.requests_succeeded', request, 'Those that succeeded.', counts('succeeded')),
-    gauge('stage.errors', request, 'Requests due in a stage that failed or were not sent.', counts('errors')),
-    gauge('stage.succeeded', '{request}/s', 'Successes per second in a stage.', rates),
-    latency('percentiles', 'stage.latency', 'Response times of the requests due in a stage.', latencies),
   ];
 }
 

@@ -4,7 +4,7 @@ import { VARIANCE_KEYS } from '../../result/runs/run-metrics.js';
 import { formatPercent } from '../../result/wording.js';
 import { facts, notes, report, section, sentence, table, verdicts, worstVerdict } from '../sections.js';
 import { differenceTo, doubtsOf, finding, worthOf } from './differences.js';
-import { leftOutOf, minuteText, runsChart, SPREAD_COLUMNS, targetsPhrase } from './runs.js';
+import { minuteText, runsChart, SPREAD_COLUMNS, targetsPhrase } from './runs.js';
 import { counted, joined, loadPhrase } from './words.js';
 
 /** @import { ComparedGroup, ComparedMetric, Comparison } from '../../result/comparison/comparison-schema.js' */
@@ -142,8 +142,10 @@ function about(comparison, isSame) {
     ];
     return joined(parts, '; ');
   };
-  const leftOut = groups.flatMap((group, i) =>
-    leftOutOf(group).map(({ run, why }) => `of ${labelOf(comparison, i)}: ${run}: ${why}`),
+  const leftOut = groups.flatMap(({ runs }, i) =>
+    runs
+      .filter(({ used }) => !used)
+      .map(({ name, why }) => `of ${labelOf(comparison, i)}: ${name}: ${why ?? 'it was left out'}`),
   );
   return facts([
     ...groups.map((group, i) => [labelOf(comparison, i), phraseOf(group, i)]),

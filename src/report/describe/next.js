@@ -1,7 +1,7 @@
 /** The commands to try after a run. */
-import { formatCount, formatDuration } from '../../common/units.js';
-import { facts, sentence } from '../sections.js';
-import { errorKinds, unitName } from './words.js';
+import { formatDuration } from '../../common/units.js';
+import { facts } from '../sections.js';
+import { errorKinds } from './words.js';
 
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Part } from '../sections.js' */
@@ -29,12 +29,7 @@ const BY_OUTCOME = {
 
 /** @param {Result} result @returns {Part[]} */
 export function next(result) {
-  const { totals, measurement, requirements, interrupted, unfinished } = result;
-  const isWhole = !interrupted && !unfinished && measurement.verdict !== 'invalid';
-  const isGood = totals.succeeded > 0 && totals.errors === 0;
-  const isKept = isWhole && isGood && requirements.every(({ verdict }) => verdict === 'met');
-  const done = `Succeeded: all ${formatCount(totals.succeeded)} ${unitName(result)} are good.`;
-  return [...sentence(isKept ? done : ''), ...facts(nextSteps(result), true)];
+  return facts(nextSteps(result), true);
 }
 
 /** @param {Result} result @returns {Step[]} the most pressing first */

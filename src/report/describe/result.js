@@ -204,14 +204,11 @@ function operations({ operations: blocks }) {
 
 /** @param {Result} result @returns {Part[]} stage by stage, and its operations where there are several */
 function stages({ stages: all = [], load }) {
+  /** @type {BlockRow[]} */
   const rows = all.flatMap(({ name, level: { least, most }, operations: own, ...block }) => {
     const each = Object.entries(own).map(([operation, one]) => ({ name: `– ${operation}`, block: one }));
-    /** @type {BlockRow[]} */
-    const rowsOfStage = [
-      { name, level: levelPhrase(load, least, most), block },
-      ...(each.length < 2 ? [] : each),
-    ];
-    return rowsOfStage;
+    const whole = { name, level: levelPhrase(load, least, most), block };
+    return each.length < 2 ? [whole] : [whole, ...each];
   });
   const level = load.model === 'open' ? 'offered' : 'in flight';
   return table(
