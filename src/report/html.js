@@ -25,7 +25,7 @@ const PARTS = {
   ...{ verdicts, figures, note, facts },
 };
 
-/** Neighbours of these kinds stand side by side where they have room. @type {Part['kind'][]} */
+/** Neighbours of these kinds are side by side if they fit. @type {Part['kind'][]} */
 const SIDE_BY_SIDE = ['chart', 'table'];
 
 /** @param {Report} report @returns {string} ends with a newline */
@@ -85,7 +85,7 @@ function sectionHtml({ id, heading, parts, isDetail = false }, isFirst) {
   return `<section id="${escapeHtml(id)}">\n${body}\n</section>`;
 }
 
-/** @param {Part[]} parts @returns {Part[][]} neighbours that stand side by side together, others alone */
+/** @param {Part[]} parts @returns {Part[][]} neighbours side by side, others alone */
 function grouped(parts) {
   /** @type {Part[][]} */
   const groups = [];

@@ -154,7 +154,7 @@ test('verdicts and figures with bars have whiskers; a line explains those of ver
     { kind: 'verdicts', items: [{ verdict: 'met', name: 'p99<200ms', text: '9.6 ms', bar }] },
     { kind: 'figures', items: [{ name: 'p99', value: '9.6 ms', bar }] },
   );
-  assert.match(html, /<ul class="verdicts">[\s\S]*<svg class="bars good"[\s\S]*<p class="key">Drawn from 0/);
+  assert.match(html, /<ul class="verdicts">[\s\S]*<svg class="bars good"[\s\S]*<p class="key">Scale from 0/);
   assert.match(html, /<dd class="whisker"><svg class="bars neutral"/);
 });
 

@@ -21,9 +21,9 @@ export const PHRASES = {
   'only-errors': `
     398 of 398 (100 %): 358 dropped, 40 connection_refused
     every connection was busy: raise it, or lower --rate
-    nothing listens there, or it accepts no more connections`,
+    the server is down, or accepts no more connections`,
   'no-samples': `
-    Interrupted: these are the figures up to then.
+    Interrupted: the figures end there.
     Nothing was measured.
     nothing: no response could be checked`,
   'one-request': `
@@ -43,7 +43,7 @@ export const PHRASES = {
     Requests went out late: the send lag is 812 ms at p99, more than the service time of 1.99 ms.
     measurement`,
   unfinished: `
-    Unfinished: the run was still going on when this was written.
+    Unfinished: the run had not ended when this was written.
     120 requests are too few to prove it, at least 299 are needed.
     unanswered`,
   'long-outcome-names': `

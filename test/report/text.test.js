@@ -125,16 +125,16 @@ test('details come after the answer, each only where it adds something', () => {
 
 /** @type {[string, Result, RegExp][]} */
 const SAID = [
-  ['an interrupted run', SAMPLES['no-samples'], /^ {2}Interrupted: these are the figures up to then\.$/m],
+  ['an interrupted run', SAMPLES['no-samples'], /^ {2}Interrupted: the figures cover the time until then\.$/m],
   [
     'an unfinished run',
     SAMPLES.unfinished,
-    /^ {2}Unfinished: the run was still going on when this was written\.$/m,
+    /^ {2}Unfinished: the run had not ended when this was written\.$/m,
   ],
   [
     'no verdict before the end',
     SAMPLES.unfinished,
-    /^- The measurement is judged when the run has ended\.$/m,
+    /^- The measurement is judged at the end of the run\.$/m,
   ],
   ['requests without a response yet', SAMPLES.unfinished, /dropped {2}unanswered$/m],
   ['no request', SAMPLES['no-samples'], /^ {2}Nothing was measured\.$/m],

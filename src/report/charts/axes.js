@@ -1,4 +1,4 @@
-/** Axes: the place of a value, and the tick labels that have room. Labels carry their unit, or the axis title does. */
+/** Axes: the position of a value, and the tick labels that fit. The unit is in the labels or in the title of the axis. */
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { formatCount } from '../../common/units.js';
 import { extent } from '../describe/words.js';
@@ -6,7 +6,7 @@ import { extent } from '../describe/words.js';
 /** @typedef {{at: number, label: string}} Tick `at` is 0 to 1 along the axis */
 /** @typedef {(value: number) => string} Label */
 /** @typedef {'ms' | '/s' | 'fraction'} Unit */
-/** @typedef {ReturnType<typeof axisOf>} Axis its title has the unit where the labels have none */
+/** @typedef {ReturnType<typeof axisOf>} Axis */
 
 /** A log scale is used when the largest value is more than this many times the smallest. */
 const LOG_FROM = 30;
@@ -19,7 +19,7 @@ const NEAR_END = 0.8;
 
 /**
  * @param {Tick[]} ticks ascending @param {number} length @param {(label: string) => number} room
- * @returns {Tick[]} those with room, from the start
+ * @returns {Tick[]} the ticks whose labels fit, from the start
  */
 export function fit(ticks, length, room) {
   let end = Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ export function fit(ticks, length, room) {
 
 /**
  * @param {string} title @param {(value: number) => number} at 0 to 1 along the axis @param {Label} label
- * @param {number[][]} choices values with ticks, the finest first; the first choice whose labels all have room is taken
+ * @param {number[][]} choices values with ticks, the finest first; the first choice whose labels all fit is used
  */
 function axisOf(title, at, label, choices) {
   const ticksOf = (/** @type {number[]} */ values) =>
@@ -61,7 +61,7 @@ export function linearAxis({ title, low = 0, high, label, isWhole = false }) {
 }
 
 /**
- * Both ends are steps of 1, 2, 5, 10, or decades where the axis is long. Values below `low`, zero included, lie at its start.
+ * Both ends are steps of 1, 2, 5, 10, or decades on a long axis. Values below `low`, zero included, are at its start.
  * @param {string} title @param {number} low above zero @param {number} high above `low` @param {Label} label
  */
 export function logAxis(title, low, high, label) {

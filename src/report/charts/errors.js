@@ -9,7 +9,7 @@ import { binned, momentName, sumOf, timeChart } from './time-chart.js';
 /** @import { Setting } from './frame.js' */
 /** @import { Bin } from './time-chart.js' */
 
-/** Of the most frequent outcomes; the others share a colour. */
+/** Colours of the most frequent outcomes; the others share one. */
 const STYLES = [2, 4, 1, 5, 3];
 
 /** @param {Bin} bin */

@@ -10,10 +10,10 @@ import { escapeHtml } from '../html/escape.js';
 /** @typedef {{id: string, title: string, sizes: readonly Size[]}} Setting `id` of the figure, unique in the page */
 /** @typedef {ReturnType<typeof makePlace>} Place the plot */
 
-/** Of all text in a chart. Browsers show it at 0.85 to 1.3 times its size. */
+/** Of all text in a chart; browsers scale it by 0.85 to 1.3. */
 const FONT_SIZE = 13;
 
-/** Of a line of text. */
+/** Height of a line of text. */
 export const LINE_HEIGHT = 20;
 
 /** Between labels side by side, and from the ends of the plot to those of the chart. */
@@ -83,7 +83,7 @@ export function line(className, x1, x2, y1, y2) {
   return `<line class="${className}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}"/>`;
 }
 
-/** Centred, or as near as the chart has room. @param {string} text @param {number} x @param {number} y @param {number} width */
+/** Centred on `x` if it fits. @param {string} text @param {number} x @param {number} y @param {number} width */
 function xLabel(text, x, y, width) {
   const half = textWidth(text) / 2;
   return textAt({ x: round(Math.min(Math.max(x, half), width - half)), y, text, anchor: 'middle' });

@@ -10,7 +10,7 @@ import { LINE_HEIGHT, line, round, textAt } from './frame.js';
 /** @typedef {Look & {name: string, value: number}} Level a horizontal line, e.g. a limit */
 /** @typedef {{name: string, x: number}} Upright a vertical line with a name */
 
-/** A line of no more points than this has a dot at each. */
+/** Lines of at most this many points have dots. */
 const FEW = 30;
 
 /** Of dots on broad and narrow lines. @type {Record<string, number>} */
@@ -19,7 +19,7 @@ const RADII = { track: 6, under: 4, over: 2 };
 /** Limits beyond this multiple of the measured range would flatten the lines. */
 const [MOST_LIMITS, LIMIT_REACH] = [3, 3];
 
-/** Pixels: in less room the name of an upright is left out. */
+/** Pixels that the name of an upright needs. */
 const LEAST_NAME = 32;
 
 /**
@@ -58,7 +58,7 @@ export function lineClass({ style, mark }) {
 
 /**
  * @param {(Look & {text: string, value: number})[]} limits @param {[number, number]} measured lowest and highest
- * @returns {Level[]} the first few of those near the measured range
+ * @returns {Level[]} the first few near the measured range
  */
 export function limitsNear(limits, [low, high]) {
   return limits

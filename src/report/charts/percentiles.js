@@ -1,5 +1,5 @@
 /**
- * Latency by percentile, from histograms. The axis is logarithmic towards 100 %: each further nine takes the same room.
+ * Latency by percentile, from histograms. The axis is logarithmic towards 100 %: each further nine has the same length.
  */
 import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
 import { formatLatency } from '../../common/units.js';
@@ -51,6 +51,6 @@ function decode(one) {
   if (count === 0) return [];
   const longest = max ?? Number.POSITIVE_INFINITY;
   const at = (/** @type {number} */ nines) => Math.min(valueAtShare(histogram, 1 - 10 ** -nines), longest);
-  // The largest of n values stands in the middle of the last n-th.
+  // The largest of n values is in the middle of the last n-th.
   return [{ ...one, at, end: Math.log10(2 * count) }];
 }

@@ -39,7 +39,7 @@ export function rates(run, setting) {
     summary: [
       `Requests: ${planned}${formatCount(totals.sent)} sent and ${formatCount(totals.succeeded)} succeeded.`,
       isOpen &&
-        'Where the lines part, requests waited, failed or were not sent; succeeded above offered is a backlog being worked off.',
+        'Below offered, requests waited, failed or were not sent; succeeded above offered is a backlog being cleared.',
       span > 1 && `Averages over ${formatDuration(span * 1000)} each.`,
     ],
     yAxis: linearAxis({ title, high, label: compactLabel }),

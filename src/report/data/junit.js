@@ -81,11 +81,11 @@ function suiteOfRun(result, run) {
   const cases = requirements.map(caseOf);
   if (!unfinished) cases.push(measurementCase(measurement.verdict, measurement.reasons));
   const verdict = unfinished ? 'unfinished' : 'interrupted';
-  if (state !== '') cases.push({ name: 'the run is whole', verdict, message: state });
+  if (state !== '') cases.push({ name: 'the run is complete', verdict, message: state });
   return { path: [Object.keys(operations).join('+'), ...run], seconds, startedAt, cases };
 }
 
-/** @param {Search} search @returns {Suite} a requirement passes where a level was confirmed at which it is met */
+/** @param {Search} search @returns {Suite} a requirement passes if it is met at a confirmed level */
 function suiteOfSearch(search) {
   const { answer, requirements, explanation, startedAt, durationSeconds: seconds, searched, why } = search;
   const names = requirements.length === 0 ? [searchTitle(search)] : requirements.map(({ text }) => text);
@@ -101,7 +101,7 @@ function suiteOfSearch(search) {
 function suiteOfPropagation({ measurement, requirements, certificates, interrupted, ...found }) {
   const cases = [...requirements.map(caseOf), measurementCase(measurement.verdict, measurement.reasons)];
   const message = `${certificates.begun} of ${counted(certificates.planned, 'certificate')} started.`;
-  if (interrupted) cases.push({ name: 'the measurement is whole', verdict: 'interrupted', message });
+  if (interrupted) cases.push({ name: 'the measurement is complete', verdict: 'interrupted', message });
   return { path: ['propagation'], seconds: found.durationSeconds, startedAt: found.startedAt, cases };
 }
 
@@ -113,7 +113,7 @@ function suiteOfStep(scenario, step) {
   );
   const message = failure === null ? `${runs.length} of ${counted(repeat, 'run')} made.` : failure.text;
   const verdict = failure === null ? 'interrupted' : 'failed to run';
-  if (failure !== null || runs.length < repeat) cases.push({ name: 'all runs were made', verdict, message });
+  if (failure !== null || runs.length < repeat) cases.push({ name: 'all runs took place', verdict, message });
   const measured = measurement.verdict ?? 'not measured';
   if (measurement.verdict !== null || failure === null)
     cases.push(measurementCase(measured, measurement.reasons, `${measurementText(step)}.`));

@@ -16,9 +16,9 @@ const PAGE = ['--out result.html', 'a page with charts: when responses were slow
 
 /** By outcome. @type {Record<string, Step>} */
 const BY_OUTCOME = {
-  connection_refused: ['--url', 'nothing listens there, or it accepts no more connections'],
+  connection_refused: ['--url', 'the server is down, or accepts no more connections'],
   permission_denied: ['vault token lookup', 'the token is not allowed to do this, or has expired'],
-  not_found: ['--mount', 'there is no such mount, role or path; see --role too'],
+  not_found: ['--mount', 'no such mount, role or path; see also --role'],
   rate_limited: ['vault list sys/quotas/rate-limit', 'a quota refuses requests'],
   standby: ['--url', 'a standby node refused; use the address of the active node'],
   unavailable: ['vault status', 'the target is sealed, overloaded or without a leader'],
@@ -55,8 +55,9 @@ function fromRequirements({ requirements, measurement, totals, load }) {
     return [["--require 'p99<200ms'", 'makes this run a test that passes or fails']];
   if (requirements.some(({ verdict }) => verdict === 'not met')) return [PAGE];
   const unproven = requirements.find(({ verdict }) => verdict === 'not proven');
-  if (unproven === undefined) return [['--repeat 10', 'several runs show how much they differ']];
-  if (unproven.doubt === 'tool') return [['--threads', 'or more CPU: the doubt is lateness of this tool']];
+  if (unproven === undefined) return [['--repeat 10', 'shows how much runs differ']];
+  if (unproven.doubt === 'tool')
+    return [['--threads', 'or more CPU: the doubt comes from lateness of this tool']];
   if (unproven.doubt === 'unchecked') return [['--rate', 'a lower rate leaves time to check every response']];
   if (unproven.doubt === 'failures') return [PAGE];
   return [[(load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration', 'a longer run narrows the doubt']];

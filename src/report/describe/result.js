@@ -35,15 +35,15 @@ import {
 /** @import { Part, Report } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
-/** Of the line of key figures, and of a table of latencies. */
+/** Columns of the key figures and of a table of latencies. */
 const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99']);
 const LATENCIES = /** @type {const} */ (['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
 
 const OVER_TIME = 'p50, p90, p99 and max.';
 const LATENCY =
-  'Response time counts from when a request was due, service time from when it was sent; send lag is between.';
+  'Response time counts from when a request was due, service time from when it was sent; send lag is the difference.';
 const CLOSED_LOOP =
-  'A closed loop hides waiting: a slow target gets fewer requests. Use --rate to see what users would wait.';
+  'A closed loop hides waiting: a slow target gets fewer requests. Use --rate to see how long users would wait.';
 
 /** @param {Result} result @returns {Report} */
 export function describeResult(result) {
@@ -135,7 +135,7 @@ function overTime(result) {
   ];
 }
 
-/** @param {Result} result @returns {Part[]} only where some were not sent, or failed */
+/** @param {Result} result @returns {Part[]} only if some were not sent or failed */
 function requests({ totals, unfinished }) {
   return table(
     'Requests',
@@ -151,7 +151,7 @@ function requests({ totals, unfinished }) {
   );
 }
 
-/** @param {Result} result @returns {Part[]} only where there are several, or failures */
+/** @param {Result} result @returns {Part[]} only for several outcomes or failures */
 function outcomes({ outcomeDetails, totals, verification }) {
   const rows = Object.entries(outcomeDetails).sort(([, a], [, b]) => b.count - a.count);
   const broken = Object.entries(verification.failures).sort(([, a], [, b]) => b - a);
@@ -192,7 +192,7 @@ const BLOCK_COLUMNS = [
   ...timeColumns(['p50', 'p99', 'max'], (/** @type {BlockRow} */ { block }) => block.latencyMs.response),
 ];
 
-/** @param {Result} result @returns {Part[]} only where there are several */
+/** @param {Result} result @returns {Part[]} only for several operations */
 function operations({ operations: blocks }) {
   const rows = Object.entries(blocks).map(([name, block]) => ({ name, block }));
   return table(
@@ -202,7 +202,7 @@ function operations({ operations: blocks }) {
   );
 }
 
-/** @param {Result} result @returns {Part[]} stage by stage, and its operations where there are several */
+/** @param {Result} result @returns {Part[]} each stage, and its operations if there are several */
 function stages({ stages: all = [], load }) {
   /** @type {BlockRow[]} */
   const rows = all.flatMap(({ name, level: { least, most }, operations: own, ...block }) => {
@@ -218,21 +218,21 @@ function stages({ stages: all = [], load }) {
   );
 }
 
-/** @param {Result} result @returns with their details and remedies; why a measurement is invalid is all in the answer */
+/** @param {Result} result @returns with details and remedies; the answer has the reason of an invalid measurement */
 function remarks(result) {
   const { measurement, verification, unfinished, load, warmup } = result;
   const all = remarksOf(result).slice(measurement.verdict === 'invalid' ? 1 : 0);
   const warmedUp = `${formatDuration(warmup.seconds * 1000)}, ${counted(warmup.sent, 'request')}`;
   return notes([
     ...all.map(({ text, detail = '', remedy }) => ({ text: `${text} ${detail}`.trimEnd(), remedy })),
-    ...(unfinished ? ['The measurement is judged when the run has ended.'] : []),
+    ...(unfinished ? ['The measurement is judged at the end of the run.'] : []),
     ...(verification.notes ?? []),
     ...(load.model === 'closed' ? [CLOSED_LOOP] : []),
     ...(warmup.seconds > 0 ? [`The warm-up (${warmedUp}) is not counted.`] : []),
   ]);
 }
 
-/** @param {Result} result @returns {Result['measurement']['reasons']} the first of a valid one belongs to the answer */
+/** @param {Result} result @returns {Result['measurement']['reasons']} the main one first: the answer shows it */
 function remarksOf({ measurement, unfinished }) {
   if (unfinished) return [];
   const { reasons } = measurement;

@@ -1,4 +1,4 @@
-/** A set of runs as a report: the medians first, then a row for each run. */
+/** A set of runs as a report: medians, then a row per run. */
 import { figureText } from '../../result/runs/figures.js';
 import { METRICS, namedRuns } from '../../result/runs/run-metrics.js';
 import {
@@ -110,7 +110,7 @@ function overRuns({ summary: { used, metrics } }) {
   );
 }
 
-/** @param {RunSet} runSet @param {boolean} isMain the chart of the answer, or all others @returns {Part[]} */
+/** @param {RunSet} runSet @param {boolean} isMain the chart of the answer, or the others @returns {Part[]} */
 function charts({ summary: { used, metrics } }, isMain) {
   if (used.length < 2) return [];
   return metrics

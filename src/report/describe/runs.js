@@ -1,4 +1,4 @@
-/** What reports of several runs share: targets, runs left out, verdicts and spreads over them. */
+/** Shared by reports of several runs: targets, verdicts and spreads. */
 import { deviationText, figureText, varianceText } from '../../result/runs/figures.js';
 import { chart } from '../sections.js';
 import { counted, joined, targetPhrase, titled } from './words.js';

@@ -1,4 +1,4 @@
-/** Text to markup. Every text of a server, a file or a user passes through here. */
+/** Text to markup. Every text from a server, a file or a user passes through here. */
 import { visibleText } from '../../common/visible-text.js';
 
 /** @type {Record<string, string>} */
@@ -11,7 +11,7 @@ export function escapeHtml(text) {
 
 /**
  * @param {string} text
- * @returns {string} markup in which names like `never_sent` may break after each part, and `12 ms` may not
+ * @returns {string} markup in which `never_sent` may break after the underscore, and `12 ms` may not
  */
 export function breakable(text) {
   return escapeHtml(text)

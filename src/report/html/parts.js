@@ -13,8 +13,7 @@ const LONG_CELL = 24;
 /** Pixels. */
 const [VERDICT_WHISKER, FIGURE_WHISKER] = [240, 120];
 
-/** Below verdicts with bars. */
-const BAR_KEY = 'Drawn from 0: the figure with its 95 % error bar, and the limit as an upright line.';
+const BAR_KEY = 'Scale from 0: the figure with its 95 % error bar; the upright line is the limit.';
 
 /** A verdict by colour, sign and word. @param {string} verdict @param {string} [text] */
 function badge(verdict, text = verdict) {
@@ -139,12 +138,12 @@ function legend(entries) {
 /** Pixels: of the drawing, of the line at its middle; room for a dot at either end; half the height of caps and limit. */
 const [HEIGHT, MIDDLE, EDGE, CAP, LIMIT] = [20, 10, 5, 4, 9];
 
-/** The largest figure lies this far along, so that a bar beyond it shows; the shortest bar, in pixels. */
+/** Position of the largest figure, with room for a bar beyond it; the shortest bar, in pixels. */
 const [REACH, LEAST_WIDTH] = [0.92, 3];
 
 /**
  * @param {Bar} bar @param {number} width
- * @param {string} [worth] with a limit: the side of it that the bar keeps to is shaded, unless unsure
+ * @param {string} [worth] with a limit, the side where the bar is gets shaded, unless unsure
  * @returns {string} SVG
  */
 export function whisker({ value, low, high, limit }, width, worth = 'neutral') {

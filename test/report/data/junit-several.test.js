@@ -65,7 +65,7 @@ test('of a set, each run is a suite with the cases that it would have alone', as
         'vault-pki-load ocsp run 4',
         'p99<10ms: passed',
         `${BELIEVED}: passed`,
-        'the run is whole: interrupted',
+        'the run is complete: interrupted',
       ],
     ],
   );

@@ -66,7 +66,7 @@ const CASES = [
     SAMPLES['no-samples'],
     [
       ['the measurement can be believed', 'failure', 'invalid'],
-      ['the run is whole', 'error', 'interrupted'],
+      ['the run is complete', 'error', 'interrupted'],
     ],
   ],
   [
@@ -74,7 +74,7 @@ const CASES = [
     SAMPLES.unfinished,
     [
       ['p99<200ms', 'error', 'not proven'],
-      ['the run is whole', 'error', 'unfinished'],
+      ['the run is complete', 'error', 'unfinished'],
     ],
   ],
 ];
