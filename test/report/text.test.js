@@ -125,17 +125,17 @@ test('details come after the answer, each only where it adds something', () => {
 
 /** @type {[string, Result, RegExp][]} */
 const SAID = [
-  ['an interrupted run', SAMPLES['no-samples'], /^ {2}Interrupted: the figures cover the time until then\.$/m],
+  [
+    'an interrupted run',
+    SAMPLES['no-samples'],
+    /^ {2}Interrupted: the figures cover the time until then\.$/m,
+  ],
   [
     'an unfinished run',
     SAMPLES.unfinished,
     /^ {2}Unfinished: the run had not ended when this was written\.$/m,
   ],
-  [
-    'no verdict before the end',
-    SAMPLES.unfinished,
-    /^- The measurement is judged at the end of the run\.$/m,
-  ],
+  ['no verdict before the end', SAMPLES.unfinished, /^- The measurement is judged at the end of the run\.$/m],
   ['requests without a response yet', SAMPLES.unfinished, /dropped {2}unanswered$/m],
   ['no request', SAMPLES['no-samples'], /^ {2}Nothing was measured\.$/m],
   ['a rate too low for whole certificates', SAMPLES['one-request'], /at 0\.00025\/s, 0\.9\/h/],

@@ -22,7 +22,6 @@ import { drawBars, drawLevels, drawLine, drawTooltips, drawUprights, lineClass }
 /** @param {Declaration} declaration @returns {Drawn} */
 export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, series, text, ...more }) {
   const { levels = [], uprights = [] } = more;
-  const isTrack = (/** @type {Look} */ { mark }) => Number(mark !== 'track');
   const textOf = (/** @type {number | null | undefined} */ value) =>
     typeof value === 'number' ? text(value) : '–';
   const below = moments.map(() => 0);
@@ -35,8 +34,7 @@ export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, se
         return [{ x: moments[i].x, value: look.mark === 'stacked' ? below[i] : value }];
       }),
     }))
-    .reverse()
-    .sort((a, b) => isTrack(a) - isTrack(b));
+    .reverse();
   const rows = moments.map(({ name }, i) => [name, ...series.map(({ values }) => textOf(values[i]))]);
   const tooltips = rows.map(([name, ...texts], row) => ({
     x: moments[row].x,

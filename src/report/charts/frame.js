@@ -61,10 +61,12 @@ function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { 
     ...yTicks.map((tick) =>
       textAt({ x: left - 8, y: round(yAt(tick) + 4.5), text: tick.label, anchor: 'end', room: left - 10 }),
     ),
-    ...xTicks.flatMap((tick) => [
-      line('axis', xAt(tick), xAt(tick), bottom, bottom + 5),
-      xLabel(tick.label, xAt(tick), bottom + 22, width),
-    ]),
+    ...xTicks.flatMap((tick) => {
+      const half = textWidth(tick.label) / 2;
+      const x = round(Math.min(Math.max(xAt(tick), half), width - half));
+      const label = textAt({ x, y: bottom + 22, text: tick.label, anchor: 'middle' });
+      return [line('axis', xAt(tick), xAt(tick), bottom, bottom + 5), label];
+    }),
     draw(makePlace({ left, right, top, bottom }, xAxis, yAxis)),
     line('axis', left, right, bottom, bottom),
     textAt({ x: right, y: bottom + 43, text: xAxis.title, anchor: 'end', room: right }),
@@ -81,12 +83,6 @@ ${content.join('\n')}
 /** @param {string} className @param {number} x1 @param {number} x2 @param {number} y1 @param {number} y2 */
 export function line(className, x1, x2, y1, y2) {
   return `<line class="${className}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}"/>`;
-}
-
-/** Centred on `x` if it fits. @param {string} text @param {number} x @param {number} y @param {number} width */
-function xLabel(text, x, y, width) {
-  const half = textWidth(text) / 2;
-  return textAt({ x: round(Math.min(Math.max(x, half), width - half)), y, text, anchor: 'middle' });
 }
 
 /** @param {{left: number, right: number, top: number, bottom: number}} box pixels @param {Axis} xAxis @param {Axis} yAxis */

@@ -26,7 +26,6 @@ export function percentiles({ axis, series }, setting) {
   const lines = decoded.map((one) =>
     nines.map((value) => (value < one.end + end / POINTS ? one.at(value) : null)),
   );
-  const styles = series.length === 1 ? [5] : [2, 1];
   return drawChart({
     setting,
     summary: `p50 ${timeText(latency.p50)}, p99 ${timeText(latency.p99)}, max ${timeText(latency.max)}.`,
@@ -37,7 +36,7 @@ export function percentiles({ axis, series }, setting) {
       name: x === 0 ? 'The shortest' : `${percentLabel(x)} took no longer than`,
       x,
     })),
-    series: decoded.map(({ name }, i) => ({ name, style: styles[i % styles.length], values: lines[i] })),
+    series: decoded.map(({ name }, i) => ({ name, style: 2 - (i % 2), values: lines[i] })),
     text: formatLatency,
   });
 }

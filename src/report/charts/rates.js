@@ -8,11 +8,11 @@ import { binned, sumOf, timeChart } from './time-chart.js';
 /** @import { Setting } from './frame.js' */
 /** @import { Bin } from './time-chart.js' */
 
-/** The first is broad, so that it shows below the others. */
+/** The last is broad, so that it shows below the others. */
 const SERIES = /** @type {const} */ ([
-  { name: 'offered', key: 'due', style: 6, mark: 'track' },
   { name: 'sent', key: 'sent', style: 2, mark: 'over' },
   { name: 'succeeded', key: 'succeeded', style: 1, mark: 'under' },
+  { name: 'offered', key: 'due', style: 6, mark: 'track' },
 ]);
 
 /** @param {Result} run @param {Setting} setting @returns null where no request was sent */
@@ -24,7 +24,7 @@ export function rates(run, setting) {
   const rows = binned(timeline);
   const [{ span }] = rows;
   // Results of older versions have no requests due.
-  const shown = timeline.some(({ due }) => due !== undefined) ? SERIES : SERIES.slice(1);
+  const shown = timeline.some(({ due }) => due !== undefined) ? SERIES : SERIES.slice(0, -1);
   const series = shown.map(({ key, ...look }) => ({
     ...look,
     value: (/** @type {Bin} */ bin) =>

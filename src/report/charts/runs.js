@@ -1,13 +1,11 @@
 /** One figure over runs: a row for each group, a dot for each run, a bar at the median. */
 import { median } from '../../common/sums.js';
 import { figureText } from '../../result/runs/figures.js';
-import { between } from '../describe/words.js';
+import { between, joined } from '../describe/words.js';
 import { escapeHtml } from '../html/escape.js';
-import { table } from '../sections.js';
 import { valueAxis } from './axes.js';
 import { frames, line, round, textAt } from './frame.js';
 
-/** @import { Table } from '../sections.js' */
 /** @import { Unit } from './axes.js' */
 /** @import { Drawn } from './chart.js' */
 /** @import { Place, Setting } from './frame.js' */
@@ -31,9 +29,6 @@ export function runs({ unit, groups }, setting) {
     return `${group.name} ${own.length === 0 ? 'no run' : text(median(own))}`.trimStart();
   });
   const summary = `Median: ${medians.join(', ')}. All runs: ${between(values, text)}.`;
-  const rows = groups.flatMap((group) =>
-    group.values.map((value, i) => ({ run: group.runs[i], name: group.name, value: text(value) })),
-  );
   return {
     svg: frames({
       ...setting,
@@ -50,17 +45,14 @@ export function runs({ unit, groups }, setting) {
     }),
     summary,
     legend: [],
-    table: /** @type {Table} */ (
-      table(
-        setting.title,
-        [
-          ['Run', ({ run }) => run],
-          ['Group', ({ name }) => name, 'text'],
-          [setting.title, ({ value }) => value],
-        ],
-        rows,
-      )[0]
-    ),
+    table: {
+      kind: 'table',
+      caption: setting.title,
+      columns: [{ name: 'Run', isText: true }, { name: setting.title }],
+      rows: groups.flatMap((group) =>
+        group.values.map((value, i) => [joined([group.name, group.runs[i]]), text(value)]),
+      ),
+    },
   };
 }
 

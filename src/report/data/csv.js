@@ -34,7 +34,11 @@ function timelineRows({ startedAt, timeline, stages = [] }) {
   const failures = [...new Set(timeline.flatMap((row) => Object.keys(row.failures ?? {})))].sort();
   const start = Date.parse(startedAt);
   /** @type {Column<TimelineRow>} */
-  const stage = ['stage', ({ second }) => stageAt(stages, second)];
+  const stage = [
+    'stage',
+    ({ second: at }) =>
+      stages.findLast(({ startSeconds, seconds }) => startSeconds <= at && at < startSeconds + seconds)?.name,
+  ];
   /** @type {(name: string) => Column<TimelineRow>} */
   const failedColumn = (name) => [`failed_${name}`, (row) => failedWith(row, name)];
   return tableOf(
@@ -55,16 +59,6 @@ function timelineRows({ startedAt, timeline, stages = [] }) {
     ],
     timeline,
   );
-}
-
-/**
- * @param {NonNullable<Result['stages']>} stages @param {number} second
- * @returns {string | null} the stage at the start of the second; null: after the last
- */
-function stageAt(stages, second) {
-  const last = stages[stages.length - 1];
-  if (second >= last.startSeconds + last.seconds) return null;
-  return stages.findLast(({ startSeconds }) => startSeconds <= second)?.name ?? null;
 }
 
 /** @param {TimelineRow} row @param {string} name of an outcome, e.g. `constructor` */

@@ -134,12 +134,11 @@ function times(result) {
     labels,
     latency: details.latencyMs.response,
   }));
-  const [service, sendLag] = /** @type {const} */ (['service', 'sendLag']).map((series) =>
-    Object.entries(result.operations).map(([operation, { latencyMs }]) => ({
+  const byOperations = (/** @type {'service' | 'sendLag'} */ key) =>
+    Object.entries(result.operations).map(([operation, block]) => ({
       labels: { operation },
-      latency: latencyMs[series],
-    })),
-  );
+      latency: block.latencyMs[key],
+    }));
   const { latencyMs } = result;
   const all = Object.entries({
     response: latencyMs.response,
@@ -151,8 +150,8 @@ function times(result) {
   );
   return [
     latency('histogram', 'response_time', 'From due to the end of the response.', outcomes),
-    latency('histogram', 'service_time', 'From sent to the end of the response.', service),
-    latency('histogram', 'send_lag', 'From due to sent.', sendLag),
+    latency('histogram', 'service_time', 'From sent to the end of the response.', byOperations('service')),
+    latency('histogram', 'send_lag', 'From due to sent.', byOperations('sendLag')),
     latency('percentiles', 'latency', 'Percentiles, finer than the buckets of the histograms.', all),
     gauge('latency_max', 's', 'The longest time of the whole run.', longest),
   ];

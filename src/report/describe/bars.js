@@ -17,8 +17,7 @@ const WIDE = 0.1;
  * @param {{low: number, high: number | null}} [bar] @returns {Figure}
  */
 export function keyFigure(name, format, value, bar) {
-  if (value === null) return { name, value: '–' };
-  if (bar === undefined) return { name, value: format(value) };
+  if (value === null || bar === undefined) return { name, value: value === null ? '–' : format(value) };
   const { low, high } = bar;
   return { name, value: format(value), range: rangeText(value, bar, format), bar: { value, low, high } };
 }
