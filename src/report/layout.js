@@ -74,7 +74,7 @@ export function labelled(label, text, indent = INDENT, width = WIDTH) {
 export function table(rows, { isText = [], decorate = (text) => text, width: whole = WIDTH } = {}) {
   const cells = rows.map((row) => row.map(visibleText));
   const others = columnWidths(cells);
-  const room = Math.max(0, whole - sumOf(others));
+  const room = Math.max(0, whole - widthOf(cells));
   const fitting = cells.map(([first]) => stringWidth(first)).filter((width) => width <= room);
   const width = Math.max(Math.min(INDENT - 2, room), ...fitting);
   return cells.map(([first, ...figures], row) => {
@@ -93,14 +93,9 @@ function columnWidths(rows) {
   return rows[0].slice(1).map((_, i) => Math.max(...rows.map((row) => stringWidth(visibleText(row[i + 1])))));
 }
 
-/** @param {number[]} widths */
-function sumOf(widths) {
-  return widths.reduce((sum, width) => sum + width + 2, 0);
-}
-
 /** @param {string[][]} rows @returns width of all columns but the first, with the spaces between */
 export function widthOf(rows) {
-  return sumOf(columnWidths(rows));
+  return columnWidths(rows).reduce((sum, width) => sum + width + 2, 0);
 }
 
 /** @param {string} text @param {number} columns */

@@ -106,14 +106,8 @@ export function valueAxis(unit, title, values, { isFromZero = true } = {}) {
 function labelOf(unit, high) {
   if (unit === '/s') return (value) => `${compactLabel(value)}/s`;
   if (unit === 'fraction') return (value) => `${numberLabel(value * 100)} %`;
-  const [name, ms] = timeUnitOf(high === 0 ? 1 : high);
-  return (value) => `${numberLabel(value / ms)} ${name}`;
-}
-
-/** @param {number} ms @returns {[name: string, ms: number]} */
-function timeUnitOf(ms) {
-  if (ms < 0.0995) return ['µs', 0.001];
-  return ms < 999.5 ? ['ms', 1] : ['s', 1000];
+  if (high > 0 && high < 0.0995) return (value) => `${numberLabel(value * 1000)} µs`;
+  return (value) => (high < 999.5 ? `${numberLabel(value)} ms` : `${numberLabel(value / 1000)} s`);
 }
 
 /** @type {Label} `9,000`, `12.5 k`, `3 M` */

@@ -1,9 +1,9 @@
 /** Failed requests over the time of a run, stacked by outcome. */
-import { sumRecords } from '../../common/sums.js';
+import { sumRecords, total } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { counted } from '../describe/words.js';
 import { compactLabel, linearAxis } from './axes.js';
-import { binned, momentName, sumOf, timeChart } from './time-chart.js';
+import { binned, momentName, timeChart } from './time-chart.js';
 
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Setting } from './frame.js' */
@@ -14,14 +14,14 @@ const STYLES = [2, 4, 1, 5, 3];
 
 /** @param {Bin} bin */
 function failedIn({ rows }) {
-  return sumOf(rows, ({ failed }) => failed);
+  return total(rows.map(({ failed }) => failed));
 }
 
 /** @param {Result} run @param {Setting} setting @returns null where none failed */
 export function errors(run, setting) {
   const { timeline, totals } = run;
   const rows = binned(timeline);
-  const failed = sumOf(rows, failedIn);
+  const failed = total(rows.map(failedIn));
   if (failed === 0) return null;
   const [{ span }] = rows;
   const series = outcomeSeries(rows);
@@ -52,7 +52,7 @@ function outcomeSeries(bins) {
     value: (/** @type {Bin} */ { rows }) => countsOf(rows).get(name) ?? 0,
   }));
   const rest = (/** @type {Bin} */ bin) =>
-    Math.max(0, failedIn(bin) - sumOf(named, ({ value }) => value(bin)));
+    Math.max(0, failedIn(bin) - total(named.map(({ value }) => value(bin))));
   if (bins.every((bin) => rest(bin) === 0)) return named;
   return [...named, { name: named.length === 0 ? 'failed' : 'other', style: 6, value: rest }];
 }

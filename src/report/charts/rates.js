@@ -1,8 +1,9 @@
 /** Requests offered, sent and succeeded over the time of a run. */
+import { total } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { extent, perHourText, perSecondText } from '../describe/words.js';
 import { compactLabel, linearAxis } from './axes.js';
-import { binned, sumOf, timeChart } from './time-chart.js';
+import { binned, timeChart } from './time-chart.js';
 
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Setting } from './frame.js' */
@@ -28,7 +29,7 @@ export function rates(run, setting) {
   const series = shown.map(({ key, ...look }) => ({
     ...look,
     value: (/** @type {Bin} */ bin) =>
-      (sumOf(bin.rows, (row) => row[key] ?? 0) * (isPerHour ? 3600 : 1)) / bin.span,
+      (total(bin.rows.map((row) => row[key] ?? 0)) * (isPerHour ? 3600 : 1)) / bin.span,
   }));
   const [, high] = extent(series.flatMap(({ value }) => rows.map(value)));
   const isOpen = load.model === 'open';

@@ -80,8 +80,3 @@ export function binned(timeline) {
     return { second: i * span, span: rows.length, rows };
   });
 }
-
-/** @template Row @param {Row[]} rows @param {(row: Row) => number} read */
-export function sumOf(rows, read) {
-  return rows.reduce((sum, row) => sum + read(row), 0);
-}

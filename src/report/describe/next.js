@@ -1,10 +1,8 @@
 /** The commands to try after a run. */
 import { formatDuration } from '../../common/units.js';
-import { facts } from '../sections.js';
 import { errorKinds } from './words.js';
 
 /** @import { Result } from '../../result/schema.js' */
-/** @import { Part } from '../sections.js' */
 
 /** @typedef {[command: string, text: string]} Step a flag or a command, and the reason */
 
@@ -26,11 +24,6 @@ const BY_OUTCOME = {
   dropped: ['--concurrency', 'every connection was busy: raise it, or lower --rate'],
   never_sent: ['--concurrency', 'requests waited for a connection: raise it, or lower --rate'],
 };
-
-/** @param {Result} result @returns {Part[]} */
-export function next(result) {
-  return facts(nextSteps(result), true);
-}
 
 /** @param {Result} result @returns {Step[]} the most pressing first */
 export function nextSteps(result) {

@@ -15,7 +15,7 @@ import {
   worstVerdict,
 } from '../sections.js';
 import { invalidItem, keyFigure, requirementItem } from './bars.js';
-import { next } from './next.js';
+import { nextSteps } from './next.js';
 import {
   countColumns,
   counted,
@@ -62,7 +62,7 @@ export function describeResult(result) {
       section('stages', 'Stages', stages(result)),
       section('remarks', 'Remarks', remarks(result)),
       section('run', 'Run', run(result)),
-      section('next', 'Next', next(result)),
+      section('next', 'Next', facts(nextSteps(result), true)),
     ],
   });
 }
