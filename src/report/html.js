@@ -1,36 +1,23 @@
-/** Report -> one HTML file that fetches nothing and runs only its own script and style. */
-
+/** Report -> one HTML file without a script, which fetches nothing. */
 import { createHash } from 'node:crypto';
 import { MAIN_SIZES, SIZES } from './charts/frame.js';
 import { CHARTS } from './charts/index.js';
-import { breakable, escapeHtml, jsonForScript } from './html/escape.js';
+import { breakable, escapeHtml } from './html/escape.js';
 import { facts, figure, figures, note, paragraph, table, verdicts } from './html/parts.js';
-import { SCRIPT } from './html/script.js';
 import { STYLE } from './html/style.js';
 import { withoutTitle } from './sections.js';
 
-/** @import { ReadOuts } from './charts/chart.js' */
 /** @import { Chart, Part, Report, Section } from './sections.js' */
 
-/** @typedef {Record<string, ReadOuts>} ReadOutsById */
-
-/** Characters of a window title that browsers show. */
-const LONGEST_TITLE = 70;
-
-/** Allows the one script, the one style, and the empty icon, which keeps browsers from requesting one. */
+/** Allows the one style and the empty icon, which keeps browsers from requesting one. */
 const POLICY = [
   "default-src 'none'",
-  `script-src '${hashSource(SCRIPT)}'`,
-  `style-src '${hashSource(STYLE)}'`,
+  // https://www.w3.org/TR/CSP3/#grammardef-hash-source
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ');
-
-/** @param {string} text @returns the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source */
-function hashSource(text) {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
-}
 
 /** @type {Record<Exclude<Part['kind'], 'chart' | 'table'>, (part: any) => string>} */
 const PARTS = {
@@ -38,19 +25,17 @@ const PARTS = {
   ...{ verdicts, figures, note, facts },
 };
 
-/** Neighbours of these kinds stand side by side where they have room. @type {Part['kind'][]} */
+/** Neighbours of these kinds are side by side if they fit. @type {Part['kind'][]} */
 const SIDE_BY_SIDE = ['chart', 'table'];
 
 /** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, verdict, subject, sections }) {
-  /** @type {ReadOutsById} */
-  const charts = {};
   const body = sections
     .map(({ parts, ...section }, i) =>
-      sectionHtml({ ...section, parts: withoutTitle(title, parts) }, i === 0, charts),
+      sectionHtml({ ...section, parts: withoutTitle(title, parts) }, i === 0),
     )
     .join('\n');
-  const windowTitle = shortened(verdict === undefined ? title : `${verdict}: ${title}`);
+  const windowTitle = verdict === undefined ? title : `${verdict}: ${title}`;
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -73,25 +58,20 @@ ${body}
 <footer>
 <p>Written by vault-pki-load. This file needs no network.</p>
 </footer>
-<script type="application/json" id="chart-data">${jsonForScript({ charts })}</script>
-<script>${SCRIPT}</script>
 </body>
 </html>
 `;
 }
 
-/**
- * @param {Section} section @param {boolean} isFirst its first chart is the main one
- * @param {ReadOutsById} charts gains those of this section
- */
-function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) {
+/** @param {Section} section @param {boolean} isFirst its first chart is the main one */
+function sectionHtml({ id, heading, parts, isDetail = false }, isFirst) {
   const level = heading === null ? 2 : 3;
   let drawn = 0;
   const htmlOf = (/** @type {Part} */ part) => {
     if (part.kind === 'table') return table(part, part.caption !== heading);
     if (part.kind !== 'chart') return PARTS[part.kind](part);
     drawn++;
-    return chartHtml(part, { id: `${id}-chart-${drawn}`, level, isMain: isFirst && drawn === 1 }, charts);
+    return chartHtml(part, { id: `${id}-chart-${drawn}`, level, isMain: isFirst && drawn === 1 });
   };
   const html = grouped(parts)
     .map((group) => {
@@ -105,7 +85,7 @@ function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) 
   return `<section id="${escapeHtml(id)}">\n${body}\n</section>`;
 }
 
-/** @param {Part[]} parts @returns {Part[][]} neighbours that stand side by side together, others alone */
+/** @param {Part[]} parts @returns {Part[][]} neighbours side by side, others alone */
 function grouped(parts) {
   /** @type {Part[][]} */
   const groups = [];
@@ -118,19 +98,8 @@ function grouped(parts) {
   return groups;
 }
 
-/** @param {Chart} part @param {{id: string, level: 2 | 3, isMain: boolean}} place @param {ReadOutsById} charts */
-function chartHtml({ chart, title, text, data }, { id, level, isMain }, charts) {
+/** @param {Chart} part @param {{id: string, level: 2 | 3, isMain: boolean}} place @returns empty without a value to draw */
+function chartHtml({ chart, title, text, data }, { id, level, isMain }) {
   const drawn = CHARTS[chart](data, { id, title, sizes: isMain ? MAIN_SIZES : SIZES });
-  if (drawn !== null && drawn.readOuts.at.length > 0) charts[id] = drawn.readOuts;
-  return figure({ id: escapeHtml(id), level, title, text, drawn, isMain });
-}
-
-/** @param {string} title @returns {string} the characters of it that browsers show */
-function shortened(title) {
-  const characters = [...title];
-  if (characters.length <= LONGEST_TITLE) return title;
-  return `${characters
-    .slice(0, LONGEST_TITLE - 1)
-    .join('')
-    .trimEnd()}…`;
+  return drawn === null ? '' : figure({ id: escapeHtml(id), level, title, text, drawn, isMain });
 }

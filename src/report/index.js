@@ -11,41 +11,40 @@ import { kindOf } from '../result/document.js';
 /**
  * @typedef {{render: (document: any, options?: RenderOptions) => string | Promise<string>}} Reporter `render`: ends with a newline
  */
-/**
- * @typedef {{extension: string, kinds: readonly DocumentKind[], describe: string, load: () => Promise<Reporter>}} ReporterEntry `extension` of the file given to `--out`; `kinds` of documents it can show; `describe` for the help
- */
-
 /** @type {readonly DocumentKind[]} */
 const ALL = ['result', 'run-set', 'comparison', 'propagation', 'scenario-result', 'search'];
 
 /** @type {readonly DocumentKind[]} */
-const RESULT = ['result'];
+const SEVERAL = ['result', 'run-set', 'propagation'];
 
-/** @type {(extension: string, kinds: readonly DocumentKind[], describe: string, load: () => Promise<Reporter>) => ReporterEntry} */
-const reporter = (extension, kinds, describe, load) => ({ extension, kinds, describe, load });
+/** @typedef {ReturnType<typeof reporter>} ReporterEntry */
+/**
+ * @param {string} extension of the file given to `--out` @param {string} describe for the help
+ * @param {() => Promise<Reporter>} load @param {readonly DocumentKind[]} [kinds] of documents it can show
+ */
+const reporter = (extension, describe, load, kinds = ['result']) => ({ extension, describe, load, kinds });
 
 /** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
 export const reporters = Object.freeze({
-  text: reporter('.txt', ALL, 'a summary in 80 columns', () => described(import('./text.js'))),
-  json: reporter('.json', ALL, 'all of it; published schema', () => import('./data/json.js')),
-  html: reporter('.html', ALL, 'a page with charts, in one file', () => described(import('./html.js'))),
-  md: reporter('.md', ALL, 'tables for a pull request or a wiki', () => described(import('./markdown.js'))),
-  junit: reporter('.xml', ALL, 'JUnit: each requirement a test case', () => import('./data/junit.js')),
-  csv: reporter(
-    '.csv',
-    ['result', 'run-set', 'propagation'],
-    'the timeline, a row a second',
-    () => import('./data/csv.js'),
-  ),
-  hlog: reporter('.hlog', RESULT, 'HdrHistogram log, an interval a second', () => import('./data/hlog.js')),
+  text: reporter('.txt', 'a summary in 80 columns', () => described(import('./text.js')), ALL),
+  json: reporter('.json', 'everything; published schema', async () => ({ render: toJson }), ALL),
+  html: reporter('.html', 'a page with charts, in one file', () => described(import('./html.js')), ALL),
+  md: reporter('.md', 'tables for a pull request or a wiki', () => described(import('./markdown.js')), ALL),
+  junit: reporter('.xml', 'JUnit: each requirement a test case', () => import('./data/junit.js'), ALL),
+  csv: reporter('.csv', 'the timeline, a row per second', () => import('./data/csv.js'), SEVERAL),
+  hlog: reporter('.hlog', 'HdrHistogram log, an interval per second', () => import('./data/hlog.js')),
   hgrm: reporter(
     '.hgrm',
-    RESULT,
-    'response times by percentile, as HdrHistogram prints them',
+    'response times by percentile, for HdrHistogram plotters',
     () => import('./data/hgrm.js'),
   ),
-  prom: reporter('.prom', RESULT, 'Prometheus text exposition', () => import('./data/prometheus.js')),
+  prom: reporter('.prom', 'Prometheus text exposition', () => import('./data/prometheus.js')),
 });
+
+/** @param {Document} document */
+function toJson(document) {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
 
 /**
  * @param {Promise<{render: (report: Report, options?: RenderOptions) => string}>} renderer of sections
@@ -77,16 +76,15 @@ export function reporterForFile(path) {
   const known = Object.values(reporters).map((one) => one.extension);
   throw usageError(
     'unknown_report_format',
-    `${JSON.stringify(path.slice(0, 200))} has ${extension === '' ? 'no extension' : `the extension ${JSON.stringify(extension)}`}, so what to write is not known.`,
+    `${JSON.stringify(path.slice(0, 200))} has ${extension === '' ? 'no extension' : `the extension ${JSON.stringify(extension)}`}, which selects no format.`,
     `Use one of ${known.join(', ')}.`,
   );
 }
 
 /**
- * Strings of a document come from servers, files and scenarios; here, for every format, they become visible text. JSON keeps them,
- * and escapes them.
+ * Strings of a document come from servers, files and scenarios. Here they become visible text, except in JSON, which escapes them.
  * @param {string} name of a reporter @param {Document} document @param {RenderOptions} [options] @returns {Promise<string>} ends with a newline
- * @throws {PkiLoadError} code `cannot_report`, where the reporter cannot show such a document
+ * @throws {PkiLoadError} code `cannot_report` if the format has no such kind of document
  */
 export async function renderDocument(name, document, options) {
   const kind = kindOf(document);
@@ -95,7 +93,7 @@ export async function renderDocument(name, document, options) {
     const able = Object.values(reporters).filter((one) => one.kinds.includes(kind));
     throw usageError(
       'cannot_report',
-      `${KIND_NAMES[kind].replace(/^./, (letter) => letter.toUpperCase())} cannot be written as ${extension}, which shows the result of one run.`,
+      `${KIND_NAMES[kind].replace(/^./, (letter) => letter.toUpperCase())} cannot be written as ${extension}, which is for the result of one run.`,
       `Use one of ${able.map((one) => one.extension).join(', ')}.`,
     );
   }

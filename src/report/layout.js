@@ -1,18 +1,18 @@
-/** Plain text in columns: wrapping, hanging indents and tables. Widths are those of a terminal, where a CJK character takes two. */
+/** Plain text in columns: wrapping, hanging indents and tables. Widths are terminal columns: a CJK character has two. */
 import stringWidth from 'string-width';
 import { visibleText } from '../common/visible-text.js';
 
 /** Lines fit this many columns. */
 export const WIDTH = 80;
 
-/** Where the text beside a label begins. */
+/** Column of the text after a label. */
 const INDENT = 14;
 
 const graphemes = new Intl.Segmenter('en');
 
 /**
  * @param {string} text @param {number} [width]
- * @returns {string[]} lines of at most `width` columns, broken at spaces where there are any
+ * @returns {string[]} lines of at most `width` columns, broken at spaces if possible
  */
 export function wrap(text, width = WIDTH) {
   /** @type {string[]} */
@@ -54,7 +54,7 @@ export function indented(text, indent, width = WIDTH) {
 }
 
 /**
- * @param {string} label @param {string} text wrapped beside the label, below it where the label is too long
+ * @param {string} label @param {string} text wrapped after the label, or below a long label
  * @param {number} [indent] @param {number} [width]
  */
 export function labelled(label, text, indent = INDENT, width = WIDTH) {
@@ -66,15 +66,15 @@ export function labelled(label, text, indent = INDENT, width = WIDTH) {
 }
 
 /**
- * Two spaces between columns. A first cell that leaves no room for its row has a line of its own.
+ * Two spaces between columns. A first cell too long for its row gets its own line.
  * @param {string[][]} rows the first is the heading
- * @param {{isText?: boolean[], decorate?: (text: string, row: number, column: number) => string, width?: number}} [options] `isText`, by column: it stands to the left, as the first does; `decorate` is called with padded cells
+ * @param {{isText?: boolean[], decorate?: (text: string, row: number, column: number) => string, width?: number}} [options] `isText`, by column: left-aligned, as the first is; `decorate` is called with padded cells
  * @returns {string[][]} lines by row
  */
 export function table(rows, { isText = [], decorate = (text) => text, width: whole = WIDTH } = {}) {
   const cells = rows.map((row) => row.map(visibleText));
   const others = columnWidths(cells);
-  const room = Math.max(0, whole - sumOf(others));
+  const room = Math.max(0, whole - widthOf(cells));
   const fitting = cells.map(([first]) => stringWidth(first)).filter((width) => width <= room);
   const width = Math.max(Math.min(INDENT - 2, room), ...fitting);
   return cells.map(([first, ...figures], row) => {
@@ -93,14 +93,9 @@ function columnWidths(rows) {
   return rows[0].slice(1).map((_, i) => Math.max(...rows.map((row) => stringWidth(visibleText(row[i + 1])))));
 }
 
-/** @param {number[]} widths */
-function sumOf(widths) {
-  return widths.reduce((sum, width) => sum + width + 2, 0);
-}
-
-/** @param {string[][]} rows @returns columns that its cells need beside the first of a row, with the spaces between */
+/** @param {string[][]} rows @returns width of all columns but the first, with the spaces between */
 export function widthOf(rows) {
-  return sumOf(columnWidths(rows));
+  return columnWidths(rows).reduce((sum, width) => sum + width + 2, 0);
 }
 
 /** @param {string} text @param {number} columns */

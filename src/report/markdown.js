@@ -42,7 +42,7 @@ function partBlocks(parts) {
   return blocks;
 }
 
-/** Empty where a part has no form in Markdown. @type {Record<Part['kind'], (part: any) => string>} */
+/** Empty for a part without a Markdown form. @type {Record<Part['kind'], (part: any) => string>} */
 const BLOCKS = {
   sentence: (/** @type {Sentence} */ { text, isStrong }) =>
     isStrong ? `**${escapeMarkdown(text)}**` : escapeMarkdown(text),
@@ -114,7 +114,7 @@ export function code(text) {
 }
 
 /**
- * In a table a pipe is escaped even in code. Text with a backslash is no code there: `\|` would end the cell.
+ * In a table, a pipe is escaped even in code. Text with a backslash is not code there, as `\|` would end the cell.
  * @param {string} text @returns {string} as code, for the cells of a table
  */
 export function codeCell(text) {
@@ -124,7 +124,7 @@ export function codeCell(text) {
 
 /**
  * @param {string[]} heading @param {string[][]} rows cells as Markdown
- * @param {boolean[]} isText by column: it stands to the left
+ * @param {boolean[]} isText by column: left-aligned
  */
 export function markdownTable(heading, rows, isText) {
   const rule = isText.map((isLeft) => (isLeft ? ':---' : '---:'));

@@ -1,6 +1,6 @@
 /**
- * A report is a list of sections, and each section a list of parts. `describe/` makes them of a document, once; `text.js`,
- * `markdown.js` and `html.js` render them, once each. Texts are plain; a renderer escapes them for its markup.
+ * A report is a list of sections, and each section a list of parts. `describe/` makes them from a document; `text.js`,
+ * `markdown.js` and `html.js` render them. Texts are plain; a renderer escapes them for its markup.
  */
 
 /**
@@ -8,11 +8,11 @@
  */
 /** @typedef {string | {text: string, verdict?: string, isStrong?: boolean}} Cell */
 /**
- * @typedef {{name: string, isText?: boolean, isDetail?: boolean}} Head of a column: texts stand to the left, figures to the right; a detail is left out of a narrow table
+ * @typedef {{name: string, isText?: boolean, isDetail?: boolean}} Head of a column: texts are left-aligned, figures right-aligned; details are left out of a narrow table
  */
 /**
  * @template Row
- * @typedef {[name: string, cell: (row: Row) => Cell, kind?: 'text' | 'detail']} Column figures, unless it is text
+ * @typedef {[name: string, cell: (row: Row) => Cell, kind?: 'text' | 'detail']} Column figures by default
  */
 /** @typedef {{kind: 'sentence', text: string, isStrong?: boolean}} Sentence */
 /**
@@ -20,7 +20,7 @@
  */
 /** @typedef {{kind: 'verdicts', items: VerdictItem[]}} Verdicts */
 /**
- * @typedef {{name: string, value: string, range?: string, bar?: Bar, isDetail?: boolean}} Figure `range`: `5.1 to 12 ms`; `isDetail`: a sentence nearby has it, and text leaves it out
+ * @typedef {{name: string, value: string, range?: string, bar?: Bar, isDetail?: boolean}} Figure `range`: `5.1 to 12 ms`; `isDetail`: a sentence nearby has it, so text omits it
  */
 /** @typedef {{kind: 'figures', items: Figure[]}} Figures a line of key figures */
 /**
@@ -35,13 +35,13 @@
  */
 /** @typedef {Sentence | Verdicts | Figures | Table | Chart | Note | Facts} Part */
 /**
- * @typedef {{id: string, heading: string | null, parts: Part[], isDetail?: boolean}} Section `id`: letters, digits and hyphens, unique in the report; `heading` null: none, as for the answer; `isDetail`: folded away where a format can fold
+ * @typedef {{id: string, heading: string | null, parts: Part[], isDetail?: boolean}} Section `id`: letters, digits and hyphens, unique in the report; `heading` null: none, as for the answer; `isDetail`: folded in HTML
  */
 /**
  * @typedef {{title: string, verdict?: string, subject: string, sections: Section[]}} Report `verdict`: the worst one, for the title of a page; `subject`: one line, the command and its target; the section with the answer is the first
  */
 
-/** @param {Report} report @returns {Report} without empty sections, apart from the first */
+/** @param {Report} report @returns {Report} without empty sections, except the first */
 export function report({ sections, ...head }) {
   return { ...head, sections: sections.filter(({ parts }, i) => i === 0 || parts.length > 0) };
 }
@@ -49,6 +49,18 @@ export function report({ sections, ...head }) {
 /** @param {string} id @param {string | null} heading @param {Part[]} parts @returns {Section} */
 export function section(id, heading, parts) {
   return { id, heading, parts };
+}
+
+const WORTHS = {
+  good: ['met', 'valid', 'better', 'passed'],
+  bad: ['not met', 'invalid', 'worse', 'failed'],
+  unsure: ['not proven', 'suspect'],
+};
+
+/** @param {string} verdict @returns {keyof typeof WORTHS | 'neutral'} */
+export function worthOf(verdict) {
+  const worths = /** @type {(keyof typeof WORTHS)[]} */ (Object.keys(WORTHS));
+  return worths.find((worth) => WORTHS[worth].includes(verdict)) ?? 'neutral';
 }
 
 /** @param {readonly {verdict: string}[]} items @param {readonly string[]} [order] the worst first */
@@ -86,7 +98,7 @@ export function facts(items, isCode = false) {
 }
 
 /**
- * None without rows; a column without any cell is left out. The first column is that of the rows' headings.
+ * None without rows. Empty columns are left out. The first column has the headings of the rows.
  * @template Row @param {string} caption @param {readonly Column<Row>[]} columns @param {readonly Row[]} rows @returns {Part[]}
  */
 export function table(caption, columns, rows) {

@@ -9,10 +9,10 @@ import { table, WIDTH } from './layout.js';
 /** @import { Data as Percentiles } from './charts/percentiles.js' */
 /** @import { Chart } from './sections.js' */
 
-/** Between the shortest time and p99; longer ones are one more bin. */
+/** From the shortest time to p99; longer times share one more bin. */
 const BINS = 10;
 
-/** @param {Chart} part @returns {string[]} none where it has no form in text */
+/** @param {Chart} part @returns {string[]} none for charts without a text form */
 export function textChart({ chart, data }) {
   if (chart !== 'percentiles') return [];
   const { axis, series } = /** @type {Percentiles} */ (data);
@@ -41,7 +41,7 @@ export function textHistogram(histogram) {
 /**
  * Equal steps on a log scale, each bound as rounded as its label.
  * @param {Histogram} histogram not empty
- * @returns {{fromUs: number, toUs: number | null, count: number}[]} `toUs` is not in the bin; null: no end
+ * @returns {{fromUs: number, toUs: number | null, count: number}[]} `toUs` is exclusive; null: no end
  */
 export function binsOf(histogram) {
   const buckets = bucketsOf(histogram);
@@ -67,7 +67,7 @@ function roundedDown(us) {
 
 /**
  * @param {number} share of the longest bar @param {number} room columns
- * @returns {string} half a block at least, unless there is nothing
+ * @returns {string} at least half a block, unless the share is 0
  */
 function bar(share, room) {
   const halves = share === 0 ? 0 : Math.max(1, Math.round(share * room * 2));

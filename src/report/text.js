@@ -2,21 +2,16 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { indented, labelled, padEnd, table, WIDTH, widthOf, wrap } from './layout.js';
-import { cellText } from './sections.js';
+import { cellText, worthOf } from './sections.js';
 import { textChart } from './text-charts.js';
 
 /** @import { Facts, Figures, Note, Part, Report, Section, Table, Verdicts } from './sections.js' */
 
 /** @typedef {(text: string, verdict?: string) => string} Paint */
 
-/** @type {[style: 'green' | 'yellow' | 'red', verdicts: string[]][]} */
-const COLOURS = [
-  ['green', ['met', 'passed', 'better']],
-  ['yellow', ['not proven', 'suspect']],
-  ['red', ['not met', 'invalid', 'failed', 'worse']],
-];
+const COLOURS = /** @type {const} */ ({ good: 'green', unsure: 'yellow', bad: 'red', neutral: null });
 
-/** Longer names of requirements do not widen their column. */
+/** Longer names of requirements do not widen the column. */
 const LONG_NAME = 28;
 
 /** Columns of the label of a fact. */
@@ -29,8 +24,8 @@ const CLOSE = ['sentence figures', 'sentence sentence', 'sentence facts', 'note 
 export function render({ subject, sections }, { color = false } = {}) {
   /** @type {Paint} */
   const paint = (text, verdict = '') => {
-    const style = COLOURS.find(([, verdicts]) => verdicts.includes(verdict))?.[0];
-    return color && style !== undefined ? styleText(style, text, { validateStream: false }) : text;
+    const style = COLOURS[worthOf(verdict)];
+    return color && style !== null ? styleText(style, text, { validateStream: false }) : text;
   };
   const [answer, ...others] = sections;
   const isChart = (/** @type {Part} */ { kind }) => kind === 'chart';
@@ -118,14 +113,14 @@ function factLines({ items, isCode }, width) {
   return rows.flatMap(([name, text]) => labelled(name, text, indent, width));
 }
 
-/** Smallest width of the first column, and the width it gets while all columns fit. */
+/** Widths of the first column: the smallest, and the one preferred to showing details. */
 const [LEAST_FIRST, GOOD_FIRST] = [10, 24];
 
 /** Of the text below a row. */
 const INDENT = 4;
 
 /**
- * A table that is too wide loses its details first; then its last column, if that is text, moves below the rows; then it becomes several
+ * A table that is too wide first loses its details; then a last column of text moves below the rows; then it is split into several
  * tables, each with the first column.
  * @param {Table} part @param {number} width @param {Paint} paint
  */
@@ -160,7 +155,7 @@ function tableLines({ columns, rows }, width, paint) {
   return split(narrow, fits).flatMap((shown, i) => [...(i === 0 ? [] : ['']), ...draw(shown).flat()]);
 }
 
-/** @param {number[]} columns @param {(shown: number[]) => boolean} fits @returns as many columns as fit in each */
+/** @param {number[]} columns @param {(shown: number[]) => boolean} fits @returns as many columns in each as fit */
 function split([first, ...others], fits) {
   /** @type {number[][]} */
   const tables = [];

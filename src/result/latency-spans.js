@@ -8,7 +8,7 @@ import { figuresOf } from './latency.js';
  * from its first second, `span` seconds; `idle`: no response came, and nothing was due in it or still waiting */
 
 /** Mean responses in a span, and the spans in a chart. */
-const [MIN_RESPONSES, MAX_SPANS, MIN_SPANS] = [15, 120, 6];
+const [MIN_RESPONSES, MAX_SPANS, MIN_SPANS] = [15, 240, 6];
 
 /** Seconds. From ten on they hold whole histograms of long runs, which several seconds share. */
 const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
@@ -16,7 +16,7 @@ const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 
 /** @param {TimelineRow[]} timeline @returns {LatencySpan[]} of one second where that is enough, or has no histogram to add up */
 export function latencySpans(timeline) {
   const isIdle = idleSeconds(timeline);
-  const length = latencySpanLength(timeline);
+  const length = hasHistograms(timeline) ? spanLength(timeline) : 1;
   return Array.from({ length: Math.ceil(timeline.length / length) }, (_, i) => {
     const rows = timeline.slice(i * length, (i + 1) * length);
     const idle = isIdle.slice(i * length, (i + 1) * length).every((one) => one);
@@ -30,10 +30,10 @@ export function latencySpans(timeline) {
   });
 }
 
-/** @param {TimelineRow[]} timeline @returns {number} seconds that a span has */
-export function latencySpanLength(timeline) {
-  const wanted = (MIN_RESPONSES * timeline.length) / Math.max(1, countAnswers(timeline));
-  if (countAnswers(timeline) === 0 || wanted <= 1 || !hasHistograms(timeline)) return 1;
+/** @param {TimelineRow[]} timeline @returns {number} seconds in each span of a chart over time */
+export function spanLength(timeline) {
+  const count = countAnswers(timeline);
+  const wanted = count === 0 ? 1 : (MIN_RESPONSES * timeline.length) / count;
   const longest = Math.floor(timeline.length / MIN_SPANS);
   const fitting = LENGTHS.filter((length) => length <= longest && isWhole(timeline, length));
   const least = Math.max(wanted, timeline.length / MAX_SPANS);

@@ -52,7 +52,7 @@ describe('on a server of its own', () => {
     assertDone(ended);
     assert.match(stdout, /^ {2}\d+ of \d+ certificates good, all checked, in /m);
     assert.match(stdout, /^issue on http:/m);
-    assert.match(stdout, /^Checked {7}20 of 20 certificates checked, all passed$/m);
+    assert.match(stdout, /^Checked {7}20 of 20 certificates, all passed$/m);
     assert.equal(readFileSync(file, 'utf8'), stdout, 'what was there is replaced as a whole');
     assert.match(stderr, /certificates in Vault's storage/);
     assert.match(stderr, /20 requests planned/);
@@ -78,7 +78,7 @@ describe('on a server of its own', () => {
   const OUTS = [
     ['no folder', (path) => `${path('nope')}/r.json`, /--out .* cannot be written: its folder was not found/],
     ['a folder', () => '/tmp', /"\/tmp" has no extension/],
-    ['no extension', (path) => path('result'), /has no extension, so what to write is not known/],
+    ['no extension', (path) => path('result'), /has no extension, which selects no format/],
     ['an unknown extension', (path) => path('r.xls'), /has the extension "\.xls".*Use one of \.txt, \.json/],
     ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: its folder is a file/],
   ];

@@ -40,7 +40,7 @@ describe('the first signal', { concurrency: 2 }, () => {
       );
       const result = rightResult(stdout);
       assert.deepEqual(rightResult(readFileSync(json, 'utf8')), result);
-      assert.match(readFileSync(text, 'utf8'), /Interrupted: these are the figures up to then\./);
+      assert.match(readFileSync(text, 'utf8'), /Interrupted: the figures cover the time until then\./);
       assert.equal(result.interrupted, true);
       assert.ok(result.totals.succeeded > 0);
       assert.equal(result.totals.failed, 0, 'what was in flight was waited for');

@@ -88,7 +88,7 @@ for (const name of Object.keys(DOCUMENTS).filter((one) => one.endsWith('hostile'
       const text = await renderDocument(format, DOCUMENTS[name]);
       assert.doesNotMatch(text.replaceAll('\r\n', '\n').replaceAll('\n', ''), /\p{Cc}|\u202e/u, format);
       if (format !== 'html') continue;
-      assert.ok(Number(text.match(/<script/g)?.length) <= 2);
+      assert.doesNotMatch(text, /<script/);
       assert.match(text, /&lt;b&gt;/, 'the name is there, as text');
     }
   });
@@ -100,7 +100,7 @@ const GREEN = '\u001b[32m';
 const PAINTED = [
   ['requirement-not-met', ['not met', 'not proven']],
   ['compare-slower', ['failed', 'passed', 'passed', ...Array(9).fill('slower')], `${GREEN}passed`],
-  ['run-set', ['not met']],
+  ['run-set', ['not met', ...Array(10).fill('valid')]],
   ['propagation-cluster', ['met', 'not met', 'met', 'met'], `${GREEN}met`],
   ['scenario-stages', ['met', 'not met', 'met', 'not met']],
 ];

@@ -81,7 +81,7 @@ for (const [name, document] of Object.entries(DOCUMENTS)) {
       if (hasStrings) assert.ok(/\\{1,4}u\\?\{1b\\?\}/.test(text), 'it is there, and visible');
       if (format === 'md') assertMarkdown(text);
       if (['html', 'junit'].includes(format)) assert.doesNotMatch(withoutCode(text), /<script>x/);
-      if (format === 'html') assert.equal(text.split('<script').length, 3);
+      if (format === 'html') assert.doesNotMatch(text, /<script/);
     });
   }
 }

@@ -154,10 +154,7 @@ test('verdicts and figures with bars have whiskers; a line explains those of ver
     { kind: 'verdicts', items: [{ verdict: 'met', name: 'p99<200ms', text: '9.6 ms', bar }] },
     { kind: 'figures', items: [{ name: 'p99', value: '9.6 ms', bar }] },
   );
-  assert.match(
-    html,
-    /<ul class="verdicts barred">[\s\S]*<svg class="bars good"[\s\S]*<p class="key">Drawn from 0/,
-  );
+  assert.match(html, /<ul class="verdicts">[\s\S]*<svg class="bars good"[\s\S]*<p class="key">Scale from 0/);
   assert.match(html, /<dd class="whisker"><svg class="bars neutral"/);
 });
 
@@ -188,10 +185,8 @@ test('neighbouring tables and charts share rows', () => {
   );
 });
 
-test('a chart with nothing to draw is its title and text', () => {
-  const html = mainOf({ ...LATENCY, data: HARD_RESULTS['no sample'] });
-  assert.match(html, /<h2>Response time over time<\/h2>\n<p>p50, p90, p99 and max of each second\.<\/p>/);
-  assert.doesNotMatch(html, /<svg|<figure/);
+test('a chart with nothing to draw is left out', () => {
+  assert.doesNotMatch(mainOf({ ...LATENCY, data: HARD_RESULTS['no sample'] }), /<svg|<figure|Response time/);
 });
 
 test('a section has its heading, the first none, and a detail folds', () => {
@@ -221,10 +216,8 @@ test('a sentence that is the title is not said twice', () => {
   assert.doesNotMatch(bodyOf(reportOf(parts, {}, { title: 'new is slower' })), /new is slower/);
 });
 
-test('title, subject and verdict of a report are text; the window title is short', () => {
+test('title, subject and verdict of a report are text', () => {
   const html = render(reportOf([], {}, { title: '<b>&', subject: '<i>', verdict: 'met' }));
   assert.match(html, /<title>met: &lt;b&gt;&amp;<\/title>/);
   assert.match(html, /<h1>&lt;b&gt;&amp;<\/h1>\n<p class="subject">&lt;i&gt;<\/p>/);
-  const long = render(reportOf([], {}, { title: '😀'.repeat(80), verdict: 'met' }));
-  assert.match(long, /<title>met: (?:😀){64}…<\/title>/u);
 });

@@ -83,7 +83,7 @@ for (const [kind, called, names] of REFUSING) {
       await assert.rejects(renderDocument(name, document), {
         name: 'PkiLoadError',
         code: 'cannot_report',
-        message: `${called} cannot be written as ${reporters[name].extension}, which shows the result of one run.`,
+        message: `${called} cannot be written as ${reporters[name].extension}, which is for the result of one run.`,
         remedy: `Use one of ${able.map(([, { extension }]) => extension).join(', ')}.`,
       });
     }

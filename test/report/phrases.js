@@ -9,7 +9,7 @@ export const PHRASES = {
     88 of 400 planned requests were still waiting for a free connection when the run ended: the backlog grew
     15/s, 54,000 an hour
     72 of 372 (19.4 %): 60 never_sent, 12 unavailable
-    300 of 300 certificates checked, all passed
+    300 of 300 certificates, all passed
     requests waited for a connection: raise it, or lower --rate
     the target is sealed, overloaded or without a leader
     makes this run a test that passes or fails`,
@@ -17,14 +17,13 @@ export const PHRASES = {
     2,446,020/h, 2,450 times the limit
     (Vault 1.21.1), closed loop, 10 in flight, 20 s
     A closed loop hides waiting: a slow target gets fewer requests.
-    The warm-up (5 s, 3,012 requests) is not counted.
-    Succeeded: all 13,589 certificates are good.`,
+    The warm-up (5 s, 3,012 requests) is not counted.`,
   'only-errors': `
     398 of 398 (100 %): 358 dropped, 40 connection_refused
     every connection was busy: raise it, or lower --rate
-    nothing listens there, or it accepts no more connections`,
+    the server is down, or accepts no more connections`,
   'no-samples': `
-    Interrupted: these are the figures up to then.
+    Interrupted: the figures end there.
     Nothing was measured.
     nothing: no response could be checked`,
   'one-request': `
@@ -38,13 +37,13 @@ export const PHRASES = {
   'sampled-verification': `
     open loop at 1,000/s, Poisson arrivals, ramp-up 2 s, 2 threads, 20 s, 20,000 requests
     12 % checked
-    sampled (12 %): 2,400 of 20,000 OCSP responses checked, all passed
+    2,400 of 20,000 OCSP responses (12 %, sampled), all passed
     Signatures were verified for 2,400 of 20,000 distinct responses.`,
   'invalid-measurement': `
     Requests went out late: the send lag is 812 ms at p99, more than the service time of 1.99 ms.
     measurement`,
   unfinished: `
-    Unfinished: the run was still going on when this was written.
+    Unfinished: the run had not ended when this was written.
     120 requests are too few to prove it, at least 299 are needed.
     unanswered`,
   'long-outcome-names': `
@@ -56,10 +55,10 @@ export const PHRASES = {
     40.8/s, 146,700/h
     101 of 590 (17.1 %): 33 bad, 25 refused, 23 timeout, 1 kind more
     open loop in 3 stages
-    522 of 522 answers checked, 33 did not pass
+    522 of 522 answers, 33 did not pass
     not what was asked for
     more than 10 s shows how long these responses take`,
-  'two-operations': '400 of 400 responses checked, all passed',
+  'two-operations': '400 of 400 responses, all passed',
   'compare-nothing': 'no difference shown',
   'compare-by-interval': `
     The interval of the medians leaves 0 out, but by their ranks 4 and 4 runs do not show a difference.`,
@@ -69,7 +68,6 @@ export const PHRASES = {
     No time and no rate of down is called better: down has more errors than old (100 % and 0 %).
     p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.
     Errors are 100 points higher: 100 % instead of 0 % (95 % interval +100 to +100 points, p < 0.0001).
-    down.json (10 runs)
     Times are those of all requests: a target that fails fast is not a fast one.
     were made one group after the other: whatever else changed meanwhile would look like a difference between them.`,
   'compare-few-runs': `
@@ -93,7 +91,7 @@ export const PHRASES = {
     run 2: its measurement is invalid: Requests went out late
     run 3: it was interrupted`,
   'run-set-mixed': `
-    open loop at 50/s, 20 s (1 run)
+    open loop at 50/s, 20 s
     The runs of before and after were not all made against the same target: Vault 1.21.1, OpenBao 2.6.2.`,
   'run-set-nothing': `
     1 run, of which none count`,

@@ -16,7 +16,7 @@ test('JUnit: requirements, the measurement, and that it was interrupted', async 
       ['errors<10%', 'failure: not met'],
       ['min<1s', 'error: not proven'],
       ['the measurement can be believed', 'failure: invalid'],
-      ['the measurement is whole', 'error: interrupted'],
+      ['the measurement is complete', 'error: interrupted'],
     ],
   );
 });

@@ -1,4 +1,4 @@
-/** Axes: the place of a value, and the tick labels that have room. Labels carry their unit, or the axis title does. */
+/** Axes: the position of a value, and the tick labels that fit. The unit is in the labels or in the title of the axis. */
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { formatCount } from '../../common/units.js';
 import { extent } from '../describe/words.js';
@@ -6,7 +6,7 @@ import { extent } from '../describe/words.js';
 /** @typedef {{at: number, label: string}} Tick `at` is 0 to 1 along the axis */
 /** @typedef {(value: number) => string} Label */
 /** @typedef {'ms' | '/s' | 'fraction'} Unit */
-/** @typedef {ReturnType<typeof axisOf>} Axis its title has the unit where the labels have none */
+/** @typedef {ReturnType<typeof axisOf>} Axis */
 
 /** A log scale is used when the largest value is more than this many times the smallest. */
 const LOG_FROM = 30;
@@ -19,7 +19,7 @@ const NEAR_END = 0.8;
 
 /**
  * @param {Tick[]} ticks ascending @param {number} length @param {(label: string) => number} room
- * @returns {Tick[]} those with room, from the start
+ * @returns {Tick[]} the ticks whose labels fit, from the start
  */
 export function fit(ticks, length, room) {
   let end = Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ export function fit(ticks, length, room) {
 
 /**
  * @param {string} title @param {(value: number) => number} at 0 to 1 along the axis @param {Label} label
- * @param {number[][]} choices values with ticks, the finest first; the first choice whose labels all have room is taken
+ * @param {number[][]} choices values with ticks, the finest first; the first choice whose labels all fit is used
  */
 function axisOf(title, at, label, choices) {
   const ticksOf = (/** @type {number[]} */ values) =>
@@ -61,7 +61,7 @@ export function linearAxis({ title, low = 0, high, label, isWhole = false }) {
 }
 
 /**
- * Both ends are steps of 1, 2, 5, 10, or decades where the axis is long. Values below `low`, zero included, lie at its start.
+ * Both ends are steps of 1, 2, 5, 10, or decades on a long axis. Values below `low`, zero included, are at its start.
  * @param {string} title @param {number} low above zero @param {number} high above `low` @param {Label} label
  */
 export function logAxis(title, low, high, label) {
@@ -69,13 +69,16 @@ export function logAxis(title, low, high, label) {
   const factors = high / low > 10 ** DECADES_IN_THREE ? [1] : [1, 2, 5];
   const powers = Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
   const steps = powers.flatMap((power) => factors.map((factor) => factor * power));
-  const from = steps.findLast((step) => step <= low * (1 + 1e-9)) ?? steps[0];
-  const to = steps.find((step) => step >= high * (1 - 1e-9)) ?? steps[steps.length - 1];
-  const values = steps.filter((step) => step >= from && step <= to);
+  const from = steps.findLastIndex((step) => step <= low * (1 + 1e-9));
+  const to = steps.findIndex((step) => step >= high * (1 - 1e-9));
+  const values = steps.slice(from, to + 1);
   const choices = [1, 2, 3, 4].map((stride) =>
     values.filter((_, i) => (values.length - 1 - i) % stride === 0),
   );
-  return axisOf(title, scaleLog([from, to], [0, 1]).clamp(true), label, [...choices, [from, to]]);
+  return axisOf(title, scaleLog([values[0], steps[to]], [0, 1]).clamp(true), label, [
+    ...choices,
+    [values[0], steps[to]],
+  ]);
 }
 
 /**
@@ -88,7 +91,9 @@ export function valueAxis(unit, title, values, { isFromZero = true } = {}) {
   const [smallest, high] = extent(all);
   const [low] = extent(all.map((value) => (value === 0 ? null : value)));
   if (unit === 'ms' && high > LOG_FROM * low)
-    return logAxis(title === '' ? 'log scale' : `${title} (log scale)`, low, high, latencyLabel);
+    return logAxis(title === '' ? 'log scale' : `${title} (log scale)`, low, high, (value) =>
+      labelOf(unit, value)(value),
+    );
   const label = labelOf(unit, high);
   if (isFromZero) return linearAxis({ title, high, label });
   // Values that agree to three digits count as equal: labels between them would be long numbers.
@@ -101,19 +106,8 @@ export function valueAxis(unit, title, values, { isFromZero = true } = {}) {
 function labelOf(unit, high) {
   if (unit === '/s') return (value) => `${compactLabel(value)}/s`;
   if (unit === 'fraction') return (value) => `${numberLabel(value * 100)} %`;
-  const [name, ms] = timeUnitOf(high === 0 ? 1 : high);
-  return (value) => `${numberLabel(value / ms)} ${name}`;
-}
-
-/** @type {Label} milliseconds, each in its own unit, as formatLatency chooses it */
-function latencyLabel(value) {
-  return labelOf('ms', value)(value);
-}
-
-/** @param {number} ms @returns {[name: string, ms: number]} */
-function timeUnitOf(ms) {
-  if (ms < 0.0995) return ['µs', 0.001];
-  return ms < 999.5 ? ['ms', 1] : ['s', 1000];
+  if (high > 0 && high < 0.0995) return (value) => `${numberLabel(value * 1000)} µs`;
+  return (value) => (high < 999.5 ? `${numberLabel(value)} ms` : `${numberLabel(value / 1000)} s`);
 }
 
 /** @type {Label} `9,000`, `12.5 k`, `3 M` */

@@ -1,6 +1,6 @@
 /**
- * The frame of a chart: axes, grid, and the cursor of the script. A chart is drawn once for each width, so that its text
- * stays legible; the style sheet shows one of them.
+ * The frame of a chart: axes and grid. A chart is drawn once for each width, so that its text stays legible; the style sheet
+ * shows one of them.
  */
 import { escapeHtml } from '../html/escape.js';
 
@@ -10,10 +10,10 @@ import { escapeHtml } from '../html/escape.js';
 /** @typedef {{id: string, title: string, sizes: readonly Size[]}} Setting `id` of the figure, unique in the page */
 /** @typedef {ReturnType<typeof makePlace>} Place the plot */
 
-/** Of all text in a chart. Browsers show it at 0.85 to 1.3 times its size. */
+/** Of all text in a chart; browsers scale it by 0.85 to 1.3. */
 const FONT_SIZE = 13;
 
-/** Of a line of text. */
+/** Height of a line of text. */
 export const LINE_HEIGHT = 20;
 
 /** Between labels side by side, and from the ends of the plot to those of the chart. */
@@ -61,20 +61,20 @@ function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { 
     ...yTicks.map((tick) =>
       textAt({ x: left - 8, y: round(yAt(tick) + 4.5), text: tick.label, anchor: 'end', room: left - 10 }),
     ),
-    ...xTicks.flatMap((tick) => [
-      line('axis', xAt(tick), xAt(tick), bottom, bottom + 5),
-      xLabel(tick.label, xAt(tick), bottom + 22, width),
-    ]),
+    ...xTicks.flatMap((tick) => {
+      const half = textWidth(tick.label) / 2;
+      const x = round(Math.min(Math.max(xAt(tick), half), width - half));
+      const label = textAt({ x, y: bottom + 22, text: tick.label, anchor: 'middle' });
+      return [line('axis', xAt(tick), xAt(tick), bottom, bottom + 5), label];
+    }),
     draw(makePlace({ left, right, top, bottom }, xAxis, yAxis)),
     line('axis', left, right, bottom, bottom),
     textAt({ x: right, y: bottom + 43, text: xAxis.title, anchor: 'end', room: right }),
-    line('cursor', left, left, top, bottom),
   ];
   const whole = bottom + (xAxis.title === '' ? FOOT.bare : FOOT.titled);
   const own = escapeHtml(`${id}-${name}`);
   const described = `role="img" aria-label="${escapeHtml(title)}" aria-describedby="${own}"`;
-  const plot = `data-left="${left}" data-right="${right}"`;
-  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" ${described} ${plot}>
+  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" ${described}>
 <desc id="${own}">${escapeHtml(summary)}</desc>
 ${content.join('\n')}
 </svg>`;
@@ -83,12 +83,6 @@ ${content.join('\n')}
 /** @param {string} className @param {number} x1 @param {number} x2 @param {number} y1 @param {number} y2 */
 export function line(className, x1, x2, y1, y2) {
   return `<line class="${className}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}"/>`;
-}
-
-/** Centred, or as near as the chart has room. @param {string} text @param {number} x @param {number} y @param {number} width */
-function xLabel(text, x, y, width) {
-  const half = textWidth(text) / 2;
-  return textAt({ x: round(Math.min(Math.max(x, half), width - half)), y, text, anchor: 'middle' });
 }
 
 /** @param {{left: number, right: number, top: number, bottom: number}} box pixels @param {Axis} xAxis @param {Axis} yAxis */

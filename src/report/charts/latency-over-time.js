@@ -1,6 +1,6 @@
 /** Response times and the send lag over the time of a run. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
-import { latencySpanLength, latencySpans } from '../../result/latency-spans.js';
+import { latencySpans } from '../../result/latency-spans.js';
 import { between, counted, extent } from '../describe/words.js';
 import { valueAxis } from './axes.js';
 import { limitsNear } from './lines.js';
@@ -21,10 +21,10 @@ const SERIES = [
   { key: 'max', style: 4 },
 ];
 
-/** Of limits of anything but a series. */
+/** Of limits on other figures than a series. */
 const OTHER_STYLE = 6;
 
-/** @param {Result} run @param {Setting} setting @returns null where no response came */
+/** @param {Result} run @param {Setting} setting @returns null without a response */
 export function latencyOverTime(run, setting) {
   if (!run.timeline.some(({ max }) => max !== null)) return null;
   const rows = latencySpans(run.timeline);
@@ -40,8 +40,8 @@ export function latencyOverTime(run, setting) {
 }
 
 /**
- * Neighbours with the same values are one, as p99 and max of fewer than 100 responses: `p99 = max`.
- * @param {LatencySpan[]} rows @returns {RowSeries<LatencySpan>[]} skipped where no response was due
+ * Neighbours with the same values share a line: `p99 = max` for fewer than 100 responses.
+ * @param {LatencySpan[]} rows @returns {RowSeries<LatencySpan>[]} undefined where no response was due
  */
 function seriesOf(rows) {
   /** @type {(typeof SERIES[number] & {name: string})[]} */
@@ -56,7 +56,7 @@ function seriesOf(rows) {
   return series.map(({ key, ...look }) => ({ ...look, value: (row) => (row.idle ? undefined : row[key]) }));
 }
 
-/** Limits on the response time of the whole run: a line across applies to all of it. @param {Result} run */
+/** Limits on the response time of the whole run; others would not apply to all of the chart. @param {Result} run */
 function limitsOf({ requirements }) {
   return requirements
     .filter(
@@ -84,12 +84,13 @@ function latencySummary(rows) {
   ];
 }
 
-/** @param {Result} run @param {Setting} setting @returns null where no request was sent, and in older results */
+/** @param {Result} run @param {Setting} setting @returns null without a request, and for older results */
 export function sendLag(run, setting) {
   const { timeline } = run;
   const values = timeline.flatMap(({ lag99 }) => lag99 ?? []);
   if (values.length === 0) return null;
-  const span = latencySpanLength(timeline);
+  const rows = binned(timeline);
+  const [{ span }] = rows;
   /** @type {RowSeries<Bin>['value']} undefined: nothing was due */
   const lagOf = ({ rows }) => {
     const [, high] = extent(rows.map(({ lag99 }) => lag99));
@@ -97,14 +98,12 @@ export function sendLag(run, setting) {
     return rows.every(({ due }) => due === 0) ? undefined : null;
   };
   return timeChart({
-    run,
-    setting,
+    ...{ run, setting, rows },
     summary: [
-      `Each second, 99 % of requests were sent within this time of when they were due: ${between(values, formatLatency)}.`,
+      `Each second, 99 % of requests were sent at most this late: ${between(values, formatLatency)}.`,
       span > 1 && `The line is the largest of each ${formatDuration(span * 1000)}.`,
-      'A lag that grows is a backlog: the target took less than was offered.',
+      'A growing lag is a backlog: the target accepted less than was offered.',
     ],
-    rows: binned(timeline, span),
     series: [{ name: 'p99 of the send lag', style: 5, value: lagOf }],
     yAxis: valueAxis('ms', 'send lag', values),
     text: formatLatency,

@@ -1,20 +1,16 @@
-/** Marks of a chart: lines, bands, limits, names. Points that share a pixel column become an area; a missing value is a gap. */
-import { area, line as path } from 'd3-shape';
-import { median } from '../../common/sums.js';
-import { LINE_HEIGHT, line, textAt } from './frame.js';
+/** Marks of a chart: lines, limits, names, tooltips. */
+import { line as path } from 'd3-shape';
+import { escapeHtml } from '../html/escape.js';
+import { LINE_HEIGHT, line, round, textAt } from './frame.js';
 
 /** @import { Place } from './frame.js' */
 
-/** @typedef {{x: number, value: number | null}} Point */
-/** @typedef {{x: number, low: number | null, high: number | null}} Band null: a gap */
+/** @typedef {{x: number, value: number | null}} Point null: a gap */
 /** @typedef {{style: number, mark?: string}} Look a colour, 1 to 6, and a class of lines, both of the style sheet */
 /** @typedef {Look & {name: string, value: number}} Level a horizontal line, e.g. a limit */
 /** @typedef {{name: string, x: number}} Upright a vertical line with a name */
 
-/** Pixels. */
-const COLUMN_WIDTH = 2;
-
-/** A line of no more points than this has a dot at each. */
+/** Lines of at most this many points have dots. */
 const FEW = 30;
 
 /** Of dots on broad and narrow lines. @type {Record<string, number>} */
@@ -23,65 +19,46 @@ const RADII = { track: 6, under: 4, over: 2 };
 /** Limits beyond this multiple of the measured range would flatten the lines. */
 const [MOST_LIMITS, LIMIT_REACH] = [3, 3];
 
-/** Pixels: in less room the name of an upright is left out. */
+/** Pixels that the name of an upright needs. */
 const LEAST_NAME = 32;
 
 /**
- * Puts the same number of points into each column. A column without a value is a gap.
- * @param {Point[]} points ascending @param {number} columns at most
- * @returns {(Band & Point)[]} `value`: the median
- */
-export function gather(points, columns) {
-  const size = Math.max(1, Math.ceil(points.length / columns));
-  return Array.from({ length: Math.ceil(points.length / size) }, (_, i) => {
-    const own = points.slice(i * size, (i + 1) * size);
-    const x = (own[0].x + own[own.length - 1].x) / 2;
-    const values = own.flatMap(({ value }) => value ?? []).sort((a, b) => a - b);
-    if (values.length === 0) return { x, low: null, high: null, value: null };
-    return { x, low: values[0], high: values[values.length - 1], value: median(values) };
-  });
-}
-
-/**
- * A path, with dots where points are few or stand alone between gaps. Points that share pixels become the area
- * that they span, and a line through their medians.
+ * A path, with dots where points are few or stand alone between gaps.
  * @param {Point[]} points ascending @param {Look} look @param {Place} place
  */
 export function drawLine(points, { style, mark }, place) {
-  const columns = gather(points, Math.max(1, Math.floor((place.right - place.left) / COLUMN_WIDTH)));
   const x = (/** @type {Point} */ point) => place.x(point.x);
   const y = (/** @type {Point} */ { value }) => place.y(Number(value));
-  const d = path(x, y).defined(({ value }) => value !== null)(columns);
-  const isGap = (/** @type {number} */ i) => (columns[i]?.value ?? null) === null;
+  const d = path(x, y).defined(({ value }) => value !== null)(points);
+  const isGap = (/** @type {number} */ i) => (points[i]?.value ?? null) === null;
   const isAlone = (/** @type {number} */ i) => isGap(i - 1) && isGap(i + 1);
-  const dots = columns.filter((_, i) => !isGap(i) && (columns.length <= FEW || isAlone(i)));
+  const dots = points.filter((_, i) => !isGap(i) && (points.length <= FEW || isAlone(i)));
   const dot = mark === 'track' ? `dot s${style} track` : `dot s${style}`;
   const radius = RADII[mark ?? ''] ?? 2.5;
   return [
-    columns.length < points.length ? drawBand(columns, `area s${style}`, place) : '',
     d === null ? '' : `<path class="${lineClass({ style, mark })}" d="${d}"/>`,
     ...dots.map((point) => `<circle class="${dot}" cx="${x(point)}" cy="${y(point)}" r="${radius}"/>`),
   ].join('\n');
 }
 
-/** @param {Band[]} bands @param {string} className @param {Place} place @returns {string} the area between low and high */
-export function drawBand(bands, className, place) {
-  const d = area(
-    (/** @type {Band} */ { x }) => place.x(x),
-    ({ low }) => place.y(Number(low)),
-    ({ high }) => place.y(Number(high)),
-  ).defined(({ low, high }) => low !== null && high !== null)(bands);
-  return d === null ? '' : `<path class="${className}" d="${d}"/>`;
+/** @param {Point[]} points @param {Look} look @param {Place} place @returns {string} a bar for each point above zero, at least a pixel high */
+export function drawBars(points, look, { left, right, bottom, x, y }) {
+  const bars = points.map((point) =>
+    point.value ? `M${x(point.x)} ${bottom}V${Math.min(y(point.value), bottom - 1)}` : '',
+  );
+  const width = round((0.9 * (right - left)) / points.length);
+  return `<path class="${lineClass(look)}" stroke-width="${width}" d="${bars.join('')}"/>`;
 }
 
 /** @param {Look} look */
 export function lineClass({ style, mark }) {
+  if (mark === 'stacked') return `stacked s${style}`;
   return mark === undefined ? `line s${style}` : `line s${style} ${mark}`;
 }
 
 /**
  * @param {(Look & {text: string, value: number})[]} limits @param {[number, number]} measured lowest and highest
- * @returns {Level[]} the first few of those near the measured range
+ * @returns {Level[]} the first few near the measured range
  */
 export function limitsNear(limits, [low, high]) {
   return limits
@@ -109,4 +86,19 @@ export function drawUprights(uprights, { x: xOf, right, top, bottom }) {
       return upright + textAt({ x: x + 4, y: top + LINE_HEIGHT, text: name, room, hasHalo: true });
     })
     .join('\n');
+}
+
+/** Narrower plots are for phones, which have no pointer. */
+const LEAST_FOR_TOOLTIPS = 400;
+
+/** Columns that light up below the pointer. @param {{x: number, text: string}[]} tooltips ascending @param {Place} place */
+export function drawTooltips(tooltips, { x: xOf, left, right, top, bottom }) {
+  if (right - left < LEAST_FOR_TOOLTIPS) return '';
+  const places = tooltips.map(({ x }) => xOf(x));
+  const ends = places.map((x, i) => (i === places.length - 1 ? right : round((x + places[i + 1]) / 2)));
+  const columns = tooltips.map(({ text }, i) => {
+    const start = ends[i - 1] ?? left;
+    return `<path class="column" d="M${start} ${top}H${ends[i]}V${bottom}H${start}Z"><title>${escapeHtml(text)}</title></path>`;
+  });
+  return columns.join('\n');
 }

@@ -1,39 +1,35 @@
 /** Requests offered, sent and succeeded over the time of a run. */
+import { total } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { extent, perHourText, perSecondText } from '../describe/words.js';
 import { compactLabel, linearAxis } from './axes.js';
-import { binned, spanFor, sumOf, timeChart } from './time-chart.js';
+import { binned, timeChart } from './time-chart.js';
 
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Setting } from './frame.js' */
 /** @import { Bin } from './time-chart.js' */
 
-/** Requests in a span, on average: fewer would make the lines jump between 0 and 1. */
-const [FEWEST_IN_SPAN, FEWEST_SPANS] = [5, 5];
-
-/** The first is broad, to be seen below the others. */
+/** The last is broad, so that it shows below the others. */
 const SERIES = /** @type {const} */ ([
-  { name: 'offered', key: 'due', style: 6, mark: 'track' },
   { name: 'sent', key: 'sent', style: 2, mark: 'over' },
   { name: 'succeeded', key: 'succeeded', style: 1, mark: 'under' },
+  { name: 'offered', key: 'due', style: 6, mark: 'track' },
 ]);
 
 /** @param {Result} run @param {Setting} setting @returns null where no request was sent */
 export function rates(run, setting) {
   const { timeline, totals, load } = run;
   if (totals.sent === 0 || timeline.length === 0) return null;
-  const average = totals.sent / timeline.length;
   // Below one request per second, rates are per hour, as users write them.
-  const isPerHour = Math.max(average, load.ratePerSecond ?? 0) < 1;
-  const seconds = isPerHour ? 3600 : 1;
-  const longest = Math.max(1, Math.floor(timeline.length / FEWEST_SPANS));
-  const span = Math.min(spanFor(Math.ceil(FEWEST_IN_SPAN / average), 1), longest);
-  const rows = binned(timeline, span);
+  const isPerHour = Math.max(totals.sent / timeline.length, load.ratePerSecond ?? 0) < 1;
+  const rows = binned(timeline);
+  const [{ span }] = rows;
   // Results of older versions have no requests due.
-  const shown = timeline.some(({ due }) => due !== undefined) ? SERIES : SERIES.slice(1);
+  const shown = timeline.some(({ due }) => due !== undefined) ? SERIES : SERIES.slice(0, -1);
   const series = shown.map(({ key, ...look }) => ({
     ...look,
-    value: (/** @type {Bin} */ bin) => (sumOf(bin.rows, (row) => row[key] ?? 0) * seconds) / bin.span,
+    value: (/** @type {Bin} */ bin) =>
+      (total(bin.rows.map((row) => row[key] ?? 0)) * (isPerHour ? 3600 : 1)) / bin.span,
   }));
   const [, high] = extent(series.flatMap(({ value }) => rows.map(value)));
   const isOpen = load.model === 'open';
@@ -44,7 +40,7 @@ export function rates(run, setting) {
     summary: [
       `Requests: ${planned}${formatCount(totals.sent)} sent and ${formatCount(totals.succeeded)} succeeded.`,
       isOpen &&
-        'Where the lines part, requests waited, failed or were not sent; succeeded above offered is a backlog being worked off.',
+        'Below offered, requests waited, failed or were not sent; succeeded above offered is a backlog being cleared.',
       span > 1 && `Averages over ${formatDuration(span * 1000)} each.`,
     ],
     yAxis: linearAxis({ title, high, label: compactLabel }),

@@ -1,12 +1,11 @@
-/** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
+/** One figure over runs: a row for each group, a dot for each run, a bar at the median. */
+import { median } from '../../common/sums.js';
 import { figureText } from '../../result/runs/figures.js';
-import { between } from '../describe/words.js';
+import { between, joined } from '../describe/words.js';
 import { escapeHtml } from '../html/escape.js';
-import { table } from '../sections.js';
 import { valueAxis } from './axes.js';
 import { frames, line, round, textAt } from './frame.js';
 
-/** @import { Table } from '../sections.js' */
 /** @import { Unit } from './axes.js' */
 /** @import { Drawn } from './chart.js' */
 /** @import { Place, Setting } from './frame.js' */
@@ -15,9 +14,6 @@ import { frames, line, round, textAt } from './frame.js';
 
 /** Colours of the style sheet. */
 const STYLES = 6;
-
-/** Smaller groups have no box. */
-const FEWEST_FOR_BOX = 5;
 
 /** Pixels: dots nearer than APART would hide one another; REACH is their distance from the middle of the row. */
 const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
@@ -30,12 +26,9 @@ export function runs({ unit, groups }, setting) {
   const rowAt = (/** @type {number} */ i) => 1 - (i + 0.5) / groups.length;
   const medians = groups.map((group) => {
     const own = known(group);
-    return `${group.name} ${own.length === 0 ? 'no run' : text(boxOf(own).median)}`.trimStart();
+    return `${group.name} ${own.length === 0 ? 'no run' : text(median(own))}`.trimStart();
   });
   const summary = `Median: ${medians.join(', ')}. All runs: ${between(values, text)}.`;
-  const rows = groups.flatMap((group) =>
-    group.values.map((value, i) => ({ run: group.runs[i], name: group.name, value: text(value) })),
-  );
   return {
     svg: frames({
       ...setting,
@@ -52,18 +45,14 @@ export function runs({ unit, groups }, setting) {
     }),
     summary,
     legend: [],
-    table: /** @type {Table} */ (
-      table(
-        setting.title,
-        [
-          ['Run', ({ run }) => run],
-          ['Group', ({ name }) => name, 'text'],
-          [setting.title, ({ value }) => value],
-        ],
-        rows,
-      )[0]
-    ),
-    readOuts: { x: [], at: [], values: [] },
+    table: {
+      kind: 'table',
+      caption: setting.title,
+      columns: [{ name: 'Run', isText: true }, { name: setting.title }],
+      rows: groups.flatMap((group) =>
+        group.values.map((value, i) => [joined([group.name, group.runs[i]]), text(value)]),
+      ),
+    },
   };
 }
 
@@ -72,39 +61,21 @@ function known({ values }) {
   return values.filter((value) => value !== null);
 }
 
-/** @param {number[]} values at least one; quartiles by linear interpolation (type 7 of Hyndman and Fan) */
-export function boxOf(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (/** @type {number} */ share) => {
-    const place = share * (sorted.length - 1);
-    const below = Math.floor(place);
-    const above = sorted[Math.min(below + 1, sorted.length - 1)];
-    return sorted[below] + (place - below) * (above - sorted[below]);
-  };
-  return { low: at(0), q1: at(0.25), median: at(0.5), q3: at(0.75), high: at(1) };
-}
-
 /** @param {Group} group @param {number} row @param {Place} place @param {(value: number) => string} text */
 function drawGroup(group, row, { left, right, x, y: yOf }, text) {
   const [style, y] = [`s${(row % STYLES) + 1}`, yOf(row)];
   const values = known(group);
   if (values.length === 0)
     return textAt({ x: left + 8, y: y + 4.5, text: 'no run to show', room: right - left });
-  const { low, q1, median, q3, high } = boxOf(values);
-  const width = Math.max(1, x(q3) - x(q1)).toFixed(1);
-  const box = [
-    line(`whisker ${style}`, x(low), x(high), y, y),
-    `<rect class="box ${style}" x="${x(q1)}" y="${y - 9}" width="${width}" height="18"/>`,
-  ];
+  const middle = x(median(values));
   const names = group.runs.filter((_, i) => group.values[i] !== null);
   const offsets = spreadOut(values.map(x));
   return [
-    ...(values.length >= FEWEST_FOR_BOX ? box : []),
     ...values.map((value, i) => {
       const title = `<title>${escapeHtml(`${names[i]}: ${text(value)}`)}</title>`;
       return `<circle class="dot run ${style}" cx="${x(value)}" cy="${round(y + offsets[i])}" r="${RADIUS}">${title}</circle>`;
     }),
-    line(`median ${style}`, x(median), x(median), y - 11, y + 11),
+    line(`median ${style}`, middle, middle, y - 11, y + 11),
   ].join('\n');
 }
 

@@ -1,5 +1,6 @@
 /** The general chart over the time of a run, with its stages, and the names of its moments. */
 import { formatCount } from '../../common/units.js';
+import { spanLength } from '../../result/latency-spans.js';
 import { joined } from '../describe/words.js';
 import { timeAxis } from './axes.js';
 import { drawChart } from './chart.js';
@@ -16,32 +17,28 @@ import { drawChart } from './chart.js';
  * the line skips undefined
  */
 
-/** A line of more moments shares pixels: it becomes an area. */
+/** Lines of more moments have no dashes, which noise would hide. */
 const DENSE_FROM = 130;
-const DENSE_NOTE =
-  'Where seconds share a pixel, the area spans their smallest to largest value, and the line follows the median.';
 const AFTER_NOTE = 'After the last upright line, the run waited for the last responses.';
 
 /**
  * @template {Moment} Row
- * @param {Pick<Declaration, 'setting' | 'yAxis' | 'text' | 'levels' | 'drawBars'> & {run: Result,
+ * @param {Pick<Declaration, 'setting' | 'yAxis' | 'text' | 'levels'> & {run: Result,
  *   summary: (string | false)[], rows: Row[], series: RowSeries<Row>[]}} parts `rows` in order, without a gap
  */
 export function timeChart({ run, rows, series, summary, ...parts }) {
   const seconds = endOf(rows);
   const { windowSeconds = 0, stages = [] } = run;
-  const hasLines = parts.drawBars === undefined;
-  const isDense = hasLines && rows.length > DENSE_FROM;
-  const hasAfter = hasLines && windowSeconds > 0 && windowSeconds < seconds - 0.5;
+  const hasAfter = windowSeconds > 0 && windowSeconds < seconds - 0.5;
   const uprights = stages.map(({ name, startSeconds }) => ({ name, x: startSeconds }));
   return drawChart({
     ...parts,
-    summary: joined([...summary, isDense && DENSE_NOTE, hasAfter && AFTER_NOTE], ' '),
+    summary: joined([...summary, hasAfter && AFTER_NOTE], ' '),
     xAxis: timeAxis(seconds),
     heading: 'Time',
     moments: rows.map((row) => ({ name: momentName(row, seconds), x: row.second + row.span / 2 })),
     series: series.map(({ value, ...look }) => ({
-      mark: isDense ? 'dense' : undefined,
+      mark: rows.length > DENSE_FROM ? 'dense' : undefined,
       ...look,
       values: rows.map(value),
     })),
@@ -75,22 +72,11 @@ function clockText(second) {
   return `${hours}:${twoDigits((second % 3600) / 60)}:${twoDigits(second % 60)}`;
 }
 
-const SPANS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
-
-/** @param {number} seconds @param {number} most @returns {number} seconds to add up over, for at most `most` sums */
-export function spanFor(seconds, most) {
-  return SPANS.find((span) => Math.ceil(seconds / span) <= most) ?? Math.ceil(seconds / most);
-}
-
-/** @template Row @param {Row[]} rows one a second @param {number} span seconds; the last bin may be shorter */
-export function binned(rows, span) {
-  return Array.from({ length: Math.ceil(rows.length / span) }, (_, i) => {
-    const part = rows.slice(i * span, (i + 1) * span);
-    return { second: i * span, span: part.length, rows: part };
+/** @param {TimelineRow[]} timeline @returns {Bin[]} spans of equal length; the last may be shorter */
+export function binned(timeline) {
+  const span = spanLength(timeline);
+  return Array.from({ length: Math.ceil(timeline.length / span) }, (_, i) => {
+    const rows = timeline.slice(i * span, (i + 1) * span);
+    return { second: i * span, span: rows.length, rows };
   });
-}
-
-/** @template Row @param {Row[]} rows @param {(row: Row) => number} read */
-export function sumOf(rows, read) {
-  return rows.reduce((sum, row) => sum + read(row), 0);
 }

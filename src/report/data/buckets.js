@@ -1,4 +1,4 @@
-/** A histogram's own buckets, and the number of values below given bounds: for drawing and for exposition. */
+/** The buckets of a histogram, and the number of values below given bounds. */
 /** @import { Histogram, JsHistogram } from 'hdr-histogram-js' */
 
 /** @typedef {{toUs: number, count: number}} Bucket up to `toUs`; at most 0.1 % wide */
@@ -18,7 +18,7 @@ export function bucketsOf(histogram) {
 
 /**
  * @param {Bucket[]} buckets ascending @param {readonly number[]} boundsUs ascending
- * @returns {number[]} for each bound, the number of values up to it; a bucket that it cuts counts as longer
+ * @returns {number[]} for each bound, the number of values up to it; a bucket across it counts as longer
  */
 export function countsUpTo(buckets, boundsUs) {
   let [next, sum] = [0, 0];

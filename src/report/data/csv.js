@@ -1,5 +1,5 @@
 /**
- * A result's timeline as CSV, a row a second; a set of runs, a row a run; propagation, a row a certificate and node. Times are in
+ * A result's timeline as CSV, a row per second; a set of runs, a row per run; propagation, a row per certificate and node. Times are in
  * milliseconds; a field without a value, or missing in an older file, is empty. RFC 4180: CRLF, fields with a comma
  * or quote in quotes, quotes doubled.
  */
@@ -29,12 +29,16 @@ function tableOf(columns, rows) {
   return [columns.map(([heading]) => heading), ...rows.map((row) => columns.map(([, read]) => read(row)))];
 }
 
-/** @param {Result} result `sent` is by the second of sending, all that follow by the second of the response */
+/** @param {Result} result `sent` by the second of sending, columns after it by the second of the response */
 function timelineRows({ startedAt, timeline, stages = [] }) {
   const failures = [...new Set(timeline.flatMap((row) => Object.keys(row.failures ?? {})))].sort();
   const start = Date.parse(startedAt);
   /** @type {Column<TimelineRow>} */
-  const stage = ['stage', ({ second }) => stageAt(stages, second)];
+  const stage = [
+    'stage',
+    ({ second: at }) =>
+      stages.findLast(({ startSeconds, seconds }) => startSeconds <= at && at < startSeconds + seconds)?.name,
+  ];
   /** @type {(name: string) => Column<TimelineRow>} */
   const failedColumn = (name) => [`failed_${name}`, (row) => failedWith(row, name)];
   return tableOf(
@@ -57,17 +61,7 @@ function timelineRows({ startedAt, timeline, stages = [] }) {
   );
 }
 
-/**
- * @param {NonNullable<Result['stages']>} stages @param {number} second
- * @returns {string | null} the one that it begins in; null: after the last
- */
-function stageAt(stages, second) {
-  const last = stages[stages.length - 1];
-  if (second >= last.startSeconds + last.seconds) return null;
-  return stages.findLast(({ startSeconds }) => startSeconds <= second)?.name ?? null;
-}
-
-/** @param {TimelineRow} row @param {string} name of an outcome, which may be that of a property of every object */
+/** @param {TimelineRow} row @param {string} name of an outcome, e.g. `constructor` */
 function failedWith({ failures }, name) {
   if (failures === undefined) return null;
   return Object.hasOwn(failures, name) ? failures[name] : 0;

@@ -1,7 +1,6 @@
 /**
- * Response times by percentile, as HdrHistogram's outputPercentileDistribution(stream, 5, 1000.0) prints them in Java: 5
- * ticks for each halving of the distance to 100 %, values in milliseconds. Nothing is added, as plotters read it line by
- * line.
+ * Response times by percentile, as HdrHistogram's outputPercentileDistribution(stream, 5, 1000.0) prints them in Java: 5 ticks
+ * for each halving of the distance to 100 %, in milliseconds. Nothing is added, since plotters read it line by line.
  */
 import { createHistogram, decodeHistogram } from '../../common/histogram.js';
 

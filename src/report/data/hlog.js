@@ -2,13 +2,13 @@
  * An HdrHistogram interval log, format 1.3, as HistogramLogReader and HistogramLogProcessor of HdrHistogram's Java read it:
  * `[Tag=T,]start,length,max,histogram`, start and length in seconds, the histogram V2 compressed and base64.
  *
- * - Starts are relative. A reader takes them for absolute unless they are a year before StartTime, or a BaseTime is given:
- *   it is.
- * - A reader of a range stops at the first start behind it, so starts never go down: what covers the whole run stands first.
- * - Service time and send lag are known of the whole run only: one interval each, tagged. HistogramLogProcessor leaves
- *   tagged intervals out unless it gets -tag service, so by default it adds up the response times, and those alone.
- * - Histograms are in microseconds, and max is in milliseconds (the reader skips it). HistogramLogProcessor takes values
- *   for nanoseconds and divides by 1,000,000 to print milliseconds; -outputValueUnitRatio 1000 makes that right.
+ * - Starts are relative, so there is a BaseTime: without it, a reader treats starts as absolute unless they are a year before
+ *   StartTime.
+ * - A reader of a range stops at the first start behind it, so starts never go down: intervals of the whole run come first.
+ * - Service time and send lag, which have no figures per second, are one tagged interval each. HistogramLogProcessor leaves
+ *   them out without -tag, so by default it adds up the response times alone.
+ * - Histograms are in microseconds, and max is in milliseconds (the reader skips it). HistogramLogProcessor reads
+ *   nanoseconds and prints milliseconds unless it gets -outputValueUnitRatio 1000.
  */
 import { createHistogram, encodeHistogram } from '../../common/histogram.js';
 import { formatCount } from '../../common/units.js';
@@ -36,7 +36,7 @@ export function render(result) {
     { tag: 'service', ...whole, ...latencyMs.service },
     { tag: 'sendLag', ...whole, ...latencyMs.sendLag },
   ];
-  // Requests that were due and never sent belong to the response times of the run, but to no second of it.
+  // Requests that were never sent count in the response times of the run, but belong to no second.
   const neverSent = outcomeDetails.never_sent?.latencyMs.response;
   const hasNeverSent = isBySecond(result) && neverSent !== undefined && neverSent.count > 0;
   const last = hasNeverSent ? [{ start: timeline.length, seconds: 1, ...neverSent }] : [];
@@ -49,14 +49,14 @@ export function render(result) {
     TAGS,
     ...last.map(
       ({ count }) =>
-        `The last interval is no second of the run: ${formatCount(count)} requests, due and never sent, by the age they reached`,
+        `The last interval is not a second of the run: ${formatCount(count)} requests, never sent, with the age they reached`,
     ),
   ].map((text) => `#${text}`);
   const responses = isBySecond(result) ? secondIntervals(result) : [{ ...whole, ...latencyMs.response }];
   return `${[...comments, LEGEND, ...[...tagged, ...responses, ...last].map(intervalLine)].join('\n')}\n`;
 }
 
-/** @param {Result} result @returns one a second in the first hour; then seconds share one (engine/recording/spans.js) */
+/** @param {Result} result @returns one per second in the first hour, then one for several seconds (engine/recording/spans.js) */
 function secondIntervals({ timeline }) {
   return timeline.flatMap(({ second, histogram = null, histogramSeconds: seconds = 1 }) => {
     if (histogram === null && second >= FINE_SECONDS) return [];
@@ -66,7 +66,7 @@ function secondIntervals({ timeline }) {
   });
 }
 
-/** @param {Result} result @returns {boolean} whether it has histograms by the second, as older ones do not */
+/** @param {Result} result @returns {boolean} older results have no histograms per second */
 function isBySecond({ timeline }) {
   return timeline
     .slice(0, FINE_SECONDS)

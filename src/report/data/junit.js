@@ -1,7 +1,7 @@
 /**
  * A document as JUnit XML, as Jenkins reads it (xunit-plugin, junit-10.xsd): each requirement, or rule of `--fail-if`, is a test
- * case, and so is the measurement. `not met`, `failed` and an invalid measurement are failures. All else but `met` and `passed` is an
- * error, as both end the program with 99 or 98: not proven, interrupted, unfinished, runs missing.
+ * case, and so is the measurement. `not met`, `failed` and an invalid measurement are failures. Not proven, interrupted, unfinished
+ * and missing runs are errors.
  */
 import { kindOf } from '../../result/document.js';
 import { describe } from '../describe/index.js';
@@ -20,9 +20,9 @@ import { render as renderText } from '../text.js';
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Search } from '../../result/search/search-schema.js' */
 
-/** @typedef {{name: string, verdict: string, message: string}} Case `message`: why */
+/** @typedef {{name: string, verdict: string, message: string}} Case `message`: the reason */
 /**
- * @typedef {{path: string[], seconds?: number, startedAt?: string | null, cases: Case[]}} Suite `path`: its name, and the group that build servers show its cases in
+ * @typedef {{path: string[], seconds?: number, startedAt?: string | null, cases: Case[]}} Suite `path`: its name, and the group in which build servers show its cases
  */
 
 const PASSES = ['met', 'passed'];
@@ -45,27 +45,15 @@ const SUITES = {
     steps.map((step) => suiteOfStep(name, step)),
 };
 
-/** @param {Document} document @returns the report as text is the output of the first suite; ends with a newline */
+/** @param {Document} document @returns {Promise<string>} with the text report as the output of the first suite; ends with a newline */
 export async function render(document) {
-  const report = await describe(document);
-  const properties = Object.entries({
-    'tool.version': document.tool.version,
-    command: ('command' in document && document.command) || '',
-    subject: report.subject,
-    finding: report.title,
-  });
-  const head = properties.map(([name, value]) => `      <property ${attributes({ name, value })}/>`);
-  const output = renderText(report).split('\n').map(escapeHtml).join('\n');
+  const report = renderText(await describe(document));
+  const output = report.split('\n').map(escapeHtml).join('\n');
   const suites = SUITES[kindOf(document)](document);
-  const times = suites.flatMap(({ seconds }) => seconds ?? []);
-  const seconds = times.length === 0 ? undefined : times.reduce((sum, one) => sum + one, 0);
-  const sums = sumsOf(
-    suites.flatMap(({ cases }) => cases),
-    seconds,
-  );
+  const sums = sumsOf(suites.flatMap(({ cases }) => cases));
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites ${attributes({ name: 'vault-pki-load', ...sums })}>
-${suites.map((suite, i) => suiteText(suite, i === 0 ? { head: head.join('\n'), output } : undefined)).join('\n')}
+${suites.map((suite, i) => suiteText(suite, i === 0 ? `    <system-out>${output}</system-out>\n` : '')).join('\n')}
 </testsuites>
 `;
 }
@@ -93,11 +81,11 @@ function suiteOfRun(result, run) {
   const cases = requirements.map(caseOf);
   if (!unfinished) cases.push(measurementCase(measurement.verdict, measurement.reasons));
   const verdict = unfinished ? 'unfinished' : 'interrupted';
-  if (state !== '') cases.push({ name: 'the run is whole', verdict, message: state });
+  if (state !== '') cases.push({ name: 'the run is complete', verdict, message: state });
   return { path: [Object.keys(operations).join('+'), ...run], seconds, startedAt, cases };
 }
 
-/** @param {Search} search @returns {Suite} a requirement passes where a level was confirmed at which it is met */
+/** @param {Search} search @returns {Suite} a requirement passes if it is met at a confirmed level */
 function suiteOfSearch(search) {
   const { answer, requirements, explanation, startedAt, durationSeconds: seconds, searched, why } = search;
   const names = requirements.length === 0 ? [searchTitle(search)] : requirements.map(({ text }) => text);
@@ -112,8 +100,8 @@ function suiteOfSearch(search) {
 /** @param {Propagation} found @returns {Suite} */
 function suiteOfPropagation({ measurement, requirements, certificates, interrupted, ...found }) {
   const cases = [...requirements.map(caseOf), measurementCase(measurement.verdict, measurement.reasons)];
-  const message = `${certificates.begun} of ${counted(certificates.planned, 'certificate')} begun.`;
-  if (interrupted) cases.push({ name: 'the measurement is whole', verdict: 'interrupted', message });
+  const message = `${certificates.begun} of ${counted(certificates.planned, 'certificate')} started.`;
+  if (interrupted) cases.push({ name: 'the measurement is complete', verdict: 'interrupted', message });
   return { path: ['propagation'], seconds: found.durationSeconds, startedAt: found.startedAt, cases };
 }
 
@@ -125,7 +113,7 @@ function suiteOfStep(scenario, step) {
   );
   const message = failure === null ? `${runs.length} of ${counted(repeat, 'run')} made.` : failure.text;
   const verdict = failure === null ? 'interrupted' : 'failed to run';
-  if (failure !== null || runs.length < repeat) cases.push({ name: 'all runs were made', verdict, message });
+  if (failure !== null || runs.length < repeat) cases.push({ name: 'all runs took place', verdict, message });
   const measured = measurement.verdict ?? 'not measured';
   if (measurement.verdict !== null || failure === null)
     cases.push(measurementCase(measured, measurement.reasons, `${measurementText(step)}.`));
@@ -138,34 +126,32 @@ function problemOf(verdict) {
   return FAILURES.includes(verdict) ? 'failure' : 'error';
 }
 
-/** @param {Case[]} cases @param {number} [seconds] @returns {Record<string, string>} */
-function sumsOf(cases, seconds) {
+/** @param {Case[]} cases @returns {Record<string, string>} */
+function sumsOf(cases) {
   const [failures, errors] = ['failure', 'error'].map((kind) =>
     String(cases.filter(({ verdict }) => problemOf(verdict) === kind).length),
   );
-  const sums = { tests: String(cases.length), failures, errors };
-  return seconds === undefined ? sums : { ...sums, time: seconds.toFixed(3) };
+  return { tests: String(cases.length), failures, errors };
 }
 
-/** @param {Suite} suite @param {{head: string, output: string}} [about] the document, in its first suite */
-function suiteText({ path, seconds, startedAt, cases }, about) {
+/** @param {Suite} suite @param {string} output lines after its cases */
+function suiteText({ path, seconds, startedAt, cases }, output) {
   const names = ['vault-pki-load', ...path];
   const classname = names.map((name) => name.replaceAll('.', ' ')).join('.');
-  const own = { name: names.join(' '), ...sumsOf(cases, seconds), skipped: '0' };
   const lines = cases.map(({ name, verdict, message }) => {
     const kind = problemOf(verdict);
     const text = escapeHtml(`${name}: ${verdict}. ${message}`);
     const problem = `<${kind} ${attributes({ message, type: verdict })}>${text}</${kind}>`;
     const inner = kind === null ? `<system-out>${escapeHtml(message)}</system-out>` : problem;
-    return `    <testcase ${attributes({ name, classname })}>\n      ${inner}\n    </testcase>`;
+    return `    <testcase ${attributes({ name, classname })}>\n      ${inner}\n    </testcase>\n`;
   });
-  return [
-    `  <testsuite ${attributes(startedAt ? { ...own, timestamp: startedAt.slice(0, 19) } : own)}>`,
-    ...(about === undefined ? [] : ['    <properties>', about.head, '    </properties>']),
-    ...lines,
-    ...(about === undefined ? [] : [`    <system-out>${about.output}</system-out>`]),
-    '  </testsuite>',
-  ].join('\n');
+  const own = {
+    name: names.join(' '),
+    ...sumsOf(cases),
+    ...(seconds === undefined ? {} : { time: seconds.toFixed(3) }),
+    ...(startedAt ? { timestamp: startedAt.slice(0, 19) } : {}),
+  };
+  return `  <testsuite ${attributes(own)}>\n${lines.join('')}${output}  </testsuite>`;
 }
 
 /** @param {Record<string, string>} values */

@@ -1,7 +1,6 @@
 /**
- * Result -> metrics, named and with units as OpenTelemetry has them; Prometheus's names follow from these. The
- * encodings are in prometheus.js and otlp-metrics.js. Base units: seconds, and shares of one. Names of metrics and of labels
- * never depend on the measured values.
+ * Result -> metrics with OpenTelemetry's names and units, which prometheus.js and otlp-metrics.js encode. Base units: seconds,
+ * and shares of one. Names of metrics and labels never depend on measured values.
  */
 import { decodeHistogram } from '../../common/histogram.js';
 import { bucketsOf, countsUpTo } from './buckets.js';
@@ -12,15 +11,12 @@ import { bucketsOf, countsUpTo } from './buckets.js';
 /** @typedef {{labels: Labels, value: number}} NumberPoint */
 /** @typedef {{labels: Labels, latency: LatencyBlock}} LatencyPoint */
 /** @typedef {Result['operations'][string]} Block */
-/** @typedef {{name: string, unit: string, help: string}} MetricHead `unit` as in UCUM, counted units in braces */
+/** @typedef {{name: string, unit: string, help: string}} MetricHead `unit` as in UCUM, with counted units in braces */
 /**
  * @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters: whole numbers that never fall
  */
 /** @typedef {MetricHead & {kind: 'histogram' | 'percentiles', points: LatencyPoint[]}} LatencyMetric in seconds */
 /** @typedef {NumberMetric | LatencyMetric} Metric */
-
-/** Outcomes of requests that were not sent; they have metrics of their own. */
-const UNSENT = ['dropped', 'never_sent'];
 
 /** Label and key of a latency block. */
 export const QUANTILES = /** @type {const} */ ([
@@ -30,19 +26,6 @@ export const QUANTILES = /** @type {const} */ ([
   ['0.99', 'p99'],
   ['0.999', 'p999'],
 ]);
-
-/** Label and key of a result's `latencyMs`. */
-const TIMES = /** @type {const} */ ([
-  ['response', 'response'],
-  ['service', 'service'],
-  ['send_lag', 'sendLag'],
-]);
-
-const REQUIREMENT_STATES = ['met', 'not met', 'not proven'];
-const MEASUREMENT_STATES = ['valid', 'suspect', 'invalid'];
-
-/** Stages times operations: a series each, several metrics long. */
-const MOST_STAGE_SERIES = 100;
 
 /** @type {Record<Result['requirements'][number]['unit'], {name: string, factor: number}>} */
 const REQUIREMENT_UNITS = {
@@ -66,9 +49,7 @@ export function cumulativeCounts({ histogram, count }) {
 
 /** @param {Result} result may be unfinished @returns {Metric[]} some without points */
 export function metricsOf(result) {
-  return [aboutRun, requests, responses, times, stages, requirements, measurement].flatMap((group) =>
-    group(result),
-  );
+  return [aboutRun, requests, responses, times, requirements, measurement].flatMap((group) => group(result));
 }
 
 /** @type {(name: string, unit: string, help: string, points: NumberPoint[]) => NumberMetric} */
@@ -102,7 +83,7 @@ function byOutcome({ operations }, leftOut) {
   );
 }
 
-/** @param {Result} result @returns {Metric[]} of an open loop in stages, each stage has its own offered rate */
+/** @param {Result} result @returns {Metric[]} no single offered rate in a run with stages */
 function aboutRun({ startedAt, durationSeconds, unfinished, interrupted, rates, load }) {
   const { ratePerSecond, stageCount } = load;
   const offered = ratePerSecond === null || stageCount !== undefined ? [] : one(exact(ratePerSecond));
@@ -110,50 +91,50 @@ function aboutRun({ startedAt, durationSeconds, unfinished, interrupted, rates, 
   return [
     gauge('start_time', 's', 'Start of the measured part, since the epoch.', start),
     gauge('duration', 's', 'Wall time of the measured part, so far.', one(durationSeconds)),
-    gauge('running', '{run}', '1 while the run goes on.', one(unfinished ? 1 : 0)),
-    gauge('interrupted', '{run}', '1 where the run was ended before its time.', one(interrupted ? 1 : 0)),
-    gauge('offered', rate, 'Rate of an open loop, as planned.', offered),
-    gauge('succeeded', rate, 'Successes a second over the measured part.', one(exact(rates.perSecond))),
+    gauge('running', '{run}', '1 during the run.', one(unfinished ? 1 : 0)),
+    gauge('interrupted', '{run}', '1 if the run was interrupted.', one(interrupted ? 1 : 0)),
+    gauge('offered', rate, 'Planned rate of an open loop.', offered),
+    gauge('succeeded', rate, 'Successes per second over the measured part.', one(exact(rates.perSecond))),
     gauge('succeeded_per_second_max', '{request}', 'Successes in the best second.', one(rates.peakOneSecond)),
   ];
 }
 
-/** @param {Result} result @returns {Metric[]} those never sent are no counter: during the run, they become fewer */
+/** @param {Result} result @returns {Metric[]} `requests_never_sent` is a gauge, as it falls during the run */
 function requests(result) {
-  const sent = byOutcome(result, UNSENT).map(({ labels, details: { count, success } }) => ({
-    labels: { ...labels, result: success ? 'success' : 'failure' },
-    value: count,
-  }));
-  const [dropped, neverSent] = /** @type {const} */ (['dropped', 'neverSent']).map((key) =>
-    byOperation(result, ({ totals }) => totals[key]),
+  const sent = byOutcome(result, ['dropped', 'never_sent']).map(
+    ({ labels, details: { count, success } }) => ({
+      labels: { ...labels, result: success ? 'success' : 'failure' },
+      value: count,
+    }),
   );
-  const [request, ofDropped, ofNeverSent] = [
-    '{request}',
-    'Arrivals dropped because every connection was busy; counted when the run has ended.',
-    'Planned requests that were never sent; during the run, all without a response yet, dropped ones among them.',
-  ];
+  const dropped = byOperation(result, ({ totals }) => totals.dropped);
+  const neverSent = byOperation(result, ({ totals }) => totals.neverSent);
+  const request = '{request}';
   return [
     gauge('requests_planned', request, 'Planned requests.', one(result.totals.planned)),
     counter('requests', request, 'Requests sent, by outcome.', sent),
-    counter('requests_dropped', request, ofDropped, dropped),
-    gauge('requests_never_sent', request, ofNeverSent, neverSent),
+    counter('requests_dropped', request, 'Dropped: every connection was busy. At the end only.', dropped),
+    gauge('requests_never_sent', request, 'Never sent; during the run, without a response yet.', neverSent),
   ];
 }
 
 /** @param {Result} result @returns {Metric[]} */
 function responses(result) {
-  const [checked, passed, unchecked] = /** @type {const} */ (['checked', 'passed', 'unchecked']).map((key) =>
-    byOperation(result, ({ verification }) => verification[key]),
-  );
   const failures = Object.entries(result.operations).flatMap(([operation, { verification }]) =>
     Object.entries(verification.failures).map(([rule, value]) => ({ labels: { operation, rule }, value })),
   );
-  const unit = '{answer}';
+  const checks = (/** @type {'checked' | 'passed' | 'unchecked'} */ key, /** @type {string} */ help) =>
+    counter(
+      `answers.${key}`,
+      '{answer}',
+      help,
+      byOperation(result, ({ verification }) => verification[key]),
+    );
   return [
-    counter('answers.checked', unit, 'Responses that were checked in full.', checked),
-    counter('answers.passed', unit, 'Checked responses that passed every check.', passed),
-    counter('answers.unchecked', unit, 'Successful responses that were not checked.', unchecked),
-    counter('answers.failed', unit, 'Checked responses by the rule that they broke.', failures),
+    checks('checked', 'Responses that were checked in full.'),
+    checks('passed', 'Checked responses that passed every check.'),
+    checks('unchecked', 'Successful responses that were not checked.'),
+    counter('answers.failed', '{answer}', 'Checked responses by the rule that they broke.', failures),
   ];
 }
 
@@ -163,62 +144,30 @@ function times(result) {
     labels,
     latency: details.latencyMs.response,
   }));
-  const [service, sendLag] = /** @type {const} */ (['service', 'sendLag']).map((series) =>
-    Object.entries(result.operations).map(([operation, { latencyMs }]) => ({
+  const byOperations = (/** @type {'service' | 'sendLag'} */ key) =>
+    Object.entries(result.operations).map(([operation, block]) => ({
       labels: { operation },
-      latency: latencyMs[series],
-    })),
-  );
-  const all = TIMES.map(([time, series]) => ({ labels: { time }, latency: result.latencyMs[series] }));
+      latency: block.latencyMs[key],
+    }));
+  const { latencyMs } = result;
+  const all = Object.entries({
+    response: latencyMs.response,
+    service: latencyMs.service,
+    send_lag: latencyMs.sendLag,
+  }).map(([time, block]) => ({ labels: { time }, latency: block }));
   const longest = all.flatMap(({ labels, latency: { max } }) =>
     max === null ? [] : [{ labels, value: exact(max / 1000) }],
   );
-  const [ofResponse, ofService, ofLag] = [
-    'From when a request was due to the end of its response.',
-    'From when a request was sent to the end of its response.',
-    'From when a request was due to when it was sent.',
-  ];
   return [
-    latency('histogram', 'response_time', ofResponse, outcomes),
-    latency('histogram', 'service_time', ofService, service),
-    latency('histogram', 'send_lag', ofLag, sendLag),
+    latency('histogram', 'response_time', 'From due to the end of the response.', outcomes),
+    latency('histogram', 'service_time', 'From sent to the end of the response.', byOperations('service')),
+    latency('histogram', 'send_lag', 'From due to sent.', byOperations('sendLag')),
     latency('percentiles', 'latency', 'Percentiles, finer than the buckets of the histograms.', all),
-    gauge('latency_max', 's', 'The longest of the whole run.', longest),
+    gauge('latency_max', 's', 'The longest time of the whole run.', longest),
   ];
 }
 
-/** @param {Result} result @returns beyond MOST_STAGE_SERIES, stages as a whole only; of more stages than that, none */
-function stages({ stages: all = [], load: { model } }) {
-  const shown = all.length > MOST_STAGE_SERIES ? [] : all;
-  const each = shown.flatMap(({ name: stage, operations }) =>
-    Object.entries(operations).map(([operation, block]) => ({ labels: { operation, stage }, block })),
-  );
-  const wholes = shown.map(({ name: stage, ...block }) => ({ labels: { stage }, block }));
-  const blocks = each.length > MOST_STAGE_SERIES ? wholes : each;
-  const counts = (/** @type {'sent' | 'succeeded' | 'errors'} */ key) =>
-    blocks.map(({ labels, block }) => ({ labels, value: block.totals[key] }));
-  const levels = /** @type {const} */ (['least', 'most']).flatMap((bound) =>
-    shown.map(({ name: stage, level }) => ({ labels: { stage, bound }, value: exact(level[bound]) })),
-  );
-  const [open, closed] = model === 'open' ? [levels, []] : [[], levels];
-  const rates = blocks.map(({ labels, block }) => ({ labels, value: exact(block.rates.perSecond) }));
-  const latencies = blocks.map(({ labels, block }) => ({ labels, latency: block.latencyMs.response }));
-  const [request, ofErrors] = [
-    '{request}',
-    'Requests due in a stage that failed, were dropped or waited to the end.',
-  ];
-  return [
-    gauge('stage.offered', '{request}/s', 'Rate of a stage of an open loop, as planned.', open),
-    gauge('stage.in_flight', request, 'In flight in a stage of a closed loop, as planned.', closed),
-    counter('stage.requests', request, 'Requests that were due in a stage, and sent.', counts('sent')),
-    counter('stage.requests_succeeded', request, 'Those of them that succeeded.', counts('succeeded')),
-    gauge('stage.errors', request, ofErrors, counts('errors')),
-    gauge('stage.succeeded', '{request}/s', 'Successes a second over a stage.', rates),
-    latency('percentiles', 'stage.latency', 'Response times of what was due in a stage.', latencies),
-  ];
-}
-
-/** @param {Result} result @returns {Metric[]} each requirement once: a series must not be there twice */
+/** @param {Result} result @returns {Metric[]} each requirement once, since a series must be unique */
 function requirements({ requirements: all }) {
   const labelled = all.map(({ text, operation, stage, ...one }) => {
     /** @type {Labels} */
@@ -228,14 +177,16 @@ function requirements({ requirements: all }) {
     return { ...one, labels };
   });
   const unique = [...new Map(labelled.map((one) => [JSON.stringify(one.labels), one])).values()];
-  const states = unique.flatMap(({ verdict, labels }) => statesOf(REQUIREMENT_STATES, verdict, labels));
+  const states = unique.flatMap(({ verdict, labels }) =>
+    statesOf(['met', 'not met', 'not proven'], verdict, labels),
+  );
   const values = (/** @type {'actual' | 'limit'} */ key) =>
     unique.flatMap(({ labels, unit, [key]: value }) => {
       const { name, factor } = REQUIREMENT_UNITS[unit];
       return value === null ? [] : [{ labels: { ...labels, unit: name }, value: exact(value * factor) }];
     });
   return [
-    gauge('requirement.state', '', '1 for the state that the requirement is in.', states),
+    gauge('requirement.state', '', '1 for the state of the requirement.', states),
     gauge('requirement.actual', '', 'The measured value, in the unit of the label.', values('actual')),
     gauge('requirement.limit', '', 'The limit, in the unit of the label.', values('limit')),
   ];
@@ -246,7 +197,7 @@ function measurement({ measurement: { verdict, reasons }, unfinished }) {
   if (unfinished) return [];
   const codes = [...new Set(reasons.map(({ code }) => code))];
   const against = codes.map((reason) => ({ labels: { reason }, value: 1 }));
-  const states = statesOf(MEASUREMENT_STATES, verdict, {});
+  const states = statesOf(['valid', 'suspect', 'invalid'], verdict, {});
   return [
     gauge('measurement.state', '', '1 for the verdict on the measurement itself.', states),
     gauge('measurement.reason', '', '1 for each reason against the measurement.', against),

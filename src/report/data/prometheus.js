@@ -1,5 +1,5 @@
 /**
- * A result as Prometheus text exposition, for a file and, while the run goes on, for scraping. Names follow from OpenTelemetry's
+ * A result as Prometheus text exposition, for a file and for scraping during the run. Names follow from OpenTelemetry's
  * by its compatibility rules: dots become underscores, the unit is added, counters end in `_total`.
  * https://prometheus.io/docs/instrumenting/exposition_formats/ (0.0.4)
  */
@@ -24,7 +24,7 @@ export function render(result) {
     ...{ product_version: target.version ?? '', model: load.model },
   };
   // OTLP has these as attributes of its resource.
-  const help = 'What was run, by which version, against what.';
+  const help = 'Command, version and target of the run.';
   /** @type {Metric} */
   const about = { kind: 'gauge', name: 'info', unit: '', help, points: [{ labels: info, value: 1 }] };
   return [about, ...metricsOf(result)].map(familyText).join('');

@@ -1,4 +1,4 @@
-/** Figures with their error bars, and verdicts on them, in words. A file from before there were bars has none. */
+/** Figures with their error bars, and verdicts on them, in words. Older files have no bars. */
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent, rateTexter } from '../../result/wording.js';
@@ -9,7 +9,7 @@ import { formatPercent, rateTexter } from '../../result/wording.js';
 /** @typedef {Omit<Result['requirements'][number], 'operation' | 'stage'>} RequirementVerdict */
 /** @typedef {(value: number) => string} Format */
 
-/** A bar is shown where it reaches further than this share of the value to either side. */
+/** A bar is shown if it extends further than this share of the value. */
 const WIDE = 0.1;
 
 /**
@@ -17,13 +17,12 @@ const WIDE = 0.1;
  * @param {{low: number, high: number | null}} [bar] @returns {Figure}
  */
 export function keyFigure(name, format, value, bar) {
-  if (value === null) return { name, value: '–' };
-  if (bar === undefined) return { name, value: format(value) };
+  if (value === null || bar === undefined) return { name, value: value === null ? '–' : format(value) };
   const { low, high } = bar;
   return { name, value: format(value), range: rangeText(value, bar, format), bar: { value, low, high } };
 }
 
-/** @param {RequirementVerdict} requirement @returns {VerdictItem} with the bar it was judged on, and its limit */
+/** @param {RequirementVerdict} requirement @returns {VerdictItem} with its error bar and limit */
 export function requirementItem(requirement) {
   const { text, verdict, reason, doubt, actual: value, limit, low, high } = requirement;
   const isMeasured = value !== null && (typeof low === 'number' || typeof high === 'number');
@@ -36,7 +35,7 @@ export function requirementItem(requirement) {
   };
 }
 
-/** @param {Pick<Result, 'measurement' | 'unfinished'>} result @returns {VerdictItem[]} the reason against every verdict */
+/** @param {Pick<Result, 'measurement' | 'unfinished'>} result @returns {VerdictItem[]} why no verdict counts */
 export function invalidItem({ measurement, unfinished }) {
   const { verdict } = measurement;
   if (verdict !== 'invalid' || unfinished) return [];
@@ -46,7 +45,7 @@ export function invalidItem({ measurement, unfinished }) {
 
 /**
  * @param {number} value @param {{low: number, high: number | null}} bar @param {Format} format
- * @returns {string | undefined} `5.1 to 12 ms`; `5.1 ms or more`; undefined where the bar is narrow
+ * @returns {string | undefined} `5.1 to 12 ms`; `5.1 ms or more`; undefined for a narrow bar
  */
 function rangeText(value, { low, high }, format) {
   if (high === null) return low > 0 ? `${format(low)} or more` : undefined;
@@ -56,7 +55,7 @@ function rangeText(value, { low, high }, format) {
 
 /**
  * @param {number} low @param {number} high @param {Format} format
- * @returns {string} `5.1 to 12 ms`; one value where both read alike
+ * @returns {string} `5.1 to 12 ms`; one value if both are the same text
  */
 export function spanText(low, high, format) {
   const [from, to] = [format(low), format(high)];

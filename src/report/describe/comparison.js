@@ -4,17 +4,17 @@ import { VARIANCE_KEYS } from '../../result/runs/run-metrics.js';
 import { formatPercent } from '../../result/wording.js';
 import { facts, notes, report, section, sentence, table, verdicts, worstVerdict } from '../sections.js';
 import { differenceTo, doubtsOf, finding, worthOf } from './differences.js';
-import { leftOutOf, minuteText, runsChart, SPREAD_COLUMNS, targetsPhrase } from './runs.js';
+import { minuteText, runsChart, SPREAD_COLUMNS, targetsPhrase } from './runs.js';
 import { counted, joined, loadPhrase } from './words.js';
 
 /** @import { ComparedGroup, ComparedMetric, Comparison } from '../../result/comparison/comparison-schema.js' */
 /** @import { Part, Report } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
-/** Longer names of groups give way to letters in the headings of columns. */
+/** With longer names of groups, headings of columns are letters. */
 const LONG_NAME = 12;
 
-/** By the worth of a difference. */
+/** Verdicts by worth, for their colour. */
 const WORTH_VERDICTS = { bad: 'worse', good: 'better', none: undefined, unsure: undefined };
 
 /** @param {Comparison} comparison @returns {Report} */
@@ -26,7 +26,9 @@ export function describeComparison(comparison) {
   return report({
     title: finding(comparison, 1).replace(/\.$/, ''),
     verdict: worstVerdict(failIf, ['failed', 'not proven', 'passed']),
-    subject: isSame ? subject : `${joined(others.map((i) => groups[i].name))} beside ${groups[0].name}`,
+    subject: isSame
+      ? subject
+      : `${joined(others.map((i) => groups[i].name))} compared with ${groups[0].name}`,
     sections: [
       section('answer', null, [
         ...others.flatMap((other) => sentence(finding(comparison, other))),
@@ -49,7 +51,7 @@ export function describeComparison(comparison) {
 
 /** @param {Comparison} comparison @param {number} other */
 function pairName({ groups }, other) {
-  return `${groups[other].name} beside ${groups[0].name}`;
+  return `${groups[other].name} compared with ${groups[0].name}`;
 }
 
 /** @param {Comparison} comparison @param {number} other @returns {Part[]} */
@@ -81,7 +83,7 @@ function pair(comparison, other) {
 
 /**
  * @param {Comparison} comparison
- * @returns {Part[]} of all groups side by side; of each metric, the best is marked where it is shown
+ * @returns {Part[]} all groups side by side, with the best of each metric marked if shown
  */
 function medians(comparison) {
   const { groups, metrics } = comparison;
@@ -103,7 +105,7 @@ function medians(comparison) {
   ];
 }
 
-/** @param {Comparison} comparison @param {boolean} isMain the chart of the answer, or all others @returns {Part[]} */
+/** @param {Comparison} comparison @param {boolean} isMain the chart of the answer, or the others @returns {Part[]} */
 function charts({ groups, metrics }, isMain) {
   const shown = metrics.filter(({ key }) => (key === 'p99') === isMain);
   return shown.flatMap(({ key, label, unit }) => {
@@ -127,7 +129,7 @@ function variances(comparison) {
   return table('Spread over runs', [['Over runs', ({ name }) => name], ...SPREAD_COLUMNS], rows);
 }
 
-/** @param {Comparison} comparison @param {boolean} isSame all groups have the same operations and load @returns {Part[]} */
+/** @param {Comparison} comparison @param {boolean} isSame whether all groups have the same operations and load @returns {Part[]} */
 function about(comparison, isSame) {
   const { groups, createdAt, command, tool } = comparison;
   const phraseOf = (/** @type {ComparedGroup} */ group, /** @type {number} */ i) => {
@@ -139,12 +141,13 @@ function about(comparison, isSame) {
       !isSame && subjectsPhrase(group),
       `on ${targetsPhrase(group.runs)}`,
       `started ${datesPhrase(group)}`,
-      `from ${filesPhrase(group)}`,
     ];
     return joined(parts, '; ');
   };
-  const leftOut = groups.flatMap((group, i) =>
-    leftOutOf(group).map(({ run, why }) => `of ${labelOf(comparison, i)}: ${run}: ${why}`),
+  const leftOut = groups.flatMap(({ runs }, i) =>
+    runs
+      .filter(({ used }) => !used)
+      .map(({ name, why }) => `of ${labelOf(comparison, i)}: ${name}: ${why ?? 'it was left out'}`),
   );
   return facts([
     ...groups.map((group, i) => [labelOf(comparison, i), phraseOf(group, i)]),
@@ -156,7 +159,7 @@ function about(comparison, isSame) {
 
 /**
  * @param {ComparedGroup} group
- * @returns {string} `ocsp, open loop at 20/s, 20 s`; where its runs differ, each with its count of runs
+ * @returns {string} `ocsp, open loop at 20/s, 20 s`; if its runs differ, each with its count of runs
  */
 function subjectsPhrase({ subjects }) {
   return subjects
@@ -175,17 +178,6 @@ function datesPhrase({ runs }) {
   return `${first} to ${first.slice(0, 10) === last.slice(0, 10) ? last.slice(11) : last} UTC`;
 }
 
-/** @param {ComparedGroup} group @returns {string} `a.json, set.json (10 runs)` */
-function filesPhrase({ runs }) {
-  /** @type {Map<string, number>} */
-  const files = new Map();
-  for (const { name } of runs) {
-    const file = name.replace(/, run \d+$/, '');
-    files.set(file, (files.get(file) ?? 0) + (file === name ? 0 : 1));
-  }
-  return [...files].map(([file, of]) => (of === 0 ? file : `${file} (${counted(of, 'run')})`)).join(', ');
-}
-
 /** @param {Comparison} comparison @param {ComparedMetric} metric @param {number} group index */
 function medianText({ groups }, { key, unit }, group) {
   return figureText(unit, groups[group].metrics[key].median);
@@ -193,7 +185,7 @@ function medianText({ groups }, { key, unit }, group) {
 
 /**
  * @param {Comparison} comparison @param {number} group index
- * @returns {string} its name; A to Z, then G27, G28, ... where a name is long
+ * @returns {string} its name; A to Z, then G27, G28, ... if a name is long
  */
 function labelOf({ groups }, group) {
   if (groups.every(({ name }) => name.length <= LONG_NAME)) return groups[group].name;

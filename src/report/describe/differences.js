@@ -1,4 +1,4 @@
-/** The differences of a comparison in words. */
+/** Differences of a comparison in words. */
 import { differenceText, figureText, intervalText, sizeText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 
@@ -48,7 +48,7 @@ export function conclusions({ metrics }, other) {
 
 /**
  * @param {Comparison} comparison @param {number} other index of a group that is not the base
- * @returns {string[]} where figures and verdict do not seem to agree: `p99, max: By the ranks ...`
+ * @returns {string[]} notes on figures that seem to contradict their verdict: `p99, max: By the ranks ...`
  */
 export function doubtsOf({ metrics }, other) {
   /** @type {Map<string, string[]>} */
@@ -65,7 +65,7 @@ const FINDING_KEYS = ['p99', 'p50', 'mean', 'p95', 'p90', 'p999', 'errors', 'rat
 
 /**
  * @param {Comparison} comparison @param {number} other index of a group that is not the base
- * @returns {string} one sentence: the difference that is shown; else that none is, and how large one could be
+ * @returns {string} one sentence: the difference shown, or that none is shown and how large it could be
  */
 export function finding({ groups, metrics, method }, other) {
   const [base, name] = [groups[0].name, groups[other].name];
@@ -88,22 +88,21 @@ export function finding({ groups, metrics, method }, other) {
   return `No difference is shown between ${name} and ${base}${range}.`;
 }
 
-/** @param {ComparedMetric} metric @param {readonly number[]} interval @returns a clause; empty where it reads as zero */
+/** @param {ComparedMetric} metric @param {readonly number[]} interval @returns a clause; empty if it rounds to zero */
 function openRange({ label, unit }, interval) {
   const [low, high] = interval.map((difference) => differenceText(unit, difference));
   if (low !== high) return `: ${label} may differ by ${intervalText(unit, interval)}`;
   return /[1-9]/.test(low) ? `: ${label} may differ by ${low}` : '';
 }
 
-/** A difference in so few of the metrics that were compared may be chance. */
+/** Differences in at most this many of the compared metrics may be chance. */
 const FEW = 2;
 
 /**
- * Of ten metrics of two equal groups, one or two (related ones) often differ with p < 0.05. A difference in
- * the share of errors, or one whose p-value is below alpha even times the number of metrics (Bonferroni), is
- * no such case.
- * @param {ComparedMetric[]} metrics @param {ComparedMetric} shown the one that the finding names
- * @param {number} other @param {number} alpha @returns {string} a clause; empty: no chance
+ * Of ten metrics of two equal groups, one or two related ones often differ with p < 0.05. A difference in the share of errors
+ * is not chance, nor is a p-value that is below alpha even when multiplied by the number of metrics (Bonferroni).
+ * @param {ComparedMetric[]} metrics @param {ComparedMetric} shown named by the finding
+ * @param {number} other @param {number} alpha @returns {string} a clause; empty: not chance
  */
 function chance(metrics, shown, other, alpha) {
   const worth = (/** @type {ComparedMetric} */ metric) =>
@@ -116,10 +115,10 @@ function chance(metrics, shown, other, alpha) {
   });
   if (shown.key === 'errors' || alike.length > FEW || isSignificant) return '';
   const names = alike.map(({ label }) => label).join(' and ');
-  return `, but of ${compared.length} metrics only ${names} ${alike.length === 1 ? 'differs' : 'differ'}: this may be chance, more runs would tell`;
+  return `, but of ${compared.length} metrics only ${names} ${alike.length === 1 ? 'differs' : 'differ'}: this may be chance; more runs would show`;
 }
 
-/** A larger difference is shown as a factor. */
+/** Larger differences are shown as factors. */
 const FACTOR_PERCENT = 100;
 
 /**

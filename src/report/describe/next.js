@@ -1,24 +1,22 @@
 /** The commands to try after a run. */
-import { formatCount, formatDuration } from '../../common/units.js';
-import { facts, sentence } from '../sections.js';
-import { errorKinds, unitName } from './words.js';
+import { formatDuration } from '../../common/units.js';
+import { errorKinds } from './words.js';
 
 /** @import { Result } from '../../result/schema.js' */
-/** @import { Part } from '../sections.js' */
 
-/** @typedef {[command: string, text: string]} Step a flag, or a command; and why */
+/** @typedef {[command: string, text: string]} Step a flag or a command, and the reason */
 
-/** Kinds of errors that get a step, the most frequent first. */
-const MAX_ERRORS = 2;
+/** Of the most frequent kinds of errors. */
+const MAX_ERROR_STEPS = 2;
 
-/** A page that was written, in quotes or without. */
-const PAGE = /\s--out(?:=|\s+)('[^']+\.html'|"[^"]+\.html"|[^\s'"]+\.html)(?=\s|$)/i;
+/** @type {Step} */
+const PAGE = ['--out result.html', 'a page with charts: when responses were slow, and how slow'];
 
 /** By outcome. @type {Record<string, Step>} */
 const BY_OUTCOME = {
-  connection_refused: ['--url', 'nothing listens there, or it accepts no more connections'],
+  connection_refused: ['--url', 'the server is down, or accepts no more connections'],
   permission_denied: ['vault token lookup', 'the token is not allowed to do this, or has expired'],
-  not_found: ['--mount', 'there is no such mount, role or path; see --role too'],
+  not_found: ['--mount', 'no such mount, role or path; see also --role'],
   rate_limited: ['vault list sys/quotas/rate-limit', 'a quota refuses requests'],
   standby: ['--url', 'a standby node refused; use the address of the active node'],
   unavailable: ['vault status', 'the target is sealed, overloaded or without a leader'],
@@ -26,16 +24,6 @@ const BY_OUTCOME = {
   dropped: ['--concurrency', 'every connection was busy: raise it, or lower --rate'],
   never_sent: ['--concurrency', 'requests waited for a connection: raise it, or lower --rate'],
 };
-
-/** @param {Result} result @returns {Part[]} */
-export function next(result) {
-  const { totals, measurement, requirements, interrupted, unfinished } = result;
-  const isWhole = !interrupted && !unfinished && measurement.verdict !== 'invalid';
-  const isGood = totals.succeeded > 0 && totals.errors === 0;
-  const isKept = isWhole && isGood && requirements.every(({ verdict }) => verdict === 'met');
-  const done = `Succeeded: all ${formatCount(totals.succeeded)} ${unitName(result)} are good.`;
-  return [...sentence(isKept ? done : ''), ...facts(nextSteps(result), true)];
-}
 
 /** @param {Result} result @returns {Step[]} the most pressing first */
 export function nextSteps(result) {
@@ -48,28 +36,22 @@ export function nextSteps(result) {
   };
   const fromErrors = errorKinds(result.outcomeDetails)
     .flatMap(([name]) => (Object.hasOwn(steps, name) ? [steps[name]] : []))
-    .slice(0, MAX_ERRORS);
+    .slice(0, MAX_ERROR_STEPS);
   const all = [...fromErrors, ...fromRequirements(result)];
   return all.filter(([command], i) => all.findIndex(([one]) => one === command) === i);
 }
 
 /** @param {Result} result @returns {Step[]} */
-function fromRequirements({ requirements, measurement, totals, command, load }) {
+function fromRequirements({ requirements, measurement, totals, load }) {
   if (totals.sent === 0 || measurement.verdict === 'invalid') return [];
   if (requirements.length === 0)
     return [["--require 'p99<200ms'", 'makes this run a test that passes or fails']];
-  if (requirements.some(({ verdict }) => verdict === 'not met')) return [page(command)];
+  if (requirements.some(({ verdict }) => verdict === 'not met')) return [PAGE];
   const unproven = requirements.find(({ verdict }) => verdict === 'not proven');
-  if (unproven === undefined) return [['--repeat 10', 'several runs show how much they differ']];
-  if (unproven.doubt === 'tool') return [['--threads', 'or more CPU: the doubt is lateness of this tool']];
-  if (unproven.doubt === 'unchecked') return [['--rate', 'a lower one leaves time to check every response']];
-  if (unproven.doubt === 'failures') return [page(command)];
+  if (unproven === undefined) return [['--repeat 10', 'shows how much runs differ']];
+  if (unproven.doubt === 'tool')
+    return [['--threads', 'or more CPU: the doubt comes from lateness of this tool']];
+  if (unproven.doubt === 'unchecked') return [['--rate', 'a lower rate leaves time to check every response']];
+  if (unproven.doubt === 'failures') return [PAGE];
   return [[(load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration', 'a longer run narrows the doubt']];
-}
-
-/** @param {string} command as it was typed @returns {Step} the page of the run, or how to get one */
-function page(command) {
-  const [, file] = PAGE.exec(command) ?? [];
-  if (file === undefined) return ['--out result.html', 'draws when responses were slow, and how slow'];
-  return [`--out ${file}`, 'this page draws when responses were slow, and how slow'];
 }

@@ -15,7 +15,7 @@ import {
   worstVerdict,
 } from '../sections.js';
 import { invalidItem, keyFigure, requirementItem } from './bars.js';
-import { next } from './next.js';
+import { nextSteps } from './next.js';
 import {
   countColumns,
   counted,
@@ -35,15 +35,15 @@ import {
 /** @import { Part, Report } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
-/** Of the line of key figures, and of a table of latencies. */
+/** Columns of the key figures and of a table of latencies. */
 const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99']);
 const LATENCIES = /** @type {const} */ (['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
 
-const OVER_TIME = 'p50, p90, p99 and max of each second.';
+const OVER_TIME = 'p50, p90, p99 and max.';
 const LATENCY =
-  'Response time counts from when a request was due, service time from when it was sent; send lag is between.';
+  'Response time counts from when a request was due, service time from when it was sent; send lag is the difference.';
 const CLOSED_LOOP =
-  'A closed loop hides waiting: a slow target gets fewer requests. Use --rate to see what users would wait.';
+  'A closed loop hides waiting: a slow target gets fewer requests. Use --rate to see how long users would wait.';
 
 /** @param {Result} result @returns {Report} */
 export function describeResult(result) {
@@ -62,7 +62,7 @@ export function describeResult(result) {
       section('stages', 'Stages', stages(result)),
       section('remarks', 'Remarks', remarks(result)),
       section('run', 'Run', run(result)),
-      section('next', 'Next', next(result)),
+      section('next', 'Next', facts(nextSteps(result), true)),
     ],
   });
 }
@@ -126,7 +126,7 @@ function latency({ latencyMs: { response, service, sendLag } }) {
 
 /** @param {Result} result @returns {Part[]} */
 function overTime(result) {
-  if (result.timeline.length === 0) return [];
+  if (result.totals.sent === 0) return [];
   const hasFailed = result.timeline.some((row) => row.failed > 0);
   return [
     chart('rates', 'Rates', 'Requests offered, sent and succeeded.', result),
@@ -135,7 +135,7 @@ function overTime(result) {
   ];
 }
 
-/** @param {Result} result @returns {Part[]} only where some were not sent, or failed */
+/** @param {Result} result @returns {Part[]} only if some were not sent or failed */
 function requests({ totals, unfinished }) {
   return table(
     'Requests',
@@ -151,7 +151,7 @@ function requests({ totals, unfinished }) {
   );
 }
 
-/** @param {Result} result @returns {Part[]} only where there are several, or failures */
+/** @param {Result} result @returns {Part[]} only for several outcomes or failures */
 function outcomes({ outcomeDetails, totals, verification }) {
   const rows = Object.entries(outcomeDetails).sort(([, a], [, b]) => b.count - a.count);
   const broken = Object.entries(verification.failures).sort(([, a], [, b]) => b - a);
@@ -192,7 +192,7 @@ const BLOCK_COLUMNS = [
   ...timeColumns(['p50', 'p99', 'max'], (/** @type {BlockRow} */ { block }) => block.latencyMs.response),
 ];
 
-/** @param {Result} result @returns {Part[]} only where there are several */
+/** @param {Result} result @returns {Part[]} only for several operations */
 function operations({ operations: blocks }) {
   const rows = Object.entries(blocks).map(([name, block]) => ({ name, block }));
   return table(
@@ -202,16 +202,13 @@ function operations({ operations: blocks }) {
   );
 }
 
-/** @param {Result} result @returns {Part[]} stage by stage, and its operations where there are several */
+/** @param {Result} result @returns {Part[]} each stage, and its operations if there are several */
 function stages({ stages: all = [], load }) {
+  /** @type {BlockRow[]} */
   const rows = all.flatMap(({ name, level: { least, most }, operations: own, ...block }) => {
     const each = Object.entries(own).map(([operation, one]) => ({ name: `– ${operation}`, block: one }));
-    /** @type {BlockRow[]} */
-    const rowsOfStage = [
-      { name, level: levelPhrase(load, least, most), block },
-      ...(each.length < 2 ? [] : each),
-    ];
-    return rowsOfStage;
+    const whole = { name, level: levelPhrase(load, least, most), block };
+    return each.length < 2 ? [whole] : [whole, ...each];
   });
   const level = load.model === 'open' ? 'offered' : 'in flight';
   return table(
@@ -221,21 +218,21 @@ function stages({ stages: all = [], load }) {
   );
 }
 
-/** @param {Result} result @returns with their details and remedies; why a measurement is invalid is all in the answer */
+/** @param {Result} result @returns with details and remedies; the answer has the reason of an invalid measurement */
 function remarks(result) {
   const { measurement, verification, unfinished, load, warmup } = result;
   const all = remarksOf(result).slice(measurement.verdict === 'invalid' ? 1 : 0);
   const warmedUp = `${formatDuration(warmup.seconds * 1000)}, ${counted(warmup.sent, 'request')}`;
   return notes([
     ...all.map(({ text, detail = '', remedy }) => ({ text: `${text} ${detail}`.trimEnd(), remedy })),
-    ...(unfinished ? ['The measurement is judged when the run has ended.'] : []),
+    ...(unfinished ? ['The measurement is judged at the end of the run.'] : []),
     ...(verification.notes ?? []),
     ...(load.model === 'closed' ? [CLOSED_LOOP] : []),
     ...(warmup.seconds > 0 ? [`The warm-up (${warmedUp}) is not counted.`] : []),
   ]);
 }
 
-/** @param {Result} result @returns {Result['measurement']['reasons']} the first of a valid one belongs to the answer */
+/** @param {Result} result @returns {Result['measurement']['reasons']} the main one first: the answer shows it */
 function remarksOf({ measurement, unfinished }) {
   if (unfinished) return [];
   const { reasons } = measurement;
@@ -259,13 +256,12 @@ function run(result) {
   ]);
 }
 
-/** @param {Result} result @returns {string} how many responses were checked, and how many passed */
+/** @param {Result} result @returns {string} `12 of 400 OCSP responses (3 %, sampled), all passed` */
 function verificationPhrase(result) {
   const { checked, passed, sampled, unchecked } = result.verification;
   const all = checked + unchecked;
   if (all === 0) return 'nothing: no response could be checked';
-  const count = `${formatCount(checked)} of ${formatCount(all)} ${unitName(result)} checked`;
-  const share = sampled ? `sampled (${formatPercent(checked / all)}): ` : '';
-  const failed = checked - passed;
-  return `${share}${count}, ${failed === 0 ? 'all passed' : `${formatCount(failed)} did not pass`}`;
+  const share = sampled ? ` (${formatPercent(checked / all)}, sampled)` : '';
+  const found = checked === passed ? 'all passed' : `${formatCount(checked - passed)} did not pass`;
+  return `${formatCount(checked)} of ${formatCount(all)} ${unitName(result)}${share}, ${found}`;
 }

@@ -1,4 +1,4 @@
-/** A set of runs as a report: the medians first, then a row for each run. */
+/** A set of runs as a report: medians, then a row per run. */
 import { figureText } from '../../result/runs/figures.js';
 import { METRICS, namedRuns } from '../../result/runs/run-metrics.js';
 import {
@@ -17,7 +17,6 @@ import { runsChart, SPREAD_COLUMNS, targetsPhrase, verdictCounts } from './runs.
 import { counted, operationsPhrase, planPhrase, verdictCell } from './words.js';
 
 /** @import { RunSet } from '../../result/runs/run-set.js' */
-/** @import { Result } from '../../result/schema.js' */
 /** @import { Part, Report } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
@@ -54,24 +53,11 @@ function titleOf({ name, summary: { used, metrics } }) {
   return `${name}: ${text}, ${used.length === 1 ? '1 run' : `medians of ${counted(used.length, 'run')}`}`;
 }
 
-/**
- * @param {RunSet} runSet
- * @returns {string} `ocsp on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s`; each that differs
- */
+/** @param {RunSet} runSet @returns {string} `ocsp on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s` */
 function subjectPhrase({ runs }) {
-  /** @type {Map<string, Result[]>} */
-  const alike = new Map();
-  for (const run of runs) {
-    const key = JSON.stringify([operationsPhrase(run), planPhrase(run)]);
-    alike.set(key, [...(alike.get(key) ?? []), run]);
-  }
-  if (alike.size === 0) return 'nothing was run';
-  return [...alike.values()]
-    .map((some) => {
-      const phrase = `${operationsPhrase(some[0])} on ${targetsPhrase(some)}, ${planPhrase(some[0])}`;
-      return alike.size === 1 ? phrase : `${phrase} (${counted(some.length, 'run')})`;
-    })
-    .join('; ');
+  if (runs.length === 0) return 'nothing was run';
+  const [operations, plans] = [operationsPhrase, planPhrase].map((phrase) => [...new Set(runs.map(phrase))]);
+  return `${operations.join('; ')} on ${targetsPhrase(runs)}, ${plans.join('; ')}`;
 }
 
 /** @param {RunSet} runSet @returns {Part[]} */
@@ -124,7 +110,7 @@ function overRuns({ summary: { used, metrics } }) {
   );
 }
 
-/** @param {RunSet} runSet @param {boolean} isMain the chart of the answer, or all others @returns {Part[]} */
+/** @param {RunSet} runSet @param {boolean} isMain the chart of the answer, or the others @returns {Part[]} */
 function charts({ summary: { used, metrics } }, isMain) {
   if (used.length < 2) return [];
   return metrics

@@ -1,9 +1,8 @@
-/** What reports of several runs share: targets, runs left out, verdicts and spreads over them. */
+/** Shared by reports of several runs: targets, verdicts and spreads. */
 import { deviationText, figureText, varianceText } from '../../result/runs/figures.js';
 import { chart } from '../sections.js';
 import { counted, joined, targetPhrase, titled } from './words.js';
 
-/** @import { ComparedGroup } from '../../result/comparison/comparison-schema.js' */
 /** @import { MetricSummary, Unit } from '../../result/runs/run-metrics.js' */
 /** @import { Part } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
@@ -11,32 +10,21 @@ import { counted, joined, targetPhrase, titled } from './words.js';
 /** @typedef {Pick<MetricSummary, 'mean' | 'variance' | 'min' | 'max'>} Spread */
 /** @typedef {{url: string, product: string | null, version: string | null}} Target */
 
-/** Of one product and version, that are named one by one. */
-const MOST_ADDRESSES = 2;
-
-/** @param {Pick<ComparedGroup, 'runs'>} group @returns {{run: string, why: string}[]} runs that do not count */
-export function leftOutOf({ runs }) {
-  return runs.flatMap(({ name, used, why }) => (used ? [] : [{ run: name, why: why ?? 'it was left out' }]));
-}
+/** Named one by one. */
+const MOST_TARGETS = 2;
 
 /**
- * Runs that start a server of their own each (`--dev`) have as many addresses; their number is enough.
+ * Runs that start a server of their own each (`--dev`) have as many addresses, so only their number is given.
  * @param {readonly {target: Target}[]} runs
  * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`, each that differs; `Vault 1.21.1 at 10 addresses`
  */
 export function targetsPhrase(runs) {
-  /** @type {Map<string, Map<string, Target>>} */
-  const kinds = new Map();
-  for (const { target } of runs) {
-    const kind = joined([target.product ?? '', target.version ?? ''], ' ');
-    kinds.set(kind, (kinds.get(kind) ?? new Map()).set(target.url, target));
-  }
-  const phrases = [...kinds].flatMap(([kind, targets]) =>
-    targets.size <= MOST_ADDRESSES
-      ? [...targets.values()].map(targetPhrase)
-      : joined([kind, `${targets.size} addresses`], ' at '),
+  const targets = new Map(runs.map(({ target }) => [targetPhrase(target), target]));
+  if (targets.size <= MOST_TARGETS) return [...targets.keys()].join(', ');
+  const kinds = [...targets.values()].map(({ product, version }) =>
+    joined([product ?? '', version ?? ''], ' '),
   );
-  return phrases.join(', ');
+  return joined([joined([...new Set(kinds)]), `${targets.size} addresses`], ' at ');
 }
 
 /** @param {string} iso @returns {string} `2026-01-02 03:18` */

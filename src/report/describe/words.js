@@ -7,13 +7,13 @@ import { worstVerdict } from '../sections.js';
 /** @import { Cell } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
-/** Stands where there is no figure. */
+/** For a missing figure. */
 const NONE = '–';
 
-/** Kinds of errors that are named where there is room for a line only. */
+/** Kinds of errors named in a line. */
 const NAMED_ERRORS = 3;
 
-/** A rate that differs by less than this share is the one that was offered. */
+/** A rate within this share of the offered rate counts as the offered rate. */
 const SMALL_SHARE = 0.02;
 
 /** @param {string} verdict @returns {Cell} */
@@ -108,10 +108,10 @@ export function headline({ requirements, ...result }) {
   return `${titled(worst)}: ${worst === 'met' ? '' : `${count} of `}${counted(requirements.length, 'requirement')}`;
 }
 
-/** @param {Pick<Result, 'unfinished' | 'interrupted'>} result @returns empty where it is the result of a whole run */
+/** @param {Pick<Result, 'unfinished' | 'interrupted'>} result @returns empty for a complete run */
 export function statePhrase({ unfinished, interrupted }) {
-  if (unfinished) return 'Unfinished: the run was still going on when this was written.';
-  return interrupted ? 'Interrupted: these are the figures up to then.' : '';
+  if (unfinished) return 'Unfinished: the run had not ended when this was written.';
+  return interrupted ? 'Interrupted: the figures cover the time until then.' : '';
 }
 
 /**
@@ -157,7 +157,7 @@ export function perSecondText(perSecond) {
   return `${perHourText(perSecond)}/s`;
 }
 
-/** @param {number} perHour @returns {string} without a unit; whole, where that has three digits */
+/** @param {number} perHour @returns {string} without a unit, at least three digits */
 export function perHourText(perHour) {
   return formatCount(perHour >= 100 ? Math.round(perHour) : Number(perHour.toPrecision(3)));
 }
@@ -172,7 +172,7 @@ export function shareText(share) {
   return share === null ? NONE : formatPercent(share);
 }
 
-/** @param {string} text @returns {string} with a capital, as a title; `p99` stays small */
+/** @param {string} text @returns {string} with a capital letter; `p99` stays lower case */
 export function titled(text) {
   return /^p\d/.test(text) ? text : `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
@@ -188,7 +188,7 @@ export function between(values, text) {
 
 /**
  * @param {Iterable<number | null | undefined>} values
- * @returns {[number, number]} smallest and largest; infinite where there is no number
+ * @returns {[number, number]} smallest and largest; infinite without a number
  */
 export function extent(values) {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

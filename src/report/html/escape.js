@@ -1,4 +1,4 @@
-/** Text to markup. Every text of a server, a file or a user passes through here. */
+/** Text to markup. Every text from a server, a file or a user passes through here. */
 import { visibleText } from '../../common/visible-text.js';
 
 /** @type {Record<string, string>} */
@@ -9,17 +9,9 @@ export function escapeHtml(text) {
   return visibleText(text).replace(/[&<>"']/g, (character) => ENTITIES[character]);
 }
 
-/** @param {unknown} value @returns {string} JSON for a `<script type="application/json">`, which no text in it can close */
-export function jsonForScript(value) {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
 /**
  * @param {string} text
- * @returns {string} markup in which names like `never_sent` may break after each part, and `12 ms` may not
+ * @returns {string} markup in which `never_sent` may break after the underscore, and `12 ms` may not
  */
 export function breakable(text) {
   return escapeHtml(text)

@@ -1,20 +1,11 @@
 /** The parts of a section as HTML. Arguments named `html`, `svg` or ending in `Html` are markup; all others are text, escaped here. */
-import { cellText } from '../sections.js';
+import { cellText, worthOf } from '../sections.js';
 import { breakable, escapeHtml } from './escape.js';
 
 /** @import { Drawn } from '../charts/chart.js' */
 /** @import { Bar, Cell, Facts, Figures, Note, Table, Verdicts } from '../sections.js' */
 
-/** The verdicts of each worth; all others are neutral. */
-const WORTHS = {
-  good: ['met', 'valid', 'better', 'passed'],
-  bad: ['not met', 'invalid', 'worse', 'failed'],
-  unsure: ['not proven', 'suspect'],
-};
-
-const SIGNS = { good: '✓', unsure: '?', bad: '✕' };
-
-/** @typedef {keyof typeof WORTHS} Worth */
+const SIGNS = { good: '✓', unsure: '?', bad: '✕', neutral: '' };
 
 /** Characters; longer cells may break into several lines. */
 const LONG_CELL = 24;
@@ -22,19 +13,12 @@ const LONG_CELL = 24;
 /** Pixels. */
 const [VERDICT_WHISKER, FIGURE_WHISKER] = [240, 120];
 
-/** Below verdicts with bars. */
-const BAR_KEY = 'Drawn from 0: the figure with its 95 % error bar, and the limit as an upright line.';
-
-/** @param {string} verdict */
-function worthOf(verdict) {
-  const worths = /** @type {Worth[]} */ (Object.keys(WORTHS));
-  return worths.find((worth) => WORTHS[worth].includes(verdict)) ?? 'neutral';
-}
+const BAR_KEY = 'Scale from 0: the figure with its 95 % error bar; the upright line is the limit.';
 
 /** A verdict by colour, sign and word. @param {string} verdict @param {string} [text] */
 function badge(verdict, text = verdict) {
   const worth = worthOf(verdict);
-  const sign = worth === 'neutral' ? '' : `<span aria-hidden="true">${SIGNS[worth]}</span> `;
+  const sign = SIGNS[worth] === '' ? '' : `<span aria-hidden="true">${SIGNS[worth]}</span> `;
   return `<strong class="badge ${worth}">${sign}${escapeHtml(text)}</strong>`;
 }
 
@@ -58,9 +42,8 @@ export function verdicts({ items }) {
 ${drawn}<span class="text">${breakable(text)}</span>
 ${paragraph(reason, 'reason')}</li>`;
   });
-  const hasBars = items.some(({ bar }) => bar !== undefined);
-  const key = hasBars ? `\n${paragraph(BAR_KEY, 'key')}` : '';
-  return `<ul${classes('verdicts', hasBars && 'barred')}>\n${rows.join('\n')}\n</ul>${key}`;
+  const key = items.some(({ bar }) => bar !== undefined) ? `\n${paragraph(BAR_KEY, 'key')}` : '';
+  return `<ul class="verdicts">\n${rows.join('\n')}\n</ul>${key}`;
 }
 
 /** @param {Figures} part */
@@ -122,15 +105,13 @@ export function note({ text, remedy = '' }) {
 }
 
 /**
- * A chart with its title, legend, summary and data. `id` is unique in the page; without a drawing there is only the text.
- * @param {{id: string, level: 2 | 3, title: string, text: string, drawn: Drawn | null, isMain: boolean}} parts
+ * A chart with its title, legend, summary and data. `id` is unique in the page.
+ * @param {{id: string, level: 2 | 3, title: string, text: string, drawn: Drawn, isMain: boolean}} parts
  */
 export function figure({ id, level, title, text, drawn, isMain }) {
-  const heading = `<h${level}>${escapeHtml(title)}</h${level}>`;
-  if (drawn === null) return `<div class="figure" id="${id}">\n${heading}\n${paragraph(text)}\n</div>`;
   return `<figure id="${id}"${classes(isMain && 'main')}>
 <figcaption>
-${heading}
+<h${level}>${escapeHtml(title)}</h${level}>
 ${paragraph(text)}
 </figcaption>
 ${legend(drawn.legend)}
@@ -146,12 +127,10 @@ ${table(drawn.table)}
 /** @param {Drawn['legend']} entries */
 function legend(entries) {
   if (entries.length === 0) return '';
-  const items = entries.map(({ name, className, isBox = false }) => {
-    const mark = isBox
-      ? `<rect class="${className}" x="6" y="0" width="12" height="12"/>`
-      : `<path class="${className}" d="M0 6H24"/>`;
+  const items = entries.map(({ name, className }) => {
+    const mark = `<path class="${className}" d="M0 6H24"/>`;
     const swatch = `<svg class="swatch" viewBox="0 0 24 12" width="24" height="12" aria-hidden="true">${mark}</svg>`;
-    return `<li>${swatch} <span class="name">${escapeHtml(name)}</span> <span class="value"></span></li>`;
+    return `<li>${swatch} ${escapeHtml(name)}</li>`;
   });
   return `<ul class="legend">\n${items.join('\n')}\n</ul>`;
 }
@@ -159,12 +138,12 @@ function legend(entries) {
 /** Pixels: of the drawing, of the line at its middle; room for a dot at either end; half the height of caps and limit. */
 const [HEIGHT, MIDDLE, EDGE, CAP, LIMIT] = [20, 10, 5, 4, 9];
 
-/** The largest figure lies this far along, so that a bar beyond it shows; the shortest bar, in pixels. */
+/** Position of the largest figure, with room for a bar beyond it; the shortest bar, in pixels. */
 const [REACH, LEAST_WIDTH] = [0.92, 3];
 
 /**
  * @param {Bar} bar @param {number} width
- * @param {string} [worth] with a limit: the side of it that the bar keeps to is shaded, unless unsure
+ * @param {string} [worth] with a limit, the side where the bar is gets shaded, unless unsure
  * @returns {string} SVG
  */
 export function whisker({ value, low, high, limit }, width, worth = 'neutral') {

@@ -37,27 +37,26 @@ figcaption p, .key, .caption, .summary, .reason, .tiles :is(dt, .range), summary
 .subject { margin: 0.25rem 0 0; max-width: none; }
 section { padding: 1.25rem 0; border-top: 1px solid var(--rule); }
 section:first-child { border-top: 0; padding-top: 0; }
-:focus-visible, .plot:focus-within { outline: 3px solid var(--focus); outline-offset: 2px; }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 code { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.93em; }
 .answer { font-size: 1.2rem; line-height: 1.4; margin-bottom: 0.75rem; }
 
-.badge { display: inline-block; background: var(--tint); padding: 0 0.6em; border-radius: 1em; font-weight: 650; white-space: nowrap; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-.badge.good { color: var(--good); background: var(--good-tint); }
-.badge.unsure { color: var(--unsure); background: var(--unsure-tint); }
-.badge.bad { color: var(--bad); background: var(--bad-tint); }
+.badge { display: inline-block; color: var(--c, var(--ink)); background: var(--tint-c, var(--tint)); padding: 0 0.6em; border-radius: 1em; font-weight: 650; white-space: nowrap; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.good { --c: var(--good); --tint-c: var(--good-tint); }
+.unsure { --c: var(--unsure); --tint-c: var(--unsure-tint); }
+.bad { --c: var(--bad); --tint-c: var(--bad-tint); }
 ul.verdicts, ul.legend { list-style: none; margin: 0; padding: 0; }
-ul.verdicts { display: grid; grid-template-columns: max-content fit-content(22rem) 1fr; margin-bottom: 1rem; }
-ul.verdicts.barred { grid-template-columns: max-content fit-content(22rem) max-content 1fr; }
+ul.verdicts { display: grid; grid-template-columns: max-content fit-content(22rem) auto 1fr; margin-bottom: 1rem; }
 .verdicts > li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; gap: 0 1rem; align-items: start; padding: 0.3rem 0; border-bottom: 1px solid var(--grid); }
 .verdicts > li:first-child { border-top: 1px solid var(--grid); }
 .verdicts .badge { justify-self: start; }
-.verdicts.barred { margin-bottom: 0.25rem; }
+.verdicts + .key { margin-top: -0.75rem; }
 .verdicts code { font-weight: 600; }
 .verdicts .text { grid-column: -2; }
 .verdicts .bars { grid-column: 3; }
 .verdicts .reason { grid-column: 2 / -1; margin: 0; max-width: 70rem; }
 @media (max-width: 41.99em) {
-  ul.verdicts, ul.verdicts.barred { grid-template-columns: max-content 1fr; }
+  ul.verdicts { grid-template-columns: max-content 1fr; }
   .verdicts > li { gap: 0.1rem 0.75rem; }
   .verdicts .text, .verdicts .bars, .verdicts .reason { grid-column: 1 / -1; }
 }
@@ -77,19 +76,15 @@ dl, dd { margin: 0; }
 .bars path { fill: none; stroke-width: 1.5; }
 .bars .track { stroke: var(--rule); }
 .bars .mark { stroke: var(--ink); stroke-width: 2; }
-.bars .bar { stroke: var(--c); stroke-width: 2; }
-.bars .value { fill: var(--c); }
-.bars .side { fill: var(--tint-c); }
-.bars { --c: var(--s1); --tint-c: var(--tint); }
-.bars.good { --c: var(--good); --tint-c: var(--good-tint); }
-.bars.unsure { --c: var(--unsure); }
-.bars.bad { --c: var(--bad); --tint-c: var(--bad-tint); }
+.bars .bar { stroke: var(--c, var(--s1)); stroke-width: 2; }
+.bars .value { fill: var(--c, var(--s1)); }
+.bars .side { fill: var(--tint-c, var(--tint)); }
 
 .rows { display: flex; flex-wrap: wrap; gap: 1.25rem 1.5rem; margin-bottom: 1rem; }
 .rows > * { min-width: 0; max-width: 100%; }
-.rows > figure, .rows > .figure { flex: 1 1 34rem; }
+.rows > figure { flex: 1 1 34rem; }
 .rows > figure.main { flex-basis: 100%; }
-@media (min-width: 75em) { .rows > figure:not(.main), .rows > .figure { max-width: calc(50% - 0.75rem); } }
+@media (min-width: 75em) { .rows > figure:not(.main) { max-width: calc(50% - 0.75rem); } }
 .caption { margin-bottom: 0.35rem; max-width: 40rem; }
 .scroll {
   overflow-x: auto; background:
@@ -122,8 +117,7 @@ figure details .scroll { max-height: 24rem; overflow-y: auto; }
 figure { margin: 0; }
 figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; }
 figcaption p, .summary { margin: 0; }
-.plot { position: relative; touch-action: pan-y; border-radius: 0.3rem; margin-top: 0.35rem; }
-.scrub { position: absolute; left: 0; bottom: 0; width: 100%; height: 1px; margin: 0; opacity: 0; pointer-events: none; }
+.plot { margin-top: 0.35rem; }
 .chart { width: 100%; height: auto; font-family: inherit; }
 .chart.wide { display: block; max-width: 48rem; }
 .chart.full, .chart.narrow { display: none; }
@@ -133,8 +127,7 @@ figcaption p, .summary { margin: 0; }
 .grid { stroke: var(--grid); }
 .axis { stroke: var(--muted); }
 .upright { stroke: var(--muted); stroke-dasharray: 1 3; }
-.cursor { stroke: var(--ink); visibility: hidden; }
-.cursor.on { visibility: visible; }
+.column { fill: var(--ink); fill-opacity: 0; } .column:hover { fill-opacity: 0.15; }
 .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); } .s6 { --c: var(--s6); }
 .line { fill: none; stroke: var(--c); stroke-width: 2; stroke-linejoin: round; }
 .line.s2 { stroke-dasharray: 7 3; } .line.s3 { stroke-dasharray: 3 2; } .line.s4 { stroke-dasharray: 10 3 2 3; }
@@ -143,19 +136,13 @@ figcaption p, .summary { margin: 0; }
 .line.track { stroke-dasharray: none; stroke-width: 6; stroke-opacity: 0.45; }
 .line.limit { stroke-dasharray: 2 3; stroke-width: 1.5; }
 .line.dense { stroke-dasharray: none; stroke-width: 1.5; }
-.area { fill: var(--c); fill-opacity: 0.2; stroke: var(--c); stroke-opacity: 0.4; stroke-width: 0.75; }
-.fill, .dot { fill: var(--c); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.dot { fill: var(--c); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.stacked { stroke: var(--c); } .swatch .stacked { stroke-width: 12; }
 .dot.track { fill-opacity: 0.45; }
-.error { fill: none; stroke: var(--ink); stroke-width: 1.5; }
-.box { fill: var(--c); fill-opacity: 0.16; stroke: var(--c); }
-.whisker { stroke: var(--c); }
 .median { stroke: var(--c); stroke-width: 3; }
 .dot.run { fill-opacity: 0.55; }
 .swatch { vertical-align: middle; flex: none; }
 ul.legend { display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin-top: 0.25rem; }
-.legend .value { font-weight: 650; }
-@media (min-width: 37.5em) { .live .legend .value { display: inline-block; min-width: 5em; } }
-figcaption .at { margin-left: auto; }
 
 @media (max-width: 37.49em) {
   h1 { font-size: 1.44rem; }
@@ -168,7 +155,7 @@ figcaption .at { margin-left: auto; }
 @page { margin: 14mm; }
 @media print {
   body { font-size: 10pt; }
-  .at, .scrub, details:not([open]) { display: none; }
+  details:not([open]) { display: none; }
   table { font-size: 8pt; }
   thead th { font-size: 7.5pt; }
   th, td { padding-right: 0.5rem; }

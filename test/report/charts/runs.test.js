@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { visibleText } from '../../../src/common/visible-text.js';
-import { boxOf, spreadOut } from '../../../src/report/charts/runs.js';
+import { spreadOut } from '../../../src/report/charts/runs.js';
 import { chartsIn, collisions } from '../svg.js';
 import { draw, drawOrNull } from './draw.js';
 
@@ -12,15 +12,7 @@ const group = (values, name = '') => ({ name, runs: values.map((_, i) => `run ${
 /** @param {ReturnType<typeof group>[]} groups @param {string} [unit] */
 const runs = (groups, unit = 'ms') => draw('runs', { unit, groups });
 
-test('a box spans the middle half', () => {
-  assert.deepEqual(boxOf([4, 1, 3, 2, 5]), { low: 1, q1: 2, median: 3, q3: 4, high: 5 });
-  assert.deepEqual(boxOf([1, 2, 3, 4]), { low: 1, q1: 1.75, median: 2.5, q3: 3.25, high: 4 });
-  assert.deepEqual(boxOf([7]), { low: 7, q1: 7, median: 7, q3: 7, high: 7 });
-});
-
-test('fewer than five runs have no box; a group without a value has a note; none at all no chart', () => {
-  assert.match(runs([group([1, 2, 3, 4, 5])]).svg, /class="box s1"/);
-  assert.doesNotMatch(runs([group([1, 2, 3, 4])]).svg, /class="box/);
+test('a group without a value has a note; without any value there is no chart', () => {
   assert.match(runs([group([1], 'a'), group([null], 'b')]).svg, />no run to show</);
   assert.equal(drawOrNull('runs', { unit: 'ms', groups: [group([null])] }), null);
 });

@@ -99,7 +99,7 @@ test('requests that were never sent are an interval behind the last second, and 
   assert.equal((await read(SAMPLES.backlog)).at(-1)?.totalCount, 60);
   assert.match(
     await renderDocument('hlog', SAMPLES.backlog),
-    /^#The last interval is no second of the run: 60 requests, /m,
+    /^#The last interval is not a second of the run: 60 requests, /m,
   );
 });
 

@@ -5,7 +5,7 @@ import { XmlDocument, XmlElement, XsdValidator } from 'libxml2-wasm';
 
 /** @typedef {{kind: string, type: string | undefined, message: string | undefined, text: string}} Problem */
 /** @typedef {{name: string, classname: string | undefined, problems: Problem[], output: string}} Case */
-/** @typedef {{name: string, attributes: Record<string, string>, properties: [string, string][], cases: Case[], output: string}} Suite */
+/** @typedef {{name: string, attributes: Record<string, string>, cases: Case[], output: string}} Suite */
 
 const XSD = XmlDocument.fromString(readFileSync(new URL('./fixtures/junit.xsd', import.meta.url), 'utf8'));
 const validator = XsdValidator.fromDoc(XSD);
@@ -38,10 +38,6 @@ function suiteOf(suite) {
   return {
     name: attributes.name,
     attributes,
-    properties: childrenOf(suite, 'properties')
-      .flatMap((properties) => childrenOf(properties, 'property'))
-      .map(attributesOf)
-      .map(({ name, value }) => [name, value]),
     cases: childrenOf(suite, 'testcase').map(caseOf),
     output: outputOf(suite),
   };
