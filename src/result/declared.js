@@ -29,6 +29,11 @@ export function each(keys, schema) {
   return /** @type {any} */ (Object.fromEntries(keys.map((key) => [key, schema])));
 }
 
+/** An object with a name of its own in the JSON Schema. @template {z.ZodRawShape} Shape @param {string} id @param {Shape} shape */
+export function named(id, shape) {
+  return z.object(shape).meta({ id });
+}
+
 const [MAX_ELEMENTS, MAX_NAMES] = [100, 1000];
 
 /** @typedef {z.ZodObject<{schema: z.ZodLiteral<string>} & z.ZodRawShape>} Declaration */

@@ -5,17 +5,15 @@ import { TOOL_VERSION } from '../common/version.js';
 import { foldStages, plannedOf } from '../engine/recording/tally.js';
 import { isEven } from '../plan/stages.js';
 import { buildBlock, buildTimeline, buildView, factsOfEach, measure, rateWindowMs } from './build.js';
-import { SCHEMA_ID } from './document.js';
 import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { CellTally } from '../engine/recording/tally.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Plan, PlannedRequirement } from '../plan/plan.js' */
 /** @import { StageSpan } from '../plan/stages.js' */
-/** @import { Measurement } from '../verdict/measurement-schema.js' */
 /** @import { RunFacts } from './build.js' */
 /** @import { RunView } from './requirements/judge.js' */
-/** @import { MergeBlock, OperationBlock, Result, StageBlock } from './schema.js' */
+/** @import { Measurement, MergeBlock, OperationBlock, Result, StageBlock } from './schema.js' */
 
 /**
  * @param {object} run @param {Plan} run.plan @param {Result['target']} run.target @param {string} run.command
@@ -46,7 +44,7 @@ export function buildResult(run) {
     return view;
   };
   return {
-    schema: SCHEMA_ID,
+    schema: 'vault-pki-load/result/1',
     tool: { version: TOOL_VERSION },
     startedAt: run.startedAt.toISOString(),
     startedAtMonotonicNs: String(run.startedAtNs),

@@ -3,7 +3,6 @@
  * alone. Other keys are allowed, so that an older reader accepts a newer file.
  */
 import { z } from 'zod';
-import { Measurement } from '../verdict/measurement-schema.js';
 import {
   amount,
   count,
@@ -11,6 +10,7 @@ import {
   each,
   MeasurementWord,
   ms,
+  named,
   number,
   RequirementWord,
   share,
@@ -19,7 +19,6 @@ import {
   Unit,
   validatorOf,
 } from './declared.js';
-import { SCHEMA_ID } from './document.js';
 import { FIGURES, SERIES } from './latency.js';
 
 /** HDR V2 compressed, base64, in microseconds. */
@@ -47,13 +46,16 @@ const MergeOperation = z.object({
   own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
 });
 
+/** Garbage collections of the sender threads. */
+const Gc = z.object({ count, ...each(['totalMs', 'longestMs'], amount) });
+
 /** The basis of the verdict on the measurement; histograms in microseconds. */
 const MergeWatch = z.object({
   /** How late the tool sent, excluding the wait for a free connection. */
   lag: histogram,
   /** Upper bound of the time that responses waited until the tool read them; absent in older files. */
   readLate: histogram.optional(),
-  gc: z.object({ count, ...each(['totalMs', 'longestMs'], amount) }),
+  gc: Gc,
   ...each(['busyShare', 'spinShare'], amount),
   runQueueShare: amount.nullable(),
   droppedLate: count,
@@ -75,72 +77,60 @@ const MergeWatch = z.object({
   }),
 });
 
-export const MergeBlock = z
-  .object({
-    /** Of the measured part: the time of the last response, and the planned length. */
-    endedMs: amount,
-    windowMs: amount,
-    operations: z.record(z.string(), MergeOperation),
-    /** Send lags of requests done in each second, the longest in milliseconds; null where none was. */
-    lags: z.array(z.object({ histogram, max: amount }).nullable()),
-    watch: MergeWatch,
-  })
-  .meta({ id: 'MergeBlock' });
+export const MergeBlock = named('MergeBlock', {
+  /** Of the measured part: the time of the last response, and the planned length. */
+  endedMs: amount,
+  windowMs: amount,
+  operations: z.record(z.string(), MergeOperation),
+  /** Send lags of requests done in each second, the longest in milliseconds; null where none was. */
+  lags: z.array(z.object({ histogram, max: amount }).nullable()),
+  watch: MergeWatch,
+});
 
-const MergedPart = z
-  .object({
-    index: count,
-    startedAt: z.iso.datetime(),
-    durationSeconds: amount,
-    command: z.string(),
-    tool: Tool,
-    ...each(['sent', 'threads'], count),
-    environment: Environment,
-    /** Its own, before merging. */
-    verdict: MeasurementWord,
-  })
-  .meta({ id: 'MergedPart' });
+const MergedPart = named('MergedPart', {
+  index: count,
+  startedAt: z.iso.datetime(),
+  durationSeconds: amount,
+  command: z.string(),
+  tool: Tool,
+  ...each(['sent', 'threads'], count),
+  environment: Environment,
+  /** Its own, before merging. */
+  verdict: MeasurementWord,
+});
 
 /**
  * Error bar: the target's true figure lies between its ends, at 95 % on either side. `high` is null if there
  * are too few requests for an upper bound. `tool`: the part of the figure that may be the tool's lateness.
  */
-const Bar = z.object({ low: amount, high: amount.nullable(), tool: amount }).meta({ id: 'Bar' });
+const Bar = named('Bar', { low: amount, high: amount.nullable(), tool: amount });
 
-const Bars = z.object(each(FIGURES, Bar)).meta({ id: 'Bars' });
-
-const Latency = z
-  .object({
-    count,
-    ...each(FIGURES, ms),
-    histogram: histogram.nullable(),
-    /** Absent from outcomes, from older files, and where nothing was recorded. */
-    bars: Bars.optional(),
-  })
-  .meta({ id: 'Latency' });
+const Latency = named('Latency', {
+  count,
+  ...each(FIGURES, ms),
+  histogram: histogram.nullable(),
+  /** Absent from outcomes, from older files, and where nothing was recorded. */
+  bars: named('Bars', each(FIGURES, Bar)).optional(),
+});
 
 /** response = done - intended, service = done - sent, sendLag = sent - intended. */
-const Latencies = z.object(each(SERIES, Latency)).meta({ id: 'Latencies' });
+const Latencies = named('Latencies', each(SERIES, Latency));
 
 /** sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors. */
-const Totals = z
-  .object({
-    ...each(['planned', 'sent', 'succeeded', 'failed', 'dropped', 'neverSent'], count),
-    /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
-    neverSentDue: count,
-    /** failed + dropped + neverSentDue: all due requests without a good response. */
-    errors: count,
-  })
-  .meta({ id: 'Totals' });
+const Totals = named('Totals', {
+  ...each(['planned', 'sent', 'succeeded', 'failed', 'dropped', 'neverSent'], count),
+  /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
+  neverSentDue: count,
+  /** failed + dropped + neverSentDue: all due requests without a good response. */
+  errors: count,
+});
 
 /** Successes. `bar`: the target's rate per second, at 95 % on either side. */
-const Rates = z
-  .object({
-    ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
-    /** `sampled`: the upper end for the size of the sample alone; the part above it may be the tool's own lateness. */
-    bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
-  })
-  .meta({ id: 'Rates' });
+const Rates = named('Rates', {
+  ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
+  /** `sampled`: the upper end for the size of the sample alone; the part above it may be the tool's own lateness. */
+  bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
+});
 
 /** By name; `dropped` and `never_sent` may be beside the outcomes of sent requests. */
 const Outcomes = z.record(z.string(), count);
@@ -152,19 +142,17 @@ const OutcomeDetails = z
   )
   .meta({ id: 'OutcomeDetails' });
 
-const Verification = z
-  .object({
-    /** Responses checked in full, and how many of them passed. */
-    checked: count,
-    passed: count,
-    /** True when some responses were left unchecked for lack of time; `unchecked` is their number. */
-    sampled: z.boolean(),
-    unchecked: count,
-    /** Rule -> responses that broke it; one response may break several. */
-    failures: z.record(z.string(), count),
-    notes: z.array(z.string()).optional(),
-  })
-  .meta({ id: 'Verification' });
+const Verification = named('Verification', {
+  /** Responses checked in full, and how many of them passed. */
+  checked: count,
+  passed: count,
+  /** True when some responses were left unchecked for lack of time; `unchecked` is their number. */
+  sampled: z.boolean(),
+  unchecked: count,
+  /** Rule -> responses that broke it; one response may break several. */
+  failures: z.record(z.string(), count),
+  notes: z.array(z.string()).optional(),
+});
 
 const Block = z.object({
   totals: Totals,
@@ -246,9 +234,59 @@ const RequirementVerdict = z.object({
   doubt: z.enum(['sample', 'tool', 'both', 'failures', 'unchecked', 'invalid']).optional(),
 });
 
+/** Milliseconds of times; null where nothing was recorded. */
+const Spread = named('Spread', { count, ...each(['min', 'p50', 'p99', 'max'], ms) });
+
+/** Of time, 0 to 1; null where this machine does not report it. */
+const timeShare = amount.nullable();
+
+/** The tool's observations of itself. */
+const Observed = z.object({
+  /** How late the tool sent, excluding the wait for a free connection. */
+  lagMs: Spread,
+  /** Upper bound of the time that responses waited until the tool read them. */
+  readLateMs: Spread.optional(),
+  /** The response times less the time that the tool's own lateness may have added. */
+  ownResponseMs: Spread.optional(),
+  /** In older files: lateness of probes at random times, and response times less send lag. */
+  reactionMs: Spread.optional(),
+  unlaggedMs: Spread.optional(),
+  gc: Gc,
+  /** The worst sender thread's shares; the process's CPU time as a number of cores. */
+  cpu: z.object({
+    processCores: timeShare,
+    senderBusyShare: amount,
+    /** Time spent spinning on an idle event loop. */
+    senderSpinShare: amount,
+    /** Time ready to run, but without a core. */
+    senderRunQueueShare: timeShare,
+    machineIdleShare: timeShare,
+    /** Time in which some task on this machine was ready to run, but without a core. */
+    machinePressureShare: timeShare,
+  }),
+  /** Requests that had to open a connection first. */
+  connectionSetups: count,
+  /** Share of the samples that found requests waiting for a free connection. */
+  backlogShare: amount,
+});
+
+const Measurement = z.object({
+  /** `suspect` only in older files, and while the run goes on. */
+  verdict: MeasurementWord,
+  /** Why it is invalid, and remarks; in older files all are remarks unless it is invalid. */
+  reasons: z.array(
+    z.object({
+      ...each(['code', 'text'], z.string()),
+      ...each(['detail', 'remedy'], z.string().optional()),
+      grade: z.enum(['invalid', 'remark']).optional(),
+    }),
+  ),
+  observed: Observed.optional(),
+});
+
 export const Result = z
   .object({
-    schema: z.literal(SCHEMA_ID),
+    schema: z.literal('vault-pki-load/result/1'),
     tool: Tool,
     startedAt: z.iso.datetime(),
     /**
@@ -300,5 +338,6 @@ export const Result = z
 /** @typedef {z.infer<typeof TimelineRow>} TimelineRow */
 /** @typedef {z.infer<typeof RequirementVerdict>} RequirementVerdict */
 /** @typedef {z.infer<typeof MergeBlock>} MergeBlock */
+/** @typedef {z.infer<typeof Measurement>} Measurement */
 
 export const validateResult = validatorOf(Result);

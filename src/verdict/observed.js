@@ -11,7 +11,6 @@ import { driftsOf } from './trend.js';
 /** @import { MachineEnd } from '../engine/watch/machine.js' */
 /** @import { WindowFacts } from '../engine/window.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Measurement } from './measurement-schema.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>} SenderCounts */
@@ -116,7 +115,7 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
   };
 }
 
-/** @param {Observed} observed @returns {NonNullable<Measurement['observed']>} */
+/** @param {Observed} observed as in a result */
 export function describeObserved(observed) {
   const { lag, readLate, ownResponse, gc, machine, backlog } = observed;
   return {

@@ -7,10 +7,9 @@ import { formatCount, formatDuration, formatLatency, formatRate } from '../commo
 import { percentileBar } from './bars.js';
 import { failedAtLimits } from './observed.js';
 
-/** @import { Measurement } from './measurement-schema.js' */
 /** @import { Observed } from './observed.js' */
 
-/** @typedef {Omit<Measurement['reasons'][number], 'code'> & {remedy: string}} Reason */
+/** @typedef {{grade?: 'invalid' | 'remark', text: string, detail?: string, remedy: string}} Reason grade: `remark` where it has none */
 /** @typedef {(observed: Observed) => Reason | null} Find null: it does not apply */
 
 /** Share of planned requests that the tool did not send, or that failed at a limit of its machine. */
@@ -65,7 +64,7 @@ export const REASONS = Object.freeze({
   },
 });
 
-/** @param {Observed} observed @returns {Measurement} */
+/** @param {Observed} observed */
 export function judgeMeasurement(observed) {
   const finders = Object.entries(/** @type {Record<string, Find>} */ (REASONS));
   const reasons = finders.flatMap(([code, find]) => {
@@ -73,7 +72,7 @@ export function judgeMeasurement(observed) {
     return reason === null ? [] : [{ code, grade: /** @type {const} */ ('remark'), ...reason }];
   });
   const isInvalid = reasons.some(({ grade }) => grade === 'invalid');
-  return { verdict: isInvalid ? 'invalid' : 'valid', reasons };
+  return { verdict: /** @type {'invalid' | 'valid'} */ (isInvalid ? 'invalid' : 'valid'), reasons };
 }
 
 /** @param {number} count @param {number} all */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isComparison, isResult, isRunSet, kindOf } from '../../src/result/document.js';
+import { isResult, isRunSet, kindOf } from '../../src/result/document.js';
 import { makeRunSet, validateRunSet } from '../../src/result/runs/run-set.js';
 import { validatorOf } from '../json-schema.js';
 import { runOf, TEN } from './runs.js';
@@ -21,7 +21,7 @@ describe('a run set', () => {
   test('is made, known and taken as it is, by validator and by JSON Schema', () => {
     const runSet = makeRunSet('base', runs());
     assert.equal(kindOf(runSet), 'run-set');
-    assert.ok(isRunSet(runSet) && !isResult(runSet) && !isComparison(runSet));
+    assert.ok(isRunSet(runSet) && !isResult(runSet));
     assert.equal(validateRunSet(runSet), runSet);
     assert.equal(problemIn(runSet), null);
     assert.match(runSet.tool.version, /^\d+\.\d+\.\d+/);

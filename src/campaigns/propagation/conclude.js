@@ -9,7 +9,6 @@ import { createHistogram, figures, recordMs, valueAtShare } from '../../common/h
 import { sumRecords, total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { PROPAGATION_SCHEMA_ID } from '../../result/document.js';
 import { buildLatency } from '../../result/latency.js';
 import { judgeRequirement } from '../../result/requirements/judge.js';
 import { formatPercent } from '../../result/wording.js';
@@ -51,7 +50,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
   const { mount, url } = target;
   const { min, p50, p99, max } = { min: lag.totalCount === 0 ? null : valueAtShare(lag, 0), ...figures(lag) };
   return {
-    schema: PROPAGATION_SCHEMA_ID,
+    schema: 'vault-pki-load/propagation/1',
     tool: { version: TOOL_VERSION },
     startedAt: startedAt.toISOString(),
     ...facts,

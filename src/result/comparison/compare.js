@@ -5,7 +5,6 @@
 import { median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { COMPARISON_SCHEMA_ID } from '../document.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
 import { headOf, known, METRICS, offeredLoadOf, summariseMetrics } from '../runs/run-metrics.js';
 import { admit } from './admit.js';
@@ -51,7 +50,7 @@ export function compareGroups(groups, options = {}) {
   const bias = createErrorBias(described);
   const metrics = METRICS.map((one) => compareMetric(headOf(one), described, bias, { seed, resamples }));
   return {
-    schema: COMPARISON_SCHEMA_ID,
+    schema: 'vault-pki-load/comparison/1',
     tool: { version: TOOL_VERSION },
     createdAt,
     command,

@@ -1,7 +1,6 @@
 /** The Comparison: one declaration that gives the type, the validation and the JSON Schema. `compare.js` makes it. */
 import { z } from 'zod';
 import { count, each, MeasurementWord, number, Target, Tool, text, validatorOf } from '../declared.js';
-import { COMPARISON_SCHEMA_ID } from '../document.js';
 import { MetricHead, MetricSummary } from '../runs/run-set.js';
 
 export const OfferedLoad = z.object({
@@ -83,7 +82,7 @@ const ComparedMetric = MetricHead.extend({
 
 export const Comparison = z
   .object({
-    schema: z.literal(COMPARISON_SCHEMA_ID),
+    schema: z.literal('vault-pki-load/comparison/1'),
     tool: Tool,
     /** Time and command line that made it; null from a program that gave none. */
     createdAt: z.iso.datetime().nullable(),

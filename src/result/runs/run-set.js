@@ -3,11 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { TOOL_VERSION } from '../../common/version.js';
 import { count, each, number, Tool, Unit, validatorOf } from '../declared.js';
-import { RUN_SET_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 import { summariseRuns } from './run-metrics.js';
-
-export { isRunSet, RUN_SET_SCHEMA_ID } from '../document.js';
 
 /** A metric over runs. One value per run that counts, null where it has none. The variance is unbiased, in the square of the unit. */
 export const MetricSummary = z
@@ -39,7 +36,7 @@ const Summary = z.object({
 
 export const RunSet = z
   .object({
-    schema: z.literal(RUN_SET_SCHEMA_ID),
+    schema: z.literal('vault-pki-load/run-set/1'),
     tool: Tool,
     /** Its name in a comparison. */
     name: z.string(),
@@ -55,7 +52,7 @@ export const RunSet = z
 /** @param {string} name @param {import('../schema.js').Result[]} runs at least one @returns {RunSet} */
 export function makeRunSet(name, runs) {
   const summary = summariseRuns(name, runs);
-  return { schema: RUN_SET_SCHEMA_ID, tool: { version: TOOL_VERSION }, name, summary, runs: [...runs] };
+  return { schema: 'vault-pki-load/run-set/1', tool: { version: TOOL_VERSION }, name, summary, runs: [...runs] };
 }
 
 export const validateRunSet = validatorOf(RunSet, checkSummary);

@@ -3,7 +3,6 @@ import { TOOL_VERSION } from '../../common/version.js';
 import { compareGroups } from '../comparison/compare.js';
 import { differenceOf } from '../comparison/compare-samples.js';
 import { RESAMPLES, runsNeeded } from '../comparison/run-statistics.js';
-import { SCENARIO_RESULT_SCHEMA_ID } from '../document.js';
 import { runWarnings } from '../runs/run-differences.js';
 import { headOf, METRICS, namedRuns, offeredLoadOf, summarise, whyLeftOut } from '../runs/run-metrics.js';
 import { rowsOf, valuesPerRun } from './scenario-rows.js';
@@ -83,7 +82,7 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
   const [environment = null] = kept.flatMap(({ results }) => results.map((result) => result.environment));
   const createdAt = new Date(startedAt.getTime() + durationMs).toISOString();
   return {
-    schema: SCENARIO_RESULT_SCHEMA_ID,
+    schema: 'vault-pki-load/scenario-result/1',
     tool: { version: TOOL_VERSION },
     name,
     description,

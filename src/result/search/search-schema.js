@@ -12,7 +12,6 @@ import {
   Unit,
   validatorOf,
 } from '../declared.js';
-import { SEARCH_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 
 const Verdict = z.enum(['met', 'not met', 'not proven', 'not offered']).meta({ id: 'StepVerdict' });
@@ -47,7 +46,7 @@ const Step = z
 
 export const Search = z
   .object({
-    schema: z.literal(SEARCH_SCHEMA_ID),
+    schema: z.literal('vault-pki-load/search/1'),
     tool: Tool,
     name: z.string(),
     startedAt: z.iso.datetime(),
