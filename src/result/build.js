@@ -45,7 +45,7 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
   };
   const { succeeded } = counts;
   const errors = countErrors(counts);
-  const times = timesOf(outcomes.map(([, outcome]) => outcome));
+  const all = timesOf(outcomes.map(([, outcome]) => outcome));
   const { planned } = plannedOf(operations, facts);
   const isOpen = facts.model === 'open';
   const isConstant = facts.arrivals === 'constant';
@@ -53,20 +53,18 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
   // Open loop: every planned arrival succeeded, and there was no backlog at the end.
   const isDone = succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs;
   const allOnTime = isOpen && (facts.allOnTime ?? isDone);
-  const rate = {
-    perSecond: windowMs > 0 ? (succeeded / windowMs) * 1000 : 0,
-    completedPerSecond: fullSeconds(operations, facts),
-    offeredPerSecond:
-      isOpen && isConstant && isEnded && facts.windowMs > 0 ? (planned / facts.windowMs) * 1000 : null,
-  };
+  const ratePerSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
+  const completedPerSecond = fullSeconds(operations, facts);
+  const offeredPerSecond =
+    isOpen && isConstant && isEnded && facts.windowMs > 0 ? (planned / facts.windowMs) * 1000 : null;
   const bar = rateBar({
-    ...rate,
-    succeeded,
+    ...{ perSecond: ratePerSecond, completedPerSecond, offeredPerSecond, succeeded },
     errors: Math.max(0, errors - (facts.ownLosses ?? 0)),
     isServed: isConstant && allOnTime,
-    slowdown: facts.slowdown ?? slowdownOf(operations, facts, times),
+    slowdown: facts.slowdown ?? slowdownOf(operations, facts, all),
   });
-  return { operations, facts, outcomes, counts, errors, times, ...rate, allOnTime, bar };
+  const rates = { ratePerSecond, completedPerSecond, offeredPerSecond, rateBar: bar };
+  return { operations, facts, outcomes, counts, errors, all, allOnTime, ...rates };
 }
 
 /**
@@ -74,7 +72,16 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
  * @param {Parameters<typeof measure>} measured @returns {OperationBlock}
  */
 export function buildBlock(...measured) {
-  const { operations, facts, outcomes, counts, errors, times, perSecond, bar } = measure(...measured);
+  const {
+    operations,
+    facts,
+    outcomes,
+    counts,
+    errors,
+    all,
+    ratePerSecond,
+    rateBar: bar,
+  } = measure(...measured);
   const { succeeded, failed, dropped } = counts;
   const { planned, neverSent, ownLosses, meanings } = facts;
   const errorShare = shareOfErrors(counts);
@@ -83,14 +90,14 @@ export function buildBlock(...measured) {
     errorShare,
     ...(errorShare === null ? {} : { errorShareBar: shareBar(errors, succeeded + errors, ownLosses) }),
     rates: {
-      perSecond,
-      perHour: perSecond * 3600,
+      perSecond: ratePerSecond,
+      perHour: ratePerSecond * 3600,
       peakOneSecond: successesPerSecond(operations).reduce((a, b) => Math.max(a, b), 0),
       bar,
     },
     latencyMs: latenciesOf((series) => ({
-      ...buildLatency(times[series].reported),
-      ...barsOf(times[series]),
+      ...buildLatency(all[series].reported),
+      ...barsOf(all[series]),
     })),
     outcomes: {
       ...sumRecords(outcomes.map(([name, { count }]) => ({ [name]: count }))),
@@ -105,27 +112,19 @@ export function buildBlock(...measured) {
  * The basis of verdicts on requirements.
  * @param {Measured} measured @param {LoadPlan} load @param {boolean} measurementValid @returns {RunView}
  */
-export function buildView(measured, load, measurementValid) {
-  const { operations, facts, outcomes, counts, errors, times, bar, ...rest } = measured;
+export function buildView({ operations, facts, outcomes, errors, ...measured }, load, measurementValid) {
   const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isMeant) =>
     timesOf(outcomes.flatMap(([name, outcome]) => (isMeant(name, outcome.success) ? outcome : [])));
   const isLevel = load.stages === null && load.rampUpMs <= load.warmupMs;
   return {
+    ...measured,
+    ...measured.counts,
+    ...(isLevel ? { offeredPerSecond: load.ratePerSecond } : { offeredAs: 'mean' }),
     series: timesWhere((_, success) => success),
     checked: timesWhere((name, success) => success && name !== 'unchecked'),
-    all: times,
-    ...counts,
-    ratePerSecond: rest.perSecond,
     ownLosses: Math.min(errors, facts.ownLosses ?? 0),
-    rateBar: bar,
-    completedPerSecond: rest.completedPerSecond,
-    model: load.model,
-    offeredPerSecond: isLevel ? load.ratePerSecond : rest.offeredPerSecond,
-    ...(isLevel ? {} : { offeredAs: 'mean' }),
-    arrivals: load.arrivals,
-    allOnTime: rest.allOnTime,
     unchecked: total(operations.map(({ verification }) => verification.unchecked)),
-    measurementValid,
+    ...{ model: load.model, arrivals: load.arrivals, measurementValid },
   };
 }
 

@@ -63,14 +63,6 @@ function toolPart(value, least) {
   return Number.isFinite(value) ? Math.max(0, value - least) : 0;
 }
 
-/**
- * @param {Times} times of the good responses @param {number} rank among all, from 1 @param {Lost} lost
- * @returns {number} ms, as reported; Infinity or 0 of a lost request
- */
-export function reportedAt({ reported }, rank, lost) {
-  return valueAmong(lost, reported, rank, valueAtRank);
-}
-
 /** @param {Lost} lost @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
 function valueAmong({ count, as }, histogram, rank, at) {
   if (as === 'fast') return rank <= count ? 0 : at(histogram, rank - count);
@@ -97,7 +89,7 @@ export function extremeBar({ reported, own }, which) {
 }
 
 /** Fewer full seconds than this are judged by the number of successes. */
-export const LEAST_SECONDS = 5;
+const LEAST_SECONDS = 5;
 /** Number of batches of seconds: enough for a bound, and each long enough to be nearly independent. */
 const BATCHES = 20;
 /** Responses come in clumps, as servers pause: this many count as one event of a Poisson process. */
@@ -143,7 +135,7 @@ function sampledBar({ perSecond, succeeded, completedPerSecond }) {
     const each = (perSecond * CLUMP) / succeeded;
     return { low: low * each, high: high * each };
   }
-  const { means } = batchesOf(completedPerSecond);
+  const means = batchMeans(completedPerSecond);
   const { variance } = meanAndVariance(means);
   const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
   // Equal counts in each batch do not rule out a spread: counts hide differences below one request.
@@ -151,14 +143,13 @@ function sampledBar({ perSecond, succeeded, completedPerSecond }) {
   return { low: perSecond - least, high: perSecond + least };
 }
 
-/** Seconds at the start that fill no batch are left out. @param {readonly number[]} perSecond */
-export function batchesOf(perSecond) {
+/** Seconds at the start that fill no batch are left out. @param {readonly number[]} perSecond @returns {number[]} */
+function batchMeans(perSecond) {
   const size = Math.max(1, Math.floor(perSecond.length / BATCHES));
   const batches = Math.floor(perSecond.length / size);
   const first = perSecond.length - batches * size;
-  const means = Array.from({ length: batches }, (_, i) => {
+  return Array.from({ length: batches }, (_, i) => {
     const from = first + i * size;
     return total(perSecond.slice(from, from + size)) / size;
   });
-  return { size, means };
 }

@@ -11,6 +11,7 @@
  */
 import { uniform } from '../../common/random.js';
 import { median, total } from '../../common/sums.js';
+import { normalUpperTail } from '../../verdict/statistics.js';
 
 /** A difference is shown where the p-value is below this. */
 export const ALPHA = 0.05;
@@ -59,27 +60,6 @@ export function runsNeeded() {
   let each = 1;
   while (smallestPValue(each, each) >= ALPHA) each += 1;
   return each;
-}
-
-/**
- * P(Z > z) of the standard normal distribution. Below 3, where it loses no digits, by Marsaglia's series for the area between
- * 0 and z (2004); above, where it converges fast, by Laplace's continued fraction 1/(z + 1/(z + 2/(z + 3/(z + ...)))).
- * @param {number} z @returns {number}
- */
-export function normalUpperTail(z) {
-  if (z < 0) return 1 - normalUpperTail(-z);
-  const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
-  if (z < 3) {
-    let [term, area] = [z, z];
-    for (let i = 3; term > area * 1e-17; i += 2) {
-      term *= (z * z) / i;
-      area += term;
-    }
-    return 0.5 - density * area;
-  }
-  let fraction = z;
-  for (let k = 200; k >= 1; k -= 1) fraction = z + k / fraction;
-  return density / fraction;
 }
 
 /** @param {number} n @param {number} k @returns {number} n choose k; a whole number as long as it is below 2^53 */

@@ -52,7 +52,13 @@ export const RunSet = z
 /** @param {string} name @param {import('../schema.js').Result[]} runs at least one @returns {RunSet} */
 export function makeRunSet(name, runs) {
   const summary = summariseRuns(name, runs);
-  return { schema: 'vault-pki-load/run-set/1', tool: { version: TOOL_VERSION }, name, summary, runs: [...runs] };
+  return {
+    schema: 'vault-pki-load/run-set/1',
+    tool: { version: TOOL_VERSION },
+    name,
+    summary,
+    runs: [...runs],
+  };
 }
 
 export const validateRunSet = validatorOf(RunSet, checkSummary);
