@@ -62,9 +62,9 @@ export const PHRASES = {
   'two-operations': '400 of 400 responses checked, all passed',
   'compare-nothing': 'no difference shown',
   'compare-by-interval': `
-    The interval of the medians leaves 0 out, but by their ranks 4 and 4 runs do not show a difference.`,
+    The medians of the runs show a difference, their ranks do not.`,
   'compare-by-rank': `
-    By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.`,
+    The ranks of the runs show a difference, their medians do not.`,
   'compare-errors': `
     No time and no rate of down is called better: down has more errors than old (100 % and 0 %).
     p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.

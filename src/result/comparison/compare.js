@@ -1,7 +1,4 @@
-/**
- * Groups of runs -> Comparison: every metric of every group beside the base's. The unit of sampling is the run: ten runs of a
- * thousand requests are ten values of p99, not ten thousand of anything.
- */
+/** Groups of runs -> Comparison: every metric of every group against that of the base. One run is one sample. */
 import { median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
@@ -29,13 +26,13 @@ import {
 
 /**
  * @typedef {object} CompareOptions
- * @property {boolean} [allowInvalid] accept invalid and interrupted runs, too, which are refused otherwise
+ * @property {boolean} [allowInvalid] use invalid and interrupted runs, which are refused by default
  * @property {boolean} [leaveOutInvalid] compare the others
- * @property {number} [seed] of the bootstrap, so that the same files give the same comparison
+ * @property {number} [seed] of the bootstrap
  * @property {number} [resamples] of the bootstrap
  * @property {readonly string[]} [failIf] e.g. `p99 slower by 10%`
- * @property {string | null} [createdAt] ISO 8601, UTC: when the document was made
- * @property {string | null} [command] that made it, without secrets
+ * @property {string | null} [createdAt] ISO 8601, UTC
+ * @property {string | null} [command] without secrets
  */
 
 /**
@@ -113,18 +110,14 @@ function compareMetric(head, groups, bias, options) {
  * @param {MetricHead} head @param {Sample[]} samples @param {ErrorBias} bias
  */
 function findBest(head, samples, bias) {
-  const sign = head.lowerIsBetter ? 1 : -1;
   const competes = samples.map(
     ({ values }, i) => values.length > 0 && (head.unit === 'fraction' || !bias.isOutOfContest(i)),
   );
-  const medians = samples.map(({ values }, i) =>
-    competes[i] ? sign * median(values) : Number.POSITIVE_INFINITY,
-  );
-  const lowest = Math.min(...medians);
-  const first = medians.indexOf(lowest);
-  if (lowest === Number.POSITIVE_INFINITY || medians.lastIndexOf(lowest) !== first)
-    return { best: null, bestMedian: null };
-  const isAlone = competes.filter((one) => one).length === 1;
+  const medians = samples.flatMap(({ values }, i) => (competes[i] ? median(values) : []));
+  const top = head.lowerIsBetter ? Math.min(...medians) : Math.max(...medians);
+  if (medians.filter((one) => one === top).length !== 1) return { best: null, bestMedian: null };
+  const isAlone = medians.length === 1;
+  const first = samples.findIndex(({ values }, i) => competes[i] && median(values) === top);
   const winner = samples[first];
   const isShown = samples.every(
     ({ values, tool }, i) =>
@@ -157,20 +150,19 @@ function subjectsOf(results) {
  * @param {readonly AdmittedGroup[]} groups @param {ErrorBias} bias @returns {string[]} sentences
  */
 function warningsOf(groups, bias) {
-  const [base] = groups;
+  const [base, ...others] = groups;
+  const few = others.filter(({ used }) => smallestPValue(base.used.length, used.length) >= ALPHA);
   return [
     ...runWarnings(groups.map(({ name, used }) => ({ name, results: used.map(({ result }) => result) }))),
-    ...groups.flatMap(({ name, used }, i) => {
-      const counts = `${base.used.length} and ${used.length}`;
-      return i === 0 || smallestPValue(base.used.length, used.length) < ALPHA
-        ? []
-        : `${base.name} and ${name} have too few runs (${counts}) for any difference to be shown: ${runsNeeded()} of each are enough.`;
-    }),
-    ...groups.flatMap(({ name, runs, used }) =>
-      used.length === runs.length
-        ? []
-        : `${runs.length - used.length} of ${runs.length} runs of ${name} are left out: the others may be the better ones.`,
+    ...few.map(
+      ({ name, used }) =>
+        `${base.name} and ${name} have too few runs (${base.used.length} and ${used.length}) for any difference to be shown: ${runsNeeded()} of each are enough.`,
     ),
+    ...groups.flatMap(({ name, runs, used }) => {
+      const left = runs.length - used.length;
+      const text = `${left} of ${runs.length} runs of ${name} are left out: the others may be the better ones.`;
+      return left === 0 ? [] : text;
+    }),
     ...groups.flatMap(({ name: group, used }) =>
       used.flatMap(({ name, why }) => (why === null ? [] : `${name} of ${group} is included, but ${why}.`)),
     ),
@@ -185,12 +177,12 @@ function warningsOf(groups, bias) {
 function notesOf(groups, described, { seed, resamples }) {
   const [base, ...others] = groups;
   const isExact = others.every(({ used }) => chooseMethod(base.used.length, used.length) === 'exact');
-  const test = isExact ? 'exact' : 'exact but for very many runs, of which it is the normal approximation';
+  const test = isExact ? 'exact' : 'exact, but for very many runs the normal approximation';
   const hasErrors = described.some(({ metrics: { errors } }) => Number(errors.max) > 0);
   return [
-    `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which with few runs is somewhat too narrow.`,
+    `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which is somewhat too narrow with few runs.`,
     'The tool is assumed to be equally late in all groups; where the bound of its lateness is higher in one of them, that much does not count as a difference.',
-    'Each metric is judged by itself: where nothing differs, one in twenty is still called different.',
+    'Each metric is tested by itself: among equal groups, one metric in twenty differs by chance.',
     ...(hasErrors ? ['Times are those of all requests: a target that fails fast is not a fast one.'] : []),
     ...orderNotes(groups),
   ];

@@ -1,6 +1,6 @@
 /**
- * Errors can make times and rates incomparable: a target that refuses everything at once has the best times. So no time or
- * rate of a group with more errors is called better, and where all requests failed there is no response time at all.
+ * A target that refuses everything at once has the best times. So no time or rate of a group with more errors is called
+ * better, and where all requests failed there is no response time to compare.
  */
 import { median } from '../../common/sums.js';
 import { figureText } from '../runs/figures.js';
@@ -20,13 +20,13 @@ export function createErrorBias(given) {
     const shares = known(metrics.errors.values);
     return { name, shares, dead: shares.filter((share) => share === 1).length };
   });
-  /** Of each group with each: needed for every metric. */
   const more = groups.map((one) => groups.map((other) => moreErrors(one, other)));
 
-  const allFailed = (/** @type {number} */ group) => {
-    const { name, shares, dead } = groups[group];
-    const areAll = dead > 0 && dead === shares.length;
-    return areAll ? `all requests of ${name} failed, so there are no response times` : null;
+  const allFailed = (/** @type {number[]} */ ...indices) => {
+    const found = indices
+      .map((i) => groups[i])
+      .find(({ shares, dead }) => dead > 0 && dead === shares.length);
+    return found ? `all requests of ${found.name} failed, so there are no response times` : null;
   };
 
   return {
@@ -34,14 +34,14 @@ export function createErrorBias(given) {
     isOutOfContest: (group) => more[group].some((why) => why !== null),
 
     /**
-     * @param {MetricHead} metric @param {DifferenceVerdict} verdict of `other` beside `base`
+     * @param {MetricHead} metric @param {DifferenceVerdict} verdict of `other` against `base`
      * @param {number} base index @param {number} other index
      * @returns {string | null} why the verdict would mislead; null where it does not
      */
     objection({ unit, lowerIsBetter }, verdict, base, other) {
       if (unit === 'fraction') return null;
       const isTime = unit === 'ms';
-      const dead = isTime ? (allFailed(other) ?? allFailed(base)) : null;
+      const dead = isTime ? allFailed(other, base) : null;
       if (dead !== null || verdict === 'not enough runs') return dead;
       const [ofOther, ofBase] = [more[other][base], more[base][other]];
       const isBetter = (verdict === 'slower' || verdict === 'higher') !== lowerIsBetter;
@@ -52,7 +52,7 @@ export function createErrorBias(given) {
       return `${why}, and ${isTime ? 'a fast failure is not a fast response' : 'a rate with more errors is not better'}`;
     },
 
-    /** @returns {string[]} a sentence for each group that has more errors than the base, or the base than it */
+    /** @returns {string[]} a sentence for each group that has more errors than the base, or fewer */
     warnings() {
       const warning = (/** @type {number} */ one, /** @type {number} */ other) => {
         const why = more[one][other];
