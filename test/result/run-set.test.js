@@ -166,7 +166,7 @@ describe('over runs', () => {
   const LEFT_OUT = [
     ['interrupted', { interrupted: true }, /^it was interrupted$/],
     ['unfinished', { unfinished: true }, /^it was cut off/],
-    ['a part', { shard: { index: 1, of: 4 } }, /^it is only part 1\/4 of a run/],
+    ['a part', { shard: { index: 1, of: 4 } }, /^it is only part 1 of 4 of a plan/],
     [
       'invalid',
       { measurement: { verdict: 'invalid', reasons: [{ code: 'send_lag', text: 'Sent late.' }] } },
@@ -226,7 +226,7 @@ describe('over runs', () => {
     [
       'of another rate',
       runsWith({ load: otherLoad }),
-      [/^The runs were not made alike: they differ in load\.ratePerSecond \(20, 50\)\./],
+      [/^The runs differ in load\.ratePerSecond \(20, 50\), which may explain a difference\.$/],
     ],
     ['that differ, but do not count: none', runsWith({ interrupted: true, load: otherLoad }), []],
   ];

@@ -1,8 +1,5 @@
-/**
- * The metrics of a run, which runs count, and each metric's summary over runs. One run is one sample of each metric,
- * however many requests it sent.
- */
-import { median } from '../../common/sums.js';
+/** The metrics of a run, which runs count, and the summary of each metric over runs: one run is one sample. */
+import { median, sumRecords } from '../../common/sums.js';
 import { meanAndVariance } from '../../verdict/statistics.js';
 import { invalidReasonOf } from '../document.js';
 import { FIGURES } from '../latency.js';
@@ -24,7 +21,7 @@ import { runWarnings } from './run-differences.js';
 
 const UNKNOWN_SLOWDOWN = 1000;
 
-/** Every figure of the response times, the shortest last; then others. @type {readonly Metric[]} */
+/** @type {readonly Metric[]} */
 export const METRICS = [
   ...FIGURES.filter((figure) => figure !== 'min').map((figure) => time(figure)),
   time('min'),
@@ -32,7 +29,7 @@ export const METRICS = [
   {
     ...{ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false },
     read: ({ rates }) => rates.perSecond,
-    // Where the upper end is not known, as if the tool had taken nearly all.
+    // Without an upper end, as if the tool had taken nearly all.
     tool: ({ rates: { bar, perSecond } }) =>
       bar === undefined ? 0 : (bar.high ?? UNKNOWN_SLOWDOWN * perSecond) - bar.sampled,
   },
@@ -42,7 +39,7 @@ export const METRICS = [
   },
 ];
 
-/** Metrics whose mean and variance over runs are reported, as in the benchmark of Constellation. */
+/** Metrics with a reported mean and variance over runs, as in the benchmark of Constellation. */
 export const VARIANCE_KEYS = Object.freeze(['mean', 'p99', 'max', 'min']);
 
 /** @param {Figure} figure @param {'response' | 'service'} [series] @returns {Metric} */
@@ -57,20 +54,19 @@ function time(figure, series = 'response') {
   };
 }
 
-/** @param {Metric} metric @returns {MetricHead} as in a document */
+/** @param {MetricHead} metric @returns {MetricHead} */
 export function headOf({ key, label, unit, lowerIsBetter }) {
   return { key, label, unit, lowerIsBetter };
 }
 
-/** @param {Result} result @returns {string | null} why it is no sample of a whole, valid run; null: it is one */
+/** @param {Result} result @returns {string | null} why it is not a whole, valid run; null: it is */
 export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
-  if (unfinished === true) return 'it was cut off: its file is from before its end';
+  if (unfinished === true) return 'it was cut off: its file was written before its end';
   if (interrupted) return 'it was interrupted';
-  if (shard !== undefined && shard.of > 1)
-    return `it is only part ${shard.index}/${shard.of} of a run, to be merged with the others first`;
+  if (shard !== undefined && shard.of > 1) return `it is only part ${shard.index} of ${shard.of} of a plan`;
   if (measurement.verdict !== 'invalid') return null;
-  const reason = invalidReasonOf(measurement);
-  return `its measurement is invalid${reason === undefined ? '' : `: ${reason.text.replace(/\.$/, '')}`}`;
+  const { text = '' } = invalidReasonOf(measurement) ?? {};
+  return `its measurement is invalid: ${text}`.replace(/[.: ]+$/, '');
 }
 
 /** @param {readonly NamedRun[]} runs @returns {Record<string, MetricSummary>} by key of METRICS */
@@ -93,30 +89,29 @@ export function known(values) {
 export function summarise(values) {
   const numbers = known(values);
   if (numbers.length === 0) return { values, median: null, mean: null, variance: null, min: null, max: null };
-  const { mean, variance: spread } = meanAndVariance(numbers);
-  const variance = numbers.length < 2 ? null : spread;
-  const [min, max] = [Math.min(...numbers), Math.max(...numbers)];
-  return { values, median: median(numbers), mean, variance, min, max };
+  const { mean, variance } = meanAndVariance(numbers);
+  const ends = { min: Math.min(...numbers), max: Math.max(...numbers) };
+  return { values, median: median(numbers), mean, variance: numbers.length < 2 ? null : variance, ...ends };
 }
 
 /** @param {string} name of the set @param {readonly Result[]} runs @returns {RunSetSummary} */
 export function summariseRuns(name, runs) {
-  const judged = namedRuns(runs).map((run) => ({ ...run, why: whyLeftOut(run.result) }));
-  const used = judged.filter(({ why }) => why === null);
+  const given = namedRuns(runs).map((run) => ({ ...run, why: whyLeftOut(run.result) }));
+  const used = given.filter(({ why }) => why === null);
   const results = used.map(({ result }) => result);
   const summaries = summariseMetrics(used);
-  /** @type {Map<string, Record<string, number>>} */
-  const requirements = new Map();
-  for (const { text, verdict } of results.flatMap((result) => result.requirements)) {
-    const verdicts = requirements.get(text) ?? {};
-    requirements.set(text, { ...verdicts, [verdict]: (verdicts[verdict] ?? 0) + 1 });
-  }
+  const judged = results.flatMap(({ requirements }) => requirements);
+  const verdictsOn = (/** @type {string} */ text) =>
+    sumRecords(judged.flatMap((one) => (one.text === text ? [{ [one.verdict]: 1 }] : [])));
   return {
     used: used.map((run) => run.name),
-    leftOut: judged.flatMap(({ name: run, why }) => (why === null ? [] : { run, why })),
+    leftOut: given.flatMap(({ name: run, why }) => (why === null ? [] : { run, why })),
     warnings: runWarnings([{ name, results }]),
     metrics: METRICS.map((metric) => ({ ...headOf(metric), ...summaries[metric.key] })),
-    requirements: [...requirements].map(([text, verdicts]) => ({ text, verdicts })),
+    requirements: [...new Set(judged.map(({ text }) => text))].map((text) => ({
+      text,
+      verdicts: verdictsOn(text),
+    })),
   };
 }
 
@@ -126,7 +121,7 @@ export function offeredLoadOf(load) {
   return { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs };
 }
 
-/** @param {readonly Result[]} runs @returns {NamedRun[]} by their place in the set, from 1 */
+/** @param {readonly Result[]} runs @returns {NamedRun[]} named by place, from 1 */
 export function namedRuns(runs) {
   return runs.map((result, i) => ({ name: `run ${i + 1}`, result }));
 }

@@ -1,20 +1,18 @@
-/** A run set: several results of one plan (`--repeat N`), in their order. */
+/** A run set: several results, in order, with a summary. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { TOOL_VERSION } from '../../common/version.js';
-import { count, each, number, Tool, Unit, validatorOf } from '../declared.js';
+import { count, each, named, number, Tool, Unit, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
 import { summariseRuns } from './run-metrics.js';
 
-/** A metric over runs. One value per run that counts, null where it has none. The variance is unbiased, in the square of the unit. */
-export const MetricSummary = z
-  .object({
-    values: z.array(number),
-    ...each(['median', 'mean', 'variance', 'min', 'max'], number),
-    /** Beside `values`: how much of each may be the tool's own lateness, added to a time or taken from a rate. */
-    tool: z.array(z.number()).optional(),
-  })
-  .meta({ id: 'MetricSummary' });
+/** One value per counted run, null where it has none. The variance is unbiased, in the square of the unit. */
+export const MetricSummary = named('MetricSummary', {
+  values: z.array(number),
+  ...each(['median', 'mean', 'variance', 'min', 'max'], number),
+  /** How much of each value may be the tool's own lateness, added to a time or taken from a rate. */
+  tool: z.array(z.number()).optional(),
+});
 
 export const MetricHead = z.object({
   ...each(['key', 'label'], z.string()),
@@ -23,14 +21,14 @@ export const MetricHead = z.object({
 });
 
 const Summary = z.object({
-  /** Names of the runs that count, by their place from 1: `run 1`. */
+  /** Names of the counted runs, by their place from 1: `run 1`. */
   used: z.array(z.string()),
   leftOut: z.array(z.object({ run: z.string(), why: z.string() })),
   /** Settings that differ between the counted runs. */
   warnings: z.array(z.string()),
   /** Values in the order of `used`. */
   metrics: z.array(MetricHead.extend(MetricSummary.shape)),
-  /** In how many of the runs that count each verdict was given. */
+  /** Number of counted runs with each verdict. */
   requirements: z.array(z.object({ text: z.string(), verdicts: z.record(z.string(), count) })),
 });
 
@@ -49,7 +47,7 @@ export const RunSet = z
 /** @typedef {z.infer<typeof MetricHead>} MetricHead */
 /** @typedef {z.infer<typeof MetricSummary>} MetricSummary */
 
-/** @param {string} name @param {import('../schema.js').Result[]} runs at least one @returns {RunSet} */
+/** @param {string} name @param {z.infer<typeof Result>[]} runs at least one @returns {RunSet} */
 export function makeRunSet(name, runs) {
   const summary = summariseRuns(name, runs);
   return {
@@ -63,7 +61,7 @@ export function makeRunSet(name, runs) {
 
 export const validateRunSet = validatorOf(RunSet, checkSummary);
 
-/** Metrics that only another version knows are left as they are. @param {RunSet} runSet @returns {Generator<string, void>} */
+/** Ignores metrics of other versions. @param {RunSet} runSet @returns {Generator<string, void>} */
 function* checkSummary({ name, runs, summary }) {
   const { used, metrics } = summariseRuns(name, runs);
   const given = new Map(summary.metrics.map((metric) => [metric.key, metric]));
