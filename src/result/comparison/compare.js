@@ -3,9 +3,10 @@ import { median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
-import { headOf, known, METRICS, offeredLoadOf, summariseMetrics } from '../runs/run-metrics.js';
+import { headOf, known, METRICS, summariseMetrics } from '../runs/run-metrics.js';
 import { admit } from './admit.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
+import { SubjectLoad } from './comparison-schema.js';
 import { createErrorBias } from './error-bias.js';
 import { judgeFailIf, parseFailIf } from './fail-if.js';
 import {
@@ -133,12 +134,8 @@ function subjectsOf(results) {
   /** @type {Map<string, ComparedGroup['subjects'][number]>} */
   const subjects = new Map();
   for (const { operations, command, load } of results) {
-    const { stageCount } = load;
     const names = Object.keys(operations);
-    const subject = {
-      operations: names.length > 0 ? names : [command],
-      load: { ...offeredLoadOf(load), ...(stageCount === undefined ? {} : { stageCount }) },
-    };
+    const subject = { operations: names.length > 0 ? names : [command], load: SubjectLoad.parse(load) };
     const key = JSON.stringify(subject);
     subjects.set(key, { ...subject, runs: (subjects.get(key)?.runs ?? 0) + 1 });
   }

@@ -115,12 +115,6 @@ export function summariseRuns(name, runs) {
   };
 }
 
-/** @param {Result['load']} load @returns {import('zod').infer<typeof import('../comparison/comparison-schema.js').OfferedLoad>} */
-export function offeredLoadOf(load) {
-  const { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs } = load;
-  return { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs };
-}
-
 /** @param {readonly Result[]} runs @returns {NamedRun[]} named by place, from 1 */
 export function namedRuns(runs) {
   return runs.map((result, i) => ({ name: `run ${i + 1}`, result }));

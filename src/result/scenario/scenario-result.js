@@ -2,9 +2,10 @@
 import { TOOL_VERSION } from '../../common/version.js';
 import { compareGroups } from '../comparison/compare.js';
 import { differenceOf } from '../comparison/compare-samples.js';
+import { OfferedLoad } from '../comparison/comparison-schema.js';
 import { RESAMPLES, runsNeeded } from '../comparison/run-statistics.js';
 import { runWarnings } from '../runs/run-differences.js';
-import { headOf, METRICS, namedRuns, offeredLoadOf, summarise, whyLeftOut } from '../runs/run-metrics.js';
+import { headOf, METRICS, namedRuns, summarise, whyLeftOut } from '../runs/run-metrics.js';
 import { rowsOf, valuesPerRun } from './scenario-rows.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
@@ -113,7 +114,7 @@ function describeStep({ step, results, used, why, failure }, repeat) {
   return {
     ...{ name: step.name, run: step.run, target: step.target },
     aim: target === undefined ? null : { url: target.url, product: target.product, version: target.version },
-    load: offeredLoadOf(load),
+    load: OfferedLoad.parse(load),
     stages: (load.stages ?? []).map(({ name, lines }) => ({
       name,
       seconds: lines.reduce((sum, { durationMs: ms }) => sum + ms, 0) / 1000,
