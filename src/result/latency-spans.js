@@ -1,4 +1,4 @@
-/** Response times over spans of several seconds, for runs with too few responses in a second: the sums of their histograms. */
+/** Response times over spans of several seconds, for runs with few responses in a second. */
 import { createHistogram, sumHistograms } from '../common/histogram.js';
 import { figuresOf } from './latency.js';
 
@@ -58,15 +58,13 @@ function isWhole(timeline, length) {
   );
 }
 
-/** @param {TimelineRow[]} timeline @returns {boolean} each second with responses is in one; in a long run, that stands in a later second */
+/** @param {TimelineRow[]} timeline @returns {boolean} each second with responses is in a histogram */
 function hasHistograms(timeline) {
-  let covered = timeline.length;
-  return timeline.every((_, i) => {
-    const second = timeline.length - 1 - i;
-    const row = timeline[second];
-    if (typeof row.histogram === 'string') covered = second + 1 - (row.histogramSeconds ?? 1);
-    return countAnswers([row]) === 0 || second >= covered;
-  });
+  const covered = timeline.flatMap(({ second, histogram, histogramSeconds = 1 }) =>
+    typeof histogram === 'string' ? Array.from({ length: histogramSeconds }, (_, i) => second - i) : [],
+  );
+  const all = new Set(covered);
+  return timeline.every((row) => countAnswers([row]) === 0 || all.has(row.second));
 }
 
 /** @param {TimelineRow[]} rows */

@@ -219,7 +219,7 @@ function judgeDelays(requirement, delays, lost, isValid) {
     series: { response: own, service: own, sendLag: own },
     all: { response: all, service: all, sendLag: all },
     ...{ succeeded: delays.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
-    ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 }, completedPerSecond: [] },
+    ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 } },
     ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },
     ...{ measurementValid: isValid, words: REVOCATIONS },
   });

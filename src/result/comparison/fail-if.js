@@ -4,7 +4,6 @@
  */
 import { quote, usageError } from '../../common/errors.js';
 import { METRICS } from '../runs/run-metrics.js';
-import { saidOf } from '../wording.js';
 
 /** @import { Result } from '../schema.js' */
 /** @import { ComparedMetric, Difference, FailIfVerdict } from './comparison-schema.js' */
@@ -73,7 +72,7 @@ export function judgeFailIf(rule, metrics, groups) {
   const judged = metric.comparisons.map((difference) => {
     const { verdict, reason } = judgeOne(rule, metric, difference, groups);
     const { name } = groups[difference.other];
-    return { verdict, reason: groups.length > 2 ? saidOf(name, metric.label, reason) : reason };
+    return { verdict, reason: groups.length > 2 ? `${name}: ${reason}` : reason };
   });
   const verdict = WORST_FIRST.find((one) => judged.some((other) => other.verdict === one)) ?? 'not proven';
   const reasons = judged.flatMap((one) => (one.verdict === verdict ? one.reason : []));

@@ -21,7 +21,6 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {Record<Series, Times>} [checked] of those that were also checked
  * @property {Record<Series, Times>} all of every request that was due, with the age it reached
  * @property {{low: number, high: number | null, sampled: number}} rateBar
- * @property {readonly number[]} completedPerSecond successes in each full second of the measured part
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
  * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level of one of them
@@ -95,7 +94,6 @@ function atWorst(view, unchecked) {
     failed: view.failed + unchecked,
     ratePerSecond: view.ratePerSecond * share,
     rateBar: { ...view.rateBar, low: view.rateBar.low * share },
-    completedPerSecond: view.completedPerSecond.map((count) => count * share),
     allOnTime: false,
   };
 }
