@@ -18,7 +18,7 @@ export const DOCUMENT_KINDS = Object.freeze(
 const FILE_REMEDY = 'Give a file that vault-pki-load wrote with --out FILE.json.';
 
 /**
- * An error that quotes a file or its name: control characters that a terminal would obey are escaped.
+ * An error that quotes a file or its name, with control characters escaped.
  * @param {string} code @param {string} message @param {string} [remedy] @param {unknown} [cause]
  */
 export function fileError(code, message, remedy = FILE_REMEDY, cause) {
@@ -59,8 +59,7 @@ export const isSearch = isOfKind('search');
 
 /**
  * @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement
- * @returns {Measurement['reasons'][number] | undefined} the main reason; the first of an older file, whose reasons
- *   have no grade; undefined: the measurement is not invalid
+ * @returns {Measurement['reasons'][number] | undefined} the main reason if it is invalid; older files have no grades
  */
 export function invalidReasonOf({ verdict, reasons }) {
   if (verdict !== 'invalid') return undefined;

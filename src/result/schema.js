@@ -1,7 +1,4 @@
-/**
- * The Result: one declaration gives its type, its validation and the published JSON Schema. Every report is made from it
- * alone. Other keys are allowed, so that an older reader accepts a newer file.
- */
+/** The Result, source of every report. Other keys are allowed, so that an older reader accepts a newer file. */
 import { z } from 'zod';
 import {
   amount,
@@ -24,9 +21,7 @@ import { FIGURES, SERIES } from './latency.js';
 /** HDR V2 compressed, base64, in microseconds. */
 const histogram = z.string();
 
-const counts = z.array(count);
-
-/** Which part it is: index from 0. */
+/** Index from 0. */
 const ShardPart = z
   .object({ index: count, of: z.int().min(1) })
   .refine(({ index, of }) => index < of, { error: 'there is no such part: they count from 0' })
@@ -35,8 +30,7 @@ const ShardPart = z
 /** Times are milliseconds from the start of the measured part. */
 const MergeOperation = z.object({
   warmup: count,
-  /** Second by second, from the start of the measured part. */
-  perSecond: z.object(each(['sent', 'succeeded', 'failed'], counts)),
+  perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,
   /** Successes in the first half of the measured part, and the sum of their response times. */
   firstHalf: z.object({ count, responseMs: z.number() }),
@@ -119,9 +113,9 @@ const Latencies = named('Latencies', each(SERIES, Latency));
 /** sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors. */
 const Totals = named('Totals', {
   ...each(['planned', 'sent', 'succeeded', 'failed', 'dropped', 'neverSent'], count),
-  /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
+  /** Of `neverSent`: due and still waiting at the end; they count in the response time. */
   neverSentDue: count,
-  /** failed + dropped + neverSentDue: all due requests without a good response. */
+  /** Due requests without a good response. */
   errors: count,
 });
 
@@ -132,7 +126,7 @@ const Rates = named('Rates', {
   bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
 });
 
-/** By name; `dropped` and `never_sent` may be beside the outcomes of sent requests. */
+/** By name, with `dropped` and `never_sent`. */
 const Outcomes = z.record(z.string(), count);
 
 const OutcomeDetails = z
@@ -156,7 +150,7 @@ const Verification = named('Verification', {
 
 const Block = z.object({
   totals: Totals,
-  /** errors / (succeeded + errors), 0 to 1; null if no request was due. */
+  /** errors / (succeeded + errors); null if no request was due. */
   errorShare: share,
   errorShareBar: z.object({ low: amount, high: amount }).optional(),
   rates: Rates,
@@ -211,7 +205,6 @@ const StageBlock = Block.extend({
   seconds: amount,
   /** Lowest and highest planned level: requests a second, or in flight in a closed loop. */
   level: z.object({ least: amount, most: amount }),
-  /** The time that its rates are computed over, as of the whole. */
   windowSeconds: amount,
   operations: z.record(z.string(), Block),
 }).meta({ id: 'StageBlock' });
@@ -289,14 +282,11 @@ export const Result = z
     schema: z.literal('vault-pki-load/result/1'),
     tool: Tool,
     startedAt: z.iso.datetime(),
-    /**
-     * The same instant on this machine's monotonic clock (Linux: CLOCK_MONOTONIC), so that a target on the same machine
-     * can compute how late a request came.
-     */
+    /** The same instant on the monotonic clock (Linux: CLOCK_MONOTONIC), for targets on the same machine. */
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured part: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
-    /** The time that the rates are computed over: planned, or until the last success where a backlog came last. */
+    /** The basis of the rates: the planned time, or until the last success if there was a backlog. */
     windowSeconds: amount.optional(),
     interrupted: z.boolean(),
     /** Written during the run; `neverSent` then counts the requests without a response so far. */
@@ -310,7 +300,7 @@ export const Result = z
     load: Load,
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
-    /** `unit` of its responses, in the plural: `certificates`; `things` in older files. */
+    /** `unit` of its responses: `certificates`; `things` in older files. */
     operations: z.record(
       z.string(),
       Block.extend({ unit: z.string().optional(), things: z.string().optional() }),

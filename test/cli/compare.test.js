@@ -160,13 +160,13 @@ describe('compare refuses', () => {
   const [part] = files('part', [1], 400, { shard: { index: 0, of: 2 } });
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
-    ['nothing', [], /compare needs the results of the base, before --with: compare BASE\.json/],
+    ['nothing', [], /compare needs the base before --with: compare BASE\.json/],
     [
       'a base behind --with',
       ['--with', ...NEW, ...OLD],
-      /compare needs the results of the base, before --with: compare BASE\.json/,
+      /compare needs the base before --with: compare BASE\.json/,
     ],
-    ['a base alone', OLD, /There is nothing to compare the base with\. Name the other results/],
+    ['a base alone', OLD, /There is nothing to compare the base with\. Name other results/],
     [
       'a comparison among runs',
       [OLD[0], '--with', comparison],
