@@ -4,14 +4,14 @@ import { compareGroups } from '../../src/result/comparison/compare.js';
 import { compareSamples, differenceOf, isShownBetter } from '../../src/result/comparison/compare-samples.js';
 import { validateComparison } from '../../src/result/comparison/comparison-schema.js';
 import { kindOf } from '../../src/result/document.js';
-import { METRICS } from '../../src/result/runs/run-metrics.js';
+import { METRICS } from '../../src/result/runs/run-set.js';
 import { validatorOf } from '../json-schema.js';
 import { BY_INTERVAL, BY_RANK, noisy, runsOf, slower, TEN } from './runs.js';
 import { openLoad } from './sample.js';
 import { metricOf, QUICK, two } from './support.js';
 
 /** @import { Comparison } from '../../src/result/comparison/comparison-schema.js' */
-/** @import { MetricHead } from '../../src/result/runs/run-metrics.js' */
+/** @import { MetricHead } from '../../src/result/runs/run-set.js' */
 
 /** @type {MetricHead} */
 const P99 = { key: 'p99', label: 'p99', unit: 'ms', lowerIsBetter: true };

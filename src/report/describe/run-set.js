@@ -1,6 +1,6 @@
 /** A set of runs as a report: the medians first, then a row for each run. */
 import { figureText } from '../../result/runs/figures.js';
-import { METRICS, namedRuns } from '../../result/runs/run-metrics.js';
+import { METRICS, namedRuns } from '../../result/runs/run-set.js';
 import {
   facts,
   figures,

@@ -4,7 +4,7 @@ import { chart } from '../sections.js';
 import { counted, joined, targetPhrase, titled } from './words.js';
 
 /** @import { ComparedGroup } from '../../result/comparison/comparison-schema.js' */
-/** @import { MetricSummary, Unit } from '../../result/runs/run-metrics.js' */
+/** @import { MetricSummary, Unit } from '../../result/runs/run-set.js' */
 /** @import { Part } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 

@@ -3,8 +3,8 @@
  * group without its worst runs looks better than it is. The caller's flag includes them or leaves them out.
  */
 import { fileError } from '../document.js';
-import { whyLeftOut } from '../runs/run-metrics.js';
-/** @import { NamedRun } from '../runs/run-metrics.js' */
+import { whyLeftOut } from '../runs/run-set.js';
+/** @import { NamedRun } from '../runs/run-set.js' */
 
 /** @typedef {{name: string, runs: readonly NamedRun[]}} RunGroup */
 /** @typedef {NamedRun & {used: boolean, why: string | null}} AdmittedRun `why` it is not a whole, valid run; null: it is */

@@ -4,7 +4,7 @@ import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { figureText } from '../runs/figures.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
-import { headOf, known, METRICS, summariseMetrics } from '../runs/run-metrics.js';
+import { headOf, known, METRICS, summariseMetrics } from '../runs/run-set.js';
 import { admit } from './admit.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
 import { SubjectLoad } from './comparison-schema.js';
@@ -18,7 +18,7 @@ import {
   smallestPValue,
 } from './run-statistics.js';
 
-/** @import { MetricHead } from '../runs/run-metrics.js' */
+/** @import { MetricHead } from '../runs/run-set.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { AdmittedGroup, RunGroup } from './admit.js' */
 /** @import { ComparedGroup, ComparedMetric, Comparison, DifferenceVerdict } from './comparison-schema.js' */

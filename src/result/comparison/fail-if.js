@@ -3,7 +3,7 @@
  * have fired: with too few runs, times of failures, or half of the runs left out.
  */
 import { quote, usageError } from '../../common/errors.js';
-import { METRICS } from '../runs/run-metrics.js';
+import { METRICS } from '../runs/run-set.js';
 
 /** @import { Result } from '../schema.js' */
 /** @import { ComparedMetric, Difference, FailIfVerdict } from './comparison-schema.js' */

@@ -1,6 +1,6 @@
 /** Differences between runs, other than their targets, that may explain a difference of their figures. */
 /** @import { Result } from '../schema.js' */
-/** @import { NamedRun } from './run-metrics.js' */
+/** @import { NamedRun } from './run-set.js' */
 
 /** Settings that are paths on a machine. */
 export const PATHS = Object.freeze([

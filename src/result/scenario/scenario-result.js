@@ -5,11 +5,11 @@ import { differenceOf } from '../comparison/compare-samples.js';
 import { OfferedLoad } from '../comparison/comparison-schema.js';
 import { RESAMPLES, runsNeeded } from '../comparison/run-statistics.js';
 import { runWarnings } from '../runs/run-differences.js';
-import { headOf, METRICS, namedRuns, summarise, whyLeftOut } from '../runs/run-metrics.js';
+import { headOf, METRICS, namedRuns, summarise, whyLeftOut } from '../runs/run-set.js';
 import { rowsOf, valuesPerRun } from './scenario-rows.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
-/** @import { NamedRun } from '../runs/run-metrics.js' */
+/** @import { NamedRun } from '../runs/run-set.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { ScenarioResult, ScenarioStep } from './scenario-schema.js' */
 
