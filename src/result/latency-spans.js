@@ -5,7 +5,7 @@ import { figuresOf } from './latency.js';
 /** @import { TimelineRow } from './schema.js' */
 
 /** @typedef {Pick<TimelineRow, 'second' | 'p50' | 'p90' | 'p99' | 'max'> & {span: number, answers: number, idle: boolean}} LatencySpan
- * from its first second, `span` seconds; `idle`: no response came, and nothing was due in it or still waiting */
+ * from its first second, `span` seconds; `idle`: no response, and no request due or waiting */
 
 /** Mean responses in a span, and the spans in a chart. */
 const [MIN_RESPONSES, MAX_SPANS, MIN_SPANS] = [15, 120, 6];
@@ -40,7 +40,7 @@ export function latencySpanLength(timeline) {
   return fitting.find((one) => one >= least) ?? fitting.at(-1) ?? 1;
 }
 
-/** @param {TimelineRow[]} timeline @returns {boolean[]} by second: nothing was answered, due or waiting; a closed loop is never idle */
+/** @param {TimelineRow[]} timeline @returns {boolean[]} by second: no response, and no request due or waiting; never in a closed loop */
 function idleSeconds(timeline) {
   let waiting = 0;
   return timeline.map((row) => {

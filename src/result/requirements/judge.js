@@ -15,8 +15,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
 /** @import { RequirementVerdict } from '../schema.js' */
 
 /**
- * The run, as far as requirements are concerned.
- * @typedef {object} Facts
+ * @typedef {object} Facts of a run, for requirements
  * @property {Record<Series, Times>} series of the requests that succeeded
  * @property {Record<Series, Times>} [checked] of those that were also checked
  * @property {Record<Series, Times>} all of every request that was due, with the age it reached
@@ -30,7 +29,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {number} [unchecked] of `succeeded`: counted as successes by their HTTP status alone
  * @property {number} [ownLosses] of the errors, those that may be the tool's or its machine's
  * @property {boolean} measurementValid
- * @property {import('./judge-figures.js').Words} [words] of the reasons, where the unit is not a request
+ * @property {import('./judge-figures.js').Words} [words] of the reasons, if the unit is not a request
  */
 /** @typedef {Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue' | 'ratePerSecond', number> & Facts} RunView */
 /**
