@@ -20,7 +20,7 @@ const { with: withOption, ...comparisonOptions } = inGroup('Comparison', {
     describe: 'Name of a group, the base first; repeatable',
     defaultText: 'common part of its file names',
   },
-  'allow-invalid': { type: 'flag', describe: 'Compare interrupted and invalid runs, too' },
+  'allow-invalid': { type: 'flag', describe: 'Include interrupted and invalid runs' },
   'leave-out-invalid': { type: 'flag', describe: 'Leave out interrupted and invalid runs' },
   seed: { type: 'integer', default: 1, max: 0xffff_ffff, describe: 'Seed of the bootstrap' },
 });
@@ -56,7 +56,7 @@ export const command = {
     name: 'files',
     describe: 'Results of the base, as --out FILE.json wrote them; - is standard input',
     min: 1,
-    missing: 'compare needs the results of the base, before --with: compare BASE.json... --with NEW.json...',
+    missing: 'compare needs the base before --with: compare BASE.json... --with NEW.json...',
   },
   examples: [
     'compare base-*.json --with new-*.json',
@@ -70,12 +70,10 @@ export const command = {
     checkOutputs({ out }, 'comparison');
     refuseOverwrite(out, paths.flat());
     const names = nameGroups(paths, labels);
-    const [{ compareGroups }, { parseFailIf }, { readDocuments }] = await Promise.all([
-      import('../result/comparison/compare.js'),
-      import('../result/comparison/fail-if.js'),
-      import('../result/read-document.js'),
-    ]);
-    // Checks these before reading files.
+    const { compareGroups } = await import('../result/comparison/compare.js');
+    const { parseFailIf } = await import('../result/comparison/fail-if.js');
+    const { readDocuments } = await import('../result/read-document.js');
+    // Before reading files.
     for (const text of failIf) parseFailIf(text);
     const runs = await runsIn(await readDocuments(paths.flat()));
     const groups = paths.map(({ length }, i) => ({ name: names[i], runs: runs.splice(0, length).flat() }));
@@ -95,9 +93,6 @@ function pathsOf({ files, with: others = [] }) {
       .map((path) => /** @type {string} */ (readOne(withOption, i === 0 ? 'FILE' : '--with', path))),
   );
   if (groups.length > 1 && groups.every(({ length }) => length > 0)) return groups;
-  throw usageError(
-    'nothing_to_compare',
-    'There is nothing to compare the base with.',
-    'Name the other results: vault-pki-load compare BASE.json... --with NEW.json...',
-  );
+  const remedy = 'Name other results: vault-pki-load compare BASE.json... --with NEW.json...';
+  throw usageError('nothing_to_compare', 'There is nothing to compare the base with.', remedy);
 }

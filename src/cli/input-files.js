@@ -5,7 +5,7 @@ import { KIND_NAMES } from '../report/index.js';
 import { isResult, isRunSet, kindOf } from '../result/document.js';
 
 /** @import { ReadDocument } from '../result/read-document.js' */
-/** @import { NamedRun } from '../result/runs/run-metrics.js' */
+/** @import { NamedRun } from '../result/runs/run-set.js' */
 
 /**
  * @param {string[][]} groups paths, at least one in each
@@ -60,7 +60,7 @@ const REMEDIES = {
 
 /** @param {ReadDocument[]} read @returns {Promise<NamedRun[][]>} the runs of each @throws {PkiLoadError} for a document without runs */
 export async function runsIn(read) {
-  const { namedRuns } = await import('../result/runs/run-metrics.js');
+  const { namedRuns } = await import('../result/runs/run-set.js');
   return read.map(({ name, document }) => {
     if (isResult(document)) return [{ name, result: document }];
     if (isRunSet(document)) {

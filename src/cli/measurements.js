@@ -14,7 +14,6 @@ import { endWith, exitCodeOf, onInterrupt } from './process.js';
 
 const GROUP = 'Requirements and results';
 
-/** All formats: those that cannot show a propagation are refused with their own message. */
 const propagationOutputs = outputOptionsFor(undefined, GROUP);
 
 /** @type {Command} */
@@ -56,21 +55,19 @@ export const calibrate = {
   options: { ...calibrationOptions, ...calibrationOutputs },
   examples: ['calibrate', 'calibrate --concurrency 50 --threads 2 --pacing spin --json'],
   epilogue:
-    'Takes about 40 seconds and sends only to a target of its own on loopback. Run it on the machine that will do ' +
-    'the testing, while nothing else runs there.',
+    'Takes about 40 seconds and sends only to its own target on loopback. Run it on the load-testing machine, while ' +
+    'nothing else runs there.',
   async run(given) {
     const { format, json, quiet } = readOptions(calibrationOutputs, given);
     if (json && format === 'text') {
       throw usageError('contradiction', '--json and --format text are both given.', 'Give one of them.');
     }
-    const [measured, { render }] = await Promise.all([
-      import('../campaigns/calibrate/calibrate.js'),
-      import('../campaigns/calibrate/report.js'),
-    ]);
+    const measured = await import('../campaigns/calibrate/calibrate.js');
+    const { render } = await import('../campaigns/calibrate/report.js');
     return withProgress(quiet, async ({ onEvent, close, interrupt }) => {
       interrupt.attach(close);
-      const context = { signal: interrupt.stop, onEvent };
-      const found = await measured.calibrate(omit(given, calibrationOutputs), context);
+      const own = omit(given, calibrationOutputs);
+      const found = await measured.calibrate(own, { signal: interrupt.stop, onEvent });
       close();
       const isJson = json || format === 'json';
       process.stdout.write(isJson ? `${JSON.stringify(found, null, 2)}\n` : render(found));

@@ -6,9 +6,8 @@ import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js
 import { shareOf } from '../plan/shard-part.js';
 import { spansOf, stagesOf } from '../plan/stages.js';
 import { buildBlock } from '../result/build.js';
-import { wordsOf } from '../result/conclude.js';
+import { buildResult, wordsOf } from '../result/conclude.js';
 import { mergeBlockOf } from '../result/parts/merge-block.js';
-import { buildResult } from '../result/result.js';
 
 /** @import { Report } from '../engine/recording/recorder.js' */
 /** @import { CellTally } from '../engine/recording/tally.js' */

@@ -1,4 +1,4 @@
-/** Requirements as users write them (`p99<200ms`), parsed. `judge.js` decides whether they are met. */
+/** Parses requirements (`p99<200ms`); result/requirements judges them. */
 import { PkiLoadError, quote, usageError } from '../common/errors.js';
 import { parseDuration, parseRate } from '../common/units.js';
 
@@ -18,16 +18,16 @@ import { parseDuration, parseRate } from '../common/units.js';
 
 /**
  * @typedef {object} Metric
- * @property {'ms' | '/s' | 'fraction'} unit decides how its limit is parsed, and how it is judged
- * @property {(counts: Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue', number>) => number} [counted] of a fraction:
- *   of the requests that were due
- * @property {string} [called] of a fraction: what these requests did, e.g. `were dropped`
+ * @property {'ms' | '/s' | 'fraction'} unit of its limit; also determines how it is judged
+ * @property {(counts: Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue', number>) => number} [counted] of a fraction
+ *   of the due requests
+ * @property {string} [called] of a fraction: the predicate of these requests, e.g. `were dropped`
  */
 
 /** @template {string} Name @param {Record<Name, Metric>} metrics @returns {Readonly<Record<Name, Metric>>} */
 const declare = (metrics) => Object.freeze(metrics);
 
-/** What can be required, by name: a new share of the requests is one more entry. A new time needs a bar (`judgeTime`), too. */
+/** By name. A new share of the requests is one more entry; a new time also needs a bar (`judgeTime`). */
 export const METRICS = declare({
   rate: { unit: '/s' },
   errors: {
@@ -70,20 +70,19 @@ export function parseRequirement(text) {
   }
 }
 
-/** @param {string} problem the rest of a sentence, without its period */
+/** @param {string} problem without its period */
 const problem = (problem) => usageError('bad_requirement', `${problem}.`);
 
 /** @param {string} source @returns {Omit<Requirement, 'text'>} */
 function parseParts(source) {
   const match = SHAPE.exec(source);
-  if (match === null) throw problem(`it does not begin with what to measure (${NAMES})`);
+  if (match === null) throw problem(`it does not begin with a metric (${NAMES})`);
   const [, name, seriesName, sign, limit] = match;
   const metric = parseMetric(name);
   const series = parseSeries(metric.metric, seriesName);
-  const use = 'use <, <=, > or >=';
-  if (sign === '') throw problem(`after ${quote(name)} comes no comparison; ${use}`);
   const comparator = COMPARATORS.find((one) => one === sign);
-  if (comparator === undefined) throw problem(`${quote(sign)} is not a comparison; ${use}`);
+  const wrong = sign === '' ? `${quote(name)} has no comparison` : `${quote(sign)} is not a comparison`;
+  if (comparator === undefined) throw problem(`${wrong}; use <, <=, > or >=`);
   if (limit === '') throw problem(`there is no limit after ${quote(sign)}`);
   return { ...metric, series, comparator, ...parseLimit(metric.metric, comparator, limit) };
 }
@@ -93,7 +92,7 @@ function parseMetric(name) {
   const lower = name.toLowerCase();
   const metric = WORDS.find((one) => one === lower);
   if (metric !== undefined) return { metric };
-  if (!/^p[\d.]+$/.test(lower)) throw problem(`${quote(name)} cannot be measured; use ${NAMES}`);
+  if (!/^p[\d.]+$/.test(lower)) throw problem(`${quote(name)} is not a metric; use ${NAMES}`);
   if (/^p100(\.0*)?$/.test(lower)) throw problem(`${quote(name)} is the slowest request; write max`);
   // `99` and `99.9` are percent; three digits or more need no point: `999` is 99.9 %, `975` is 97.5 %.
   const [, whole = '', decimals = ''] =
@@ -122,11 +121,9 @@ function parseLimit(metric, comparator, text) {
   const shown = `the limit ${quote(text)}`;
   const { unit } = METRICS[metric];
   if (unit === '/s') {
-    if (comparator[0] === '<') throw problem('a rate is required at least, not at most; use >= or >');
-    return {
-      limit: parseRate(text, 'the limit'),
-      rateUnit: RATE_UNITS[/\/\s*([smhd])/.exec(text)?.[1] ?? 's'],
-    };
+    if (comparator[0] === '<') throw problem('a rate takes a lower limit; use >= or >');
+    const [, letter = 's'] = /\/\s*([smhd])/.exec(text) ?? [];
+    return { limit: parseRate(text, 'the limit'), rateUnit: RATE_UNITS[letter] };
   }
   if (unit === 'fraction') return { limit: parseShare(metric, comparator, text, shown) };
   if (/^[\d._]+$/.test(text)) throw problem(`${shown} has no unit; write ${text}ms or ${text}s`);
@@ -137,7 +134,7 @@ function parseLimit(metric, comparator, text) {
 
 /** @param {string} metric @param {Comparator} comparator @param {string} text @param {string} shown @returns {number} a fraction */
 function parseShare(metric, comparator, text, shown) {
-  if (comparator[0] === '>') throw problem(`${metric} are allowed at most, not required; use < or <=`);
+  if (comparator[0] === '>') throw problem(`${metric} take an upper limit; use < or <=`);
   const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);
   if (match === null) throw problem(`${shown} is not a share such as 0.1% or 0.001`);
   const [number, isPercent] = [Number(match[1]), match[2] !== undefined];

@@ -19,17 +19,17 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
  * @typedef {object} OwnFacts neither in the tallies nor known to the engine
  * @property {Record<string, string>} units of responses, by operation: `certificates`
  * @property {Record<string, string>} meanings by outcome: a sentence
- * @property {number} [ownLosses] errors that are the tool's or its machine's, not the target's, at most
- * @property {number} [slowdown] of one of several operations: that of all of them, as they share the connections
- * @property {boolean} [allOnTime] of a run that goes on: all that could have succeeded by now did
- * @property {number} [startMs] of a stage: its start, from the start of the measured part
- * @property {number} [carriedOver] of a stage: successes of the one before that came after its end
+ * @property {number} [ownLosses] upper bound of the errors that are the tool's or its machine's, not the target's
+ * @property {number} [slowdown] of all operations, which share the connections
+ * @property {boolean} [allOnTime] of an unfinished run: every response that was possible by now was a success
+ * @property {number} [startMs] of a stage, from the start of the measured part
+ * @property {number} [carriedOver] successes of the previous stage that came after its end
  */
 /** @typedef {WindowFacts & OwnFacts} RunFacts */
 /** @typedef {ReturnType<typeof measure>} Measured */
 
 /**
- * The sums that a block and the verdicts on requirements are made of.
+ * The sums behind a block and the verdicts on requirements.
  * @param {CellTally[]} operations @param {RunFacts} facts
  * @param {number} [windowMs] of the rates: that of the whole, so that the rates of operations add up to its rate
  */
@@ -45,7 +45,7 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
   };
   const { succeeded } = counts;
   const errors = countErrors(counts);
-  const times = timesOf(outcomes.map(([, outcome]) => outcome));
+  const all = timesOf(outcomes.map(([, outcome]) => outcome));
   const { planned } = plannedOf(operations, facts);
   const isOpen = facts.model === 'open';
   const isConstant = facts.arrivals === 'constant';
@@ -53,20 +53,18 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
   // Open loop: every planned arrival succeeded, and there was no backlog at the end.
   const isDone = succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs;
   const allOnTime = isOpen && (facts.allOnTime ?? isDone);
-  const rate = {
-    perSecond: windowMs > 0 ? (succeeded / windowMs) * 1000 : 0,
-    completedPerSecond: fullSeconds(operations, facts),
-    offeredPerSecond:
-      isOpen && isConstant && isEnded && facts.windowMs > 0 ? (planned / facts.windowMs) * 1000 : null,
-  };
+  const ratePerSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
+  const completedPerSecond = fullSeconds(operations, facts);
+  const offeredPerSecond =
+    isOpen && isConstant && isEnded && facts.windowMs > 0 ? (planned / facts.windowMs) * 1000 : null;
   const bar = rateBar({
-    ...rate,
-    succeeded,
+    ...{ perSecond: ratePerSecond, completedPerSecond, offeredPerSecond, succeeded },
     errors: Math.max(0, errors - (facts.ownLosses ?? 0)),
     isServed: isConstant && allOnTime,
-    slowdown: facts.slowdown ?? slowdownOf(operations, facts, times),
+    slowdown: facts.slowdown ?? slowdownOf(operations, facts, all),
   });
-  return { operations, facts, outcomes, counts, errors, times, ...rate, allOnTime, bar };
+  const rates = { ratePerSecond, completedPerSecond, offeredPerSecond, rateBar: bar };
+  return { operations, facts, outcomes, counts, errors, all, allOnTime, ...rates };
 }
 
 /**
@@ -74,7 +72,16 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
  * @param {Parameters<typeof measure>} measured @returns {OperationBlock}
  */
 export function buildBlock(...measured) {
-  const { operations, facts, outcomes, counts, errors, times, perSecond, bar } = measure(...measured);
+  const {
+    operations,
+    facts,
+    outcomes,
+    counts,
+    errors,
+    all,
+    ratePerSecond,
+    rateBar: bar,
+  } = measure(...measured);
   const { succeeded, failed, dropped } = counts;
   const { planned, neverSent, ownLosses, meanings } = facts;
   const errorShare = shareOfErrors(counts);
@@ -83,14 +90,14 @@ export function buildBlock(...measured) {
     errorShare,
     ...(errorShare === null ? {} : { errorShareBar: shareBar(errors, succeeded + errors, ownLosses) }),
     rates: {
-      perSecond,
-      perHour: perSecond * 3600,
+      perSecond: ratePerSecond,
+      perHour: ratePerSecond * 3600,
       peakOneSecond: successesPerSecond(operations).reduce((a, b) => Math.max(a, b), 0),
       bar,
     },
     latencyMs: latenciesOf((series) => ({
-      ...buildLatency(times[series].reported),
-      ...barsOf(times[series]),
+      ...buildLatency(all[series].reported),
+      ...barsOf(all[series]),
     })),
     outcomes: {
       ...sumRecords(outcomes.map(([name, { count }]) => ({ [name]: count }))),
@@ -105,27 +112,19 @@ export function buildBlock(...measured) {
  * The basis of verdicts on requirements.
  * @param {Measured} measured @param {LoadPlan} load @param {boolean} measurementValid @returns {RunView}
  */
-export function buildView(measured, load, measurementValid) {
-  const { operations, facts, outcomes, counts, errors, times, bar, ...rest } = measured;
+export function buildView({ operations, facts, outcomes, errors, ...measured }, load, measurementValid) {
   const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isMeant) =>
     timesOf(outcomes.flatMap(([name, outcome]) => (isMeant(name, outcome.success) ? outcome : [])));
   const isLevel = load.stages === null && load.rampUpMs <= load.warmupMs;
   return {
+    ...measured,
+    ...measured.counts,
+    ...(isLevel ? { offeredPerSecond: load.ratePerSecond } : { offeredAs: 'mean' }),
     series: timesWhere((_, success) => success),
     checked: timesWhere((name, success) => success && name !== 'unchecked'),
-    all: times,
-    ...counts,
-    ratePerSecond: rest.perSecond,
     ownLosses: Math.min(errors, facts.ownLosses ?? 0),
-    rateBar: bar,
-    completedPerSecond: rest.completedPerSecond,
-    model: load.model,
-    offeredPerSecond: isLevel ? load.ratePerSecond : rest.offeredPerSecond,
-    ...(isLevel ? {} : { offeredAs: 'mean' }),
-    arrivals: load.arrivals,
-    allOnTime: rest.allOnTime,
     unchecked: total(operations.map(({ verification }) => verification.unchecked)),
-    measurementValid,
+    ...{ model: load.model, arrivals: load.arrivals, measurementValid },
   };
 }
 
@@ -165,12 +164,11 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
 
 /**
  * The time that rates are computed over. Closed loop: until the last success, at least the planned time; but a stage that
- * handed on no more to the next than it took over from the one before (plus two) did all its own work in its time. Open
- * loop: the last requests are due just before the end and complete after it, which is no lack of throughput as long as
- * they are no more than are always in flight: by Little's law rate x mean response time, taken from the first half.
- * Twice that, plus two, still counts as normal. More means that a backlog was worked off, and that time counts. With r
- * requests offered to a capacity of c for a time T, (r - c)T are left at the end, and (r - c)T/2 pass as normal: a
- * constant overload never passes.
+ * left at most two more requests to the next than it took over from the previous one did all its work in its time. Open
+ * loop: the last requests complete after the end. By Little's law rate x mean response time (of the first half) are
+ * always in flight; up to twice that, plus two, counts as normal. More is a backlog, and the time to work it off counts.
+ * With r requests offered to a capacity of c for a time T, (r - c)T are left at the end, and (r - c)T/2 pass as normal:
+ * a constant overload never passes.
  * @param {CellTally[]} operations @param {RunFacts} facts @returns {number} ms
  */
 export function rateWindowMs(operations, { model, windowMs, interrupted, carriedOver = 0 }) {
@@ -217,24 +215,22 @@ function timesOf(outcomes) {
 
 /** @param {[string, OutcomeTally][]} outcomes @param {number} dropped @param {Record<string, string>} meanings */
 function buildDetails(outcomes, dropped, meanings) {
-  const detail = (
-    /** @type {string} */ name,
-    /** @type {OutcomeTally[]} */ own,
-    count = sumOf(own, 'count'),
-  ) => {
+  const names = new Set(outcomes.map(([name]) => name));
+  const details = [...names, ...(dropped > 0 ? ['dropped'] : [])].map((name) => {
+    const own = outcomes.flatMap(([other, outcome]) => (other === name ? outcome : []));
     const success = own[0]?.success ?? false;
     const meaning = !success && own.length > 0 && Object.hasOwn(meanings, name);
     const times = timesOf(own);
-    const latencyMs = latenciesOf((series) => buildLatency(times[series].reported));
-    return [name, { count, success, ...(meaning ? { meaning: meanings[name] } : {}), latencyMs }];
-  };
-  const details = [...new Set(outcomes.map(([name]) => name))].map((name) =>
-    detail(
+    return [
       name,
-      outcomes.filter(([other]) => other === name).map(([, outcome]) => outcome),
-    ),
-  );
-  return Object.fromEntries([...details, ...(dropped > 0 ? [detail('dropped', [], dropped)] : [])]);
+      {
+        ...{ count: own.length > 0 ? sumOf(own, 'count') : dropped, success },
+        ...(meaning ? { meaning: meanings[name] } : {}),
+        latencyMs: latenciesOf((series) => buildLatency(times[series].reported)),
+      },
+    ];
+  });
+  return Object.fromEntries(details);
 }
 
 /** @param {CellTally[]} operations @returns {OperationBlock['verification']} */
@@ -251,7 +247,7 @@ function buildVerification(operations) {
   };
 }
 
-/** Of a second in which nothing was done. */
+/** A second without responses. */
 const NOTHING_DONE = Object.freeze({
   ...{ succeeded: 0, failed: 0, failures: {}, histogram: null, histogramSeconds: 1 },
   ...{ p50: null, p90: null, p99: null, max: null, lag99: null },
@@ -267,9 +263,8 @@ export function buildTimeline(operations, seconds, dueIn = null) {
   const length = Math.max(sent.length, seconds.length);
   const due = dueIn?.(length);
   return Array.from({ length }, (_, second) => {
-    const { succeeded, failed, failures, histogram, histogramSeconds, ...times } =
+    const { succeeded, failed, failures, p50, p90, p99, max, lag99, histogram, histogramSeconds } =
       seconds[second] ?? NOTHING_DONE;
-    const { p50, p90, p99, max, lag99 } = times;
     return {
       second,
       ...(due === undefined ? {} : { due: due[second] ?? 0 }),
@@ -280,7 +275,7 @@ export function buildTimeline(operations, seconds, dueIn = null) {
   });
 }
 
-/** @typedef {{failed: number, dropped: number, neverSentDue: number}} Unanswered were due and had no good response */
+/** @typedef {Record<'failed' | 'dropped' | 'neverSentDue', number>} Unanswered due requests without a good response */
 
 /** @param {Unanswered} counts */
 export function countErrors({ failed, dropped, neverSentDue }) {
@@ -295,11 +290,13 @@ export function shareOfErrors(counts) {
 }
 
 /**
- * @param {number} count @param {number} due at least one
- * @param {number} [ownLosses] of those counted, at most: may be the tool's or its machine's, left out of the lower end
+ * @param {number} count @param {number} due at least one @param {number} [ownLosses] upper bound of those counted that are
+ *   the tool's or its machine's: left out of the lower end
  * @returns {{low: number, high: number}} of the share that was counted, 0 to 1
  */
 export function shareBar(count, due, ownLosses = 0) {
-  const least = Math.max(0, count - ownLosses);
-  return { low: proportionLowerBound(least, due), high: proportionUpperBound(count, due) };
+  return {
+    low: proportionLowerBound(Math.max(0, count - ownLosses), due),
+    high: proportionUpperBound(count, due),
+  };
 }

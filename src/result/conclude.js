@@ -1,28 +1,34 @@
 /** The shards' reports at their end -> the Result: merged, judged, checked. */
+import { availableParallelism } from 'node:os';
 import { total } from '../common/sums.js';
+import { TOOL_VERSION } from '../common/version.js';
 import { ENGINE_OUTCOMES } from '../engine/recording/recorder.js';
-import { foldStages, mergeTallies, withPlanned } from '../engine/recording/tally.js';
+import { foldStages, mergeTallies, plannedOf, withPlanned } from '../engine/recording/tally.js';
 import { factsOf } from '../engine/window.js';
 import { TRANSPORT_MEANINGS } from '../http/failures.js';
 import { createDuePerSecond, scheduleOf } from '../plan/due.js';
 import { shardOfThread } from '../plan/shard-part.js';
-import { leftCells, stagesOf } from '../plan/stages.js';
+import { isEven, leftCells, stagesOf } from '../plan/stages.js';
 import { describeObserved, isThisMachine, observe, ownLossesOf, watchedOf } from '../verdict/observed.js';
 import { judgeMeasurement } from '../verdict/reasons.js';
-import { buildBlock } from './build.js';
+import { buildBlock, buildTimeline, buildView, factsOfEach, measure, rateWindowMs } from './build.js';
 import { checkResult } from './check/check.js';
 import { mergeBlockOf } from './parts/merge-block.js';
-import { buildResult } from './result.js';
+import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { Second } from '../engine/recording/seconds.js' */
+/** @import { CellTally } from '../engine/recording/tally.js' */
 /** @import { ShardEnd } from '../engine/shard.js' */
 /** @import { MachineEnd } from '../engine/watch/machine.js' */
 /** @import { Window } from '../engine/window.js' */
 /** @import { Mix } from '../operations/mix.js' */
-/** @import { Plan } from '../plan/plan.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Plan, PlannedRequirement } from '../plan/plan.js' */
 /** @import { Schedule } from '../plan/schedule.js' */
+/** @import { StageSpan } from '../plan/stages.js' */
 /** @import { Observed } from '../verdict/observed.js' */
 /** @import { RunFacts } from './build.js' */
-/** @import { Result } from './schema.js' */
+/** @import { RunView } from './requirements/judge.js' */
+/** @import { Measurement, MergeBlock, OperationBlock, Result, StageBlock } from './schema.js' */
 
 /**
  * @typedef {object} Sent
@@ -97,4 +103,156 @@ function countLeft({ plan: { load }, mix, schedule, sent: { ends, stoppedMs } },
 /** @param {Pick<Mix, 'units' | 'outcomes'>} mix @returns {Pick<RunFacts, 'units' | 'meanings'>} */
 export function wordsOf({ units, outcomes }) {
   return { units, meanings: { ...TRANSPORT_MEANINGS, ...ENGINE_OUTCOMES, ...outcomes } };
+}
+
+/**
+ * @param {object} run @param {Plan} run.plan @param {Result['target']} run.target @param {string} run.command
+ * @param {Date} run.startedAt start of the measured part
+ * @param {bigint} run.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
+ * @param {CellTally[]} run.operations over all stages @param {CellTally[]} [run.cells] by stage
+ * @param {readonly StageSpan[]} [run.stages] none: the plan has none
+ * @param {OperationBlock} run.block the whole @param {RunFacts} run.facts @param {Second[]} run.seconds
+ * @param {Parameters<typeof buildTimeline>[2]} [run.dueIn] @param {Measurement} run.measurement
+ * @param {boolean} [run.unfinished] the run goes on @param {MergeBlock} [run.merge] of a part of a plan
+ * @returns {Result}
+ */
+export function buildResult(run) {
+  const { plan, target, command, operations, block, facts, measurement, merge } = run;
+  const { cells = operations, stages = [], unfinished = false } = run;
+  const { requirements, load, ...rest } = plan;
+  const { stages: shapes, ...loadAsRun } = load;
+  const { shard } = load;
+  const windowMs = rateWindowMs(operations, facts);
+  const factsOfOne = factsOfEach(operations, facts);
+  const isValid = measurement.verdict !== 'invalid';
+  /** By scope: a view sums up all histograms, and requirements share it. @type {Map<string, RunView>} */
+  const views = new Map();
+  const viewFor = (/** @type {PlannedRequirement} */ scope) => {
+    const key = JSON.stringify([scope.operation, scope.stage]);
+    const view = views.get(key) ?? viewOf(scope, { cells, stages, facts, load, isValid });
+    views.set(key, view);
+    return view;
+  };
+  return {
+    schema: 'vault-pki-load/result/1',
+    tool: { version: TOOL_VERSION },
+    startedAt: run.startedAt.toISOString(),
+    startedAtMonotonicNs: String(run.startedAtNs),
+    durationSeconds: (unfinished ? facts.endedMs : Math.max(facts.endedMs, facts.windowMs)) / 1000,
+    windowSeconds: windowMs / 1000,
+    interrupted: facts.interrupted,
+    ...(unfinished ? { unfinished: /** @type {const} */ (true) } : {}),
+    command,
+    plan: { ...rest, load, requirements: requirements.map(({ text }) => text) },
+    ...(shard ? { shard: { ...shard } } : {}),
+    target,
+    load: { ...loadAsRun, ...(shapes === null ? {} : { stageCount: shapes.length }) },
+    warmup: { seconds: load.warmupMs / 1000, sent: total(operations.map(({ warmup }) => warmup)) },
+    ...block,
+    operations: Object.fromEntries(
+      operations.map((one) => [
+        one.name,
+        { ...buildBlock([one], factsOfOne(one), windowMs), unit: facts.units[one.name] },
+      ]),
+    ),
+    ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts) }),
+    timeline: buildTimeline(operations, run.seconds, run.dueIn),
+    requirements: requirements.map((one) =>
+      shard ? deferRequirement(one, shard) : judgeRequirement(one, viewFor(one)),
+    ),
+    measurement,
+    environment: {
+      node: process.version,
+      platform: `${process.platform} ${process.arch}`,
+      cpus: availableParallelism(),
+    },
+    ...(merge === undefined ? {} : { merge }),
+  };
+}
+
+/** One more or less of so many changes the rate by a hundredth. */
+const MIN_ARRIVALS = 100;
+
+/** @param {CellTally[]} cells @param {readonly StageSpan[]} stages @param {RunFacts} facts of the run @returns {StageBlock[]} */
+function buildStages(cells, stages, facts) {
+  return stages.map((stage, i) => {
+    const { own, facts: ofStage, windowMs } = stageOf(cells, i, stage, facts);
+    const factsOfOne = factsOfEach(own, ofStage);
+    return {
+      name: stage.name,
+      startSeconds: stage.startMs / 1000,
+      seconds: ofStage.windowMs / 1000,
+      level: { ...stage.level },
+      windowSeconds: windowMs / 1000,
+      ...buildBlock(own, ofStage, windowMs),
+      operations: Object.fromEntries(
+        own.map((one) => [one.name, buildBlock([one], factsOfOne(one), windowMs)]),
+      ),
+    };
+  });
+}
+
+/**
+ * The cells of a stage, with their last successes from its start, and their seconds from that of the run; its facts; and the
+ * window of its rates and those of its operations.
+ * @param {CellTally[]} cells of all stages @param {number} index of the stage
+ * @param {Pick<StageSpan, 'startMs' | 'endMs'>} stage @param {RunFacts} run
+ */
+function stageOf(cells, index, { startMs, endMs }, run) {
+  const own = cells
+    .filter(({ stage }) => stage === index)
+    .map((cell) => ({ ...cell, lastSuccessMs: Math.max(0, cell.lastSuccessMs - startMs) }));
+  const { allOnTime, ...rest } = run;
+  const isOpen = run.windowMs < endMs;
+  const facts = {
+    ...rest,
+    ...plannedOf(own, rest),
+    // A stage that was over by then was not.
+    interrupted: run.interrupted && isOpen,
+    startMs,
+    windowMs: Math.max(0, Math.min(endMs, run.windowMs) - startMs),
+    endedMs: Math.max(0, run.endedMs - startMs),
+    ...(allOnTime !== undefined && isOpen ? { allOnTime } : {}),
+  };
+  const before = cells.filter(({ stage }) => stage === index - 1);
+  const carriedOver = total(before.map(({ successesAfter }) => successesAfter));
+  return { own, facts, windowMs: rateWindowMs(own, { ...facts, carriedOver }) };
+}
+
+/**
+ * @param {{operation?: string, stage?: string}} scope names that the plan has
+ * @param {{cells: CellTally[], stages: readonly StageSpan[], facts: RunFacts, load: LoadPlan, isValid: boolean}} run `cells`:
+ *   by stage; `isValid`: the measurement is
+ * @returns {RunView}
+ */
+function viewOf({ operation, stage }, { cells, stages, facts, load, isValid }) {
+  const index = stages.findIndex(({ name }) => name === stage);
+  const folded = foldStages(cells, stages);
+  const whole =
+    index < 0
+      ? { own: folded, facts, windowMs: rateWindowMs(folded, facts) }
+      : stageOf(cells, index, stages[index], facts);
+  const own = whole.own.filter(({ name }) => operation === undefined || name === operation);
+  const ownFacts = operation === undefined ? whole.facts : factsOfEach(whole.own, whole.facts)(own[0]);
+  // Over the same time as the rates that the result has of them.
+  const view = buildView(measure(own, ownFacts, whole.windowMs), load, isValid);
+  // The requests of an operation are drawn at random: its share of the offered rate is not fixed.
+  if (operation !== undefined && whole.own.length > 1) return { ...view, offeredPerSecond: null };
+  if (index < 0 || !isEven(load, index)) return view;
+  return { ...view, ...levelOffered(view, stages[index].level.most, ownFacts) };
+}
+
+/**
+ * A level stage that begins and ends between two arrivals has one fewer than its level in its time: that is no lack of load
+ * if it has so many that one does not show in its rate; fewer cannot show it.
+ * @param {Pick<RunView, 'offeredPerSecond'>} view the mean offered rate @param {number} level a second
+ * @param {RunFacts} facts of the stage @returns {Partial<RunView>}
+ */
+function levelOffered({ offeredPerSecond }, level, { windowMs }) {
+  if (offeredPerSecond === null) return {};
+  const [planned, atLevel] = [offeredPerSecond, level].map((rate) => (rate * windowMs) / 1000);
+  if (atLevel - planned >= 1) return {};
+  return planned < MIN_ARRIVALS
+    ? { perhapsOfferedPerSecond: level }
+    : { offeredPerSecond: level, offeredAs: 'level' };
 }

@@ -21,12 +21,16 @@ export const RequirementWord = z.enum(['met', 'not met', 'not proven']);
 export const MeasurementWord = z.enum(['valid', 'suspect', 'invalid']);
 
 /**
- * @template {string} const Key
- * @template {z.ZodType} Schema @param {readonly Key[]} keys @param {Schema} schema
+ * @template {string} const Key @template {z.ZodType} Schema @param {readonly Key[]} keys @param {Schema} schema
  * @returns {{[K in Key]: Schema}} the same for each
  */
 export function each(keys, schema) {
   return /** @type {any} */ (Object.fromEntries(keys.map((key) => [key, schema])));
+}
+
+/** An object with a name of its own in the JSON Schema. @template {z.ZodRawShape} Shape @param {string} id @param {Shape} shape */
+export function named(id, shape) {
+  return z.object(shape).meta({ id });
 }
 
 const [MAX_ELEMENTS, MAX_NAMES] = [100, 1000];
@@ -34,18 +38,16 @@ const [MAX_ELEMENTS, MAX_NAMES] = [100, 1000];
 /** @typedef {z.ZodObject<{schema: z.ZodLiteral<string>} & z.ZodRawShape>} Declaration */
 
 /**
- * @template {Declaration} T
- * @param {T} declaration
+ * @template {Declaration} T @param {T} declaration
  * @param {(document: z.infer<T>) => Iterable<string>} [check] problems that the schema cannot express
- * @returns {(value: unknown, name?: string) => z.infer<T>} returns the same value, unknown keys and all; throws a
- *   PkiLoadError `bad_run_set` or the like with the first place that is wrong, or `inconsistent_run_set` with the first
- *   problem. `name`: of the document in an error
+ * @returns {(value: unknown, name?: string) => z.infer<T>} returns the same value, with unknown keys; throws `bad_run_set` or
+ *   the like with the first wrong place, or `inconsistent_run_set` with the first problem. `name` is for errors
  */
 export function validatorOf(declaration, check = () => []) {
   const id = declaration.shape.schema.value;
   const [, kind] = id.replaceAll('-', '_').split('/');
   return (value, name = 'The document') => {
-    // Of a long list of wrong elements the first are reported: an issue for each would fill the memory.
+    // zod makes an issue for each wrong element: those of a long list would fill the memory.
     const beginning = declaration.safeParse(beginningOf(value));
     const { success, error } = beginning.success ? declaration.safeParse(value) : beginning;
     if (!success) {

@@ -1,12 +1,11 @@
-/** A document is the source of reports: a result of one run or the record of several. Needs no zod: see declared.js. */
+/** Documents: the results of single runs, and records of several. Reports are made from them. */
 import { usageError } from '../common/errors.js';
 import { visibleText } from '../common/visible-text.js';
-/** @import { Measurement } from '../verdict/measurement-schema.js' */
 /** @import { Comparison } from './comparison/comparison-schema.js' */
 /** @import { Propagation } from './propagation/propagation-schema.js' */
 /** @import { RunSet } from './runs/run-set.js' */
 /** @import { ScenarioResult } from './scenario/scenario-schema.js' */
-/** @import { Result } from './schema.js' */
+/** @import { Measurement, Result } from './schema.js' */
 /** @import { Search } from './search/search-schema.js' */
 
 /** @typedef {Result | RunSet | Comparison | Propagation | ScenarioResult | Search} Document */
@@ -16,18 +15,10 @@ export const DOCUMENT_KINDS = Object.freeze(
   /** @type {const} */ (['result', 'run-set', 'comparison', 'search', 'propagation', 'scenario-result']),
 );
 
-/** Values of `schema`. */
-export const SCHEMA_ID = 'vault-pki-load/result/1';
-export const RUN_SET_SCHEMA_ID = 'vault-pki-load/run-set/1';
-export const COMPARISON_SCHEMA_ID = 'vault-pki-load/comparison/1';
-export const SEARCH_SCHEMA_ID = 'vault-pki-load/search/1';
-export const PROPAGATION_SCHEMA_ID = 'vault-pki-load/propagation/1';
-export const SCENARIO_RESULT_SCHEMA_ID = 'vault-pki-load/scenario-result/1';
-
-export const FILE_REMEDY = 'Give a file that vault-pki-load wrote with --out FILE.json.';
+const FILE_REMEDY = 'Give a file that vault-pki-load wrote with --out FILE.json.';
 
 /**
- * An error that quotes a file or its name: control characters that a terminal would obey are escaped.
+ * An error that quotes a file or its name, with control characters escaped.
  * @param {string} code @param {string} message @param {string} [remedy] @param {unknown} [cause]
  */
 export function fileError(code, message, remedy = FILE_REMEDY, cause) {
@@ -45,11 +36,10 @@ export function kindOf(document, name = 'The document') {
   if (kind !== undefined) return kind;
   const found =
     typeof schema === 'string' ? `its schema is ${JSON.stringify(schema.slice(0, 80))}` : 'it has no schema';
-  const known = DOCUMENT_KINDS.map(idOf).join(', ');
-  throw fileError('bad_document', `${name} is not a file of vault-pki-load: ${found}, not one of ${known}.`);
+  throw fileError('bad_document', `${name} is not a file of vault-pki-load: ${found}.`);
 }
 
-/** @template {DocumentKind} Kind @param {Kind} kind */
+/** @param {DocumentKind} kind */
 function idOf(kind) {
   return `vault-pki-load/${kind}/1`;
 }
@@ -64,15 +54,12 @@ function isOfKind(kind) {
 
 export const isResult = isOfKind('result');
 export const isRunSet = isOfKind('run-set');
-export const isComparison = isOfKind('comparison');
 export const isScenarioResult = isOfKind('scenario-result');
 export const isSearch = isOfKind('search');
-export const isPropagation = isOfKind('propagation');
 
 /**
  * @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement
- * @returns {Measurement['reasons'][number] | undefined} the main reason; the first of an older file, whose reasons
- *   have no grade; undefined: the measurement is not invalid
+ * @returns {Measurement['reasons'][number] | undefined} the main reason if it is invalid; older files have no grades
  */
 export function invalidReasonOf({ verdict, reasons }) {
   if (verdict !== 'invalid') return undefined;

@@ -1,11 +1,11 @@
-/** Response times over spans of several seconds, for runs with too few responses in a second: the sums of their histograms. */
+/** Response times over spans of several seconds, for runs with few responses in a second. */
 import { createHistogram, sumHistograms } from '../common/histogram.js';
 import { figuresOf } from './latency.js';
 
 /** @import { TimelineRow } from './schema.js' */
 
 /** @typedef {Pick<TimelineRow, 'second' | 'p50' | 'p90' | 'p99' | 'max'> & {span: number, answers: number, idle: boolean}} LatencySpan
- * from its first second, `span` seconds; `idle`: no response came, and nothing was due in it or still waiting */
+ * from its first second, `span` seconds; `idle`: no response, and no request due or waiting */
 
 /** Mean responses in a span, and the spans in a chart. */
 const [MIN_RESPONSES, MAX_SPANS, MIN_SPANS] = [15, 240, 6];
@@ -40,7 +40,7 @@ export function spanLength(timeline) {
   return fitting.find((one) => one >= least) ?? fitting.at(-1) ?? 1;
 }
 
-/** @param {TimelineRow[]} timeline @returns {boolean[]} by second: nothing was answered, due or waiting; a closed loop is never idle */
+/** @param {TimelineRow[]} timeline @returns {boolean[]} by second: no response, and no request due or waiting; never in a closed loop */
 function idleSeconds(timeline) {
   let waiting = 0;
   return timeline.map((row) => {
@@ -58,15 +58,13 @@ function isWhole(timeline, length) {
   );
 }
 
-/** @param {TimelineRow[]} timeline @returns {boolean} each second with responses is in one; in a long run, that stands in a later second */
+/** @param {TimelineRow[]} timeline @returns {boolean} each second with responses is in a histogram */
 function hasHistograms(timeline) {
-  let covered = timeline.length;
-  return timeline.every((_, i) => {
-    const second = timeline.length - 1 - i;
-    const row = timeline[second];
-    if (typeof row.histogram === 'string') covered = second + 1 - (row.histogramSeconds ?? 1);
-    return countAnswers([row]) === 0 || second >= covered;
-  });
+  const covered = timeline.flatMap(({ second, histogram, histogramSeconds = 1 }) =>
+    typeof histogram === 'string' ? Array.from({ length: histogramSeconds }, (_, i) => second - i) : [],
+  );
+  const all = new Set(covered);
+  return timeline.every((row) => countAnswers([row]) === 0 || all.has(row.second));
 }
 
 /** @param {TimelineRow[]} rows */

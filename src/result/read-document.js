@@ -1,4 +1,4 @@
-/** Files -> documents, validated. An error has one sentence on the fault of a file. */
+/** Files -> documents, validated. An error names the file and its fault in one sentence. */
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { describeUnreadable } from '../common/errors.js';
@@ -18,14 +18,14 @@ import { validateSearch } from './search/search-schema.js';
 
 /** @typedef {{path: string, name: string, document: Document}} ReadDocument */
 
-/** Levels of objects and lists; bytes: a longer text would not fit into a string of JavaScript. */
+/** Levels of objects and lists; bytes, so that the text fits into a string of JavaScript. */
 const [MAX_LEVELS, MAX_BYTES] = [100, 400_000_000];
 
 /** Stands for standard input. */
 const STDIN = '-';
 
 /**
- * @param {readonly string[]} paths each is read once, so that pipes will do
+ * @param {readonly string[]} paths each is read only once, so that pipes work
  * @returns {Promise<ReadDocument[]>} in the same order @throws {PkiLoadError} naming the file
  */
 export async function readDocuments(paths) {
@@ -39,13 +39,16 @@ export async function readDocuments(paths) {
 
 /** @param {string} path `-` is standard input @returns {Promise<Document>} @throws {PkiLoadError} naming the file */
 export async function readDocument(path) {
-  return parseDocument(await readBytes(path), nameOf(path));
+  const name = nameOf(path);
+  const bytes = await (path === STDIN ? buffer(process.stdin) : readFile(path)).catch((error) => {
+    throw fileError('cannot_read', `${name} ${describeUnreadable(error)}.`, 'Check the path.', error);
+  });
+  return parseDocument(bytes, name);
 }
 
 /**
  * @param {readonly string[]} paths of results of single runs
- * @returns {Promise<{name: string, result: Result}[]>} in the same order
- * @throws {PkiLoadError} naming the file
+ * @returns {Promise<{name: string, result: Result}[]>} in the same order @throws {PkiLoadError} naming the file
  */
 export async function readResults(paths) {
   return (await readDocuments(paths)).map(({ name, document }) => {
@@ -60,31 +63,21 @@ function nameOf(path) {
   return path === '' ? 'The file ""' : path;
 }
 
-/** @param {string} path @returns {Promise<Uint8Array>} */
-async function readBytes(path) {
-  try {
-    return await (path === STDIN ? buffer(process.stdin) : readFile(path));
-  } catch (error) {
-    const message = `${nameOf(path)} ${describeUnreadable(error)}.`;
-    throw fileError('cannot_read', message, 'Check the path.', error);
-  }
-}
-
 /**
  * @param {Uint8Array} bytes UTF-8, or UTF-16 as some shells redirect; with or without a byte order mark
  * @param {string} name of the document in an error @returns {Document}
  */
 export function parseDocument(bytes, name) {
-  if (bytes.length > MAX_BYTES)
-    throw fileError('bad_document', `${name} is larger than 400 MB: no document of vault-pki-load is.`);
+  if (bytes.length > MAX_BYTES) throw fileError('bad_document', `${name} is larger than 400 MB.`);
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   const value = parseJson(new TextDecoder(encoding).decode(bytes), name);
-  refuseDeep(value, name);
+  if (isDeeper(value, MAX_LEVELS))
+    throw fileError('bad_document', `${name} is nested more than ${MAX_LEVELS} levels deep.`);
   refuseNewer(value, name);
   return READERS[kindOf(value, name)](value, name);
 }
 
-/** The checks of the schema, and of what the schema cannot express. @type {Record<DocumentKind, (value: unknown, name: string) => Document>} */
+/** Checks of the schema, and of rules that the schema cannot express. @type {Record<DocumentKind, (value: unknown, name: string) => Document>} */
 const READERS = {
   result: (value, name) => checked(validateResult(value, name), name),
   'run-set': (value, name) => {
@@ -102,39 +95,23 @@ const READERS = {
   comparison: validateComparison,
 };
 
-/** Code that walks through a document may rely on this. @param {unknown} value @param {string} name @param {string[]} [path] */
-function refuseDeep(value, name, path = []) {
-  if (typeof value !== 'object' || value === null) return;
-  if (path.length === MAX_LEVELS) {
-    const at = path.slice(0, 5).map((key) => key.slice(0, 40));
-    throw fileError(
-      'bad_document',
-      `${name} is nested more than ${MAX_LEVELS} levels deep, at ${at.join('.')}...`,
-    );
-  }
-  for (const [key, inner] of Object.entries(value)) {
-    path.push(key);
-    refuseDeep(inner, name, path);
-    path.pop();
-  }
+/** Recursion over a document is bounded by this. @param {unknown} value @param {number} levels @returns {boolean} */
+function isDeeper(value, levels) {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 /** @param {string} text @param {string} name @returns {unknown} */
 function parseJson(text, name) {
   if (text.trim() === '')
-    throw fileError('empty_file', `${name} is empty.`, 'The command that was to write it may have failed.');
+    throw fileError('empty_file', `${name} is empty.`, 'The command that wrote it may have failed.');
   try {
     return JSON.parse(text);
   } catch (error) {
     const { message } = /** @type {SyntaxError} */ (error);
     const position = /at position (\d+)/.exec(message)?.[1];
     if (/end of JSON input|^Unterminated/.test(message) || Number(position) === text.length)
-      throw fileError(
-        'cut_off_file',
-        `${name} ends in the middle: it was cut off.`,
-        'Give the whole file.',
-        error,
-      );
+      throw fileError('cut_off_file', `${name} is cut off.`, 'Give the whole file.', error);
     const isMarkup = text.trimStart().startsWith('<');
     const fault = isMarkup ? 'it looks like HTML or XML' : faultOf(message, text, position);
     throw fileError('not_json', `${name} is not JSON: ${fault}.`, undefined, error);
@@ -157,16 +134,12 @@ function refuseNewer(value, name) {
   const [, kind, number] = /^vault-pki-load\/([a-z-]+)\/(\d+)$/.exec(String(schema)) ?? [];
   if (!(Number(number) > 1) || !DOCUMENT_KINDS.some((one) => one === kind)) return;
   const version = typeof tool?.version === 'string' ? ` ${tool.version.slice(0, 40)}` : '';
-  throw fileError(
-    'newer_file',
-    `${name} was written by a newer vault-pki-load${version}: its schema is ${schema}.`,
-    'Read it with that version, or update this one.',
-  );
+  const message = `${name} was written by a newer vault-pki-load${version}: its schema is ${schema}.`;
+  throw fileError('newer_file', message, 'Read it with that version, or update this one.');
 }
 
 /**
- * A result whose figures contradict each other is refused, unless its own measurement reports that: then it is shown
- * if its histograms can be read.
+ * Refuses a result with contradictory figures, unless its own measurement reports that and its histograms can be read.
  * @param {Result} result @param {string} name
  */
 function checked(result, name) {

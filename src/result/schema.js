@@ -1,9 +1,5 @@
-/**
- * The Result: one declaration gives its type, its validation and the published JSON Schema. Every report is made from it
- * alone. Other keys are allowed, so that an older reader accepts a newer file.
- */
+/** The Result, source of every report. Other keys are allowed, so that an older reader accepts a newer file. */
 import { z } from 'zod';
-import { Measurement } from '../verdict/measurement-schema.js';
 import {
   amount,
   count,
@@ -11,6 +7,7 @@ import {
   each,
   MeasurementWord,
   ms,
+  named,
   number,
   RequirementWord,
   share,
@@ -19,15 +16,12 @@ import {
   Unit,
   validatorOf,
 } from './declared.js';
-import { SCHEMA_ID } from './document.js';
 import { FIGURES, SERIES } from './latency.js';
 
 /** HDR V2 compressed, base64, in microseconds. */
 const histogram = z.string();
 
-const counts = z.array(count);
-
-/** Which part it is: index from 0. */
+/** Index from 0. */
 const ShardPart = z
   .object({ index: count, of: z.int().min(1) })
   .refine(({ index, of }) => index < of, { error: 'there is no such part: they count from 0' })
@@ -36,8 +30,7 @@ const ShardPart = z
 /** Times are milliseconds from the start of the measured part. */
 const MergeOperation = z.object({
   warmup: count,
-  /** Second by second, from the start of the measured part. */
-  perSecond: z.object(each(['sent', 'succeeded', 'failed'], counts)),
+  perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,
   /** Successes in the first half of the measured part, and the sum of their response times. */
   firstHalf: z.object({ count, responseMs: z.number() }),
@@ -47,13 +40,16 @@ const MergeOperation = z.object({
   own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
 });
 
+/** Garbage collections of the sender threads. */
+const Gc = z.object({ count, ...each(['totalMs', 'longestMs'], amount) });
+
 /** The basis of the verdict on the measurement; histograms in microseconds. */
 const MergeWatch = z.object({
   /** How late the tool sent, excluding the wait for a free connection. */
   lag: histogram,
   /** Upper bound of the time that responses waited until the tool read them; absent in older files. */
   readLate: histogram.optional(),
-  gc: z.object({ count, ...each(['totalMs', 'longestMs'], amount) }),
+  gc: Gc,
   ...each(['busyShare', 'spinShare'], amount),
   runQueueShare: amount.nullable(),
   droppedLate: count,
@@ -75,74 +71,62 @@ const MergeWatch = z.object({
   }),
 });
 
-export const MergeBlock = z
-  .object({
-    /** Of the measured part: the time of the last response, and the planned length. */
-    endedMs: amount,
-    windowMs: amount,
-    operations: z.record(z.string(), MergeOperation),
-    /** Send lags of requests done in each second, the longest in milliseconds; null where none was. */
-    lags: z.array(z.object({ histogram, max: amount }).nullable()),
-    watch: MergeWatch,
-  })
-  .meta({ id: 'MergeBlock' });
+export const MergeBlock = named('MergeBlock', {
+  /** Of the measured part: the time of the last response, and the planned length. */
+  endedMs: amount,
+  windowMs: amount,
+  operations: z.record(z.string(), MergeOperation),
+  /** Send lags of requests done in each second, the longest in milliseconds; null where none was. */
+  lags: z.array(z.object({ histogram, max: amount }).nullable()),
+  watch: MergeWatch,
+});
 
-const MergedPart = z
-  .object({
-    index: count,
-    startedAt: z.iso.datetime(),
-    durationSeconds: amount,
-    command: z.string(),
-    tool: Tool,
-    ...each(['sent', 'threads'], count),
-    environment: Environment,
-    /** Its own, before merging. */
-    verdict: MeasurementWord,
-  })
-  .meta({ id: 'MergedPart' });
+const MergedPart = named('MergedPart', {
+  index: count,
+  startedAt: z.iso.datetime(),
+  durationSeconds: amount,
+  command: z.string(),
+  tool: Tool,
+  ...each(['sent', 'threads'], count),
+  environment: Environment,
+  /** Its own, before merging. */
+  verdict: MeasurementWord,
+});
 
 /**
  * Error bar: the target's true figure lies between its ends, at 95 % on either side. `high` is null if there
  * are too few requests for an upper bound. `tool`: the part of the figure that may be the tool's lateness.
  */
-const Bar = z.object({ low: amount, high: amount.nullable(), tool: amount }).meta({ id: 'Bar' });
+const Bar = named('Bar', { low: amount, high: amount.nullable(), tool: amount });
 
-const Bars = z.object(each(FIGURES, Bar)).meta({ id: 'Bars' });
-
-const Latency = z
-  .object({
-    count,
-    ...each(FIGURES, ms),
-    histogram: histogram.nullable(),
-    /** Absent from outcomes, from older files, and where nothing was recorded. */
-    bars: Bars.optional(),
-  })
-  .meta({ id: 'Latency' });
+const Latency = named('Latency', {
+  count,
+  ...each(FIGURES, ms),
+  histogram: histogram.nullable(),
+  /** Absent from outcomes, from older files, and where nothing was recorded. */
+  bars: named('Bars', each(FIGURES, Bar)).optional(),
+});
 
 /** response = done - intended, service = done - sent, sendLag = sent - intended. */
-const Latencies = z.object(each(SERIES, Latency)).meta({ id: 'Latencies' });
+const Latencies = named('Latencies', each(SERIES, Latency));
 
 /** sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors. */
-const Totals = z
-  .object({
-    ...each(['planned', 'sent', 'succeeded', 'failed', 'dropped', 'neverSent'], count),
-    /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
-    neverSentDue: count,
-    /** failed + dropped + neverSentDue: all due requests without a good response. */
-    errors: count,
-  })
-  .meta({ id: 'Totals' });
+const Totals = named('Totals', {
+  ...each(['planned', 'sent', 'succeeded', 'failed', 'dropped', 'neverSent'], count),
+  /** Of `neverSent`: due and still waiting at the end; they count in the response time. */
+  neverSentDue: count,
+  /** Due requests without a good response. */
+  errors: count,
+});
 
 /** Successes. `bar`: the target's rate per second, at 95 % on either side. */
-const Rates = z
-  .object({
-    ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
-    /** `sampled`: the upper end for the size of the sample alone; the part above it may be the tool's own lateness. */
-    bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
-  })
-  .meta({ id: 'Rates' });
+const Rates = named('Rates', {
+  ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
+  /** `sampled`: the upper end for the size of the sample alone; the part above it may be the tool's own lateness. */
+  bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
+});
 
-/** By name; `dropped` and `never_sent` may be beside the outcomes of sent requests. */
+/** By name, with `dropped` and `never_sent`. */
 const Outcomes = z.record(z.string(), count);
 
 const OutcomeDetails = z
@@ -152,23 +136,21 @@ const OutcomeDetails = z
   )
   .meta({ id: 'OutcomeDetails' });
 
-const Verification = z
-  .object({
-    /** Responses checked in full, and how many of them passed. */
-    checked: count,
-    passed: count,
-    /** True when some responses were left unchecked for lack of time; `unchecked` is their number. */
-    sampled: z.boolean(),
-    unchecked: count,
-    /** Rule -> responses that broke it; one response may break several. */
-    failures: z.record(z.string(), count),
-    notes: z.array(z.string()).optional(),
-  })
-  .meta({ id: 'Verification' });
+const Verification = named('Verification', {
+  /** Responses checked in full, and how many of them passed. */
+  checked: count,
+  passed: count,
+  /** True when some responses were left unchecked for lack of time; `unchecked` is their number. */
+  sampled: z.boolean(),
+  unchecked: count,
+  /** Rule -> responses that broke it; one response may break several. */
+  failures: z.record(z.string(), count),
+  notes: z.array(z.string()).optional(),
+});
 
 const Block = z.object({
   totals: Totals,
-  /** errors / (succeeded + errors), 0 to 1; null if no request was due. */
+  /** errors / (succeeded + errors); null if no request was due. */
   errorShare: share,
   errorShareBar: z.object({ low: amount, high: amount }).optional(),
   rates: Rates,
@@ -223,7 +205,6 @@ const StageBlock = Block.extend({
   seconds: amount,
   /** Lowest and highest planned level: requests a second, or in flight in a closed loop. */
   level: z.object({ least: amount, most: amount }),
-  /** The time that its rates are computed over, as of the whole. */
   windowSeconds: amount,
   operations: z.record(z.string(), Block),
 }).meta({ id: 'StageBlock' });
@@ -246,19 +227,66 @@ const RequirementVerdict = z.object({
   doubt: z.enum(['sample', 'tool', 'both', 'failures', 'unchecked', 'invalid']).optional(),
 });
 
+/** Milliseconds of times; null where nothing was recorded. */
+const Spread = named('Spread', { count, ...each(['min', 'p50', 'p99', 'max'], ms) });
+
+/** Of time, 0 to 1; null where this machine does not report it. */
+const timeShare = amount.nullable();
+
+/** The tool's observations of itself. */
+const Observed = z.object({
+  /** How late the tool sent, excluding the wait for a free connection. */
+  lagMs: Spread,
+  /** Upper bound of the time that responses waited until the tool read them. */
+  readLateMs: Spread.optional(),
+  /** The response times less the time that the tool's own lateness may have added. */
+  ownResponseMs: Spread.optional(),
+  /** In older files: lateness of probes at random times, and response times less send lag. */
+  reactionMs: Spread.optional(),
+  unlaggedMs: Spread.optional(),
+  gc: Gc,
+  /** The worst sender thread's shares; the process's CPU time as a number of cores. */
+  cpu: z.object({
+    processCores: timeShare,
+    senderBusyShare: amount,
+    /** Time spent spinning on an idle event loop. */
+    senderSpinShare: amount,
+    /** Time ready to run, but without a core. */
+    senderRunQueueShare: timeShare,
+    machineIdleShare: timeShare,
+    /** Time in which some task on this machine was ready to run, but without a core. */
+    machinePressureShare: timeShare,
+  }),
+  /** Requests that had to open a connection first. */
+  connectionSetups: count,
+  /** Share of the samples that found requests waiting for a free connection. */
+  backlogShare: amount,
+});
+
+const Measurement = z.object({
+  /** `suspect` only in older files, and while the run goes on. */
+  verdict: MeasurementWord,
+  /** Why it is invalid, and remarks; in older files all are remarks unless it is invalid. */
+  reasons: z.array(
+    z.object({
+      ...each(['code', 'text'], z.string()),
+      ...each(['detail', 'remedy'], z.string().optional()),
+      grade: z.enum(['invalid', 'remark']).optional(),
+    }),
+  ),
+  observed: Observed.optional(),
+});
+
 export const Result = z
   .object({
-    schema: z.literal(SCHEMA_ID),
+    schema: z.literal('vault-pki-load/result/1'),
     tool: Tool,
     startedAt: z.iso.datetime(),
-    /**
-     * The same instant on this machine's monotonic clock (Linux: CLOCK_MONOTONIC), so that a target on the same machine
-     * can compute how late a request came.
-     */
+    /** The same instant on the monotonic clock (Linux: CLOCK_MONOTONIC), for targets on the same machine. */
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured part: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
-    /** The time that the rates are computed over: planned, or until the last success where a backlog came last. */
+    /** The basis of the rates: the planned time, or until the last success if there was a backlog. */
     windowSeconds: amount.optional(),
     interrupted: z.boolean(),
     /** Written during the run; `neverSent` then counts the requests without a response so far. */
@@ -272,7 +300,7 @@ export const Result = z
     load: Load,
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
-    /** `unit` of its responses, in the plural: `certificates`; `things` in older files. */
+    /** `unit` of its responses: `certificates`; `things` in older files. */
     operations: z.record(
       z.string(),
       Block.extend({ unit: z.string().optional(), things: z.string().optional() }),
@@ -300,5 +328,6 @@ export const Result = z
 /** @typedef {z.infer<typeof TimelineRow>} TimelineRow */
 /** @typedef {z.infer<typeof RequirementVerdict>} RequirementVerdict */
 /** @typedef {z.infer<typeof MergeBlock>} MergeBlock */
+/** @typedef {z.infer<typeof Measurement>} Measurement */
 
 export const validateResult = validatorOf(Result);

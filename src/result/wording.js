@@ -14,15 +14,6 @@ export function sentence(...parts) {
   return `${/^p\d/.test(text) ? text[0] : text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
-/**
- * @param {string} name @param {string} label of a metric @param {string} text a sentence about it
- * @returns {string} `raft: mean is 30.0 % faster`: lower case after the colon
- */
-export function saidOf(name, label, text) {
-  const begins = text.toLowerCase().startsWith(label.toLowerCase());
-  return `${name}: ${begins ? `${label}${text.slice(label.length)}` : text}`;
-}
-
 /** @param {number} fraction @returns {string} `12.3 %`; three digits, and never `100 %` or `0 %` for a value near it */
 export function formatPercent(fraction) {
   const percent = fraction * 100;

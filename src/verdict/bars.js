@@ -1,12 +1,10 @@
 /**
- * Error bars of times and rates: where the target's true figure lies, at 95 % on either side, given the size
- * of the sample and the tool's own lateness.
+ * Error bars of times and rates: they contain the target's true figure, at 95 % on either side, given the size of the
+ * sample and the tool's own lateness.
  *
- * A request is sent late by s, and its response is read late by r: it is reported as t + s + r, with t the
- * target's own time. Each request has a known s and an upper bound of r (engine/watch/sender.js). A
- * request that waited for a connection inherits the s and r of the requests before it. All of this is
- * subtracted per request: the reported times are an upper bound of the target's, the times less the tool's
- * part a lower bound.
+ * A request that is sent late by s and read late by r takes t + s + r, with t the target's own time. s is known, r has an
+ * upper bound (engine/watch/sender.js); a request that waited for a connection inherits those of the requests before it.
+ * So the reported times are an upper bound of the target's, and the times less s and r a lower bound.
  */
 import { lowestAtRank, meanAndDeviationOf, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
 import { total } from '../common/sums.js';
@@ -22,17 +20,12 @@ import {
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {{value: number, low: number, high: number, tool: number}} ValueBar ms; `value` as reported */
+/** @typedef {{reported: Histogram, own: Histogram}} Times one series; `own`: less the tool's part */
 /**
- * @typedef {object} Times of some requests, one series
- * @property {Histogram} reported
- * @property {Histogram} own the reported times less the tool's part: a lower bound of the target's
- */
-/**
- * Requests without a good response count as slower than any limit, or as faster: whichever is worse for a
- * requirement.
+ * Requests without a good response count as slower or faster than any limit, whichever is worse for a requirement.
  * @typedef {object} Lost
  * @property {number} count in addition to the requests in the histograms
- * @property {number} own lost requests that may be the tool's fault: left out of the better end of the bar
+ * @property {number} own upper bound of those that are the tool's fault: left out of the better end of the bar
  * @property {'slow' | 'fast'} as
  */
 
@@ -40,8 +33,7 @@ import {
 const NONE_LOST = Object.freeze({ count: 0, own: 0, as: 'slow' });
 
 /**
- * @param {Times} times of the good responses @param {number} quantile 0..1, both excluded
- * @param {Lost} [lost]
+ * @param {Times} times of the good responses @param {number} quantile 0..1, both excluded @param {Lost} [lost]
  * @returns {ValueBar} `value` is Infinity where it falls on a lost request, `high` with too few requests, too
  */
 export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
@@ -61,14 +53,6 @@ export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
 /** @param {number} value as reported; Infinity: lost @param {number} least less the tool's part */
 function toolPart(value, least) {
   return Number.isFinite(value) ? Math.max(0, value - least) : 0;
-}
-
-/**
- * @param {Times} times of the good responses @param {number} rank among all, from 1 @param {Lost} lost
- * @returns {number} ms, as reported; Infinity or 0 of a lost request
- */
-export function reportedAt({ reported }, rank, lost) {
-  return valueAmong(lost, reported, rank, valueAtRank);
 }
 
 /** @param {Lost} lost @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
@@ -97,28 +81,22 @@ export function extremeBar({ reported, own }, which) {
 }
 
 /** Fewer full seconds than this are judged by the number of successes. */
-export const LEAST_SECONDS = 5;
-/** Number of batches of seconds: enough for a bound, and each long enough to be nearly independent. */
+const LEAST_SECONDS = 5;
+/** Batches of seconds: enough for a bound, and each long enough to be nearly independent. */
 const BATCHES = 20;
 /** Responses come in clumps, as servers pause: this many count as one event of a Poisson process. */
 const CLUMP = 4;
 
 /**
- * @typedef {object} RateSample
- * @property {number} perSecond successes
- * @property {number} succeeded
- * @property {number} errors
- * @property {readonly number[]} completedPerSecond successes in each full second
- * @property {number | null} offeredPerSecond open loop: no more than that can succeed
- * @property {boolean} isServed open loop, constant arrivals: all offered requests succeeded in time
- * @property {number} slowdown factor by which the tool may have lowered the rate: a closed loop, or a
- *   backlog, sends the next request after it reads a response. Infinity: unknown
+ * @typedef {{perSecond: number, succeeded: number, completedPerSecond: readonly number[]}} Successes the last in each full
+ *   second
  */
-
 /**
- * @param {RateSample} sample
- * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: the upper end of the
- *   sampling error
+ * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number}} sample
+ *   `offeredPerSecond`: of an open loop, where no more can succeed; `isServed`: its arrivals are constant and all succeeded in
+ *   time; `slowdown`: the factor by which the tool may have lowered the rate: a closed loop, or a backlog, sends the next
+ *   request after it reads a response. Infinity: unknown
+ * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: upper end of the sampling error
  */
 export function rateBar(sample) {
   const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;
@@ -136,14 +114,14 @@ export function rateBar(sample) {
   return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };
 }
 
-/** @param {RateSample} sample */
+/** @param {Successes} sample */
 function sampledBar({ perSecond, succeeded, completedPerSecond }) {
   if (completedPerSecond.length < LEAST_SECONDS) {
     const { low, high } = poissonBounds(succeeded / CLUMP);
     const each = (perSecond * CLUMP) / succeeded;
     return { low: low * each, high: high * each };
   }
-  const { means } = batchesOf(completedPerSecond);
+  const means = batchMeans(completedPerSecond);
   const { variance } = meanAndVariance(means);
   const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
   // Equal counts in each batch do not rule out a spread: counts hide differences below one request.
@@ -151,14 +129,13 @@ function sampledBar({ perSecond, succeeded, completedPerSecond }) {
   return { low: perSecond - least, high: perSecond + least };
 }
 
-/** Seconds at the start that fill no batch are left out. @param {readonly number[]} perSecond */
-export function batchesOf(perSecond) {
+/** Seconds at the start that fill no batch are left out. @param {readonly number[]} perSecond @returns {number[]} */
+function batchMeans(perSecond) {
   const size = Math.max(1, Math.floor(perSecond.length / BATCHES));
   const batches = Math.floor(perSecond.length / size);
   const first = perSecond.length - batches * size;
-  const means = Array.from({ length: batches }, (_, i) => {
+  return Array.from({ length: batches }, (_, i) => {
     const from = first + i * size;
     return total(perSecond.slice(from, from + size)) / size;
   });
-  return { size, means };
 }

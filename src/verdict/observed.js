@@ -1,4 +1,4 @@
-/** The threads' and the process's observations of themselves -> the basis of the verdict. */
+/** The observations that threads and the process make of themselves -> the basis of the verdict. */
 import { hostname, networkInterfaces } from 'node:os';
 import { figures, sumHistograms, valueAtRank } from '../common/histogram.js';
 import { total } from '../common/sums.js';
@@ -11,7 +11,6 @@ import { driftsOf } from './trend.js';
 /** @import { MachineEnd } from '../engine/watch/machine.js' */
 /** @import { WindowFacts } from '../engine/window.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Measurement } from './measurement-schema.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>} SenderCounts */
@@ -76,25 +75,21 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
 
 /**
  * @param {CellTally[]} operations @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
- * @returns {number} at most this many errors are the tool's or its machine's, not the target's
+ * @returns {number} upper bound of the errors that are the tool's or its machine's, not the target's
  */
 export function ownLossesOf(operations, { droppedLate, forgone }) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
-  const atLimits = outcomes.map(([name, { count }]) => failedAtLimits({ [name]: count }));
-  return droppedLate + forgone + total(atLimits);
+  return (
+    droppedLate + forgone + total(outcomes.map(([name, { count }]) => failedAtLimits({ [name]: count })))
+  );
 }
 
 /**
- * @typedef {object} Block of the result
- * @property {{planned: number, neverSent: number, sent: number, succeeded: number}} totals
- * @property {{unchecked: number}} verification successful responses that were not checked
- * @property {Record<string, number>} outcomes
- */
-/**
- * @param {object} run @param {LoadPlan} run.load @param {CellTally[]} run.operations @param {Block} run.block
+ * @param {object} run @param {LoadPlan} run.load @param {CellTally[]} run.operations
+ * @param {{totals: Record<'planned' | 'neverSent' | 'sent' | 'succeeded', number>, verification: {unchecked: number},
+ *   outcomes: Record<string, number>}} run.block of the result
  * @param {Pick<WindowFacts, 'windowMs' | 'interrupted'>} run.facts @param {Second[]} run.seconds
- * @param {Watched} run.watched @param {boolean} run.targetIsLocal on this machine
- * @param {Apart | null} [run.apart]
+ * @param {Watched} run.watched @param {boolean} run.targetIsLocal on this machine @param {Apart | null} [run.apart]
  */
 export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, apart }) {
   const { planned, neverSent, sent, succeeded } = block.totals;
@@ -104,25 +99,22 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
   return {
     ...watched,
     ...{ model: load.model, interrupted: facts.interrupted, planned, neverSent, sent, succeeded },
-    unchecked: block.verification.unchecked,
-    outcomes: block.outcomes,
+    ...{ unchecked: block.verification.unchecked, outcomes: block.outcomes, targetIsLocal, apart },
     /** Of every request that was due. */
     response: all('response'),
     /** The same, less the time that the tool's own lateness may have added. */
     ownResponse: all('ownResponse'),
     ...driftsOf(load, facts, seconds),
-    targetIsLocal,
-    apart,
   };
 }
 
-/** @param {Observed} observed @returns {NonNullable<Measurement['observed']>} */
+/** @param {Observed} observed as in a result */
 export function describeObserved(observed) {
-  const { lag, readLate, ownResponse, gc, machine, backlog } = observed;
+  const { gc, machine, backlog } = observed;
   return {
-    lagMs: spread(lag),
-    readLateMs: spread(readLate),
-    ownResponseMs: spread(ownResponse),
+    lagMs: spread(observed.lag),
+    readLateMs: spread(observed.readLate),
+    ownResponseMs: spread(observed.ownResponse),
     gc,
     cpu: {
       processCores: machine.processCores,
@@ -143,7 +135,7 @@ function spread(histogram) {
   return { count, min: count === 0 ? null : valueAtRank(histogram, 1), ...figures(histogram) };
 }
 
-/** @param {string} url @returns {boolean} it names this machine: by its name or an address */
+/** @param {string} url @returns {boolean} its host is a name or an address of this machine */
 export function isThisMachine(url) {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (host === 'localhost' || host.endsWith('.localhost') || host === hostname().toLowerCase()) return true;

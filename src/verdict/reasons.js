@@ -1,16 +1,14 @@
 /**
- * Every reason against a measurement, and every remark on one, by its code (docs/verdicts.md has their
- * meanings). Invalid means that the tool did not offer the requested load, or that the counts do not
- * add up; all else is a remark. A figure's error bar already includes the effect that a remark names.
+ * Every reason against a measurement, and every remark on one, by its code (meanings: docs/verdicts.md). Invalid means that
+ * the tool did not offer the requested load, or that the counts do not add up. Error bars already include the effects of remarks.
  */
 import { formatCount, formatDuration, formatLatency, formatRate } from '../common/units.js';
 import { percentileBar } from './bars.js';
 import { failedAtLimits } from './observed.js';
 
-/** @import { Measurement } from './measurement-schema.js' */
 /** @import { Observed } from './observed.js' */
 
-/** @typedef {Omit<Measurement['reasons'][number], 'code'> & {remedy: string}} Reason */
+/** @typedef {{grade?: 'invalid' | 'remark', text: string, detail?: string, remedy: string}} Reason grade: by default `remark` */
 /** @typedef {(observed: Observed) => Reason | null} Find null: it does not apply */
 
 /** Share of planned requests that the tool did not send, or that failed at a limit of its machine. */
@@ -21,12 +19,10 @@ const [OTHER_SECOND, OTHER_TENTH] = [0.05, 0.25];
 const [LATE_SHARE, LATE_MS] = [0.1, 1];
 /** A machine is full if it is idle for less, and some thread waits for a core for this share of time. */
 const [IDLE, PRESSURE] = [0.05, 0.5];
-/** A backlog grows when each quarter's minimum exceeds the last one's by this factor, and by a few. */
+/** A backlog grows if each quarter's minimum exceeds the last one's by this factor, and by a few. */
 const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
-/** From this share of requests that opened a connection first, the p99 includes some. */
-const DIALLED = 0.01;
-/** From this share, most responses are unchecked. */
-const UNCHECKED = 0.5;
+/** From these shares on: requests that opened a connection first, and unchecked responses. */
+const [DIALLED, UNCHECKED] = [0.01, 0.5];
 
 /** @satisfies {Record<string, Find>} */
 export const REASONS = Object.freeze({
@@ -35,13 +31,7 @@ export const REASONS = Object.freeze({
     const text = 'No request was sent in the measured part.';
     return { grade: 'invalid', text, remedy: 'Let it run for longer, or lower --warmup.' };
   },
-  load_not_offered(observed) {
-    for (const find of [left, notInTime, droppedLate, displaced, atLimits]) {
-      const reason = find(observed);
-      if (reason !== null) return { grade: 'invalid', ...reason };
-    }
-    return null;
-  },
+  load_not_offered: notOffered,
   parts_apart: ({ apart }) => apart ?? null,
   bookkeeping({ problems = [] }) {
     if (problems.length === 0) return null;
@@ -54,9 +44,7 @@ export const REASONS = Object.freeze({
   connection_setup({ dialled, sent }) {
     if (sent === 0 || dialled / sent < DIALLED) return null;
     const text = `${ofAll(dialled, sent)} requests opened a connection first, and their latency includes that.`;
-    const remedy =
-      'Let the target keep connections open for longer, or raise --rate so that they are not idle.';
-    return { text, remedy };
+    return { text, remedy: 'Let the target keep connections open for longer, or raise --rate.' };
   },
   unchecked({ unchecked, succeeded }) {
     if (unchecked === 0 || unchecked / succeeded < UNCHECKED) return null;
@@ -65,7 +53,7 @@ export const REASONS = Object.freeze({
   },
 });
 
-/** @param {Observed} observed @returns {Measurement} */
+/** @param {Observed} observed */
 export function judgeMeasurement(observed) {
   const finders = Object.entries(/** @type {Record<string, Find>} */ (REASONS));
   const reasons = finders.flatMap(([code, find]) => {
@@ -73,7 +61,7 @@ export function judgeMeasurement(observed) {
     return reason === null ? [] : [{ code, grade: /** @type {const} */ ('remark'), ...reason }];
   });
   const isInvalid = reasons.some(({ grade }) => grade === 'invalid');
-  return { verdict: isInvalid ? 'invalid' : 'valid', reasons };
+  return { verdict: /** @type {'invalid' | 'valid'} */ (isInvalid ? 'invalid' : 'valid'), reasons };
 }
 
 /** @param {number} count @param {number} all */
@@ -91,50 +79,39 @@ function moreCpu({ model }) {
   return `Give the tool more CPU, lower ${model === 'open' ? '--rate' : '--concurrency'}, or use --threads.`;
 }
 
-/** @type {Find} */
-function left(observed) {
-  const { planned, neverSent, interrupted, leftWhileFree } = observed;
-  if (interrupted || !leftWhileFree || neverSent < NOT_OFFERED * planned) return null;
-  const text = `${ofAll(neverSent, planned)} planned requests were not sent although connections were free.`;
-  return { text, remedy: moreCpu(observed) };
-}
-
 /** If the target could not keep up either, backlogGrowing is the remark instead. @type {Find} */
-function notInTime(observed) {
-  const { planned, neverSent, forgone } = observed;
-  if (!isMuch(forgone, planned) || isMuch(neverSent - forgone, planned)) return null;
-  const text = `The tool was late, so up to ${ofAll(forgone, planned)} planned requests found no free connection in time.`;
-  return { text, remedy: moreCpu(observed) };
-}
-
-/** @type {Find} */
-function droppedLate(observed) {
-  const { droppedLate: count, planned } = observed;
-  if (!isMuch(count, planned)) return null;
-  const text = `The tool was late and dropped ${ofAll(count, planned)} arrivals, which the target never saw.`;
-  return { text, remedy: moreCpu(observed) };
-}
-
-/** @type {Find} */
-function displaced(observed) {
-  const { model, sent } = observed;
+function notOffered(observed) {
+  const { planned, sent, neverSent, forgone, droppedLate, model, outcomes } = observed;
   const { second, tenth } = observed.displaced;
-  if (model === 'closed' || sent === 0) return null;
+  const hasLeft = !observed.interrupted && observed.leftWhileFree && neverSent >= NOT_OFFERED * planned;
   const isSecond = second > OTHER_SECOND * sent;
-  if (!isSecond && tenth <= OTHER_TENTH * sent) return null;
-  const count = ofAll(Math.round(isSecond ? second : tenth), sent);
-  const text = `The tool was late and sent about ${count} requests in a different ${isSecond ? 'second' : 'tenth of a second'} than planned, so the target received a different load.`;
-  return { text, remedy: moreCpu(observed) };
-}
-
-/** @type {Find} */
-function atLimits({ outcomes, sent }) {
-  const count = failedAtLimits(outcomes);
-  if (!isMuch(count, sent)) return null;
-  const text = `${ofAll(count, sent)} requests failed because this machine had no open file or local port left for them.`;
-  const remedy =
-    'Raise the limit of open files (ulimit -n), lower --concurrency, or wait for TIME_WAIT to pass.';
-  return { text, remedy };
+  const isDisplaced = model === 'open' && sent > 0 && (isSecond || tenth > OTHER_TENTH * sent);
+  const moved = ofAll(Math.round(isSecond ? second : tenth), sent);
+  const failed = failedAtLimits(outcomes);
+  /** @type {[applies: boolean, text: string][]} */
+  const lateness = [
+    [hasLeft, `${ofAll(neverSent, planned)} planned requests were not sent although connections were free.`],
+    [
+      isMuch(forgone, planned) && !isMuch(neverSent - forgone, planned),
+      `The tool was late, so up to ${ofAll(forgone, planned)} planned requests found no free connection in time.`,
+    ],
+    [
+      isMuch(droppedLate, planned),
+      `The tool was late and dropped ${ofAll(droppedLate, planned)} arrivals, which the target never saw.`,
+    ],
+    [
+      isDisplaced,
+      `The tool was late and sent about ${moved} requests in a different ${isSecond ? 'second' : 'tenth of a second'} than planned, so the target received a different load.`,
+    ],
+  ];
+  const [, late] = lateness.find(([applies]) => applies) ?? [];
+  if (late !== undefined) return { grade: 'invalid', text: late, remedy: moreCpu(observed) };
+  if (!isMuch(failed, sent)) return null;
+  return {
+    grade: 'invalid',
+    text: `${ofAll(failed, sent)} requests failed because this machine had no open file or local port left for them.`,
+    remedy: 'Raise the limit of open files (ulimit -n), lower --concurrency, or wait for TIME_WAIT to pass.',
+  };
 }
 
 /** @type {Find} */
@@ -150,13 +127,8 @@ function busyMachine(observed) {
     : 'the target, which shares it, had to wait for a core';
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
   const detail = [isFull && isLate ? shared : null, causeOf(observed)].filter(Boolean).join(' ');
-  return {
-    text: `This machine was busy: ${effect}.`,
-    ...(detail !== '' && { detail }),
-    remedy: isFull
-      ? 'Run the tool on another machine than the target, or end other programs.'
-      : moreCpu(observed),
-  };
+  const remedy = isFull ? 'Run the tool on another machine, or end other programs.' : moreCpu(observed);
+  return { text: `This machine was busy: ${effect}.`, ...(detail !== '' && { detail }), remedy };
 }
 
 /** @param {Observed} observed @returns {string | null} a sentence */
@@ -178,8 +150,8 @@ function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFre
   }
   const [, second, third, last] = backlog.quarterMins;
   if (second === null || third === null || last === null) return null;
-  if (last < Math.max(GROWN_MIN, GROWN_SHARE * planned)) return null;
-  if (last < GROWTH * third || third < GROWTH * second || second <= 0) return null;
+  const isMore = second > 0 && third >= GROWTH * second && last >= GROWTH * third;
+  if (!isMore || last < Math.max(GROWN_MIN, GROWN_SHARE * planned)) return null;
   const text = `The backlog still grew when the last requests became due: ${formatCount(backlog.atEnd)} had no response, and the percentiles depend on the length of the run.`;
   return { text, remedy };
 }
@@ -194,10 +166,9 @@ function stillChanging({ latencyDrift, rateDrift }) {
     drift === latencyDrift
       ? `the median response time went from ${formatDuration(from)} to ${formatDuration(to)}`
       : `the rate went from ${formatRate(from)} to ${formatRate(to)}`;
-  const remedy =
-    stage === undefined
-      ? 'Raise --warmup until it has settled, or --duration to cover the whole change.'
-      : 'Add a stage before it for the target to settle, or lengthen it to cover the whole change.';
+  const [before, longer] =
+    stage === undefined ? ['Raise --warmup', '--duration'] : ['Add a stage before it', 'lengthen it'];
+  const remedy = `${before} for the target to settle, or ${longer} to cover the whole change.`;
   const text = `The target had not settled: ${change} ${where}, so the figures depend on when the run ended.`;
   return { text, remedy };
 }

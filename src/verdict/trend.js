@@ -1,5 +1,7 @@
 /** Does a series of figures, one a second, still drift? Robust against single seconds and repetition. */
+import { median } from '../common/sums.js';
 import { isEven, stagesOf } from '../plan/stages.js';
+import { normalUpperTail } from './statistics.js';
 
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
@@ -33,15 +35,7 @@ export function mannKendall(values) {
   const tied = [...ties.values()].reduce((sum, t) => sum + term(t), 0);
   const variance = (term(n) - tied) / 18;
   if (variance <= 0 || s === 0) return 1;
-  return twoSided((Math.abs(s) - 1) / Math.sqrt(variance));
-}
-
-/** 2 (1 - Phi(z)), Abramowitz and Stegun 26.2.17: absolute error below 2e-7. @param {number} z at least 0 */
-function twoSided(z) {
-  const t = 1 / (1 + 0.2316419 * z);
-  const poly =
-    t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
-  return Math.min(1, (2 * Math.exp((-z * z) / 2) * poly) / Math.sqrt(2 * Math.PI));
+  return 2 * normalUpperTail((Math.abs(s) - 1) / Math.sqrt(variance));
 }
 
 /** Theil-Sen line: median slope, median residual. @param {number[]} values at least two @returns {Drift} */
@@ -54,13 +48,6 @@ export function fitLine(values) {
   const slope = median(slopes);
   const from = median(values.map((value, i) => value - slope * i));
   return { from, to: from + slope * (values.length - 1) };
-}
-
-/** @param {number[]} values */
-function median(values) {
-  const sorted = Float64Array.from(values).sort();
-  const at = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[at] : (sorted[at - 1] + sorted[at]) / 2;
 }
 
 /** @param {number[]} values in order of time @param {number} [least] change @returns {Drift | null} */
@@ -78,22 +65,20 @@ export function findDrift(values, least = 0) {
 }
 
 /**
- * A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop the schedule determines
- * how many succeed. In a plan with stages, each constant stage is tested on its own.
+ * A rising rate (--ramp-up) raises the latency by intent, and in an open loop the schedule determines how many
+ * succeed. In a plan with stages, each constant stage is tested on its own.
  * @param {LoadPlan} load @param {{windowMs: number}} facts @param {Second[]} seconds
  * @returns {{latencyDrift: Drift | null, rateDrift: Drift | null}} of the first stage that has one
  */
 export function driftsOf(load, { windowMs }, seconds) {
-  const stages = stagesOf(load).map(({ name, startMs, endMs }, i) => ({
-    isEven: isEven(load, i),
+  const stages = stagesOf(load).flatMap(({ name, startMs, endMs }, i) =>
     // The responses to requests due before it come in its first second.
-    first: Math.ceil(startMs / 1000) + (i === 0 ? 0 : 1),
-    endMs,
-    name: { stage: name },
-  }));
+    isEven(load, i)
+      ? { first: Math.ceil(startMs / 1000) + (i === 0 ? 0 : 1), endMs, name: { stage: name } }
+      : [],
+  );
   const first = Math.ceil(Math.max(0, load.rampUpMs - load.warmupMs) / 1000);
-  const whole = { isEven: true, first, endMs: windowMs, name: {} };
-  for (const span of load.stages === null ? [whole] : stages.filter((stage) => stage.isEven)) {
+  for (const span of load.stages === null ? [{ first, endMs: windowMs, name: {} }] : stages) {
     const own = seconds.slice(span.first, Math.floor(Math.min(span.endMs, windowMs) / 1000));
     const medians = own.flatMap(({ p50 }) => p50 ?? []);
     const latency = findDrift(medians, LEAST_DRIFT_MS);

@@ -69,7 +69,7 @@ const TABLE = [
   ['issue --start-at noon', /--start-at is "noon", which is not a time\. Write it as 14:30:00/],
   ['issue --start-at 2020-01-01T00:00:00Z', /--start-at is .* ago by this machine's clock\./],
   ["issue --require ''", EMPTY('require')],
-  ['issue --require speed>3', /Requirement "speed>3": "speed" cannot be measured; use rate, errors/],
+  ['issue --require speed>3', /Requirement "speed>3": "speed" is not a metric; use rate, errors/],
   [
     'issue --require p99<1s --require rate>=fast',
     /Requirement "rate>=fast": the limit is "fast", which is not a rate/,

@@ -160,13 +160,13 @@ describe('compare refuses', () => {
   const [part] = files('part', [1], 400, { shard: { index: 0, of: 2 } });
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
-    ['nothing', [], /compare needs the results of the base, before --with: compare BASE\.json/],
+    ['nothing', [], /compare needs the base before --with: compare BASE\.json/],
     [
       'a base behind --with',
       ['--with', ...NEW, ...OLD],
-      /compare needs the results of the base, before --with: compare BASE\.json/,
+      /compare needs the base before --with: compare BASE\.json/,
     ],
-    ['a base alone', OLD, /There is nothing to compare the base with\. Name the other results/],
+    ['a base alone', OLD, /There is nothing to compare the base with\. Name other results/],
     [
       'a comparison among runs',
       [OLD[0], '--with', comparison],
@@ -180,23 +180,23 @@ describe('compare refuses', () => {
     [
       'the same run in both groups',
       [...OLD, ...NEW, '--with', ...NEW],
-      /new-1\.json is given twice, for .* and for new\. Give each run once, in one group/,
+      /new-1\.json of .* and .*new-1\.json of new are the same run/,
     ],
     [
       'interrupted runs among others',
       [...OLD, '--with', ...NEW, ...STOPPED],
-      /2 of 22 runs cannot be believed: .*stopped-1\.json of .*: it was interrupted; .*--leave-out-invalid, or all/,
+      /2 runs are invalid or incomplete: .*stopped-1\.json of .*: it was interrupted; .*--leave-out-invalid, or all/,
     ],
     [
       'to take invalid runs and to leave them out',
       [OLD[0], '--with', NEW[0], '--allow-invalid', '--leave-out-invalid'],
-      /both taken \(--allow-invalid\) and left out \(--leave-out-invalid\)\. Choose one/,
+      /--allow-invalid and --leave-out-invalid contradict each other\. Choose one/,
     ],
-    ['the same run twice', [OLD[0], OLD[0], '--with', NEW[0]], /old-1\.json is given twice for old/],
+    ['the same run twice', [OLD[0], OLD[0], '--with', NEW[0]], /old-1\.json of .* is given twice/],
     [
       'a group of interrupted runs',
       [OLD[0], '--with', ...STOPPED, '--leave-out-invalid'],
-      /No run of stopped can be used.*--allow-invalid/,
+      /stopped has no usable run.*--allow-invalid/,
     ],
     ['a senseless limit', [OLD[0], '--with', NEW[0], '--fail-if', 'p99 10ms'], /it needs one of/],
     ['a form of one run', [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'], /x\.hgrm: .* cannot .* as \.hgrm/],

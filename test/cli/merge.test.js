@@ -57,7 +57,7 @@ describe('merge refuses, in one line:', () => {
 
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
-    ['a missing part', [b], /Part 0 of 2 is missing\. Give the results of all parts/],
+    ['a missing part', [b], /1 of 2 parts is missing: 0\. Give the results of all parts/],
     [
       'a part twice',
       [a, b, file('again.json', parts[0])],
@@ -73,7 +73,7 @@ describe('merge refuses, in one line:', () => {
     [
       'parts that met different versions of the target',
       [a, file('newer.json', { ...parts[1], target: { ...parts[1].target, version: '1.21.2' } })],
-      /refused-0\.json met Vault 1\.21\.1, but .*newer\.json met Vault 1\.21\.2: .* Run the parts again/,
+      /refused-0\.json tested Vault 1\.21\.1, but .*newer\.json tested Vault 1\.21\.2\. Repeat the parts/,
     ],
     [
       'a part that there is not',
@@ -91,7 +91,7 @@ describe('merge refuses, in one line:', () => {
         a,
         file('bare.json', { ...parts[1], timeline: parts[1].timeline.map(({ histogram, ...row }) => row) }),
       ],
-      /bare\.json does not hold .*: second 0 has no histogram of its own, .*\. Give the file as --out FILE\.json wrote it\./,
+      /bare\.json cannot be merged: second 0 lacks a histogram of its own\. Give the file as --out FILE\.json wrote it\./,
     ],
     [
       'a part of which a second was changed',

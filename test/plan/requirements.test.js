@@ -61,10 +61,10 @@ test('the whole object, without a key too many', () => {
 
 /** @type {[string, string, RegExp][]} what is wrong, the text, what the message must name */
 const BAD = [
-  ['nothing at all', '', /does not begin with what to measure/],
-  ['no metric', '<200ms', /does not begin with what to measure/],
-  ['an unknown metric', 'latency<200ms', /"latency" cannot be measured; use rate, errors, min/],
-  ['no comparison', 'p99', /after "p99" comes no comparison; use <, <=, > or >=/],
+  ['nothing at all', '', /does not begin with a metric/],
+  ['no metric', '<200ms', /does not begin with a metric/],
+  ['an unknown metric', 'latency<200ms', /"latency" is not a metric; use rate, errors, min/],
+  ['no comparison', 'p99', /"p99" has no comparison; use <, <=, > or >=/],
   ['a single equals sign', 'p99=200ms', /"=" is not a comparison/],
   ['a comparison the wrong way round', 'rate=>5', /"=>" is not a comparison/],
   ['a typographic comparison', 'p99≤200ms', /"≤" is not a comparison/],
@@ -81,10 +81,10 @@ const BAD = [
   ['no kind of time', 'p99(wait)<1s', /"\(wait\)" is not a kind of time; use \(response\), \(service\)/],
   ['a kind of time of the prototype', 'p99(constructor)<1s', /is not a kind of time/],
   ['a kind of time for a rate', 'rate(service)>=1/s', /rate takes no "\(service\)"/],
-  ['a rate at most', 'rate<=5/s', /at least, not at most; use >= or >/],
+  ['a rate at most', 'rate<=5/s', /a rate takes a lower limit; use >= or >/],
   ['a rate of zero', 'rate>=0/s', /"0\/s", which is not a rate above zero/],
   ['a rate in a time unit', 'rate>=5ms', /"5ms", which is not a rate/],
-  ['errors at least', 'errors>1%', /allowed at most, not required; use < or <=/],
+  ['errors at least', 'errors>1%', /errors take an upper limit; use < or <=/],
   ['errors without percent sign', 'errors<1', /"1" is not a fraction below 1; for percent write 1%/],
   ['errors over 100 percent', 'errors<101%', /more than all requests/],
   ['errors in words', 'errors<few', /"few" is not a share such as 0.1% or 0.001/],

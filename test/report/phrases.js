@@ -61,15 +61,15 @@ export const PHRASES = {
   'two-operations': '400 of 400 responses, all passed',
   'compare-nothing': 'no difference shown',
   'compare-by-interval': `
-    The interval of the medians leaves 0 out, but by their ranks 4 and 4 runs do not show a difference.`,
+    The medians of the runs show a difference, their ranks do not.`,
   'compare-by-rank': `
-    By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.`,
+    The ranks of the runs show a difference, their medians do not.`,
   'compare-errors': `
     No time and no rate of down is called better: down has more errors than old (100 % and 0 %).
     p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.
     Errors are 100 points higher: 100 % instead of 0 % (95 % interval +100 to +100 points, p < 0.0001).
     Times are those of all requests: a target that fails fast is not a fast one.
-    were made one group after the other: whatever else changed meanwhile would look like a difference between them.`,
+    were made one group after the other, so any other change in between looks like a difference.`,
   'compare-few-runs': `
     old and new have too few runs (1 and 2) for any difference to be shown: 4 of each are enough.
     not enough runs`,
@@ -80,9 +80,9 @@ export const PHRASES = {
   'compare-many-groups': `
     raft is 30.0 % faster than consul (p99
     etcd: p99 is 10.0 % slower: 10.9 ms instead of 9.94 ms (95 % interval +8.06 to +11.9 %, p < 0.0001). That reaches the limit of 10 %.
-    (95 %, 400 resamples, seed 1), which with few runs is somewhat too narrow.`,
+    (95 %, 400 resamples, seed 1), which is somewhat too narrow with few runs.`,
   'compare-warnings': `
-    The runs were not made alike: they differ in load.ratePerSecond (20, 50), load.concurrency (10, 99). A difference may come from that.
+    The runs differ in load.ratePerSecond (20, 50), load.concurrency (10, 99), which may explain a difference.
     are left out: the others may be the better ones.
     p99 is 20.0 % faster: 7.95 ms instead of 9.93 ms (95 % interval
     bad.json: its measurement is invalid: Requests went out late`,
@@ -92,7 +92,7 @@ export const PHRASES = {
     run 3: it was interrupted`,
   'run-set-mixed': `
     open loop at 50/s, 20 s
-    The runs of before and after were not all made against the same target: Vault 1.21.1, OpenBao 2.6.2.`,
+    The runs of before and after had different targets: Vault 1.21.1, OpenBao 2.6.2.`,
   'run-set-nothing': `
     1 run, of which none count`,
   'propagation-before': `

@@ -27,7 +27,7 @@ test('a comparison whose groups and metrics are all there has no complaint', () 
   assert.deepEqual(check({ ...comparison(), metrics: [] }), []);
 });
 
-const [ONLY3, TWICE] = ['names group 3, but there are only 3 groups', 'the metric mean is there twice'];
+const [ONLY3, TWICE] = ['names group 3, but there are only 3 groups', 'the metric mean is listed twice'];
 const NO = (/** @type {string} */ name) => `the group "${name}" has no figures for constructor`;
 const UNCOMPARED = 'mean of group 2 is compared 0 times, not once';
 

@@ -6,7 +6,7 @@ import { TEN } from './runs.js';
 import { START, sampleResult, spread } from './sample.js';
 import { metricOf, QUICK, two } from './support.js';
 
-/** @import { NamedRun } from '../../src/result/runs/run-metrics.js' */
+/** @import { NamedRun } from '../../src/result/runs/run-set.js' */
 
 /**
  * @param {object} shape of each run, of 100 requests

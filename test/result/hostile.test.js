@@ -70,13 +70,8 @@ const CLEAR = '\u001b[2J\u009b\u202e';
 
 /** @type {[string, string, string, RegExp][]} what, file, code, message */
 const REFUSED = [
-  [
-    'lists in lists',
-    `{"plan":{"a":${DEEP}}}`,
-    'bad_document',
-    /nested more than 100 levels deep, at plan\.a\.0/,
-  ],
-  ['lists in lists alone', DEEP, 'bad_document', /nested more than 100 levels deep, at 0\.0/],
+  ['lists in lists', `{"plan":{"a":${DEEP}}}`, 'bad_document', /nested more than 100 levels deep/],
+  ['lists in lists alone', DEEP, 'bad_document', /nested more than 100 levels deep/],
   [
     'a long list of wrong rows',
     changed((document) => (document.timeline = Array(300_000).fill([]))),

@@ -133,7 +133,7 @@ describe('the sum of the parts of a plan', () => {
     const said = [];
     mergeResults([a, { ...b, tool: { version: '9.9.9' } }], { onWarning: (text) => said.push(text) });
     assert.equal(said.length, 1);
-    assert.match(said[0], /different versions of vault-pki-load: .*9\.9\.9/);
+    assert.match(said[0], /come from different versions of vault-pki-load: .*9\.9\.9/);
   });
 });
 
@@ -209,7 +209,7 @@ describe('what cannot be merged', () => {
     [() => [], 'no_parts', /nothing to merge/],
     [() => [whole], 'not_a_part', /^a\.json is no part of a plan/],
     [([a, b, c]) => [a, b, c, b], 'part_twice', /^b\.json and d\.json are both part 1 of 3\./],
-    [([a, , c]) => [c, a], 'part_missing', /^Part 1 of 3 is missing\./],
+    [([a, , c]) => [c, a], 'part_missing', /^1 of 3 parts is missing: 1\./],
     [([, b]) => [b], 'part_missing', /^2 of 3 parts are missing: 0, 2\./],
     [([a]) => [a, B], 'different_splits', /^a\.json is part 0 of 3, but b\.json is part 1 of 2\./],
     [
@@ -231,12 +231,12 @@ describe('what cannot be merged', () => {
     [
       ([a, b, c]) => [a, b, withTarget(c, { product: 'OpenBao', version: '2.6.2' })],
       'different_targets',
-      /^a\.json met Vault 1\.21\.1, but c\.json met OpenBao 2\.6\.2: the sum would be of neither\. Run the parts again/,
+      /^a\.json tested Vault 1\.21\.1, but c\.json tested OpenBao 2\.6\.2\. Repeat the parts/,
     ],
     [
       ([a, b, c]) => [withTarget(a, { version: null }), b, withTarget(c, { version: '1.21.2' })],
       'different_targets',
-      /^b\.json met Vault 1\.21\.1, but c\.json met Vault 1\.21\.2:/,
+      /^b\.json tested Vault 1\.21\.1, but c\.json tested Vault 1\.21\.2\./,
     ],
     [
       ([a, b, c]) => [a, withTls(b, { skipVerify: true }), c],
@@ -261,12 +261,12 @@ describe('what cannot be merged', () => {
     [
       ([a, b, c]) => [a, { ...b, unfinished: true }, c],
       'interrupted_part',
-      /^b\.json, part 1 of 3, was written while its run went on/,
+      /^b\.json, part 1 of 3, was written before its end/,
     ],
     [
       () => syntheticParts({ load: STAGED }, [1, 1, 1]).map(read),
       'not_mergeable',
-      /^a\.json cannot be added to other parts: its plan has stages, which a part does not tell apart\. .*one machine/,
+      /^a\.json cannot be merged: its plan has stages\. .*one machine/,
     ],
     [
       ([a, b, c]) => [a, withPlan(b, staged(b)), c],
@@ -276,7 +276,7 @@ describe('what cannot be merged', () => {
     [
       () => syntheticParts({ load: LOAD, weights: { read: 4, write: 1 } }, [1, 1, 1]).map(read),
       'not_mergeable',
-      /^a\.json cannot be added to other parts: its plan has several operations/,
+      /^a\.json cannot be merged: its plan has several operations/,
     ],
     [([a, b, c]) => [a, b, withPlan(c, MIX)], 'not_mergeable', /^c\.json .* plan has several operations/],
   ];
@@ -316,7 +316,7 @@ describe('what cannot be merged', () => {
   });
 });
 
-describe('a part that does not hold what is needed to add it to others:', () => {
+describe('a part that cannot be merged:', () => {
   /** @param {Result} part @param {any} change */
   const eachSecond = (part, change) => ({ ...part, timeline: part.timeline.map(change) });
   const withMerge = (/** @type {Result} */ part, /** @type {object} */ changes) =>
@@ -325,25 +325,25 @@ describe('a part that does not hold what is needed to add it to others:', () => 
     ...part,
     plan: { ...part.plan, requirements },
   });
-  const NO_BLOCK = 'it has no "merge" block, or one that is broken';
+  const NO_BLOCK = 'it has no valid "merge" block';
   const NO_END = 'its load is an open loop without a rate, or without an end';
 
   /** @type {[(part: Result) => Result, string][]} how part 1 is spoiled, and what is said to be missing */
   const TABLE = [
     [({ merge, ...part }) => part, NO_BLOCK],
     [(part) => withMerge(part, { watch: {} }), NO_BLOCK],
-    [(part) => withMerge(part, { operations: {} }), '"merge" block has nothing of the operation synthetic'],
+    [(part) => withMerge(part, { operations: {} }), '"merge" block lacks the operation synthetic'],
     [
       (part) => eachSecond(part, (/** @type {any} */ { histogram, ...row }) => row),
-      'second 0 has no histogram of its own',
+      'second 0 lacks a histogram of its own',
     ],
     [
       (part) => eachSecond(part, (/** @type {any} */ { failures, ...row }) => row),
-      'second 0 has no p90, or no list of its failures',
+      'second 0 lacks its p90 or its failures',
     ],
     [
       (part) => eachSecond(part, (/** @type {any} */ { p90, ...row }) => row),
-      'second 0 has no p90, or no list of its failures',
+      'second 0 lacks its p90 or its failures',
     ],
     [
       (part) =>
@@ -351,18 +351,18 @@ describe('a part that does not hold what is needed to add it to others:', () => 
           ...row,
           histogramSeconds: row.second === 3 ? 2 : 1,
         })),
-      'second 3 has no histogram of its own',
+      'second 3 lacks a histogram of its own',
     ],
     [
       (part) => withMerge(part, { lags: part.merge?.lags.slice(0, 2) }),
-      'second 2 has no histogram of its own',
+      'second 2 lacks a histogram of its own',
     ],
-    [(part) => ({ ...part, plan: { ...part.plan, load: null } }), 'its plan has no load'],
+    [(part) => ({ ...part, plan: { ...part.plan, load: null } }), 'its load and that of its plan differ in '],
     [(part) => ({ ...part, load: { ...part.load, timeoutMs: 1 } }), 'that of its plan differ in timeoutMs'],
     [(part) => ({ ...part, shard: { index: 0, of: 2 } }), 'its load is that of another part'],
     [
       (part) => ({ ...withLoad(part, { shard: { index: 7, of: 2 } }), shard: { index: 7, of: 2 } }),
-      'it says that it is part 7 of 2, which does not exist',
+      'part 7 of 2 does not exist',
     ],
     [(part) => withLoad(part, { ratePerSecond: null }), NO_END],
     [(part) => withLoad(part, { arrivals: 'poisson', durationMs: null, requests: null }), NO_END],
@@ -373,7 +373,7 @@ describe('a part that does not hold what is needed to add it to others:', () => 
   for (const [spoil, missing] of TABLE) {
     test(missing, () => {
       const merge = () => mergeResults([A, spoil(structuredClone(B))], { names: ['a.json', 'b.json'] });
-      const start = /^b\.json does not hold what is needed to add it to other parts: /;
+      const start = /^b\.json cannot be merged: /;
       assert.throws(merge, refusal('not_mergeable', start, missing));
     });
   }

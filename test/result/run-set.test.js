@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isComparison, isResult, isRunSet, kindOf } from '../../src/result/document.js';
+import { isResult, isRunSet, kindOf } from '../../src/result/document.js';
 import { makeRunSet, validateRunSet } from '../../src/result/runs/run-set.js';
 import { validatorOf } from '../json-schema.js';
 import { runOf, TEN } from './runs.js';
@@ -21,7 +21,7 @@ describe('a run set', () => {
   test('is made, known and taken as it is, by validator and by JSON Schema', () => {
     const runSet = makeRunSet('base', runs());
     assert.equal(kindOf(runSet), 'run-set');
-    assert.ok(isRunSet(runSet) && !isResult(runSet) && !isComparison(runSet));
+    assert.ok(isRunSet(runSet) && !isResult(runSet));
     assert.equal(validateRunSet(runSet), runSet);
     assert.equal(problemIn(runSet), null);
     assert.match(runSet.tool.version, /^\d+\.\d+\.\d+/);
@@ -166,7 +166,7 @@ describe('over runs', () => {
   const LEFT_OUT = [
     ['interrupted', { interrupted: true }, /^it was interrupted$/],
     ['unfinished', { unfinished: true }, /^it was cut off/],
-    ['a part', { shard: { index: 1, of: 4 } }, /^it is only part 1\/4 of a run/],
+    ['a part', { shard: { index: 1, of: 4 } }, /^it is only part 1 of 4 of a plan/],
     [
       'invalid',
       { measurement: { verdict: 'invalid', reasons: [{ code: 'send_lag', text: 'Sent late.' }] } },
@@ -226,7 +226,7 @@ describe('over runs', () => {
     [
       'of another rate',
       runsWith({ load: otherLoad }),
-      [/^The runs were not made alike: they differ in load\.ratePerSecond \(20, 50\)\./],
+      [/^The runs differ in load\.ratePerSecond \(20, 50\), which may explain a difference\.$/],
     ],
     ['that differ, but do not count: none', runsWith({ interrupted: true, load: otherLoad }), []],
   ];

@@ -9,10 +9,10 @@ import {
   bootstrapInterval,
   combinations,
   mannWhitney,
-  normalUpperTail,
   runsNeeded,
   smallestPValue,
 } from '../../src/result/comparison/run-statistics.js';
+import { normalUpperTail } from '../../src/verdict/statistics.js';
 import { noisy, slower, TEN } from './runs.js';
 import { near } from './support.js';
 

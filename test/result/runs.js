@@ -1,7 +1,7 @@
 /** Runs for tests of run sets and comparisons: the latencies of each are a multiple of the same ones. */
 import { uniform } from '../../src/common/random.js';
 import { START, sampleResult, spread } from './sample.js';
-/** @import { NamedRun } from '../../src/result/runs/run-metrics.js' */
+/** @import { NamedRun } from '../../src/result/runs/run-set.js' */
 /** @import { Result } from '../../src/result/schema.js' */
 
 /**

@@ -253,7 +253,7 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
     const load = staged([first, second]);
     const expected = { 'second: rate>=1000/h': 'not proven', 'second: rate>=1001/h': 'not met' };
     const { reasons } = assertJudged({ load }, expected);
-    assert.match(reasons, /83 arrivals are too few to show whether its level of 1,000\/h was kept, 100/);
+    assert.match(reasons, /83 arrivals are too few to show that its level of 1,000\/h was kept; 100/);
     const change = good(({ intended }) => Math.floor(intended / 10_000) === 45, failed);
     assertJudged({ load, change }, { 'second: rate>=1000/h': 'not met' });
   });

@@ -23,7 +23,7 @@ export function timesOf(values, changes = {}) {
 
 /**
  * @param {{good?: number[], failed?: number[], dropped?: number, waiting?: number[], slowdown?: number,
- *   late?: Partial<Times>} & Partial<Omit<RunView, 'failed' | 'dropped'>>} [given]
+ *   late?: Partial<Times>, completedPerSecond?: number[]} & Partial<Omit<RunView, 'failed' | 'dropped'>>} [given]
  *   `good`, `failed` and `waiting` are the ages of those requests; `late` changes the times of the good ones; the rest overrides the view
  * @returns {RunView}
  */
@@ -34,16 +34,12 @@ export function view({
   dropped = 0,
   slowdown = 1,
   late = {},
+  completedPerSecond = Array.from({ length: 20 }, () => good.length / 20),
   ...changes
 } = {}) {
   const [own, all] = [timesOf(good, late), timesOf([...good, ...failed, ...waiting], late)];
   const checked = timesOf(good.slice(changes.unchecked ?? 0), late);
-  const {
-    ratePerSecond = good.length / 20,
-    completedPerSecond = Array.from({ length: 20 }, () => good.length / 20),
-    allOnTime = false,
-    arrivals = 'poisson',
-  } = changes;
+  const { ratePerSecond = good.length / 20, allOnTime = false, arrivals = 'poisson' } = changes;
   const bar = rateBar({
     perSecond: ratePerSecond,
     succeeded: good.length,
@@ -62,7 +58,6 @@ export function view({
     neverSentDue: waiting.length,
     ratePerSecond,
     rateBar: bar,
-    completedPerSecond,
     model: 'open',
     offeredPerSecond: 20,
     arrivals,

@@ -5,7 +5,7 @@ import { scheduleOf } from '../../plan/due.js';
 import { run } from '../../run.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
-/** @import { Measurement } from '../../verdict/measurement-schema.js' */
+/** @import { Measurement } from '../../result/schema.js' */
 /** @import { CalibrationOptions } from './calibrate-options.js' */
 /** @import { Seen, Target } from './target.js' */
 

@@ -9,7 +9,6 @@ import { createHistogram, figures, recordMs, valueAtShare } from '../../common/h
 import { sumRecords, total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { PROPAGATION_SCHEMA_ID } from '../../result/document.js';
 import { buildLatency } from '../../result/latency.js';
 import { judgeRequirement } from '../../result/requirements/judge.js';
 import { formatPercent } from '../../result/wording.js';
@@ -45,7 +44,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
   const { mount, url } = target;
   const { min, p50, p99, max } = { min: lag.totalCount === 0 ? null : valueAtShare(lag, 0), ...figures(lag) };
   return {
-    schema: PROPAGATION_SCHEMA_ID,
+    schema: 'vault-pki-load/propagation/1',
     tool: { version: TOOL_VERSION },
     startedAt: startedAt.toISOString(),
     ...facts,
@@ -194,7 +193,7 @@ function judgeDelays(requirement, delays, lost, isValid) {
     series: { response: own, service: own, sendLag: own },
     all: { response: all, service: all, sendLag: all },
     ...{ succeeded: delays.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
-    ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 }, completedPerSecond: [] },
+    ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 } },
     ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },
     ...{ measurementValid: isValid, words: REVOCATIONS },
   });

@@ -5,7 +5,7 @@
 import { rejectIf, usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { USED_UP } from '../../operations/revoke.js';
-import { invalidReasonOf, SEARCH_SCHEMA_ID } from '../../result/document.js';
+import { invalidReasonOf } from '../../result/document.js';
 import { explain } from '../../result/search/explain.js';
 import { findPeak } from './peak.js';
 import { createTries, findHighest, lowestAbove, TOLERANCE } from './search.js';
@@ -53,7 +53,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     const { requirements, load, ...rest } = plan;
     /** @type {Omit<Search, 'explanation'>} */
     const document = {
-      schema: SEARCH_SCHEMA_ID,
+      schema: 'vault-pki-load/search/1',
       tool: { version: TOOL_VERSION },
       name: plan.operation,
       startedAt: startedAt.toISOString(),

@@ -4,10 +4,10 @@
  * or quote in quotes, quotes doubled.
  */
 import { kindOf } from '../../result/document.js';
-import { namedRuns } from '../../result/runs/run-metrics.js';
+import { namedRuns } from '../../result/runs/run-set.js';
 
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
-/** @import { NamedRun } from '../../result/runs/run-metrics.js' */
+/** @import { NamedRun } from '../../result/runs/run-set.js' */
 /** @import { RunSet } from '../../result/runs/run-set.js' */
 /** @import { Result, TimelineRow } from '../../result/schema.js' */
 

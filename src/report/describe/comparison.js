@@ -1,6 +1,6 @@
 /** A comparison of groups of runs as a report: the finding first, then every metric. */
 import { differenceText, figureText, intervalText, pText } from '../../result/runs/figures.js';
-import { VARIANCE_KEYS } from '../../result/runs/run-metrics.js';
+import { VARIANCE_KEYS } from '../../result/runs/run-set.js';
 import { formatPercent } from '../../result/wording.js';
 import { facts, notes, report, section, sentence, table, verdicts, worstVerdict } from '../sections.js';
 import { differenceTo, doubtsOf, finding, worthOf } from './differences.js';

@@ -1,6 +1,6 @@
 /** A set of runs as a report: medians, then a row per run. */
 import { figureText } from '../../result/runs/figures.js';
-import { METRICS, namedRuns } from '../../result/runs/run-metrics.js';
+import { METRICS, namedRuns } from '../../result/runs/run-set.js';
 import {
   facts,
   figures,

@@ -1,7 +1,4 @@
-/**
- * The bookkeeping of latencies: a histogram has the right count and bears out the figures beside it, and the one of the whole
- * is the sum, bucket for bucket, of those of its outcomes. Checks yield one sentence per broken identity.
- */
+/** The bookkeeping of latencies: counts, figures and histograms agree. Checks yield one sentence per broken identity. */
 import { isDeepStrictEqual } from 'node:util';
 import { createHistogram, decodeHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
 import { FIGURES, figuresOf, SERIES } from '../latency.js';
@@ -13,14 +10,9 @@ import { FIGURES, figuresOf, SERIES } from '../latency.js';
 /** Three significant digits, and whole microseconds: a bucket is no wider. */
 const [BUCKET_SHARE, BUCKET_MS] = [0.001, 0.001];
 
-/** @param {number} a ms @param {number} b ms */
-function isSameBucket(a, b) {
-  return Math.abs(a - b) <= 2 * (BUCKET_SHARE * Math.max(a, b) + BUCKET_MS);
-}
-
-/** @param {number} a ms @param {number} b ms */
+/** @param {number} a ms @param {number} b ms @returns {boolean} a is above b, by more than their buckets are wide */
 export function isAbove(a, b) {
-  return a > b && !isSameBucket(a, b);
+  return a - b > 2 * (BUCKET_SHARE * Math.max(a, b) + BUCKET_MS);
 }
 
 /** @param {string} text @returns {Histogram | null} null: it cannot be read */
@@ -44,24 +36,26 @@ export function* checkHistogram(name, text, count, figures = {}) {
   if (histogram.totalCount !== count) return yield `${name} holds ${histogram.totalCount}, not ${count}`;
   if (count === 0) return;
   const found = figuresOf(histogram);
-  for (const key of FIGURES)
-    if (figures[key] !== undefined && !isSameBucket(Number(figures[key]), Number(found[key])))
+  for (const key of FIGURES) {
+    const [given, value] = [Number(figures[key]), Number(found[key])];
+    if (isAbove(given, value) || isAbove(value, given))
       yield `${name.replace(/histogram$/, key)} is ${figures[key]}, but its histogram has ${found[key]}`;
+  }
 }
 
-/** @param {LatencyBlocks} latencies @param {Record<string, number>} counts by series @param {string} name */
-export function* checkLatencies(latencies, counts, name) {
-  for (const series of SERIES) yield* checkLatency(latencies[series], counts[series], `${name}.${series}`);
+/** @param {LatencyBlocks} latencies @param {number} due count of responses @param {number} sent @param {string} name */
+export function* checkLatencies(latencies, due, sent, name) {
+  for (const series of SERIES)
+    yield* checkLatency(latencies[series], series === 'response' ? due : sent, `${name}.${series}`);
 }
 
 /** @param {LatencyBlock} block @param {number} expected count @param {string} name @returns {Generator<string, void>} */
-export function* checkLatency({ count, histogram, bars, ...figures }, expected, name) {
+function* checkLatency({ count, histogram, bars, ...figures }, expected, name) {
   if (count !== expected) yield `${name}.count is ${count}, not ${expected}`;
-  const { mean, ...others } = figures;
-  const ascending = FIGURES.flatMap((key) => (key === 'mean' ? [] : others[key]));
-  if (![...ascending, mean].every((value) => (value === null) === (count === 0)))
+  if (!FIGURES.every((key) => (figures[key] === null) === (count === 0)))
     return yield `${name} has ${count} values, but ${count === 0 ? 'numbers' : 'nulls'} among its figures`;
-  if (!isAscending(ascending)) return yield `${name}: min, percentiles and max are not in ascending order`;
+  if (!isAscending(FIGURES.flatMap((key) => (key === 'mean' ? [] : figures[key]))))
+    return yield `${name}: min, percentiles and max are not in ascending order`;
   yield* checkHistogram(`${name}.histogram`, histogram, count, figures);
   for (const [key, { low, high, tool }] of Object.entries(bars ?? {})) {
     const value = Number(figures[/** @type {Figure} */ (key)]);

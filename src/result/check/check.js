@@ -1,17 +1,7 @@
 /**
- * The bookkeeping of a Result, checked after every run and before a file is trusted.
- *
- * - sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors, whose share
- *   is `errorShare`
- * - rates are of the successes, over `windowSeconds` where that exists; no success came later than a request due in it can
- * - `outcomes` counts every sent request once; `dropped` and `never_sent` there equal the totals `dropped` and `neverSentDue`
- * - service time and send lag cover the sent requests; response time also those that were due but never sent
- * - an outcome's own times cover its own requests
- * - a histogram decodes to the count and the figures beside it; the outcomes' add up to the whole's, bucket for bucket
- * - the timeline, the operations, and the stages with their operations, each add up to the whole; no second is above the peak
- * - what else a second has (its failures, its send lag, a histogram) fits the requests done in it; only the reader of a file
- *   checks the histograms of seconds, and the block of a part for `merge`
- * - a response passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
+ * The bookkeeping of a Result, checked after every run and before a file is trusted: counts, rates, shares, outcomes, times
+ * and histograms agree with each other; operations, stages and seconds each add up to the whole, histograms bucket for
+ * bucket. Only for files: the histograms of seconds, and the block of a part for `merge`.
  */
 import { sumArrays, total } from '../../common/sums.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
@@ -30,10 +20,8 @@ const COUNTS = /** @type {const} */ (['sent', 'succeeded', 'failed']);
 const ROUNDING_SHARE = 1e-6;
 
 /**
- * @param {Result} result
- * @param {{eachSecond?: boolean}} [options] `eachSecond`: decode the histograms of seconds, too, which takes some tenths of a
- *   second for a run of an hour
- * @returns {string[]} one sentence per broken identity; empty when all hold
+ * @param {Result} result @param {{eachSecond?: boolean}} [options] `eachSecond`: the checks for files, too
+ * @returns {string[]} one sentence per broken identity
  */
 export function checkResult(result, { eachSecond = false } = {}) {
   return [
@@ -66,13 +54,11 @@ function* checkBlock(block, windowSeconds) {
   const { sent, neverSentDue } = block.totals;
   yield* checkTotals(block, windowSeconds);
   yield* checkOutcomes(block);
-  const counts = { response: sent + neverSentDue, service: sent, sendLag: sent };
-  yield* checkLatencies(block.latencyMs, counts, 'latencyMs');
+  yield* checkLatencies(block.latencyMs, sent + neverSentDue, sent, 'latencyMs');
   for (const [name, { count, latencyMs }] of Object.entries(block.outcomeDetails)) {
-    const own = Object.hasOwn(UNSENT, name) ? 0 : count;
     const response = name === 'dropped' ? 0 : count;
-    const expected = { response, service: own, sendLag: own };
-    yield* checkLatencies(latencyMs, expected, `outcomeDetails.${name}.latencyMs`);
+    const own = Object.hasOwn(UNSENT, name) ? 0 : count;
+    yield* checkLatencies(latencyMs, response, own, `outcomeDetails.${name}.latencyMs`);
   }
   const details = Object.values(block.outcomeDetails).map(({ latencyMs }) => latencyMs);
   yield* checkSums(block.latencyMs, details, 'outcomeDetails');
@@ -98,15 +84,10 @@ function* checkTotals({ totals, rates: { perSecond, perHour }, errorShare }, win
 
 /** @param {OperationBlock} block */
 function* checkOutcomes({ totals, outcomes, outcomeDetails: details }) {
-  const sent = Object.entries(outcomes).filter(([name]) => !Object.hasOwn(UNSENT, name));
-  const succeeded = Object.values(details).filter(({ success }) => success);
-  yield* same('the outcomes of sent requests', total(sent.map(([, count]) => count)), 'sent', totals.sent);
-  yield* same(
-    'the successful outcomes',
-    total(succeeded.map(({ count }) => count)),
-    'succeeded',
-    totals.succeeded,
-  );
+  const sent = Object.entries(outcomes).map(([name, count]) => (Object.hasOwn(UNSENT, name) ? 0 : count));
+  const succeeded = Object.values(details).map(({ success, count }) => (success ? count : 0));
+  yield* same('the outcomes of sent requests', total(sent), 'sent', totals.sent);
+  yield* same('the successful outcomes', total(succeeded), 'succeeded', totals.succeeded);
   for (const [name, key] of Object.entries(UNSENT))
     if (Object.hasOwn(outcomes, name)) yield* same(`outcome ${name}`, outcomes[name], key, totals[key]);
   for (const name of new Set([...Object.keys(outcomes), ...Object.keys(details)]))
@@ -159,12 +140,13 @@ function* checkParts(name, blocks, whole) {
 
 /** @param {OperationBlock} block @returns {Record<string, number>} that add up, by place */
 function countsOf({ totals, outcomes, latencyMs, verification: { checked, passed, unchecked } }) {
-  const latencies = SERIES.map((key) => [key, latencyMs[key].count]);
-  const counts = Object.entries({ totals, outcomes, verification: { checked, passed, unchecked } });
-  return Object.fromEntries([
-    ...counts.flatMap(([name, own]) => Object.entries(own).map(([key, count]) => [`${name}.${key}`, count])),
-    ...latencies.map(([key, count]) => [`latencyMs.${key}.count`, count]),
-  ]);
+  const latencies = Object.fromEntries(SERIES.map((key) => [`${key}.count`, latencyMs[key].count]));
+  const counts = { totals, outcomes, verification: { checked, passed, unchecked }, latencyMs: latencies };
+  return Object.fromEntries(
+    Object.entries(counts).flatMap(([name, own]) =>
+      Object.entries(own).map(([key, count]) => [`${name}.${key}`, count]),
+    ),
+  );
 }
 
 /** @param {Result} result */
@@ -212,9 +194,9 @@ function* checkRow(row, at) {
   yield* same(`second ${second}'s failures, together,`, sum, 'those that failed in it', failed);
 }
 
-/** @param {Pick<Result, 'timeline' | 'unfinished'>} result while it went on, the seconds of the last span had no histogram yet */
+/** @param {Pick<Result, 'timeline' | 'unfinished'>} result unfinished: the last seconds have no histogram yet */
 export function* checkSeconds({ timeline, unfinished }) {
-  /** The second that no histogram so far has covered. */
+  /** The first second that no histogram so far covers. */
   let next = 0;
   for (const [at, { histogram, histogramSeconds = 1, p50, p90, p99 }] of timeline.entries()) {
     if (histogram === null || histogram === undefined) continue;
@@ -224,18 +206,15 @@ export function* checkSeconds({ timeline, unfinished }) {
     else {
       if (!unfinished) yield* checkCovered(timeline.slice(next, start));
       const rows = timeline.slice(start, at + 1);
-      const max = maxOf(rows);
-      yield* checkHistogram(name, histogram, countDone(rows), {
-        max,
-        ...(rows.length > 1 ? {} : { p50, p90, p99 }),
-      });
+      const figures = rows.length > 1 ? {} : { p50, p90, p99 };
+      yield* checkHistogram(name, histogram, countDone(rows), { max: maxOf(rows), ...figures });
     }
     next = at + 1;
   }
   if (!unfinished) yield* checkCovered(timeline.slice(next));
 }
 
-/** @param {TimelineRow[]} rows that no histogram covers; without the key they are an older version's */
+/** @param {TimelineRow[]} rows that no histogram covers; older files lack the key */
 function* checkCovered(rows) {
   const found = rows.find((row) => row.histogram === null && countDone([row]) > 0);
   if (found !== undefined) yield `the responses of second ${found.second} are in no histogram`;
@@ -259,9 +238,10 @@ export function* checkMergeBlock({ merge, timeline, operations, totals: { sent }
     if (second >= 0)
       yield `merge has ${perSecond[second]} ${key} in second ${second}, but the timeline ${timeline[second]?.[key] ?? 0}`;
   }
-  const { lag, readLate } = merge.watch;
-  yield* checkHistogram('merge.watch.lag', lag, sent);
-  if (readLate !== undefined) yield* checkHistogram('merge.watch.readLate', readLate, sent);
+  for (const key of /** @type {const} */ (['lag', 'readLate'])) {
+    const text = merge.watch[key];
+    if (text !== undefined) yield* checkHistogram(`merge.watch.${key}`, text, sent);
+  }
   for (const [name, block] of own) {
     if (!Object.hasOwn(operations, name)) {
       yield `merge has an operation ${name}, which was not measured`;
@@ -274,10 +254,10 @@ export function* checkMergeBlock({ merge, timeline, operations, totals: { sent }
         yield* checkHistogram(`merge.operations.${name}.own.${outcome}.${series}`, histograms[series], count);
       }
   }
-  // Where there is one part only, of one thread, its seconds have no lags.
+  // Where there is only one part, of one thread, its seconds have no lags.
   for (const [second, of] of merge.lags.entries()) {
-    if (of === null) continue;
     const done = countDone([timeline[second]]);
-    yield* checkHistogram(`merge.lags.${second}.histogram`, of.histogram, done, { max: of.max });
+    if (of !== null)
+      yield* checkHistogram(`merge.lags.${second}.histogram`, of.histogram, done, { max: of.max });
   }
 }

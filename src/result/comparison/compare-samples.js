@@ -3,29 +3,28 @@ import { median } from '../../common/sums.js';
 import { differenceText, figureText, intervalText, pText, sizeText } from '../runs/figures.js';
 import { sentence } from '../wording.js';
 import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } from './run-statistics.js';
-/** @import { MetricHead, Unit } from '../runs/run-metrics.js' */
+/** @import { MetricHead, Unit } from '../runs/run-set.js' */
 /** @import { Difference, DifferenceVerdict } from './comparison-schema.js' */
 
 /** @typedef {Omit<Difference, 'base' | 'other' | 'doubt' | 'text'>} Found */
 /** @typedef {readonly number[]} Values one per run */
 /** @typedef {[base: Values, other: Values]} Pair */
-
 /**
- * The part of each value that may be the tool's own lateness: added to a time, or taken from a rate. Alike in both groups it
- * makes no difference; where one group has more of it, that much is no difference of the targets.
+ * Lateness of the tool: the part of each value that it may have added to a time, or taken from a rate. Where one group has
+ * more of it, that much is no difference of the targets.
  * @typedef {{base: Values, other: Values}} ToolParts
  */
+/** @typedef {{seed: number, resamples?: number, tool?: ToolParts}} Options */
 
 /**
- * @param {MetricHead} metric @param {Values} base @param {Values} other
- * @param {{seed: number, resamples?: number, tool?: ToolParts}} options
+ * @param {MetricHead} metric @param {Values} base @param {Values} other @param {Options} options
  * @returns {Found & {doubt: string | null, text: string}}
  */
 export function compareSamples(metric, base, other, options) {
   const found = find(metric, [base, other], options);
   const doubt = found.isTools
     ? "The difference may be this tool's own: the tool was later in one group than in the other."
-    : disagreement(found, base.length, other.length);
+    : disagreement(found);
   const text = describe(metric, found, base, other);
   return { ...found, doubt, text: doubt === null ? text : `${text} ${doubt}` };
 }
@@ -55,10 +54,7 @@ export function differenceOf(unit, base, other) {
   return base === 0 ? null : ((other - base) / base) * 100;
 }
 
-/**
- * @param {MetricHead} metric @param {Pair} pair
- * @param {{seed: number, resamples?: number, tool?: ToolParts}} options @returns {Found}
- */
+/** @param {MetricHead} metric @param {Pair} pair @param {Options} options @returns {Found} */
 function find({ unit }, pair, { tool, ...options }) {
   const { pValue, isPossible, direction } = test(pair);
   const none = { differencePercent: null, interval: null, pValue };
@@ -95,19 +91,15 @@ function nearestToZero(differences) {
  */
 function withEqualTool(unit, pair, tool) {
   if (tool === undefined) return [pair];
-  const [base, other] = pair;
   const sign = unit === '/s' ? 1 : -1;
-  const excess = (/** @type {Values} */ own, /** @type {Values} */ than) =>
-    own.map((part) => Math.max(0, part - median(than)));
-  const move = (/** @type {Values} */ values, /** @type {Values} */ by) =>
-    values.map((value, i) => value + sign * by[i]);
-  const [ofBase, ofOther] = [excess(tool.base, tool.other), excess(tool.other, tool.base)];
-  const isLess = (/** @type {Values} */ by) => by.some((part) => part > 0);
-  /** @type {Pair[]} */
-  const pairs = [pair];
-  if (isLess(ofOther)) pairs.push([base, move(other, ofOther)]);
-  if (isLess(ofBase)) pairs.push([move(base, ofBase), other]);
-  return pairs;
+  const equalised = /** @type {const} */ ([1, 0]).flatMap((at) => {
+    const own = at === 0 ? tool.base : tool.other;
+    const most = median(at === 0 ? tool.other : tool.base);
+    if (!own.some((part) => part > most)) return [];
+    const moved = pair[at].map((value, i) => value + sign * Math.max(0, own[i] - most));
+    return [/** @type {Pair} */ (pair.with(at, moved))];
+  });
+  return [pair, ...equalised];
 }
 
 /**
@@ -135,7 +127,10 @@ function wordFor(unit, direction) {
 
 /** @param {MetricHead} metric @param {Found} found @param {Values} base @param {Values} other */
 function describe({ key, label, unit }, { verdict, differencePercent, interval, pValue }, base, other) {
-  if (verdict === 'not enough runs') return describeFew(label, base.length, other.length);
+  if (verdict === 'not enough runs') {
+    const counts = `${label}: not enough runs, ${base.length} and ${other.length}`;
+    return sentence(counts, `${runsNeeded()} of each are enough to show a difference`);
+  }
   const [from, to] = [base, other].map((values) => figureText(unit, median(values)));
   const range = interval === null ? '' : `95 % interval ${intervalText(unit, interval)}, `;
   const p = pText(pValue);
@@ -151,27 +146,15 @@ function describe({ key, label, unit }, { verdict, differencePercent, interval, 
 }
 
 /**
- * The test is of ranks and the interval is of medians: where they disagree, a sentence gives the reason.
- * @param {Found} found @param {number} n runs of the base @param {number} m runs of the other
+ * The test is of ranks, the interval is of medians.
+ * @param {Found} found @returns {string | null} a sentence where only one of them shows a difference
  */
-function disagreement({ verdict, interval, pValue }, n, m) {
+function disagreement({ verdict, interval, pValue }) {
   if (verdict === 'not enough runs') return null;
-  const includesZero = interval !== null && interval[0] <= 0 && interval[1] >= 0;
-  const uncertain =
-    'By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.';
-  if (verdict !== 'no difference shown') return includesZero ? uncertain : null;
-  if (pValue !== null && pValue < ALPHA)
-    return 'By their ranks the runs differ, but the medians do not say the same.';
-  return interval === null || includesZero
-    ? null
-    : `The interval of the medians leaves 0 out, but by their ranks ${n} and ${m} runs do not show a difference.`;
-}
-
-/** @param {string} label @param {number} n @param {number} m */
-function describeFew(label, n, m) {
-  const counts = `${label}: not enough runs, ${n} and ${m}`;
-  const needed = `${runsNeeded()} of each are enough to show one`;
-  if (n === 0 || m === 0) return sentence(`${counts} have a value`, needed);
-  const none = `${counts}: no p-value below ${pText(smallestPValue(n, m))} can come out`;
-  return sentence(none, `a difference needs one below ${ALPHA}`, needed);
+  const byMedians = interval !== null && (interval[0] > 0 || interval[1] < 0);
+  const byRanks = pValue !== null && pValue < ALPHA;
+  const isShown = verdict !== 'no difference shown';
+  if (isShown ? interval !== null && !byMedians : byRanks)
+    return 'The ranks of the runs show a difference, their medians do not.';
+  return byMedians && !isShown ? 'The medians of the runs show a difference, their ranks do not.' : null;
 }

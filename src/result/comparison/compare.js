@@ -1,16 +1,13 @@
-/**
- * Groups of runs -> Comparison: every metric of every group beside the base's. The unit of sampling is the run: ten runs of a
- * thousand requests are ten values of p99, not ten thousand of anything.
- */
+/** Groups of runs -> Comparison: every metric of every group against that of the base. One run is one sample. */
 import { median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { COMPARISON_SCHEMA_ID } from '../document.js';
+import { figureText } from '../runs/figures.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
-import { headOf, known, METRICS, offeredLoadOf, summariseMetrics } from '../runs/run-metrics.js';
+import { headOf, known, METRICS, summariseMetrics } from '../runs/run-set.js';
 import { admit } from './admit.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
-import { createErrorBias } from './error-bias.js';
+import { SubjectLoad } from './comparison-schema.js';
 import { judgeFailIf, parseFailIf } from './fail-if.js';
 import {
   ALPHA,
@@ -21,22 +18,24 @@ import {
   smallestPValue,
 } from './run-statistics.js';
 
-/** @import { MetricHead } from '../runs/run-metrics.js' */
+/** @import { MetricHead } from '../runs/run-set.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { AdmittedGroup, RunGroup } from './admit.js' */
-/** @import { ComparedGroup, ComparedMetric, Comparison } from './comparison-schema.js' */
+/** @import { ComparedGroup, ComparedMetric, Comparison, DifferenceVerdict } from './comparison-schema.js' */
 
 /** @typedef {ReturnType<typeof createErrorBias>} ErrorBias */
 
+const [ERRORS] = METRICS.filter(({ key }) => key === 'errors').map(headOf);
+
 /**
  * @typedef {object} CompareOptions
- * @property {boolean} [allowInvalid] accept invalid and interrupted runs, too, which are refused otherwise
+ * @property {boolean} [allowInvalid] use invalid and interrupted runs, which are refused by default
  * @property {boolean} [leaveOutInvalid] compare the others
- * @property {number} [seed] of the bootstrap, so that the same files give the same comparison
+ * @property {number} [seed] of the bootstrap
  * @property {number} [resamples] of the bootstrap
  * @property {readonly string[]} [failIf] e.g. `p99 slower by 10%`
- * @property {string | null} [createdAt] ISO 8601, UTC: when the document was made
- * @property {string | null} [command] that made it, without secrets
+ * @property {string | null} [createdAt] ISO 8601, UTC
+ * @property {string | null} [command] without secrets
  */
 
 /**
@@ -51,7 +50,7 @@ export function compareGroups(groups, options = {}) {
   const bias = createErrorBias(described);
   const metrics = METRICS.map((one) => compareMetric(headOf(one), described, bias, { seed, resamples }));
   return {
-    schema: COMPARISON_SCHEMA_ID,
+    schema: 'vault-pki-load/comparison/1',
     tool: { version: TOOL_VERSION },
     createdAt,
     command,
@@ -114,18 +113,14 @@ function compareMetric(head, groups, bias, options) {
  * @param {MetricHead} head @param {Sample[]} samples @param {ErrorBias} bias
  */
 function findBest(head, samples, bias) {
-  const sign = head.lowerIsBetter ? 1 : -1;
   const competes = samples.map(
     ({ values }, i) => values.length > 0 && (head.unit === 'fraction' || !bias.isOutOfContest(i)),
   );
-  const medians = samples.map(({ values }, i) =>
-    competes[i] ? sign * median(values) : Number.POSITIVE_INFINITY,
-  );
-  const lowest = Math.min(...medians);
-  const first = medians.indexOf(lowest);
-  if (lowest === Number.POSITIVE_INFINITY || medians.lastIndexOf(lowest) !== first)
-    return { best: null, bestMedian: null };
-  const isAlone = competes.filter((one) => one).length === 1;
+  const medians = samples.flatMap(({ values }, i) => (competes[i] ? median(values) : []));
+  const top = head.lowerIsBetter ? Math.min(...medians) : Math.max(...medians);
+  if (medians.filter((one) => one === top).length !== 1) return { best: null, bestMedian: null };
+  const isAlone = medians.length === 1;
+  const first = samples.findIndex(({ values }, i) => competes[i] && median(values) === top);
   const winner = samples[first];
   const isShown = samples.every(
     ({ values, tool }, i) =>
@@ -141,12 +136,8 @@ function subjectsOf(results) {
   /** @type {Map<string, ComparedGroup['subjects'][number]>} */
   const subjects = new Map();
   for (const { operations, command, load } of results) {
-    const { stageCount } = load;
     const names = Object.keys(operations);
-    const subject = {
-      operations: names.length > 0 ? names : [command],
-      load: { ...offeredLoadOf(load), ...(stageCount === undefined ? {} : { stageCount }) },
-    };
+    const subject = { operations: names.length > 0 ? names : [command], load: SubjectLoad.parse(load) };
     const key = JSON.stringify(subject);
     subjects.set(key, { ...subject, runs: (subjects.get(key)?.runs ?? 0) + 1 });
   }
@@ -158,20 +149,19 @@ function subjectsOf(results) {
  * @param {readonly AdmittedGroup[]} groups @param {ErrorBias} bias @returns {string[]} sentences
  */
 function warningsOf(groups, bias) {
-  const [base] = groups;
+  const [base, ...others] = groups;
+  const few = others.filter(({ used }) => smallestPValue(base.used.length, used.length) >= ALPHA);
   return [
     ...runWarnings(groups.map(({ name, used }) => ({ name, results: used.map(({ result }) => result) }))),
-    ...groups.flatMap(({ name, used }, i) => {
-      const counts = `${base.used.length} and ${used.length}`;
-      return i === 0 || smallestPValue(base.used.length, used.length) < ALPHA
-        ? []
-        : `${base.name} and ${name} have too few runs (${counts}) for any difference to be shown: ${runsNeeded()} of each are enough.`;
-    }),
-    ...groups.flatMap(({ name, runs, used }) =>
-      used.length === runs.length
-        ? []
-        : `${runs.length - used.length} of ${runs.length} runs of ${name} are left out: the others may be the better ones.`,
+    ...few.map(
+      ({ name, used }) =>
+        `${base.name} and ${name} have too few runs (${base.used.length} and ${used.length}) for any difference to be shown: ${runsNeeded()} of each are enough.`,
     ),
+    ...groups.flatMap(({ name, runs, used }) => {
+      const left = runs.length - used.length;
+      const text = `${left} of ${runs.length} runs of ${name} are left out: the others may be the better ones.`;
+      return left === 0 ? [] : text;
+    }),
     ...groups.flatMap(({ name: group, used }) =>
       used.flatMap(({ name, why }) => (why === null ? [] : `${name} of ${group} is included, but ${why}.`)),
     ),
@@ -186,13 +176,80 @@ function warningsOf(groups, bias) {
 function notesOf(groups, described, { seed, resamples }) {
   const [base, ...others] = groups;
   const isExact = others.every(({ used }) => chooseMethod(base.used.length, used.length) === 'exact');
-  const test = isExact ? 'exact' : 'exact but for very many runs, of which it is the normal approximation';
+  const test = isExact ? 'exact' : 'exact, but for very many runs the normal approximation';
   const hasErrors = described.some(({ metrics: { errors } }) => Number(errors.max) > 0);
   return [
-    `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which with few runs is somewhat too narrow.`,
+    `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which is somewhat too narrow with few runs.`,
     'The tool is assumed to be equally late in all groups; where the bound of its lateness is higher in one of them, that much does not count as a difference.',
-    'Each metric is judged by itself: where nothing differs, one in twenty is still called different.',
+    'Each metric is tested by itself: among equal groups, one metric in twenty differs by chance.',
     ...(hasErrors ? ['Times are those of all requests: a target that fails fast is not a fast one.'] : []),
     ...orderNotes(groups),
   ];
+}
+
+/** @typedef {{name: string, shares: number[], dead: number}} Group error share of each run; `dead`: runs without a success */
+
+/**
+ * A target that refuses everything at once has the best times. So no time or rate of a group with more errors is called
+ * better, and where all requests failed there is no response time to compare.
+ * @param {readonly Pick<ComparedGroup, 'name' | 'metrics'>[]} given
+ */
+export function createErrorBias(given) {
+  const groups = given.map(({ name, metrics }) => {
+    const shares = known(metrics.errors.values);
+    return { name, shares, dead: shares.filter((share) => share === 1).length };
+  });
+  const more = groups.map((one) => groups.map((other) => moreErrors(one, other)));
+
+  const allFailed = (/** @type {number[]} */ ...indices) => {
+    const found = indices
+      .map((i) => groups[i])
+      .find(({ shares, dead }) => dead > 0 && dead === shares.length);
+    return found ? `all requests of ${found.name} failed, so there are no response times` : null;
+  };
+
+  return {
+    /** @param {number} group index @returns {boolean} it has more errors than another: it cannot win */
+    isOutOfContest: (group) => more[group].some((why) => why !== null),
+
+    /**
+     * @param {MetricHead} metric @param {DifferenceVerdict} verdict of `other` against `base`
+     * @param {number} base index @param {number} other index
+     * @returns {string | null} why the verdict would mislead; null where it does not
+     */
+    objection({ unit, lowerIsBetter }, verdict, base, other) {
+      if (unit === 'fraction') return null;
+      const isTime = unit === 'ms';
+      const dead = isTime ? allFailed(other, base) : null;
+      if (dead !== null || verdict === 'not enough runs') return dead;
+      const [ofOther, ofBase] = [more[other][base], more[base][other]];
+      const isBetter = (verdict === 'slower' || verdict === 'higher') !== lowerIsBetter;
+      // Where neither would win: a rate is of successes, so errors did not make it the same.
+      const neither = isTime ? (ofOther ?? ofBase) : null;
+      const why = verdict === 'no difference shown' ? neither : isBetter ? ofOther : ofBase;
+      if (why === null) return null;
+      return `${why}, and ${isTime ? 'a fast failure is not a fast response' : 'a rate with more errors is not better'}`;
+    },
+
+    /** @returns {string[]} a sentence for each group that has more errors than the base, or fewer */
+    warnings() {
+      const warning = (/** @type {number} */ one, /** @type {number} */ other) => {
+        const why = more[one][other];
+        return why === null ? [] : [`No time and no rate of ${groups[one].name} is called better: ${why}.`];
+      };
+      return [...new Set(groups.slice(1).flatMap((_, i) => [...warning(i + 1, 0), ...warning(0, i + 1)]))];
+    },
+  };
+}
+
+/** @param {Group} one @param {Group} other @returns {string | null} that `one` is shown to have more errors, or has dead runs */
+function moreErrors(one, other) {
+  if (one === other) return null;
+  if (isShownBetter(ERRORS, other.shares, one.shares)) {
+    const [a, b] = [one, other].map(({ shares }) => figureText('fraction', median(shares)));
+    return `${one.name} has more errors than ${other.name} (${a} and ${b})`;
+  }
+  if (one.dead === 0) return null;
+  const runs = one.dead === one.shares.length ? '' : `${one.dead} of ${one.shares.length} runs of `;
+  return `all requests of ${runs}${one.name} failed`;
 }

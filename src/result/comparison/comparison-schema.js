@@ -1,7 +1,6 @@
-/** The Comparison: one declaration that gives the type, the validation and the JSON Schema. `compare.js` makes it. */
+/** The document that `compare.js` makes. */
 import { z } from 'zod';
 import { count, each, MeasurementWord, number, Target, Tool, text, validatorOf } from '../declared.js';
-import { COMPARISON_SCHEMA_ID } from '../document.js';
 import { MetricHead, MetricSummary } from '../runs/run-set.js';
 
 export const OfferedLoad = z.object({
@@ -12,7 +11,9 @@ export const OfferedLoad = z.object({
   rampUpMs: z.number(),
 });
 
-/** A given run, whether it counts or not. */
+export const SubjectLoad = OfferedLoad.extend({ stageCount: count.optional() });
+
+/** A given run, used or not. */
 const GroupRun = z.object({
   /** The file it is from, with its number where that is a set of runs. */
   name: z.string(),
@@ -21,37 +22,36 @@ const GroupRun = z.object({
   /** Of its measurement. */
   verdict: MeasurementWord,
   used: z.boolean(),
-  /** Why it is no sample of what a whole, valid run gives, left out or taken all the same; null where it is one. */
+  /** Why it is not a whole, valid run; null: it is. */
   why: text,
 });
 
-/** What so many of the runs were: operations, and the load that was offered. */
+/** Operations and offered load of `runs` of the runs. */
 const Subject = z.object({
   operations: z.array(z.string()),
-  load: OfferedLoad.extend({ stageCount: count.optional() }),
+  load: SubjectLoad,
   runs: count,
 });
 
 const Group = z.object({
   name: z.string(),
-  /** Of the runs that count; one, where they were made alike. */
+  /** Of the used runs; one if they were alike. */
   subjects: z.array(Subject),
   runs: z.array(GroupRun).min(1, 'there is no run in it'),
-  /** By key of `metrics`; values in the order of the runs that count. */
+  /** By key of `metrics`; values in the order of the used runs. */
   metrics: z.record(z.string(), MetricSummary),
 });
 
 /** Of the medians of `other` and `base`, both indices of `groups`. */
 const Difference = z.object({
-  base: count,
-  other: count,
-  /** In `differenceIn` of the metric; null where the base is 0, of which nothing is a percentage. */
+  ...each(['base', 'other'], count),
+  /** In `differenceIn` of the metric; null if the base is 0. */
   differencePercent: number,
   /** The 95 % confidence interval of that difference. */
   interval: z.tuple([z.number(), z.number()]).nullable(),
   /** Two-sided Mann-Whitney test. */
   pValue: number,
-  /** The difference that there is may be the tool's own: it was later in one group than in the other. */
+  /** The difference may be the tool's own: it was later in one group than in the other. */
   isTools: z.literal(true).optional(),
   /** As `differencePercent`, less what may be the tool's own. */
   surePercent: number.optional(),
@@ -65,7 +65,7 @@ const Difference = z.object({
     'not enough runs',
     'not comparable',
   ]),
-  /** Why figures and verdict do not seem to agree, or cannot be compared; a sentence, also in `text`. Null where all is plain. */
+  /** Why figures and verdict seem to disagree, or cannot be compared: a sentence, also in `text`. */
   doubt: text,
   text: z.string(),
 });
@@ -75,17 +75,17 @@ const ComparedMetric = MetricHead.extend({
   differenceIn: z.enum(['percent', 'percentage points']),
   /** Each group with the base. */
   comparisons: z.array(Difference),
-  /** The group that is shown to be better than every other whose errors let it compete; null where none is. */
+  /** The group that is shown to be better than every other without more errors; null: none is. */
   best: count.nullable(),
-  /** Of those the one with the best median, shown or not; null where several have it. */
+  /** Of those the one with the best median, shown or not; null if several have it. */
   bestMedian: count.nullable(),
 });
 
 export const Comparison = z
   .object({
-    schema: z.literal(COMPARISON_SCHEMA_ID),
+    schema: z.literal('vault-pki-load/comparison/1'),
     tool: Tool,
-    /** Time and command line that made it; null from a program that gave none. */
+    /** Of `compare`; null from a program that gave none. */
     createdAt: z.iso.datetime().nullable(),
     command: text,
     /** A difference is shown where the p-value is below `alpha`. */
@@ -93,7 +93,7 @@ export const Comparison = z
     /** The first is the base. */
     groups: z.array(Group).min(2, 'there are fewer than two groups'),
     metrics: z.array(ComparedMetric),
-    /** `not proven`: it did not fire, but with these runs it could not have, or is not to be believed. */
+    /** `failed`: it fired. `not proven`: with these runs it could not have fired. */
     failIf: z.array(
       z.object({ text: z.string(), verdict: z.enum(['failed', 'passed', 'not proven']), reason: z.string() }),
     ),
@@ -114,14 +114,13 @@ export const Comparison = z
 export const validateComparison = validatorOf(Comparison, checkComparison);
 
 /**
- * Groups are named by their place: each exists, has figures for each metric, and is compared with the base once.
- * @param {Pick<Comparison, 'groups' | 'metrics'>} comparison
- * @returns {Generator<string, void>} one sentence per broken identity
+ * Every named group exists, has figures for each metric, and is compared with the base once.
+ * @param {Pick<Comparison, 'groups' | 'metrics'>} comparison @returns {Generator<string, void>} one sentence per problem
  */
 export function* checkComparison({ groups, metrics }) {
   const keys = metrics.map(({ key }) => key);
   for (const [i, key] of keys.entries())
-    if (keys.indexOf(key) !== i) yield `the metric ${key} is there twice`;
+    if (keys.indexOf(key) !== i) yield `the metric ${key} is listed twice`;
   for (const metric of metrics) yield* checkMetric(groups, metric);
 }
 

@@ -1,21 +1,17 @@
 /**
- * Limits of a pipeline on a comparison (`p99 slower by 10%`), and whether they fired. Chance alone seldom fires one: the
- * difference must be shown, and reach the limit. One that could not have fired is not called passed: with too few runs, times
- * of failures, or half of the runs left out it is `not proven`.
+ * `--fail-if p99 slower by 10%`: fires if the difference is shown and reaches the limit. It is `not proven` if it could not
+ * have fired: with too few runs, times of failures, or half of the runs left out.
  */
 import { quote, usageError } from '../../common/errors.js';
-import { METRICS } from '../runs/run-metrics.js';
-import { saidOf } from '../wording.js';
+import { METRICS } from '../runs/run-set.js';
 
 /** @import { Result } from '../schema.js' */
 /** @import { ComparedMetric, Difference, FailIfVerdict } from './comparison-schema.js' */
 
 /** @typedef {{name: string, runs: readonly {used: boolean, verdict: Result['measurement']['verdict']}[]}} JudgedGroup */
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
-
 /**
- * `metric`: key of METRICS; `direction`: 1 where the value rises from the base to the other; `least`: percent, or percentage
- * points of a share; null: any difference that is shown
+ * `metric`: key of METRICS; `direction`: 1 if it fires on a rise; `least`: percent, or percentage points of a share; null: any
  * @typedef {{text: string, metric: string, direction: 1 | -1, least: number | null}} FailIf
  */
 
@@ -34,11 +30,10 @@ const METRIC_NAMES = 'mean, p50, p90, p95, p99, p99.9, max, min, p99 service, ra
 const SHAPE = /^(.*?) ?\b(slower|faster|higher|lower|worse|better)\b ?(.*)$/i;
 const BY = /^by (\d+(?:\.\d+)?|\.\d+) ?%$/i;
 
-/** Verdicts from the worst to the best, for several groups. @type {readonly FailIfVerdict[]} */
+/** @type {readonly FailIfVerdict[]} */
 const WORST_FIRST = ['failed', 'not proven', 'passed'];
 
-/** Of rounding. */
-const TOLERANCE = 1e-9;
+const ROUNDING = 1e-9;
 
 /**
  * @param {string} text e.g. `p99 slower by 10%` @returns {FailIf}
@@ -68,17 +63,16 @@ export function parseFailIf(text) {
 }
 
 /**
- * Every group beside the base is judged: one that fails is enough, and so is one without a verdict.
+ * The worst verdict on any group counts.
  * @param {FailIf} rule @param {readonly ComparedMetric[]} metrics @param {readonly JudgedGroup[]} groups
  * @returns {Judged & {text: string}}
  */
 export function judgeFailIf(rule, metrics, groups) {
-  const metric = metrics.find(({ key }) => key === rule.metric);
-  if (metric === undefined) throw new Error(`no metric ${rule.metric}`);
+  const metric = /** @type {ComparedMetric} */ (metrics.find(({ key }) => key === rule.metric));
   const judged = metric.comparisons.map((difference) => {
     const { verdict, reason } = judgeOne(rule, metric, difference, groups);
     const { name } = groups[difference.other];
-    return { verdict, reason: groups.length > 2 ? saidOf(name, metric.label, reason) : reason };
+    return { verdict, reason: groups.length > 2 ? `${name}: ${reason}` : reason };
   });
   const verdict = WORST_FIRST.find((one) => judged.some((other) => other.verdict === one)) ?? 'not proven';
   const reasons = judged.flatMap((one) => (one.verdict === verdict ? one.reason : []));
@@ -108,7 +102,7 @@ function judgeShown({ direction, least }, { differenceIn }, difference) {
   if (least === null) return { verdict: 'failed', reason: text };
   const limit = `${least} ${differenceIn === 'percent' ? '%' : 'points'}`;
   const reaches = (/** @type {number | null} */ percent) =>
-    percent === null || Math.abs(percent) >= least * (1 - TOLERANCE);
+    percent === null || Math.abs(percent) >= least * (1 - ROUNDING);
   const judged = (/** @type {FailIfVerdict} */ word, /** @type {string} */ why) => {
     return { verdict: word, reason: `${text} ${why} ${limit}.` };
   };
@@ -118,20 +112,13 @@ function judgeShown({ direction, least }, { differenceIn }, difference) {
   return judged('not proven', "Without the tool's possible own lateness it is less than the limit of");
 }
 
-/**
- * An invalid measurement passes no limit, even where a flag admits it. With half of the runs gone, the median of them all
- * could be anything: the runs left no longer bound it.
- * @param {JudgedGroup} group
- */
+/** With half of the runs gone, the others no longer bound the median of all. @param {JudgedGroup} group */
 function doubtsOf({ name, runs }) {
   const all = `of ${runs.length} runs of ${name}`;
   const invalid = runs.filter(({ used, verdict }) => used && verdict === 'invalid').length;
   const out = runs.filter(({ used }) => !used).length;
-  const is = invalid === 1 ? 'is' : 'are';
-  return [
-    ...(invalid > 0 ? [`But ${invalid} ${all} ${is} invalid, and nothing passes on such runs.`] : []),
-    ...(out > 0 && out * 2 >= runs.length
-      ? [`But ${out} ${all} are left out, so the median of all is unknown.`]
-      : []),
-  ];
+  if (invalid > 0)
+    return `But ${invalid} ${all} ${invalid === 1 ? 'is' : 'are'} invalid, and nothing passes on such runs.`;
+  const isHalf = out > 0 && out * 2 >= runs.length;
+  return isHalf ? `But ${out} ${all} are left out, so the median of all is unknown.` : [];
 }

@@ -1,24 +1,21 @@
 /**
- * The statistics of a comparison of runs. The run is the sample: requests of one run are not independent of each other.
+ * The statistics of a comparison. The run is the sample: requests of one run are not independent of each other.
  *
- * Mann-Whitney U test, two-sided: could the values of two groups of runs have been dealt out by chance? Exact over all ways of
- * dealing them out, ties included; for very many runs the normal approximation with correction for ties and continuity (as
- * scipy.stats.mannwhitneyu, method='asymptotic').
+ * Mann-Whitney U test, two-sided, exact with ties; for very many runs the normal approximation with correction for ties and
+ * continuity (as scipy.stats.mannwhitneyu, method='asymptotic').
  *
- * The interval of the difference is a percentile bootstrap: the runs of both groups are resampled with replacement, and the
- * middle 95 % of the differences of the medians are the interval. (Not BCa: its acceleration comes from leaving out one run at
- * a time, which is no estimate for a median.)
+ * The interval is the middle 95 % of the differences of the medians of resampled runs (percentile bootstrap; not BCa, whose
+ * acceleration is no estimate for a median).
  */
 import { uniform } from '../../common/random.js';
 import { median, total } from '../../common/sums.js';
+import { normalUpperTail } from '../../verdict/statistics.js';
 
 /** A difference is shown where the p-value is below this. */
 export const ALPHA = 0.05;
 
-/** Both sides leave out the same share. */
 export const INTERVAL_CONFIDENCE = 0.95;
 
-/** The ends of the interval are the 251st from either side. */
 export const RESAMPLES = 10_000;
 
 /** Exact up to this many additions, about 50 ms: 53 and 53 runs, or 2 and 3,000. Beyond, the approximation is close. */
@@ -59,27 +56,6 @@ export function runsNeeded() {
   let each = 1;
   while (smallestPValue(each, each) >= ALPHA) each += 1;
   return each;
-}
-
-/**
- * P(Z > z) of the standard normal distribution. Below 3, where it loses no digits, by Marsaglia's series for the area between
- * 0 and z (2004); above, where it converges fast, by Laplace's continued fraction 1/(z + 1/(z + 2/(z + 3/(z + ...)))).
- * @param {number} z @returns {number}
- */
-export function normalUpperTail(z) {
-  if (z < 0) return 1 - normalUpperTail(-z);
-  const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
-  if (z < 3) {
-    let [term, area] = [z, z];
-    for (let i = 3; term > area * 1e-17; i += 2) {
-      term *= (z * z) / i;
-      area += term;
-    }
-    return 0.5 - density * area;
-  }
-  let fraction = z;
-  for (let k = 200; k >= 1; k -= 1) fraction = z + k / fraction;
-  return density / fraction;
 }
 
 /** @param {number} n @param {number} k @returns {number} n choose k; a whole number as long as it is below 2^53 */

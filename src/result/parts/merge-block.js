@@ -1,4 +1,4 @@
-/** The block of a part of a plan for `merge`, which treats the parts as the shards of one run: see merge-results.js. */
+/** The block of a part of a plan for `merge` (merge-results.js), and the way back. */
 import { createHistogram, decodeHistogram, encodeHistogram } from '../../common/histogram.js';
 import { SERIES } from '../latency.js';
 
@@ -45,11 +45,7 @@ function ownOf(outcomes) {
   return Object.fromEntries(own);
 }
 
-/**
- * The way back: the final tally of the recorders of a part.
- * @param {Result} result of a part @param {MergeBlock} merge its merge block
- * @returns {Tally<string>} its histograms are text
- */
+/** @param {Result} result of a part @param {MergeBlock} merge @returns {Tally<string>} its histograms are text */
 export function tallyOf(result, { operations, watch }) {
   return {
     operations: Object.entries(result.operations).map(([name, block]) => ({
@@ -93,7 +89,7 @@ function zeros(count) {
   return encodeHistogram(histogram);
 }
 
-/** The way back, second by second. @param {Result} result of a part @param {MergeBlock} merge @returns {SecondRow[]} */
+/** @param {Result} result of a part @param {MergeBlock} merge @returns {SecondRow[]} */
 export function secondsOf({ timeline }, { lags }) {
   return timeline.map(({ due, sent, ...row }) => ({
     ...row,

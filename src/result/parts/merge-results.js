@@ -1,8 +1,7 @@
 /**
- * The results of all parts of one plan (`--shard`) -> the result of the plan, as one run of all their threads would have given
- * it: the final tallies of the parts' recorders are restored from their results, and go the way that they go in a run.
+ * The results of all parts of one plan (`--shard`) -> the result of the plan, as of one run of all their threads: the tallies
+ * of the parts' recorders are restored from their results, and concluded as those of a run.
  */
-
 import { total } from '../../common/sums.js';
 import { formatDuration } from '../../common/units.js';
 import { visibleText } from '../../common/visible-text.js';
@@ -26,29 +25,24 @@ import { orderParts } from './parts.js';
 /** @import { Result } from '../schema.js' */
 /** @import { Part } from './parts.js' */
 
-/** Starts may differ by this: clocks of machines, and milliseconds. */
+/** Starts may differ by this, as the clocks of machines do. */
 const TOGETHER_MS = 1000;
 
 /**
- * @typedef {object} MergeOptions
- * @property {string[]} [names] of the results in errors, e.g. their files
- * @property {boolean} [allowInterrupted] accept parts that did not run to their end
- * @property {string} [command] the command line, for the result
- * @property {(text: string) => void} [onWarning]
- */
-
-/**
- * @param {readonly Result[]} results of all parts, in any order @param {MergeOptions} [options]
- * @returns {Result} @throws {PkiLoadError} where they are not the parts of one plan
+ * @param {readonly Result[]} results of all parts, in any order
+ * @param {object} [options]
+ * @param {string[]} [options.names] of the results in errors, e.g. their files
+ * @param {boolean} [options.allowInterrupted] accept parts that did not run to their end
+ * @param {string} [options.command] the command line, for the result
+ * @param {(text: string) => void} [options.onWarning]
+ * @returns {Result} @throws {PkiLoadError} if they are not the parts of one plan
  */
 export function mergeResults(results, { names = [], allowInterrupted, command, onWarning } = {}) {
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
   const parts = orderParts(named, allowInterrupted);
-  const versions = distinct(parts.map(({ result }) => result.tool.version));
-  if (versions.length > 1)
-    onWarning?.(
-      visibleText(`The parts were run with different versions of vault-pki-load: ${versions.join(', ')}.`),
-    );
+  const versions = distinct(parts.map(({ result }) => result.tool.version)).join(', ');
+  if (versions !== parts[0].result.tool.version)
+    onWarning?.(visibleText(`The parts come from different versions of vault-pki-load: ${versions}.`));
   try {
     return addUp(parts, command ?? parts[0].result.command);
   } catch (error) {
@@ -79,47 +73,41 @@ function addUp(parts, command) {
       code === 'bookkeeping' ? `${partName(shard)}: ${text}` : [],
     ),
   );
-  const startedAt = new Date(Math.min(...startsOf(parts)));
+  const startedAt = new Date(Math.min(...parts.map(startOf)));
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, null, load.warmupMs);
   const run = { plan, target: targetOf(parts), command, startedAt, startedAtNs: 0n, operations };
   return withParts(concludeWith({ ...seen, problems }, { ...run, block, facts, seconds, dueIn }), parts);
 }
 
-/** @param {Part[]} parts @param {Late} late @returns {Watched} as one run of all their threads would have observed itself */
+/** @param {Part[]} parts @param {Late} late @returns {Watched} */
 function watchedOf(parts, late) {
   const watches = parts.map(({ merge }) => ({ forgone: 0, ...merge.watch }));
-  const machine = machineOf(parts.map(({ merge }) => merge.watch.machine));
-  return { ...mergeCounted(watches), ...late, machine };
-}
-
-/** @param {Part[]} parts @returns {number[]} Unix time in ms */
-function startsOf(parts) {
-  return parts.map(({ result }) => Date.parse(result.startedAt));
+  return { ...mergeCounted(watches), ...late, machine: machineOf(watches.map(({ machine }) => machine)) };
 }
 
 /** Seconds are added by their number, whenever they were. @param {Part[]} parts @param {number} windowMs @returns {Observed['apart']} */
 function startedApart(parts, windowMs) {
-  const starts = startsOf(parts);
-  const [first, last] = [Math.min(...starts), Math.max(...starts)];
-  const apartMs = last - first;
+  const byStart = parts.toSorted((a, b) => startOf(a) - startOf(b));
+  const [first, last] = [byStart[0], byStart[parts.length - 1]];
+  const apartMs = startOf(last) - startOf(first);
   if (apartMs <= TOGETHER_MS) return null;
-  const [early, late] = [first, last].map((start) => partName(parts[starts.indexOf(start)].shard));
   return {
     grade: apartMs > windowMs / 2 ? 'invalid' : 'remark',
-    text: `By their clocks, ${late} began to send ${formatDuration(apartMs)} after ${early}, so the target was not under the whole load all the time.`,
-    remedy: 'Give all parts the same --start-at, and see that the clocks of the machines agree.',
+    text: `By their clocks, ${partName(last.shard)} began to send ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under the whole load all the time.`,
+    remedy: 'Give all parts the same --start-at, and synchronize the clocks of the machines.',
   };
+}
+
+/** @param {Part} part @returns {number} Unix time in ms */
+function startOf({ result }) {
+  return Date.parse(result.startedAt);
 }
 
 /** @param {Part[]} parts @param {Plan} plan @returns {RunFacts} */
 function factsOf(parts, { load }) {
   const results = parts.map(({ result }) => result);
-  const units = Object.entries(results[0].operations).map(([name, { unit, things = 'responses' }]) => [
-    name,
-    unit ?? things,
-  ]);
+  const operations = Object.entries(results[0].operations);
   const details = results.flatMap(({ outcomeDetails }) => Object.entries(outcomeDetails));
-  const meanings = details.flatMap(([name, { meaning }]) => (meaning === undefined ? [] : [[name, meaning]]));
   const { model, arrivals, warmupMs } = load;
   return {
     planned: total(results.map(({ totals }) => totals.planned)),
@@ -128,12 +116,16 @@ function factsOf(parts, { load }) {
     endedMs: Math.max(...parts.map(({ merge }) => merge.endedMs)),
     ...{ model, arrivals, warmupMs },
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
-    units: Object.fromEntries(units),
-    meanings: Object.fromEntries(meanings),
+    units: Object.fromEntries(
+      operations.map(([name, { unit, things = 'responses' }]) => [name, unit ?? things]),
+    ),
+    meanings: Object.fromEntries(
+      details.flatMap(([name, { meaning }]) => (meaning ? [[name, meaning]] : [])),
+    ),
   };
 }
 
-/** Each part may have run on a machine of its own. @param {Result} sum @param {Part[]} parts @returns {Result} */
+/** @param {Result} sum @param {Part[]} parts @returns {Result} */
 function withParts({ startedAtMonotonicNs, ...sum }, parts) {
   const results = parts.map(({ result }) => result);
   const all = (/** @type {'node' | 'platform'} */ key) =>
@@ -184,13 +176,12 @@ function planOf(parts) {
 function checkPlanned(parts, { count, firstMeasured }) {
   for (const { name, shard, result } of parts) {
     const planned = shareOf(count, shard) - shareOf(firstMeasured, shard);
-    if (result.totals.planned === planned) continue;
-    const has = `has ${planned} requests, but totals.planned is ${result.totals.planned}`;
-    assertConsistent('result', name, `${partName(shard)} of its plan ${has}`);
+    const problem = `${partName(shard)} of its plan has ${planned} requests, but totals.planned is ${result.totals.planned}`;
+    if (result.totals.planned !== planned) assertConsistent('result', name, problem);
   }
 }
 
-/** @param {Part[]} parts that do not contradict each other; a target may not have reported its product @returns {Result['target']} */
+/** @param {Part[]} parts some may not know the product @returns {Result['target']} */
 function targetOf(parts) {
   const targets = parts.map(({ result }) => result.target);
   const find = (/** @type {'product' | 'version'} */ key) =>

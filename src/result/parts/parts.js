@@ -1,4 +1,4 @@
-/** Checks that results are the parts of one plan, all of them, each once; errors name the files. */
+/** Checks that results are all parts of one plan, each once; errors name the files. */
 import { parseRequirement } from '../../plan/requirements.js';
 import { partName } from '../../plan/shard-part.js';
 import { fileError } from '../document.js';
@@ -11,15 +11,14 @@ import { MergeBlock } from '../schema.js';
 /** @typedef {{name: string, result: Result}} NamedResult */
 /** @typedef {NamedResult & {shard: ShardPart, merge: Merge}} Part */
 
-/** Settings that a part may have of its own: how and when its machine sends, and paths on it. */
+/** Settings that may differ between parts: how and when a machine sends, and its paths. */
 const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt'].map((key) => `load.${key}`).concat(PATHS);
 
 /** Settings named where plans differ, characters of a value, and missing parts named. */
 const [MAX_KEYS, MAX_CHARACTERS, MAX_MISSING] = [5, 60, 10];
 
 /**
- * @param {readonly NamedResult[]} results
- * @param {boolean} [allowInterrupted] accept parts that did not run to their end
+ * @param {readonly NamedResult[]} results @param {boolean} [allowInterrupted] accept parts that did not run to their end
  * @returns {Part[]} part 0 first @throws {PkiLoadError} where they are not the parts of one plan
  */
 export function orderParts(results, allowInterrupted = false) {
@@ -34,31 +33,24 @@ export function orderParts(results, allowInterrupted = false) {
 
 /** @param {Part} one @param {Part} other */
 function checkSamePlan(one, other) {
-  if (one.shard.of !== other.shard.of)
-    throw fileError(
-      'different_splits',
-      `${one.name} is ${partName(one.shard)}, but ${other.name} is ${partName(other.shard)}.`,
-      'Give the parts of one plan.',
-    );
+  if (one.shard.of !== other.shard.of) {
+    const message = `${one.name} is ${partName(one.shard)}, but ${other.name} is ${partName(other.shard)}.`;
+    throw fileError('different_splits', message, 'Give the parts of one plan.');
+  }
   const [a, b] = [settingsOf(one.result), settingsOf(other.result)];
   const shown = (/** @type {string | undefined} */ json) => shortened(json ?? 'null', MAX_CHARACTERS);
   const differences = [...new Set([...a.keys(), ...b.keys()])]
     .filter((key) => (a.get(key) ?? 'null') !== (b.get(key) ?? 'null'))
     .map((key) => `${key} (${shown(a.get(key))} and ${shown(b.get(key))})`);
   if (differences.length === 0) return;
-  throw fileError(
-    'different_plans',
-    `${one.name} and ${other.name} are parts of different plans: ${listed(differences, MAX_KEYS)}.`,
-    'Give the parts of one plan: the same options and the same --seed everywhere.',
-  );
+  const message = `${one.name} and ${other.name} are parts of different plans: ${listed(differences, MAX_KEYS)}.`;
+  throw fileError('different_plans', message, 'Give all parts the same options and the same --seed.');
 }
 
 /** @param {Result} result @returns {Map<string, string>} JSON of every setting, by `outer.inner` */
 function settingsOf({ plan, target, operations }) {
-  const settings = [...flatten(plan)].filter(([key]) => !isAmong(key, OWN));
-  return new Map(settings)
-    .set('target address', JSON.stringify(target.url))
-    .set('operations', JSON.stringify(Object.keys(operations)));
+  const settings = { ...plan, 'target address': target.url, operations: Object.keys(operations) };
+  return new Map([...flatten(settings)].filter(([key]) => !isAmong(key, OWN)));
 }
 
 /** @param {Part[]} parts of one split */
@@ -67,11 +59,8 @@ function checkEachOnce(parts) {
     const before = parts.slice(0, i).find((one) => one.shard.index === shard.index);
     if (before === undefined) continue;
     const both = `${before.name} and ${name} are both ${partName(shard)}.`;
-    throw fileError(
-      'part_twice',
-      before.name === name ? `${name} is given twice.` : both,
-      'Give each part once.',
-    );
+    const message = before.name === name ? `${name} is given twice.` : both;
+    throw fileError('part_twice', message, 'Give each part once.');
   }
   const { of } = parts[0].shard;
   const missing = of - parts.length;
@@ -79,92 +68,77 @@ function checkEachOnce(parts) {
   const given = new Set(parts.map(({ shard }) => shard.index));
   const first = Array.from({ length: Math.min(of, parts.length + MAX_MISSING) }, (_, index) => index);
   const named = first.filter((index) => !given.has(index)).slice(0, MAX_MISSING);
-  throw fileError(
-    'part_missing',
-    missing === 1
-      ? `Part ${named[0]} of ${of} is missing.`
-      : `${missing} of ${of} parts are missing: ${named.join(', ')}${missing > MAX_MISSING ? ', ...' : ''}.`,
-    'Give the results of all parts: without one of them the sum is not that of the plan.',
-  );
+  const more = missing > MAX_MISSING ? ', ...' : '';
+  const message = `${missing} of ${of} parts ${missing === 1 ? 'is' : 'are'} missing: ${named.join(', ')}${more}.`;
+  throw fileError('part_missing', message, 'Give the results of all parts.');
 }
 
-/** One address may lead to several servers. A target that did not report its product counts as the same. @param {Part[]} parts */
+/** One address may lead to several servers; a target may not have reported its product. @param {Part[]} parts */
 function checkSameTarget(parts) {
   for (const key of /** @type {const} */ (['product', 'version'])) {
     const [one, ...others] = parts.filter(({ result: { target } }) => target[key] !== null);
     const other = others.find(({ result: { target } }) => target[key] !== one.result.target[key]);
     if (other === undefined) continue;
-    const [a, b] = [one, other].map(({ result: { target } }) =>
-      [target.product, target.version].filter((text) => text !== null).join(' '),
+    const [a, b] = [one, other].map(({ name, result: { target } }) =>
+      [`${name} tested`, target.product, target.version].filter((text) => text !== null).join(' '),
     );
-    throw fileError(
-      'different_targets',
-      `${one.name} met ${a}, but ${other.name} met ${b}: the sum would be of neither.`,
-      'Run the parts again, against servers of one product and version.',
-    );
+    const remedy = 'Repeat the parts, against servers of one product and version.';
+    throw fileError('different_targets', `${a}, but ${b}.`, remedy);
   }
 }
 
 /** @param {NamedResult} one @param {boolean} allowInterrupted @returns {Part} @throws {PkiLoadError} if it is none, or not whole */
 function readPart({ name, result }, allowInterrupted) {
   const { shard, interrupted, unfinished, stages, operations, plan } = result;
-  if (!shard)
-    throw fileError(
-      'not_a_part',
-      `${name} is no part of a plan: it was run without --shard, or is a sum already.`,
-      'Several whole runs are reported as a set of runs: vault-pki-load report FILE...',
-    );
-  if ((unfinished || interrupted) && !allowInterrupted)
+  if (!shard) {
+    const remedy = 'To report several whole runs: vault-pki-load report FILE...';
+    throw fileError('not_a_part', `${name} is no part of a plan: it was run without --shard.`, remedy);
+  }
+  if ((unfinished || interrupted) && !allowInterrupted) {
+    const message = `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written before its end'}.`;
     throw fileError(
       'interrupted_part',
-      `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written while its run went on'}.`,
-      'Run the parts again, or merge the parts that exist with --allow-interrupted.',
+      message,
+      'Repeat the parts, or merge these with --allow-interrupted.',
     );
-  // A merge block has the seconds and the ends of the whole only.
+  }
+  // A merge block covers only the whole run.
   const hasStages = stages !== undefined || (Object(plan.load).stages ?? null) !== null;
-  if (hasStages || Object.keys(operations).length > 1 || (plan.mix ?? null) !== null)
-    throw fileError(
-      'not_mergeable',
-      `${name} cannot be added to other parts: its plan has ${hasStages ? 'stages' : 'several operations'}, which a part does not tell apart.`,
-      'Run the scenario on one machine, with --threads.',
-    );
+  if (hasStages || Object.keys(operations).length > 1 || (plan.mix ?? null) !== null) {
+    const message = `${name} cannot be merged: its plan has ${hasStages ? 'stages' : 'several operations'}.`;
+    throw fileError('not_mergeable', message, 'Run the scenario on one machine, with --threads.');
+  }
   const { success, data } = MergeBlock.safeParse(result.merge);
-  const [missing] = success ? missingIn(result, data) : ['it has no "merge" block, or one that is broken'];
+  const [missing] = success ? missingIn(result, data) : ['it has no valid "merge" block'];
   if (success && missing === undefined) return { name, result, shard, merge: data };
-  throw fileError(
-    'not_mergeable',
-    `${name} does not hold what is needed to add it to other parts: ${missing}.`,
-    'Give the file as --out FILE.json wrote it.',
-  );
+  const remedy = 'Give the file as --out FILE.json wrote it.';
+  throw fileError('not_mergeable', `${name} cannot be merged: ${missing}.`, remedy);
 }
 
 /** @param {Result} result @param {Merge} merge @returns {Generator<string, void>} */
 function* missingIn({ operations, timeline, shard, plan, load }, merge) {
   for (const name of Object.keys(operations))
-    if (!Object.hasOwn(merge.operations, name))
-      yield `its "merge" block has nothing of the operation ${name}`;
+    if (!Object.hasOwn(merge.operations, name)) yield `its "merge" block lacks the operation ${name}`;
   for (const row of timeline) {
     const { second, succeeded, failed, failures, p90, histogram, histogramSeconds = 1 } = row;
     if (succeeded + failed === 0) continue;
     if (p90 === undefined || (failed > 0 && !failures))
-      yield `second ${second} has no p90, or no list of its failures`;
+      yield `second ${second} lacks its p90 or its failures`;
     // The seconds of a single part are added to no others.
     if (shard?.of !== 1 && (typeof histogram !== 'string' || histogramSeconds !== 1 || !merge.lags[second]))
-      yield `second ${second} has no histogram of its own, of response times and of send lags`;
+      yield `second ${second} lacks a histogram of its own`;
   }
-  const { load: planned, requirements } = plan;
-  if (typeof planned !== 'object' || planned === null) return yield 'its plan has no load';
-  const [own, given] = [flatten(load), flatten(planned)];
-  // Of stages a part has none.
+  const [own, given] = [flatten(load), flatten(plan.load)];
   for (const key of new Set([...own.keys(), ...given.keys()]))
     if (own.get(key) !== given.get(key) && key !== 'stages')
       yield `its load and that of its plan differ in ${key}`;
   const { index, of } = Object(load).shard ?? {};
   if (index !== shard?.index || of !== shard?.of) yield 'its load is that of another part';
-  if (index >= of) yield `it says that it is ${partName({ index, of })}, which does not exist`;
+  if (index >= of) yield `${partName({ index, of })} does not exist`;
   const { model, ratePerSecond, durationMs, requests, seed } = load;
   const hasSchedule = Number(ratePerSecond) > 0 && (durationMs ?? requests) !== null && seed !== null;
   if (model === 'open' && !hasSchedule) yield 'its load is an open loop without a rate, or without an end';
+  const { requirements } = plan;
   if (!Array.isArray(requirements)) return yield 'its plan has no list of requirements';
   for (const text of requirements)
     if (!isRequirement(text)) yield `its plan requires ${JSON.stringify(text)}, which is no requirement`;

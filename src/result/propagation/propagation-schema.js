@@ -6,7 +6,6 @@ import { z } from 'zod';
 import { total } from '../../common/sums.js';
 import { checkHistogram } from '../check/check-latency.js';
 import { amount, count, each, ms, Target, Tool, text, validatorOf } from '../declared.js';
-import { PROPAGATION_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 
 const counts = z.record(z.string(), count);
@@ -68,7 +67,7 @@ const Row = z.object({
 
 export const Propagation = z
   .object({
-    schema: z.literal(PROPAGATION_SCHEMA_ID),
+    schema: z.literal('vault-pki-load/propagation/1'),
     tool: Tool,
     startedAt: z.iso.datetime(),
     durationSeconds: amount,

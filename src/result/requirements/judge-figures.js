@@ -1,27 +1,14 @@
 /** Requirements of a rate, of a share of the requests, and of times: percentiles, mean, min and max. */
+import { valueAtRank } from '../../common/histogram.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { METRICS } from '../../plan/requirements.js';
-import {
-  batchesOf,
-  extremeBar,
-  LEAST_SECONDS,
-  meanBar,
-  percentileBar,
-  reportedAt,
-} from '../../verdict/bars.js';
-import {
-  firstTrue,
-  meanAndVariance,
-  proportionLowerBound,
-  samplesNeeded,
-  samplesToProve,
-  studentT95,
-} from '../../verdict/statistics.js';
+import { extremeBar, meanBar, percentileBar } from '../../verdict/bars.js';
+import { firstTrue, proportionLowerBound, samplesNeeded, samplesToProve } from '../../verdict/statistics.js';
 import { countErrors, shareBar } from '../build.js';
 import { formatPercent, rateMargin, rateTexter, sentence, timeMargin } from '../wording.js';
 
 /** @import { Comparator, Metric, Requirement } from '../../plan/requirements.js' */
-/** @import { Lost, Times } from '../../verdict/bars.js' */
+/** @import { Lost } from '../../verdict/bars.js' */
 /** @import { Judgement, RunView } from './judge.js' */
 
 const REQUESTS = {
@@ -43,48 +30,33 @@ const REMEDY = 'give it more CPU, or lower the load';
  */
 export function judgeRate(requirement, view) {
   const { ratePerSecond: actual, rateBar, perhapsOfferedPerSecond: level = null, succeeded } = view;
+  const [low, high] = [rateBar.low, rateBar.high ?? Number.POSITIVE_INFINITY];
   const text = rateTexter(requirement);
   const margin = rateMargin(requirement, actual);
-  const bar = { low: rateBar.low, high: rateBar.high ?? Number.POSITIVE_INFINITY };
-  const judged = (/** @type {Judgement['verdict']} */ verdict, /** @type {string[]} */ ...reasons) => {
-    return { verdict, actual, ...bar, reason: sentence(margin, ...reasons) };
-  };
+  const judged = judgementOf({ actual, low, high });
   if (isOfferedAndServed(requirement, view, view.offeredPerSecond))
-    return judged('met', `all that was offered, ${offeredText(view, text)}, succeeded`);
-  const bound = `at 95 % confidence it is at least ${text(Math.max(0, bar.low))}`;
-  if (reaches(bar.low, requirement)) return judged('met', bound);
-  // A target that has responded to all it was sent is not blamed for an arrival that fell into another stage.
+    return judged('met', null, margin, `all that was offered, ${offeredText(view, text)}, succeeded`);
+  const bound = boundText(false, { low: Math.max(0, low), high }, text);
+  if (reaches(low, requirement)) return judged('met', null, margin, bound);
+  // A target that responded to every request is not blamed for an arrival that fell into another stage.
   if (level !== null && isOfferedAndServed(requirement, view, level)) {
-    const few = `all that was offered succeeded, but ${formatCount(succeeded)} arrivals are too few to show whether its level of ${text(level)} was kept, 100 are enough`;
-    return { ...judged('not proven', few), doubt: 'sample' };
+    const few = `all that was offered succeeded, but ${formatCount(succeeded)} arrivals are too few to show that its level of ${text(level)} was kept; 100 are enough`;
+    return judged('not proven', 'sample', margin, few);
   }
-  if (!reaches(bar.high, requirement)) return judged('not met');
-  if (reaches(actual, requirement))
-    return { ...judged('not proven', bound, neededTime(requirement, view)), doubt: 'sample' };
+  if (!reaches(high, requirement)) return judged('not met', null, margin);
+  if (reaches(actual, requirement)) {
+    const isClose = actual - requirement.limit <= requirement.limit * 1e-4;
+    const remedy = isClose ? 'it is too close to the limit for any duration to prove it' : 'run it longer';
+    return judged('not proven', 'sample', margin, bound, remedy);
+  }
   // Had the tool not slowed it down, in so large a sample.
-  const slowdown = rateBar.sampled > 0 ? bar.high / rateBar.sampled : Number.POSITIVE_INFINITY;
+  const slowdown = rateBar.sampled > 0 ? high / rateBar.sampled : Number.POSITIVE_INFINITY;
   const doubt = doubtOf(reaches(rateBar.sampled, requirement), reaches(actual * slowdown, requirement));
-  const most = Number.isFinite(bar.high) ? `it may be as high as ${text(bar.high)}` : 'it may be higher';
+  const most = `at 95 % confidence it may be ${Number.isFinite(high) ? `as high as ${text(high)}` : 'higher'}`;
   const tool = 'but the tool was short of CPU and sent less than the target could have handled';
-  const few = `with so few requests ${most} (95 % confidence)`;
-  const why = {
-    tool: [`${tool}: ${most}`, 'give the tool more CPU'],
-    sample: [few, 'run longer'],
-    both: [`${tool}, and ${few}`, 'give the tool more CPU, and run longer'],
-  };
-  return { ...judged('not proven', ...why[doubt]), doubt };
-}
-
-/** @param {Requirement} requirement @param {RunView} view */
-function neededTime({ limit }, { completedPerSecond, ratePerSecond }) {
-  if (completedPerSecond.length < LEAST_SECONDS) return `run it for at least ${LEAST_SECONDS} s`;
-  const { size, means } = batchesOf(completedPerSecond);
-  const gap = ratePerSecond - limit;
-  if (gap <= limit * 1e-4) return 'it is too close to the limit for any duration to prove it';
-  const t = studentT95(means.length - 1);
-  const batches = Math.ceil((t ** 2 * meanAndVariance(means).variance) / gap ** 2);
-  const seconds = Math.max(batches * size, Math.ceil(1 / gap));
-  return `about ${formatCount(seconds)} s like these would prove it`;
+  if (doubt === 'sample') return judged('not proven', doubt, margin, most, 'run it longer');
+  const remedy = `give the tool more CPU${doubt === 'both' ? ', and run it longer' : ''}`;
+  return judged('not proven', doubt, margin, tool, most, remedy);
 }
 
 /** @param {RunView} view @param {(perSecond: number) => string} text */
@@ -106,7 +78,7 @@ function reaches(rate, { comparator, limit }) {
 }
 
 /**
- * Of the requests that were due, those that the metric counts.
+ * The share of the due requests that the metric counts.
  * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
 export function judgeShare(requirement, view) {
@@ -121,18 +93,15 @@ export function judgeShare(requirement, view) {
   const isKept = within(actual, comparator, limit);
   const isCertain = isKept && (limit === 1 || (limit === 0 && count === 0));
   const verdict = isCertain ? 'met' : verdictOn(requirement, bar);
-  const judged = { verdict, actual, ...bar };
-  if (limit === 0 && count === 0)
-    return { ...judged, reason: `None of ${formatCount(due)} ${units} ${called} in this run.` };
+  const judged = judgementOf({ actual, ...bar });
   const observed = `${formatPercent(actual)} of ${units} ${called} (${formatCount(count)} of ${formatCount(due)})`;
   const against = limit === 0 ? 'none may' : `the limit is ${formatPercent(limit)}`;
-  if (verdict === 'not met') return { ...judged, reason: sentence(observed, against) };
-  const bound = boundText(isKept, bar, formatPercent);
-  if (verdict === 'met') return { ...judged, reason: sentence(observed, against, bound) };
-  const isTool = !within(proportionLowerBound(count, due), comparator, limit);
+  const bound = isCertain || verdict === 'not met' ? '' : boundText(isKept, bar, formatPercent);
+  if (verdict !== 'not proven') return judged(verdict, null, observed, against, bound);
+  if (!within(proportionLowerBound(count, due), comparator, limit))
+    return judged(verdict, 'tool', observed, against, bound, ownLossesText(ownLosses));
   const more = isKept ? neededText(samplesNeeded(count, due, limit), units) : `more ${units} would decide it`;
-  const remedy = isTool ? ownLossesText(ownLosses) : more;
-  return { ...judged, doubt: isTool ? 'tool' : 'sample', reason: sentence(observed, against, bound, remedy) };
+  return judged(verdict, 'sample', observed, against, bound, more);
 }
 
 /**
@@ -142,41 +111,38 @@ export function judgeShare(requirement, view) {
  */
 export function judgeTime(requirement, view) {
   if (requirement.metric !== 'percentile') return judgeExtreme(requirement, view);
-  const { quantile = 0.5, comparator, limit } = requirement;
+  const { quantile = 0.5, comparator, limit, series } = requirement;
   const isUpper = comparator[0] === '<';
-  const words = view.words ?? REQUESTS;
-  const times = view.series[requirement.series];
+  const times = view.series[series];
   /** @type {Lost} */
   const lost = { count: countErrors(view), own: view.ownLosses ?? 0, as: isUpper ? 'slow' : 'fast' };
   const bar = percentileBar(times, quantile, lost);
-  const isLost = isUpper ? !Number.isFinite(bar.value) : bar.value === 0 && lost.count > 0;
-  const actual = isLost ? null : bar.value;
-  const judged = { verdict: verdictOn(requirement, bar), actual, low: bar.low, high: bar.high };
-  const n = view.succeeded + lost.count;
+  const { value, tool } = bar;
+  const actual = (isUpper ? Number.isFinite(value) : value > 0 || lost.count === 0) ? value : null;
+  const judged = judgementOf({ ...bar, actual });
+  const verdict = verdictOn(requirement, bar);
   const as = `count as ${isUpper ? 'slower' : 'faster'} than any limit`;
-  const losses = lost.count === 0 ? '' : `${lossesText(lost.count, n, words)} and ${as}`;
+  const losses = lost.count === 0 ? '' : `${lossesText(view)} and ${as}`;
   const margin = actual === null ? losses : timeMargin(requirement, actual);
-  if (judged.verdict === 'met')
-    return { ...judged, reason: sentence(margin, boundText(isUpper, bar, formatLatency)) };
-  if (judged.verdict === 'not met')
-    return { ...judged, reason: sentence(margin, actual === null ? '' : losses) };
+  if (verdict === 'met') return judged(verdict, null, margin, boundText(isUpper, bar, formatLatency));
+  if (verdict === 'not met') return judged(verdict, null, margin, actual === null ? '' : losses);
   const exact = percentileBar({ ...times, own: times.reported }, quantile, { ...lost, own: 0 });
-  const least = Number.isFinite(bar.value) ? bar.value - bar.tool : 0;
-  const isTool = within(bar.value, comparator, limit) !== within(least, comparator, limit);
+  const least = Number.isFinite(value) ? value - tool : 0;
+  const isTool = within(value, comparator, limit) !== within(least, comparator, limit);
   const doubt = doubtOf(verdictOn(requirement, exact) === 'not proven', isTool);
-  const sample = () => sampleText(requirement, { times, lost, n, exact, value: bar.value, words });
-  const tool = isLost ? ownLossesText(lost.own) : toolText(bar.tool);
-  const reason = sentence(margin, doubt === 'tool' ? '' : sample(), doubt === 'sample' ? '' : tool);
-  return { ...judged, doubt, reason };
+  const sample = doubt === 'tool' ? '' : sampleText(requirement, view, { lost, exact, value });
+  const own = actual === null ? ownLossesText(lost.own) : toolText(tool);
+  return judged(verdict, doubt, margin, sample, doubt === 'sample' ? '' : own);
 }
 
 /**
- * @param {Requirement} requirement
- * @param {{times: Times, lost: Lost, n: number, exact: {low: number, high: number}, value: number, words: Words}} found
- *   `exact`: the bar of the sample alone
+ * @param {Requirement} requirement @param {RunView} view
+ * @param {{lost: Lost, exact: {low: number, high: number}, value: number}} found `exact`: the bar of the sample alone
  */
-function sampleText(requirement, { times, lost, n, exact, value, words: { units, oneLost } }) {
-  const { quantile = 0.5, comparator, limit } = requirement;
+function sampleText({ quantile = 0.5, comparator, limit, series }, view, { lost, exact, value }) {
+  const { units, oneLost } = view.words ?? REQUESTS;
+  const { reported } = view.series[series];
+  const n = view.succeeded + lost.count;
   const isUpper = comparator[0] === '<';
   const isKept = within(value, comparator, limit);
   const share = isUpper ? 1 - quantile : quantile;
@@ -189,10 +155,11 @@ function sampleText(requirement, { times, lost, n, exact, value, words: { units,
     : `it could fall on ${oneLost}`;
   const doubt = `with ${formatCount(n)} ${units} ${far} (95 % confidence)`;
   if (!isKept) return `${doubt}; more ${units} would decide it`;
-  // Requests on the wrong side of the limit hold the top ranks for `<`, the bottom ranks for `>`.
-  const isGood = (/** @type {number} */ rank) => within(reportedAt(times, rank, lost), comparator, limit);
-  const first = firstTrue(1, n + 1, (rank) => rank > n || isGood(rank) !== isUpper);
-  const misses = isUpper ? n - first + 1 : first - 1;
+  // Requests on the wrong side of the limit have the top ranks for `<`, the bottom ranks for `>`.
+  const isGood = (/** @type {number} */ rank) => within(valueAtRank(reported, rank), comparator, limit);
+  const most = reported.totalCount;
+  const first = firstTrue(1, most + 1, (rank) => rank > most || isGood(rank) !== isUpper);
+  const misses = lost.count + (isUpper ? most - first + 1 : first - 1);
   return `${doubt}; ${neededText(samplesNeeded(misses, n, share), units)}`;
 }
 
@@ -207,32 +174,40 @@ function judgeExtreme(requirement, view) {
   const isUpper = comparator[0] === '<';
   /** One request is proof enough: the fastest was fast, the slowest was slow. */
   const isByExample = metric === (isUpper ? 'min' : 'max');
-  const sources = isByExample ? [view.series[series]] : [view.series[series], view.all[series]];
-  const bars = sources
+  const bars = (isByExample ? [view.series] : [view.series, view.all])
+    .map((times) => times[series])
     .filter(({ reported }) => reported.totalCount > 0)
     .map((times) => (metric === 'mean' ? meanBar(times) : extremeBar(times, metric)));
-  const lost = countErrors(view);
-  const words = view.words ?? REQUESTS;
-  const losses = lossesText(lost, view.succeeded + lost, words);
-  if (bars.length === 0) return { verdict: 'not met', actual: null, reason: sentence(losses) };
-  const { value, low, high, tool } = bars.reduce((a, b) => (a.value > b.value === isUpper ? a : b));
-  const judged = { verdict: verdictOn(requirement, { low, high }), actual: value, low, high };
+  if (bars.length === 0) return { verdict: 'not met', actual: null, reason: sentence(lossesText(view)) };
+  const bar = bars.reduce((a, b) => (a.value > b.value === isUpper ? a : b));
+  const { value, low, high, tool } = bar;
+  const judged = judgementOf({ ...bar, actual: value });
+  const verdict = verdictOn(requirement, bar);
   const margin = timeMargin(requirement, value);
-  if (judged.verdict === 'not met') return { ...judged, reason: sentence(margin) };
-  if (judged.verdict === 'not proven') {
-    const isTool = within(value, comparator, limit) !== within(value - tool, comparator, limit);
-    const between = Number.isFinite(high)
-      ? `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}; more ${words.units} would decide it`
-      : `one ${words.unit} is too few to tell`;
-    const doubt = isTool ? 'tool' : 'sample';
-    return { ...judged, doubt, reason: sentence(margin, isTool ? toolText(tool) : between) };
+  if (verdict === 'not met') return judged(verdict, null, margin);
+  if (verdict === 'not proven') {
+    if (within(value, comparator, limit) !== within(value - tool, comparator, limit))
+      return judged(verdict, 'tool', margin, toolText(tool));
+    const { unit, units } = view.words ?? REQUESTS;
+    const between = `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}; more ${units} would decide it`;
+    const few = Number.isFinite(high) ? between : `one ${unit} is too few to tell`;
+    return judged(verdict, 'sample', margin, few);
   }
-  if (lost > 0 && !isByExample) {
-    const reason = sentence(margin, `but ${losses}, and how long one would have taken is unknown`);
-    return { ...judged, verdict: 'not proven', doubt: 'failures', reason };
-  }
-  if (metric !== 'mean') return { ...judged, reason: sentence(`${margin}, as observed in this run`) };
-  return { ...judged, reason: sentence(margin, boundText(isUpper, { low, high }, formatLatency)) };
+  if (countErrors(view) > 0 && !isByExample)
+    return judged('not proven', 'failures', margin, `but ${lossesText(view)}, after an unknown time`);
+  const how = metric === 'mean' ? boundText(isUpper, bar, formatLatency) : 'it describes this run only';
+  return judged(verdict, null, margin, how);
+}
+
+/** @param {Pick<Judgement, 'actual' | 'low' | 'high'>} figure with its error bar */
+function judgementOf({ actual, low, high }) {
+  /**
+   * @param {Judgement['verdict']} verdict @param {NonNullable<Judgement['doubt']> | null} doubt
+   * @param {string[]} reason parts of a sentence @returns {Judgement}
+   */
+  return (verdict, doubt, ...reason) => {
+    return { verdict, actual, low, high, ...(doubt && { doubt }), reason: sentence(...reason) };
+  };
 }
 
 /**
@@ -260,9 +235,11 @@ function boundText(isUpper, { low, high }, text) {
   return `at 95 % confidence it is at ${isUpper ? `most ${text(high)}` : `least ${text(low)}`}`;
 }
 
-/** @param {number} lost @param {number} n @param {Words} words */
-function lossesText(lost, n, words) {
-  return `${formatCount(lost)} of ${formatCount(n)} ${words.units} ${words.wereLost}`;
+/** @param {RunView} view */
+function lossesText(view) {
+  const { units, wereLost } = view.words ?? REQUESTS;
+  const lost = countErrors(view);
+  return `${formatCount(lost)} of ${formatCount(view.succeeded + lost)} ${units} ${wereLost}`;
 }
 
 /** @param {number | null} needed see samplesNeeded @param {string} units */

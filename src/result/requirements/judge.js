@@ -15,31 +15,23 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
 /** @import { RequirementVerdict } from '../schema.js' */
 
 /**
- * The run, as far as requirements are concerned.
- *
- * @typedef {object} RunView
+ * @typedef {object} Facts of a run, for requirements
  * @property {Record<Series, Times>} series of the requests that succeeded
- * @property {Record<Series, Times>} [checked] the same without those that were not checked
+ * @property {Record<Series, Times>} [checked] of those that were also checked
  * @property {Record<Series, Times>} all of every request that was due, with the age it reached
- * @property {number} succeeded
- * @property {number} failed without dropped and never sent
- * @property {number} dropped
- * @property {number} neverSentDue due, and still waiting at the end
- * @property {number} ratePerSecond successes
  * @property {{low: number, high: number | null, sampled: number}} rateBar
- * @property {readonly number[]} completedPerSecond successes in each full second of the measured part
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
- * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level that one of them keeps
- * @property {number} [perhapsOfferedPerSecond] the level of a stage with fewer than 100 arrivals, less than one short: they
- *   cannot show whether it was kept
+ * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level of one of them
+ * @property {number} [perhapsOfferedPerSecond] level of a stage with too few arrivals to show whether it was kept
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: counted as successes by their HTTP status alone
  * @property {number} [ownLosses] of the errors, those that may be the tool's or its machine's
  * @property {boolean} measurementValid
- * @property {import('./judge-figures.js').Words} [words] of the reasons, where it is not requests that are counted
+ * @property {import('./judge-figures.js').Words} [words] of the reasons, if the unit is not a request
  */
+/** @typedef {Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue' | 'ratePerSecond', number> & Facts} RunView */
 /**
  * `low`, `high`: the error bar; Infinity: beyond any limit
  * @typedef {Pick<RequirementVerdict, 'verdict' | 'actual' | 'doubt' | 'reason'> & {low?: number, high?: number}} Judgement
@@ -101,7 +93,6 @@ function atWorst(view, unchecked) {
     failed: view.failed + unchecked,
     ratePerSecond: view.ratePerSecond * share,
     rateBar: { ...view.rateBar, low: view.rateBar.low * share },
-    completedPerSecond: view.completedPerSecond.map((count) => count * share),
     allOnTime: false,
   };
 }

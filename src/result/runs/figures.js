@@ -1,12 +1,12 @@
-/** Figures over runs as people read them: values, variances, differences, intervals and p-values. */
+/** Texts of figures over runs: values, variances, differences, intervals and p-values. */
 import { formatCount, formatLatency, formatRate } from '../../common/units.js';
 import { formatPercent } from '../wording.js';
 
-/** @import { Unit } from './run-metrics.js' */
+/** @import { Unit } from './run-set.js' */
 
 /** @typedef {{mean: number | null, variance: number | null}} Spread over runs; the variance in the square of the unit */
 
-/** Stands where there is no figure. */
+/** No figure. */
 const NONE = '–';
 
 /** @param {Unit} unit @param {number | null} value @returns {string} `12.3 ms`, `19.9/s`, `0.1 %` */
@@ -16,10 +16,7 @@ export function figureText(unit, value) {
   return unit === '/s' ? formatRate(value) : formatPercent(value);
 }
 
-/**
- * @param {Unit} unit @param {Spread} spread
- * @returns {string} standard deviation in the unit of its mean: `0.110 ms`, `12.5/h`; three digits, so that they line up
- */
+/** @param {Unit} unit @param {Spread} spread @returns {string} standard deviation in the unit of its mean: `0.110 ms`, `12.5/h` */
 export function deviationText(unit, { mean, variance }) {
   if (mean === null || variance === null) return NONE;
   const { factor, sign } = writtenIn(unit, mean);
@@ -76,8 +73,7 @@ function differenceUnit(unit) {
 /** @param {number} value */
 function signed(value) {
   const text = size(Math.abs(value));
-  if (text === '0') return text;
-  return `${value < 0 ? '-' : '+'}${text}`;
+  return text === '0' ? text : `${value < 0 ? '-' : '+'}${text}`;
 }
 
 /** @param {number} value not negative @returns {string} a number of decimals that fits its size */

@@ -1,18 +1,14 @@
-/** Differences between runs, apart from those of their targets, that may explain a difference of their figures. */
-
+/** Differences between runs, other than their targets, that may explain a difference of their figures. */
 /** @import { Result } from '../schema.js' */
-/** @import { NamedRun } from './run-metrics.js' */
+/** @import { NamedRun } from './run-set.js' */
 
-/** Paths on the machine that ran it: another path is not another load. */
+/** Settings that are paths on a machine. */
 export const PATHS = Object.freeze([
   ...['caCert', 'caPath', 'clientCert', 'clientKey'].map((key) => `target.tls.${key}`),
   'options.keep',
 ]);
 
-/**
- * Left out: settings that may differ between equal runs (each has a seed of its own), paths, requirements, which are judged
- * afterwards, and the target, which most comparisons are of.
- */
+/** Settings that may differ between equal runs, and the target, which most comparisons are about. */
 const IGNORED = Object.freeze([
   ...['load.seed', 'load.connections', 'load.startAt', 'requirements', 'repeat', 'shard'],
   ...['target.url', 'target.namespace', 'target.tls', ...PATHS],
@@ -44,7 +40,7 @@ function differenceWarnings(results) {
   });
   if (differences.length === 0) return [];
   const named = listed(differences, MAX_KEYS);
-  return [`The runs were not made alike: they differ in ${named}. A difference may come from that.`];
+  return [`The runs differ in ${named}, which may explain a difference.`];
 }
 
 /** @param {{name: string, results: readonly Result[]}} group */
@@ -53,41 +49,33 @@ function targetWarnings({ name, results }) {
     ({ target: { product, version } }) => [product, version].filter(Boolean).join(' ') || 'an unknown target',
   );
   const different = [...new Set(targets)];
-  if (different.length < 2) return [];
-  return [`The runs of ${name} were not all made against the same target: ${different.join(', ')}.`];
+  return different.length < 2 ? [] : [`The runs of ${name} had different targets: ${different.join(', ')}.`];
 }
 
-/**
- * Runs that replay one sequence of random arrivals differ less among themselves than from runs that replay another.
- * @param {{name: string, results: readonly Result[]}} group
- */
+/** Runs with the same random arrivals differ less among themselves. @param {{name: string, results: readonly Result[]}} group */
 function seedWarnings({ name, results }) {
   const random = results.filter(({ load }) => load.arrivals === 'poisson' && load.seed !== null);
   const seeds = new Set(random.map(({ load }) => load.seed));
   if (seeds.size === random.length) return [];
-  return [
-    `Of the ${random.length} runs of ${name} with Poisson arrivals, some share a seed and so the same arrivals: they are not ` +
-      'independent of each other, and a difference may be called shown that is none. Give each run a seed of its own.',
-  ];
+  const text = `Some of the ${random.length} runs of ${name} with Poisson arrivals share a seed, so they are not independent and a difference may be chance.`;
+  return [`${text} Give each run a seed of its own.`];
 }
 
 /**
- * Groups that were run one after the other differ by the time of day, too.
  * @param {readonly {name: string, used: readonly NamedRun[]}[]} groups the first is the base
- * @returns {string[]} a sentence, or none
+ * @returns {string[]} a sentence if the groups were run one after the other
  */
 export function orderNotes([base, ...others]) {
   const times = (/** @type {readonly NamedRun[]} */ runs) =>
     runs.map(({ result }) => Date.parse(result.startedAt));
-  const areApart = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
-    a.length > 1 && b.length > 1 && (Math.max(...a) < Math.min(...b) || Math.max(...b) < Math.min(...a));
-  const apart = others.filter((other) => areApart(times(base.used), times(other.used)));
+  const isBefore = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
+    a.length > 1 && b.length > 1 && Math.max(...a) < Math.min(...b);
+  const first = times(base.used);
+  const apart = others.filter(({ used }) => isBefore(first, times(used)) || isBefore(times(used), first));
   if (apart.length === 0) return [];
   const names = apart.map(({ name }) => name).join(', ');
-  return [
-    `The runs of ${base.name} and of ${names} were made one group after the other: whatever else changed meanwhile would look ` +
-      'like a difference between them. Runs that take turns rule that out.',
-  ];
+  const text = `The runs of ${base.name} and of ${names} were made one group after the other, so any other change in between looks like a difference.`;
+  return [`${text} Alternate between the groups to rule that out.`];
 }
 
 /**
@@ -97,10 +85,8 @@ export function orderNotes([base, ...others]) {
 export function flatten(value, prefix = '') {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return new Map([[prefix, JSON.stringify(value) ?? 'null']]);
-  const inner = Object.entries(value).flatMap(([key, one]) => [
-    ...flatten(one, prefix === '' ? key : `${prefix}.${key}`),
-  ]);
-  return new Map(inner);
+  const placeOf = (/** @type {string} */ key) => (prefix === '' ? key : `${prefix}.${key}`);
+  return new Map(Object.entries(value).flatMap(([key, inner]) => [...flatten(inner, placeOf(key))]));
 }
 
 /** @param {string} key `outer.inner` @param {readonly string[]} names of settings, or of groups of them */

@@ -1,23 +1,24 @@
-/** A run set: several results of one plan (`--repeat N`), in their order. */
+/** A run set: several results, in order, with a summary of each metric over the runs that count: one run is one sample. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { median, sumRecords } from '../../common/sums.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { count, each, number, Tool, Unit, validatorOf } from '../declared.js';
-import { RUN_SET_SCHEMA_ID } from '../document.js';
+import { meanAndVariance } from '../../verdict/statistics.js';
+import { count, each, named, number, Tool, Unit, validatorOf } from '../declared.js';
+import { invalidReasonOf } from '../document.js';
+import { FIGURES } from '../latency.js';
 import { Result } from '../schema.js';
-import { summariseRuns } from './run-metrics.js';
+import { runWarnings } from './run-differences.js';
 
-export { isRunSet, RUN_SET_SCHEMA_ID } from '../document.js';
+/** @import { Figure } from '../latency.js' */
 
-/** A metric over runs. One value per run that counts, null where it has none. The variance is unbiased, in the square of the unit. */
-export const MetricSummary = z
-  .object({
-    values: z.array(number),
-    ...each(['median', 'mean', 'variance', 'min', 'max'], number),
-    /** Beside `values`: how much of each may be the tool's own lateness, added to a time or taken from a rate. */
-    tool: z.array(z.number()).optional(),
-  })
-  .meta({ id: 'MetricSummary' });
+/** One value per counted run, null where it has none. The variance is unbiased, in the square of the unit. */
+export const MetricSummary = named('MetricSummary', {
+  values: z.array(number),
+  ...each(['median', 'mean', 'variance', 'min', 'max'], number),
+  /** How much of each value may be the tool's own lateness, added to a time or taken from a rate. */
+  tool: z.array(z.number()).optional(),
+});
 
 export const MetricHead = z.object({
   ...each(['key', 'label'], z.string()),
@@ -26,20 +27,20 @@ export const MetricHead = z.object({
 });
 
 const Summary = z.object({
-  /** Names of the runs that count, by their place from 1: `run 1`. */
+  /** Names of the counted runs, by their place from 1: `run 1`. */
   used: z.array(z.string()),
   leftOut: z.array(z.object({ run: z.string(), why: z.string() })),
   /** Settings that differ between the counted runs. */
   warnings: z.array(z.string()),
   /** Values in the order of `used`. */
   metrics: z.array(MetricHead.extend(MetricSummary.shape)),
-  /** In how many of the runs that count each verdict was given. */
+  /** Number of counted runs with each verdict. */
   requirements: z.array(z.object({ text: z.string(), verdicts: z.record(z.string(), count) })),
 });
 
 export const RunSet = z
   .object({
-    schema: z.literal(RUN_SET_SCHEMA_ID),
+    schema: z.literal('vault-pki-load/run-set/1'),
     tool: Tool,
     /** Its name in a comparison. */
     name: z.string(),
@@ -48,19 +49,27 @@ export const RunSet = z
   })
   .meta({ title: 'Results of several runs of one vault-pki-load plan' });
 
+/** @typedef {import('../schema.js').Result} ResultDoc */
 /** @typedef {z.infer<typeof RunSet>} RunSet */
 /** @typedef {z.infer<typeof MetricHead>} MetricHead */
 /** @typedef {z.infer<typeof MetricSummary>} MetricSummary */
+/** @typedef {MetricHead['unit']} Unit */
 
-/** @param {string} name @param {import('../schema.js').Result[]} runs at least one @returns {RunSet} */
+/** @param {string} name @param {ResultDoc[]} runs at least one @returns {RunSet} */
 export function makeRunSet(name, runs) {
   const summary = summariseRuns(name, runs);
-  return { schema: RUN_SET_SCHEMA_ID, tool: { version: TOOL_VERSION }, name, summary, runs: [...runs] };
+  return {
+    schema: 'vault-pki-load/run-set/1',
+    tool: { version: TOOL_VERSION },
+    name,
+    summary,
+    runs: [...runs],
+  };
 }
 
 export const validateRunSet = validatorOf(RunSet, checkSummary);
 
-/** Metrics that only another version knows are left as they are. @param {RunSet} runSet @returns {Generator<string, void>} */
+/** Ignores metrics of other versions. @param {RunSet} runSet @returns {Generator<string, void>} */
 function* checkSummary({ name, runs, summary }) {
   const { used, metrics } = summariseRuns(name, runs);
   const given = new Map(summary.metrics.map((metric) => [metric.key, metric]));
@@ -68,4 +77,112 @@ function* checkSummary({ name, runs, summary }) {
     ? metrics.find((metric) => !isDeepStrictEqual(given.get(metric.key) ?? metric, metric))?.label
     : 'which runs count';
   if (wrong !== undefined) yield `its summary and its runs differ in ${wrong}`;
+}
+
+/** @typedef {{name: string, result: ResultDoc}} NamedRun `name`: the file it is from, or `run 3` */
+/** @typedef {Pick<ResultDoc, 'latencyMs' | 'rates' | 'errorShare'>} Figures of a run, or of an operation or a stage of it */
+/**
+ * `read`: null where nothing was recorded; `tool`: how much of it may be the tool's own lateness
+ * @typedef {MetricHead & {read: (figures: Figures) => number | null, tool?: (figures: Figures) => number}} Metric
+ */
+
+const UNKNOWN_SLOWDOWN = 1000;
+
+/** @type {readonly Metric[]} */
+export const METRICS = [
+  ...FIGURES.filter((figure) => figure !== 'min').map((figure) => time(figure)),
+  time('min'),
+  { ...time('p99', 'service'), key: 'serviceP99', label: 'p99 service' },
+  {
+    ...{ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false },
+    read: ({ rates }) => rates.perSecond,
+    // Without an upper end, as if the tool had taken nearly all.
+    tool: ({ rates: { bar, perSecond } }) =>
+      bar === undefined ? 0 : (bar.high ?? UNKNOWN_SLOWDOWN * perSecond) - bar.sampled,
+  },
+  {
+    ...{ key: 'errors', label: 'errors', unit: 'fraction', lowerIsBetter: true },
+    read: ({ errorShare }) => errorShare,
+  },
+];
+
+/** Metrics with a reported mean and variance over runs, as in the benchmark of Constellation. */
+export const VARIANCE_KEYS = Object.freeze(['mean', 'p99', 'max', 'min']);
+
+/** @param {Figure} figure @param {'response' | 'service'} [series] @returns {Metric} */
+function time(figure, series = 'response') {
+  return {
+    key: figure,
+    label: figure === 'p999' ? 'p99.9' : figure,
+    unit: 'ms',
+    lowerIsBetter: true,
+    read: ({ latencyMs }) => latencyMs[series][figure],
+    tool: ({ latencyMs }) => latencyMs[series].bars?.[figure].tool ?? 0,
+  };
+}
+
+/** @param {MetricHead} metric @returns {MetricHead} */
+export function headOf({ key, label, unit, lowerIsBetter }) {
+  return { key, label, unit, lowerIsBetter };
+}
+
+/** @param {ResultDoc} result @returns {string | null} why it is not a whole, valid run; null: it is */
+export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
+  if (unfinished === true) return 'it was cut off: its file was written before its end';
+  if (interrupted) return 'it was interrupted';
+  if (shard !== undefined && shard.of > 1) return `it is only part ${shard.index} of ${shard.of} of a plan`;
+  if (measurement.verdict !== 'invalid') return null;
+  const { text = '' } = invalidReasonOf(measurement) ?? {};
+  return `its measurement is invalid: ${text}`.replace(/[.: ]+$/, '');
+}
+
+/** @param {readonly NamedRun[]} runs @returns {Record<string, MetricSummary>} by key of METRICS */
+export function summariseMetrics(runs) {
+  return Object.fromEntries(
+    METRICS.map(({ key, read, tool }) => {
+      const parts = runs.map(({ result }) => tool?.(result) ?? 0);
+      const summary = summarise(runs.map(({ result }) => read(result)));
+      return [key, parts.some((part) => part > 0) ? { ...summary, tool: parts } : summary];
+    }),
+  );
+}
+
+/** @param {readonly (number | null)[]} values */
+export function known(values) {
+  return values.filter((value) => value !== null);
+}
+
+/** @param {(number | null)[]} values one per run @returns {MetricSummary} */
+export function summarise(values) {
+  const numbers = known(values);
+  if (numbers.length === 0) return { values, median: null, mean: null, variance: null, min: null, max: null };
+  const { mean, variance } = meanAndVariance(numbers);
+  const ends = { min: Math.min(...numbers), max: Math.max(...numbers) };
+  return { values, median: median(numbers), mean, variance: numbers.length < 2 ? null : variance, ...ends };
+}
+
+/** @param {string} name of the set @param {readonly ResultDoc[]} runs @returns {RunSet['summary']} */
+export function summariseRuns(name, runs) {
+  const given = namedRuns(runs).map((run) => ({ ...run, why: whyLeftOut(run.result) }));
+  const used = given.filter(({ why }) => why === null);
+  const results = used.map(({ result }) => result);
+  const summaries = summariseMetrics(used);
+  const judged = results.flatMap(({ requirements }) => requirements);
+  const verdictsOn = (/** @type {string} */ text) =>
+    sumRecords(judged.flatMap((one) => (one.text === text ? [{ [one.verdict]: 1 }] : [])));
+  return {
+    used: used.map((run) => run.name),
+    leftOut: given.flatMap(({ name: run, why }) => (why === null ? [] : { run, why })),
+    warnings: runWarnings([{ name, results }]),
+    metrics: METRICS.map((metric) => ({ ...headOf(metric), ...summaries[metric.key] })),
+    requirements: [...new Set(judged.map(({ text }) => text))].map((text) => ({
+      text,
+      verdicts: verdictsOn(text),
+    })),
+  };
+}
+
+/** @param {readonly ResultDoc[]} runs @returns {NamedRun[]} named by place, from 1 */
+export function namedRuns(runs) {
+  return runs.map((result, i) => ({ name: `run ${i + 1}`, result }));
 }

@@ -3,14 +3,14 @@ import { groupBy, total } from '../../common/sums.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { compareGroups } from '../comparison/compare.js';
 import { differenceOf } from '../comparison/compare-samples.js';
+import { OfferedLoad } from '../comparison/comparison-schema.js';
 import { RESAMPLES, runsNeeded } from '../comparison/run-statistics.js';
-import { SCENARIO_RESULT_SCHEMA_ID } from '../document.js';
 import { runWarnings } from '../runs/run-differences.js';
-import { headOf, METRICS, namedRuns, offeredLoadOf, summarise, whyLeftOut } from '../runs/run-metrics.js';
+import { headOf, METRICS, namedRuns, summarise, whyLeftOut } from '../runs/run-set.js';
 import { rowsOf, valuesPerRun } from './scenario-rows.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
-/** @import { NamedRun } from '../runs/run-metrics.js' */
+/** @import { NamedRun } from '../runs/run-set.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { ScenarioResult, ScenarioStep } from './scenario-schema.js' */
 
@@ -82,7 +82,7 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
   const [environment = null] = kept.flatMap(({ results }) => results.map((result) => result.environment));
   const createdAt = new Date(startedAt.getTime() + durationMs).toISOString();
   return {
-    schema: SCENARIO_RESULT_SCHEMA_ID,
+    schema: 'vault-pki-load/scenario-result/1',
     tool: { version: TOOL_VERSION },
     ...{ name, description, command, startedAt: startedAt.toISOString() },
     durationSeconds: durationMs / 1000,
@@ -105,7 +105,7 @@ function describeStep({ step, results, used, why, failure }, repeat) {
   return {
     ...{ name: step.name, run: step.run, target: step.target },
     aim: target === undefined ? null : { url: target.url, product: target.product, version: target.version },
-    load: offeredLoadOf(load),
+    load: OfferedLoad.parse(load),
     stages: (load.stages ?? []).map(({ name, lines }) => ({
       name,
       seconds: total(lines.map(({ durationMs }) => durationMs)) / 1000,

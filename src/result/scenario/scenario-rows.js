@@ -2,7 +2,7 @@
 import { sumHistograms } from '../../common/histogram.js';
 import { groupBy, total } from '../../common/sums.js';
 import { figuresOf } from '../latency.js';
-import { METRICS, summarise } from '../runs/run-metrics.js';
+import { METRICS, summarise } from '../runs/run-set.js';
 
 /** @import { OperationBlock, Result } from '../schema.js' */
 /** @import { ScenarioRow } from './scenario-schema.js' */

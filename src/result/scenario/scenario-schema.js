@@ -15,7 +15,6 @@ import {
   text,
   validatorOf,
 } from '../declared.js';
-import { SCENARIO_RESULT_SCHEMA_ID } from '../document.js';
 import { MetricHead, MetricSummary } from '../runs/run-set.js';
 import { Result } from '../schema.js';
 
@@ -108,7 +107,7 @@ const TargetDifference = z.object({
 
 export const ScenarioResult = z
   .object({
-    schema: z.literal(SCENARIO_RESULT_SCHEMA_ID),
+    schema: z.literal('vault-pki-load/scenario-result/1'),
     tool: Tool,
     name: z.string(),
     description: text,

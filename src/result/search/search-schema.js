@@ -1,7 +1,6 @@
 /** The document of a search: one declaration gives the type, the validation and the JSON Schema. */
 import { z } from 'zod';
 import { amount, count, each, ms, share, Target, Tool, Unit, validatorOf } from '../declared.js';
-import { SEARCH_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 
 const ENDS = /** @type {const} */ ([
@@ -40,7 +39,7 @@ const Step = z
 
 export const Search = z
   .object({
-    schema: z.literal(SEARCH_SCHEMA_ID),
+    schema: z.literal('vault-pki-load/search/1'),
     tool: Tool,
     name: z.string(),
     startedAt: z.iso.datetime(),

@@ -179,7 +179,7 @@ const REQUIREMENTS = [
     /^p99 is 100 ms, 10\.0 ms \(11\.1 %\) above the limit/,
   ],
   ['too few', 'p99<2s', many(50), 'not proven', /50 revocations are too few .* 299 are needed\.$/],
-  ['the longest, as observed', 'max<102ms', many(3), 'met', /as observed in this run/],
+  ['the longest, as observed', 'max<102ms', many(3), 'met', /it describes this run only/],
   ['one never seen breaks max', 'max<2s', [...many(20), never(21)], 'not met', /^Max is 60\.0 s/],
   [
     'one never seen counts as slower than any limit',
@@ -189,7 +189,7 @@ const REQUIREMENTS = [
     /1 of 21 revocations were not reported by every node and count as slower/,
   ],
   ['errors', 'errors<=0', [...many(20), never(21)], 'not met', /4\.76 % of revocations failed \(1 of 21\)/],
-  ['no error', 'errors<=0', many(20), 'met', /^None of 20 revocations failed/],
+  ['no error', 'errors<=0', many(20), 'met', /^0 % of revocations failed/],
   ['undecided ones that cannot change it', 'p50<2s', [...many(100), undecided(101)], 'met', /p50/],
   [
     'undecided ones that could',
