@@ -4,7 +4,7 @@
 export function element(tag, ...parts) {
   let length = 0;
   for (const part of parts) length += part.length;
-  const octets = length < 0x80 ? 0 : length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : 4;
+  const octets = length < 0x80 ? 0 : Math.ceil((32 - Math.clz32(length)) / 8);
   const out = Buffer.allocUnsafe(2 + octets + length);
   out[0] = tag;
   out[1] = octets === 0 ? length : 0x80 | octets;
@@ -19,6 +19,9 @@ export function element(tag, ...parts) {
 
 /** @param {...Uint8Array} parts */
 export const sequence = (...parts) => element(0x30, ...parts);
+
+/** @param {...Uint8Array} parts of a SET that are in order already */
+export const set = (...parts) => element(0x31, ...parts);
 
 /** [number] EXPLICIT, or IMPLICIT over a constructed type. @param {number} number @param {...Uint8Array} parts */
 export const explicit = (number, ...parts) => element(0xa0 | number, ...parts);
@@ -38,7 +41,7 @@ export const integer = (value) => element(0x02, typeof value === 'number' ? Buff
 export const TRUE = Buffer.from([0x01, 0x01, 0xff]);
 export const NULL = Buffer.from([0x05, 0x00]);
 
-/** By their text: the same dozen goes into every message. @type {Map<string, Buffer>} */
+/** By their text: the same dozen are in every message. @type {Map<string, Buffer>} */
 const knownOids = new Map();
 
 /** @param {string} dotted a constant of the program: each is kept */
@@ -58,7 +61,7 @@ export function oid(dotted) {
 
 /** @param {number} epochSeconds whole */
 export const generalizedTime = (epochSeconds) =>
-  element(0x18, Buffer.from(`${new Date(epochSeconds * 1000).toISOString().replace(/\.000|[-:T]/g, '')}`));
+  element(0x18, Buffer.from(new Date(epochSeconds * 1000).toISOString().replace(/\.000|[-:T]/g, '')));
 
 /** `Time` of RFC 5280 section 4.1.2.5: UTCTime up to 2049, then GeneralizedTime. @param {number} epochSeconds whole */
 export function time(epochSeconds) {
@@ -74,4 +77,4 @@ export const extension = (id, value, isCritical = false) =>
 export const nameOf = (commonName) =>
   commonName === ''
     ? sequence()
-    : sequence(element(0x31, sequence(oid('2.5.4.3'), element(0x0c, Buffer.from(commonName)))));
+    : sequence(set(sequence(oid('2.5.4.3'), element(0x0c, Buffer.from(commonName)))));

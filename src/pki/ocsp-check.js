@@ -19,11 +19,10 @@ import { createHash, createPublicKey } from 'node:crypto';
 import { hasExtendedKeyUsage, maySign, OID, parseCertificate } from './certificate-der.js';
 import { asBuffer } from './der.js';
 import { parseCertId, parseOcspResponse } from './ocsp-response.js';
-import { RememberedBytes } from './remembered.js';
 import { isNullOrAbsent, verifySignature } from './signature.js';
 
 /** @import { CertificateFields } from './certificate-der.js' */
-/** @import { BasicResponse, CertId, OcspRefusal } from './ocsp-response.js' */
+/** @import { BasicResponse, CertId } from './ocsp-response.js' */
 
 /** The verdicts that a client accepts. */
 const OCSP_STATUSES = Object.freeze({
@@ -74,23 +73,13 @@ export function isOcspStatus(verdict) {
 export const DEFAULT_SKEW_MS = 5000;
 
 /** A responder with RSA repeats itself for a second per serial; one with ECDSA never does. */
-const DEFAULT_MAX_REMEMBERED = 1024;
+const MAX_REMEMBERED = 1024;
 
 /** Longer responses are not remembered, which bounds the memory. */
 const MAX_REMEMBERED_BYTES = 16_384;
 
 /** Certificates of responders that a CA has at one time: one or two. */
 const MAX_RESPONDERS = 32;
-
-/** @type {Readonly<Record<OcspRefusal, OcspVerdict>>} */
-const REFUSALS = Object.freeze({
-  malformedRequest: 'ocsp_malformed_request',
-  internalError: 'ocsp_internal_error',
-  tryLater: 'ocsp_try_later',
-  sigRequired: 'ocsp_sig_required',
-  unauthorized: 'ocsp_unauthorized',
-  unknownError: 'ocsp_unknown_error_status',
-});
 
 /**
  * @typedef {ReturnType<typeof readSigner>} Signer
@@ -107,32 +96,12 @@ const REFUSALS = Object.freeze({
  * @param {{issuerDer: Uint8Array, skewMs?: number, maxRemembered?: number}} options
  * @throws {DerError} if the issuer cannot be read
  */
-export function createOcspChecker({
-  issuerDer,
-  skewMs = DEFAULT_SKEW_MS,
-  maxRemembered = DEFAULT_MAX_REMEMBERED,
-}) {
+export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxRemembered = MAX_REMEMBERED }) {
   const count = { responses: 0, certificates: 0 };
   const issuer = readSigner(Buffer.from(issuerDer));
-  const remembered = /** @type {RememberedBytes<Known>} */ (new RememberedBytes(maxRemembered));
-  const responders = /** @type {RememberedBytes<Candidate>} */ (new RememberedBytes(MAX_RESPONDERS));
-
-  /** @param {Uint8Array} bytes */
-  function recall(bytes) {
-    const known = remembered.get(bytes);
-    if (known !== undefined) return known;
-    if (bytes.length > MAX_REMEMBERED_BYTES) return read(asBuffer(bytes));
-    const copy = Buffer.from(bytes); // the caller may use its buffer again
-    return remembered.set(copy, read(copy));
-  }
-
-  /** @param {Buffer} der of an enclosed certificate @returns {Candidate} its validity period is not checked */
-  function assess(der) {
-    const known = responders.get(der);
-    if (known !== undefined) return known;
-    const copy = Buffer.from(der);
-    return responders.set(copy, assessResponder(copy, issuer, count));
-  }
+  // Copies, since the caller may reuse its buffer. The validity period of a responder is not checked here.
+  const recall = remember(maxRemembered, (bytes) => read(Buffer.from(bytes)));
+  const assess = remember(MAX_RESPONDERS, (der) => assessResponder(Buffer.from(der), issuer, count));
 
   /** Rule 4: the issuer first, then the enclosed certificates. @param {BasicResponse} response @returns {SignerResult} */
   function findSigners({ signed, responderId, certs }) {
@@ -176,11 +145,32 @@ export function createOcspChecker({
   };
 }
 
+/**
+ * Results by bytes; the oldest is dropped when there are more than `max`. As a key, a latin1 string is faster than a
+ * hash written in JavaScript.
+ * @template T
+ * @param {number} max
+ * @param {(bytes: Uint8Array) => T} make
+ */
+function remember(max, make) {
+  const results = /** @type {Map<string, T>} */ (new Map());
+  return (/** @type {Uint8Array} */ bytes) => {
+    if (bytes.length > MAX_REMEMBERED_BYTES) return make(bytes);
+    const key = asBuffer(bytes).toString('latin1');
+    const known = results.get(key);
+    if (known !== undefined) return known;
+    const result = make(bytes);
+    results.set(key, result);
+    if (results.size > max) results.delete(String(results.keys().next().value));
+    return result;
+  };
+}
+
 /** Rules 1 and 2. @param {Buffer} bytes @returns {Known} */
 function read(bytes) {
   try {
     const response = parseOcspResponse(bytes);
-    if (response.status !== 'successful') return { verdict: REFUSALS[response.status] };
+    if (response.status !== 'successful') return { verdict: response.status };
     if (response.signed === null) return { verdict: 'ocsp_wrong_type' };
     if (response.critical !== null) return { verdict: 'unknown_critical_extension' };
     return { verdict: null, response, signed: null };
