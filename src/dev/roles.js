@@ -95,5 +95,5 @@ function isAllowed(name) {
   return host.length <= MAX_NAME && HOSTNAME.test(plain) && ALLOWED.test(plain);
 }
 
-/** Internationalised names become A-labels; ASCII stays as written, since URL rules would change its case. @param {string} name */
+/** Internationalised names become A-labels; ASCII keeps its case, which URL rules would change. @param {string} name */
 const toAscii = (name) => (/^[\x20-\x7e]*$/.test(name) ? name : domainToASCII(name));

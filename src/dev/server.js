@@ -1,11 +1,12 @@
 /**
- * The embedded PKI server: a small real CA with the API of Vault. For tests only: its keys live in memory, and its token
- * may do everything.
+ * The embedded PKI server: a small real CA with the API of Vault. For tests only: its keys are in memory, and its token
+ * is a root token.
  */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
-import { PkiLoadError, usageError } from '../common/errors.js';
+import { usageError } from '../common/errors.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createAuthorities, createServerCertificate } from './certificate.js';
 import { urlExtensions } from './issuing.js';
@@ -32,16 +33,10 @@ export const DEV_SERVER_NOTICE =
  * @property {string} [mount]
  * @property {'rsa' | 'ec'} [caKeyType] RSA-2048, as Vault's tutorial has it, or P-256
  * @property {boolean} [tls] HTTPS
- * @typedef {object} DevServer
- * @property {string} url without a trailing slash
- * @property {string} token
- * @property {string} caPem the intermediate, which issues and signs OCSP responses
- * @property {string} rootPem also what a TLS client must trust
- * @property {string[]} roles
- * @property {() => Promise<void>} close cuts connections
+ * @typedef {Awaited<ReturnType<typeof createDevServer>>} DevServer
  */
 
-/** @param {DevServerOptions} [options] @returns {Promise<DevServer>} */
+/** @param {DevServerOptions} [options] */
 export async function createDevServer(options = {}) {
   const { port = 0, host = '127.0.0.1', mount = 'pki_int', caKeyType = 'rsa', tls = false } = options;
   checkOptions(host, options.allowRemote, mount);
@@ -50,21 +45,18 @@ export async function createDevServer(options = {}) {
   const token = options.token ?? `dev-only-token-${randomBytes(12).toString('hex')}`;
   const mounts = createMounts(version);
   const world = { version, token, mounts };
-  const server = createListener(
-    createHandler(world, systemRoutes(world)),
-    tls ? await createServerCertificate(root, host) : null,
-  );
+  const handler = createHandler(world, systemRoutes(world));
+  const server = createListener(handler, tls ? await createServerCertificate(root, host) : null);
   const url = await listen(server, port, host, tls);
   const ca = { issuer: intermediate, root, store: new Store(), urls: urlExtensions(`${url}/v1/${mount}`) };
   const description = 'embedded PKI server of vault-pki-load: for tests only';
   const ttls = { default: 768 * 3600, max: 5 * 365 * 86_400 };
   mounts.add('mounts', mount, { type: 'pki', routes: createPki(ca), description }, ttls);
   return {
-    url,
-    token,
-    caPem: intermediate.pem,
-    rootPem: root.pem,
-    roles: Object.keys(ROLES),
+    ...{ url, token, roles: Object.keys(ROLES) }, // the URL has no trailing slash
+    caPem: intermediate.pem, // issues, and signs OCSP responses
+    rootPem: root.pem, // a TLS client must trust it
+    /** Cuts connections. @returns {Promise<void>} */
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -94,20 +86,17 @@ const LISTEN_ERRORS = Object.freeze({
 });
 
 /** @param {Server} server @param {number} port @param {string} host @param {boolean} isSecure @returns {Promise<string>} its URL */
-function listen(server, port, host, isSecure) {
-  return new Promise((resolve, reject) => {
-    server.once('error', (/** @type {Error & {code?: string}} */ error) => {
-      const known = LISTEN_ERRORS[error.code ?? ''];
-      const [code, why, remedy] = known ?? ['dev_listen_failed', error.message, undefined];
-      const message = `The embedded server cannot listen on ${host}:${port}: ${why}.`;
-      reject(new PkiLoadError(code, message, { remedy, cause: error }));
-    });
-    server.listen({ port, host }, () => {
-      const address = /** @type {AddressInfo} */ (server.address());
-      const name = host.includes(':') ? `[${host}]` : host;
-      resolve(`${isSecure ? 'https' : 'http'}://${name}:${address.port}`);
-    });
-  });
+async function listen(server, port, host, isSecure) {
+  try {
+    await once(server.listen({ port, host }), 'listening');
+  } catch (cause) {
+    const error = /** @type {NodeJS.ErrnoException} */ (cause);
+    const [code, why, remedy] = LISTEN_ERRORS[error.code ?? ''] ?? ['dev_listen_failed', error.message];
+    throw usageError(code, `The embedded server cannot listen on ${host}:${port}: ${why}.`, remedy, cause);
+  }
+  const address = /** @type {AddressInfo} */ (server.address());
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `${isSecure ? 'https' : 'http'}://${name}:${address.port}`;
 }
 
 /** Largest request body, bytes. Vault accepts 32 MiB. */

@@ -9,6 +9,7 @@ import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
 import { contextTag, DerReader, readWhole, TAG } from './der.js';
 import { includesIp, includesName, readAlternativeNames } from './names.js';
+import { remember } from './remember.js';
 import { verifySignature } from './signature.js';
 import { decodePem } from './text.js';
 /** @import { ECDH } from 'node:crypto' */
@@ -47,9 +48,8 @@ export const CERTIFICATE_FAILURES = Object.freeze({
 
 const DEFAULT_SKEW_MS = 5000;
 
-/** By PEM text, which every response of a mount repeats. @type {Map<string, ReturnType<typeof readIssuingCa>>} */
-const issuingCas = new Map();
-const MAX_ISSUING_CAS = 16;
+/** By PEM text, which every response of a mount repeats. */
+const recallIssuingCa = remember(16, readIssuingCa);
 
 /**
  * @param {Issued} issued
@@ -87,11 +87,7 @@ function findFailure(certificate, issued) {
 /** @param {CertificateFields} certificate @param {unknown} pem @returns {CertificateFailure | null} */
 function checkIssuer({ issuer, signed }, pem) {
   if (typeof pem !== 'string' || pem === '') return 'no_issuing_ca';
-  if (!issuingCas.has(pem)) {
-    if (issuingCas.size >= MAX_ISSUING_CAS) issuingCas.clear();
-    issuingCas.set(pem, readIssuingCa(pem));
-  }
-  const ca = issuingCas.get(pem) ?? null;
+  const ca = recallIssuingCa(pem);
   if (ca === null) return 'issuing_ca_unreadable';
   if (!issuer.equals(ca.subject)) return 'wrong_issuer';
   const result = verifySignature(signed, ca.key);

@@ -181,7 +181,7 @@ export function isCa({ extensions }) {
   return fields.tag === TAG.boolean && fields.readBoolean();
 }
 
-/** @param {CertificateFields} certificate @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in order */
+/** @param {Pick<CertificateFields, 'extensions'>} certificate @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in order */
 export function ocspAddresses({ extensions }) {
   const urls = [];
   const list = listIn(extensions.get(OID.authorityInfoAccess));

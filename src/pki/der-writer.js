@@ -1,4 +1,5 @@
 /** Writes DER (X.690 section 10), and the structures of RFC 5280 that requests and certificates are made of. Checks nothing. */
+import { remember } from './remember.js';
 
 /** @param {number} tag identifier octet @param {...Uint8Array} parts contents, in order @returns {Buffer} */
 export function element(tag, ...parts) {
@@ -41,23 +42,16 @@ export const integer = (value) => element(0x02, typeof value === 'number' ? Buff
 export const TRUE = Buffer.from([0x01, 0x01, 0xff]);
 export const NULL = Buffer.from([0x05, 0x00]);
 
-/** By their text: the same dozen are in every message. @type {Map<string, Buffer>} */
-const knownOids = new Map();
-
-/** @param {string} dotted a constant of the program: each is kept */
-export function oid(dotted) {
-  const known = knownOids.get(dotted);
-  if (known !== undefined) return known;
+/** Of dotted text; the same dozen are in every message. */
+export const oid = remember(256, (dotted) => {
   const [first, second, ...rest] = dotted.split('.').map(Number);
   const octets = [first * 40 + second, ...rest].flatMap((arc) => {
     const group = [arc & 0x7f];
     for (let left = arc >>> 7; left > 0; left >>>= 7) group.unshift(0x80 | (left & 0x7f));
     return group;
   });
-  const made = element(0x06, Buffer.from(octets));
-  knownOids.set(dotted, made);
-  return made;
-}
+  return element(0x06, Buffer.from(octets));
+});
 
 /** @param {number} epochSeconds whole */
 export const generalizedTime = (epochSeconds) =>

@@ -3,6 +3,8 @@
  * pass. Values are views into the given bytes, never copies. Damaged bytes cause no error but `DerError`.
  */
 
+import { remember } from './remember.js';
+
 /** The bytes are not the expected DER. The message has the fault and its offset, never the bytes. */
 export class DerError extends Error {
   /** @param {string} problem @param {number} [offset] */
@@ -182,12 +184,7 @@ export class DerReader {
   /** Dotted text of an OBJECT IDENTIFIER. */
   readOid() {
     this.next(TAG.oid);
-    const octets = this.bytes.toString('latin1', this.from, this.to);
-    const known = knownOids.get(octets);
-    if (known !== undefined) return known;
-    const text = decodeOid(this.bytes.subarray(this.from, this.to));
-    if (knownOids.size < MAX_KNOWN_OIDS) knownOids.set(octets, text);
-    return text;
+    return recallOid(this.bytes.toString('latin1', this.from, this.to));
   }
 
   /** Contents of a BIT STRING of whole octets, as keys and signatures are. */
@@ -231,12 +228,12 @@ function longLength(bytes, at, octets, end) {
   return length;
 }
 
-/** By octets as latin1: every message has the same dozen. @type {Map<string, string>} */
-const knownOids = new Map();
-const MAX_KNOWN_OIDS = 256;
+/** Every message has the same dozen. */
+const recallOid = remember(256, decodeOid);
 
-/** @param {Uint8Array} value contents, X.690 section 8.19 */
-function decodeOid(value) {
+/** @param {string} octets latin1 contents, X.690 section 8.19 */
+function decodeOid(octets) {
+  const value = Buffer.from(octets, 'latin1');
   if (value.length === 0 || value.length > 128 || value[value.length - 1] & 0x80)
     throw new DerError('Not an OBJECT IDENTIFIER');
   const arcs = [];

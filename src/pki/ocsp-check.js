@@ -19,6 +19,7 @@ import { createHash, createPublicKey } from 'node:crypto';
 import { hasExtendedKeyUsage, maySign, OID, parseCertificate } from './certificate-der.js';
 import { asBuffer } from './der.js';
 import { parseCertId, parseOcspResponse } from './ocsp-response.js';
+import { remember } from './remember.js';
 import { isNullOrAbsent, verifySignature } from './signature.js';
 
 /** @import { CertificateFields } from './certificate-der.js' */
@@ -99,15 +100,20 @@ const MAX_RESPONDERS = 32;
 export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxRemembered = MAX_REMEMBERED }) {
   const count = { responses: 0, certificates: 0 };
   const issuer = readSigner(Buffer.from(issuerDer));
-  // Copies, since the caller may reuse its buffer. The validity period of a responder is not checked here.
-  const recall = remember(maxRemembered, (bytes) => read(Buffer.from(bytes)));
-  const assess = remember(MAX_RESPONDERS, (der) => assessResponder(Buffer.from(der), issuer, count));
+  // From a copy of the bytes, since the caller may reuse its buffer.
+  const recall = remember(maxRemembered, (key) => read(Buffer.from(key, 'latin1')));
+  const assess = remember(MAX_RESPONDERS, (key) =>
+    assessResponder(Buffer.from(key, 'latin1'), issuer, count),
+  );
 
   /** Rule 4: the issuer first, then the enclosed certificates. @param {BasicResponse} response @returns {SignerResult} */
   function findSigners({ signed, responderId, certs }) {
     /** @type {SignerResult} */
     const result = { failure: 'responder_not_authorized', signers: [] };
-    for (const { failure, signer } of [{ failure: null, signer: issuer }, ...certs.map(assess)]) {
+    for (const { failure, signer } of [
+      { failure: null, signer: issuer },
+      ...certs.map((der) => assess(der.toString('latin1'))),
+    ]) {
       if (signer === null || !isNamed(signer, responderId)) continue;
       if (failure !== null) {
         if (result.failure === 'responder_not_authorized') result.failure = failure;
@@ -125,7 +131,8 @@ export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxReme
   return {
     /** Never throws, whatever the bytes. @param {Uint8Array} bytes @param {OcspExpectation} expected @returns {OcspVerdict} */
     check(bytes, { certId, nonce, nowMs }) {
-      const known = recall(bytes);
+      const isLong = bytes.length > MAX_REMEMBERED_BYTES;
+      const known = isLong ? read(asBuffer(bytes)) : recall(asBuffer(bytes).toString('latin1'));
       if (known.verdict !== null) return known.verdict;
       const { response } = known;
       const single = response.responses.find((each) => isSameCertId(each.certId, certId.raw));
@@ -142,27 +149,6 @@ export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxReme
     },
     /** Real signature verifications so far. */
     verifications: () => ({ ...count }),
-  };
-}
-
-/**
- * Results by bytes; the oldest is dropped when there are more than `max`. As a key, a latin1 string is faster than a
- * hash written in JavaScript.
- * @template T
- * @param {number} max
- * @param {(bytes: Uint8Array) => T} make
- */
-function remember(max, make) {
-  const results = /** @type {Map<string, T>} */ (new Map());
-  return (/** @type {Uint8Array} */ bytes) => {
-    if (bytes.length > MAX_REMEMBERED_BYTES) return make(bytes);
-    const key = asBuffer(bytes).toString('latin1');
-    const known = results.get(key);
-    if (known !== undefined) return known;
-    const result = make(bytes);
-    results.set(key, result);
-    if (results.size > max) results.delete(String(results.keys().next().value));
-    return result;
   };
 }
 
