@@ -19,7 +19,7 @@ import { json, listParam, NO_CONTENT, openRoute, route, secret, textParam, Vault
 const ENGINES = { mounts: { kv: createKv, transit: createTransit }, auth: { approle: createAppRole } };
 
 const PATH = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
-/** Paths that Vault keeps for itself. */
+/** Paths that Vault reserves. */
 const RESERVED = /^(?:sys|auth|identity|cubbyhole)(?:\/|$)/;
 
 /** @param {string} path of a secrets engine */
@@ -66,7 +66,7 @@ export function createMounts(version) {
       add(kind, path, { type, routes: ENGINES[kind][type](options), options, description });
       return NO_CONTENT;
     },
-    /** @param {Kind} kind @param {string} path a missing mount is no error, as in Vault */
+    /** @param {Kind} kind @param {string} path as in Vault, a missing mount is no error */
     remove(kind, path) {
       const fullPath = fullPathOf(kind, path);
       if (mounts.get(fullPath)?.type === 'pki')

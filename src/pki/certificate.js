@@ -1,4 +1,4 @@
-/** Certificates from files: read, and matched with each other before anything is sent. */
+/** Reads certificates from files, and checks before a run which certificate issued which. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
 import { ocspAddresses, parseCertificate } from './certificate-der.js';
@@ -101,6 +101,6 @@ export function ocspUrls(certificate) {
   try {
     return ocspAddresses(certificate);
   } catch {
-    return []; // of an extension that cannot be read
+    return []; // the extension cannot be read
   }
 }

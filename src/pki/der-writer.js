@@ -1,4 +1,4 @@
-/** Writes DER (X.690 section 10), and the structures of RFC 5280 that requests and certificates are made of. Checks nothing. */
+/** Writes DER (X.690 section 10) and the parts of requests and certificates (RFC 5280). Validates nothing. */
 import { remember } from './remember.js';
 
 /** @param {number} tag identifier octet @param {...Uint8Array} parts contents, in order @returns {Buffer} */

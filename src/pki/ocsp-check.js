@@ -1,6 +1,6 @@
 /**
- * Checks an OCSP response by what RFC 6960 section 3.2 demands of a client. The rules, in order; the first one broken
- * names the verdict:
+ * Checks an OCSP response as RFC 6960 section 3.2 demands of a client. The rules, in order; the first broken rule names
+ * the verdict:
  *
  * 1. it is an OCSPResponse in DER, without unknown critical extensions (`not_ocsp`, `unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
@@ -12,8 +12,7 @@
  * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, where present, not past (`expired`);
  * 6. the nonce, where one was sent and one came back, is the one sent (`nonce_mismatch`; RFC 9654 section 2.1).
  *
- * `unknown` with another CertID, as Vault returns for an issuer it does not know, is `cert_id_mismatch`: by rule 3 a
- * client may not believe it. Not checked: validity and revocation of the issuer, revocation of the responder.
+ * `unknown` with another CertID, Vault's response for an unknown issuer, is `cert_id_mismatch` by rule 3. Not checked: validity and revocation of the issuer, revocation of the responder.
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import { hasExtendedKeyUsage, maySign, OID, parseCertificate } from './certificate-der.js';
@@ -38,7 +37,7 @@ export const OCSP_FAILURES = Object.freeze({
   ocsp_malformed_request: 'The responder refused: it could not read the request (malformedRequest).',
   ocsp_internal_error: 'The responder refused: it has an internal error (internalError).',
   ocsp_try_later: 'The responder refused: it is busy (tryLater).',
-  ocsp_sig_required: 'The responder refused: it wants signed requests (sigRequired).',
+  ocsp_sig_required: 'The responder refused: it requires signed requests (sigRequired).',
   ocsp_unauthorized: 'The responder refused: it is not responsible for this certificate (unauthorized).',
   ocsp_unknown_error_status: 'The responder refused with a status that RFC 6960 does not define.',
   ocsp_wrong_type: 'The response is of another type than id-pkix-ocsp-basic.',
@@ -70,7 +69,7 @@ export function isOcspStatus(verdict) {
 /** @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs`: epoch ms */
 /** @typedef {ReturnType<typeof createOcspChecker>} OcspChecker */
 
-/** NTP keeps the clocks of a tester and its target; more would hide responses that are too old. */
+/** For clocks that NTP keeps; more would hide responses that are too old. */
 export const DEFAULT_SKEW_MS = 5000;
 
 /** A responder with RSA repeats itself for a second per serial; one with ECDSA never does. */

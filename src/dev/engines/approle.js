@@ -18,7 +18,7 @@ import {
 
 const DEFAULT_TTL_SECONDS = 768 * 3600;
 
-/** Values of `token_type`; `default` is a service token here. */
+/** Values of `token_type`; `default` means a service token here. */
 const TOKEN_TYPES = ['', 'default', 'service', 'batch', 'default-service', 'default-batch'];
 
 /** @returns {Route[]} */
