@@ -1,4 +1,4 @@
-/** Certificates (RFC 5280 section 4), what signs them, and the two-level PKI: a root, and the intermediate that issues. */
+/** Keys, signatures and certificates (RFC 5280 section 4), and the two-level PKI: a root and an issuing intermediate. */
 import { createHash, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 import { promisify } from 'node:util';
@@ -15,7 +15,7 @@ import { encodePem } from '../pki/text.js';
 /** @typedef {Awaited<ReturnType<typeof createAuthority>>} Authority */
 /** @typedef {{name: Buffer, keyId: Buffer, privateKey: KeyObject, algorithm: Buffer}} Issuer */
 
-/** An RSA key takes a thread for 100 ms: one of the pool's four threads stays free for signatures. */
+/** An RSA key occupies a thread for 100 ms: one of the pool's four threads stays free for signatures. */
 const limitRsa = pLimit(3);
 
 /** @param {CsrKeyType} type */
@@ -32,7 +32,7 @@ const signOnThread = /** @type {(hash: string, data: Buffer, key: KeyObject) => 
 /** SEQUENCE { fields, algorithm, signature }. @param {Issuer} issuer @param {...Buffer} fields */
 export async function signed({ privateKey, algorithm }, ...fields) {
   const tbs = write.sequence(...fields);
-  // A P-256 signature takes less time than the way to a thread and back.
+  // A P-256 signature takes less time than a round trip to a thread.
   const isRsa = privateKey.asymmetricKeyType === 'rsa';
   const signature = isRsa ? await signOnThread('sha256', tbs, privateKey) : sign('sha256', tbs, privateKey);
   return write.sequence(tbs, algorithm, write.bitString(signature));
@@ -44,15 +44,11 @@ const keyUsage = (unusedBits, bits) =>
 
 /** digitalSignature, keyEncipherment, keyAgreement: Vault's default for a role. */
 export const LEAF_USAGE = keyUsage(3, 0xa8);
-export const LEAF_EXTENDED_USAGE = write.extension(
-  OID.extKeyUsage,
-  write.sequence(write.oid(OID.serverAuth), write.oid(OID.clientAuth)),
-);
-/** keyCertSign, cRLSign. */
-const CA_EXTENSIONS = [
-  keyUsage(1, 0x06),
-  write.extension(OID.basicConstraints, write.sequence(write.TRUE), true),
-];
+const PURPOSES = write.sequence(write.oid(OID.serverAuth), write.oid(OID.clientAuth));
+export const LEAF_EXTENDED_USAGE = write.extension(OID.extKeyUsage, PURPOSES);
+const BASIC_CONSTRAINTS = write.extension(OID.basicConstraints, write.sequence(write.TRUE), true);
+/** The usage is keyCertSign, cRLSign. */
+const CA_EXTENSIONS = [keyUsage(1, 0x06), BASIC_CONSTRAINTS];
 
 /** @param {Uint8Array} keyId */
 export const authorityKeyIdentifier = (keyId) =>
@@ -120,12 +116,9 @@ async function createAuthority(commonName, type, years, parent) {
 /** For the HTTPS listener; issued by the root, unlike in production. @param {Authority} root @param {string} host */
 export async function createServerCertificate(root, host) {
   const { privateKey, spki } = await makeKeys('ec-256');
-  const ips = ['127.0.0.1', '::1', ...(isIP(host) ? [host] : [])];
-  const names = writeAlternativeNames({
-    dns: [...new Set(['localhost', isIP(host) ? 'localhost' : host])],
-    email: [],
-    ip: [...new Set(ips)].map((ip) => ipBytes(ip) ?? Buffer.alloc(4)),
-  });
+  const hosts = [...new Set(['localhost', '127.0.0.1', '::1', host])];
+  const dns = hosts.filter((name) => isIP(name) === 0);
+  const names = writeAlternativeNames({ dns, email: [], ip: hosts.flatMap((name) => ipBytes(name) ?? []) });
   const notAfter = epochSeconds() + YEAR_SECONDS;
   const extensions = [LEAF_USAGE, LEAF_EXTENDED_USAGE, ...names];
   const { der } = await createCertificate(root, { commonName: 'localhost', spki, notAfter, extensions });

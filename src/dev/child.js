@@ -1,8 +1,7 @@
 /**
- * Entry of the forked process. The first message is the options; it sends back `{ready: server}` or `{failed: error}`. It
- * ends when the parent does: the IPC channel closes however the parent died.
+ * Entry of the forked process. It receives the options, and sends back `{ready: server}` or `{failed: error}`. It ends
+ * with the parent: the IPC channel closes however the parent dies.
  */
-import { PkiLoadError } from '../common/errors.js';
 import { createDevServer } from './server.js';
 
 /** @import { DevServerOptions } from './server.js' */
@@ -12,17 +11,17 @@ import { createDevServer } from './server.js';
 const send = (message) => process.send?.(message);
 
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C reaches the whole process group, but the parent still needs the server to finish its run.
+// Ctrl-C reaches the whole process group, but the parent needs the server until its run has ended.
 process.on('SIGINT', () => {});
 
 process.once('message', async (options) => {
   try {
     const { close: _, ...server } = await createDevServer(/** @type {DevServerOptions} */ (options));
     send({ ready: server });
-  } catch (error) {
-    const { code, remedy } =
-      error instanceof PkiLoadError ? error : { code: 'dev_server_failed', remedy: undefined };
-    send({ failed: { code, message: /** @type {Error} */ (error).message, remedy } });
+  } catch (thrown) {
+    const error = /** @type {Error} */ (thrown);
+    const { name, message, stack } = error;
+    send({ failed: { ...error, name, message, stack } });
     process.disconnect();
   }
 });

@@ -1,4 +1,4 @@
-/** A module of this tool in a process of its own, which ends with this one. */
+/** Runs a module of this tool in a child process, which ends with this one. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const RESPONDS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
 
-/** @param {URL} entry it exits when its channel closes @param {NodeJS.ProcessEnv} [env] */
+/** @param {URL} entry exits when its channel closes @param {NodeJS.ProcessEnv} [env] */
 export function forkEntry(entry, env = process.env) {
   return fork(fileURLToPath(entry), [], {
     ...{ execArgv: [], serialization: 'advanced', env },

@@ -32,9 +32,8 @@ export async function issue(ca, role, params) {
   const ip = readIps(listParam(params, 'ip_sans'));
   const names = { ...allowedNames(commonName, altNames), uri: [], ip };
   const { key_type: type, key_bits: bits } = role;
-  const { privateKey, spki } = await makeKeys(
-    /** @type {CsrKeyType} */ (bits > 0 ? `${type}-${bits}` : type),
-  );
+  const keyType = /** @type {CsrKeyType} */ (bits > 0 ? `${type}-${bits}` : type);
+  const { privateKey, spki } = await makeKeys(keyType);
   const data = await certify(ca, role, params, { commonName, names, spki }, [LEAF_EXTENDED_USAGE]);
   return { ...data, private_key: exportKey(privateKey), private_key_type: type };
 }
@@ -49,8 +48,8 @@ export async function signCsr(ca, role, params) {
 }
 
 /**
- * Names and key are those of the CSR, but of its subject only the common name, and no URIs: Vault takes all of it. The
- * role determines only lifetime and storage.
+ * Key and names come from the CSR (of its subject only the common name, and no URIs, where Vault takes everything);
+ * lifetime and storage come from the role.
  * @type {typeof issue}
  */
 export async function signVerbatim(ca, role, params) {
@@ -64,7 +63,7 @@ const DEFAULT_TTL_SECONDS = 768 * 3600;
 /** @param {Ca} ca @param {Role} role @param {Params} params @param {Subject} subject @param {Buffer[]} usage the extended one */
 async function certify({ issuer, root, store, urls }, role, params, { names, ...subject }, usage) {
   if (!['', 'pem'].includes(textParam(params, 'format')))
-    throw new VaultError(400, 'the embedded server has no other "format" than "pem"');
+    throw new VaultError(400, 'the embedded server supports only the "format" "pem"');
   const seconds = Math.min(secondsParam(params, 'ttl') || role.ttl || DEFAULT_TTL_SECONDS, role.max_ttl);
   const notAfter = Math.min(epochSeconds() + seconds, issuer.notAfter);
   const extensions = [LEAF_USAGE, ...usage, ...writeAlternativeNames(names), ...urls];

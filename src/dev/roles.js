@@ -5,7 +5,7 @@ import { VaultError } from './routes.js';
 
 /** @import { AlternativeNames } from '../pki/names.js' */
 
-/** Settings that are only reported. @param {string} names @param {unknown} value */
+/** Settings that this server reports but does not use. @param {string} names @param {unknown} value */
 const all = (names, value) => Object.fromEntries(names.split(' ').map((name) => [name, value]));
 
 const DEFAULTS = {
@@ -44,7 +44,7 @@ export const ROLES = Object.freeze({
   'example-dot-com-ed25519': { ...DEFAULTS, key_type: 'ed25519', key_bits: 0, signature_bits: 0 },
 });
 
-/** Holds for `sign-verbatim` without a role. @type {Role} */
+/** For `sign-verbatim` without a role. @type {Role} */
 export const NO_ROLE = { ...DEFAULTS, max_ttl: 768 * 3600 };
 
 const LABEL = '(?:[A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9])';
@@ -95,5 +95,5 @@ function isAllowed(name) {
   return host.length <= MAX_NAME && HOSTNAME.test(plain) && ALLOWED.test(plain);
 }
 
-/** Internationalised names become A-labels; ASCII stays as written, since URL rules would change its case. @param {string} name */
+/** Internationalised names become A-labels; ASCII keeps its case, which URL rules would change. @param {string} name */
 const toAscii = (name) => (/^[\x20-\x7e]*$/.test(name) ? name : domainToASCII(name));

@@ -14,7 +14,7 @@ import { createCrlBuilder, createResponder, MALFORMED_REQUEST } from './status.j
 const NAME = '([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?)';
 const PEM = 'application/pem-certificate-chain';
 
-/** Vault refuses a request, or a GET's base64 text, of as many bytes. */
+/** Vault refuses a request, or a GET's base64 text, of this many bytes. */
 const MAX_OCSP_REQUEST = 2048;
 
 /** @param {Ca} ca @returns {Route[]} */
@@ -35,9 +35,10 @@ export function createPki(ca) {
     const isCa = serial === 'ca';
     if (!isCa && !/^[0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2})*$/.test(serial))
       throw new VaultError(404, 'unsupported path');
-    const entry = isCa ? { der: issuer.der, revokedAt: null } : store.get(idOf(serial));
-    if (entry === undefined) throw new VaultError(404);
-    const { der, revokedAt } = entry;
+    const { der, revokedAt = null } = isCa
+      ? { der: issuer.der, revokedAt: null }
+      : (store.get(idOf(serial)) ?? {});
+    if (der === undefined) throw new VaultError(404);
     return secret({
       authority_key_id: colonHex((isCa ? root : issuer).keyId),
       certificate: encodePem('CERTIFICATE', der).trimEnd(),
@@ -84,7 +85,7 @@ export function createPki(ca) {
 }
 
 /** @param {Record<string, unknown>} data */
-const pki = (data) => secret(data, { mountType: 'pki' });
+const pki = (data) => secret(data, 'pki');
 
 /** @param {string[]} list */
 function keys(list) {
@@ -124,6 +125,5 @@ function adopt({ issuer, store }, pem) {
   } catch {
     throw new VaultError(400, 'unable to parse the provided certificate');
   }
-  const message = 'unable to verify signature on presented certificate: it was not issued by this mount';
-  throw new VaultError(400, message);
+  throw new VaultError(400, 'unable to verify the certificate: it was not issued by this mount');
 }

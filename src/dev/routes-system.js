@@ -5,7 +5,7 @@ import { createKv } from './engines/kv.js';
 import { createTransit } from './engines/transit.js';
 import { json, listParam, NO_CONTENT, openRoute, route, secret, textParam, VaultError } from './routes.js';
 
-/** @import { Params, Route } from './routes.js' */
+/** @import { Params, Reply, Route } from './routes.js' */
 
 /**
  * @typedef {{version: string, token: string, mounts: Mounts}} World
@@ -19,7 +19,7 @@ import { json, listParam, NO_CONTENT, openRoute, route, secret, textParam, Vault
 const ENGINES = { mounts: { kv: createKv, transit: createTransit }, auth: { approle: createAppRole } };
 
 const PATH = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
-/** Paths that Vault keeps for itself. */
+/** Paths that Vault reserves. */
 const RESERVED = /^(?:sys|auth|identity|cubbyhole)(?:\/|$)/;
 
 /** @param {string} path of a secrets engine */
@@ -64,13 +64,15 @@ export function createMounts(version) {
       const options = Object(params.options);
       const description = textParam(params, 'description');
       add(kind, path, { type, routes: ENGINES[kind][type](options), options, description });
+      return NO_CONTENT;
     },
-    /** @param {Kind} kind @param {string} path a missing mount is no error, as in Vault */
+    /** @param {Kind} kind @param {string} path as in Vault, a missing mount is no error */
     remove(kind, path) {
       const fullPath = fullPathOf(kind, path);
       if (mounts.get(fullPath)?.type === 'pki')
         throw new VaultError(400, 'the PKI mount of the embedded server stays');
       mounts.delete(fullPath);
+      return NO_CONTENT;
     },
     /** @param {string} route below `/v1/` @returns {Mounted | undefined} */
     find(route) {
@@ -89,8 +91,8 @@ export function createMounts(version) {
 export function systemRoutes({ version, token, mounts }) {
   const cluster = { cluster_name: 'vault-pki-load-dev', cluster_id: randomUUID() };
   const state = { initialized: true, sealed: false, version, ...cluster };
-  const spread = (/** @type {Record<string, unknown> | null} */ data) =>
-    secret(data, { mountType: 'system', isSpread: true });
+  // Vault repeats the data at the top level.
+  const spread = (/** @type {Record<string, unknown>} */ data) => secret(data, 'system', data);
   const now = new Date();
   const health = {
     ...{ ...state, standby: false, performance_standby: false, enterprise: false },
@@ -112,8 +114,8 @@ export function systemRoutes({ version, token, mounts }) {
       json(200, { ...health, server_time_utc: Math.floor(Date.now() / 1000) }),
     ),
     openRoute('GET', /^sys\/seal-status$/, () => json(200, sealStatus)),
-    route('GET', /^auth\/token\/lookup-self$/, () => secret(lookup, { mountType: 'token' })),
-    // There are no entities here; Vault gives the same response for an unknown one.
+    route('GET', /^auth\/token\/lookup-self$/, () => secret(lookup, 'token')),
+    // There are no entities here; Vault's response to an unknown one is the same.
     route('DELETE', /^identity\/entity\/id\/[^/]+$/, () => NO_CONTENT),
     route('POST', /^sys\/capabilities-self$/, ({ params }) => {
       const paths = [...listParam(params(), 'paths'), ...listParam(params(), 'path')];
@@ -124,27 +126,19 @@ export function systemRoutes({ version, token, mounts }) {
     route('GET', /^sys\/internal\/ui\/mounts\/(.+)$/, ({ match }) => {
       const mount = mounts.find(`${match[1]}/`);
       if (mount !== undefined) return secret({ ...mount.shape, path: `${mount.path}/` });
-      const message =
-        "preflight capability check returned 403, please ensure client's policies grant access to";
-      throw new VaultError(403, `${message} path ${JSON.stringify(`${match[1]}/`)}`);
+      throw new VaultError(403, `preflight capability check returned 403 for path "${match[1]}/"`);
     }),
     ...mountingRoutes('mounts', mounts, spread),
     ...mountingRoutes('auth', mounts, spread),
   ];
 }
 
-/** @param {Kind} kind @param {Mounts} mounts @param {typeof secret} spread @returns {Route[]} */
+/** @param {Kind} kind @param {Mounts} mounts @param {(data: Record<string, unknown>) => Reply} spread @returns {Route[]} */
 function mountingRoutes(kind, mounts, spread) {
   const path = new RegExp(`^sys/${kind}/(.+?)/?$`);
   return [
     route('GET', new RegExp(`^sys/${kind}$`), () => spread(mounts.describe(kind))),
-    route('POST', path, ({ match, params }) => {
-      mounts.mount(kind, match[1], params());
-      return NO_CONTENT;
-    }),
-    route('DELETE', path, ({ match }) => {
-      mounts.remove(kind, match[1]);
-      return NO_CONTENT;
-    }),
+    route('POST', path, ({ match, params }) => mounts.mount(kind, match[1], params())),
+    route('DELETE', path, ({ match }) => mounts.remove(kind, match[1])),
   ];
 }

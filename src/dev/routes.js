@@ -1,4 +1,4 @@
-/** From a request to a reply in the shapes of Vault, without a socket: routes, parameters, responses, refusals. */
+/** From a request to a reply as Vault writes it, without a socket: routes, parameters, responses, refusals. */
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 
@@ -14,7 +14,7 @@ import { posix } from 'node:path';
  * @typedef {{request: Request, match: string[], params: () => Params}} Call `match`: the whole path, then the groups of
  *   the route's pattern
  * @typedef {object} Route
- * @property {string} method `GET`, `POST` (PUT is the same), `LIST`, `DELETE`, or `GET HEAD`
+ * @property {string} method `GET`, `POST` (also for PUT), `LIST`, `DELETE`, or `GET HEAD`
  * @property {RegExp} path below `/v1/`, or below the mount
  * @property {(call: Call) => Reply | Promise<Reply>} handle
  * @property {boolean} isOpen needs no token
@@ -52,21 +52,14 @@ export const NO_CONTENT = Object.freeze(raw('', '', 204));
 
 /**
  * @param {Record<string, unknown> | null} data
- * @param {object} [more]
- * @param {number} [more.status]
- * @param {Record<string, unknown> | null} [more.auth]
- * @param {string[] | null} [more.warnings]
- * @param {string} [more.mountType] empty on paths that need no token, as in Vault
- * @param {boolean} [more.isSpread] repeat the data at the top level, as `sys/` paths do
+ * @param {string} [mountType] empty on paths that need no token, as in Vault
+ * @param {Record<string, unknown>} [more] fields at the top level
  */
-export const secret = (
-  data,
-  { status = 200, auth = null, warnings = null, mountType = '', isSpread = false } = {},
-) =>
-  json(status, {
-    ...(isSpread ? data : {}),
+export const secret = (data, mountType = '', more = {}) =>
+  json(200, {
     ...{ request_id: randomUUID(), lease_id: '', renewable: false, lease_duration: 0 },
-    ...{ data, wrap_info: null, warnings, auth, mount_type: mountType },
+    ...{ data, wrap_info: null, warnings: null, auth: null, mount_type: mountType },
+    ...more,
   });
 
 /** Never rejects. @param {World} world @param {Route[]} system @returns {(request: Request) => Promise<Reply>} */
@@ -85,7 +78,9 @@ export function createHandler(world, system) {
 /** @param {World} world @param {Route[]} system @param {Request} request */
 function respond({ mounts, token }, system, request) {
   const [rawPath, query = ''] = request.url.split(/\?(.*)/s);
-  if (/\/\/|\/\.\.?(\/|$)/.test(rawPath)) return redirectToCleaned(rawPath, query);
+  // Go's router redirects every path with `//` or dot segments: also an OCSP GET without percent-encoding.
+  if (/\/\/|\/\.\.?(\/|$)/.test(rawPath))
+    return { ...raw('', '', 307), headers: { Location: posix.normalize(rawPath) + (query && `?${query}`) } };
   const path = decode(rawPath);
   if (path === null) return raw('text/plain; charset=utf-8', '400 Bad Request', 400);
   if (!path.startsWith('/v1/')) throw new VaultError(404);
@@ -135,37 +130,15 @@ function checkToken(token, headers) {
   if (given !== token) throw new VaultError(403, listed('permission denied', 'invalid token'));
 }
 
-/**
- * Go's router redirects every path with `//` or dot segments, an OCSP GET whose base64 was not percent-encoded, too.
- * @param {string} path
- * @param {string} query
- * @returns {Reply}
- */
-function redirectToCleaned(path, query) {
-  const location = posix.normalize(path);
-  return { ...raw('', '', 307), headers: { Location: query === '' ? location : `${location}?${query}` } };
-}
-
-/** @param {Buffer} body JSON, whatever its media type, as Vault reads what `curl -d` sends @returns {Params} */
+/** @param {Buffer} body JSON of any media type, since `curl -d` names another @returns {Params} */
 function readParams(body) {
-  const value = parseJson(body.toString('utf8').trim() || 'null');
-  if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
+  let value;
+  try {
+    value = JSON.parse(body.toString('utf8').trim() || 'null');
+  } catch {}
+  if (typeof value !== 'object' || Array.isArray(value))
     throw new VaultError(400, 'error parsing JSON: failed to parse JSON input: not an object');
   return Object.assign(Object.create(null), value);
-}
-
-/** Vault 1.21 returns 500 for JSON objects whose limits it cannot check. @param {string} text @returns {unknown} */
-function parseJson(text) {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const { message } = /** @type {Error} */ (error);
-    if (!text.startsWith('{'))
-      throw new VaultError(400, `error parsing JSON: failed to parse JSON input: ${message}`);
-    if (/^Unterminated string/.test(message)) throw new VaultError(500, 'malformed JSON, unclosed string');
-    const at = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
-    throw new VaultError(500, at >= text.length ? 'malformed JSON, unclosed containers' : message);
-  }
 }
 
 /** @param {Params} from @param {string} name @returns {string} empty if missing or null; numbers and booleans as text */
@@ -185,8 +158,7 @@ export function listParam(from, name) {
   return list.map((item) => String(item).trim()).filter((item) => item !== '');
 }
 
-/** @type {Readonly<Record<string, number>>} */
-const UNIT_SECONDS = Object.freeze({ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 });
+const UNIT_SECONDS = /** @type {Record<string, number>} */ ({ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 });
 
 /** A Go duration, seconds, or days (`30d`). @param {Params} from @param {string} name @returns {number} 0 if missing */
 export function secondsParam(from, name) {
@@ -195,12 +167,13 @@ export function secondsParam(from, name) {
   if (/^\d{0,12}$/.test(text)) return Number(text);
   if (!/^(\d{1,12}(\.\d{1,9})?(ms|[smhd]))+$/.test(text))
     throw fieldError(name, `time: invalid duration ${JSON.stringify(text)}`);
-  let total = 0;
-  for (const [, number, unit] of text.matchAll(/([\d.]+)(ms|[smhd])/g))
-    total += Number(number) * UNIT_SECONDS[unit];
-  return Math.floor(total);
+  const parts = Array.from(
+    text.matchAll(/([\d.]+)(ms|[smhd])/g),
+    ([, n, unit]) => Number(n) * UNIT_SECONDS[unit],
+  );
+  return Math.floor(parts.reduce((sum, seconds) => sum + seconds, 0));
 }
 
 /** @param {string} name @param {string} problem */
-const fieldError = (name, problem) =>
+export const fieldError = (name, problem) =>
   new VaultError(400, `Field validation failed: error converting input for field "${name}": ${problem}`);

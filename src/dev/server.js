@@ -1,6 +1,6 @@
 /**
- * The embedded PKI server: a small real CA with the API of Vault. For tests only: its keys live in memory, and its token
- * may do everything.
+ * The embedded PKI server: a small real CA with the API of Vault. For tests only: its keys are in memory, and its token
+ * is a root token.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer as createHttp } from 'node:http';
@@ -32,16 +32,10 @@ export const DEV_SERVER_NOTICE =
  * @property {string} [mount]
  * @property {'rsa' | 'ec'} [caKeyType] RSA-2048, as Vault's tutorial has it, or P-256
  * @property {boolean} [tls] HTTPS
- * @typedef {object} DevServer
- * @property {string} url without a trailing slash
- * @property {string} token
- * @property {string} caPem the intermediate, which issues and signs OCSP responses
- * @property {string} rootPem also what a TLS client must trust
- * @property {string[]} roles
- * @property {() => Promise<void>} close cuts connections
+ * @typedef {Awaited<ReturnType<typeof createDevServer>>} DevServer
  */
 
-/** @param {DevServerOptions} [options] @returns {Promise<DevServer>} */
+/** @param {DevServerOptions} [options] */
 export async function createDevServer(options = {}) {
   const { port = 0, host = '127.0.0.1', mount = 'pki_int', caKeyType = 'rsa', tls = false } = options;
   checkOptions(host, options.allowRemote, mount);

@@ -1,6 +1,6 @@
-/** The embedded server in a process of its own, so that it does not share a core's event loop with the load. */
+/** Runs the embedded server in a child process, so that it does not share an event loop with the load. */
 import { availableParallelism } from 'node:os';
-import { usageError } from '../common/errors.js';
+import { unpackError, usageError } from '../common/errors.js';
 import { forkEntry, nextMessage, stopChild } from './forked.js';
 
 /** @import { DevServer, DevServerOptions } from './server.js' */
@@ -8,8 +8,8 @@ import { forkEntry, nextMessage, stopChild } from './forked.js';
 const ENTRY = new URL('child.js', import.meta.url);
 
 /**
- * @typedef {{ready: Omit<DevServer, 'close'>, failed?: undefined}
- *   | {ready?: undefined, failed: {code: string, message: string, remedy?: string}}} ChildMessage
+ * @typedef {{ready: Omit<DevServer, 'close'>, failed?: undefined} | {ready?: undefined, failed: Error}} ChildMessage `failed`: a
+ *   plain object, since a structured clone of an error loses its code
  * @typedef {Awaited<ReturnType<typeof startDevServer>>} SpawnedDevServer
  */
 
@@ -29,7 +29,7 @@ export async function startDevServer(options = {}) {
       const message = `The embedded server did not start: ${error.message}.`;
       throw usageError('dev_server_failed', message, undefined, error);
     });
-    if (ready === undefined) throw usageError(failed.code, failed.message, failed.remedy);
+    if (ready === undefined) throw unpackError(Object.assign(new Error(), failed));
     child.unref();
     child.channel?.unref();
     return { ...ready, pid: /** @type {number} */ (child.pid), stop: () => stopChild(child) };

@@ -1,11 +1,11 @@
 /**
- * The status of certificates: those issued and revoked, in memory only, their CRL, and an OCSP responder. Its responses
- * are those of Vault, signed by the intermediate itself, but with the nonce echoed, which Vault does not do. A serial
- * that was never issued is **good**, as with Vault; only an unknown issuer makes **unknown**.
+ * The store of certificates, their CRL, and an OCSP responder, in memory. Its responses are those of Vault, signed by the
+ * intermediate itself, but they echo the nonce, which Vault's do not. A serial that was never issued is **good**, as with
+ * Vault; only an unknown issuer makes **unknown**.
  */
 import { createHash } from 'node:crypto';
 import { NO_EXTENSIONS, OID, readExtensions } from '../pki/certificate-der.js';
-import { asBuffer, contextTag, DerError, readWhole, TAG } from '../pki/der.js';
+import { contextTag, DerError, readWhole, TAG } from '../pki/der.js';
 import * as write from '../pki/der-writer.js';
 import { MAX_NONCE_LENGTH } from '../pki/ocsp-request.js';
 import { parseCertId } from '../pki/ocsp-response.js';
@@ -17,7 +17,7 @@ import { authorityKeyIdentifier, epochSeconds, signed } from './certificate.js';
 /** @import { CertId } from '../pki/ocsp-response.js' */
 /** @import { Authority } from './certificate.js' */
 
-/** Certificates kept before the oldest is forgotten, about 100 MB. A forgotten one can no longer be read or revoked. */
+/** About 100 MB. With more certificates, the oldest is dropped, and can no longer be read or revoked. */
 const MAX_STORED = 100_000;
 
 /** @typedef {{serial: Buffer, der: Buffer, revokedAt: Date | null}} Entry */
@@ -28,7 +28,7 @@ export class Store {
     this.max = max;
     /** @type {Map<string, Entry>} by serial, colon hex, oldest first */
     this.entries = new Map();
-    /** @type {Map<string, Entry>} never forgotten: OCSP and the CRL go on reporting them */
+    /** @type {Map<string, Entry>} never dropped: OCSP and the CRL go on reporting them */
     this.revoked = new Map();
   }
 
@@ -69,15 +69,16 @@ const secondsOf = (date) => Math.floor(Number(date) / 1000);
  * @returns {() => Promise<Buffer>} the current CRL, DER
  */
 export function createCrlBuilder(issuer, store) {
-  let last = { builtAt: 0, size: -1, number: 0, crl: Promise.resolve(asBuffer(new Uint8Array())) };
+  let [builtAt, size, number] = [0, -1, 0];
+  /** @type {Promise<Buffer>} */
+  let crl;
   return () => {
     const now = epochSeconds();
-    const { size } = store.revoked;
-    if (last.size !== size || now - last.builtAt > CRL_REBUILD_SECONDS) {
-      const number = last.number + 1;
-      last = { builtAt: now, size, number, crl: buildCrl(issuer, [...store.revoked.values()], number, now) };
+    if (size !== store.revoked.size || now - builtAt > CRL_REBUILD_SECONDS) {
+      [builtAt, size, number] = [now, store.revoked.size, number + 1];
+      crl = buildCrl(issuer, [...store.revoked.values()], number, now);
     }
-    return last.crl;
+    return crl;
   };
 }
 
@@ -140,17 +141,11 @@ export function createResponder(issuer, store) {
     const [nameHash, keyHash] = /** @type {Buffer[]} */ (hashes.get(hashOid));
     const isOurs = nameHash.equals(issuerNameHash) && keyHash.equals(issuerKeyHash);
     // For an unknown issuer Vault names its own issuer in the response, so a client that compares CertIDs rejects it.
-    const ownId = () =>
-      write.sequence(
-        write.sequence(write.oid(hashOid)),
-        write.octetString(nameHash),
-        write.octetString(keyHash),
-        write.integer(serial),
-      );
+    const own = [write.octetString(nameHash), write.octetString(keyHash), write.integer(serial)];
     const revokedAt = store.revoked.get(colonHex(serial))?.revokedAt;
     const status = revokedAt ? write.explicit(1, write.generalizedTime(secondsOf(revokedAt))) : GOOD;
     const single = write.sequence(
-      isOurs ? raw : ownId(),
+      isOurs ? raw : write.sequence(write.sequence(write.oid(hashOid)), ...own),
       isOurs ? status : UNKNOWN,
       write.generalizedTime(now),
       write.explicit(0, write.generalizedTime(now + OCSP_LIFETIME_SECONDS)),
@@ -170,8 +165,12 @@ export function createResponder(issuer, store) {
   const repeated = { key: '', responses: /** @type {Map<string, Promise<Buffer>>} */ (new Map()) };
 
   return async (request) => {
-    const question = tryRead(request);
-    if (question === null) return null;
+    let question;
+    try {
+      question = readWhole(request, readRequest);
+    } catch {
+      return null;
+    }
     const { certId, nonce } = question;
     const now = epochSeconds();
     if (nonce !== null) return respond(certId, nonce, now);
@@ -185,14 +184,4 @@ export function createResponder(issuer, store) {
     repeated.responses.set(id, response);
     return response;
   };
-}
-
-/** @param {Uint8Array} request */
-function tryRead(request) {
-  try {
-    return readWhole(request, readRequest);
-  } catch (error) {
-    if (error instanceof DerError) return null;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 /**
- * One HTTP/1.1 connection with one request in flight at most, for the load path. Reports the moment a request goes on
- * the wire, lends the response's bytes, and never queues, retries or redirects. It uses a bare socket: HTTP clients,
- * Node's included, take several times the CPU time per request, and some delay the write.
+ * One HTTP/1.1 connection of the load, with at most one request in flight. Reports when a request goes on the wire,
+ * lends the bytes of the response, and never queues, retries or redirects. It uses a bare socket: HTTP clients, Node's
+ * included, take several times the CPU time per request, and some delay the write.
  */
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -16,7 +16,7 @@ import { connectOptions } from './tls.js';
 
 export { MAX_BODY_BYTES } from './response-reader.js';
 
-/** An idle connection is not reused this shortly before the server's keep-alive time ends. */
+/** An idle connection is not reused in this time before the server's keep-alive time ends. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /** @param {{origin: string, tls: Tls}} options `origin`: scheme, host and port @returns {Connection} */
@@ -25,7 +25,7 @@ export function createConnection({ origin, tls }) {
   const encode = createEncoder(new URL(origin).host);
   const isTls = origin.startsWith('https:');
   const reader = new ResponseReader();
-  /** The one in use; events of others are ignored. @type {Socket | null} */
+  /** Events of other sockets are ignored. @type {Socket | null} */
   let socket = null;
   let connected = false;
   let closed = false;
@@ -78,11 +78,9 @@ export function createConnection({ origin, tls }) {
   function answered() {
     const ended = exchange;
     exchange = null;
+    const { keepAliveMs: kept } = reader;
     if (!reader.reusable) hangUp();
-    else if (reader.keepAliveMs !== null) {
-      const margin = Math.min(KEEP_ALIVE_MARGIN_MS, reader.keepAliveMs / 2);
-      keptUntil = performance.now() + reader.keepAliveMs - margin;
-    }
+    else if (kept !== null) keptUntil = performance.now() + kept - Math.min(KEEP_ALIVE_MARGIN_MS, kept / 2);
     ended?.onAnswer(reader.status, reader.body);
     if (exchange === null) reader.begin();
   }
@@ -103,7 +101,12 @@ export function createConnection({ origin, tls }) {
     // Node reports a TLS end without close_notify as one with it: a response that only the end delimits may be cut (RFC 9112, 9.8).
     if (error === null && ending === 'done' && !isTls) return answered();
     const report = error ?? { code: 'ECONNRESET' };
-    fail(describeTransportError(report, { headersSeen: ending !== 'nothing' }).code);
+    fail(describeTransportError(report, ending !== 'nothing').code);
+  }
+
+  function abort() {
+    exchange = null;
+    hangUp();
   }
 
   function write() {
@@ -122,14 +125,14 @@ export function createConnection({ origin, tls }) {
           reject(new Error(text, { cause }));
         };
         const timer = setTimeout(() => giveUp(transportFailure('connect_timeout').text, null), timeoutMs);
-        const onReady = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        connect(onReady, (error) => {
+        const onGone = (/** @type {Error | null} */ error) => {
           if (connected) lost(error);
           else giveUp(describeTransportError(error ?? { code: 'ECONNRESET' }).text, error);
-        });
+        };
+        connect(() => {
+          clearTimeout(timer);
+          resolve();
+        }, onGone);
       });
     },
     send(request, next) {
@@ -146,14 +149,10 @@ export function createConnection({ origin, tls }) {
       exchange.onDial?.();
       connect(write, lost);
     },
-    abort() {
-      exchange = null;
-      hangUp();
-    },
+    abort,
     async close() {
       closed = true;
-      exchange = null;
-      hangUp();
+      abort();
     },
   };
 }
@@ -170,10 +169,8 @@ let shared = null;
 const SHARED_BYTES = 64 * 1024;
 
 /**
- * TCP sockets that could not connect are used again: to the kernel that is a new socket, but V8 keeps some 10 kB of
- * Node's objects for each until the next full garbage collection, and a target that is down is dialled ten thousand
- * times a second.
- *
+ * Reuses TCP sockets that could not connect: a target that is down is dialled ten thousand times a second, and V8 keeps
+ * some 10 kB of Node's objects for each until the next full garbage collection. To the kernel it is a new socket.
  * @param {string} origin scheme, host and port
  * @param {Tls} tls
  * @returns {(line: Line) => Socket} a line gets no more callbacks once its socket is reused
@@ -196,7 +193,7 @@ export function createDialler(origin, tls) {
   return (line) =>
     spare.pop()?.(line) ??
     open(connect, isTls ? 'secureConnect' : 'connect', line, (socket, hand, failed) => {
-      // Given up while the name look-up may go on: its result would reach the next connection made on this object.
+      // The name look-up of an abandoned attempt may still be running, and would reach the next connection.
       if (isTls || (!failed && !isAddress)) return;
       spare.push((next) => {
         hand(next);
@@ -209,8 +206,8 @@ export function createDialler(origin, tls) {
  * @param {(onread: {onread: OnReadOpts}) => Socket} connect
  * @param {'connect' | 'secureConnect'} readyEvent
  * @param {Line} first
- * @param {(socket: Socket, hand: (next: Line) => void, failed: boolean) => void} onUnused it has closed and never was
- *   ready; `hand`: redirects the callbacks to the next line; `failed`: by itself, not given up
+ * @param {(socket: Socket, hand: (next: Line) => void, failed: boolean) => void} onUnused closed and never ready; `hand`
+ *   redirects the callbacks to the next line; `failed`: with an error, not abandoned
  */
 function open(connect, readyEvent, first, onUnused) {
   shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);

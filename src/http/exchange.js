@@ -16,7 +16,7 @@
  * @property {() => Promise<void>} close
  */
 
-/** Visible ASCII: the rest comes escaped. */
+/** Visible ASCII: callers escape the rest. */
 const PATH = /^\/[\x21-\x7e]*$/;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -31,29 +31,21 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
  * @returns {(request: Request) => Buffer} throws a TypeError for what HTTP does not allow
  */
 export function createEncoder(host) {
-  /** @type {Request | null} */
-  let lastRequest = null;
-  let lastBytes = Buffer.alloc(0);
-  /** @type {Record<string, string> | null} */
-  let lastHeaders = null;
-  let lastFields = '';
+  let last = { request: /** @type {Request | null} */ (null), bytes: Buffer.alloc(0) };
+  let fields = { headers: /** @type {Request['headers'] | null} */ (null), text: '' };
   return (request) => {
-    if (request === lastRequest) return lastBytes;
+    if (request === last.request) return last.bytes;
     const { method, path, headers, body } = request;
     if (!PATH.test(path)) throw new TypeError('a path that HTTP does not allow');
-    if (headers !== lastHeaders) {
-      lastFields = writeFields(headers);
-      lastHeaders = headers;
-    }
+    if (headers !== fields.headers) fields = { headers, text: writeFields(headers) };
     const length = body === null ? 0 : Buffer.byteLength(body);
     const lengthField = length > 0 || WITH_BODY.has(method) ? `Content-Length: ${length}\r\n` : '';
-    const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n${lastFields}${lengthField}\r\n`;
+    const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n${fields.text}${lengthField}\r\n`;
     const bytes = Buffer.allocUnsafe(head.length + length);
     bytes.write(head, 0, 'latin1');
     if (typeof body === 'string') bytes.write(body, head.length);
     else if (body !== null) bytes.set(body, head.length);
-    lastRequest = request;
-    lastBytes = bytes;
+    last = { request, bytes };
     return bytes;
   };
 }

@@ -1,12 +1,10 @@
-/**
- * Reports of a socket, TLS or the HTTP parser -> codes of this program: error codes before the run, outcomes during it.
- */
+/** Errors of a socket, TLS or the HTTP parser -> codes of this tool: error codes before the run, outcomes during it. */
 
 /** @typedef {{code: string, text: string, remedy?: string}} TransportFailure `text` follows the target's name */
 
 const MIDDLEMAN = "Check the server's log; a proxy or a load balancer in between can do this too.";
 
-/** `on`: codes of Node, OpenSSL and undici. What OpenSSL 3.5 calls SSL/TLS, earlier ones call SSLV3. @type {Record<string, {text: string, remedy?: string, on?: string}>} */
+/** `on`: codes of Node, OpenSSL and undici. @type {Record<string, {text: string, remedy?: string, on?: string}>} */
 const TABLE = {
   connection_refused: {
     on: 'ECONNREFUSED',
@@ -42,24 +40,22 @@ const TABLE = {
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY CERT_UNTRUSTED CERT_REJECTED ' +
       'CERT_SIGNATURE_FAILURE CERT_CHAIN_TOO_LONG INVALID_CA INVALID_PURPOSE CERT_REVOKED DEPTH_ZERO_SELF_SIGNED_CERT ' +
       'SELF_SIGNED_CERT_IN_CHAIN',
-    text: 'shows a certificate that no known CA vouches for',
-    remedy:
-      'Name the CA that signed its certificate with --ca-cert FILE (VAULT_CACERT), or --tls-skip-verify for a test.',
+    text: 'presented a certificate that no known CA signed',
+    remedy: 'Name its CA with --ca-cert FILE (VAULT_CACERT), or use --tls-skip-verify for a test.',
   },
   certificate_name_mismatch: {
     on: 'ERR_TLS_CERT_ALTNAME_INVALID HOSTNAME_MISMATCH',
-    text: 'shows a certificate for other names than the one in its address',
-    remedy:
-      'Use a name that is in the certificate, or give that name with --tls-server-name (VAULT_TLS_SERVER_NAME).',
+    text: 'presented a certificate for other names than the one in its address',
+    remedy: 'Use a name from the certificate, or give one with --tls-server-name (VAULT_TLS_SERVER_NAME).',
   },
   certificate_expired: {
     on: 'CERT_HAS_EXPIRED',
-    text: 'shows a certificate that has expired',
+    text: 'presented a certificate that has expired',
     remedy: 'Renew it, or check the clock of this machine; --tls-skip-verify accepts it for a test.',
   },
   certificate_not_yet_valid: {
     on: 'CERT_NOT_YET_VALID',
-    text: 'shows a certificate that is not valid yet',
+    text: 'presented a certificate that is not valid yet',
     remedy: 'Check the clocks of this machine and of the server; --tls-skip-verify accepts it for a test.',
   },
   client_certificate_required: {
@@ -81,8 +77,7 @@ const TABLE = {
   tls_error: {
     on: 'EPROTO ERR_TLS_HANDSHAKE_TIMEOUT ERR_TLS_PROTOCOL_VERSION_CONFLICT',
     text: 'and this machine could not agree on TLS',
-    remedy:
-      'Check the TLS versions and certificates of the server; it may want a client certificate (--client-cert).',
+    remedy: 'Check the TLS versions of the server, and whether it requires --client-cert.',
   },
   bad_http: {
     on: 'UND_ERR_HEADERS_OVERFLOW',
@@ -110,7 +105,7 @@ const TABLE = {
   },
   aborted: {
     on: 'ABORT_ERR UND_ERR_ABORTED UND_ERR_DESTROYED UND_ERR_CLOSED',
-    text: 'got no more time: the request was cancelled',
+    text: 'was sent a request that this tool then cancelled',
   },
   transport_error: { text: 'could not be reached' },
 };
@@ -130,13 +125,10 @@ export const TRANSPORT_MEANINGS = Object.freeze(
   Object.fromEntries(Object.entries(TABLE).map(([code, { text }]) => [code, `the target ${text}`])),
 );
 
-/**
- * @param {unknown} error of undici, a socket or TLS
- * @param {{headersSeen?: boolean}} [details] `headersSeen`: the status line had come, so a closed connection truncated the response
- */
-export function describeTransportError(error, { headersSeen = false } = {}) {
+/** @param {unknown} error of undici, a socket or TLS @param {boolean} [headersSeen] so a closed connection truncated the response */
+export function describeTransportError(error, headersSeen = false) {
   const { code: reported, start } = findInnermost(error);
-  const report = reported.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_');
+  const report = reported.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_'); // OpenSSL renamed them in 3.5
   const code = BY_REPORT.get(report);
   if (headersSeen && code === 'connection_reset') return transportFailure('truncated');
   if (code !== undefined) return transportFailure(code);
@@ -144,20 +136,12 @@ export function describeTransportError(error, { headersSeen = false } = {}) {
   return transportFailure(/^(ERR_SSL|ERR_TLS|CERT)_/.test(report) ? 'tls_error' : 'transport_error');
 }
 
-/**
- * An alert record (RFC 8446, 5.1 and 6) is the response of many TLS ports to plain HTTP.
- * @param {string} start first bytes received in place of an HTTP response, latin1
- */
+/** Many TLS ports send plain HTTP an alert record (RFC 8446, 5.1 and 6). @param {string} start of the response, latin1 */
 export const describeUnexpectedBytes = (start) =>
   transportFailure(start.startsWith('\x15\x03') ? 'wrong_scheme_http_to_https_port' : 'bad_http');
 
-/**
- * Connecting to several addresses of one name hides the error in `errors`.
- * @param {unknown} error
- * @returns {{code: string, start: string}} `start`: first bytes received in place of an HTTP response
- */
+/** @param {any} error @returns {{code: string, start: string}} `start`: first bytes received in place of an HTTP response */
 function findInnermost(error) {
-  /** @type {any} */
   let current = error;
   for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {
     const { name, code, data, message } = current;
@@ -165,15 +149,14 @@ function findInnermost(error) {
     if (name === 'SocketError' && message.startsWith('bad ')) return { code: 'HTTP_PARSER', start: '' };
     if (code === 'EPROTO') return { code: opensslCode(message), start: '' };
     if (typeof code === 'string') return { code, start: '' };
-    current = current.cause ?? current.errors?.[0];
+    current = current.cause ?? current.errors?.[0]; // one error for each address of a name
   }
   return { code: '', start: '' };
 }
 
 /**
- * A broken handshake fails a waiting write with EPROTO. This builds the code from OpenSSL's reason ("error:0A00010B:SSL
- * routines:ssl3_get_record:wrong version number:") as Node (tls_wrap.cc) does elsewhere.
- * @param {string} message
+ * A broken handshake fails a waiting write with EPROTO. This builds the code that Node (tls_wrap.cc) uses elsewhere.
+ * @param {string} message with OpenSSL's reason: "error:0A00010B:SSL routines:ssl3_get_record:wrong version number:"
  */
 function opensslCode(message) {
   const reason = /:SSL routines:[^:]*:([^:]+):/.exec(message)?.[1];

@@ -21,7 +21,7 @@ export { describeTransportError } from './failures.js';
 const URL_OPTION = '--url (VAULT_ADDR)';
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** Later than this, an idle connection is not reused: the server may be closing it. Shorter hints of servers count. */
+/** An idle connection is not reused after this time, or the server's shorter one: the server may be closing it. */
 const KEEP_IDLE_MS = 4000;
 
 /** `basePath` is '' or starts with a slash and does not end with one. @param {string} text @param {string} [name] of its option */
@@ -34,13 +34,8 @@ export function parseTargetUrl(text, name = '--url') {
  * @param {{origin: string, tls?: Tls, timeoutMs?: number, maxBodyBytes?: number, named?: string}} options
  *   `timeoutMs` bounds one whole request, connecting and body included; `named`: where the address was given, for remedies
  */
-export function createRequester({
-  origin,
-  tls,
-  timeoutMs = 10_000,
-  maxBodyBytes = MAX_BODY_BYTES,
-  named = URL_OPTION,
-}) {
+export function createRequester(options) {
+  const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, named = URL_OPTION } = options;
   const target = { origin, named };
   const closing = new AbortController();
   /** @type {Promise<Client> | undefined} */
@@ -50,18 +45,16 @@ export function createRequester({
     const undici = await import('undici'); // takes 80 ms
     const made = new undici.Client(origin, {
       connect: { ...connectOptions(tls), timeout: 0 },
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: KEEP_IDLE_MS,
-      keepAliveMaxTimeout: KEEP_IDLE_MS,
-      maxResponseSize: maxBodyBytes,
+      ...{ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxBodyBytes },
+      ...{ keepAliveTimeout: KEEP_IDLE_MS, keepAliveMaxTimeout: KEEP_IDLE_MS },
     });
     made.on('connect', () => {
       isConnected = true;
     });
-    return made.on('disconnect', () => {
+    made.on('disconnect', () => {
       isConnected = false;
     });
+    return made;
   };
   return {
     /** Without a response, a PkiLoadError with exit code 2. @param {RequestOptions} options @returns {Promise<Response>} */
@@ -83,12 +76,10 @@ export function createRequester({
         return checkScheme(target, { status: response.statusCode, headers: response.headers, body: bytes });
       } catch (error) {
         if (error instanceof PkiLoadError) throw error;
-        if (closing.signal.aborted) throw asTargetError(target, transportFailure('aborted'));
-        const overdue = deadline.signal.aborted && (isConnected ? 'no_answer' : 'connect_timeout');
-        throw asTargetError(
-          target,
-          overdue ? transportFailure(overdue) : describeTransportError(error, { headersSeen }),
-        );
+        const overdue = isConnected ? 'no_answer' : 'connect_timeout';
+        const code = closing.signal.aborted ? 'aborted' : deadline.signal.aborted ? overdue : null;
+        const failure = code === null ? describeTransportError(error, headersSeen) : transportFailure(code);
+        throw asTargetError(target, failure);
       } finally {
         clearTimeout(timer);
       }
@@ -111,7 +102,7 @@ function rejectOnAbort(signal) {
   });
 }
 
-/** @param {Target} target @param {TransportFailure} failure whose remedy speaks of --url */
+/** @param {Target} target @param {TransportFailure} failure whose remedy names --url */
 function asTargetError({ origin, named }, { code, text, remedy }) {
   return targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
 }

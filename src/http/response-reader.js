@@ -1,6 +1,6 @@
 /**
- * Bytes of a connection -> responses in order: status and body. Strict about the end of a response: an error there
- * would give the next request the wrong response. RFC 9112, sections 2 to 7.
+ * Bytes of a connection -> responses in order: status and body (RFC 9112, sections 2 to 7). Strict about the end of a
+ * response: after an error there, the next request would get the wrong one.
  */
 
 /** A longer response, such as a large CRL, is `too large`; the rest is not read. */
@@ -22,7 +22,7 @@ const NOTHING = Buffer.alloc(0);
 /** Unused large buffers of this thread. @type {Buffer[]} */
 const spare = [];
 
-/** @typedef {'more' | 'done' | 'bad' | 'too large'} Progress `done`: `status` and `body` hold until the next call */
+/** @typedef {'more' | 'done' | 'bad' | 'too large'} Progress `done`: `status` and `body` are valid until the next call */
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
@@ -33,7 +33,7 @@ const SIZE_LINE = new RegExp(`^(0*[0-9a-fA-F]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|$
 const MAX_LINE_BYTES = 4096;
 const MAX_TRAILERS = 100;
 
-/** One per connection: it holds the partial response. */
+/** One for each connection: it keeps the partial response. */
 export class ResponseReader {
   status = 0;
   /** @type {Uint8Array} */
@@ -231,8 +231,7 @@ export function parseResponseHead(text) {
   if (start === null || fields === null) return null;
   const status = Number(start[2]);
   const isOld = start[1] === '0';
-  // HTTP/1.0 has no interim responses: RFC 9110, 15.2.
-  if (isOld && status < 200) return null;
+  if (isOld && status < 200) return null; // HTTP/1.0 has no interim responses: RFC 9110, 15.2
   const end = framingOf(status, fields);
   if (end === null) return null;
   const tokens = tokensOf(fields.get('connection'));
@@ -271,9 +270,8 @@ function framingOf(status, fields) {
   }
   if (!fields.has('content-length')) return { framing: 'close', length: 0 };
   const [length, ...others] = new Set(tokensOf(fields.get('content-length')));
-  return others.length === 0 && /^\d{1,15}$/.test(length)
-    ? { framing: 'length', length: Number(length) }
-    : null;
+  if (others.length > 0 || !/^\d{1,15}$/.test(length)) return null;
+  return { framing: 'length', length: Number(length) };
 }
 
 /** White space is that of HTTP; `trim` would remove \xa0, too. @param {string | undefined} list */

@@ -19,10 +19,8 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, skipVerify = false } = {}) {
   /** @type {Tls} */
   const tls = { rejectUnauthorized: !skipVerify };
-  const ca = [
-    ...(caCert ? readCertificates(caCert, 'CA file (--ca-cert, VAULT_CACERT)') : []),
-    ...(caPath ? readFolder(caPath) : []),
-  ];
+  const ca = caCert ? readCertificates(caCert, 'CA file (--ca-cert, VAULT_CACERT)') : [];
+  if (caPath) ca.push(...readFolder(caPath));
   if (ca.length > 0) tls.ca = ca;
   if (serverName) tls.servername = checkServerName(serverName);
   if (clientCert || clientKey) Object.assign(tls, readClientPair(clientCert, clientKey));
@@ -37,11 +35,10 @@ export function connectOptions(tls) {
 /** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */
 function readClientPair(clientCert, clientKey) {
   if (!clientCert || !clientKey) {
-    const [code, given, missing] = clientCert
-      ? ['client_key_missing', 'certificate', 'key']
-      : ['client_cert_missing', 'key', 'certificate'];
     const remedy = 'Give both --client-cert (VAULT_CLIENT_CERT) and --client-key (VAULT_CLIENT_KEY).';
-    throw usageError(code, `A client ${given} is given without its ${missing}.`, remedy);
+    if (clientCert)
+      throw usageError('client_key_missing', 'A client certificate is given without its key.', remedy);
+    throw usageError('client_cert_missing', 'A client key is given without its certificate.', remedy);
   }
   const chain = readCertificates(clientCert, 'client certificate (--client-cert, VAULT_CLIENT_CERT)');
   const key = readText(clientKey, 'client key (--client-key, VAULT_CLIENT_KEY)');
@@ -55,8 +52,7 @@ function readClientPair(clientCert, clientKey) {
       const remedy = 'Give the key of the certificate; the leaf must be the first in the file.';
       throw usageError('client_key_mismatch', message, remedy);
     }
-    const remedy =
-      'Give one with a PRIVATE KEY block; decrypt an encrypted one with openssl pkey -in KEY -out PLAIN.';
+    const remedy = 'Give an unencrypted key in PEM; openssl pkey -in KEY -out PLAIN decrypts one.';
     const message = `The client key ${clientKey} is not a private key in PEM form without a passphrase.`;
     throw usageError('not_a_key', message, remedy);
   }
@@ -64,18 +60,17 @@ function readClientPair(clientCert, clientKey) {
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
-/** @param {string} path @param {string} what @returns {string[]} one PEM certificate each */
+/** @param {string} path @param {string} what @returns {string[]} in PEM */
 function readCertificates(path, what) {
   const found = readText(path, what).match(CERTIFICATE) ?? [];
   try {
     for (const pem of found) new X509Certificate(pem);
     if (found.length > 0) return found;
   } catch {
-    throw usageError('not_a_certificate', `The ${what} ${path} holds a certificate that cannot be read.`);
+    throw usageError('not_a_certificate', `The ${what} ${path} contains a certificate that cannot be read.`);
   }
-  const remedy =
-    'Give a file with a CERTIFICATE block (DER: openssl x509 -inform der -in FILE -out FILE.pem).';
-  throw usageError('not_a_certificate', `The ${what} ${path} holds no PEM certificate.`, remedy);
+  const remedy = 'Give a PEM file; openssl x509 -inform der -in FILE -out FILE.pem converts DER.';
+  throw usageError('not_a_certificate', `The ${what} ${path} contains no PEM certificate.`, remedy);
 }
 
 /** @param {string} path @returns {string[]} */

@@ -1,14 +1,15 @@
 /**
- * Checks a certificate that a CA has just issued. The rules, in order; the first one broken names the failure: the
- * certificate can be read, and its issuing CA, too; that CA's name and key issued it; it has the requested names, and
- * is not a CA itself; it has the requested key, or that of the private key beside it; it is valid now. Extra names are
- * allowed: Vault adds the commonName to the alternative names, and roles may add more. The issuing CA is the one in the
+ * Checks a certificate that a CA has just issued. The rules, in order; the first broken rule names the failure: the
+ * certificate and its issuing CA can be read; that CA's name and key issued it; it has the requested names, and is not a
+ * CA itself; it has the requested key, or that of the private key in the response; it is valid now. Extra names are
+ * allowed: Vault adds the commonName to the alternative names, and roles may add more. The issuing CA is that of the
  * response, trusted or not.
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
 import { contextTag, DerReader, readWhole, TAG } from './der.js';
 import { includesIp, includesName, readAlternativeNames } from './names.js';
+import { remember } from './remember.js';
 import { verifySignature } from './signature.js';
 import { decodePem } from './text.js';
 /** @import { ECDH } from 'node:crypto' */
@@ -30,27 +31,25 @@ import { decodePem } from './text.js';
 export const CERTIFICATE_FAILURES = Object.freeze({
   no_certificate: 'The response has no certificate.',
   certificate_unreadable: 'The certificate is not PEM or not DER.',
-  no_issuing_ca: 'The response does not have the CA that issued the certificate.',
+  no_issuing_ca: 'The response lacks the certificate of the issuing CA.',
   issuing_ca_unreadable: 'The certificate of the issuing CA is not PEM or not DER.',
   wrong_issuer: 'The certificate names another issuer than the issuing CA.',
-  unsupported_signature_algorithm: 'The signature of the certificate cannot be verified here.',
+  unsupported_signature_algorithm: 'This tool cannot verify the signature of the certificate.',
   bad_signature: 'The issuing CA did not sign the certificate.',
-  wrong_subject: 'The certificate has another commonName than was asked for.',
-  wrong_sans: 'The certificate lacks an alternative name that was asked for.',
-  ca_certificate: 'The certificate is that of a CA, which was not asked for.',
-  unknown_critical_extension: 'The certificate has a critical extension that is not understood here.',
-  key_mismatch:
-    'The certificate has another key than was asked for, or than the private key that came with it.',
-  private_key_unreadable: 'The private key that came with the certificate cannot be read.',
+  wrong_subject: 'The certificate has another commonName than the requested one.',
+  wrong_sans: 'The certificate lacks a requested alternative name.',
+  ca_certificate: 'The certificate is that of a CA, which the request did not ask for.',
+  unknown_critical_extension: 'The certificate has a critical extension that this tool does not understand.',
+  key_mismatch: 'The certificate has another key than the CSR or than the private key in the response.',
+  private_key_unreadable: 'The private key in the response cannot be read.',
   not_yet_valid: 'The certificate is not valid yet.',
   certificate_expired: 'The certificate has expired already.',
 });
 
 const DEFAULT_SKEW_MS = 5000;
 
-/** By PEM text, which every response of a mount repeats. @type {Map<string, ReturnType<typeof readIssuingCa>>} */
-const issuingCas = new Map();
-const MAX_ISSUING_CAS = 16;
+/** By PEM text, which every response of a mount repeats. */
+const recallIssuingCa = remember(16, readIssuingCa);
 
 /**
  * @param {Issued} issued
@@ -58,10 +57,10 @@ const MAX_ISSUING_CAS = 16;
  *   readable; never throws
  */
 export function checkIssuedCertificate(issued) {
-  if (typeof issued.certificatePem !== 'string' || issued.certificatePem === '')
-    return { failure: 'no_certificate', serial: null };
+  const { certificatePem: pem } = issued;
+  if (typeof pem !== 'string' || pem === '') return { failure: 'no_certificate', serial: null };
   try {
-    const certificate = readCertificate(issued.certificatePem);
+    const certificate = readCertificate(pem);
     return { failure: findFailure(certificate, issued), serial: Buffer.from(certificate.serial) };
   } catch {
     return { failure: 'certificate_unreadable', serial: null };
@@ -88,11 +87,7 @@ function findFailure(certificate, issued) {
 /** @param {CertificateFields} certificate @param {unknown} pem @returns {CertificateFailure | null} */
 function checkIssuer({ issuer, signed }, pem) {
   if (typeof pem !== 'string' || pem === '') return 'no_issuing_ca';
-  if (!issuingCas.has(pem)) {
-    if (issuingCas.size >= MAX_ISSUING_CAS) issuingCas.clear();
-    issuingCas.set(pem, readIssuingCa(pem));
-  }
-  const ca = issuingCas.get(pem) ?? null;
+  const ca = recallIssuingCa(pem);
   if (ca === null) return 'issuing_ca_unreadable';
   if (!issuer.equals(ca.subject)) return 'wrong_issuer';
   const result = verifySignature(signed, ca.key);
@@ -122,9 +117,8 @@ function checkNames(certificate, { commonName, altNames = [], ipSans = [] }) {
     const subject = commonNameOf(certificate.subject);
     if (subject === null ? !includesName(names, commonName) : subject !== commonName) return 'wrong_subject';
   }
-  const isComplete =
-    altNames.every((name) => includesName(names, name)) && ipSans.every((ip) => includesIp(names, ip));
-  return isComplete ? null : 'wrong_sans';
+  if (!altNames.every((name) => includesName(names, name))) return 'wrong_sans';
+  return ipSans.every((ip) => includesIp(names, ip)) ? null : 'wrong_sans';
 }
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
@@ -147,9 +141,8 @@ const CURVES = Object.freeze({
 });
 
 /**
- * RSA: the primes multiply to the certificate's modulus and the exponents fit each other. EC and others: the public key
- * is derived from the private one. So a key that merely repeats the public half, which
- * `X509Certificate.checkPrivateKey` would accept, does not match.
+ * Unlike `X509Certificate.checkPrivateKey`, rejects a private key that only repeats the public half. RSA: the primes
+ * multiply to the modulus, and the exponents are inverse. Others: the public key is derived from the private one.
  * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
  * @param {Uint8Array} spki raw SubjectPublicKeyInfo of the certificate
  * @returns {CertificateFailure | null} never throws, and reveals nothing of the key
@@ -199,7 +192,7 @@ function isRsaKeyOf(der, bits) {
   return isPublic && p > 1n && q > 1n && p * q === n && isInverse(p - 1n) && isInverse(q - 1n);
 }
 
-/** By curve: to make one takes OpenSSL as long as to multiply the point. @type {Record<string, ECDH>} */
+/** By curve: creating one takes as long as the multiplication itself. @type {Record<string, ECDH>} */
 const keyAgreements = {};
 
 /** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {string} curve @param {Buffer} bits uncompressed point */

@@ -1,6 +1,6 @@
 /**
- * Structures of RFC 5280 as plain data with views into their DER: AlgorithmIdentifier, Name, Extensions, Certificate. Ten times cheaper
- * than the getters of `X509Certificate`, and with the raw bytes that hashes and comparisons need.
+ * Structures of RFC 5280 as plain data with views into their DER. Ten times cheaper than the getters of
+ * `X509Certificate`, and with the raw bytes that hashes and comparisons need.
  */
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
@@ -28,12 +28,11 @@ export const OID = Object.freeze({
 /** @typedef {{oid: string, parameters: Buffer | null, data: Buffer, signature: Buffer}} Signed `data`: the raw bytes that are signed */
 
 /** @param {DerReader} reader */
-export const readAlgorithm = (reader) => reader.inside(TAG.sequence, readAlgorithmFields);
-
-/** @param {DerReader} fields @returns {Pick<Signed, 'oid' | 'parameters'>} */
-function readAlgorithmFields(fields) {
-  return { oid: fields.readOid(), parameters: fields.atEnd ? null : fields.readAny() };
-}
+export const readAlgorithm = (reader) =>
+  reader.inside(TAG.sequence, (fields) => ({
+    oid: fields.readOid(),
+    parameters: fields.atEnd ? null : fields.readAny(),
+  }));
 
 /** Name (section 4.1.2.4), whose values may be of any type. @param {DerReader} reader @returns {Buffer} raw */
 export function readName(reader) {
@@ -42,36 +41,25 @@ export function readName(reader) {
   while (!names.atEnd) {
     const set = names.enter(TAG.set);
     set.demandSome();
-    while (!set.atEnd) set.inside(TAG.sequence, skipAttribute);
+    while (!set.atEnd) set.inside(TAG.sequence, readAttribute);
   }
   return reader.bytes.subarray(start, reader.to);
 }
 
 /** @param {DerReader} attribute */
-function skipAttribute(attribute) {
-  attribute.readOid();
-  attribute.readAny();
-}
+const readAttribute = (attribute) => ({ oid: attribute.readOid(), value: attribute.readAny() });
 
-/**
- * The frame of certificates, CRLs and CSRs: fields, the algorithm, the signature over the fields.
- * @param {Uint8Array} der nothing behind it
- * @returns {{signed: Signed, tbs: DerReader, rawAlgorithm: Buffer}}
- * @throws {DerError}
- */
-export function readSigned(der) {
-  const frame = readWhole(der, (reader) => reader.inside(TAG.sequence, readFrame));
-  const { data, rawAlgorithm, signature } = frame;
-  const signed = { ...readAlgorithm(new DerReader(rawAlgorithm)), data, signature };
+/** The frame of certificates, CRLs and CSRs: fields, algorithm, signature. @param {Uint8Array} der @throws {DerError} */
+export const readSigned = (der) => readWhole(der, (reader) => reader.inside(TAG.sequence, readFrame));
+
+/** @param {DerReader} frame */
+function readFrame(frame) {
+  const data = frame.readRaw(TAG.sequence);
+  const rawAlgorithm = frame.readRaw(TAG.sequence);
+  const algorithm = readAlgorithm(new DerReader(rawAlgorithm));
+  const signed = /** @type {Signed} */ ({ ...algorithm, data, signature: frame.readBitString() });
   return { signed, tbs: new DerReader(data).enter(TAG.sequence), rawAlgorithm };
 }
-
-/** @param {DerReader} fields */
-const readFrame = (fields) => ({
-  data: fields.readRaw(TAG.sequence),
-  rawAlgorithm: fields.readRaw(TAG.sequence),
-  signature: fields.readBitString(),
-});
 
 /** Sections 4.1.1.2 and 5.1.1.2. @param {DerReader} tbs @param {Buffer} rawAlgorithm of the signature around it */
 export function demandSameAlgorithm(tbs, rawAlgorithm) {
@@ -134,7 +122,8 @@ export function parseCertificate(der) {
   const subject = readName(tbs);
   const spki = tbs.readRaw(TAG.sequence);
   for (const number of [1, 2]) if (tbs.tag === contextTag(number, false)) tbs.next(); // unique identifiers
-  const extensions = tbs.insideOptional(contextTag(3), readCertificateExtensions) ?? NO_EXTENSIONS;
+  const extensions =
+    tbs.insideOptional(contextTag(3), (list) => readSomeExtensions(list, UNDERSTOOD)) ?? NO_EXTENSIONS;
   tbs.finish();
   return {
     serial, // raw INTEGER contents
@@ -156,21 +145,16 @@ export const readVersion = (reader) => reader.readSmallNumber();
 /** @param {DerReader} validity */
 const readValidity = (validity) => ({ notBefore: validity.readTime(), notAfter: validity.readTime() });
 
-/** @param {DerReader} reader */
-const readCertificateExtensions = (reader) => readSomeExtensions(reader, UNDERSTOOD);
-
 /** @param {Uint8Array} spki SubjectPublicKeyInfo @returns {Buffer} contents of its BIT STRING */
-export const publicKeyBits = (spki) => new DerReader(spki).inside(TAG.sequence, readPublicKey);
+export const publicKeyBits = (spki) =>
+  new DerReader(spki).inside(TAG.sequence, (fields) => {
+    readAlgorithm(fields);
+    return fields.readBitString();
+  });
 
-/** @param {DerReader} fields */
-function readPublicKey(fields) {
-  readAlgorithm(fields);
-  return fields.readBitString();
-}
-
-/** @param {Buffer | undefined} value of an extension that is a SEQUENCE OF; nothing: empty */
-const listIn = (value) =>
-  value === undefined ? new DerReader(Buffer.alloc(0)) : new DerReader(value).enter(TAG.sequence);
+/** @param {Buffer | undefined} value of an extension that is a SEQUENCE OF; undefined: an empty one */
+const listIn = (value = EMPTY_SEQUENCE) => new DerReader(value).enter(TAG.sequence);
+const EMPTY_SEQUENCE = Buffer.from([TAG.sequence, 0]);
 
 /**
  * @param {CertificateFields} certificate
@@ -197,7 +181,7 @@ export function isCa({ extensions }) {
   return fields.tag === TAG.boolean && fields.readBoolean();
 }
 
-/** @param {CertificateFields} certificate @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in order */
+/** @param {Pick<CertificateFields, 'extensions'>} certificate @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in order */
 export function ocspAddresses({ extensions }) {
   const urls = [];
   const list = listIn(extensions.get(OID.authorityInfoAccess));
@@ -216,17 +200,17 @@ export function commonNameOf(name) {
   while (!names.atEnd) {
     const set = names.enter(TAG.set);
     while (!set.atEnd) {
-      const attribute = set.enter(TAG.sequence);
-      if (attribute.readOid() === OID.commonName) found = directoryString(attribute);
+      const { oid, value } = set.inside(TAG.sequence, readAttribute);
+      if (oid === OID.commonName) found = directoryString(value);
     }
   }
   return found;
 }
 
-/** @param {DerReader} attribute @returns {string} a DirectoryString (section 4.1.2.4) */
-function directoryString(attribute) {
-  const { tag } = attribute;
-  const value = attribute.read();
+/** @param {Buffer} der @returns {string} a DirectoryString (section 4.1.2.4) */
+function directoryString(der) {
+  const tag = der[0];
+  const value = new DerReader(der).read();
   if (tag === TAG.utf8String) return value.toString('utf8');
   if (tag === TAG.bmpString && value.length % 2 === 0) return Buffer.from(value).swap16().toString('utf16le');
   return value.toString('latin1');

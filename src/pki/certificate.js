@@ -1,4 +1,4 @@
-/** Certificates from files: read, and matched with each other before anything is sent. */
+/** Reads certificates from files, and checks before a run which certificate issued which. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
 import { ocspAddresses, parseCertificate } from './certificate-der.js';
@@ -21,16 +21,14 @@ const refused = (code, message, remedy = 'Give a certificate in PEM (-----BEGIN 
  * @throws {PkiLoadError}
  */
 export function readCertificates(bytes, name) {
-  if (bytes.length > MAX_FILE_BYTES) {
-    const size = `${Math.ceil(bytes.length / 1024 / 1024)} MiB`;
-    throw refused('certificate_file_too_large', `${name} has ${size}: too large for certificates.`);
-  }
+  if (bytes.length > MAX_FILE_BYTES)
+    throw refused('certificate_file_too_large', `${name} is larger than 4 MiB, too large for certificates.`);
   const source = Buffer.from(bytes);
   const text = source.toString('latin1');
   if (text.trim() === '') throw refused('certificate_file_empty', `${name} is empty.`);
   if (text.includes('-----BEGIN ')) return readPem(text, name);
   if (source[0] === TAG.sequence) return [readDer(source, name)];
-  throw refused('no_certificate', `${name} is neither PEM nor DER and holds no certificate.`);
+  throw refused('no_certificate', `${name} is neither PEM nor DER and contains no certificate.`);
 }
 
 /** @param {string} text @param {string} name */
@@ -49,14 +47,17 @@ function readPem(text, name) {
     } else others.push(label);
   }
   if (certificates.length > 0) return certificates;
-  throw refused('no_certificate', `${name} holds a PEM block "${printable(others[0])}", not a certificate.`);
+  throw refused(
+    'no_certificate',
+    `${name} contains a PEM block "${printable(others[0])}", not a certificate.`,
+  );
 }
 
 /** @param {Buffer} der @param {string} name */
 function readDer(der, name) {
   try {
-    const { serial, subject: subjectDer, issuer: issuerDer, spkiBits } = parseCertificate(der);
-    return { der, x509: new X509Certificate(der), serial, subjectDer, issuerDer, spkiBits };
+    const { subject: subjectDer, issuer: issuerDer, ...fields } = parseCertificate(der);
+    return { ...fields, der, x509: new X509Certificate(der), subjectDer, issuerDer };
   } catch (error) {
     throw unreadable(name, error instanceof DerError ? error.message : 'OpenSSL rejects it');
   }
@@ -64,7 +65,7 @@ function readDer(der, name) {
 
 /** @param {string} name @param {string} why */
 const unreadable = (name, why) =>
-  refused('certificate_unreadable', `${name} holds a certificate that cannot be read: ${why}.`);
+  refused('certificate_unreadable', `${name} contains a certificate that cannot be read: ${why}.`);
 
 /**
  * @param {Certificate} leaf
@@ -76,7 +77,7 @@ export function assertIssued(leaf, issuer, names) {
   if (isIssuedBy(leaf, issuer)) return;
   if (isIssuedBy(issuer, leaf)) {
     const message = `${names.leaf} issued ${names.issuer}: the two were swapped.`;
-    throw usageError('certificates_swapped', message, 'Give them the other way round.');
+    throw usageError('certificates_swapped', message, 'Swap them.');
   }
   const why = leaf.issuerDer.equals(issuer.subjectDer)
     ? 'it has the name of the issuer, but its key did not sign'
@@ -87,8 +88,7 @@ export function assertIssued(leaf, issuer, names) {
 
 /** @param {Certificate} leaf @param {Certificate} issuer */
 const isIssuedBy = (leaf, issuer) =>
-  leaf.issuerDer.equals(issuer.subjectDer) &&
-  verifySignature(parseCertificate(leaf.der).signed, issuer.x509.publicKey) === 'valid';
+  leaf.issuerDer.equals(issuer.subjectDer) && verifySignature(leaf.signed, issuer.x509.publicKey) === 'valid';
 
 /** @param {string | undefined} name subject or issuer of X509Certificate: one attribute per line */
 const nameText = (name) => printable(name ?? '').slice(0, 200) || 'without a name';
@@ -97,10 +97,10 @@ const nameText = (name) => printable(name ?? '').slice(0, 200) || 'without a nam
 const printable = (text) => text.replace(/\n/g, ', ').replace(/[^\x20-\x7e\u00a0-\uffff]/g, '?');
 
 /** @param {Certificate} certificate @returns {string[]} addresses of its OCSP responders */
-export function ocspUrls({ der }) {
+export function ocspUrls(certificate) {
   try {
-    return ocspAddresses(parseCertificate(der));
+    return ocspAddresses(certificate);
   } catch {
-    return []; // of an extension that cannot be read
+    return []; // the extension cannot be read
   }
 }

@@ -14,13 +14,6 @@ import { contextTag, DerError, readWhole, TAG } from './der.js';
 /** @typedef {ReturnType<typeof parseCrl>} Crl */
 
 /**
- * No critical extension is understood: neither that of a delta CRL (5.2.4), nor that of a part of a list (5.2.5),
- * nor that of an indirect one (5.3.3). Such a list must not be relied on (5.2, 5.3).
- * @type {ReadonlySet<string>}
- */
-const NONE = new Set();
-
-/**
  * @param {Uint8Array} der CertificateList; the result has views into it
  * @param {(serial: Buffer, revokedMs: number) => void} [onEntry] contents of the INTEGER, epoch ms
  * @throws {DerError}
@@ -32,7 +25,8 @@ export function parseCrl(der, onEntry = () => {}) {
   if (isV2 && tbs.readSmallNumber() !== 1) throw new DerError('Not a version of CRLs', tbs.pos);
   const readSome = (/** @type {DerReader} */ reader) => {
     if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
-    return readSomeExtensions(reader, NONE);
+    // None is understood: a delta CRL (5.2.4), a part (5.2.5) or an indirect one (5.3.3) must not be relied on.
+    return readSomeExtensions(reader, new Set());
   };
   demandSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);

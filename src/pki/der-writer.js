@@ -1,10 +1,11 @@
-/** Writes DER (X.690 section 10), and the structures of RFC 5280 that requests and certificates are made of. Checks nothing. */
+/** Writes DER (X.690 section 10) and the parts of requests and certificates (RFC 5280). Validates nothing. */
+import { remember } from './remember.js';
 
 /** @param {number} tag identifier octet @param {...Uint8Array} parts contents, in order @returns {Buffer} */
 export function element(tag, ...parts) {
   let length = 0;
   for (const part of parts) length += part.length;
-  const octets = length < 0x80 ? 0 : length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : 4;
+  const octets = length < 0x80 ? 0 : Math.ceil((32 - Math.clz32(length)) / 8);
   const out = Buffer.allocUnsafe(2 + octets + length);
   out[0] = tag;
   out[1] = octets === 0 ? length : 0x80 | octets;
@@ -19,6 +20,9 @@ export function element(tag, ...parts) {
 
 /** @param {...Uint8Array} parts */
 export const sequence = (...parts) => element(0x30, ...parts);
+
+/** @param {...Uint8Array} parts of a SET that are in order already */
+export const set = (...parts) => element(0x31, ...parts);
 
 /** [number] EXPLICIT, or IMPLICIT over a constructed type. @param {number} number @param {...Uint8Array} parts */
 export const explicit = (number, ...parts) => element(0xa0 | number, ...parts);
@@ -38,27 +42,20 @@ export const integer = (value) => element(0x02, typeof value === 'number' ? Buff
 export const TRUE = Buffer.from([0x01, 0x01, 0xff]);
 export const NULL = Buffer.from([0x05, 0x00]);
 
-/** By their text: the same dozen goes into every message. @type {Map<string, Buffer>} */
-const knownOids = new Map();
-
-/** @param {string} dotted a constant of the program: each is kept */
-export function oid(dotted) {
-  const known = knownOids.get(dotted);
-  if (known !== undefined) return known;
+/** Of dotted text; the same dozen are in every message. */
+export const oid = remember(256, (dotted) => {
   const [first, second, ...rest] = dotted.split('.').map(Number);
   const octets = [first * 40 + second, ...rest].flatMap((arc) => {
     const group = [arc & 0x7f];
     for (let left = arc >>> 7; left > 0; left >>>= 7) group.unshift(0x80 | (left & 0x7f));
     return group;
   });
-  const made = element(0x06, Buffer.from(octets));
-  knownOids.set(dotted, made);
-  return made;
-}
+  return element(0x06, Buffer.from(octets));
+});
 
 /** @param {number} epochSeconds whole */
 export const generalizedTime = (epochSeconds) =>
-  element(0x18, Buffer.from(`${new Date(epochSeconds * 1000).toISOString().replace(/\.000|[-:T]/g, '')}`));
+  element(0x18, Buffer.from(new Date(epochSeconds * 1000).toISOString().replace(/\.000|[-:T]/g, '')));
 
 /** `Time` of RFC 5280 section 4.1.2.5: UTCTime up to 2049, then GeneralizedTime. @param {number} epochSeconds whole */
 export function time(epochSeconds) {
@@ -74,4 +71,4 @@ export const extension = (id, value, isCritical = false) =>
 export const nameOf = (commonName) =>
   commonName === ''
     ? sequence()
-    : sequence(element(0x31, sequence(oid('2.5.4.3'), element(0x0c, Buffer.from(commonName)))));
+    : sequence(set(sequence(oid('2.5.4.3'), element(0x0c, Buffer.from(commonName)))));

@@ -1,7 +1,9 @@
 /**
  * A strict reader of DER (X.690 section 10): definite lengths in their shortest form, every bound checked, one
- * pass. Values are views into the given bytes, never copies. Whatever the bytes, only `DerError` is thrown.
+ * pass. Values are views into the given bytes, never copies. Damaged bytes cause no error but `DerError`.
  */
+
+import { remember } from './remember.js';
 
 /** The bytes are not the expected DER. The message has the fault and its offset, never the bytes. */
 export class DerError extends Error {
@@ -51,7 +53,7 @@ export class DerReader {
     this.bytes = Buffer.isBuffer(bytes) ? bytes : asBuffer(bytes);
     this.pos = start;
     this.end = end;
-    /** Where the contents of the last element read began and ended. */
+    /** Bounds of the contents of the last element read. */
     this.from = start;
     this.to = start;
   }
@@ -130,8 +132,8 @@ export class DerReader {
   }
 
   /**
-   * An element of any type, checked to its last level: lengths, the form of universal types, and the contents of
-   * those that DER restricts most. Strings are not decoded. @returns {Buffer} raw
+   * An element of any type, checked at every level: lengths, the form of universal types, and the contents that DER
+   * restricts most. Strings are not decoded. @returns {Buffer} raw
    */
   readAny(depth = 0) {
     const { pos: start, tag } = this;
@@ -182,7 +184,7 @@ export class DerReader {
   /** Dotted text of an OBJECT IDENTIFIER. */
   readOid() {
     this.next(TAG.oid);
-    return oidText(this.bytes, this.from, this.to);
+    return recallOid(this.bytes.toString('latin1', this.from, this.to));
   }
 
   /** Contents of a BIT STRING of whole octets, as keys and signatures are. */
@@ -215,8 +217,7 @@ export function readWhole(bytes, read) {
   return value;
 }
 
-// Long form: X.690 sections 8.1.3.5 and 10.1.
-/** @param {Uint8Array} bytes @param {number} at @param {number} octets @param {number} end */
+/** X.690 sections 8.1.3.5 and 10.1. @param {Uint8Array} bytes @param {number} at @param {number} octets @param {number} end */
 function longLength(bytes, at, octets, end) {
   if (octets === 0) throw new DerError('Indefinite length', at - 1);
   if (octets > 4) throw new DerError('Length of more than four octets', at - 1);
@@ -227,31 +228,12 @@ function longLength(bytes, at, octets, end) {
   return length;
 }
 
-/** By a hash of the octets: every message has the same dozen. @type {Map<number, {octets: Buffer, text: string}>} */
-const knownOids = new Map();
-const MAX_KNOWN_OIDS = 256;
+/** Every message has the same dozen. */
+const recallOid = remember(256, decodeOid);
 
-/** Contents (X.690 section 8.19) -> dotted text. @param {Buffer} bytes @param {number} from @param {number} to */
-function oidText(bytes, from, to) {
-  let hash = to - from;
-  for (let i = from; i < to; i += 1) hash = (Math.imul(hash, 31) + bytes[i]) | 0;
-  const known = knownOids.get(hash);
-  if (known !== undefined && isAt(known.octets, bytes, from, to)) return known.text;
-  const octets = Buffer.from(bytes.subarray(from, to));
-  const text = decodeOid(octets);
-  if (knownOids.size < MAX_KNOWN_OIDS) knownOids.set(hash, { octets, text });
-  return text;
-}
-
-/** @param {Uint8Array} octets @param {Uint8Array} bytes @param {number} from @param {number} to */
-function isAt(octets, bytes, from, to) {
-  if (octets.length !== to - from) return false;
-  for (let i = 0; i < octets.length; i += 1) if (octets[i] !== bytes[from + i]) return false;
-  return true;
-}
-
-/** @param {Uint8Array} value */
-function decodeOid(value) {
+/** @param {string} octets latin1 contents, X.690 section 8.19 */
+function decodeOid(octets) {
+  const value = Buffer.from(octets, 'latin1');
   if (value.length === 0 || value.length > 128 || value[value.length - 1] & 0x80)
     throw new DerError('Not an OBJECT IDENTIFIER');
   const arcs = [];
@@ -284,16 +266,11 @@ function parseTime(bytes, from, to, yearDigits) {
   const hour = parseDigits(bytes, at + 4, 2);
   const minute = parseDigits(bytes, at + 6, 2);
   const second = parseDigits(bytes, at + 8, 2);
-  const isDate = month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
+  const date = new Date(0); // Date.UTC would read the years 0 to 99 as 19xx
+  date.setUTCFullYear(year, month - 1, day);
+  const isDate = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   if (!isDate || hour > 23 || minute > 59 || second > 59) throw new DerError('Not a valid time', from);
-  const ms = Date.UTC(year, month - 1, day, hour, minute, second);
-  return year >= 100 ? ms : new Date(ms).setUTCFullYear(year, month - 1, day);
-}
-
-/** @param {number} year @param {number} month 1 to 12 */
-function daysIn(year, month) {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  return date.setUTCHours(hour, minute, second);
 }
 
 /** @param {Uint8Array} bytes @param {number} at @param {number} count */

@@ -7,13 +7,13 @@ import { extension, implicit, sequence } from './der-writer.js';
 
 /** @typedef {{dns: string[], email: string[], uri: string[], ip: Buffer[]}} AlternativeNames `ip`: octets */
 
-/** Tag numbers of the GeneralNames that matter here. */
+/** Tag numbers of GeneralNames. */
 const NUMBER = Object.freeze({ email: 1, dns: 2, uri: 6, ip: 7 });
 const TEXTS = /** @type {const} */ (['dns', 'email', 'uri']);
 
 /**
  * @param {Uint8Array | undefined} value extnValue of subjectAltName
- * @returns {AlternativeNames} as they are written; other kinds are left out
+ * @returns {AlternativeNames} unchanged; other kinds are left out
  * @throws {DerError}
  */
 export function readAlternativeNames(value) {
@@ -41,15 +41,15 @@ export function writeAlternativeNames({ dns, email, ip }) {
   return all.length === 0 ? [] : [extension(OID.subjectAltName, sequence(...all))];
 }
 
-/** DNS names, and e-mail addresses, which have an at sign. @param {readonly string[]} names */
+/** Into DNS names and e-mail addresses, which have an at sign. @param {readonly string[]} names */
 export function splitNames(names) {
   const isEmail = (/** @type {string} */ name) => name.includes('@');
   return { dns: names.filter((name) => !isEmail(name)), email: names.filter(isEmail) };
 }
 
 /**
- * DNS names do not differ by case (RFC 5280 section 7.2), and some versions of Vault lower it; in certificates they are
- * ASCII. So is the part of an e-mail address behind the at sign; the part before it stays as it is.
+ * The form in which names are compared. DNS names, and e-mail addresses behind the at sign, ignore case (RFC 5280 section
+ * 7.2; some versions of Vault lower it) and are ASCII in certificates.
  * @param {string} name a DNS name or an e-mail address
  */
 export function nameForm(name) {
@@ -58,12 +58,8 @@ export function nameForm(name) {
   return name.slice(0, at) + (/^[\x20-\x7e]*$/.test(dns) ? dns : domainToASCII(dns) || dns).toLowerCase();
 }
 
-const IPV4_MAPPED = Buffer.from('00000000000000000000ffff', 'hex');
-
-/** @param {Buffer} bytes @returns {Buffer} of an IPv4 address in IPv6 only the four octets, as Go writes it into certificates */
-function ipForm(bytes) {
-  return bytes.length === 16 && bytes.subarray(0, 12).equals(IPV4_MAPPED) ? bytes.subarray(12) : bytes;
-}
+/** As Go writes it into certificates: only four octets for an IPv4 address mapped into IPv6. @param {Buffer} bytes */
+const ipForm = (bytes) => (/^(00){10}ffff.{8}$/.test(bytes.toString('hex')) ? bytes.subarray(12) : bytes);
 
 /** @param {string} text @returns {Buffer | null} 4 or 16 octets of an iPAddress; null: not an address */
 export function ipBytes(text) {

@@ -1,6 +1,6 @@
 /**
- * Checks an OCSP response by what RFC 6960 section 3.2 demands of a client. The rules, in order; the first one broken
- * names the verdict:
+ * Checks an OCSP response as RFC 6960 section 3.2 demands of a client. The rules, in order; the first broken rule names
+ * the verdict:
  *
  * 1. it is an OCSPResponse in DER, without unknown critical extensions (`not_ocsp`, `unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
@@ -12,18 +12,17 @@
  * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, where present, not past (`expired`);
  * 6. the nonce, where one was sent and one came back, is the one sent (`nonce_mismatch`; RFC 9654 section 2.1).
  *
- * `unknown` with another CertID, as Vault returns for an issuer it does not know, is `cert_id_mismatch`: by rule 3 a
- * client may not believe it. Not checked: validity and revocation of the issuer, revocation of the responder.
+ * `unknown` with another CertID, Vault's response for an unknown issuer, is `cert_id_mismatch` by rule 3. Not checked: validity and revocation of the issuer, revocation of the responder.
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import { hasExtendedKeyUsage, maySign, OID, parseCertificate } from './certificate-der.js';
 import { asBuffer } from './der.js';
 import { parseCertId, parseOcspResponse } from './ocsp-response.js';
-import { RememberedBytes } from './remembered.js';
+import { remember } from './remember.js';
 import { isNullOrAbsent, verifySignature } from './signature.js';
 
 /** @import { CertificateFields } from './certificate-der.js' */
-/** @import { BasicResponse, CertId, OcspRefusal } from './ocsp-response.js' */
+/** @import { BasicResponse, CertId } from './ocsp-response.js' */
 
 /** The verdicts that a client accepts. */
 const OCSP_STATUSES = Object.freeze({
@@ -38,7 +37,7 @@ export const OCSP_FAILURES = Object.freeze({
   ocsp_malformed_request: 'The responder refused: it could not read the request (malformedRequest).',
   ocsp_internal_error: 'The responder refused: it has an internal error (internalError).',
   ocsp_try_later: 'The responder refused: it is busy (tryLater).',
-  ocsp_sig_required: 'The responder refused: it wants signed requests (sigRequired).',
+  ocsp_sig_required: 'The responder refused: it requires signed requests (sigRequired).',
   ocsp_unauthorized: 'The responder refused: it is not responsible for this certificate (unauthorized).',
   ocsp_unknown_error_status: 'The responder refused with a status that RFC 6960 does not define.',
   ocsp_wrong_type: 'The response is of another type than id-pkix-ocsp-basic.',
@@ -70,27 +69,17 @@ export function isOcspStatus(verdict) {
 /** @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs`: epoch ms */
 /** @typedef {ReturnType<typeof createOcspChecker>} OcspChecker */
 
-/** NTP keeps the clocks of a tester and its target; more would hide responses that are too old. */
+/** For clocks that NTP keeps; more would hide responses that are too old. */
 export const DEFAULT_SKEW_MS = 5000;
 
 /** A responder with RSA repeats itself for a second per serial; one with ECDSA never does. */
-const DEFAULT_MAX_REMEMBERED = 1024;
+const MAX_REMEMBERED = 1024;
 
 /** Longer responses are not remembered, which bounds the memory. */
 const MAX_REMEMBERED_BYTES = 16_384;
 
 /** Certificates of responders that a CA has at one time: one or two. */
 const MAX_RESPONDERS = 32;
-
-/** @type {Readonly<Record<OcspRefusal, OcspVerdict>>} */
-const REFUSALS = Object.freeze({
-  malformedRequest: 'ocsp_malformed_request',
-  internalError: 'ocsp_internal_error',
-  tryLater: 'ocsp_try_later',
-  sigRequired: 'ocsp_sig_required',
-  unauthorized: 'ocsp_unauthorized',
-  unknownError: 'ocsp_unknown_error_status',
-});
 
 /**
  * @typedef {ReturnType<typeof readSigner>} Signer
@@ -107,38 +96,23 @@ const REFUSALS = Object.freeze({
  * @param {{issuerDer: Uint8Array, skewMs?: number, maxRemembered?: number}} options
  * @throws {DerError} if the issuer cannot be read
  */
-export function createOcspChecker({
-  issuerDer,
-  skewMs = DEFAULT_SKEW_MS,
-  maxRemembered = DEFAULT_MAX_REMEMBERED,
-}) {
+export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxRemembered = MAX_REMEMBERED }) {
   const count = { responses: 0, certificates: 0 };
   const issuer = readSigner(Buffer.from(issuerDer));
-  const remembered = /** @type {RememberedBytes<Known>} */ (new RememberedBytes(maxRemembered));
-  const responders = /** @type {RememberedBytes<Candidate>} */ (new RememberedBytes(MAX_RESPONDERS));
-
-  /** @param {Uint8Array} bytes */
-  function recall(bytes) {
-    const known = remembered.get(bytes);
-    if (known !== undefined) return known;
-    if (bytes.length > MAX_REMEMBERED_BYTES) return read(asBuffer(bytes));
-    const copy = Buffer.from(bytes); // the caller may use its buffer again
-    return remembered.set(copy, read(copy));
-  }
-
-  /** @param {Buffer} der of an enclosed certificate @returns {Candidate} its validity period is not checked */
-  function assess(der) {
-    const known = responders.get(der);
-    if (known !== undefined) return known;
-    const copy = Buffer.from(der);
-    return responders.set(copy, assessResponder(copy, issuer, count));
-  }
+  // From a copy of the bytes, since the caller may reuse its buffer.
+  const recall = remember(maxRemembered, (key) => read(Buffer.from(key, 'latin1')));
+  const assess = remember(MAX_RESPONDERS, (key) =>
+    assessResponder(Buffer.from(key, 'latin1'), issuer, count),
+  );
 
   /** Rule 4: the issuer first, then the enclosed certificates. @param {BasicResponse} response @returns {SignerResult} */
   function findSigners({ signed, responderId, certs }) {
     /** @type {SignerResult} */
     const result = { failure: 'responder_not_authorized', signers: [] };
-    for (const { failure, signer } of [{ failure: null, signer: issuer }, ...certs.map(assess)]) {
+    for (const { failure, signer } of [
+      { failure: null, signer: issuer },
+      ...certs.map((der) => assess(der.toString('latin1'))),
+    ]) {
       if (signer === null || !isNamed(signer, responderId)) continue;
       if (failure !== null) {
         if (result.failure === 'responder_not_authorized') result.failure = failure;
@@ -156,7 +130,8 @@ export function createOcspChecker({
   return {
     /** Never throws, whatever the bytes. @param {Uint8Array} bytes @param {OcspExpectation} expected @returns {OcspVerdict} */
     check(bytes, { certId, nonce, nowMs }) {
-      const known = recall(bytes);
+      const isLong = bytes.length > MAX_REMEMBERED_BYTES;
+      const known = isLong ? read(asBuffer(bytes)) : recall(asBuffer(bytes).toString('latin1'));
       if (known.verdict !== null) return known.verdict;
       const { response } = known;
       const single = response.responses.find((each) => isSameCertId(each.certId, certId.raw));
@@ -180,7 +155,7 @@ export function createOcspChecker({
 function read(bytes) {
   try {
     const response = parseOcspResponse(bytes);
-    if (response.status !== 'successful') return { verdict: REFUSALS[response.status] };
+    if (response.status !== 'successful') return { verdict: response.status };
     if (response.signed === null) return { verdict: 'ocsp_wrong_type' };
     if (response.critical !== null) return { verdict: 'unknown_critical_extension' };
     return { verdict: null, response, signed: null };

@@ -47,20 +47,17 @@ function readCertId(reader) {
  * @param {DerReader} reader
  */
 const readMessageExtensions = (reader) =>
-  reader.insideOptional(contextTag(1), readUnderstoodExtensions) ?? NO_EXTENSIONS;
+  reader.insideOptional(contextTag(1), (list) => readExtensions(list, UNDERSTOOD)) ?? NO_EXTENSIONS;
 
-/** @param {DerReader} reader */
-const readUnderstoodExtensions = (reader) => readExtensions(reader, UNDERSTOOD);
-
-/** OCSPResponseStatus; 4 is not used. */
+/** OCSPResponseStatus, as the verdicts of `ocsp-check.js`; 4 is not used. */
 const STATUSES = /** @type {const} */ ([
   'successful',
-  'malformedRequest',
-  'internalError',
-  'tryLater',
-  'unknownError',
-  'sigRequired',
-  'unauthorized',
+  'ocsp_malformed_request',
+  'ocsp_internal_error',
+  'ocsp_try_later',
+  'ocsp_unknown_error_status',
+  'ocsp_sig_required',
+  'ocsp_unauthorized',
 ]);
 
 /** @typedef {Exclude<(typeof STATUSES)[number], 'successful'>} OcspRefusal */
@@ -81,17 +78,16 @@ export function parseOcspResponse(bytes) {
 
 /** @param {DerReader} response */
 function readOuter(response) {
-  const status = STATUSES[response.readSmallNumber(TAG.enumerated)] ?? 'unknownError';
+  const status = STATUSES[response.readSmallNumber(TAG.enumerated)] ?? 'ocsp_unknown_error_status';
   if (status !== 'successful') return { status }; // responseBytes are left out of a refusal
-  return { status, ...response.inside(contextTag(0), readResponseBytes) };
+  return {
+    status,
+    ...response.inside(contextTag(0), (bytes) => bytes.inside(TAG.sequence, readResponseBytes)),
+  };
 }
 
-/** @param {DerReader} explicit */
-const readResponseBytes = (explicit) =>
-  explicit.inside(TAG.sequence, (fields) => ({
-    typeOid: fields.readOid(),
-    basic: fields.read(TAG.octetString),
-  }));
+/** @param {DerReader} fields */
+const readResponseBytes = (fields) => ({ typeOid: fields.readOid(), basic: fields.read(TAG.octetString) });
 
 /** BasicOCSPResponse. @param {DerReader} reader */
 function readBasic(reader) {
@@ -127,12 +123,11 @@ function readResponseData(data) {
 /** @param {DerReader} reader */
 const readOctets = (reader) => reader.read(TAG.octetString);
 
-/** @param {DerReader} data `value`: a raw Name, or the SHA-1 of a public key */
+/** @param {DerReader} data @returns {{kind: 'name' | 'keyHash', value: Buffer}} a raw Name, or the SHA-1 of a public key */
 function readResponderId(data) {
-  const kind = /** @type {'name' | 'keyHash'} */ (data.tag === contextTag(2) ? 'keyHash' : 'name');
-  const value =
-    kind === 'name' ? data.inside(contextTag(1), readName) : data.inside(contextTag(2), readOctets);
-  return { kind, value };
+  const keyHash = data.insideOptional(contextTag(2), readOctets);
+  if (keyHash !== null) return { kind: 'keyHash', value: keyHash };
+  return { kind: 'name', value: data.inside(contextTag(1), readName) };
 }
 
 /** SingleResponse; times in epoch ms. @param {DerReader} single */
@@ -157,13 +152,11 @@ function readCertStatus(single) {
 }
 
 /** @param {DerReader} revoked @returns {CertStatus} */
-function readRevoked(revoked) {
-  const revokedAt = revoked.readGeneralizedTime();
-  const reason = revoked.insideOptional(contextTag(0), (explicit) =>
-    explicit.readSmallNumber(TAG.enumerated),
-  );
-  return { status: 'revoked', revokedAt, reason };
-}
+const readRevoked = (revoked) => ({
+  status: 'revoked',
+  revokedAt: revoked.readGeneralizedTime(),
+  reason: revoked.insideOptional(contextTag(0), (explicit) => explicit.readSmallNumber(TAG.enumerated)),
+});
 
 /** @param {DerReader} explicit @returns {Buffer[]} raw certificates */
 function readCerts(explicit) {

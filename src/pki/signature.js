@@ -6,7 +6,7 @@ import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 /** @import { KeyObject } from 'node:crypto' */
 
 /**
- * `family` is the only type of key that may be used with the algorithm: without that a swapped identifier would do.
+ * `family`: the only type of key for the algorithm; without it, a swapped identifier would pass.
  * @type {Readonly<Record<string, {family: 'rsa' | 'ec' | 'ed25519' | 'ed448', hash: string | null}>>}
  */
 const ALGORITHMS = Object.freeze({
@@ -61,12 +61,7 @@ function verifyPss(parameters, data, signature, key) {
   return verify(pss.hash, data, options, signature) ? 'valid' : 'bad';
 }
 
-/**
- * RSASSA-PSS-params (RFC 4055 section 3.1); the defaults are SHA-1 and 20.
- * @param {Uint8Array | null} parameters
- * @returns {{hash: string, saltLength: number} | null} null: not supported by Node.js, as two different hashes
- * @throws {DerError}
- */
+/** RSASSA-PSS-params (RFC 4055 section 3.1); null: Node.js does not support them. @param {Uint8Array | null} parameters */
 function readPssParameters(parameters) {
   if (parameters === null) return null;
   return new DerReader(parameters).inside(TAG.sequence, (fields) => {

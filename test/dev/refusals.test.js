@@ -43,7 +43,7 @@ const ISSUE_ERRORS = [
   [{ ip_sans: '300.1.1.1' }, 'the value "300.1.1.1" is not a valid IP address'],
   [{ ttl: 'xyz' }, `${FIELD} "ttl": time: invalid duration "xyz"`],
   [{ ttl: '-5' }, `${FIELD} "ttl": cannot provide negative value '-5'`],
-  [{ format: 'der' }, 'the embedded server has no other "format" than "pem"'],
+  [{ format: 'der' }, 'the embedded server supports only the "format" "pem"'],
 ];
 for (const [asked, error] of ISSUE_ERRORS) ERRORS.push(['POST', EC, { ...LOCAL, ...asked }, 400, [error]]);
 

@@ -66,7 +66,7 @@ const table = [
 ];
 for (const [what, given, code, headersSeen] of table) {
   test(`describeTransportError: ${what} is ${code}`, () => {
-    const failure = describeTransportError(given, { headersSeen });
+    const failure = describeTransportError(given, headersSeen);
     assert.equal(failure.code, code);
     assert.ok(TRANSPORT_CODES.includes(code));
     assert.doesNotMatch(JSON.stringify(failure), /hvs|SSH/);

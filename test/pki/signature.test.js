@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { constants, createHash, sign } from 'node:crypto';
+import { constants, sign } from 'node:crypto';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { RememberedBytes } from '../../src/pki/remembered.js';
 import { verifySignature } from '../../src/pki/signature.js';
 import { bytesOf, der, oid } from './ocsp-builder.js';
 import { makeKeys } from './test-ca.js';
@@ -94,47 +92,3 @@ for (const [name, result, { key, ...signed }] of CASES) {
     assert.equal(other, result === 'valid' ? 'bad' : result);
   });
 }
-
-test('remembered: what is full forgets its oldest, and a bound of 0 remembers nothing', () => {
-  const [memory, none] = [new RememberedBytes(2), new RememberedBytes(0)];
-  for (const name of ['a', 'b', 'b', 'a', 'c']) {
-    assert.equal(memory.set(Buffer.from(name), name), name);
-    assert.equal(none.set(Buffer.from(name), name), name);
-  }
-  for (const [name, known] of Object.entries({ a: undefined, b: 'b', c: 'c' })) {
-    assert.equal(memory.get(Buffer.from(name)), known);
-    assert.equal(none.get(Buffer.from(name)), undefined);
-  }
-});
-
-test('remembered: bytes that differ in any octet are told apart, also where the hash does not look', () => {
-  const original = createHash('sha512').update('x').digest();
-  const memory = new RememberedBytes(100);
-  memory.set(Buffer.from(original), 'original');
-  for (const at of original.keys()) {
-    const other = Buffer.from(original);
-    other[at] ^= 1;
-    assert.equal(memory.get(other), undefined, `octet ${at}`);
-  }
-  assert.equal(memory.get(Uint8Array.from(original)), 'original');
-  const second = Buffer.from(original);
-  second[0] ^= 1;
-  memory.set(second, 'of the same hash');
-  assert.equal(memory.get(second), 'of the same hash');
-  assert.equal(memory.get(original), undefined);
-});
-
-test('remembered: for any bytes what was set last, or nothing', () => {
-  const lists = fc.array(fc.uint8Array({ maxLength: 20 }), { minLength: 1, maxLength: 40 });
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 5 }), lists, (max, list) => {
-      const memory = new RememberedBytes(max);
-      for (const bytes of [...list, ...list]) {
-        const known = memory.get(bytes);
-        if (known !== undefined) assert.deepEqual(known, [...bytes]);
-        else memory.set(Buffer.from(bytes), [...bytes]);
-        assert.deepEqual(memory.get(bytes), [...bytes]);
-      }
-    }),
-  );
-});

@@ -1,4 +1,4 @@
-/** AppRole: roles, their secret IDs, and logins. Their tokens open nothing here: this server knows one token, its own. */
+/** AppRole: roles, their secret IDs, and logins. This server accepts none of their tokens, only its own. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   listParam,
@@ -18,14 +18,19 @@ import {
 
 const DEFAULT_TTL_SECONDS = 768 * 3600;
 
-/** Values of `token_type`; `default` is a service token here. */
+/** Values of `token_type`; `default` means a service token here. */
 const TOKEN_TYPES = ['', 'default', 'service', 'batch', 'default-service', 'default-batch'];
 
 /** @returns {Route[]} */
 export function createAppRole() {
   /** @type {Map<string, AppRole>} */
   const roles = new Map();
-  const reply = (/** @type {Record<string, unknown>} */ data) => secret(data, { mountType: 'approle' });
+  /** @param {string} name @param {string} [message] */
+  const find = (name, message) => {
+    const role = roles.get(name);
+    if (role === undefined) throw new VaultError(404, message);
+    return role;
+  };
   return [
     route('POST', /^role\/([\w-]+)$/, (call) => {
       const [, name] = call.match;
@@ -42,22 +47,15 @@ export function createAppRole() {
       });
       return NO_CONTENT;
     }),
-    route('GET', /^role\/([\w-]+)\/role-id$/, ({ match }) => {
-      const role = roles.get(match[1]);
-      if (role === undefined) throw new VaultError(404);
-      return reply({ role_id: role.roleId });
-    }),
+    route('GET', /^role\/([\w-]+)\/role-id$/, ({ match }) =>
+      secret({ role_id: find(match[1]).roleId }, 'approle'),
+    ),
     route('POST', /^role\/([\w-]+)\/secret-id$/, ({ match }) => {
-      const role = roles.get(match[1]);
-      if (role === undefined) throw new VaultError(404, `role "${match[1]}" does not exist`);
+      const { secretIds, secretIdTtl } = find(match[1], `role "${match[1]}" does not exist`);
       const id = randomUUID();
-      role.secretIds.add(id);
-      const more = {
-        secret_id_accessor: randomUUID(),
-        secret_id_num_uses: 0,
-        secret_id_ttl: role.secretIdTtl,
-      };
-      return reply({ secret_id: id, ...more });
+      secretIds.add(id);
+      const more = { secret_id_accessor: randomUUID(), secret_id_num_uses: 0, secret_id_ttl: secretIdTtl };
+      return secret({ secret_id: id, ...more }, 'approle');
     }),
     openRoute('POST', /^login$/, (call) => {
       const params = call.params();
@@ -66,7 +64,7 @@ export function createAppRole() {
       const found = [...roles].find(([, role]) => role.roleId === roleId);
       if (found !== undefined && secretId === '') throw new VaultError(400, 'missing secret_id');
       if (!found?.[1].secretIds.has(secretId)) throw new VaultError(400, 'invalid role or secret ID');
-      return secret(null, { auth: login(...found) });
+      return secret(null, '', { auth: login(...found) });
     }),
   ];
 }

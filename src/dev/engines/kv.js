@@ -1,9 +1,9 @@
-/** A key-value store, version 1 or 2: the newest version of each secret, in memory. It writes and reads; nothing else. */
-import { NO_CONTENT, route, secret, VaultError } from '../routes.js';
+/** A key-value store, version 1 or 2, that writes and reads the newest version of each secret, in memory. */
+import { fieldError, NO_CONTENT, route, secret, VaultError } from '../routes.js';
 
 /** @import { Route } from '../routes.js' */
 
-/** Secrets kept before the oldest is forgotten. */
+/** With more, the oldest secret is dropped. */
 const MAX_SECRETS = 1_000_000;
 
 /** @typedef {{data: object, version: number, createdAt: string}} Stored */
@@ -44,7 +44,7 @@ export function createKv({ version }) {
     route('POST', /^data\/(.+)$/s, ({ params, match }) => {
       const data = params().data ?? null;
       if (data === null) throw new VaultError(400, 'no data provided');
-      if (typeof data !== 'object' || Array.isArray(data)) throw notAMap(data);
+      if (typeof data !== 'object' || Array.isArray(data)) throw fieldError('data', 'expected a map');
       return reply(metadataOf(store(match[1], data)));
     }),
     route('GET', /^data\/(.+)$/s, ({ match }) => {
@@ -55,20 +55,9 @@ export function createKv({ version }) {
 }
 
 /** @param {Record<string, unknown>} data */
-const reply = (data) => secret(data, { mountType: 'kv' });
+const reply = (data) => secret(data, 'kv');
 
 /** @param {Stored} stored */
 const metadataOf = ({ version, createdAt }) => ({
-  created_time: createdAt,
-  custom_metadata: null,
-  deletion_time: '',
-  destroyed: false,
-  version,
+  ...{ created_time: createdAt, custom_metadata: null, deletion_time: '', destroyed: false, version },
 });
-
-/** @param {unknown} value */
-function notAMap(value) {
-  const type = Array.isArray(value) ? 'slice' : typeof value === 'boolean' ? 'bool' : typeof value;
-  const message = `error converting input for field "data": '' expected a map, got '${type}'`;
-  return new VaultError(400, message);
-}

@@ -21,12 +21,12 @@ const BASIC = '1.3.6.1.5.5.7.48.1.1';
 const DEFINED = [0, 1, 2, 3, 5, 6];
 const NAMES = [
   'successful',
-  'malformedRequest',
-  'internalError',
-  'tryLater',
+  'ocsp_malformed_request',
+  'ocsp_internal_error',
+  'ocsp_try_later',
   '',
-  'sigRequired',
-  'unauthorized',
+  'ocsp_sig_required',
+  'ocsp_unauthorized',
 ];
 
 /** @param {Uint8Array | ArrayBuffer} bytes */
