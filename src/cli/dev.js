@@ -1,6 +1,6 @@
 /** `dev`: the embedded PKI server in the foreground. */
 import { EXIT } from '../common/errors.js';
-import { inGroup, readOptions } from '../common/options.js';
+import { inGroup, option, readOptions } from '../common/options.js';
 import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
 
 /** @import { DevServer } from '../dev/server.js' */
@@ -9,18 +9,9 @@ import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
 const options = inGroup('Server', {
   port: { type: 'integer', default: 8200, max: 65_535, describe: 'Port to listen on; 0 picks a free one' },
   host: { type: 'text', placeholder: 'ADDRESS', default: '127.0.0.1', describe: 'Address to listen on' },
-  'allow-remote': {
-    type: 'flag',
-    describe: 'Allow a --host that is not loopback; anyone can then issue certificates',
-  },
-  mount: {
-    ...{ type: 'text', placeholder: 'PATH', default: 'pki_int' },
-    describe: 'Mount of the PKI secrets engine',
-  },
-  'ca-key-type': {
-    ...{ type: 'choice', choices: ['rsa', 'ec'], default: 'rsa' },
-    describe: 'CA key: RSA-2048 or P-256',
-  },
+  'allow-remote': option('flag', 'Allow a --host that is not loopback; anyone can then issue certificates'),
+  mount: option('text', 'Mount of the PKI secrets engine', { placeholder: 'PATH', default: 'pki_int' }),
+  'ca-key-type': option('choice', 'CA key: RSA-2048 or P-256', { choices: ['rsa', 'ec'], default: 'rsa' }),
   tls: { type: 'flag', describe: 'Serve HTTPS, with a certificate of its own CA' },
 });
 

@@ -10,7 +10,7 @@ import {
   searchSettings,
 } from '../campaigns/search/search-options.js';
 import { describeExitCodes, EXIT, PkiLoadError, rejectIf } from '../common/errors.js';
-import { inGroup, readOptions } from '../common/options.js';
+import { inGroup, option, readOptions } from '../common/options.js';
 import { loadOperation } from '../operations/index.js';
 import { commonOptions } from '../plan/common-options.js';
 import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
@@ -36,27 +36,20 @@ import { changed, onInterrupt } from './process.js';
 
 const GROUP = 'Requirements and results';
 
-/** Of a run beside its plan: where its results go during and after it, and how often it is repeated. */
+/** Options outside the plan: where results go, and how often the run is repeated. */
 export const runOptions = {
   ...outputOptionsFor(undefined, GROUP),
   ...inGroup(GROUP, {
     'github-summary': { type: 'flag', describe: 'Append the result to the summary of a GitHub Actions step' },
-    metrics: {
-      ...{ type: 'text', placeholder: 'HOST:PORT' },
-      describe: 'Serve Prometheus metrics at /metrics during the run',
-    },
-    otlp: {
-      ...{ type: 'text', placeholder: 'URL' },
-      describe: 'Push metrics to an OpenTelemetry receiver (OTLP/JSON)',
-    },
-    repeat: {
-      ...{ type: 'integer', default: 1, min: 1, max: 1000 },
-      describe: 'Repeat the run N times, for compare',
-    },
-    pause: {
-      ...{ type: 'duration', default: 0, max: 86_400_000 },
-      describe: 'Wait this long between runs, or steps of a search',
-    },
+    metrics: option('text', 'Serve Prometheus metrics at /metrics during the run', {
+      placeholder: 'HOST:PORT',
+    }),
+    otlp: option('text', 'Push metrics to an OpenTelemetry receiver (OTLP/JSON)', { placeholder: 'URL' }),
+    repeat: option('integer', 'Repeat the run N times, for compare', { default: 1, min: 1, max: 1000 }),
+    pause: option('duration', 'Wait this long between runs, or steps of a search', {
+      default: 0,
+      max: 86_400_000,
+    }),
   }),
   ...searchOptions,
 };
@@ -146,8 +139,8 @@ function checkRepeat({ repeat }, { shard, startAt }) {
 }
 
 /**
- * Keeps V8 from work of its own during a run. Seconds into it, V8 would collect the garbage of threads that have little to do, on all cores
- * at once, and arrivals would wait. When it begins, V8 would optimise undici's WebAssembly parser in the background, for 35 MB and 100 ms of CPU.
+ * Keeps V8 from background work that would delay arrivals: garbage collection of idle threads, on all cores at once, and optimising
+ * undici's WebAssembly parser (35 MB, 100 ms of CPU).
  */
 export function keepV8Quiet() {
   setFlagsFromString('--no-memory-reducer');
@@ -160,10 +153,8 @@ export function keepV8Quiet() {
  */
 export async function runPlan(plan, { token, settings, interrupt, remarks }) {
   const { stop, cutOff } = interrupt;
-  const [{ run }, { runRepeatedly, startShowing }] = await Promise.all([
-    import('../run.js'),
-    import('./showing.js'),
-  ]);
+  const { run } = await import('../run.js');
+  const { runRepeatedly, startShowing } = await import('./showing.js');
   const live = await startShowing(plan, settings, interrupt);
   const options = { token, signal: stop, cutOff, command: settings.command };
   const runOnce = (/** @type {number} */ number) =>

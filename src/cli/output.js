@@ -1,19 +1,10 @@
 /** Documents -> standard output and files. */
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  realpathSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import fs, { constants } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
-import { inGroup } from '../common/options.js';
+import { inGroup, option } from '../common/options.js';
 import { fileFault, placeOf, tryWhole, whatIsAt, writeWhole } from '../common/whole-file.js';
 import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../report/index.js';
 import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
@@ -28,19 +19,14 @@ import { printDocument } from './process.js';
  * @returns {Record<string, OptionSpec>} `out`, `format` and `quiet`
  */
 export function outputOptionsFor(kind, group = 'Results') {
-  const able = Object.entries(reporters).filter(
-    ([, { kinds }]) => kind === undefined || kinds.includes(kind),
-  );
+  const able = Object.entries(reporters).filter(([, { kinds }]) => !kind || kinds.includes(kind));
   const extensions = able.map(([, { extension }]) => extension).join(', ');
   return inGroup(group, {
-    out: {
-      ...{ type: 'file', repeatable: true },
-      describe: `Write the result to a file (${extensions}); repeatable`,
-    },
-    format: {
-      ...{ type: 'choice', choices: able.map(([name]) => name), default: 'text' },
-      describe: 'Format of standard output',
-    },
+    out: option('file', `Write the result to a file (${extensions}); repeatable`, { repeatable: true }),
+    format: option('choice', 'Format of standard output', {
+      choices: able.map(([name]) => name),
+      default: 'text',
+    }),
     quiet: { type: 'flag', describe: 'No progress on standard error' },
   });
 }
@@ -79,11 +65,12 @@ export function checkOutputs({ out, format }, kind) {
 function checkFile(path, name) {
   const fault = (/** @type {string} */ code) => Object.assign(new Error(), { code });
   try {
-    if (whatIsAt(dirname(path)) !== 'folder') throw fault(existsSync(dirname(path)) ? 'ENOTDIR' : 'ENOENT');
+    if (whatIsAt(dirname(path)) !== 'folder')
+      throw fault(fs.existsSync(dirname(path)) ? 'ENOTDIR' : 'ENOENT');
     const what = whatIsAt(path);
     if (what === 'folder') throw fault('EISDIR');
     if (what === 'file') tryWhole(path);
-    else accessSync(path, constants.W_OK);
+    else fs.accessSync(path, constants.W_OK);
     return what === 'file' ? placeOf(path) : path;
   } catch (error) {
     throw cannotWrite(path, name, error);
@@ -114,7 +101,7 @@ export function refuseOverwrite(outputs, inputs) {
 /** @param {string} path @returns {string | null} absolute, without links; null: not found, or not a regular file */
 function realFile(path) {
   try {
-    return statSync(path).isFile() ? realpathSync.native(path) : null;
+    return fs.statSync(path).isFile() ? fs.realpathSync.native(path) : null;
   } catch {
     return null;
   }
@@ -196,9 +183,7 @@ function cannotWrite(path, name, error) {
   return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
 }
 
-const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
-
-/** A pipe without a reader (ENXIO), or with one that reads nothing (EAGAIN), is given up after this. */
+/** A pipe without a reader (ENXIO), or with one that reads nothing (EAGAIN), fails after this. */
 const PIPE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 50;
 
@@ -208,16 +193,16 @@ const RETRY_MS = 50;
  * @param {string} text @param {number} [timeoutMs]
  */
 export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
-  const flags = O_WRONLY | O_NONBLOCK | O_NOCTTY;
-  const descriptor = await retry('ENXIO', timeoutMs, () => openSync(path, flags));
+  const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+  const descriptor = await retry('ENXIO', timeoutMs, () => fs.openSync(path, flags));
   try {
     let left = Buffer.from(text);
     while (left.length > 0) {
-      const count = await retry('EAGAIN', timeoutMs, () => writeSync(descriptor, left));
+      const count = await retry('EAGAIN', timeoutMs, () => fs.writeSync(descriptor, left));
       left = left.subarray(count);
     }
   } finally {
-    closeSync(descriptor);
+    fs.closeSync(descriptor);
   }
 }
 

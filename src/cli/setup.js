@@ -1,10 +1,10 @@
-/** `setup` and `teardown`: a PKI fit for testing on a real Vault, by single calls that can be interrupted between any two. */
-import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
-import { inGroup, readOptions } from '../common/options.js';
+/** `setup` and `teardown`: a PKI for testing on a real Vault. An interrupt takes effect between two calls. */
+import { EXIT, PkiLoadError } from '../common/errors.js';
+import { inGroup, option, readOptions } from '../common/options.js';
 import { orInterrupted } from '../common/stop.js';
 import { escapeInvisible, visibleText } from '../common/visible-text.js';
 import { commonOptions } from '../plan/common-options.js';
-import { readEnvironment } from '../vault/environment.js';
+import { noToken, readEnvironment } from '../vault/environment.js';
 import { targetFlags, teardownCommand } from '../vault/setup/command.js';
 import { nameOption, planSetup, readSetupOptions, setupOptions } from '../vault/setup/setup-plan.js';
 import { changed, onInterrupt, visibleLines, writeLine } from './process.js';
@@ -42,10 +42,7 @@ const targetOptions = Object.fromEntries(
 const vaultOptions = {
   ...targetOptions,
   ...inGroup('Results', {
-    format: {
-      ...{ type: 'choice', choices: ['text', 'json'], default: 'text' },
-      describe: 'Format of standard output',
-    },
+    format: option('choice', 'Format of standard output', { choices: ['text', 'json'], default: 'text' }),
   }),
 };
 
@@ -136,19 +133,11 @@ async function runOnVault(command, given, report, work) {
   const { name } = readOptions(nameOption, given);
   const common = readOptions(vaultOptions, given);
   const environment = readEnvironment();
-  const [{ planTarget }, { connect, limitsOf }] = await Promise.all([
-    import('../plan/plan.js'),
-    import('../vault/client.js'),
-  ]);
+  const { planTarget } = await import('../plan/plan.js');
+  const { connect } = await import('../vault/client.js');
   const target = planTarget({ ...common, dev: false, mount: '' }, given, environment);
-  if (environment.token === null) {
-    throw usageError(
-      'no_token',
-      'There is no token: neither VAULT_TOKEN (BAO_TOKEN) nor ~/.vault-token holds one.',
-      'Run vault login, or export VAULT_TOKEN.',
-    );
-  }
-  const client = connect(target, environment.token, limitsOf(environment.timeoutMs));
+  if (environment.token === null) throw noToken();
+  const client = connect(target, environment.token);
   const isJson = common.format === 'json';
   const { url, namespace } = target;
   const say = isJson

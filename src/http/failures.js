@@ -29,11 +29,11 @@ const TABLE = {
   connect_timeout: {
     on: 'ETIMEDOUT',
     text: 'did not accept the connection in time',
-    remedy: 'Check the address in --url and the firewall, or raise --timeout.',
+    remedy: 'Check the address in --url and the firewall, or raise --timeout (VAULT_CLIENT_TIMEOUT).',
   },
   no_answer: {
     text: 'accepted the connection but sent no full response in time',
-    remedy: 'Check the load and the log of the server, or raise --timeout.',
+    remedy: 'Check the load and the log of the server, or raise --timeout (VAULT_CLIENT_TIMEOUT).',
   },
   certificate_not_trusted: {
     on:

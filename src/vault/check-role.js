@@ -1,23 +1,17 @@
-/** Before a run: the role must exist, the token may use it, and it must allow the request; and what the run leaves behind. */
+/** Before a run: the role exists, the token may use it, and it allows the request; and what the run leaves behind. */
 import { PkiLoadError, quote, targetError } from '../common/errors.js';
 import { formatCount, formatDuration, parseDuration } from '../common/units.js';
-import { listOf, numberOf, readCapabilities, recordOf, textOf } from './client.js';
+import { listOf, numberOf, readCapabilities, recordOf, textOf, unlessRefused } from './client.js';
 import { redact } from './redact.js';
 /** @import { VaultClient } from './client.js' */
 
 /**
- * @typedef {object} RoleQuestion
- * @property {string} mount
- * @property {string} role
- * @property {'issue' | 'sign'} [operation]
- * @property {string | null} [commonName] one name as it is requested: placeholders filled in
- * @property {string[]} [altNames]
- * @property {string[]} [ipSans]
- * @property {string | number | null} [ttl]
- * @property {'rsa' | 'ec' | 'ed25519' | null} [keyType] of the CSRs, for `sign`
- * @property {number | null} [keyBits]
+ * `commonName`: one name as it is requested, its placeholders filled in; `keyType`, `keyBits`: of the CSRs, for `sign`
+ * @typedef {{mount: string, role: string, operation?: 'issue' | 'sign', commonName?: string | null, altNames?: string[],
+ *   ipSans?: string[], ttl?: string | number | null, keyType?: 'rsa' | 'ec' | 'ed25519' | null,
+ *   keyBits?: number | null}} RoleQuestion
+ * @typedef {Record<string, any>} Role as Vault returns it
  */
-/** @typedef {Record<string, any>} Role as Vault returns it */
 
 /**
  * @param {VaultClient} client @param {RoleQuestion} question
@@ -25,28 +19,23 @@ import { redact } from './redact.js';
  */
 export async function checkRole(client, question) {
   const { mount, role: name, operation = 'issue' } = question;
-  const role = await readRole(client, mount, name);
+  const response = await unlessRefused(
+    client.read(`${mount}/roles/${name}`),
+    'vault_permission_denied',
+  ).catch(async (error) => {
+    if (error.code !== 'vault_not_found') throw error;
+    const remedy = `${await listRoles(client, mount)} Name one with --role.`;
+    throw targetError('role_not_found', `There is no role ${name} on the mount ${mount}.`, remedy);
+  });
   await checkPermission(client, `${mount}/${operation}/${name}`);
-  if (role === null)
-    return { role, warnings: [`The token may not read the role ${name}, so its settings were not checked.`] };
+  if (response === null)
+    return {
+      role: null,
+      warnings: [`The token may not read the role ${name}: its settings were not checked.`],
+    };
+  const role = recordOf(response.data);
   checkAllowed(role, question);
   return { role, warnings: warnOfTtl(role, question) };
-}
-
-/** @param {VaultClient} client @param {string} mount @param {string} name @returns {Promise<Role | null>} */
-async function readRole(client, mount, name) {
-  try {
-    return recordOf((await client.read(`${mount}/roles/${name}`)).data);
-  } catch (error) {
-    if (!(error instanceof PkiLoadError)) throw error;
-    if (error.code === 'vault_permission_denied') return null;
-    if (error.code !== 'vault_not_found') throw error;
-    throw targetError(
-      'role_not_found',
-      `There is no role ${name} on the mount ${mount}.`,
-      `${await listRoles(client, mount)} Name one with --role.`,
-    );
-  }
 }
 
 /** @param {VaultClient} client @param {string} mount */
@@ -60,7 +49,7 @@ async function listRoles(client, mount) {
   }
 }
 
-/** Skipped if Vault does not return the capabilities: the requests show the rest. @param {VaultClient} client @param {string} path */
+/** Passes if Vault does not return the capabilities; the requests then show the rest. @param {VaultClient} client @param {string} path */
 export async function checkPermission(client, path) {
   const known = await readCapabilities(client, [path]).catch((error) => {
     if (error instanceof PkiLoadError && error.code.startsWith('vault_')) return null;
@@ -69,11 +58,8 @@ export async function checkPermission(client, path) {
   const capabilities = known?.[path] ?? [];
   const isEnough = ['root', 'update', 'create', 'sudo'].some((each) => capabilities.includes(each));
   if (isEnough || capabilities.length === 0) return;
-  throw targetError(
-    'role_permission_denied',
-    `The token may not write to ${path}.`,
-    `Use a token whose policy has: path "${path}" { capabilities = ["update"] }.`,
-  );
+  const remedy = `Use a token whose policy has: path "${path}" { capabilities = ["update"] }.`;
+  throw targetError('role_permission_denied', `The token may not write to ${path}.`, remedy);
 }
 
 /**
@@ -83,17 +69,17 @@ export async function checkPermission(client, path) {
 function checkAllowed(role, question) {
   const { role: roleName, commonName, altNames = [], ipSans = [] } = question;
   const names = [...(commonName && isCommonNameChecked(role, commonName) ? [commonName] : []), ...altNames];
-  const badName = names.find((name) => whyNotAllowed(role, name) !== null);
-  const why = badName === undefined ? null : whyNotAllowed(role, badName);
+  const reasons = names.map((name) => ({ name, why: whyNotAllowed(role, name) }));
+  const bad = reasons.find(({ why }) => why !== null);
   const wrongKey = describeWrongKey(role, question);
   /** @type {[isWrong: unknown, code: string, problem: string, remedy: string][]} */
   const checks = [
     [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Give one with --cn.'],
     [
-      why !== null,
+      bad,
       'name_not_allowed',
-      `does not allow the name ${quote(badName)}: ${why}`,
-      'Give another name with --cn (and --alt-names), another --role, or change the role.',
+      `does not allow the name ${quote(bad?.name)}: ${bad?.why}`,
+      'Use another --cn (--alt-names) or --role, or change the role.',
     ],
     [
       ipSans.length > 0 && role.allow_ip_sans === false,
@@ -101,7 +87,7 @@ function checkAllowed(role, question) {
       'does not allow IP addresses in certificates',
       'Leave out --ip-sans, or set allow_ip_sans=true on the role.',
     ],
-    [wrongKey !== null, 'role_key_type', String(wrongKey), 'Give a matching --key-type, or another --role.'],
+    [wrongKey, 'role_key_type', wrongKey ?? '', 'Give a matching --key-type, or another --role.'],
   ];
   const [, code, problem, remedy] = checks.find(([isWrong]) => isWrong) ?? [];
   if (code !== undefined) throw targetError(code, `The role ${roleName} ${problem}.`, remedy);
@@ -127,18 +113,11 @@ function warnOfTtl(role, { role: roleName, ttl }) {
   return [`The role ${roleName} cuts the TTL of ${asked} to its max_ttl, ${max}.`];
 }
 
-/** Stored certificates at which Vault's own health check (vault pki health-check, too_many_certs) warns. */
-const STORED_LIMITS = Object.freeze([
-  { limit: 250_000, grade: 'critical' },
-  { limit: 50_000, grade: 'a warning' },
-]);
-
 /**
- * @param {object} run
- * @param {Role | null} run.role null: not known
- * @param {number | null} run.count certificates that the run may issue; null: as many as it can
- * @param {string} [run.mount]
- * @param {{product: string, version: string, enterprise: boolean} | null} [run.health]
+ * Vault's own health check (vault pki health-check, too_many_certs) warns from 50,000 stored certificates.
+ * @param {{role: Role | null, count: number | null, mount?: string,
+ *   health?: {product: string, version: string, enterprise: boolean} | null}} run `role` null: not known; `count`:
+ *   certificates that it may issue, null: as many as it can
  * @returns {string[]} sentences on what it leaves behind; never empty
  */
 export function describeFootprint({ role, count, mount = 'pki_int', health = null }) {
@@ -146,7 +125,8 @@ export function describeFootprint({ role, count, mount = 'pki_int', health = nul
     count === null ? 'as many certificates as it can issue' : `about ${formatCount(count)} certificates`;
   const leaves = `The run ${role === null ? 'may leave' : 'leaves'} ${many} in Vault's storage`;
   const isStored = role?.no_store !== true;
-  const tooMany = isStored && STORED_LIMITS.find(({ limit }) => count !== null && count >= limit);
+  const grade = count === null || count < 50_000 ? null : count < 250_000 ? 'a warning' : 'critical';
+  const limit = grade === 'critical' ? '250,000' : '50,000';
   const isCounted =
     health?.enterprise && health.product === 'Vault' && !/^(0|1\.(\d|1\d|20))\./.test(health.version);
   const counted = count === null ? 'every certificate' : `the ${formatCount(count)} certificates`;
@@ -154,91 +134,52 @@ export function describeFootprint({ role, count, mount = 'pki_int', health = nul
     isStored
       ? `${leaves}; once they have expired, vault write ${mount}/tidy tidy_cert_store=true removes them.`
       : 'The role does not store certificates (no_store): nothing is left behind.',
-    tooMany &&
-      `Vault's own health check calls ${formatCount(tooMany.limit)} stored certificates ${tooMany.grade}: use a role with no_store=true or a test server.`,
+    isStored &&
+      grade &&
+      `Vault's own health check calls ${limit} stored certificates ${grade}: use a role with no_store=true or a test server.`,
     role?.generate_lease === true &&
-      'The role makes a lease for each certificate (generate_lease), which slows Vault down and is revoked one by one; set generate_lease=false for a load test.',
+      'The role makes a lease for each certificate (generate_lease), which slows Vault down; set generate_lease=false for a load test.',
     isCounted && `Vault Enterprise counts ${counted} for its licence (1.21 and later), stored or not.`,
   ].filter((sentence) => typeof sentence === 'string');
 }
 
-/** @typedef {ReturnType<typeof split>} Name */
-
 /**
- * Would a role allow this name? After ValidateNames in Vault's builtin/logical/pki/issuing/issue_common.go (1.21).
- * Refuses only where Vault surely would: templates, display names and names in other scripts are left to Vault.
- * @param {Role} role @param {string} text a DNS name or an e-mail address
+ * Whether a role allows a DNS name. Follows ValidateNames in Vault's builtin/logical/pki/issuing/issue_common.go (1.21).
+ * Wildcards, e-mail addresses, templates, display names and other scripts are left to Vault.
+ * @param {Role} role @param {string} name
  * @returns {string | null} why not; null: allowed, or only Vault can decide
  */
-export function whyNotAllowed(role, text) {
-  if (!/^[\x21-\x7e]+$/.test(text)) return null;
-  const name = split(text);
-  const form = whyBadForm(role, name);
-  if (form !== null || role.allow_any_name) return form;
-  if (role.allow_localhost && isLocal(role, name)) return null;
-  if (role.allow_token_displayname || role.allowed_domains_template) return null;
+export function whyNotAllowed(role, name) {
+  if (!/^[\x21-\x7e]+$/.test(name) || /[*@]/.test(name)) return null;
+  if (role.enforce_hostnames && !isHostName(name)) return 'it takes host names only (enforce_hostnames)';
+  if (role.allow_any_name || role.allow_token_displayname || role.allowed_domains_template) return null;
+  const locals = role.allow_localhost ? ['localhost', 'localdomain'] : [];
+  if (locals.some((local) => name === local || (role.allow_subdomains && name.endsWith(`.${local}`))))
+    return null;
   const domains = listOf(role.allowed_domains);
   return domains.some((domain) => isMatch(role, domain, name)) ? null : describe(role, domains);
 }
 
-/**
- * `host`: after the @ of an e-mail address, and after the first label of a name with a `*`, which is `wildcard`.
- * @param {string} text @returns {{whole: string, host: string, wildcard: string | null, isEmail: boolean}}
- */
-function split(text) {
-  const at = text.indexOf('@');
-  const name = text.slice(at + 1);
-  const [wildcard, ...rest] = name.includes('*') ? name.split('.') : [null, name];
-  return { whole: text, host: rest.join('.'), wildcard, isEmail: at >= 0 };
-}
-
-/** @param {Role} role @param {Name} name */
-function whyBadForm(role, { whole, host, wildcard, isEmail }) {
-  if (whole.split('@').length > 2) return 'it has more than one @';
-  if (wildcard !== null) {
-    if (role.allow_wildcard_certificates === false) return 'it allows no wildcard certificates';
-    const isMisplaced = isEmail || host.includes('*') || wildcard.split('*').length > 2;
-    if (isMisplaced) return 'a wildcard may only be one * in the first label';
-  }
-  if (!role.enforce_hostnames) return null;
-  const isGood =
-    (host === '' || isHostName(host)) &&
-    (wildcard === null || wildcard.split('*').every((part) => part === '' || isLabel(part)));
-  return isGood ? null : 'it takes host names only (enforce_hostnames)';
-}
-
-/** @param {string} label */
-function isLabel(label) {
-  return /^[a-zA-Z0-9-]+$/.test(label) && !label.startsWith('-') && !label.endsWith('-');
-}
-
 /** @param {string} name */
 function isHostName(name) {
-  return name.replace(/\.$/, '').split('.').every(isLabel);
-}
-
-/** @param {Role} role @param {Name} name */
-function isLocal(role, { host }) {
-  return ['localhost', 'localdomain'].some(
-    (local) => host === local || (role.allow_subdomains && host.endsWith(`.${local}`)),
+  const labels = name.replace(/\.$/, '').split('.');
+  return labels.every(
+    (label) => /^[a-zA-Z0-9-]+$/.test(label) && !label.startsWith('-') && !label.endsWith('-'),
   );
 }
 
-/**
- * Subdomains are compared as they are written, the rest whatever its case: so does Vault.
- * @param {Role} role @param {string} domain @param {Name} name
- */
-function isMatch(role, domain, { whole, host, wildcard, isEmail }) {
+/** As in Vault, only subdomains are compared case-sensitively. @param {Role} role @param {string} domain @param {string} name */
+function isMatch(role, domain, name) {
   if (domain === '') return false;
-  const isSame = (/** @type {string} */ text) => text.toLowerCase() === domain.toLowerCase();
-  if (role.allow_bare_domains && (isSame(whole) || (isEmail && isSame(host)))) return true;
-  if (role.allow_subdomains && (host.endsWith(`.${domain}`) || (wildcard !== null && isSame(host))))
-    return true;
-  const isGlob = Boolean(role.allow_glob_domains) && domain.includes('*');
-  return isGlob && isGlobMatch(domain.toLowerCase(), whole.toLowerCase());
+  const [any, whole] = [domain.toLowerCase(), name.toLowerCase()];
+  return (
+    (role.allow_bare_domains && whole === any) ||
+    (role.allow_subdomains && name.endsWith(`.${domain}`)) ||
+    (role.allow_glob_domains && domain.includes('*') && isGlobMatch(any, whole))
+  );
 }
 
-/** Each `*` stands for any text. Takes the first place where each part fits. @param {string} glob @param {string} text */
+/** Each `*` matches any text, first fit first: a regular expression might backtrack forever. @param {string} glob @param {string} text */
 function isGlobMatch(glob, text) {
   const parts = glob.split('*');
   const [first, last] = [parts.shift() ?? '', parts.pop() ?? ''];
@@ -257,21 +198,19 @@ function isGlobMatch(glob, text) {
 function describe(role, domains) {
   if (domains.length === 0) return 'it has no allowed_domains';
   const ways = [
-    role.allow_bare_domains ? 'themselves' : [],
-    role.allow_subdomains ? 'subdomains' : [],
-    role.allow_glob_domains ? 'globs' : [],
-  ].flat();
+    ...(role.allow_bare_domains ? ['themselves'] : []),
+    ...(role.allow_subdomains ? ['subdomains'] : []),
+    ...(role.allow_glob_domains ? ['globs'] : []),
+  ];
   const shown = redact(domains.slice(0, 5).join(', ')) + (domains.length > 5 ? ', ...' : '');
   return `it names ${shown}, and allows ${ways.length > 0 ? `only ${ways.join(' and ')}` : 'neither them nor their subdomains'}`;
 }
 
 /**
- * A common name that no rule of its own binds (cn_validations=disabled) still becomes a DNS or e-mail name, where it
- * has the form of one.
+ * With cn_validations=disabled, a common name is checked only if Vault also makes it a DNS name.
  * @param {Role} role @param {string} commonName
  */
 export function isCommonNameChecked(role, commonName) {
   const validations = listOf(role.cn_validations);
-  if (validations.length !== 1 || validations[0] !== 'disabled') return true;
-  return commonName.includes('@') || isHostName(commonName.replace(/^\*\./, ''));
+  return validations.length !== 1 || validations[0] !== 'disabled' || isHostName(commonName);
 }

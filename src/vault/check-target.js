@@ -1,4 +1,4 @@
-/** Before a run: the target must be a Vault that serves, the mount a PKI, and its CA certificate valid. */
+/** Checks before a run that the target is an active Vault, the mount a PKI and its CA certificate valid. */
 import { X509Certificate } from 'node:crypto';
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { notVault, recordOf, textOf, unlessRefused } from './client.js';
@@ -33,7 +33,7 @@ export async function checkHealth(client, { namespace = null, isStandbyFine = fa
     [
       json.standby && !json.performance_standby && !isStandbyFine,
       'vault_standby',
-      'a standby node, which forwards requests: the measurement would be of two nodes',
+      'a standby node, which forwards requests, so the run would measure two nodes',
       'Give the URL of the active node with --url (VAULT_ADDR); vault operator members names it.',
     ],
     // Vault without Enterprise ignores the header, so the run would measure another namespace.
@@ -46,7 +46,7 @@ export async function checkHealth(client, { namespace = null, isStandbyFine = fa
   ];
   const [, code, state, remedy] = checks.find(([isWrong]) => isWrong) ?? [];
   if (code !== undefined) throw targetError(code, `${origin} is ${state}.`, remedy);
-  const forwards = `${origin} is a performance standby: it forwards every request that stores something to the active node.`;
+  const forwards = `${origin} is a performance standby: it forwards writes to the active node.`;
   const warnings = json.performance_standby || status === 473 ? [forwards] : [];
   return { ...identify(json), enterprise: json.enterprise === true, warnings };
 }
@@ -72,7 +72,7 @@ function identify(json) {
 export async function checkMount(client, mount, type = 'pki') {
   const found = await lookUpMount(client, mount);
   if (found === null && type === 'pki' && (await respondsAsPki(client, mount)))
-    return [`The token may not read the settings of the mount ${mount}; it responds as a PKI mount does.`];
+    return [`The token may not read the settings of the mount ${mount}; it responds like a PKI mount.`];
   const isMount = found !== null && withoutSlashes(textOf(found.path, mount)) === mount;
   if (isMount && found.type === type) return [];
   const others = await listMounts(client, type);
@@ -91,7 +91,7 @@ export async function checkMount(client, mount, type = 'pki') {
   );
 }
 
-/** Codes of the refusals of a mount that is not there, or that the token may not see: Vault refuses both alike. */
+/** Codes for a mount that does not exist or that the token may not see: Vault does not distinguish them. */
 const HIDDEN = [
   ...['vault_permission_denied', 'vault_not_found', 'vault_no_route'],
   ...['token_invalid', 'vault_bad_request'],

@@ -1,7 +1,8 @@
-/** Before a run: the token must be valid and live as long as the run. During the run: its renewal. */
-import { PkiLoadError, targetError, usageError } from '../common/errors.js';
+/** Checks before a run that the token is valid for long enough, and renews it during the run. */
+import { PkiLoadError, targetError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 import { numberOf, recordOf } from './client.js';
+import { noToken } from './environment.js';
 
 /** @import { VaultClient } from './client.js' */
 
@@ -20,13 +21,7 @@ const notRenewed = (warning) => ({ renewEveryMs: null, warnings: warning === und
  * @returns {Promise<TokenFacts>}
  */
 export async function checkToken(client, { neededMs = null, neededRequests = null, now = Date.now } = {}) {
-  if (!client.hasToken) {
-    throw usageError(
-      'no_token',
-      'There is no token: neither VAULT_TOKEN (BAO_TOKEN) nor ~/.vault-token holds one.',
-      'Run vault login, or export VAULT_TOKEN.',
-    );
-  }
+  if (!client.hasToken) throw noToken();
   const data = await lookUpSelf(client);
   if (data === null)
     return notRenewed('The token may not look itself up (no default policy): its expiry is unknown.');
@@ -112,7 +107,7 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
   return { renewEveryMs: renewAfterMs(ttlMs), warnings };
 }
 
-/** No server is sent renewals more often, whatever lifetimes it reports. */
+/** The shortest time between two renewals, whatever lifetime the server reports. */
 const MIN_RENEWAL_MS = 3000;
 
 /** The longest time that setTimeout takes. */
@@ -174,7 +169,7 @@ async function renewOnce(client, everyMs) {
   try {
     const { auth } = await client.write('auth/token/renew-self');
     const leaseMs = (numberOf(auth?.lease_duration) ?? 0) * 1000;
-    if (leaseMs === 0) return fail('the response holds no new lease');
+    if (leaseMs === 0) return fail('the response has no new lease');
     const nextMs = renewAfterMs(leaseMs);
     if (nextMs >= everyMs * NO_SHORTER) return { everyMs: nextMs };
     const text = `The token was renewed for only ${formatDuration(leaseMs)}: it is near its maximum life.`;

@@ -1,4 +1,4 @@
-/** Vault's JSON API for the few calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
+/** Client of Vault's JSON API for the few calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
 import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { loadTls } from '../http/tls.js';
@@ -13,12 +13,17 @@ import { redact, withoutSecrets } from './redact.js';
 
 /**
  * @param {{url: string, token?: string | null, namespace?: string | null, tls?: Tls, timeoutMs?: number, healthMs?: number,
- *   removeMs?: number, timeoutName?: string}} options `timeoutMs`: of each call, `healthMs`, `removeMs`: of some calls, where it
- *   differs; `timeoutName`: the option that sets it, for remedies
+ *   removeMs?: number}} options `timeoutMs`: of each call; `healthMs`, `removeMs`: of these calls, where they differ
  */
-export function createVaultClient(options) {
-  const { url, token = null, namespace = null, tls, timeoutMs = 10_000 } = options;
-  const { healthMs = timeoutMs, removeMs = timeoutMs, timeoutName = '--timeout' } = options;
+export function createVaultClient({
+  url,
+  token = null,
+  namespace = null,
+  tls,
+  timeoutMs = 10_000,
+  ...limits
+}) {
+  const { healthMs = timeoutMs, removeMs = timeoutMs } = limits;
   const { origin, basePath } = parseTargetUrl(url);
   if (token !== null) checkToken(token, 'use');
   const requester = createRequester({ origin, tls, timeoutMs });
@@ -29,37 +34,24 @@ export function createVaultClient(options) {
     ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
   };
 
-  /** @param {Parameters<typeof requester['request']>[0]} request */
-  async function send(request) {
-    try {
-      return await requester.request(request);
-    } catch (error) {
-      if (!(error instanceof PkiLoadError) || !error.remedy?.includes('--timeout')) throw error;
-      const remedy = error.remedy.replace('--timeout', timeoutName);
-      throw new PkiLoadError(error.code, error.message, { remedy, exitCode: error.exitCode, cause: error });
-    }
-  }
-
   /**
    * @param {'GET' | 'POST' | 'DELETE'} method
    * @param {string} path below /v1/
-   * @param {{data?: Json, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: called when the response's
-   *   status line and headers have been read, before its body
+   * @param {{data?: Json, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: called before the body is read
    * @returns {Promise<VaultResponse>}
    */
   async function call(method, path, { data, ...more } = {}) {
     const body = data === undefined ? undefined : JSON.stringify(data);
     const fullPath = `${basePath}/v1/${encodePath(path)}`;
-    const response = await send({ method, path: fullPath, headers, body, ...more });
+    const response = await requester.request({ method, path: fullPath, headers, body, ...more });
     const { status } = response;
     if (status === 204) return { data: null, auth: null, warnings: [] };
     if (status >= 300 && status < 400) throw redirected(origin, response.headers.location, token);
     const json = parseJson(response.body);
     if (status !== 200) throw apiError({ status, json, method, path, origin, token });
     const { data: content = null, auth = null, warnings = null } = json ?? {};
-    const areObjects = [content, auth].every((each) => typeof each === 'object' && !Array.isArray(each));
-    if (json === null || !areObjects)
-      throw notVault(origin, `answered ${method} /v1/${path} with something other than Vault's JSON`);
+    if (json === null || ![content, auth].every((each) => each === null || isRecord(each)))
+      throw notVault(origin, `responds to ${method} /v1/${path} with something other than Vault's JSON`);
     return { data: content, auth, warnings: listOf(warnings) };
   }
 
@@ -68,24 +60,23 @@ export function createVaultClient(options) {
     basePath,
     namespace,
     hasToken: token !== null,
-    read: (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) =>
-      call('GET', path, { timeoutMs: within }),
-    write: (
-      /** @type {string} */ path,
-      /** @type {Json} */ data = {},
-      /** @type {(() => void) | undefined} */ onHead = undefined,
-    ) => call('POST', path, { data, onHead }),
-    remove: (/** @type {string} */ path, within = removeMs) => call('DELETE', path, { timeoutMs: within }),
-    /** @param {string} path @returns {Promise<string[]>} empty when there is nothing (Vault answers 404) */
+    /** @param {string} path @param {number} [within] milliseconds */
+    read: (path, within) => call('GET', path, { timeoutMs: within }),
+    /** @param {string} path @param {Json} [data] @param {() => void} [onHead] */
+    write: (path, data = {}, onHead = undefined) => call('POST', path, { data, onHead }),
+    /** @param {string} path */
+    remove: (path, within = removeMs) => call('DELETE', path, { timeoutMs: within }),
+    /** @param {string} path @returns {Promise<string[]>} empty if Vault returns 404 */
     async list(path) {
       const response = await unlessRefused(call('GET', `${path}?list=true`), 'vault_not_found');
       const keys = response?.data?.keys;
-      return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
+      return Array.isArray(keys) ? listOf(keys) : [];
     },
     /** `sys/health`, whatever its status. Sent without token and namespace: it needs neither. */
     async health() {
-      const request = { path: `${basePath}/v1/sys/health`, headers: { accept: 'application/json' } };
-      const { status, body } = await send({ ...request, timeoutMs: healthMs });
+      const path = `${basePath}/v1/sys/health`;
+      const request = { path, headers: { accept: 'application/json' }, timeoutMs: healthMs };
+      const { status, body } = await requester.request(request);
       return { status, json: parseJson(body) };
     },
     close: () => requester.close(),
@@ -109,49 +100,41 @@ export function limitsOf(timeoutMs) {
  * The client of `setup` and `teardown`.
  * @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token
  */
-export function connect(
-  { url, namespace, tls },
-  token,
-  { callMs: timeoutMs, ...limits } = limitsOf(readEnvironment().timeoutMs),
-) {
-  // Set-ups have no --timeout: the remedy names the variable.
-  const timeoutName = 'VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT)';
-  return createVaultClient({ url, namespace, token, tls: loadTls(tls), timeoutMs, timeoutName, ...limits });
+export function connect({ tls, ...target }, token, limits = limitsOf(readEnvironment().timeoutMs)) {
+  const { callMs: timeoutMs, ...others } = limits;
+  return createVaultClient({ ...target, token, tls: loadTls(tls), timeoutMs, ...others });
 }
 
 /**
- * No redirect is followed: the token goes to the address that the user gave, and to no other.
+ * Redirects are not followed, so that the token goes only to the address that the user gave.
  * @param {string} origin @param {unknown} location @param {string | null} token
  */
 function redirected(origin, location, token) {
-  const to = typeof location === 'string' ? redact(location, [token]) : 'nowhere';
+  const message = `${origin} redirects to ${redact(textOf(location, 'nowhere'), [token])}.`;
   return targetError(
     'redirected',
-    `${origin} redirects to ${to} instead of responding.`,
+    message,
     'Give the URL of the Vault server itself with --url (VAULT_ADDR).',
   );
 }
 
 /** @param {string} origin @param {string} why */
 export function notVault(origin, why) {
-  return targetError(
-    'not_vault',
-    `${origin} does not look like Vault or OpenBao: it ${why}.`,
-    'Give the URL of a Vault with --url (VAULT_ADDR).',
-  );
+  const message = `${origin} is not a Vault or OpenBao server: it ${why}.`;
+  return targetError('not_vault', message, 'Give the URL of a Vault with --url (VAULT_ADDR).');
 }
 
 /** @param {Buffer} body @returns {Json | null} null: not a JSON object */
 export function parseJson(body) {
   try {
     const value = JSON.parse(body.toString('utf8'));
-    return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;
+    return isRecord(value) ? value : null;
   } catch {
     return null;
   }
 }
 
-/** @param {string} path may hold `?list=true` @returns {string} each segment percent-encoded once */
+/** @param {string} path may end in `?list=true` @returns {string} each segment percent-encoded once */
 function encodePath(path) {
   const [route, query] = path.split('?');
   const segments = route.split('/');
@@ -170,17 +153,17 @@ const ACTIVE = 'Give the URL of the active node with --url (VAULT_ADDR).';
 const INIT = 'Run vault operator init, then unseal it.';
 const LOG = "See Vault's log.";
 
-/** Of a status with several meanings, the first whose pattern is in Vault's text counts. */
+/** The first row counts whose status and pattern match Vault's response. */
 const REFUSALS = /** @type {const} */ ([
   [400, /^/, 'vault_bad_request', 'does not accept', 'Correct the request.'],
-  [401, /^/, 'vault_unauthorized', 'requires other credentials for', 'Is a proxy in front of Vault?'],
+  [401, /^/, 'vault_unauthorized', 'requires other credentials for', 'Check for a proxy in front of Vault.'],
   [403, /invalid token|bad token/i, 'token_invalid', 'does not accept the token for', NEW_TOKEN],
   [403, /^/, 'vault_permission_denied', 'denies permission for', OTHER_POLICY],
   [404, /no handler for route/i, 'vault_no_route', 'has no secrets engine for', CHECK_PATH],
   [404, /^/, 'vault_not_found', 'has nothing at', CHECK_PATH],
   [405, /^/, 'vault_unsupported', 'does not support', 'Check --mount: is it a PKI mount?'],
   [412, /^/, 'vault_not_replicated', 'has not replicated far enough for', 'Try again in a moment.'],
-  [413, /^/, 'vault_request_too_large', 'takes no request as large as', 'Ask for less.'],
+  [413, /^/, 'vault_request_too_large', 'limits the size of', 'Make the request smaller.'],
   [429, /^/, 'vault_rate_limited', 'has a rate limit quota, which was reached at', NO_QUOTA],
   [472, /^/, 'vault_dr_secondary', 'is a disaster-recovery secondary, which does not serve', PRIMARY],
   [473, /^/, 'vault_standby', 'is a standby, which does not serve', ACTIVE],
@@ -190,20 +173,24 @@ const REFUSALS = /** @type {const} */ ([
   [503, /^/, 'vault_unavailable', 'is overloaded or not available for', `${LOG} Wait, or lower the load.`],
 ]);
 
-/**
- * @param {{status: number, json: Json | null, method: string, path: string, origin: string, token: string | null}} refusal
- */
+/** @param {{status: number, json: Json | null, method: string, path: string, origin: string, token: string | null}} refusal */
 export function apiError({ status, json, method, path, origin, token }) {
   const reason = reasonIn(json, token);
-  const known = REFUSALS.find(([of, says]) => of === status && says.test(reason));
-  const [, , code, text, remedy] = known ?? [0, 0, 'vault_internal_error', `answered HTTP ${status} to`, LOG];
+  const known = REFUSALS.find(([of, pattern]) => of === status && pattern.test(reason));
+  const [, , code, text, remedy] = known ?? [
+    0,
+    0,
+    'vault_internal_error',
+    `responded with HTTP ${status} to`,
+    LOG,
+  ];
   return targetError(code, `${origin} ${text} ${method} /v1/${path}${reason && `: ${reason}`}.`, remedy);
 }
 
 /** @param {Json | null} json @param {string | null} token @returns {string} Vault's own text on one line, without its list marks */
 function reasonIn(json, token) {
-  const errors = Array.isArray(json?.errors) ? json.errors.filter((each) => typeof each === 'string') : [];
-  // Cut first, so that no pattern sees megabytes; after the secrets, so that no part of one is left.
+  const errors = Array.isArray(json?.errors) ? listOf(json?.errors) : [];
+  // Cut before the patterns run, for speed, and after the secrets are gone, so that no part of one is left.
   const text = withoutSecrets(errors.join('; '), [token]).slice(0, 2000);
   return redact(text.replace(/\d{1,9} errors? occurred:\s*/g, ''))
     .replace(/^\* /, '')
@@ -225,9 +212,8 @@ export async function unlessRefused(call, ...codes) {
 }
 
 /**
- * `sys/capabilities-self` is in the default policy.
  * @param {VaultClient} client @param {string[]} paths
- * @returns {Promise<Record<string, string[]> | null>} of the token, by path; null: this token may not read them
+ * @returns {Promise<Record<string, string[]> | null>} of the token, by path; null: it may not read them (no default policy)
  */
 export async function readCapabilities(client, paths) {
   const call = client.write('sys/capabilities-self', { paths });
@@ -242,7 +228,7 @@ const UNSENT = /^(interrupted|redirected|connection_refused|host_|certificate_|w
 
 /**
  * @param {unknown} error of a call
- * @returns {boolean} the server may have carried it out: its response is missing, no Vault's, or says that Vault failed
+ * @returns {boolean} the server may have executed it: the response is missing, is not Vault's, or reports a failure of Vault
  */
 export function mayBeDone(error) {
   if (!(error instanceof PkiLoadError)) return true;
@@ -250,11 +236,14 @@ export function mayBeDone(error) {
   return !/^(vault|token)_/.test(error.code) && !UNSENT.test(error.code);
 }
 
-/** Fields of a server's JSON: each function returns the type that its caller needs, whatever the server sent. */
+/** @param {unknown} value @returns {value is Record<string, any>} */
+function isRecord(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
-/** @param {unknown} value @returns {Record<string, any>} empty where it is not an object */
+/** @param {unknown} value from a server, like that of the next three @returns {Record<string, any>} empty if it is no object */
 export function recordOf(value) {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+  return isRecord(value) ? value : {};
 }
 
 /** @param {unknown} value @param {string} [otherwise] */
@@ -268,7 +257,7 @@ export function numberOf(value) {
   return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : null;
 }
 
-/** @param {unknown} value Vault sends a list, old versions comma-separated text @returns {string[]} */
+/** @param {unknown} value a list, or comma-separated text as old versions of Vault send it @returns {string[]} */
 export function listOf(value) {
   if (Array.isArray(value)) return value.filter((each) => typeof each === 'string');
   const text = textOf(value);

@@ -1,4 +1,4 @@
-/** Address, token and TLS settings as Vault's and OpenBao's own command lines find them. Reads, never writes. */
+/** Address, token and TLS settings, from where Vault's and OpenBao's own command lines read them. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -35,10 +35,7 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const token = find('TOKEN') ?? { ...file, value: readTokenFile(join(home, '.vault-token')) };
   const namespace = get('NAMESPACE');
   if (namespace !== null && !isVisible(namespace)) {
-    throw usageError(
-      'bad_namespace',
-      'The namespace contains white space or a character that is not allowed.',
-    );
+    throw usageError('bad_namespace', 'The namespace contains white space or a character not allowed.');
   }
   return {
     address: get('ADDR'),
@@ -72,6 +69,11 @@ export function checkToken(token, source) {
     `The token in ${source} contains white space, a line break or another character that is not allowed.`,
     'Set it again without quotes or line breaks; it is not shown here on purpose.',
   );
+}
+
+export function noToken() {
+  const message = 'There is no token: neither VAULT_TOKEN (BAO_TOKEN) nor ~/.vault-token has one.';
+  return usageError('no_token', message, 'Run vault login, or export VAULT_TOKEN.');
 }
 
 /** @param {string} path @returns {string} without slashes at its ends */

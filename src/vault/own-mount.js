@@ -5,16 +5,16 @@ import { PkiLoadError, targetError } from '../common/errors.js';
 import { mayBeDone } from './client.js';
 /** @import { VaultClient } from './client.js' */
 
-/** Their names begin so; the rest is random. */
+/** Prefix of their names; the rest is random. */
 export const PREFIX = 'vault-pki-load';
 
 /** Their description in Vault. A mount without it is never removed. */
 const OWN_MARK = 'made by vault-pki-load for a test, and to be taken away by it';
 
-/** Vault revokes every token and lease of a mount before it is gone: of a hundred thousand logins, that is minutes. */
+/** Before removing a mount, Vault revokes its tokens and leases: minutes for a hundred thousand logins. */
 const REMOVE_WITHIN_MS = 300_000;
 
-/** After this time, a notice names the call that the program waits for. */
+/** After this time, a notice names the call in progress. */
 const SLOW_MS = 2000;
 
 /** Words and rights by kind. Auth methods need sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
@@ -70,9 +70,8 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
  */
 async function removeOwnMount({ client, notice, signal }, kind, path) {
   const mount = `the ${KINDS[kind].noun} ${path}`;
-  const report = () => notice(`Removing ${mount} with all its content.`);
-  // A second Ctrl-C ends the program: by then a notice has named what would be left.
-  const slow = setTimeout(report, signal.aborted ? 0 : SLOW_MS);
+  // At once after a Ctrl-C, because a second one ends the program and leaves the mount.
+  const slow = setTimeout(notice, signal.aborted ? 0 : SLOW_MS, `Removing ${mount} with all its content.`);
   try {
     await client.remove(`sys/${kind}/${path}`, REMOVE_WITHIN_MS);
   } catch (error) {
@@ -95,8 +94,8 @@ const READY_PAUSE_MS = 100;
 const EARLY = ['vault_no_route', 'vault_not_found', 'vault_not_replicated', 'vault_unsupported'];
 
 /**
- * Vault refuses requests to a mount for a moment after it was made: a version 2 key-value store while it is set up
- * ("Upgrading from non-versioned to versioned data"), say. Repeats the call until it works, for 5 s.
+ * Repeats a call until it succeeds, for 5 s: Vault refuses requests to a mount just created, such as a version 2 key-value
+ * store ("Upgrading from non-versioned to versioned data").
  * @template T
  * @param {() => Promise<T>} call @param {AbortSignal} [signal] ends the repetition
  * @param {(ms: number) => Promise<unknown>} [pause]

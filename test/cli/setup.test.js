@@ -146,7 +146,7 @@ describe('on a Vault that takes its time', () => {
       const ended = await runCli([name], { env: { ...at(url).env, VAULT_CLIENT_TIMEOUT: '100ms' } });
       assertRefused(
         ended,
-        /sent no full response in time\. .* or raise VAULT_CLIENT_TIMEOUT \(BAO_CLIENT_TIMEOUT\)\.$/m,
+        /sent no full response in time\. .* or raise --timeout \(VAULT_CLIENT_TIMEOUT\)\.$/m,
         2,
       );
     });

@@ -72,11 +72,11 @@ const words = (/** @type {string} */ line) =>
 
 /** @type {[string, RegExp][]} for both commands */
 const BOTH = [
-  ['--url @html', /does not look like Vault or OpenBao: it responds with HTTP 200 without JSON to \/v1/],
-  ['--url @json', /does not look like Vault or OpenBao: it responds with HTTP 200 with other JSON/],
+  ['--url @html', /is not a Vault or OpenBao server: it responds with HTTP 200 without JSON to \/v1/],
+  ['--url @json', /is not a Vault or OpenBao server: it responds with HTTP 200 with other JSON/],
   ['--url @mute', /closed the connection without a response/],
   ['--url @garbage', /sent a response that is not HTTP/],
-  ['--url @loop', /does not look like Vault|redirects/],
+  ['--url @loop', /is not a Vault|redirects/],
   [
     '--url @silent --timeout 1s',
     /accepted the connection but sent no full response in time.*raise --timeout/,

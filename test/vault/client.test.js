@@ -211,7 +211,7 @@ describe('createVaultClient', () => {
         await assert.rejects(client.write('pki/x'), {
           code: 'redirected',
           exitCode: 2,
-          message: `${url} redirects to ${location ?? 'nowhere'} instead of responding.`,
+          message: `${url} redirects to ${location ?? 'nowhere'}.`,
         });
         assert.equal(seen.length, 1);
       }

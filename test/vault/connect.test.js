@@ -58,8 +58,7 @@ describe('a target that does not answer', () => {
       await assert.rejects(ask(client), {
         code: 'no_answer',
         exitCode: 2,
-        remedy:
-          'Check the load and the log of the server, or raise VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT).',
+        remedy: 'Check the load and the log of the server, or raise --timeout (VAULT_CLIENT_TIMEOUT).',
       });
     });
   }

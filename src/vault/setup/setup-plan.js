@@ -4,7 +4,7 @@
  * every operation on the set-up, and do nothing else.
  */
 import { quote, usageError } from '../../common/errors.js';
-import { camelCase, inGroup, readOptions } from '../../common/options.js';
+import { camelCase, inGroup, option, readOptions } from '../../common/options.js';
 import { PREFIX } from '../own-mount.js';
 
 export const DEFAULT_NAME = 'vault-pki-load';
@@ -19,15 +19,11 @@ export const nameOption = inGroup('Set-up', {
 export const setupOptions = {
   ...nameOption,
   ...inGroup('Set-up', {
-    'ca-key-type': {
-      ...{ type: 'choice', choices: ['rsa', 'ec'], default: 'rsa' },
-      describe: 'CA keys: RSA-2048 or P-256',
-    },
+    'ca-key-type': option('choice', 'CA keys: RSA-2048 or P-256', { choices: ['rsa', 'ec'], default: 'rsa' }),
     'auto-rebuild': { type: 'flag', describe: 'Rebuild CRLs periodically, not with every revocation' },
-    with: {
-      ...{ type: 'list', placeholder: 'ENGINES' },
-      describe: `Besides the PKI: ${ENGINES.join(', ')}, comma-separated`,
-    },
+    with: option('list', `Besides the PKI: ${ENGINES.join(', ')}, comma-separated`, {
+      placeholder: 'ENGINES',
+    }),
   }),
 };
 

@@ -1,4 +1,4 @@
-/** Removes what `setup` created, and what killed runs left: objects without our mark are left and reported. */
+/** Removes what `setup` created and killed runs left. Reports objects without its mark, and leaves them. */
 import { EXIT, PkiLoadError } from '../../common/errors.js';
 import { visibleText } from '../../common/visible-text.js';
 import { checkHealth } from '../check-target.js';
@@ -13,7 +13,7 @@ import { checkName } from './setup-plan.js';
 
 const KINDS = /** @type {const} */ ({ mounts: 'mount', auth: 'auth' });
 
-/** Removed together with a mount. @type {Readonly<Record<string, string>>} */
+/** Content removed with a mount. @type {Readonly<Record<string, string>>} */
 const CONTENTS = Object.freeze({
   pki: 'with its CA and all certificates, roles and leases',
   kv: 'with all its secrets',
@@ -32,7 +32,7 @@ export async function tearDown(client, name, say) {
 }
 
 /**
- * A failed removal does not keep the others.
+ * Continues after a removal that fails.
  * @param {VaultClient} client @param {string} name of the set-up @param {(text: string) => void} say
  * @param {TeardownReport} [report] filled step by step; complete even where this throws
  * @param {boolean} [withRuns] also removes the mounts of killed runs
