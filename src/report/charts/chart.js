@@ -16,12 +16,12 @@ import { drawBars, drawLevels, drawLine, drawTooltips, drawUprights, lineClass }
  * The moments, which ascend, have a `heading`; the first series is drawn on top, `stacked` ones as bars; `text` of a value in table and tooltips.
  * @typedef {{setting: Setting, summary: string, xAxis: Axis, yAxis: Axis, heading: string,
  *   moments: {name: string, x: number}[], series: Series[], text: (value: number) => string,
- *   levels?: readonly Level[], uprights?: readonly Upright[]}} Declaration
+ *   levels?: readonly Level[], uprights?: readonly Upright[], over?: (place: Place) => string}} Declaration `over`: drawn last
  */
 
 /** @param {Declaration} declaration @returns {Drawn} */
 export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, series, text, ...more }) {
-  const { levels = [], uprights = [] } = more;
+  const { levels = [], uprights = [], over = () => '' } = more;
   const textOf = (/** @type {number | null | undefined} */ value) =>
     typeof value === 'number' ? text(value) : '–';
   const below = moments.map(() => 0);
@@ -48,6 +48,7 @@ export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, se
       drawUprights(uprights, place),
       drawLevels(levels, place),
       drawTooltips(tooltips, place),
+      over(place),
     ].join('\n');
   return {
     svg: frames({ ...setting, summary, xAxis, yAxis, draw }),

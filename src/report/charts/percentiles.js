@@ -1,26 +1,35 @@
 /**
  * Latency by percentile, from histograms. The axis is logarithmic towards 100 %: each further nine has the same length.
+ * The first series has its error bars as whiskers.
  */
 import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
 import { formatLatency } from '../../common/units.js';
 import { timeText } from '../describe/words.js';
 import { percentileAxis, percentLabel, valueAxis } from './axes.js';
 import { drawChart } from './chart.js';
+import { round } from './frame.js';
 
 /** @import { LatencyBlock } from '../../result/schema.js' */
 /** @import { Drawn } from './chart.js' */
-/** @import { Setting } from './frame.js' */
+/** @import { Place, Setting } from './frame.js' */
 
 /** @typedef {{axis: string, series: {name: string, latency: LatencyBlock}[]}} Data */
 
 /** Points of a line. */
 const POINTS = 240;
 
+/** Percentiles with an error bar: nines by key. @type {Record<string, number>} */
+const NINES = { p50: Math.log10(2), p90: 1, p95: Math.log10(20), p99: 2, p999: 3 };
+
 /** @param {Data} data @param {Setting} setting @returns {Drawn | null} null where nothing was recorded */
 export function percentiles({ axis, series }, setting) {
   const decoded = series.flatMap(decode);
   if (decoded.length === 0) return null;
-  const [{ latency }] = decoded;
+  const [{ latency, end: firstEnd }] = decoded;
+  const whiskers = Object.entries(latency.bars ?? {})
+    .map(([key, { low, high }]) => ({ x: NINES[key], low, high }))
+    .filter(({ x }) => x <= firstEnd);
+  const note = whiskers.length > 0 ? ' Whiskers: 95 % error bars.' : '';
   const end = Math.max(...decoded.map((one) => one.end));
   const nines = Array.from({ length: POINTS }, (_, i) => (i / (POINTS - 1)) * end);
   const lines = decoded.map((one) =>
@@ -28,9 +37,9 @@ export function percentiles({ axis, series }, setting) {
   );
   return drawChart({
     setting,
-    summary: `p50 ${timeText(latency.p50)}, p99 ${timeText(latency.p99)}, max ${timeText(latency.max)}.`,
+    summary: `p50 ${timeText(latency.p50)}, p99 ${timeText(latency.p99)}, max ${timeText(latency.max)}.${note}`,
     xAxis: percentileAxis(end),
-    yAxis: valueAxis('ms', axis, lines.flat()),
+    yAxis: valueAxis('ms', axis, [...lines.flat(), ...whiskers.flatMap(({ low, high }) => [low, high])]),
     heading: 'Percentile',
     moments: nines.map((x) => ({
       name: x === 0 ? 'The shortest' : `${percentLabel(x)} took no longer than`,
@@ -38,6 +47,7 @@ export function percentiles({ axis, series }, setting) {
     })),
     series: decoded.map(({ name }, i) => ({ name, style: 2 - (i % 2), values: lines[i] })),
     text: formatLatency,
+    over: (place) => whiskers.map((one) => drawWhisker(one, place)).join('\n'),
   });
 }
 
@@ -52,4 +62,13 @@ function decode(one) {
   const at = (/** @type {number} */ nines) => Math.min(valueAtShare(histogram, 1 - 10 ** -nines), longest);
   // The largest of n values is in the middle of the last n-th.
   return [{ ...one, at, end: Math.log10(2 * count) }];
+}
+
+/** An arrow where there is no upper bound. @param {{x: number, low: number, high: number | null}} whisker @param {Place} place */
+function drawWhisker({ x: nines, low, high }, place) {
+  const [x, bottom] = [place.x(nines), place.y(low)];
+  const top = high === null ? place.top : place.y(high);
+  const [left, right, foot] = [x - 4, x + 4, top + 6].map(round);
+  const head = high === null ? `M${left} ${foot}L${x} ${top}L${right} ${foot}` : `M${left} ${top}H${right}`;
+  return `<path class="error" d="M${left} ${bottom}H${right}M${x} ${bottom}V${top}${head}"/>`;
 }

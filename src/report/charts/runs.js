@@ -1,5 +1,4 @@
-/** One figure over runs: a row for each group, a dot for each run, a bar at the median. */
-import { median } from '../../common/sums.js';
+/** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
 import { figureText } from '../../result/runs/figures.js';
 import { between, joined } from '../describe/words.js';
 import { escapeHtml } from '../html/escape.js';
@@ -15,6 +14,9 @@ import { frames, line, round, textAt } from './frame.js';
 /** Colours of the style sheet. */
 const STYLES = 6;
 
+/** Smaller groups have no box. */
+const FEWEST_FOR_BOX = 5;
+
 /** Pixels: dots nearer than APART would hide one another; REACH is their distance from the middle of the row. */
 const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
 
@@ -26,7 +28,7 @@ export function runs({ unit, groups }, setting) {
   const rowAt = (/** @type {number} */ i) => 1 - (i + 0.5) / groups.length;
   const medians = groups.map((group) => {
     const own = known(group);
-    return `${group.name} ${own.length === 0 ? 'no run' : text(median(own))}`.trimStart();
+    return `${group.name} ${own.length === 0 ? 'no run' : text(quantileOf(own, 0.5))}`.trimStart();
   });
   const summary = `Median: ${medians.join(', ')}. All runs: ${between(values, text)}.`;
   return {
@@ -61,16 +63,29 @@ function known({ values }) {
   return values.filter((value) => value !== null);
 }
 
+/** @param {number[]} values at least one @param {number} share by linear interpolation (type 7 of Hyndman and Fan) */
+export function quantileOf(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const place = share * (sorted.length - 1);
+  const below = Math.floor(place);
+  return sorted[below] + (place - below) * ((sorted[below + 1] ?? 0) - sorted[below]);
+}
+
 /** @param {Group} group @param {number} row @param {Place} place @param {(value: number) => string} text */
 function drawGroup(group, row, { left, right, x, y: yOf }, text) {
   const [style, y] = [`s${(row % STYLES) + 1}`, yOf(row)];
   const values = known(group);
   if (values.length === 0)
     return textAt({ x: left + 8, y: y + 4.5, text: 'no run to show', room: right - left });
-  const middle = x(median(values));
+  const [low, q1, middle, q3, high] = [0, 0.25, 0.5, 0.75, 1].map((share) => x(quantileOf(values, share)));
+  const box = [
+    line(`whisker ${style}`, low, high, y, y),
+    `<rect class="box ${style}" x="${q1}" y="${y - 9}" width="${round(Math.max(1, q3 - q1))}" height="18"/>`,
+  ];
   const names = group.runs.filter((_, i) => group.values[i] !== null);
   const offsets = spreadOut(values.map(x));
   return [
+    ...(values.length >= FEWEST_FOR_BOX ? box : []),
     ...values.map((value, i) => {
       const title = `<title>${escapeHtml(`${names[i]}: ${text(value)}`)}</title>`;
       return `<circle class="dot run ${style}" cx="${x(value)}" cy="${round(y + offsets[i])}" r="${RADIUS}">${title}</circle>`;

@@ -139,6 +139,9 @@ figcaption p, .summary { margin: 0; }
 .dot { fill: var(--c); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .stacked { stroke: var(--c); } .swatch .stacked { stroke-width: 12; }
 .dot.track { fill-opacity: 0.45; }
+.error { fill: none; stroke: var(--ink); stroke-width: 1.5; }
+.box { fill: var(--c); fill-opacity: 0.16; stroke: var(--c); }
+.whisker { stroke: var(--c); }
 .median { stroke: var(--c); stroke-width: 3; }
 .dot.run { fill-opacity: 0.55; }
 .swatch { vertical-align: middle; flex: none; }

@@ -20,6 +20,30 @@ test('the first series is on top and dashed, so that both show where they are eq
   assert.deepEqual(linesOf(draw('percentiles', dataOf())), ['s1', 's2']);
 });
 
+test('error bars are whiskers at p50, p90, p95, p99 and p99.9', () => {
+  const bar = { low: 20, high: 30, tool: 0 };
+  const drawn = draw('percentiles', dataOf({ p50: bar, p90: bar, p95: bar, p99: bar, p999: bar, max: bar }));
+  assert.equal(drawn.svg.match(/class="error"/g)?.length, 5 * 3, 'five in each size');
+  assert.match(drawn.summary, /Whiskers: 95 % error bars\.$/);
+});
+
+test('a bar without an upper bound ends in an arrow', () => {
+  const { svg } = draw('percentiles', dataOf({ p99: { low: 38, high: null, tool: 0 } }));
+  assert.match(svg, /<path class="error" d="M[^"]*L[^"]*"/);
+});
+
+test('an older result has no whiskers', () => {
+  const { svg } = draw('percentiles', dataOf());
+  assert.doesNotMatch(svg, /class="error"/);
+});
+
+test('a whisker beyond the largest value is left out', () => {
+  const few = sampleResult([{ outcome: 'good', service: [1, 2, 3] }]).latencyMs.response;
+  const bars = { p50: { low: 1, high: 3 }, p999: { low: 1, high: null } };
+  const drawn = draw('percentiles', { axis: 'latency', series: [{ name: 'a', latency: { ...few, bars } }] });
+  assert.equal(drawn.svg.match(/class="error"/g)?.length, 3);
+});
+
 test('one request is singular, and none draws nothing', () => {
   const one = sampleResult([{ outcome: 'good', service: [5.5] }]).latencyMs.response;
   const data = (/** @type {object} */ latency) => ({ axis: 'latency', series: [{ name: 'a', latency }] });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { visibleText } from '../../../src/common/visible-text.js';
-import { spreadOut } from '../../../src/report/charts/runs.js';
+import { quantileOf, spreadOut } from '../../../src/report/charts/runs.js';
 import { chartsIn, collisions } from '../svg.js';
 import { draw, drawOrNull } from './draw.js';
 
@@ -12,7 +12,17 @@ const group = (values, name = '') => ({ name, runs: values.map((_, i) => `run ${
 /** @param {ReturnType<typeof group>[]} groups @param {string} [unit] */
 const runs = (groups, unit = 'ms') => draw('runs', { unit, groups });
 
-test('a group without a value has a note; without any value there is no chart', () => {
+test('a box spans the middle half', () => {
+  const box = (/** @type {number[]} */ values) =>
+    [0, 0.25, 0.5, 0.75, 1].map((one) => quantileOf(values, one));
+  assert.deepEqual(box([4, 1, 3, 2, 5]), [1, 2, 3, 4, 5]);
+  assert.deepEqual(box([1, 2, 3, 4]), [1, 1.75, 2.5, 3.25, 4]);
+  assert.deepEqual(box([7]), [7, 7, 7, 7, 7]);
+});
+
+test('fewer than five runs have no box; a group without a value has a note; none at all no chart', () => {
+  assert.match(runs([group([1, 2, 3, 4, 5])]).svg, /class="box s1"/);
+  assert.doesNotMatch(runs([group([1, 2, 3, 4])]).svg, /class="box/);
   assert.match(runs([group([1], 'a'), group([null], 'b')]).svg, />no run to show</);
   assert.equal(drawOrNull('runs', { unit: 'ms', groups: [group([null])] }), null);
 });
