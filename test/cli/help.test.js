@@ -84,7 +84,7 @@ const MISUSE = [
   ['dev v1', /dev takes options only\./],
   ['merge --format json', /merge needs at least 1 FILE\./],
   ['report', /report needs at least 1 FILE\. See: .* report --help$/m],
-  ['compare a --with', /There is nothing to compare the base with\. Name the other/],
+  ['compare a --with', /There is nothing to compare the base with\. Name other/],
   ['compare a --with --seed 1', /There is nothing to compare the base with/],
   ['schema v1', /There is no schema "v1"\. Use one of result, run-set, comparison, .*scenario-result/],
   ['schema result run-set', /More than one kind is given\. Print one/],

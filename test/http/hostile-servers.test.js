@@ -24,8 +24,9 @@ const LAST = '0\r\n\r\n';
 const end = (text) => (socket) => void socket.end(text, 'latin1');
 /** By the handle: `resetAndDestroy` sends a FIN first. @param {Socket} socket */
 const resetNow = (socket) => /** @type {any} */ (socket)._handle?.reset(() => socket.destroy());
-/** @param {string} text @returns {Behaviour} */
-const reset = (text) => (socket) => void socket.write(text, 'latin1', () => setTimeout(resetNow, 5, socket));
+/** After a poll, in which the client, in the same process, has read the text. @param {string} text @returns {Behaviour} */
+const reset = (text) => (socket) =>
+  void socket.write(text, 'latin1', () => setTimeout(setImmediate, 5, resetNow, socket));
 /** @param {string} line with `@` for the place */
 const status = (line) => `${line}\r\nContent-Length: 0\r\n\r\n`;
 /** @param {string} fields */

@@ -23,7 +23,7 @@ export const PHRASES = {
     every connection was busy: raise it, or lower --rate
     the server is down, or accepts no more connections`,
   'no-samples': `
-    Interrupted: the figures end there.
+    Interrupted: the figures cover the time until then.
     Nothing was measured.
     nothing: no response could be checked`,
   'one-request': `
