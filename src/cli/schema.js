@@ -13,7 +13,7 @@ const KINDS = Object.freeze([...DOCUMENT_KINDS, 'scenario']);
 /** Loaded on demand: zod takes longer than `--help`. */
 const DECLARED = Object.freeze({
   result: async () => (await import('../result/schema.js')).Result,
-  'run-set': async () => (await import('../result/runs/run-set.js')).RunSet,
+  'run-set': async () => (await import('../result/runs/run-set-schema.js')).RunSet,
   comparison: async () => (await import('../result/comparison/comparison-schema.js')).Comparison,
   search: async () => (await import('../result/search/search-schema.js')).Search,
   propagation: async () => (await import('../result/propagation/propagation-schema.js')).Propagation,

@@ -3,7 +3,7 @@ import { usageError } from '../common/errors.js';
 import { visibleText } from '../common/visible-text.js';
 /** @import { Comparison } from './comparison/comparison-schema.js' */
 /** @import { Propagation } from './propagation/propagation-schema.js' */
-/** @import { RunSet } from './runs/run-set.js' */
+/** @import { RunSet } from './runs/run-set-schema.js' */
 /** @import { ScenarioResult } from './scenario/scenario-schema.js' */
 /** @import { Measurement, Result } from './schema.js' */
 /** @import { Search } from './search/search-schema.js' */

@@ -8,7 +8,7 @@ import { validateComparison } from './comparison/comparison-schema.js';
 import { assertConsistent } from './declared.js';
 import { DOCUMENT_KINDS, fileError, isResult, kindOf } from './document.js';
 import { validatePropagation } from './propagation/propagation-schema.js';
-import { validateRunSet } from './runs/run-set.js';
+import { validateRunSet } from './runs/run-set-schema.js';
 import { validateScenarioResult } from './scenario/scenario-schema.js';
 import { validateResult } from './schema.js';
 import { validateSearch } from './search/search-schema.js';

@@ -63,6 +63,14 @@ const COMMANDS = [
     { needed: ['src/plan/plan.js'], without: [...PACKAGES, ...RUN] },
   ],
   [
+    'a run of ocsp: neither what reads results and scenarios, nor what builds CSRs',
+    ['ocsp', '--dev', '--role', 'example-dot-com-ec', '--requests', '1', '--cold-start', '--quiet'],
+    {
+      needed: ['src/run.js', 'node_modules/undici/'],
+      without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/pkijs/', 'node_modules/asn1js/'],
+    },
+  ],
+  [
     'the help of report: nothing that reads or shows a result',
     ['report', '--help'],
     { needed: ['src/cli/report.js'], without: [...PACKAGES, ...RUN, 'src/report/html', 'src/pki/'] },

@@ -7,7 +7,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { validateRunSet } from '../../src/result/runs/run-set.js';
+import { validateRunSet } from '../../src/result/runs/run-set-schema.js';
 import { otlpFaults } from '../live/otlp-proto.js';
 import {
   assertDone,

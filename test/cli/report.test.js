@@ -85,7 +85,7 @@ describe('report', { concurrency: 2 }, () => {
     ];
     const { code, stdout, stderr } = await runCli(['report', ...files]);
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /open loop at 20\/s, 20 s; open\s+loop at 50\/s, 20 s\n/);
+    assert.match(stdout, /open loop at 20\/s, 20 s; open\s+loop\s+at 50\/s, 20 s\n/);
     assert.match(stdout, /^ {2}The runs differ in load\.ratePerSecond/m);
   });
 

@@ -26,7 +26,7 @@ const end = (text) => (socket) => void socket.end(text, 'latin1');
 const resetNow = (socket) => /** @type {any} */ (socket)._handle?.reset(() => socket.destroy());
 /** After a poll, in which the client, in the same process, has read the text. @param {string} text @returns {Behaviour} */
 const reset = (text) => (socket) =>
-  void socket.write(text, 'latin1', () => setTimeout(setImmediate, 5, resetNow, socket));
+  void socket.write(text, 'latin1', () => setTimeout(() => setImmediate(resetNow, socket), 5));
 /** @param {string} line with `@` for the place */
 const status = (line) => `${line}\r\nContent-Length: 0\r\n\r\n`;
 /** @param {string} fields */

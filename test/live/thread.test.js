@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError } from '../../src/common/errors.js';
 import { startLive } from '../../src/live/thread.js';
 import { checkResult } from '../../src/result/check/check.js';
-import { validateRunSet } from '../../src/result/runs/run-set.js';
+import { validateRunSet } from '../../src/result/runs/run-set-schema.js';
 import { validateResult } from '../../src/result/schema.js';
 import { scratch } from '../cli/support.js';
 import { sampleResult } from '../result/sample.js';

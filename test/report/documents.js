@@ -21,7 +21,7 @@ import { SAMPLES } from './samples.js';
 /** @import { Comparison } from '../../src/result/comparison/comparison-schema.js' */
 /** @import { Propagation } from '../../src/result/propagation/propagation-schema.js' */
 /** @import { NamedRun } from '../../src/result/runs/run-set.js' */
-/** @import { RunSet } from '../../src/result/runs/run-set.js' */
+/** @import { RunSet } from '../../src/result/runs/run-set-schema.js' */
 /** @import { ScenarioResult } from '../../src/result/scenario/scenario-schema.js' */
 /** @import { Result } from '../../src/result/schema.js' */
 /** @import { Search } from '../../src/result/search/search-schema.js' */

@@ -9,7 +9,7 @@ import { openLoad } from './sample.js';
 import { QUICK } from './support.js';
 
 /** @import { LoadPlan } from '../../src/plan/load.js' */
-/** @import { MetricHead } from '../../src/result/runs/run-set.js' */
+/** @import { MetricHead } from '../../src/result/runs/run-set-schema.js' */
 
 /** @type {MetricHead} */
 const P99 = { key: 'p99', label: 'p99', unit: 'ms', lowerIsBetter: true };

@@ -11,7 +11,7 @@ import { openLoad } from './sample.js';
 import { metricOf, QUICK, two } from './support.js';
 
 /** @import { Comparison } from '../../src/result/comparison/comparison-schema.js' */
-/** @import { MetricHead } from '../../src/result/runs/run-set.js' */
+/** @import { MetricHead } from '../../src/result/runs/run-set-schema.js' */
 
 /** @type {MetricHead} */
 const P99 = { key: 'p99', label: 'p99', unit: 'ms', lowerIsBetter: true };

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isResult, isRunSet, kindOf } from '../../src/result/document.js';
-import { makeRunSet, validateRunSet } from '../../src/result/runs/run-set.js';
+import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { validateRunSet } from '../../src/result/runs/run-set-schema.js';
 import { validatorOf } from '../json-schema.js';
 import { runOf, TEN } from './runs.js';
 import { openLoad } from './sample.js';
 import { metricOf, refusal } from './support.js';
 
-/** @import { RunSet } from '../../src/result/runs/run-set.js' */
+/** @import { RunSet } from '../../src/result/runs/run-set-schema.js' */
 /** @import { Result } from '../../src/result/schema.js' */
 
 const problemIn = await validatorOf('run-set');

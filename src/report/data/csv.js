@@ -8,7 +8,7 @@ import { namedRuns } from '../../result/runs/run-set.js';
 
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
 /** @import { NamedRun } from '../../result/runs/run-set.js' */
-/** @import { RunSet } from '../../result/runs/run-set.js' */
+/** @import { RunSet } from '../../result/runs/run-set-schema.js' */
 /** @import { Result, TimelineRow } from '../../result/schema.js' */
 
 /** @typedef {string | number | null | undefined} Field */

@@ -15,7 +15,7 @@ import { render as renderText } from '../text.js';
 /** @import { Comparison } from '../../result/comparison/comparison-schema.js' */
 /** @import { Document } from '../../result/document.js' */
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
-/** @import { RunSet } from '../../result/runs/run-set.js' */
+/** @import { RunSet } from '../../result/runs/run-set-schema.js' */
 /** @import { ScenarioResult, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Search } from '../../result/search/search-schema.js' */

@@ -16,7 +16,7 @@ import { spanText } from './bars.js';
 import { runsChart, SPREAD_COLUMNS, targetsPhrase, verdictCounts } from './runs.js';
 import { counted, operationsPhrase, planPhrase, verdictCell } from './words.js';
 
-/** @import { RunSet } from '../../result/runs/run-set.js' */
+/** @import { RunSet } from '../../result/runs/run-set-schema.js' */
 /** @import { Part, Report } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 

@@ -3,7 +3,7 @@ import { deviationText, figureText, varianceText } from '../../result/runs/figur
 import { chart } from '../sections.js';
 import { counted, joined, targetPhrase, titled } from './words.js';
 
-/** @import { MetricSummary, Unit } from '../../result/runs/run-set.js' */
+/** @import { MetricSummary, Unit } from '../../result/runs/run-set-schema.js' */
 /** @import { Part } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 

@@ -3,7 +3,7 @@ import { median } from '../../common/sums.js';
 import { differenceText, figureText, intervalText, pText, sizeText } from '../runs/figures.js';
 import { sentence } from '../wording.js';
 import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } from './run-statistics.js';
-/** @import { MetricHead, Unit } from '../runs/run-set.js' */
+/** @import { MetricHead, Unit } from '../runs/run-set-schema.js' */
 /** @import { Difference, DifferenceVerdict } from './comparison-schema.js' */
 
 /** @typedef {Omit<Difference, 'base' | 'other' | 'doubt' | 'text'>} Found */

@@ -18,7 +18,7 @@ import {
   smallestPValue,
 } from './run-statistics.js';
 
-/** @import { MetricHead } from '../runs/run-set.js' */
+/** @import { MetricHead } from '../runs/run-set-schema.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { AdmittedGroup, RunGroup } from './admit.js' */
 /** @import { ComparedGroup, ComparedMetric, Comparison, DifferenceVerdict } from './comparison-schema.js' */

@@ -1,7 +1,7 @@
 /** The document that `compare.js` makes. */
 import { z } from 'zod';
 import { count, each, MeasurementWord, number, Target, Tool, text, validatorOf } from '../declared.js';
-import { MetricHead, MetricSummary } from '../runs/run-set.js';
+import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 
 export const OfferedLoad = z.object({
   model: z.enum(['open', 'closed']),

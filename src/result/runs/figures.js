@@ -2,7 +2,7 @@
 import { formatCount, formatLatency, formatRate } from '../../common/units.js';
 import { formatPercent } from '../wording.js';
 
-/** @import { Unit } from './run-set.js' */
+/** @import { Unit } from './run-set-schema.js' */
 
 /** @typedef {{mean: number | null, variance: number | null}} Spread over runs; the variance in the square of the unit */
 

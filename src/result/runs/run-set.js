@@ -1,61 +1,17 @@
 /** A run set: several results, in order, with a summary of each metric over the runs that count: one run is one sample. */
-import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
 import { median, sumRecords } from '../../common/sums.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { meanAndVariance } from '../../verdict/statistics.js';
-import { count, each, named, number, Tool, Unit, validatorOf } from '../declared.js';
 import { invalidReasonOf } from '../document.js';
 import { FIGURES } from '../latency.js';
-import { Result } from '../schema.js';
 import { runWarnings } from './run-differences.js';
 
 /** @import { Figure } from '../latency.js' */
 
-/** One value per counted run, null where it has none. The variance is unbiased, in the square of the unit. */
-export const MetricSummary = named('MetricSummary', {
-  values: z.array(number),
-  ...each(['median', 'mean', 'variance', 'min', 'max'], number),
-  /** How much of each value may be the tool's own lateness, added to a time or taken from a rate. */
-  tool: z.array(z.number()).optional(),
-});
+/** @import { MetricHead, MetricSummary, RunSet } from './run-set-schema.js' */
+/** @import { Result } from '../schema.js' */
 
-export const MetricHead = z.object({
-  ...each(['key', 'label'], z.string()),
-  unit: Unit,
-  lowerIsBetter: z.boolean(),
-});
-
-const Summary = z.object({
-  /** Names of the counted runs, by their place from 1: `run 1`. */
-  used: z.array(z.string()),
-  leftOut: z.array(z.object({ run: z.string(), why: z.string() })),
-  /** Settings that differ between the counted runs. */
-  warnings: z.array(z.string()),
-  /** Values in the order of `used`. */
-  metrics: z.array(MetricHead.extend(MetricSummary.shape)),
-  /** Number of counted runs with each verdict. */
-  requirements: z.array(z.object({ text: z.string(), verdicts: z.record(z.string(), count) })),
-});
-
-export const RunSet = z
-  .object({
-    schema: z.literal('vault-pki-load/run-set/1'),
-    tool: Tool,
-    /** Its name in a comparison. */
-    name: z.string(),
-    summary: Summary,
-    runs: z.array(Result).min(1, 'there is no run in it'),
-  })
-  .meta({ title: 'Results of several runs of one vault-pki-load plan' });
-
-/** @typedef {import('../schema.js').Result} ResultDoc */
-/** @typedef {z.infer<typeof RunSet>} RunSet */
-/** @typedef {z.infer<typeof MetricHead>} MetricHead */
-/** @typedef {z.infer<typeof MetricSummary>} MetricSummary */
-/** @typedef {MetricHead['unit']} Unit */
-
-/** @param {string} name @param {ResultDoc[]} runs at least one @returns {RunSet} */
+/** @param {string} name @param {Result[]} runs at least one @returns {RunSet} */
 export function makeRunSet(name, runs) {
   const summary = summariseRuns(name, runs);
   return {
@@ -67,20 +23,8 @@ export function makeRunSet(name, runs) {
   };
 }
 
-export const validateRunSet = validatorOf(RunSet, checkSummary);
-
-/** Ignores metrics of other versions. @param {RunSet} runSet @returns {Generator<string, void>} */
-function* checkSummary({ name, runs, summary }) {
-  const { used, metrics } = summariseRuns(name, runs);
-  const given = new Map(summary.metrics.map((metric) => [metric.key, metric]));
-  const wrong = isDeepStrictEqual(used, summary.used)
-    ? metrics.find((metric) => !isDeepStrictEqual(given.get(metric.key) ?? metric, metric))?.label
-    : 'which runs count';
-  if (wrong !== undefined) yield `its summary and its runs differ in ${wrong}`;
-}
-
-/** @typedef {{name: string, result: ResultDoc}} NamedRun `name`: the file it is from, or `run 3` */
-/** @typedef {Pick<ResultDoc, 'latencyMs' | 'rates' | 'errorShare'>} Figures of a run, or of an operation or a stage of it */
+/** @typedef {{name: string, result: Result}} NamedRun `name`: the file it is from, or `run 3` */
+/** @typedef {Pick<Result, 'latencyMs' | 'rates' | 'errorShare'>} Figures of a run, or of an operation or a stage of it */
 /**
  * `read`: null where nothing was recorded; `tool`: how much of it may be the tool's own lateness
  * @typedef {MetricHead & {read: (figures: Figures) => number | null, tool?: (figures: Figures) => number}} Metric
@@ -126,7 +70,7 @@ export function headOf({ key, label, unit, lowerIsBetter }) {
   return { key, label, unit, lowerIsBetter };
 }
 
-/** @param {ResultDoc} result @returns {string | null} why it is not a whole, valid run; null: it is */
+/** @param {Result} result @returns {string | null} why it is not a whole, valid run; null: it is */
 export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
   if (unfinished === true) return 'it was cut off: its file was written before its end';
   if (interrupted) return 'it was interrupted';
@@ -161,7 +105,7 @@ export function summarise(values) {
   return { values, median: median(numbers), mean, variance: numbers.length < 2 ? null : variance, ...ends };
 }
 
-/** @param {string} name of the set @param {readonly ResultDoc[]} runs @returns {RunSet['summary']} */
+/** @param {string} name of the set @param {readonly Result[]} runs @returns {RunSet['summary']} */
 export function summariseRuns(name, runs) {
   const given = namedRuns(runs).map((run) => ({ ...run, why: whyLeftOut(run.result) }));
   const used = given.filter(({ why }) => why === null);
@@ -182,7 +126,7 @@ export function summariseRuns(name, runs) {
   };
 }
 
-/** @param {readonly ResultDoc[]} runs @returns {NamedRun[]} named by place, from 1 */
+/** @param {readonly Result[]} runs @returns {NamedRun[]} named by place, from 1 */
 export function namedRuns(runs) {
   return runs.map((result, i) => ({ name: `run ${i + 1}`, result }));
 }

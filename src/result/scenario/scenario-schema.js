@@ -15,7 +15,7 @@ import {
   text,
   validatorOf,
 } from '../declared.js';
-import { MetricHead, MetricSummary } from '../runs/run-set.js';
+import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 import { Result } from '../schema.js';
 
 /** One value per run that counts, in the order of `used`; `sd` is the root of the variance. */

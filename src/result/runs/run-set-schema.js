@@ -1,0 +1,60 @@
+/** The document of a run set: one declaration gives the types, the validation and the JSON Schema. */
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { count, each, named, number, Tool, Unit, validatorOf } from '../declared.js';
+import { Result } from '../schema.js';
+import { summariseRuns } from './run-set.js';
+
+/** One value per counted run, null where it has none. The variance is unbiased, in the square of the unit. */
+export const MetricSummary = named('MetricSummary', {
+  values: z.array(number),
+  ...each(['median', 'mean', 'variance', 'min', 'max'], number),
+  /** How much of each value may be the tool's own lateness, added to a time or taken from a rate. */
+  tool: z.array(z.number()).optional(),
+});
+
+export const MetricHead = z.object({
+  ...each(['key', 'label'], z.string()),
+  unit: Unit,
+  lowerIsBetter: z.boolean(),
+});
+
+const Summary = z.object({
+  /** Names of the counted runs, by their place from 1: `run 1`. */
+  used: z.array(z.string()),
+  leftOut: z.array(z.object({ run: z.string(), why: z.string() })),
+  /** Settings that differ between the counted runs. */
+  warnings: z.array(z.string()),
+  /** Values in the order of `used`. */
+  metrics: z.array(MetricHead.extend(MetricSummary.shape)),
+  /** Number of counted runs with each verdict. */
+  requirements: z.array(z.object({ text: z.string(), verdicts: z.record(z.string(), count) })),
+});
+
+export const RunSet = z
+  .object({
+    schema: z.literal('vault-pki-load/run-set/1'),
+    tool: Tool,
+    /** Its name in a comparison. */
+    name: z.string(),
+    summary: Summary,
+    runs: z.array(Result).min(1, 'there is no run in it'),
+  })
+  .meta({ title: 'Results of several runs of one vault-pki-load plan' });
+
+/** @typedef {z.infer<typeof RunSet>} RunSet */
+/** @typedef {z.infer<typeof MetricHead>} MetricHead */
+/** @typedef {z.infer<typeof MetricSummary>} MetricSummary */
+/** @typedef {MetricHead['unit']} Unit */
+
+export const validateRunSet = validatorOf(RunSet, checkSummary);
+
+/** Ignores metrics of other versions. @param {RunSet} runSet @returns {Generator<string, void>} */
+function* checkSummary({ name, runs, summary }) {
+  const { used, metrics } = summariseRuns(name, runs);
+  const given = new Map(summary.metrics.map((metric) => [metric.key, metric]));
+  const wrong = isDeepStrictEqual(used, summary.used)
+    ? metrics.find((metric) => !isDeepStrictEqual(given.get(metric.key) ?? metric, metric))?.label
+    : 'which runs count';
+  if (wrong !== undefined) yield `its summary and its runs differ in ${wrong}`;
+}
