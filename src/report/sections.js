@@ -126,7 +126,7 @@ export function cellText(cell) {
   return typeof cell === 'string' ? cell : cell.text;
 }
 
-/** @param {string} title @param {Part[]} parts @returns {Part[]} without a sentence that repeats the title */
+/** @param {string} title @param {Part[]} parts @returns {Part[]} without a sentence with which the title ends */
 export function withoutTitle(title, parts) {
-  return parts.filter((part) => part.kind !== 'sentence' || ![title, `${title}.`].includes(part.text));
+  return parts.filter((part) => part.kind !== 'sentence' || !title.endsWith(part.text.replace(/\.$/, '')));
 }

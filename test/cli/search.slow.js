@@ -168,12 +168,12 @@ describe('on the embedded server', () => {
       assert.equal(search.confirmation?.requirements[0].verdict, 'met');
       assert.notEqual(search.confirmation?.measurement.verdict, 'invalid');
     }
-    if (search.answer !== null) assert.match(stdout, /^ {2}Highest rate: /m);
+    if (search.answer !== null) assert.match(stdout, /^ {2}The highest rate is /m);
     assert.match(stderr, /^Step 1 \(coarse\): 120\/s for /m);
     assert.match(stderr, /^120\/s: (?:met|not )/m);
     // One preparation for all steps.
     assert.equal(stderr.match(/Issues certificates with role/g)?.length, 1);
-    assert.match(readFileSync(html, 'utf8'), /<h1>Highest rate: /);
+    assert.match(readFileSync(html, 'utf8'), /<h1>The highest rate is /);
   });
 
   test('a step that can no longer be met is cut short, and says so', async (t) => {

@@ -139,15 +139,15 @@ export const PHRASES = {
     p99 is 240 ms.
     open loop in 2 stages up to 50/s, 20 s`,
   'search-broken-off': `
-    none confirmed; met up to 100/s
+    not confirmed; met up to 100/s
     The search failed, and no level was confirmed. http://192.0.2.1:8200 refused. Start it.`,
   'search-generator': `
-    unknown, but at least 59.5/s = 214,200 an hour: the tool could not offer more
+    unknown, but at least 59.5/s (214,200 an hour): the tool could not offer more
     Confirmed by a run of 1 min 41 s with 5,990 requests.
     The tool could not offer 60.1/s as planned: the target may take more.
     Give the tool more CPU or another machine, or bound the search with --max-rate.`,
   'search-highest': `
-    at least 80/s = 288,000 an hour: more was not allowed
+    at least 80/s (288,000 an hour): more was not allowed
     Confirmed by a run of 1 min 15 s with 5,990 requests.
     Every requirement was met at the highest level allowed, 80/s: the target may take more.`,
   'search-none': 'The search was interrupted: no level was confirmed.',

@@ -18,7 +18,7 @@ test('the levels are charts, and every step has a row', async () => {
   const search = await sampleSearch();
   const { title, sections } = await describeDocument(search);
   const parts = sections.flatMap((section) => section.parts);
-  assert.match(title, new RegExp(`^Highest rate: ${Number(search.answer?.level)}/s = `));
+  assert.match(title, new RegExp(`^The highest rate is ${Number(search.answer?.level)}/s \\(`));
   const count = new Set(search.steps.map((step) => step.level)).size;
   const charts = parts.flatMap((part) => (part.kind === 'chart' ? [/** @type {any} */ (part.data)] : []));
   assert.deepEqual(
@@ -41,16 +41,16 @@ test('an answer that the tool put an end to is told as a lower bound in the firs
     search.explanation,
     /could not offer .* as planned: the target may take more\. Sends were 9 ms late\./,
   );
-  const lead = /unknown, but at least \d+(?:\.\d)?\/s = .* an hour: the tool could\s+not\s+offer\s+more/;
+  const lead = /unknown, but at least \d+(?:\.\d)?\/s \(.* an hour\): the tool\s+could\s+not\s+offer\s+more/;
   assert.match(await renderDocument('text', search), lead);
   assert.match(await renderDocument('md', search), lead);
-  assert.match(await renderDocument('html', search), /<h1>Highest rate: unknown, but at least /);
+  assert.match(await renderDocument('html', search), /<h1>The highest rate is unknown, but at least /);
   assert.match(await renderDocument('junit', search), /tests="2" failures="0" errors="2"/);
 });
 
 test('a search in a closed loop shows the throughput of each level, too', async () => {
   const { title, sections } = await describeDocument(await samplePeak());
-  assert.equal(title, 'Peak throughput: 600/s with 12 in flight');
+  assert.equal(title, 'The peak throughput is 600/s with 12 in flight');
   const charts = sections.flatMap(({ parts }) =>
     parts.flatMap((part) => (part.kind === 'chart' ? [part.title] : [])),
   );
@@ -101,7 +101,7 @@ for (const format of ['text', 'md', 'junit', 'html']) {
 
 test('without a step there is neither a chart nor a table', async () => {
   const { title, sections } = await describeDocument(await SEARCHES['search-none']());
-  assert.equal(title, 'Highest rate: none confirmed');
+  assert.equal(title, 'The highest rate is not confirmed');
   const kinds = new Set(sections.flatMap(({ parts }) => parts.map(({ kind }) => kind)));
   assert.deepEqual(kinds, new Set(['sentence', 'facts']));
 });

@@ -30,26 +30,26 @@ export function describeSearch(search) {
   });
 }
 
-/** @param {Search} search @returns {string} `Highest rate: 118/s = 424,800 an hour` */
-export const finding = (search) => `${searchTitle(search)}: ${answerPhrase(search)}`;
+/** @param {Search} search @returns {string} `The highest rate is 118/s (424,800 an hour)` */
+export const finding = (search) => `The ${searchTitle(search).toLowerCase()} is ${answerPhrase(search)}`;
 
 /** @param {Search} search */
 export const searchTitle = ({ searched }) => (searched === 'rate' ? 'Highest rate' : 'Peak throughput');
 
-/** @param {Search} search @returns {string} `118/s = 424,800 an hour`; `1,234/s with 16 in flight` */
+/** @param {Search} search @returns {string} `118/s (424,800 an hour)`; `1,234/s with 16 in flight` */
 function answerPhrase({ searched, answer: found, bracket, unfinished, why }) {
   if (found !== null) {
     const { level, perSecond } = found;
     const reached =
       searched === 'rate'
-        ? `${levelText(searched, level)} = ${perHourText(level * 3600)} an hour`
+        ? `${levelText(searched, level)} (${perHourText(level * 3600)} an hour)`
         : `${perSecondText(perSecond)} with ${levelText(searched, level)}`;
     if (why === 'generator') return `unknown, but at least ${reached}: the tool could not offer more`;
     return why === 'highest' ? `at least ${reached}: more was not allowed` : reached;
   }
   if (why === 'generator') return 'unknown: the tool could not offer the load';
   const met = bracket.highestMet === null ? '' : `; met up to ${levelText(searched, bracket.highestMet)}`;
-  return unfinished ? `not known yet${met}` : `none confirmed${met}`;
+  return unfinished ? `not known yet${met}` : `not confirmed${met}`;
 }
 
 /** @param {Search} search with an answer @param {number} i @returns {'met' | 'not met' | 'not proven'} */
