@@ -56,7 +56,7 @@ export const calibrate = {
   examples: ['calibrate', 'calibrate --concurrency 50 --threads 2 --pacing spin --json'],
   epilogue:
     'Takes about 40 seconds and sends only to its own target on loopback. Run it on the load-testing machine, while ' +
-    'nothing else runs there.',
+    'it is otherwise idle.',
   async run(given) {
     const { format, json, quiet } = readOptions(calibrationOutputs, given);
     if (json && format === 'text') {
