@@ -109,7 +109,9 @@ export const signVerbatim = {
     "sign-verbatim --key-type ec-256 --pool 200 --cn 'host-{n}.example.com' --rate 50 --duration 1m",
   ],
   options: {
-    ...{ ...verbatimNames, ttl: { ...names.ttl, defaultText: "the mount's" }, ...csrs },
+    ...verbatimNames,
+    ...csrs,
+    ttl: { ...names.ttl, defaultText: "the mount's" },
     'key-type': { ...csrs['key-type'], default: 'ec-256', defaultText: undefined },
   },
   leaves: () => 'certificates in storage until tidied',
