@@ -55,7 +55,7 @@ export const setup = {
     'setup --auto-rebuild --format json > setup.json',
   ],
   epilogue:
-    'Creates a root PKI NAME-root, an intermediate NAME-int with roles, a policy NAME, and with --with NAME-kv, NAME-transit and ' +
+    'Creates a root PKI NAME-root, an intermediate NAME-int with roles, a policy NAME and, with --with, NAME-kv, NAME-transit and ' +
     'NAME-approle. Run it again to create missing parts. teardown removes all of it. See docs/vault.md.',
   async run(given) {
     const plan = planSetup(readSetupOptions(given));

@@ -49,7 +49,7 @@ export const ocsp = {
     }),
     issuer: option('file', 'Issuer certificate', { defaultText: "from --cert, or the mount's CA" }),
     serials: option('file', 'Certificates from issue --keep, or one serial per line; order by --seed'),
-    role: option('text', 'Role to issue certificates with if no file is given', {
+    role: option('text', 'Role of issued certificates if no file is given', {
       default: 'example-dot-com',
     }),
     cn: option('text', 'Common name of issued certificates', { default: 'localhost' }),
