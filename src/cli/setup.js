@@ -80,8 +80,8 @@ export const teardown = {
   options: { ...nameOption, ...vaultOptions },
   examples: ['teardown', 'teardown --name load --format json'],
   epilogue:
-    'Deletes the mounts of this name that setup marked, with their contents, its policy, and leftover mounts of killed runs: do not use it ' +
-    'during a run that has its own mount. You can repeat it, and use it after a failed setup. Exit code 2 if anything is left.',
+    'Deletes the marked mounts and policy of this name, with all contents, and leftover mounts of killed runs. Do not use it during a run ' +
+    'that has its own mount. It can be repeated, and cleans up after a failed setup. Exit code 2 if anything is left.',
   async run(given) {
     /** @type {TeardownReport} */
     const report = { gone: [], left: [] };

@@ -56,7 +56,7 @@ export const ocsp = {
     about: option('list', `Certificates by weight: ${Object.keys(KINDS).join(', ')}`, {
       placeholder: 'KIND=WEIGHT,...',
     }),
-    pool: option('integer', 'With --about: good certificates to issue, and revoked ones', {
+    pool: option('integer', 'With --about: number of good and of revoked certificates to issue', {
       min: 1,
       max: 100_000,
       defaultText: String(DEFAULT_POOL),

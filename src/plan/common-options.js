@@ -54,7 +54,7 @@ export const commonOptions = {
     }),
     'ramp-up': option('duration', 'Ramp up linearly from zero over this time', { default: 0, max: DAY_MS }),
     warmup: option('duration', 'Send for this long before measuring', { default: 0, max: DAY_MS }),
-    overflow: option('choice', 'With --rate, if all connections are busy: queue or drop requests', {
+    overflow: option('choice', 'With --rate, if all connections are busy: queue (latency grows) or drop', {
       choices: ['queue', 'drop'],
       default: 'queue',
     }),
@@ -70,7 +70,7 @@ export const commonOptions = {
       alias: ['timeout-ms'],
     }),
     threads: option('integer', 'Sender threads; they share one schedule', { default: 1, min: 1, max: 64 }),
-    pacing: option('choice', 'How to wait for the next send; spin is the most exact but occupies a core', {
+    pacing: option('choice', 'How to wait for the next send; spin is most exact but occupies a core', {
       choices: ['auto', 'spin', 'sleep'],
       default: 'auto',
     }),
