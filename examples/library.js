@@ -1,6 +1,6 @@
 /**
- * The library: a plan, a run, a result. Asks for the status of one certificate for a few seconds, on the embedded PKI
- * server, or on a real Vault if VAULT_ADDR and VAULT_TOKEN are set.
+ * The library: a plan, a run, a result. Requests the status of one certificate for a few seconds, from the embedded PKI
+ * server, or from a real Vault if VAULT_ADDR and VAULT_TOKEN are set.
  *
  *     node examples/library.js
  */

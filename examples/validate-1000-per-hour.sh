@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Does this Vault issue at least 1000 certificates an hour, 95 of 100 of them within a second?
+# Does this Vault issue at least 1000 certificates an hour, 95 % of them within a second?
 #
 #   export VAULT_ADDR=https://vault.example.com:8200 VAULT_TOKEN=...
 #   examples/validate-1000-per-hour.sh [FILE.json] [OPTION of vault-pki-load issue]...
 #
 # Sends 1100 requests an hour (a tenth more than required) for ten minutes to MOUNT and ROLE, checks every
-# certificate, writes the result to FILE.json and ends with the exit code of vault-pki-load:
+# certificate, writes the result to FILE.json and returns the exit code of vault-pki-load:
 # 0 validated; 1 wrong usage or no token; 2 Vault cannot be used; 98 the measurement is invalid; 99 not met or not proven.
 set -uo pipefail
 
@@ -41,9 +41,9 @@ case $code in
 0) echo "Validated: $REQUIRED with $ROLE on $MOUNT. The result is in $file." ;;
 99)
   echo "Not validated; see the requirements above. The result is in $file."
-  echo 'not met:    see the outcomes and the service time, the time that Vault takes: the key type of the role matters'
-  echo '            most (RSA keys made by Vault are slow), then storage and generate_lease.'
-  echo "not proven: there were too few requests to decide; run it for longer, e.g. DURATION=1h."
+  echo 'not met:    check the outcomes and the service time, which Vault spends: the key type of the role matters'
+  echo '            most (Vault generates RSA keys slowly), then storage and generate_lease.'
+  echo "not proven: there were too few requests to decide; run longer, e.g. DURATION=1h."
   ;;
 98)
   echo 'Nothing is proven either way: this machine could not send as planned, so the figures describe the tool.'

@@ -54,7 +54,7 @@ export const command = {
   options: { with: withOption, ...otherOptions },
   positionals: {
     name: 'files',
-    describe: 'Results of the base, as --out FILE.json wrote them; - is standard input',
+    describe: 'Result files of the base group (--out FILE.json); - is standard input',
     min: 1,
     missing: 'compare needs the base before --with: compare BASE.json... --with NEW.json...',
   },

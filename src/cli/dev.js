@@ -12,14 +12,14 @@ const options = inGroup('Server', {
   'allow-remote': option('flag', 'Allow a --host that is not loopback; anyone can then issue certificates'),
   mount: option('text', 'Mount of the PKI secrets engine', { placeholder: 'PATH', default: 'pki_int' }),
   'ca-key-type': option('choice', 'CA key: RSA-2048 or P-256', { choices: ['rsa', 'ec'], default: 'rsa' }),
-  tls: { type: 'flag', describe: 'Serve HTTPS, with a certificate of its own CA' },
+  tls: { type: 'flag', describe: 'Serve HTTPS, with a certificate from its own CA' },
 });
 
 /** @type {Command} */
 export const command = {
   options,
   examples: ['dev', 'dev --port 0 --ca-key-type ec'],
-  epilogue: 'For tests only. Everything is in memory and lost when you press Ctrl-C.',
+  epilogue: 'For tests only. All data is in memory, and lost on Ctrl-C.',
   async run(given) {
     const server = await createDevServer(/** @type {any} */ (readOptions(options, given)));
     const stopped = new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));

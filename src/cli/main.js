@@ -15,14 +15,14 @@ import { closeLostTerminals, handleOutputErrors, writeLine } from './process.js'
 const modules = {
   run: ['Run a scenario: mixes of operations, stages, several targets', () => import('./scenario.js')],
   setup: ['Create a PKI for testing on a real Vault', () => import('./setup.js')],
-  teardown: ['Remove what setup created and killed runs left', () => import('./setup.js')],
+  teardown: ['Remove a setup, and leftovers of killed runs', () => import('./setup.js')],
   propagation: ['Measure how soon OCSP reports revocations', () => import('./measurements.js')],
   dev: ['Run the embedded PKI server', () => import('./dev.js')],
   report: ['Convert result files to reports', () => import('./report.js')],
   compare: ['Compare groups of results statistically', () => import('./compare.js')],
   merge: ['Merge the parts of one plan (--shard)', () => import('./report.js')],
-  calibrate: ['Find out what this machine can measure', () => import('./measurements.js')],
-  schema: ['Print the JSON Schema of result files', () => import('./schema.js')],
+  calibrate: ['Measure the limits of this machine', () => import('./measurements.js')],
+  schema: ['Print the JSON Schema of results or scenarios', () => import('./schema.js')],
 };
 
 /** In the order of `--help`. @type {Record<string, string>} */

@@ -55,8 +55,7 @@ export const calibrate = {
   options: { ...calibrationOptions, ...calibrationOutputs },
   examples: ['calibrate', 'calibrate --concurrency 50 --threads 2 --pacing spin --json'],
   epilogue:
-    'Takes about 40 seconds and sends only to its own target on loopback. Run it on the load-testing machine, while ' +
-    'nothing else runs there.',
+    'Takes about 40 seconds and sends only to its own target on loopback. Run it on an otherwise idle load-testing machine.',
   async run(given) {
     const { format, json, quiet } = readOptions(calibrationOutputs, given);
     if (json && format === 'text') {

@@ -46,7 +46,7 @@ export const runOptions = {
     }),
     otlp: option('text', 'Push metrics to an OpenTelemetry receiver (OTLP/JSON)', { placeholder: 'URL' }),
     repeat: option('integer', 'Repeat the run N times, for compare', { default: 1, min: 1, max: 1000 }),
-    pause: option('duration', 'Wait this long between runs, or steps of a search', {
+    pause: option('duration', 'Wait this long between runs or search steps', {
       default: 0,
       max: 86_400_000,
     }),

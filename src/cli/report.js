@@ -14,10 +14,10 @@ const { quiet: _, ...options } = outputOptionsFor();
 /** @type {Command} */
 export const report = {
   options,
-  positionals: { name: 'files', describe: 'Result (--out FILE.json); - is standard input', min: 1 },
+  positionals: { name: 'files', describe: 'Result file (--out FILE.json); - is standard input', min: 1 },
   examples: ['report r.json', 'report r.json --out r.html --out r.md', 'report run-*.json --out runs.html'],
   epilogue:
-    'Several results are reported as one set of runs, with a warning if their settings differ. The exit code is 0, whatever the results.',
+    'Reports several results as one set of runs, with a warning if their settings differ. The exit code is 0 whatever the results.',
   async run(given) {
     const outputs = /** @type {{out: string[], format: string}} */ (readOptions(options, given));
     const files = /** @type {string[]} */ (given.files);
@@ -61,7 +61,7 @@ export const merge = {
     'merge part-0.json part-1.json --out whole.json --out whole.html',
   ],
   epilogue:
-    'Split a plan with --shard K/N and the same options, --seed and --start-at everywhere. The exit code is that of a run with the merged result. ' +
+    'Split a plan with --shard K/N and the same options, --seed and --start-at everywhere. The exit code is the same as for one run with the merged result. ' +
     'See docs/machines.md.',
   async run(given, line) {
     const { allowInterrupted, out, format } = readOptions(mergeOptions, given);

@@ -25,7 +25,7 @@ const scenarioOptions = inGroup('Scenario', {
     ...{ type: 'text', repeatable: true },
     describe: 'Let token-env read this environment variable; repeatable',
   },
-  'dry-run': { type: 'flag', describe: 'Print what would be sent and left behind, and send nothing' },
+  'dry-run': { type: 'flag', describe: 'Print the planned load and its leftovers, but send nothing' },
 });
 
 /** Parts of a run cannot be sent from a scenario. */
@@ -143,11 +143,11 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
     const onExit = () => made.left().forEach(writeWarning);
     process.once('exit', onExit);
     try {
-      interrupt.over(() => writeLine(`Interrupted: removing the set-up. ${AGAIN}`));
+      interrupt.over(() => writeLine(`Interrupted: removing the setup. ${AGAIN}`));
       const refused = await made.up(interrupt.stop);
       return interrupt.stop.aborted ? EXIT.interrupted : await act(refused, interrupt);
     } finally {
-      interrupt.over(() => writeLine(`Removing the set-up. ${AGAIN}`));
+      interrupt.over(() => writeLine(`Removing the setup. ${AGAIN}`));
       await made.down();
       process.off('exit', onExit);
     }

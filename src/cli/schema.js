@@ -26,7 +26,7 @@ export const command = {
   positionals: {
     name: 'kinds',
     placeholder: 'KIND',
-    describe: `What the JSON is of: ${KINDS.join(', ')} [default: result]`,
+    describe: `Kind of document: ${KINDS.join(', ')} [default: result]`,
     min: 0,
   },
   examples: ['schema > result.schema.json', 'schema run-set > run-set.schema.json'],

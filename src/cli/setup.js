@@ -55,8 +55,8 @@ export const setup = {
     'setup --auto-rebuild --format json > setup.json',
   ],
   epilogue:
-    'Creates a root PKI NAME-root, an intermediate NAME-int with roles, a policy NAME, and with --with NAME-kv, NAME-transit and ' +
-    'NAME-approle. Run it again to create what is missing. teardown removes all of it. See docs/vault.md.',
+    'Creates a root PKI NAME-root, an intermediate NAME-int with roles, a policy NAME and, with --with, NAME-kv, NAME-transit and ' +
+    'NAME-approle. Run it again to create missing parts. teardown removes all of it. See docs/vault.md.',
   async run(given) {
     const plan = planSetup(readSetupOptions(given));
     /** @type {SetupReport & {mount?: string, policy?: string}} */
@@ -80,8 +80,8 @@ export const teardown = {
   options: { ...nameOption, ...vaultOptions },
   examples: ['teardown', 'teardown --name load --format json'],
   epilogue:
-    'Deletes the mounts and the policy that setup marked under this name, with everything in them, and the mounts that killed runs left: ' +
-    'do not use it while a run has a mount of its own there. Can be run again, also after a failed setup. Exit code 2 if anything is left.',
+    'Deletes the marked mounts and policy of this name, with all contents, and leftover mounts of killed runs. Do not use it during a run ' +
+    'that has its own mount. It can be repeated, and cleans up after a failed setup. Exit code 2 if anything is left.',
   async run(given) {
     /** @type {TeardownReport} */
     const report = { gone: [], left: [] };
@@ -89,7 +89,7 @@ export const teardown = {
       const { takeAway } = await import('../vault/setup/teardown.js');
       const { gone, left } = await takeAway(client, name, say, report);
       if (left.length > 0) return { code: EXIT.target, last: '' };
-      return { code: EXIT.ok, last: gone.length > 0 ? '' : `No set-up named ${name} was found.\n` };
+      return { code: EXIT.ok, last: gone.length > 0 ? '' : `No setup named ${name} was found.\n` };
     });
   },
 };

@@ -14,7 +14,7 @@ const MEANINGS = Object.freeze({
   0: 'done, every requirement met',
   1: 'wrong usage or a local error',
   2: 'the target refused or could not be reached before the run',
-  98: 'the measurement is invalid, or the tool ended a search',
+  98: 'the measurement is invalid, or the tool itself limited a search',
   99: 'a requirement is not met or not proven',
   130: 'interrupted; the results so far were reported',
 });

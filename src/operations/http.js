@@ -33,12 +33,12 @@ export const http = {
       default: '/v1/sys/health',
       check: checkPath,
     }),
-    header: option('text', 'Header; stored in the result, so nothing secret; repeatable', {
+    header: option('text', 'Header; not for secrets, since the result contains it; repeatable', {
       placeholder: "'NAME: VALUE'",
       repeatable: true,
       check: readHeader,
     }),
-    body: option('text', 'Body; stored in the result, so nothing secret; {n}, {random} work', {
+    body: option('text', 'Body; not for secrets, since the result contains it; {n}, {random} work', {
       placeholder: 'TEXT',
     }),
     'body-file': option('file', 'File with the body'),

@@ -33,7 +33,7 @@ const { role, ...names } = inGroup('Certificates', {
   cn: option('text', 'Common name; {n} is the number of the request or CSR, {random} a random string', {
     default: 'localhost',
   }),
-  'alt-names': option('list', 'DNS names or e-mail addresses, comma-separated; {n} and {random} work, too', {
+  'alt-names': option('list', 'DNS names or e-mail addresses, comma-separated; {n} and {random} work too', {
     placeholder: 'NAMES',
   }),
   'ip-sans': option('list', 'IP addresses, comma-separated', { placeholder: 'IPS', check: checkIps }),
@@ -42,9 +42,9 @@ const { role, ...names } = inGroup('Certificates', {
 });
 
 const { sign: signFlag, ...csrs } = inGroup('CSRs', {
-  sign: option('flag', 'Send CSRs to sign/ROLE; they are created before the run'),
+  sign: option('flag', 'Create CSRs before the run and send them to sign/ROLE'),
   'key-type': option('choice', 'Key type of the CSRs', { choices: KEY_TYPES, defaultText: "the role's" }),
-  pool: option('integer', 'CSRs to create; they are used in turn', {
+  pool: option('integer', 'CSRs to create and use in turn', {
     min: 1,
     max: 100_000,
     defaultText: `${DEFAULT_POOL}`,
@@ -71,7 +71,7 @@ export const issue = {
     ...CERTIFICATE_FAILURES,
     ...CALL_OUTCOMES,
   },
-  leaves: (given) => `certificates in storage until it is tidied, unless the role ${given.role} has no_store`,
+  leaves: (given) => `certificates in storage until tidied, unless the role ${given.role} has no_store`,
   check({ keyType, pool, sign: isSign }) {
     const flag = keyType !== null ? '--key-type' : pool !== null ? '--pool' : null;
     const message = `${flag} applies to CSRs, but --sign is not given.`;
@@ -111,9 +111,10 @@ export const signVerbatim = {
   options: {
     ...verbatimNames,
     ...csrs,
+    ttl: { ...names.ttl, defaultText: "the mount's" },
     'key-type': { ...csrs['key-type'], default: 'ec-256', defaultText: undefined },
   },
-  leaves: () => 'certificates in storage until it is tidied',
+  leaves: () => 'certificates in storage until tidied',
 };
 
 /** @param {string[]} texts @param {string} flag */

@@ -103,7 +103,7 @@ export const kvRead = {
     ...storeOptions,
     ...inGroup(GROUP, {
       filled: option('flag', 'Read the secrets that kv-write left in --kv-mount'),
-      pick: option('choice', 'Order of reading; all are read before any is read again', {
+      pick: option('choice', 'Order of reads; each secret is read once before any repeats', {
         choices: ['random', 'in-turn'],
         default: 'random',
       }),

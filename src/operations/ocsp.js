@@ -48,20 +48,20 @@ export const ocsp = {
       defaultText: 'issue one with --role',
     }),
     issuer: option('file', 'Issuer certificate', { defaultText: "from --cert, or the mount's CA" }),
-    serials: option('file', 'Many certificates: from issue --keep, or one serial per line, in seeded order'),
-    role: option('text', 'Role to issue certificates with if no file is given', {
+    serials: option('file', 'Certificates from issue --keep, or one serial per line; order by --seed'),
+    role: option('text', 'Role of issued certificates if no file is given', {
       default: 'example-dot-com',
     }),
     cn: option('text', 'Common name of issued certificates', { default: 'localhost' }),
-    about: option('list', `Kinds by weight: ${Object.keys(KINDS).join(', ')}`, {
+    about: option('list', `Certificates by weight: ${Object.keys(KINDS).join(', ')}`, {
       placeholder: 'KIND=WEIGHT,...',
     }),
-    pool: option('integer', 'With --about: good certificates to issue, and as many to revoke', {
+    pool: option('integer', 'With --about: number of good and of revoked certificates to issue', {
       min: 1,
       max: 100_000,
       defaultText: String(DEFAULT_POOL),
     }),
-    'revoked-serials': option('file', 'With --about: already revoked certificates, as for --serials'),
+    'revoked-serials': option('file', 'With --about: revoked certificates, in the format of --serials'),
     'ocsp-url': option('url', 'Any OCSP responder', { defaultText: 'URL/v1/MOUNT/ocsp' }),
     'from-aia': option('flag', "Use the responder in the certificate's AIA"),
     method: option('choice', 'HTTP method; auto is GET for URLs up to 255 bytes (RFC 9919)', {
@@ -71,8 +71,8 @@ export const ocsp = {
     hash: option('choice', 'Hash of the CertID', { choices: ['sha1', 'sha256'], default: 'sha1' }),
     nonce: option('flag', 'Send a new 32-byte nonce with each request; Vault ignores it'),
     expect: option('list', `Expected status: ${ANSWERS.join(', ')}; with --about KIND=STATUS,...`, {
-      placeholder: 'ANSWER',
-      defaultText: "good; with --about, Vault's",
+      placeholder: 'STATUS',
+      defaultText: 'good; with --about, as Vault responds',
     }),
   }),
   outcomes: {
@@ -83,7 +83,7 @@ export const ocsp = {
   },
   leaves(options) {
     const { good, revoked } = whatToIssue(options);
-    return good || revoked ? 'the certificates to ask about, in storage until it is tidied' : null;
+    return good || revoked ? 'the certificates that it issues, in storage until tidied' : null;
   },
   check,
   async prepare(context) {

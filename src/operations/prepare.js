@@ -146,7 +146,7 @@ export async function issueBefore(context, { size, label, what, revokes, ...use 
   if (revokes) await checkPermission(client, `${plan.target.mount}/revoke`);
   const onCrl = revokes ? ', and the revoked ones on the CRL' : '';
   notice(
-    `Issues ${what}, valid for ${formatDuration(ttlMs)} if the role allows it. They stay in storage until it is tidied${onCrl}.`,
+    `Issues ${what}, valid for ${formatDuration(ttlMs)} if the role allows it. They stay in storage until tidied${onCrl}.`,
   );
   const issued = await makeMany(size, { ...context, label }, async (i) => {
     const asked = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });

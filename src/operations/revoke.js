@@ -36,7 +36,7 @@ export const revoke = {
       defaultText: 'one per request, or 1000',
     }),
   }),
-  leaves: () => 'the certificates, in storage until it is tidied: valid or, once revoked, on the CRL',
+  leaves: () => 'the certificates, in storage until tidied: valid or, once revoked, on the CRL',
   outcomes: {
     revoked: 'revoked, and the response has the time of the revocation',
     revoked_again: 'it was revoked before: there were more requests than certificates; not a success',

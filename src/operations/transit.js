@@ -53,13 +53,13 @@ export const transit = {
       choices: [...new Set([...KEY_TYPES.encrypt, ...KEY_TYPES.sign])],
       defaultText: `${KEY_TYPES.encrypt[0]}, or ${KEY_TYPES.sign[0]} to sign and verify`,
     }),
-    size: option('integer', 'Size of a random text, before base64', {
+    size: option('integer', 'Size of each random input, before base64', {
       placeholder: 'BYTES',
       default: 64,
       min: 1,
       max: MOST_BYTES,
     }),
-    pool: option('integer', 'Different texts, used in turn', { default: 100, min: 1, max: 100_000 }),
+    pool: option('integer', 'Distinct inputs, used in turn', { default: 100, min: 1, max: 100_000 }),
   }),
   outcomes: {
     encrypted: 'a ciphertext of the right length; it is not decrypted',

@@ -22,7 +22,7 @@ export const commonOptions = {
     'ca-cert': option('file', 'PEM file of the CA that signed the server certificate', {
       defaultText: 'VAULT_CACERT',
     }),
-    'ca-path': option('file', 'Directory of such PEM files', {
+    'ca-path': option('file', 'Directory of CA PEM files', {
       placeholder: 'DIR',
       defaultText: 'VAULT_CAPATH',
     }),
@@ -54,7 +54,7 @@ export const commonOptions = {
     }),
     'ramp-up': option('duration', 'Ramp up linearly from zero over this time', { default: 0, max: DAY_MS }),
     warmup: option('duration', 'Send for this long before measuring', { default: 0, max: DAY_MS }),
-    overflow: option('choice', 'With --rate, all connections busy: wait (latency grows) or drop (counted)', {
+    overflow: option('choice', 'With --rate, if all connections are busy: queue (latency grows) or drop', {
       choices: ['queue', 'drop'],
       default: 'queue',
     }),
@@ -70,17 +70,17 @@ export const commonOptions = {
       alias: ['timeout-ms'],
     }),
     threads: option('integer', 'Sender threads; they share one schedule', { default: 1, min: 1, max: 64 }),
-    pacing: option('choice', 'How to wait for the next send; spin is the most exact and takes a core', {
+    pacing: option('choice', 'How to wait for the next send; spin is most exact but occupies a core', {
       choices: ['auto', 'spin', 'sleep'],
       default: 'auto',
     }),
     'cold-start': option('flag', "Skip the warm-up of the tool's own code; first requests are late"),
-    seed: option('integer', 'Seed of names, orders, nonces and Poisson arrivals; in the result', {
+    seed: option('integer', 'Seed for names, orders, nonces and Poisson arrivals', {
       max: 0xffff_ffff,
       defaultText: 'random',
     }),
     shard: option('text', 'Send only part K of N of this plan (K from 0); see merge', { placeholder: 'K/N' }),
-    'start-at': option('text', 'Start sending at 14:30:00 or an ISO 8601 time, an hour ahead at most', {
+    'start-at': option('text', 'Start sending at 14:30:00 or an ISO 8601 time, at most an hour ahead', {
       placeholder: 'TIME',
     }),
   }),

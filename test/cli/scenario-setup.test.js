@@ -31,7 +31,7 @@ describe('Ctrl-C while a scenario sets things up', () => {
       const cli = startScenario(t, url);
       await reached;
       cli.kill('SIGINT');
-      await cli.shows(/^Interrupted: removing the set-up\. Press Ctrl-C again/m);
+      await cli.shows(/^Interrupted: removing the setup\. Press Ctrl-C again/m);
       cli.kill('SIGINT');
       const { code, stdout, stderr } = await cli.ended;
       assert.equal(code, 130);

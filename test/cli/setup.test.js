@@ -14,7 +14,7 @@ const env = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'unused' };
 
 /** @type {[string, string[], RegExp][]} */
 const MISUSE = [
-  ['a name with a slash', ['setup', '--name', 'a/b'], /The name "a\/b" cannot be used for a set-up\. Use/],
+  ['a name with a slash', ['setup', '--name', 'a/b'], /The name "a\/b" cannot be used for a setup\. Use/],
   ['a name of runs', ['setup', '--name', 'vault-pki-load-kv'], /is like those of the mounts that runs make/],
   [
     'unknown engine',
@@ -65,7 +65,7 @@ test('the embedded server has a PKI already: setup says so, and teardown finds n
     assertRefused(await run(['setup'], own), /is the embedded PKI server, whose only mount is a PKI/);
     const { code, stdout, stderr } = await run(['teardown'], own);
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, 'No set-up named vault-pki-load was found.\n');
+    assert.equal(stdout, 'No setup named vault-pki-load was found.\n');
   } finally {
     await server.stop();
   }

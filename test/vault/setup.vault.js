@@ -120,7 +120,7 @@ test('setup and teardown leave mounts, auth methods, policies and roles as they 
   assert.deepEqual(lists(), empty);
   const nothing = await teardown();
   assertCode(nothing);
-  assert.equal(nothing.stdout, 'No set-up named vault-pki-load was found.\n');
+  assert.equal(nothing.stdout, 'No setup named vault-pki-load was found.\n');
   assert.deepEqual(lists(), empty);
   await root.remove('sys/mounts/own');
   await root.remove('sys/policies/acl/mine');

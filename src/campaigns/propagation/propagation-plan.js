@@ -20,7 +20,7 @@ export const propagationOptions = {
     }),
     role: option('text', 'Role of the certificates; it must store them', { default: 'example-dot-com' }),
     cn: option('text', 'Common name of the certificates', { default: 'localhost' }),
-    ttl: option('duration', 'Lifetime; revoked certificates stay on the CRL until then', {
+    ttl: option('duration', 'Lifetime; a revoked certificate stays on the CRL until it expires', {
       ...{ min: 1000, defaultText: "the role's" },
     }),
     concurrency: option('integer', 'Certificates in progress at once', { default: 2, min: 1, max: 100 }),
@@ -30,16 +30,16 @@ export const propagationOptions = {
     node: option('url', 'Node to poll at URL/v1/MOUNT/ocsp; repeatable [default: --url]', {
       repeatable: true,
     }),
-    poll: option('duration', 'Time between polls of a node, answered or not', {
+    poll: option('duration', 'Time between polls of a node, whether it responds or not', {
       ...{ default: '20ms', min: 1, max: 3_600_000 },
     }),
-    'give-up': option('duration', 'Count a certificate as never revoked this long after the response', {
+    'give-up': option('duration', 'Give up waiting this long after the response to the revocation', {
       ...{ default: '60s', min: 1, max: DAY_MS },
     }),
   }),
   url: { ...url, describe: 'Vault or OpenBao that issues and revokes' },
   ...Object.fromEntries(Object.entries(commonOptions).filter(([name]) => SHARED.test(name))),
-  ...inGroup('Polling', { timeout, seed: { ...seed, describe: 'Seed of the start times of polling' } }),
+  ...inGroup('Polling', { timeout, seed: { ...seed, describe: 'Seed for the start times of polling' } }),
   require: {
     ...requirement,
     describe: "Requirement on the delay to the last node: 'p99<2s', 'errors<1%'; repeatable",

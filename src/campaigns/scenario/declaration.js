@@ -230,8 +230,8 @@ const setup = z.union([
   settings({
     ...optionSchemas(setupOptions),
     name: optional(readable(z.string(), checkName), setupOptions.name.describe),
-    with: optional(z.union([engine, z.array(engine)]), `Besides the PKI: ${ENGINES.join(', ')}`),
-    keep: optional(flag, 'Keep the set-up after the last run; by default it is removed'),
+    with: optional(z.union([engine, z.array(engine)]), `Engines besides the PKI: ${ENGINES.join(', ')}`),
+    keep: optional(flag, 'Keep the setup after the last run; by default it is removed'),
   }),
 ]);
 

@@ -12,16 +12,16 @@ export const DEFAULT_NAME = 'vault-pki-load';
 /** Engines that operations may need beside a PKI. */
 export const ENGINES = Object.freeze(/** @type {const} */ (['kv', 'transit', 'approle']));
 
-export const nameOption = inGroup('Set-up', {
+export const nameOption = inGroup('Setup', {
   name: { type: 'text', default: DEFAULT_NAME, describe: 'Prefix of all names: NAME-root, NAME-int, ...' },
 });
 
 export const setupOptions = {
   ...nameOption,
-  ...inGroup('Set-up', {
+  ...inGroup('Setup', {
     'ca-key-type': option('choice', 'CA keys: RSA-2048 or P-256', { choices: ['rsa', 'ec'], default: 'rsa' }),
     'auto-rebuild': { type: 'flag', describe: 'Rebuild CRLs periodically, not with every revocation' },
-    with: option('list', `Besides the PKI: ${ENGINES.join(', ')}, comma-separated`, {
+    with: option('list', `Engines besides the PKI: ${ENGINES.join(', ')}, comma-separated`, {
       placeholder: 'ENGINES',
     }),
   }),
@@ -139,7 +139,7 @@ export function checkName(name) {
   if (!/^[a-z][a-z0-9-]{2,40}$/.test(name) || ['default', 'root'].includes(name)) {
     throw usageError(
       'bad_setup_name',
-      `The name ${JSON.stringify(name.slice(0, 80))} cannot be used for a set-up.`,
+      `The name ${JSON.stringify(name.slice(0, 80))} cannot be used for a setup.`,
       `Use three to forty-one lower-case letters, digits and hyphens, such as ${DEFAULT_NAME}.`,
     );
   }

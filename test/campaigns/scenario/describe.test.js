@@ -59,7 +59,7 @@ const SAYS = [
   [
     'that a set-up takes what is in it along',
     `${HEAD}setup: {name: load}\n`,
-    /^ {14}until the set-up is removed, with everything in load-int$/m,
+    /^ {14}until the setup is removed, with everything in load-int$/m,
   ],
   [
     'that a set-up stays',
