@@ -23,9 +23,9 @@ const KINDS = Object.freeze({
   auth: { noun: 'auth method', command: 'auth', rights: 'create, update, read, delete and sudo' },
 });
 
-/** @param {{path: string, description: string}} mount @returns {boolean} a run made it */
+/** @param {{path: string, description: string}} mount `path`: below `/v1/` @returns {boolean} created by a run */
 export function isOwnMount({ path, description }) {
-  return path.startsWith(`${PREFIX}-`) && description === OWN_MARK;
+  return path.replace(/^auth\//, '').startsWith(`${PREFIX}-`) && description === OWN_MARK;
 }
 
 /**

@@ -15,11 +15,15 @@ const env = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'unused' };
 /** @type {[string, string[], RegExp][]} */
 const MISUSE = [
   ['a name with a slash', ['setup', '--name', 'a/b'], /The name "a\/b" cannot be used for a set-up\. Use/],
-  ['a name of runs', ['setup', '--name', 'vault-pki-load-kv'], /is like those of the mounts that runs make/],
+  [
+    'a name of runs',
+    ['setup', '--name', 'vault-pki-load-kv'],
+    /The name "vault-pki-load-kv" is reserved for mounts that runs create/,
+  ],
   [
     'unknown engine',
     ['setup', '--with', 'kv,ssh'],
-    /--with holds "ssh", which is not one of kv, transit, approle/,
+    /--with is "ssh", which is not one of kv, transit, approle/,
   ],
   ['the embedded server, which ends with the command', ['setup', '--dev'], /--dev/],
 ];
@@ -62,7 +66,10 @@ test('the embedded server has a PKI already: setup says so, and teardown finds n
   const server = await startDevServer();
   try {
     const own = { env: environmentOf(server) };
-    assertRefused(await run(['setup'], own), /is the embedded PKI server, whose only mount is a PKI/);
+    assertRefused(
+      await run(['setup'], own),
+      /is the embedded PKI server: it has a PKI with roles, and needs no setup/,
+    );
     const { code, stdout, stderr } = await run(['teardown'], own);
     assert.equal(code, 0, stderr);
     assert.equal(stdout, 'No set-up named vault-pki-load was found.\n');

@@ -1,17 +1,15 @@
-/** Removes what `setup` created and killed runs left. Reports objects without its mark, and leaves them. */
+/** Removes mounts and policy of `setup`, and mounts that killed runs left. Leaves and reports objects without its mark. */
 import { EXIT, PkiLoadError } from '../../common/errors.js';
 import { visibleText } from '../../common/visible-text.js';
 import { checkHealth } from '../check-target.js';
 import { checkRights, findExisting, rightsToLook, rightsToTearDown } from './inspect.js';
-import { checkName } from './setup-plan.js';
+import { checkName, mountApi } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
 /** @import { Existing, FoundMount } from './inspect.js' */
 
 /** @typedef {{kind: 'mount' | 'auth' | 'policy', path: string, type?: string}} Item `path`: below `/v1/`; of a policy, its name */
 /** @typedef {{gone: Item[], left: (Item & {why: string})[]}} TeardownReport */
-
-const KINDS = /** @type {const} */ ({ mounts: 'mount', auth: 'auth' });
 
 /** Content removed with a mount. @type {Readonly<Record<string, string>>} */
 const CONTENTS = Object.freeze({
@@ -23,7 +21,7 @@ const CONTENTS = Object.freeze({
 
 /**
  * @param {VaultClient} client @param {string} name of the set-up
- * @param {(text: string) => void} say receives a sentence on each removal, and on what is left
+ * @param {(text: string) => void} say receives a sentence on each removal and each object left
  * @returns {Promise<boolean>} nothing is left at the names of the set-up
  */
 export async function tearDown(client, name, say) {
@@ -44,7 +42,8 @@ export async function takeAway(client, name, say, report = { gone: [], left: [] 
   const existing = await findExisting(client, name);
   await checkRights(client, rightsToTearDown(existing, name), 'teardown');
   const candidates = candidatesOf({ ...existing, ofRuns: withRuns ? existing.ofRuns : [] }, name);
-  for (const { item, label, path, details, why: known } of candidates) {
+  for (const { item, label, details, why: known } of candidates) {
+    const path = item.kind === 'policy' ? `sys/policies/acl/${name}` : mountApi(item);
     const why = known ?? (await remove(client, path));
     if (why === null) report.gone.push(item);
     else report.left.push({ ...item, why });
@@ -53,7 +52,7 @@ export async function takeAway(client, name, say, report = { gone: [], left: [] 
   return report;
 }
 
-/** @param {VaultClient} client @param {string} path @returns {Promise<string | null>} why it could not be removed; null: it was */
+/** @param {VaultClient} client @param {string} path @returns {Promise<string | null>} why it could not be removed; null: removed */
 async function remove(client, path) {
   try {
     await client.remove(path);
@@ -64,32 +63,31 @@ async function remove(client, path) {
   }
 }
 
-/** @param {Existing} existing @param {string} name in the order of removal; `why` it stays, null: it is removed */
+/**
+ * @param {Existing} existing @param {string} name
+ * @returns {{item: Item, label: string, details: string, why: string | null}[]} in the order of removal; `why` it stays, null:
+ *   to be removed
+ */
 function candidatesOf({ mounts, moved, policy, ofRuns }, name) {
-  // Auth methods first, which ends what their tokens do; then the intermediate before the root that signed it.
+  // Auth methods first, which revokes their tokens; then the intermediate before the root that signed it.
   const rank = (/** @type {FoundMount} */ { kind, path }) =>
     kind === 'auth' ? 0 : path.endsWith('-root') ? 2 : 1;
-  const candidate = (/** @type {FoundMount} */ found, /** @type {string} */ details, why = '') => ({
-    item: { kind: KINDS[found.kind], path: found.full, type: found.type },
-    label: visibleText(`${found.full} (${found.type})`),
-    path: `sys/${found.kind}/${found.path}`,
-    details,
-    why: why === '' ? null : why,
-  });
-  const ofPolicy = {
-    item: { kind: /** @type {const} */ ('policy'), path: name },
-    label: `the policy ${name}`,
-    path: `sys/policies/acl/${name}`,
-    details: '',
-    why: policy?.isOurs ? null : 'it does not carry the mark of setup.',
-  };
-  const unmarked = 'it does not carry the mark of setup in its description.';
+  const candidate = (
+    /** @type {FoundMount} */ { kind, path, type },
+    details = '',
+    /** @type {string | null} */ why = null,
+  ) => ({ item: { kind, path, type }, label: visibleText(`${path} (${type})`), details, why });
+  const unmarked = (/** @type {boolean} */ isOurs) =>
+    isOurs ? null : 'it does not carry the mark of setup.';
+  /** @type {Item} */
+  const policyItem = { kind: 'policy', path: name };
+  const label = `the policy ${name}`;
   return [
     ...mounts
       .sort((a, b) => rank(a) - rank(b))
-      .map((mount) => candidate(mount, `, ${CONTENTS[mount.type]}`, mount.isOurs ? '' : unmarked)),
+      .map((mount) => candidate(mount, `, ${CONTENTS[mount.type]}`, unmarked(mount.isOurs))),
     ...moved.map((mount) => candidate(mount, '', 'it has the mark of setup, but was moved here.')),
-    ...(policy === null ? [] : [ofPolicy]),
+    ...(policy === null ? [] : [{ item: policyItem, label, details: '', why: unmarked(policy.isOurs) }]),
     ...ofRuns.map((mount) => candidate(mount, ', which a run created and did not remove')),
   ];
 }
