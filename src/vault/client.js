@@ -1,4 +1,4 @@
-/** Client of Vault's JSON API for the few calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
+/** Client of Vault's JSON API for calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
 import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { loadTls } from '../http/tls.js';
@@ -111,11 +111,7 @@ export function connect({ tls, ...target }, token, limits = limitsOf(readEnviron
  */
 function redirected(origin, location, token) {
   const message = `${origin} redirects to ${redact(textOf(location, 'nowhere'), [token])}.`;
-  return targetError(
-    'redirected',
-    message,
-    'Give the URL of the Vault server itself with --url (VAULT_ADDR).',
-  );
+  return targetError('redirected', message, 'Give the URL of Vault itself with --url (VAULT_ADDR).');
 }
 
 /** @param {string} origin @param {string} why */
@@ -145,15 +141,15 @@ function encodePath(path) {
 }
 
 const CHECK_PATH = 'Check the path, --mount and --namespace (vault secrets list).';
-const NEW_TOKEN = 'Set VAULT_TOKEN to a new one (vault login, vault token create).';
+export const NEW_TOKEN = 'Set VAULT_TOKEN to a new one (vault login, vault token create).';
 const OTHER_POLICY = 'Use a token whose policy allows this path, and check --namespace.';
 const NO_QUOTA = 'Lift the quota for the test (vault list sys/quotas/rate-limit), or lower --rate.';
 const PRIMARY = 'Give the URL of the primary cluster with --url (VAULT_ADDR).';
-const ACTIVE = 'Give the URL of the active node with --url (VAULT_ADDR).';
+export const ACTIVE = 'Give the URL of the active node with --url (VAULT_ADDR).';
 const INIT = 'Run vault operator init, then unseal it.';
 const LOG = "See Vault's log.";
 
-/** The first row counts whose status and pattern match Vault's response. */
+/** The first row whose status and pattern match Vault's response applies. */
 const REFUSALS = /** @type {const} */ ([
   [400, /^/, 'vault_bad_request', 'does not accept', 'Correct the request.'],
   [401, /^/, 'vault_unauthorized', 'requires other credentials for', 'Check for a proxy in front of Vault.'],
@@ -176,21 +172,22 @@ const REFUSALS = /** @type {const} */ ([
 /** @param {{status: number, json: Json | null, method: string, path: string, origin: string, token: string | null}} refusal */
 export function apiError({ status, json, method, path, origin, token }) {
   const reason = reasonIn(json, token);
+  const request = `${method} /v1/${path}${reason && `: ${reason}`}`;
   const known = REFUSALS.find(([of, pattern]) => of === status && pattern.test(reason));
-  const [, , code, text, remedy] = known ?? [
-    0,
-    0,
-    'vault_internal_error',
-    `responded with HTTP ${status} to`,
-    LOG,
-  ];
-  return targetError(code, `${origin} ${text} ${method} /v1/${path}${reason && `: ${reason}`}.`, remedy);
+  if (known) return refusal(known[2], origin, request);
+  return targetError('vault_internal_error', `${origin} responded with HTTP ${status} to ${request}.`, LOG);
 }
 
-/** @param {Json | null} json @param {string | null} token @returns {string} Vault's own text on one line, without its list marks */
+/** @param {(typeof REFUSALS)[number][2]} code @param {string} origin @param {string} request */
+export function refusal(code, origin, request) {
+  const [, , , text, remedy] = REFUSALS.filter((row) => row[2] === code)[0];
+  return targetError(code, `${origin} ${text} ${request}.`, remedy);
+}
+
+/** @param {Json | null} json @param {string | null} token @returns {string} Vault's own text on one line, without list markers */
 function reasonIn(json, token) {
   const errors = Array.isArray(json?.errors) ? listOf(json?.errors) : [];
-  // Cut before the patterns run, for speed, and after the secrets are gone, so that no part of one is left.
+  // Cut before the patterns run, for speed, and after removing secrets, so that no part of one remains.
   const text = withoutSecrets(errors.join('; '), [token]).slice(0, 2000);
   return redact(text.replace(/\d{1,9} errors? occurred:\s*/g, ''))
     .replace(/^\* /, '')
@@ -213,7 +210,7 @@ export async function unlessRefused(call, ...codes) {
 
 /**
  * @param {VaultClient} client @param {string[]} paths
- * @returns {Promise<Record<string, string[]> | null>} of the token, by path; null: it may not read them (no default policy)
+ * @returns {Promise<Record<string, string[]> | null>} of the token, by path; null: not readable (no default policy)
  */
 export async function readCapabilities(client, paths) {
   const call = client.write('sys/capabilities-self', { paths });
@@ -228,7 +225,7 @@ const UNSENT = /^(interrupted|redirected|connection_refused|host_|certificate_|w
 
 /**
  * @param {unknown} error of a call
- * @returns {boolean} the server may have executed it: the response is missing, is not Vault's, or reports a failure of Vault
+ * @returns {boolean} the server may have executed it: the response is missing, not from Vault, or reports a failure
  */
 export function mayBeDone(error) {
   if (!(error instanceof PkiLoadError)) return true;
@@ -241,7 +238,7 @@ function isRecord(value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @param {unknown} value from a server, like that of the next three @returns {Record<string, any>} empty if it is no object */
+/** @param {unknown} value from a server, as below @returns {Record<string, any>} empty if not an object */
 export function recordOf(value) {
   return isRecord(value) ? value : {};
 }

@@ -7,8 +7,9 @@ import { checkName, mountApi } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
 /** @import { Existing, FoundMount } from './inspect.js' */
+/** @import { MountItem } from './setup-plan.js' */
 
-/** @typedef {{kind: 'mount' | 'auth' | 'policy', path: string, type?: string}} Item `path`: below `/v1/`; of a policy, its name */
+/** `path` of a policy: its name @typedef {MountItem | {kind: 'policy', path: string}} Item */
 /** @typedef {{gone: Item[], left: (Item & {why: string})[]}} TeardownReport */
 
 /** Content removed with a mount. @type {Readonly<Record<string, string>>} */
