@@ -136,7 +136,7 @@ describe('a client that can be interrupted', () => {
       }
       await assert.rejects(asked, {
         code: isChange ? 'cut_off' : 'interrupted',
-        message: isChange ? `Interrupted before the response to ${what} had come.` : 'Interrupted.',
+        message: isChange ? `Interrupted before the response to ${what}.` : 'Interrupted.',
         exitCode: 130,
       });
     });
@@ -175,14 +175,14 @@ describe('on a Vault that takes its time', () => {
     const cli = startCli(['setup', '--name', 'load', '--url', url, '--format', 'json'], at(url));
     await reached;
     cli.kill('SIGINT');
-    await cli.shows(/^Interrupted: ending after the call under way\. /m);
+    await cli.shows(/^Interrupted: ending after the current call\. /m);
     cli.kill('SIGINT');
     const { code, stdout, stderr } = await cli.ended;
     assert.equal(code, 130, stderr);
     assertNoStack(stderr);
     assert.ok(
       stderr.endsWith(
-        `\nvault-pki-load: Interrupted before the response to POST sys/mounts/load-int had come. Everything created until then stays: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to remove it.\n`,
+        `\nvault-pki-load: Interrupted before the response to POST sys/mounts/load-int. Objects created so far stay: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to remove them.\n`,
       ),
       stderr,
     );
@@ -206,7 +206,7 @@ describe('on a Vault that takes its time', () => {
     assert.equal(code, 130, stderr);
     assert.match(
       stderr,
-      /^vault-pki-load: Interrupted before the response to DELETE sys\/mounts\/load-root had come\.$/m,
+      /^vault-pki-load: Interrupted before the response to DELETE sys\/mounts\/load-root\.$/m,
     );
     const { gone, left, error } = JSON.parse(stdout);
     assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Creates on a real Vault what operations need. Keeps what an earlier setup created; refuses what others created. */
+/** Creates a PKI and other engines on a real Vault. Keeps objects of an earlier setup; refuses those of others. */
 import { usageError } from '../../common/errors.js';
 import { checkHealth, readIssuer } from '../check-target.js';
 import { listOf, mayBeDone } from '../client.js';
@@ -16,7 +16,7 @@ import { CONTENT_NAME, CONTENTS, mountApi, otherName, policyText, possibleMounts
  * did not respond or failed
  * @typedef {{kind: ItemKind, path: string, type?: string, uncertain?: boolean}} Item
  */
-/** @typedef {{made: Item[], there: Item[]}} SetupReport items that this setup created, and those that existed */
+/** @typedef {{made: Item[], there: Item[]}} SetupReport created by this setup, and existing before */
 /** @typedef {'rsa' | 'ec'} KeyType */
 /** @typedef {(item: Item, isPresent: boolean, make: () => Promise<unknown>, sentence: string) => Promise<void>} Ensure */
 
@@ -33,8 +33,8 @@ const rebuilt = (isAuto) => (isAuto ? 'periodically (auto_rebuild)' : 'with ever
  * Checks everything before it makes anything.
  * @param {VaultClient} client @param {SetupPlan} plan
  * @param {(text: string) => void} say receives a sentence on each creation
- * @param {SetupReport} [report] filled step by step; complete even where this throws
- * @throws {PkiLoadError} items created until then stay, for teardown to remove; the caller reports that
+ * @param {SetupReport} [report] filled step by step; complete even if this throws
+ * @throws {PkiLoadError} items created until then stay; the caller reports that
  */
 export async function setUp(client, plan, say, report = { made: [], there: [] }) {
   const { name } = plan;
@@ -140,7 +140,7 @@ async function makeAuthorities(client, plan, keyTypes, ensure) {
   const { root, intermediate, autoRebuild, roles } = plan;
   const type = plan.caKeyType ?? ([...keyTypes.values()].includes('ec') ? 'ec' : 'rsa');
   const { text, key } = KEYS[type];
-  // URLs first: a certificate names those at the time of its creation.
+  // URLs first: a certificate contains the URLs set when it is created.
   for (const mount of [root, intermediate]) await makeUrls(client, mount, ensure);
   const name = 'vault-pki-load test';
   await ensure(

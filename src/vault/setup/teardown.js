@@ -21,22 +21,14 @@ const CONTENTS = Object.freeze({
 });
 
 /**
+ * Continues after a failed removal.
  * @param {VaultClient} client @param {string} name of the set-up
  * @param {(text: string) => void} say receives a sentence on each removal and each object left
- * @returns {Promise<boolean>} nothing is left at the names of the set-up
- */
-export async function tearDown(client, name, say) {
-  const { left } = await takeAway(client, name, say, { gone: [], left: [] }, false);
-  return left.length === 0;
-}
-
-/**
- * Continues after a removal that fails.
- * @param {VaultClient} client @param {string} name of the set-up @param {(text: string) => void} say
- * @param {TeardownReport} [report] filled step by step; complete even where this throws
+ * @param {TeardownReport} [report] filled step by step; complete even if this throws
  * @param {boolean} [withRuns] also removes the mounts of killed runs
+ * @returns {Promise<boolean>} nothing is left
  */
-export async function takeAway(client, name, say, report = { gone: [], left: [] }, withRuns = true) {
+export async function tearDown(client, name, say, report = { gone: [], left: [] }, withRuns = false) {
   checkName(name);
   await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
   await checkRights(client, rightsToLook(name), 'teardown');
@@ -50,7 +42,7 @@ export async function takeAway(client, name, say, report = { gone: [], left: [] 
     else report.left.push({ ...item, why });
     say(why === null ? `Removed ${label}${details}.` : `Left ${label}: ${why}`);
   }
-  return report;
+  return report.left.length === 0;
 }
 
 /** @param {VaultClient} client @param {string} path @returns {Promise<string | null>} why it could not be removed; null: removed */
