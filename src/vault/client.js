@@ -13,7 +13,7 @@ import { redact, withoutSecrets } from './redact.js';
 
 /**
  * @param {{url: string, token?: string | null, namespace?: string | null, tls?: Tls, timeoutMs?: number, healthMs?: number,
- *   removeMs?: number}} options `timeoutMs`: of each call; `healthMs`, `removeMs`: of these calls, where they differ
+ *   removeMs?: number}} options `timeoutMs`: of each call, except `health` and `remove` if they have their own
  */
 export function createVaultClient({
   url,
@@ -21,9 +21,9 @@ export function createVaultClient({
   namespace = null,
   tls,
   timeoutMs = 10_000,
-  ...limits
+  healthMs = timeoutMs,
+  removeMs = timeoutMs,
 }) {
-  const { healthMs = timeoutMs, removeMs = timeoutMs } = limits;
   const { origin, basePath } = parseTargetUrl(url);
   if (token !== null) checkToken(token, 'use');
   const requester = createRequester({ origin, tls, timeoutMs });
@@ -91,7 +91,7 @@ export function createVaultClient({
 export function limitsOf(timeoutMs) {
   return {
     healthMs: timeoutMs ?? 10_000,
-    callMs: timeoutMs ?? 60_000,
+    timeoutMs: timeoutMs ?? 60_000,
     removeMs: Math.max(timeoutMs ?? 0, 600_000),
   };
 }
@@ -101,8 +101,7 @@ export function limitsOf(timeoutMs) {
  * @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token
  */
 export function connect({ tls, ...target }, token, limits = limitsOf(readEnvironment().timeoutMs)) {
-  const { callMs: timeoutMs, ...others } = limits;
-  return createVaultClient({ ...target, token, tls: loadTls(tls), timeoutMs, ...others });
+  return createVaultClient({ ...target, token, tls: loadTls(tls), ...limits });
 }
 
 /**

@@ -6,7 +6,7 @@ import { checkRights, findExisting, rightsToLook, rightsToTearDown } from './ins
 import { checkName, mountApi } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
-/** @import { Existing, FoundMount } from './inspect.js' */
+/** @import { Existing } from './inspect.js' */
 /** @import { MountItem } from './setup-plan.js' */
 
 /** `path` of a policy: its name @typedef {MountItem | {kind: 'policy', path: string}} Item */
@@ -35,9 +35,12 @@ export async function tearDown(client, name, say, report = { gone: [], left: [] 
   const existing = await findExisting(client, name);
   await checkRights(client, rightsToTearDown(existing, name), 'teardown');
   const candidates = candidatesOf({ ...existing, ofRuns: withRuns ? existing.ofRuns : [] }, name);
-  for (const { item, label, details, why: known } of candidates) {
-    const path = item.kind === 'policy' ? `sys/policies/acl/${name}` : mountApi(item);
-    const why = known ?? (await remove(client, path));
+  for (const [item, whyLeft, details] of candidates) {
+    const [path, label] =
+      item.kind === 'policy'
+        ? [`sys/policies/acl/${name}`, `the policy ${name}`]
+        : [mountApi(item), visibleText(`${item.path} (${item.type})`)];
+    const why = whyLeft ?? (await remove(client, path));
     if (why === null) report.gone.push(item);
     else report.left.push({ ...item, why });
     say(why === null ? `Removed ${label}${details}.` : `Left ${label}: ${why}`);
@@ -58,29 +61,21 @@ async function remove(client, path) {
 
 /**
  * @param {Existing} existing @param {string} name
- * @returns {{item: Item, label: string, details: string, why: string | null}[]} in the order of removal; `why` it stays, null:
- *   to be removed
+ * @returns {[item: Item, whyLeft: string | null, details: string][]} in the order of removal; `whyLeft` null: to be removed
  */
 function candidatesOf({ mounts, moved, policy, ofRuns }, name) {
   // Auth methods first, which revokes their tokens; then the intermediate before the root that signed it.
-  const rank = (/** @type {FoundMount} */ { kind, path }) =>
+  const rank = (/** @type {MountItem} */ { kind, path }) =>
     kind === 'auth' ? 0 : path.endsWith('-root') ? 2 : 1;
-  const candidate = (
-    /** @type {FoundMount} */ { kind, path, type },
-    details = '',
-    /** @type {string | null} */ why = null,
-  ) => ({ item: { kind, path, type }, label: visibleText(`${path} (${type})`), details, why });
-  const unmarked = (/** @type {boolean} */ isOurs) =>
-    isOurs ? null : 'it does not carry the mark of setup.';
-  /** @type {Item} */
-  const policyItem = { kind: 'policy', path: name };
-  const label = `the policy ${name}`;
+  const itemOf = (/** @type {MountItem} */ { kind, path, type }) => ({ kind, path, type });
+  /** @type {(item: Item, whyLeft: string | null, details?: string) => [Item, string | null, string]} */
+  const tuple = (item, whyLeft, details = '') => [item, whyLeft, details];
+  const unmarked = 'it does not carry the mark of setup.';
+  mounts.sort((a, b) => rank(a) - rank(b));
   return [
-    ...mounts
-      .sort((a, b) => rank(a) - rank(b))
-      .map((mount) => candidate(mount, `, ${CONTENTS[mount.type]}`, unmarked(mount.isOurs))),
-    ...moved.map((mount) => candidate(mount, '', 'it has the mark of setup, but was moved here.')),
-    ...(policy === null ? [] : [{ item: policyItem, label, details: '', why: unmarked(policy.isOurs) }]),
-    ...ofRuns.map((mount) => candidate(mount, ', which a run created and did not remove')),
+    ...mounts.map((m) => tuple(itemOf(m), m.isOurs ? null : unmarked, `, ${CONTENTS[m.type]}`)),
+    ...moved.map((m) => tuple(itemOf(m), 'it has the mark of setup, but was moved here.')),
+    ...(policy === null ? [] : [tuple({ kind: 'policy', path: name }, policy.isOurs ? null : unmarked)]),
+    ...ofRuns.map((m) => tuple(itemOf(m), null, ', which a run created and did not remove')),
   ];
 }
