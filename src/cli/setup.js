@@ -56,7 +56,7 @@ export const setup = {
   ],
   epilogue:
     'Creates a root PKI NAME-root, an intermediate NAME-int with roles, a policy NAME, and with --with NAME-kv, NAME-transit and ' +
-    'NAME-approle. Run it again to create what is missing. teardown removes all of it. See docs/vault.md.',
+    'NAME-approle. Run it again to create missing objects. teardown removes all of them. See docs/vault.md.',
   async run(given) {
     const plan = planSetup(readSetupOptions(given));
     /** @type {SetupReport & {mount?: string, policy?: string}} */
@@ -185,9 +185,9 @@ export function interruptible(client, stop, cutOff = new AbortController().signa
   const patient = (method, call, isChange = false) => {
     const act = async (/** @type {any[]} */ ...args) => {
       if (stop.aborted) throw interrupted();
-      const what = `${method} ${typeof args[0] === 'string' ? args[0] : 'sys/health'}`;
-      const late = fault('cut_off', `Interrupted before the response to ${what}.`);
-      const timer = setTimeout(writeLine, PATIENCE_MS, `Waiting for the response to ${what} ...`);
+      const request = `${method} ${typeof args[0] === 'string' ? args[0] : 'sys/health'}`;
+      const late = fault('cut_off', `Interrupted before the response to ${request}.`);
+      const timer = setTimeout(writeLine, PATIENCE_MS, `Waiting for the response to ${request} ...`);
       const [signal, error] = isChange ? [cutOff, late] : [stop, interrupted];
       return orInterrupted(call(...args), signal, error).finally(() => clearTimeout(timer));
     };

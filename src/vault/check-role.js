@@ -24,7 +24,7 @@ export async function checkRole(client, question) {
     'vault_permission_denied',
   ).catch(async (error) => {
     if (error.code !== 'vault_not_found') throw error;
-    const remedy = `${await listRoles(client, mount)} Name one with --role.`;
+    const remedy = `${await listRoles(client, mount)} Choose a role with --role.`;
     throw targetError('role_not_found', `There is no role ${name} on the mount ${mount}.`, remedy);
   });
   await checkPermission(client, `${mount}/${operation}/${name}`);
@@ -68,21 +68,18 @@ function checkAllowed(role, question) {
   const names = [...(commonName && isCommonNameChecked(role, commonName) ? [commonName] : []), ...altNames];
   const reasons = names.map((name) => ({ name, why: whyNotAllowed(role, name) }));
   const bad = reasons.find(({ why }) => why !== null);
+  const badName = `does not allow the name ${quote(bad?.name)}: ${bad?.why}`;
+  const hasBadIp = ipSans.length > 0 && role.allow_ip_sans === false;
   const wrongKey = describeWrongKey(role, question);
   /** @type {[isWrong: unknown, code: string, problem: string, remedy: string][]} */
   const checks = [
-    [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Give one with --cn.'],
+    [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Give it with --cn.'],
+    [bad, 'name_not_allowed', badName, 'Use another --cn (--alt-names) or --role, or change the role.'],
     [
-      bad,
-      'name_not_allowed',
-      `does not allow the name ${quote(bad?.name)}: ${bad?.why}`,
-      'Use another --cn (--alt-names) or --role, or change the role.',
-    ],
-    [
-      ipSans.length > 0 && role.allow_ip_sans === false,
+      hasBadIp,
       'ip_sans_not_allowed',
-      'does not allow IP addresses in certificates',
-      'Leave out --ip-sans, or set allow_ip_sans=true on the role.',
+      'does not allow IP addresses',
+      'Leave out --ip-sans, or change --role.',
     ],
     [wrongKey, 'role_key_type', wrongKey ?? '', 'Give a matching --key-type, or another --role.'],
   ];
@@ -135,7 +132,7 @@ export function describeFootprint({ role, count, mount = 'pki_int', health = nul
       grade &&
       `Vault's own health check calls ${limit} stored certificates ${grade}: use a role with no_store=true or a test server.`,
     role?.generate_lease === true &&
-      'The role makes a lease for each certificate (generate_lease), which slows Vault down; set generate_lease=false for a load test.',
+      'The role creates a lease per certificate (generate_lease), which slows Vault down; set generate_lease=false for a load test.',
     isCounted && `Vault Enterprise counts ${counted} for its licence (1.21 and later), stored or not.`,
   ].filter((sentence) => typeof sentence === 'string');
 }

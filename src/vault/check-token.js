@@ -17,7 +17,7 @@ const notRenewed = (warning) => ({ renewEveryMs: null, warnings: warning === und
 /**
  * @param {VaultClient} client
  * @param {{neededMs?: number | null, neededRequests?: number | null, now?: () => number}} [options] `neededMs`:
- *   length of the run, without the time before it; null where only its number of requests is known
+ *   length of the run without preparation; null if only the number of requests is known
  * @returns {Promise<TokenFacts>}
  */
 export async function checkToken(client, { neededMs = null, neededRequests = null, now = Date.now } = {}) {
@@ -164,7 +164,7 @@ async function renewOnce(client, everyMs) {
     if (leaseMs === 0) return fail('the response has no new lease');
     const nextMs = renewAfterMs(leaseMs);
     if (nextMs >= everyMs * NO_SHORTER) return { everyMs: nextMs };
-    const text = `The token was renewed for only ${formatDuration(leaseMs)}: it is near its maximum life.`;
+    const text = `The token was renewed for only ${formatDuration(leaseMs)}: it nears its maximum TTL.`;
     return { everyMs: nextMs, warning: { code: 'token_near_maximum', text } };
   } catch (error) {
     return fail(error instanceof PkiLoadError ? error.message : 'unexpected error');

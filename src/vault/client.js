@@ -84,8 +84,8 @@ export function createVaultClient({
 }
 
 /**
- * Timeouts of `setup` and `teardown`: Vault reports its health at once and makes the key of a CA within a minute.
- * Removing a mount takes as long as deleting its content.
+ * Timeouts of `setup` and `teardown`: Vault reports its health at once and creates a CA key within a minute.
+ * Removing a mount includes deleting its content, which can take minutes.
  * @param {number | null} timeoutMs of the environment
  */
 export function limitsOf(timeoutMs) {
@@ -140,7 +140,7 @@ function encodePath(path) {
 }
 
 const CHECK_PATH = 'Check the path, --mount and --namespace (vault secrets list).';
-export const NEW_TOKEN = 'Set VAULT_TOKEN to a new one (vault login, vault token create).';
+export const NEW_TOKEN = 'Set VAULT_TOKEN to a new token (vault login, vault token create).';
 const OTHER_POLICY = 'Use a token whose policy allows this path, and check --namespace.';
 const NO_QUOTA = 'Lift the quota for the test (vault list sys/quotas/rate-limit), or lower --rate.';
 const PRIMARY = 'Give the URL of the primary cluster with --url (VAULT_ADDR).';

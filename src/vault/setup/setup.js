@@ -30,7 +30,7 @@ const KEYS = Object.freeze({
 const rebuilt = (isAuto) => (isAuto ? 'periodically (auto_rebuild)' : 'with every revocation');
 
 /**
- * Checks everything before it makes anything.
+ * Checks everything before it creates anything.
  * @param {VaultClient} client @param {SetupPlan} plan
  * @param {(text: string) => void} say receives a sentence on each creation
  * @param {SetupReport} [report] filled step by step; complete even if this throws
@@ -143,11 +143,11 @@ async function makeAuthorities(client, plan, keyTypes, ensure) {
   // URLs first: a certificate contains the URLs set when it is created.
   for (const mount of [root, intermediate]) await makeUrls(client, mount, ensure);
   const name = 'vault-pki-load test';
+  const subject = { common_name: `${name} root`, ttl: '87600h', ...key };
   await ensure(
     { kind: 'ca', path: root, type: keyTypes.get(root) ?? type },
     keyTypes.has(root),
-    () =>
-      client.write(`${root}/root/generate/internal`, { common_name: `${name} root`, ttl: '87600h', ...key }),
+    () => client.write(`${root}/root/generate/internal`, subject),
     `Created a root CA in ${root} (${text}).`,
   );
   // Before the CA: an interrupted setup must not leave a CA whose setting checkAuthorities then refuses.
