@@ -1,4 +1,4 @@
-/** `setup` and `teardown`: a PKI for testing on a real Vault. An interrupt takes effect between two calls. */
+/** `setup` and `teardown` of a PKI for testing on a real Vault. An interrupt takes effect between two calls. */
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
 import { orInterrupted } from '../common/stop.js';
@@ -15,10 +15,10 @@ import { changed, onInterrupt, visibleLines, writeLine } from './process.js';
 /** @import { TeardownReport } from '../vault/setup/teardown.js' */
 /** @import { Command } from './arguments.js' */
 
-/** @typedef {{client: VaultClient, name: string, say: (text: string) => void, flags: string}} Work `say` reports a change that was made;
- *   `flags` name the target in other command lines, unless the environment alone does */
+/** @typedef {{client: VaultClient, name: string, say: (text: string) => void, flags: string}} Work `say` reports a change;
+ *   `flags` name the target in other command lines, empty if the environment does */
 
-/** Operations by the engine that they need; NAME and MOUNT are of the set-up. */
+/** Commands to try, by engine; NAME and MOUNT are replaced by those of the set-up. */
 const TRY = [
   ['pki', 'issue --mount MOUNT'],
   ['pki', 'ocsp --mount MOUNT --rate 20'],
@@ -27,10 +27,10 @@ const TRY = [
   ['approle', 'approle-login'],
 ];
 
-/** After this time a message names the call. */
+/** After this time, a message names the call in progress. */
 const PATIENCE_MS = 3000;
 
-const INTERRUPTED = 'Interrupted: ending after the call under way. Press Ctrl-C again to end at once.';
+const INTERRUPTED = 'Interrupted: ending after the current call. Press Ctrl-C again to end at once.';
 
 /** @type {Record<string, OptionSpec>} */
 const targetOptions = Object.fromEntries(
@@ -86,10 +86,9 @@ export const teardown = {
     /** @type {TeardownReport} */
     const report = { gone: [], left: [] };
     return runOnVault('teardown', given, report, async ({ client, name, say }) => {
-      const { takeAway } = await import('../vault/setup/teardown.js');
-      const { gone, left } = await takeAway(client, name, say, report);
-      if (left.length > 0) return { code: EXIT.target, last: '' };
-      return { code: EXIT.ok, last: gone.length > 0 ? '' : `No setup named ${name} was found.\n` };
+      const { tearDown } = await import('../vault/setup/teardown.js');
+      if (!(await tearDown(client, name, say, report, true))) return { code: EXIT.target, last: '' };
+      return { code: EXIT.ok, last: report.gone.length > 0 ? '' : `No setup named ${name} was found.\n` };
     });
   },
 };
@@ -101,12 +100,12 @@ function lastWords(name, { made, there, mount, policy }, flags) {
     ([, words]) =>
       `  vault-pki-load ${words.replace('NAME', name).replace('MOUNT', String(mount))}${flags} --duration 10s`,
   );
-  return `${made.length === 0 ? 'Everything exists already; nothing was changed.\n' : ''}
+  return `${made.length === 0 ? 'Everything already exists; nothing was changed.\n' : ''}
 Use it:
 
 ${lines.join('\n')}
 
-With a token that may do this and nothing else:
+With a token limited to these operations:
 
   export VAULT_TOKEN=$(vault token create -policy=${policy} -ttl=24h -field=token)
 
@@ -116,10 +115,10 @@ Remove it:
 `;
 }
 
-/** @param {unknown} error of a set-up of which something was made @param {string} name @param {string} flags see Work */
+/** @param {unknown} error after setup created something @param {string} name @param {string} flags see Work */
 export function withWhatStays(error, name, flags) {
   if (!(error instanceof PkiLoadError)) return error;
-  const stays = `Everything created until then stays: run setup again to complete it, or ${teardownCommand(name, flags)} to remove it.`;
+  const stays = `Objects created so far stay: run setup again to complete it, or ${teardownCommand(name, flags)} to remove them.`;
   return changed(error, { remedy: error.remedy === undefined ? stays : `${error.remedy} ${stays}` });
 }
 
@@ -170,8 +169,8 @@ async function runOnVault(command, given, report, work) {
 }
 
 /**
- * The same client, but it reports long waits, and after a stop it refuses calls with code `interrupted`. It then waits for the
- * response to a change only, until that is cut off (code `cut_off`): the change may have been made.
+ * The same client, but it reports long waits, and after a stop refuses calls with code `interrupted`. It still waits for the
+ * response to a change, which Vault may have executed, until cut off (code `cut_off`).
  * @param {VaultClient} client @param {AbortSignal} stop @param {AbortSignal} [cutOff] after `stop`
  * @returns {VaultClient}
  */
@@ -186,9 +185,9 @@ export function interruptible(client, stop, cutOff = new AbortController().signa
   const patient = (method, call, isChange = false) => {
     const act = async (/** @type {any[]} */ ...args) => {
       if (stop.aborted) throw interrupted();
-      const what = `${method} ${typeof args[0] === 'string' ? args[0] : 'sys/health'}`;
-      const late = fault('cut_off', `Interrupted before the response to ${what} had come.`);
-      const timer = setTimeout(writeLine, PATIENCE_MS, `Waiting for the response to ${what} ...`);
+      const request = `${method} ${typeof args[0] === 'string' ? args[0] : 'sys/health'}`;
+      const late = fault('cut_off', `Interrupted before the response to ${request}.`);
+      const timer = setTimeout(writeLine, PATIENCE_MS, `Waiting for the response to ${request} ...`);
       const [signal, error] = isChange ? [cutOff, late] : [stop, interrupted];
       return orInterrupted(call(...args), signal, error).finally(() => clearTimeout(timer));
     };

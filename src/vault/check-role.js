@@ -1,4 +1,4 @@
-/** Before a run: the role exists, the token may use it, and it allows the request; and what the run leaves behind. */
+/** Checks before a run that the role exists, the token may use it, and it allows the request; and the run's footprint. */
 import { PkiLoadError, quote, targetError } from '../common/errors.js';
 import { formatCount, formatDuration, parseDuration } from '../common/units.js';
 import { listOf, numberOf, readCapabilities, recordOf, textOf, unlessRefused } from './client.js';
@@ -6,7 +6,7 @@ import { redact } from './redact.js';
 /** @import { VaultClient } from './client.js' */
 
 /**
- * `commonName`: one name as it is requested, its placeholders filled in; `keyType`, `keyBits`: of the CSRs, for `sign`
+ * `commonName`: of one request, with placeholders filled in; `keyType`, `keyBits`: of the CSRs, for `sign`
  * @typedef {{mount: string, role: string, operation?: 'issue' | 'sign', commonName?: string | null, altNames?: string[],
  *   ipSans?: string[], ttl?: string | number | null, keyType?: 'rsa' | 'ec' | 'ed25519' | null,
  *   keyBits?: number | null}} RoleQuestion
@@ -24,15 +24,12 @@ export async function checkRole(client, question) {
     'vault_permission_denied',
   ).catch(async (error) => {
     if (error.code !== 'vault_not_found') throw error;
-    const remedy = `${await listRoles(client, mount)} Name one with --role.`;
+    const remedy = `${await listRoles(client, mount)} Choose a role with --role.`;
     throw targetError('role_not_found', `There is no role ${name} on the mount ${mount}.`, remedy);
   });
   await checkPermission(client, `${mount}/${operation}/${name}`);
-  if (response === null)
-    return {
-      role: null,
-      warnings: [`The token may not read the role ${name}: its settings were not checked.`],
-    };
+  const unchecked = `The token may not read the role ${name}: its settings were not checked.`;
+  if (response === null) return { role: null, warnings: [unchecked] };
   const role = recordOf(response.data);
   checkAllowed(role, question);
   return { role, warnings: warnOfTtl(role, question) };
@@ -49,7 +46,7 @@ async function listRoles(client, mount) {
   }
 }
 
-/** Passes if Vault does not return the capabilities; the requests then show the rest. @param {VaultClient} client @param {string} path */
+/** Passes if Vault does not return the capabilities. @param {VaultClient} client @param {string} path */
 export async function checkPermission(client, path) {
   const known = await readCapabilities(client, [path]).catch((error) => {
     if (error instanceof PkiLoadError && error.code.startsWith('vault_')) return null;
@@ -71,21 +68,18 @@ function checkAllowed(role, question) {
   const names = [...(commonName && isCommonNameChecked(role, commonName) ? [commonName] : []), ...altNames];
   const reasons = names.map((name) => ({ name, why: whyNotAllowed(role, name) }));
   const bad = reasons.find(({ why }) => why !== null);
+  const badName = `does not allow the name ${quote(bad?.name)}: ${bad?.why}`;
+  const hasBadIp = ipSans.length > 0 && role.allow_ip_sans === false;
   const wrongKey = describeWrongKey(role, question);
   /** @type {[isWrong: unknown, code: string, problem: string, remedy: string][]} */
   const checks = [
-    [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Give one with --cn.'],
+    [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Give it with --cn.'],
+    [bad, 'name_not_allowed', badName, 'Use another --cn (--alt-names) or --role, or change the role.'],
     [
-      bad,
-      'name_not_allowed',
-      `does not allow the name ${quote(bad?.name)}: ${bad?.why}`,
-      'Use another --cn (--alt-names) or --role, or change the role.',
-    ],
-    [
-      ipSans.length > 0 && role.allow_ip_sans === false,
+      hasBadIp,
       'ip_sans_not_allowed',
-      'does not allow IP addresses in certificates',
-      'Leave out --ip-sans, or set allow_ip_sans=true on the role.',
+      'does not allow IP addresses',
+      'Leave out --ip-sans, or change --role.',
     ],
     [wrongKey, 'role_key_type', wrongKey ?? '', 'Give a matching --key-type, or another --role.'],
   ];
@@ -93,7 +87,7 @@ function checkAllowed(role, question) {
   if (code !== undefined) throw targetError(code, `The role ${roleName} ${problem}.`, remedy);
 }
 
-/** @param {Role} role @param {RoleQuestion} question @returns {string | null} null: the role signs such keys, or makes its own */
+/** @param {Role} role @param {RoleQuestion} question @returns {string | null} null: the role signs such keys, or issues with its own */
 function describeWrongKey(role, { operation, keyType, keyBits }) {
   const type = textOf(role.key_type, 'any');
   if (operation !== 'sign' || !keyType || ['', 'any'].includes(type)) return null;
@@ -104,7 +98,7 @@ function describeWrongKey(role, { operation, keyType, keyBits }) {
   return `signs ${wanted}, not ${keyType}${keyBits ? ` of ${keyBits}` : ''}`;
 }
 
-/** Vault cuts a TTL that is too long, and issues. @param {Role} role @param {RoleQuestion} question */
+/** Vault shortens a TTL above the maximum. @param {Role} role @param {RoleQuestion} question */
 function warnOfTtl(role, { role: roleName, ttl }) {
   const maxMs = (numberOf(role.max_ttl) ?? 0) * 1000;
   const askedMs = parseDuration(ttl ?? 0, '--ttl');
@@ -116,9 +110,9 @@ function warnOfTtl(role, { role: roleName, ttl }) {
 /**
  * Vault's own health check (vault pki health-check, too_many_certs) warns from 50,000 stored certificates.
  * @param {{role: Role | null, count: number | null, mount?: string,
- *   health?: {product: string, version: string, enterprise: boolean} | null}} run `role` null: not known; `count`:
- *   certificates that it may issue, null: as many as it can
- * @returns {string[]} sentences on what it leaves behind; never empty
+ *   health?: {product: string, version: string, enterprise: boolean} | null}} run `role` null: unknown; `count`:
+ *   certificates to issue, null: no limit
+ * @returns {string[]} sentences on its footprint in Vault; never empty
  */
 export function describeFootprint({ role, count, mount = 'pki_int', health = null }) {
   const many =
@@ -138,7 +132,7 @@ export function describeFootprint({ role, count, mount = 'pki_int', health = nul
       grade &&
       `Vault's own health check calls ${limit} stored certificates ${grade}: use a role with no_store=true or a test server.`,
     role?.generate_lease === true &&
-      'The role makes a lease for each certificate (generate_lease), which slows Vault down; set generate_lease=false for a load test.',
+      'The role creates a lease per certificate (generate_lease), which slows Vault down; set generate_lease=false for a load test.',
     isCounted && `Vault Enterprise counts ${counted} for its licence (1.21 and later), stored or not.`,
   ].filter((sentence) => typeof sentence === 'string');
 }
@@ -151,7 +145,7 @@ export function describeFootprint({ role, count, mount = 'pki_int', health = nul
  */
 export function whyNotAllowed(role, name) {
   if (!/^[\x21-\x7e]+$/.test(name) || /[*@]/.test(name)) return null;
-  if (role.enforce_hostnames && !isHostName(name)) return 'it takes host names only (enforce_hostnames)';
+  if (role.enforce_hostnames && !isHostName(name)) return 'it allows only host names (enforce_hostnames)';
   if (role.allow_any_name || role.allow_token_displayname || role.allowed_domains_template) return null;
   const locals = role.allow_localhost ? ['localhost', 'localdomain'] : [];
   if (locals.some((local) => name === local || (role.allow_subdomains && name.endsWith(`.${local}`))))
@@ -163,12 +157,10 @@ export function whyNotAllowed(role, name) {
 /** @param {string} name */
 function isHostName(name) {
   const labels = name.replace(/\.$/, '').split('.');
-  return labels.every(
-    (label) => /^[a-zA-Z0-9-]+$/.test(label) && !label.startsWith('-') && !label.endsWith('-'),
-  );
+  return labels.every((label) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(label));
 }
 
-/** As in Vault, only subdomains are compared case-sensitively. @param {Role} role @param {string} domain @param {string} name */
+/** Compares only subdomains case-sensitively, like Vault. @param {Role} role @param {string} domain @param {string} name */
 function isMatch(role, domain, name) {
   if (domain === '') return false;
   const [any, whole] = [domain.toLowerCase(), name.toLowerCase()];
@@ -179,7 +171,7 @@ function isMatch(role, domain, name) {
   );
 }
 
-/** Each `*` matches any text, first fit first: a regular expression might backtrack forever. @param {string} glob @param {string} text */
+/** Without a regular expression, which could backtrack forever. @param {string} glob @param {string} text */
 function isGlobMatch(glob, text) {
   const parts = glob.split('*');
   const [first, last] = [parts.shift() ?? '', parts.pop() ?? ''];
@@ -197,17 +189,13 @@ function isGlobMatch(glob, text) {
 /** @param {Role} role @param {string[]} domains */
 function describe(role, domains) {
   if (domains.length === 0) return 'it has no allowed_domains';
-  const ways = [
-    ...(role.allow_bare_domains ? ['themselves'] : []),
-    ...(role.allow_subdomains ? ['subdomains'] : []),
-    ...(role.allow_glob_domains ? ['globs'] : []),
-  ];
+  const ways = ['allow_bare_domains', 'allow_subdomains', 'allow_glob_domains'].filter((way) => role[way]);
   const shown = redact(domains.slice(0, 5).join(', ')) + (domains.length > 5 ? ', ...' : '');
-  return `it names ${shown}, and allows ${ways.length > 0 ? `only ${ways.join(' and ')}` : 'neither them nor their subdomains'}`;
+  return `it has allowed_domains ${shown} with ${ways.join(', ') || 'neither allow_bare_domains nor allow_subdomains'}`;
 }
 
 /**
- * With cn_validations=disabled, a common name is checked only if Vault also makes it a DNS name.
+ * With cn_validations=disabled, Vault checks a common name only if it also becomes a DNS name.
  * @param {Role} role @param {string} commonName
  */
 export function isCommonNameChecked(role, commonName) {

@@ -1,7 +1,7 @@
 /** Checks before a run that the target is an active Vault, the mount a PKI and its CA certificate valid. */
 import { X509Certificate } from 'node:crypto';
 import { PkiLoadError, targetError } from '../common/errors.js';
-import { notVault, recordOf, textOf, unlessRefused } from './client.js';
+import { ACTIVE, notVault, recordOf, refusal, textOf, unlessRefused } from './client.js';
 import { withoutSlashes } from './environment.js';
 import { redact } from './redact.js';
 /** @import { VaultClient } from './client.js' */
@@ -9,7 +9,7 @@ import { redact } from './redact.js';
 /**
  * @param {VaultClient} client
  * @param {{namespace?: string | null, isStandbyFine?: boolean}} [options] `namespace` of the run; `isStandbyFine`:
- *   nothing is measured, so a standby that forwards requests is as good
+ *   accepts a standby that forwards requests, because nothing is measured
  */
 export async function checkHealth(client, { namespace = null, isStandbyFine = false } = {}) {
   const { origin } = client;
@@ -20,32 +20,19 @@ export async function checkHealth(client, { namespace = null, isStandbyFine = fa
     throw notVault(origin, `responds with HTTP ${status} ${body} to /v1/sys/health`);
   }
   const hasNamespace = !['', 'root'].includes(withoutSlashes(namespace ?? ''));
-  /** @type {[isWrong: boolean, code: string, state: string, remedy: string][]} */
-  const checks = [
-    [!json.initialized, 'vault_uninitialised', 'not initialised', 'Run vault operator init, then unseal it.'],
-    [json.sealed, 'vault_sealed', 'sealed', 'Unseal it with vault operator unseal.'],
-    [
-      status === 472 || json.replication_dr_mode === 'secondary',
-      'vault_dr_secondary',
-      'a disaster-recovery secondary, which serves no requests',
-      'Give the URL of the primary cluster with --url (VAULT_ADDR).',
-    ],
-    [
-      json.standby && !json.performance_standby && !isStandbyFine,
-      'vault_standby',
-      'a standby node, which forwards requests, so the run would measure two nodes',
-      'Give the URL of the active node with --url (VAULT_ADDR); vault operator members names it.',
-    ],
-    // Vault without Enterprise ignores the header, so the run would measure another namespace.
-    [
-      json.enterprise === false && hasNamespace,
-      'no_namespaces',
-      'a Vault without Enterprise, which has no namespaces',
-      'Leave --namespace (VAULT_NAMESPACE, BAO_NAMESPACE) out.',
-    ],
-  ];
-  const [, code, state, remedy] = checks.find(([isWrong]) => isWrong) ?? [];
-  if (code !== undefined) throw targetError(code, `${origin} is ${state}.`, remedy);
+  if (!json.initialized) throw refusal('vault_uninitialised', origin, 'requests');
+  if (json.sealed) throw refusal('vault_sealed', origin, 'requests');
+  if (status === 472 || json.replication_dr_mode === 'secondary')
+    throw refusal('vault_dr_secondary', origin, 'requests');
+  if (json.standby && !json.performance_standby && !isStandbyFine) {
+    const message = `${origin} is a standby node, which forwards requests: the run would measure two nodes.`;
+    throw targetError('vault_standby', message, `${ACTIVE} See vault operator members.`);
+  }
+  // Vault without Enterprise ignores the header, so the run would measure another namespace.
+  if (json.enterprise === false && hasNamespace) {
+    const message = `${origin} is a Vault without Enterprise, which has no namespaces.`;
+    throw targetError('no_namespaces', message, 'Leave --namespace (VAULT_NAMESPACE, BAO_NAMESPACE) out.');
+  }
   const forwards = `${origin} is a performance standby: it forwards writes to the active node.`;
   const warnings = json.performance_standby || status === 473 ? [forwards] : [];
   return { ...identify(json), enterprise: json.enterprise === true, warnings };
@@ -77,36 +64,27 @@ export async function checkMount(client, mount, type = 'pki') {
   if (isMount && found.type === type) return [];
   const others = await listMounts(client, type);
   const flag = type === 'pki' ? '--mount' : `--${type}-mount`;
+  const where = `mount ${mount} on ${client.origin}`;
   if (isMount) {
-    throw targetError(
-      'mount_wrong_type',
-      `The mount ${mount} on ${client.origin} is of type ${redact(textOf(found.type, 'unknown')).slice(0, 40)}, not ${type}.`,
-      `${others} Name a ${type} mount with ${flag}.`,
-    );
+    const actual = redact(textOf(found.type, 'unknown')).slice(0, 40);
+    const message = `The ${where} is of type ${actual}, not ${type}.`;
+    throw targetError('mount_wrong_type', message, `${others} Name a ${type} mount with ${flag}.`);
   }
-  throw targetError(
-    'mount_not_found',
-    `There is no mount ${mount} on ${client.origin} that this token can see.`,
-    `${others} Check ${flag} and --namespace, or run vault secrets enable -path=${mount} ${type}.`,
-  );
+  const remedy = `${others} Check ${flag} and --namespace, or run vault secrets enable -path=${mount} ${type}.`;
+  throw targetError('mount_not_found', `There is no ${where} that this token can see.`, remedy);
 }
 
-/** Codes for a mount that does not exist or that the token may not see: Vault does not distinguish them. */
-const HIDDEN = [
-  ...['vault_permission_denied', 'vault_not_found', 'vault_no_route'],
-  ...['token_invalid', 'vault_bad_request'],
-];
-
 /**
- * `sys/internal/ui/mounts/<mount>` is open to every token that has some permission below the mount.
+ * Every token with some permission below the mount may read this. Vault does not distinguish a missing mount from a hidden one.
  * @param {VaultClient} client @param {string} mount
  */
 export async function lookUpMount(client, mount) {
-  const response = await unlessRefused(client.read(`sys/internal/ui/mounts/${mount}`), ...HIDDEN);
-  return response?.data ?? null;
+  const hidden = ['vault_permission_denied', 'vault_not_found', 'vault_no_route', 'vault_bad_request'];
+  const call = client.read(`sys/internal/ui/mounts/${mount}`);
+  return (await unlessRefused(call, ...hidden, 'token_invalid'))?.data ?? null;
 }
 
-/** The CA of a PKI mount is public: it can be read without any permission. @param {VaultClient} client @param {string} mount */
+/** Reading the CA of a PKI mount needs no permission. @param {VaultClient} client @param {string} mount */
 async function respondsAsPki(client, mount) {
   try {
     const { data } = await client.read(`${mount}/cert/ca`);
@@ -142,11 +120,9 @@ export async function checkIssuer(client, mount, { now = Date.now } = {}) {
   const notAfterMs = Date.parse(certificate.validTo);
   const subject = certificate.subject.replaceAll('\n', ', ');
   if (notAfterMs <= now()) {
-    throw targetError(
-      'ca_expired',
-      `The CA certificate of the mount ${mount} (${redact(subject)}) expired on ${new Date(notAfterMs).toISOString()}.`,
-      'Issue a new CA certificate, or name another mount with --mount.',
-    );
+    const end = new Date(notAfterMs).toISOString();
+    const message = `The CA certificate of the mount ${mount} (${redact(subject)}) expired on ${end}.`;
+    throw targetError('ca_expired', message, 'Renew it, or name another mount with --mount.');
   }
   return { pem: certificate.toString(), subject };
 }
@@ -159,13 +135,9 @@ export async function readIssuer(client, mount) {
     return new X509Certificate(pem);
   } catch (error) {
     if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;
-    if (pem !== '') {
-      throw targetError('ca_unreadable', `The CA certificate of the mount ${mount} cannot be read as X.509.`);
-    }
-    throw targetError(
-      'mount_without_ca',
-      `The mount ${mount} has no CA certificate yet, so it cannot issue certificates.`,
-      `Create one (vault write ${mount}/root/generate/internal common_name=...), or name another mount with --mount.`,
-    );
+    if (pem !== '')
+      throw targetError('ca_unreadable', `The CA certificate of the mount ${mount} is not valid X.509.`);
+    const remedy = `Create one (vault write ${mount}/root/generate/internal common_name=...), or change --mount.`;
+    throw targetError('mount_without_ca', `The mount ${mount} has no CA certificate yet.`, remedy);
   }
 }

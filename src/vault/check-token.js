@@ -1,15 +1,15 @@
 /** Checks before a run that the token is valid for long enough, and renews it during the run. */
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
-import { numberOf, recordOf } from './client.js';
+import { NEW_TOKEN, numberOf, recordOf } from './client.js';
 import { noToken } from './environment.js';
 
 /** @import { VaultClient } from './client.js' */
 
-/** The token must outlive the run by this much: draining and tidying up need it too. */
+/** The token must outlive the run by this much, for draining and cleaning up. */
 const MARGIN_MS = 30_000;
 
-/** @typedef {{renewEveryMs: number | null, warnings: string[]}} TokenFacts `renewEveryMs` null: no renewal needed, or none possible */
+/** @typedef {{renewEveryMs: number | null, warnings: string[]}} TokenFacts `renewEveryMs` null: renewal is not needed, or not possible */
 
 /** @param {string} [warning] @returns {TokenFacts} */
 const notRenewed = (warning) => ({ renewEveryMs: null, warnings: warning === undefined ? [] : [warning] });
@@ -17,7 +17,7 @@ const notRenewed = (warning) => ({ renewEveryMs: null, warnings: warning === und
 /**
  * @param {VaultClient} client
  * @param {{neededMs?: number | null, neededRequests?: number | null, now?: () => number}} [options] `neededMs`:
- *   length of the run, without the time before it; null where only its number of requests is known
+ *   length of the run without preparation; null if only the number of requests is known
  * @returns {Promise<TokenFacts>}
  */
 export async function checkToken(client, { neededMs = null, neededRequests = null, now = Date.now } = {}) {
@@ -27,11 +27,8 @@ export async function checkToken(client, { neededMs = null, neededRequests = nul
     return notRenewed('The token may not look itself up (no default policy): its expiry is unknown.');
   const uses = numberOf(data.num_uses) ?? 0;
   if (uses > 0 && !(neededRequests !== null && neededRequests + 10 < uses)) {
-    throw targetError(
-      'token_use_limit',
-      `The token can be used only ${uses} more times.`,
-      'Use a token without a use limit (vault token create, no -use-limit).',
-    );
+    const remedy = 'Use a token without a use limit (vault token create, no -use-limit).';
+    throw targetError('token_use_limit', `The token can be used only ${uses} more times.`, remedy);
   }
   const ttl = numberOf(data.ttl);
   if (ttl === null)
@@ -42,7 +39,7 @@ export async function checkToken(client, { neededMs = null, neededRequests = nul
 
 /**
  * @param {VaultClient} client
- * @returns {Promise<Record<string, unknown> | null>} null: the token is good, but its policies do not let it look itself up
+ * @returns {Promise<Record<string, unknown> | null>} null: the token is valid, but may not look itself up
  */
 async function lookUpSelf(client) {
   try {
@@ -51,17 +48,15 @@ async function lookUpSelf(client) {
     const code = error instanceof PkiLoadError ? error.code : '';
     if (code === 'vault_permission_denied' && (await isAccepted(client))) return null;
     if (code !== 'vault_permission_denied' && code !== 'token_invalid') throw error;
-    throw targetError(
-      'token_invalid',
-      `${client.origin} does not accept the token: it is wrong, expired or revoked, or of another namespace.`,
-      'Set VAULT_TOKEN to a new one (vault login, vault token create), and check --namespace.',
-    );
+    const why = 'it is wrong, expired or revoked, or of another namespace';
+    const message = `${client.origin} does not accept the token: ${why}.`;
+    throw targetError('token_invalid', message, `${NEW_TOKEN} Check --namespace.`);
   }
 }
 
 /**
- * Before 1.16 and in OpenBao a bad token and a missing permission are both "permission denied". Every good token, and no
- * other, may list the visible mounts.
+ * Before 1.16 and in OpenBao a bad token and a missing permission are both "permission denied". Only a valid token may list
+ * the visible mounts.
  * @param {VaultClient} client
  */
 async function isAccepted(client) {
@@ -88,18 +83,15 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
   const expires = `The token expires in ${formatDuration(ttlMs)}`;
   if (neededMs === null && !isRenewable)
     return notRenewed(`${expires} and cannot be renewed; a longer run will fail then.`);
-  // No renewal moves this end, counted from the creation.
+  // The maximum TTL counts from creation, whatever the renewals.
   const maxTtl = numberOf(data.explicit_max_ttl) ?? 0;
   const lastMs =
     maxTtl > 0 ? ((numberOf(data.creation_time) ?? 0) + maxTtl) * 1000 - nowMs : Number.POSITIVE_INFINITY;
   if (neededMs !== null && (!isRenewable || lastMs < enoughMs)) {
     const isBatch = data.type === 'batch';
     const why = isBatch ? 'is a batch token, which cannot be renewed' : 'cannot be renewed for longer';
-    throw targetError(
-      'token_expires',
-      `${expires}, the run takes ${formatDuration(neededMs)}, and it ${why}.`,
-      'Use a token with a longer TTL (vault token create -ttl=...), or shorten --duration.',
-    );
+    const message = `${expires}, the run takes ${formatDuration(neededMs)}, and it ${why}.`;
+    throw targetError('token_expires', message, 'Use a token with a longer TTL, or shorten --duration.');
   }
   const isBounded = neededMs === null && Number.isFinite(lastMs);
   const end = `, but not for longer than ${formatDuration(lastMs)}: a longer run will fail then`;
@@ -113,7 +105,7 @@ const MIN_RENEWAL_MS = 3000;
 /** The longest time that setTimeout takes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A renewal due earlier than this share of the last interval means a shorter life, not an older token. */
+/** Share of the last interval; a shorter new one means that the token nears its maximum life. */
 const NO_SHORTER = 0.6;
 
 /** @param {number} ttlMs */
@@ -125,8 +117,8 @@ function renewAfterMs(ttlMs) {
 const startTimer = (callback, ms) => setTimeout(callback, ms).unref();
 
 /**
- * Renews the token at two thirds of its life, until stopped. Never throws: a failure is a warning, followed by another
- * attempt before the token expires.
+ * Renews the token at two thirds of its life, until stopped. Never throws: it warns of a failure and tries again before the
+ * token expires.
  * @param {VaultClient} client
  * @param {{renewEveryMs: number, onWarning?: (warning: {code: string, text: string}) => void,
  *   setTimer?: (callback: () => void, ms: number) => any, clearTimer?: (timer: any) => void}} options
@@ -172,7 +164,7 @@ async function renewOnce(client, everyMs) {
     if (leaseMs === 0) return fail('the response has no new lease');
     const nextMs = renewAfterMs(leaseMs);
     if (nextMs >= everyMs * NO_SHORTER) return { everyMs: nextMs };
-    const text = `The token was renewed for only ${formatDuration(leaseMs)}: it is near its maximum life.`;
+    const text = `The token was renewed for only ${formatDuration(leaseMs)}: it nears its maximum TTL.`;
     return { everyMs: nextMs, warning: { code: 'token_near_maximum', text } };
   } catch (error) {
     return fail(error instanceof PkiLoadError ? error.message : 'unexpected error');

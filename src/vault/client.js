@@ -1,4 +1,4 @@
-/** Client of Vault's JSON API for the few calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
+/** Client of Vault's JSON API for calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
 import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { loadTls } from '../http/tls.js';
@@ -13,7 +13,7 @@ import { redact, withoutSecrets } from './redact.js';
 
 /**
  * @param {{url: string, token?: string | null, namespace?: string | null, tls?: Tls, timeoutMs?: number, healthMs?: number,
- *   removeMs?: number}} options `timeoutMs`: of each call; `healthMs`, `removeMs`: of these calls, where they differ
+ *   removeMs?: number}} options `timeoutMs`: of each call, except `health` and `remove` if they have their own
  */
 export function createVaultClient({
   url,
@@ -21,9 +21,9 @@ export function createVaultClient({
   namespace = null,
   tls,
   timeoutMs = 10_000,
-  ...limits
+  healthMs = timeoutMs,
+  removeMs = timeoutMs,
 }) {
-  const { healthMs = timeoutMs, removeMs = timeoutMs } = limits;
   const { origin, basePath } = parseTargetUrl(url);
   if (token !== null) checkToken(token, 'use');
   const requester = createRequester({ origin, tls, timeoutMs });
@@ -84,14 +84,14 @@ export function createVaultClient({
 }
 
 /**
- * Timeouts of `setup` and `teardown`: Vault reports its health at once and makes the key of a CA within a minute.
- * Removing a mount takes as long as deleting its content.
+ * Timeouts of `setup` and `teardown`: Vault reports its health at once and creates a CA key within a minute.
+ * Removing a mount includes deleting its content, which can take minutes.
  * @param {number | null} timeoutMs of the environment
  */
 export function limitsOf(timeoutMs) {
   return {
     healthMs: timeoutMs ?? 10_000,
-    callMs: timeoutMs ?? 60_000,
+    timeoutMs: timeoutMs ?? 60_000,
     removeMs: Math.max(timeoutMs ?? 0, 600_000),
   };
 }
@@ -101,8 +101,7 @@ export function limitsOf(timeoutMs) {
  * @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token
  */
 export function connect({ tls, ...target }, token, limits = limitsOf(readEnvironment().timeoutMs)) {
-  const { callMs: timeoutMs, ...others } = limits;
-  return createVaultClient({ ...target, token, tls: loadTls(tls), timeoutMs, ...others });
+  return createVaultClient({ ...target, token, tls: loadTls(tls), ...limits });
 }
 
 /**
@@ -111,11 +110,7 @@ export function connect({ tls, ...target }, token, limits = limitsOf(readEnviron
  */
 function redirected(origin, location, token) {
   const message = `${origin} redirects to ${redact(textOf(location, 'nowhere'), [token])}.`;
-  return targetError(
-    'redirected',
-    message,
-    'Give the URL of the Vault server itself with --url (VAULT_ADDR).',
-  );
+  return targetError('redirected', message, 'Give the URL of Vault itself with --url (VAULT_ADDR).');
 }
 
 /** @param {string} origin @param {string} why */
@@ -145,15 +140,15 @@ function encodePath(path) {
 }
 
 const CHECK_PATH = 'Check the path, --mount and --namespace (vault secrets list).';
-const NEW_TOKEN = 'Set VAULT_TOKEN to a new one (vault login, vault token create).';
+export const NEW_TOKEN = 'Set VAULT_TOKEN to a new token (vault login, vault token create).';
 const OTHER_POLICY = 'Use a token whose policy allows this path, and check --namespace.';
 const NO_QUOTA = 'Lift the quota for the test (vault list sys/quotas/rate-limit), or lower --rate.';
 const PRIMARY = 'Give the URL of the primary cluster with --url (VAULT_ADDR).';
-const ACTIVE = 'Give the URL of the active node with --url (VAULT_ADDR).';
+export const ACTIVE = 'Give the URL of the active node with --url (VAULT_ADDR).';
 const INIT = 'Run vault operator init, then unseal it.';
 const LOG = "See Vault's log.";
 
-/** The first row counts whose status and pattern match Vault's response. */
+/** The first row whose status and pattern match Vault's response applies. */
 const REFUSALS = /** @type {const} */ ([
   [400, /^/, 'vault_bad_request', 'does not accept', 'Correct the request.'],
   [401, /^/, 'vault_unauthorized', 'requires other credentials for', 'Check for a proxy in front of Vault.'],
@@ -176,21 +171,22 @@ const REFUSALS = /** @type {const} */ ([
 /** @param {{status: number, json: Json | null, method: string, path: string, origin: string, token: string | null}} refusal */
 export function apiError({ status, json, method, path, origin, token }) {
   const reason = reasonIn(json, token);
+  const request = `${method} /v1/${path}${reason && `: ${reason}`}`;
   const known = REFUSALS.find(([of, pattern]) => of === status && pattern.test(reason));
-  const [, , code, text, remedy] = known ?? [
-    0,
-    0,
-    'vault_internal_error',
-    `responded with HTTP ${status} to`,
-    LOG,
-  ];
-  return targetError(code, `${origin} ${text} ${method} /v1/${path}${reason && `: ${reason}`}.`, remedy);
+  if (known) return refusal(known[2], origin, request);
+  return targetError('vault_internal_error', `${origin} responded with HTTP ${status} to ${request}.`, LOG);
 }
 
-/** @param {Json | null} json @param {string | null} token @returns {string} Vault's own text on one line, without its list marks */
+/** @param {(typeof REFUSALS)[number][2]} code @param {string} origin @param {string} request */
+export function refusal(code, origin, request) {
+  const [, , , text, remedy] = REFUSALS.filter((row) => row[2] === code)[0];
+  return targetError(code, `${origin} ${text} ${request}.`, remedy);
+}
+
+/** @param {Json | null} json @param {string | null} token @returns {string} Vault's own text on one line, without list markers */
 function reasonIn(json, token) {
   const errors = Array.isArray(json?.errors) ? listOf(json?.errors) : [];
-  // Cut before the patterns run, for speed, and after the secrets are gone, so that no part of one is left.
+  // Cut before the patterns run, for speed, and after removing secrets, so that no part of one remains.
   const text = withoutSecrets(errors.join('; '), [token]).slice(0, 2000);
   return redact(text.replace(/\d{1,9} errors? occurred:\s*/g, ''))
     .replace(/^\* /, '')
@@ -213,7 +209,7 @@ export async function unlessRefused(call, ...codes) {
 
 /**
  * @param {VaultClient} client @param {string[]} paths
- * @returns {Promise<Record<string, string[]> | null>} of the token, by path; null: it may not read them (no default policy)
+ * @returns {Promise<Record<string, string[]> | null>} of the token, by path; null: not readable (no default policy)
  */
 export async function readCapabilities(client, paths) {
   const call = client.write('sys/capabilities-self', { paths });
@@ -228,7 +224,7 @@ const UNSENT = /^(interrupted|redirected|connection_refused|host_|certificate_|w
 
 /**
  * @param {unknown} error of a call
- * @returns {boolean} the server may have executed it: the response is missing, is not Vault's, or reports a failure of Vault
+ * @returns {boolean} the server may have executed it: the response is missing, not from Vault, or reports a failure
  */
 export function mayBeDone(error) {
   if (!(error instanceof PkiLoadError)) return true;
@@ -241,7 +237,7 @@ function isRecord(value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @param {unknown} value from a server, like that of the next three @returns {Record<string, any>} empty if it is no object */
+/** @param {unknown} value from a server, as below @returns {Record<string, any>} empty if not an object */
 export function recordOf(value) {
   return isRecord(value) ? value : {};
 }

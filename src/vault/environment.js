@@ -1,4 +1,4 @@
-/** Address, token and TLS settings, from where Vault's and OpenBao's own command lines read them. */
+/** Address, token and TLS settings, from the variables and the file that Vault's and OpenBao's command lines use. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -7,12 +7,8 @@ import { readOne } from '../common/options.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
 
-/** As --timeout is bounded; 0 is Vault's "no limit". @type {OptionSpec} */
+/** Same maximum as --timeout; 0 is Vault's "no limit". @type {OptionSpec} */
 const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
-
-/** Go's strconv.ParseBool. */
-const TRUE = ['1', 't', 'T', 'TRUE', 'true', 'True'];
-const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 /** @typedef {{caCert: string | null, caPath: string | null, clientCert: string | null, clientKey: string | null,
  *   serverName: string | null, skipVerify: boolean}} TlsPaths paths, never contents */
@@ -22,7 +18,7 @@ const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 /**
  * `BAO_*` wins over `VAULT_*`; an empty variable counts as not set.
  * @param {Record<string, string | undefined>} [env]
- * @param {{home?: string}} [options] the folder that `.vault-token` is in
+ * @param {{home?: string}} [options] folder of `.vault-token`
  */
 export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const find = (/** @type {string} */ name) =>
@@ -34,12 +30,11 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const file = { name: '~/.vault-token', value: '' };
   const token = find('TOKEN') ?? { ...file, value: readTokenFile(join(home, '.vault-token')) };
   const namespace = get('NAMESPACE');
-  if (namespace !== null && !isVisible(namespace)) {
+  if (namespace !== null && !isVisible(namespace))
     throw usageError('bad_namespace', 'The namespace contains white space or a character not allowed.');
-  }
   return {
     address: get('ADDR'),
-    /** A secret: never to be shown. */
+    /** Secret: never print it. */
     token: token.value === '' ? null : checkToken(token.value, token.name),
     /** Variable or file. */
     tokenSource: token.value === '' ? null : token.name,
@@ -58,17 +53,13 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
 }
 
 /**
- * @param {string} token
- * @param {string} source variable, file or place, for the error
- * @returns {string} the same token: fit for an HTTP header
+ * @param {string} token @param {string} source variable or file, for the error
+ * @returns {string} the same token: valid in an HTTP header
  */
 export function checkToken(token, source) {
   if (isVisible(token)) return token;
-  throw usageError(
-    'bad_token',
-    `The token in ${source} contains white space, a line break or another character that is not allowed.`,
-    'Set it again without quotes or line breaks; it is not shown here on purpose.',
-  );
+  const message = `The token in ${source} contains white space or a character that is not allowed.`;
+  throw usageError('bad_token', message, 'Set it again without quotes and line breaks.');
 }
 
 export function noToken() {
@@ -86,25 +77,22 @@ function isVisible(text) {
   return /^[\x21-\x7e]+$/.test(text);
 }
 
-/** @param {string} path @returns {string} '' when there is none */
+/** @param {string} path @returns {string} '' if there is no file */
 function readTokenFile(path) {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return '';
-    throw usageError(
-      'token_file_unreadable',
-      `The token file ~/.vault-token cannot be read (${code}).`,
-      'Make it readable, or set VAULT_TOKEN.',
-    );
+    const message = `The token file ~/.vault-token cannot be read (${code}).`;
+    throw usageError('token_file_unreadable', message, 'Make it readable, or set VAULT_TOKEN.');
   }
 }
 
-/** @param {{name: string, value: string} | undefined} found */
+/** Accepts what Go's strconv.ParseBool accepts. @param {{name: string, value: string} | undefined} found */
 function parseBoolean(found) {
-  if (found === undefined || FALSE.includes(found.value)) return false;
-  if (TRUE.includes(found.value)) return true;
+  if (found === undefined || /^(0|f|F|FALSE|false|False)$/.test(found.value)) return false;
+  if (/^(1|t|T|TRUE|true|True)$/.test(found.value)) return true;
   const { name, value } = found;
   throw badValue(name, value, 'neither true nor false', 'Write true or false.', 'bad_boolean');
 }

@@ -1,20 +1,20 @@
-/** Mounts that a run makes for itself, under a random name and with a mark, and removes at its end. */
+/** Mounts that a run creates for itself, with a random name and a mark, and removes at its end. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { mayBeDone } from './client.js';
 /** @import { VaultClient } from './client.js' */
 
-/** Prefix of their names; the rest is random. */
+/** Prefix of their names. */
 export const PREFIX = 'vault-pki-load';
 
-/** Their description in Vault. A mount without it is never removed. */
+/** Their description in Vault. Mounts without it are never removed. */
 const OWN_MARK = 'made by vault-pki-load for a test, and to be taken away by it';
 
 /** Before removing a mount, Vault revokes its tokens and leases: minutes for a hundred thousand logins. */
 const REMOVE_WITHIN_MS = 300_000;
 
-/** After this time, a notice names the call in progress. */
+/** After this time, a notice names the mount. */
 const SLOW_MS = 2000;
 
 /** Words and rights by kind. Auth methods need sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
@@ -23,9 +23,9 @@ const KINDS = Object.freeze({
   auth: { noun: 'auth method', command: 'auth', rights: 'create, update, read, delete and sudo' },
 });
 
-/** @param {{path: string, description: string}} mount @returns {boolean} a run made it */
+/** @param {{path: string, description: string}} mount `path`: below `/v1/` @returns {boolean} created by a run */
 export function isOwnMount({ path, description }) {
-  return path.startsWith(`${PREFIX}-`) && description === OWN_MARK;
+  return path.replace(/^auth\//, '').startsWith(`${PREFIX}-`) && description === OWN_MARK;
 }
 
 /**
@@ -35,15 +35,14 @@ export function isOwnMount({ path, description }) {
  */
 
 /**
- * A mount that is removed at the end, however the run ends.
+ * Creates a mount that is removed at the end, however the run ends.
  * @param {MountContext} context @param {'mounts' | 'auth'} kind @param {string} type e.g. `kv`
- * @param {Record<string, unknown>} [settings] beside its type
- * @returns {Promise<string>} its path, below `auth/` where it is an auth method
- * @throws {PkiLoadError} where the token may not do this
+ * @param {Record<string, unknown>} [settings] in addition to its type
+ * @returns {Promise<string>} its path; of an auth method, below `auth/`
  */
 export async function makeOwnMount(context, kind, type, settings = {}) {
   const { client, onEnd } = context;
-  // 64 random bits: Vault would refuse a name that is taken, and then nothing would be removed either.
+  // 64 random bits. If the name is taken, Vault refuses it, and nothing is removed.
   const path = `${PREFIX}-${type}-${randomBytes(8).toString('hex')}`;
   let mayExist = true;
   onEnd(async () => {
@@ -54,34 +53,29 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
   } catch (error) {
     if (!(error instanceof PkiLoadError)) throw error;
     mayExist = mayBeDone(error);
-    throw targetError(
-      'cannot_make_mount',
-      `The run's own ${KINDS[kind].noun} (${type}) cannot be mounted: ${error.message}`,
-      `The token needs ${KINDS[kind].rights} on sys/${kind}/${PREFIX}-*.`,
-      error,
-    );
+    const { noun, rights } = KINDS[kind];
+    const message = `The run's own ${noun} (${type}) cannot be mounted: ${error.message}`;
+    const remedy = `The token needs ${rights} on sys/${kind}/${PREFIX}-*.`;
+    throw targetError('cannot_make_mount', message, remedy, error);
   }
   return path;
 }
 
 /**
  * @param {MountContext} context @param {'mounts' | 'auth'} kind @param {string} path
- * @throws {PkiLoadError} naming the mount that is left
+ * @throws {PkiLoadError} names the mount that is left
  */
 async function removeOwnMount({ client, notice, signal }, kind, path) {
   const mount = `the ${KINDS[kind].noun} ${path}`;
-  // At once after a Ctrl-C, because a second one ends the program and leaves the mount.
+  // At once after a Ctrl-C, because a second Ctrl-C ends the program and leaves the mount.
   const slow = setTimeout(notice, signal.aborted ? 0 : SLOW_MS, `Removing ${mount} with all its content.`);
   try {
     await client.remove(`sys/${kind}/${path}`, REMOVE_WITHIN_MS);
   } catch (error) {
     const why = error instanceof PkiLoadError ? error.message : String(error);
-    throw targetError(
-      'mount_left',
-      `Left behind: ${mount}, which could not be removed (${why}).`,
-      `Remove it with vault ${KINDS[kind].command} disable ${path}.`,
-      error,
-    );
+    const message = `Left behind: ${mount}, which could not be removed (${why}).`;
+    const remedy = `Remove it with vault ${KINDS[kind].command} disable ${path}.`;
+    throw targetError('mount_left', message, remedy, error);
   } finally {
     clearTimeout(slow);
   }
@@ -90,7 +84,7 @@ async function removeOwnMount({ client, notice, signal }, kind, path) {
 const READY_TRIES = 50;
 const READY_PAUSE_MS = 100;
 
-/** Codes of refusals that end once a new mount is set up, or once a standby has been informed of it. */
+/** Codes of refusals that end once Vault has set up the mount, or a standby has replicated it. */
 const EARLY = ['vault_no_route', 'vault_not_found', 'vault_not_replicated', 'vault_unsupported'];
 
 /**

@@ -5,12 +5,12 @@ import { visibleText } from '../common/visible-text.js';
 const TOKEN = /\b(?:hv[sbr]|[sbr])\.[A-Za-z0-9_-]{20,}/g;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
-/** Shorter tokens (`root` of a test server) are no secrets, and removing them would garble the text. */
+/** Shorter tokens (`root` of a test server) are not secret, and redacting them would garble the text. */
 const SHORTEST_SECRET = 8;
 
 /**
  * @param {string} text
- * @param {(string | null | undefined)[]} [secrets] exact strings that must not appear
+ * @param {(string | null | undefined)[]} [secrets] exact strings to remove
  * @returns {string} at most 300 characters
  */
 export function redact(text, secrets = []) {
@@ -19,7 +19,7 @@ export function redact(text, secrets = []) {
   return visible.length > 300 ? `${visible.slice(0, 299)}…` : visible;
 }
 
-/** As `redact`, but of any length and with its line breaks. @type {typeof redact} */
+/** Like `redact`, but keeps length and line breaks. @type {typeof redact} */
 export function withoutSecrets(text, secrets = []) {
   let safe = text;
   for (const secret of secrets) {

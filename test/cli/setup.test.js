@@ -15,11 +15,15 @@ const env = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'unused' };
 /** @type {[string, string[], RegExp][]} */
 const MISUSE = [
   ['a name with a slash', ['setup', '--name', 'a/b'], /The name "a\/b" cannot be used for a setup\. Use/],
-  ['a name of runs', ['setup', '--name', 'vault-pki-load-kv'], /is like those of the mounts that runs make/],
+  [
+    'a name of runs',
+    ['setup', '--name', 'vault-pki-load-kv'],
+    /The name "vault-pki-load-kv" is reserved for mounts that runs create/,
+  ],
   [
     'unknown engine',
     ['setup', '--with', 'kv,ssh'],
-    /--with holds "ssh", which is not one of kv, transit, approle/,
+    /--with is "ssh", which is not one of kv, transit, approle/,
   ],
   ['the embedded server, which ends with the command', ['setup', '--dev'], /--dev/],
 ];
@@ -62,7 +66,10 @@ test('the embedded server has a PKI already: setup says so, and teardown finds n
   const server = await startDevServer();
   try {
     const own = { env: environmentOf(server) };
-    assertRefused(await run(['setup'], own), /is the embedded PKI server, whose only mount is a PKI/);
+    assertRefused(
+      await run(['setup'], own),
+      /is the embedded PKI server: it has a PKI with roles, and needs no setup/,
+    );
     const { code, stdout, stderr } = await run(['teardown'], own);
     assert.equal(code, 0, stderr);
     assert.equal(stdout, 'No setup named vault-pki-load was found.\n');
@@ -129,7 +136,7 @@ describe('a client that can be interrupted', () => {
       }
       await assert.rejects(asked, {
         code: isChange ? 'cut_off' : 'interrupted',
-        message: isChange ? `Interrupted before the response to ${what} had come.` : 'Interrupted.',
+        message: isChange ? `Interrupted before the response to ${what}.` : 'Interrupted.',
         exitCode: 130,
       });
     });
@@ -168,14 +175,14 @@ describe('on a Vault that takes its time', () => {
     const cli = startCli(['setup', '--name', 'load', '--url', url, '--format', 'json'], at(url));
     await reached;
     cli.kill('SIGINT');
-    await cli.shows(/^Interrupted: ending after the call under way\. /m);
+    await cli.shows(/^Interrupted: ending after the current call\. /m);
     cli.kill('SIGINT');
     const { code, stdout, stderr } = await cli.ended;
     assert.equal(code, 130, stderr);
     assertNoStack(stderr);
     assert.ok(
       stderr.endsWith(
-        `\nvault-pki-load: Interrupted before the response to POST sys/mounts/load-int had come. Everything created until then stays: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to remove it.\n`,
+        `\nvault-pki-load: Interrupted before the response to POST sys/mounts/load-int. Objects created so far stay: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to remove them.\n`,
       ),
       stderr,
     );
@@ -199,7 +206,7 @@ describe('on a Vault that takes its time', () => {
     assert.equal(code, 130, stderr);
     assert.match(
       stderr,
-      /^vault-pki-load: Interrupted before the response to DELETE sys\/mounts\/load-root had come\.$/m,
+      /^vault-pki-load: Interrupted before the response to DELETE sys\/mounts\/load-root\.$/m,
     );
     const { gone, left, error } = JSON.parse(stdout);
     assert.deepEqual(

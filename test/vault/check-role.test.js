@@ -81,7 +81,7 @@ test('names: text of the role is shown with its escapes visible', () => {
   const role = { ...sub, allowed_domains: ['\u001b]0;X\u0007\u001b[31mexample.com', '\u202emoc.elpmaxe'] };
   assert.equal(
     whyNotAllowed(role, 'a.example.org'),
-    'it names \\u{1b}]0;X\\u{7}\\u{1b}[31mexample.com, \\u{202e}moc.elpmaxe, and allows only subdomains',
+    'it has allowed_domains \\u{1b}]0;X\\u{7}\\u{1b}[31mexample.com, \\u{202e}moc.elpmaxe with allow_subdomains',
   );
 });
 

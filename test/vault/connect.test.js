@@ -12,9 +12,9 @@ import { NO_TLS } from './setup/no-tls.js';
 
 /** @type {[string, number | null, ReturnType<typeof limitsOf>][]} */
 const LIMITS = [
-  ['where the environment says nothing', null, { healthMs: 10_000, callMs: 60_000, removeMs: 600_000 }],
-  ['where it says less', 2000, { healthMs: 2000, callMs: 2000, removeMs: 600_000 }],
-  ['where it says more', 900_000, { healthMs: 900_000, callMs: 900_000, removeMs: 900_000 }],
+  ['where the environment says nothing', null, { healthMs: 10_000, timeoutMs: 60_000, removeMs: 600_000 }],
+  ['where it says less', 2000, { healthMs: 2000, timeoutMs: 2000, removeMs: 600_000 }],
+  ['where it says more', 900_000, { healthMs: 900_000, timeoutMs: 900_000, removeMs: 900_000 }],
 ];
 for (const [what, timeoutMs, limits] of LIMITS) {
   test(`only what is removed is waited for long ${what}`, () =>
@@ -51,7 +51,7 @@ describe('a target that does not answer', () => {
       const { url } = await slowServer(t, () => true);
       const client = connect({ url, namespace: null, tls: NO_TLS }, 't', {
         healthMs: 50,
-        callMs: 50,
+        timeoutMs: 50,
         removeMs: 50,
       });
       t.after(() => client.close());
@@ -63,10 +63,10 @@ describe('a target that does not answer', () => {
     });
   }
 
-  for (const limit of /** @type {const} */ (['healthMs', 'callMs'])) {
+  for (const limit of /** @type {const} */ (['healthMs', 'timeoutMs'])) {
     test(`is given up after ${limit}, and what is removed there is waited for`, async (t) => {
       const { url, release } = await slowServer(t, () => true);
-      const limits = { healthMs: 600_000, callMs: 600_000, removeMs: 600_000, [limit]: 50 };
+      const limits = { healthMs: 600_000, timeoutMs: 600_000, removeMs: 600_000, [limit]: 50 };
       const client = connect({ url, namespace: null, tls: NO_TLS }, 't', limits);
       t.after(() => client.close());
       const removed = client.remove('sys/mounts/load-int');

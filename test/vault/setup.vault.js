@@ -111,7 +111,7 @@ test('setup and teardown leave mounts, auth methods, policies and roles as they 
 
   const other = await setup('--ca-key-type', 'ec');
   assertCode(other, 1);
-  assert.match(other.stderr, /vault-pki-load-root has a CA already, with a key of type rsa/);
+  assert.match(other.stderr, /vault-pki-load-root already has a CA with a key of type rsa/);
 
   const gone = await teardown('--format', 'json');
   assertCode(gone);
@@ -136,7 +136,7 @@ test("somebody else's mounts and policies are refused, and nothing is changed; t
   assert.equal(ended.stdout, '');
   assert.match(
     ended.stderr,
-    /There is a mount vault-pki-load-transit \(transit\) and a mount auth\/vault-pki-load-approle \(approle\) and a policy vault-pki-load already, which setup --name vault-pki-load did not make\. Nothing was changed\./,
+    /There is already a mount vault-pki-load-transit \(transit\) and a mount auth\/vault-pki-load-approle \(approle\) and a policy vault-pki-load, not created by setup --name vault-pki-load\. Nothing was changed\./,
   );
   assert.deepEqual(lists(), before);
   const left = await teardown();
@@ -282,15 +282,12 @@ test('Ctrl-C in the middle: 130, says what stays, and teardown takes it away', a
   });
   await proxy.reached;
   child.kill('SIGINT');
-  await child.shows(/Interrupted: ending after the call under way/);
+  await child.shows(/Interrupted: ending after the current call/);
   proxy.release();
   const ended = await child.ended;
   await proxy.close();
   assertCode(ended, 130);
-  assert.match(
-    ended.stderr,
-    /Interrupted\. Everything created until then stays: .*teardown --name cut --url http:/,
-  );
+  assert.match(ended.stderr, /Interrupted\. Objects created so far stay: .*teardown --name cut --url http:/);
   const { made, error } = JSON.parse(ended.stdout);
   assert.equal(error.code, 'interrupted');
   assert.ok(made.length > 0);
@@ -504,7 +501,7 @@ test('what setup and scenarios are not told of a set-up that is there, they leav
   const other = fileOf({ name: 's', setup: { ...wanted, 'auto-rebuild': false }, ...EC });
   const refused = await runCli(['run', other, '--quiet'], { env });
   assertCode(refused, 1);
-  assert.match(refused.stderr, /kept-int exists already and rebuilds its CRLs periodically/);
+  assert.match(refused.stderr, /kept-int already exists and rebuilds its CRLs periodically/);
   assert.deepEqual([await isAuto(), lists()], [true, whole]);
   assertCode(await setup('--name', 'kept', '--ca-key-type', 'ec', '--auto-rebuild=false'));
   assert.equal(await isAuto(), false);

@@ -8,7 +8,7 @@ import { counted, loadPhrase } from '../../report/describe/words.js';
 import { labelled, table, wrap } from '../../report/layout.js';
 import { levelText } from '../../result/search/explain.js';
 import { teardownCommands } from '../../vault/setup/command.js';
-import { fullPath, planSetup } from '../../vault/setup/setup-plan.js';
+import { planSetup } from '../../vault/setup/setup-plan.js';
 import { planOfStep } from '../search/step-plan.js';
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Schedule } from '../../plan/schedule.js' */
@@ -60,7 +60,7 @@ function describeSetup(setup, steps) {
   const urls = [...new Set(steps.map(({ plan }) => plan.target.url))];
   return [
     ...facts({ 'Set up': `on ${urls.join(', ')}, before any run:` }),
-    ...mounts.map((mount) => `  ${fullPath(mount)} (${mount.type})`),
+    ...mounts.map(({ path, type }) => `  ${path} (${type})`),
     ...facts({
       Roles: `${Object.keys(roles).join(', ')}; policy ${policy}`,
       Removed: setup.keep ? 'never (keep); to remove it:' : 'at the end',

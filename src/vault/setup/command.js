@@ -1,12 +1,12 @@
-/** The command line that removes a set-up, to be copied: without secrets, and without a full stop. */
+/** Command lines that remove a set-up, ready to copy and without secrets. */
 import { readEnvironment } from '../environment.js';
 /** @import { TargetPlan } from '../environment.js' */
 
 /**
  * @param {string} name of the set-up
- * @param {string} flags that name the target; starts with a space where it is not empty
- * @param {string | null} [tokenEnv] environment variable that holds the token; null: the command finds it itself.
- *   It becomes BAO_TOKEN, which wins over every other exported token
+ * @param {string} flags that name the target; empty, or starts with a space
+ * @param {string | null} [tokenEnv] environment variable of the token, passed as BAO_TOKEN, which wins over the others; null:
+ *   the command finds its token itself
  * @returns {string} for a shell
  */
 export function teardownCommand(name, flags, tokenEnv = null) {
@@ -16,8 +16,7 @@ export function teardownCommand(name, flags, tokenEnv = null) {
 
 /**
  * @param {TargetPlan} target
- * @param {Record<string, string | undefined>} [env] of the shell: a verified target stays verified whatever
- *   VAULT_SKIP_VERIFY is
+ * @param {Record<string, string | undefined>} [env] of the shell: VAULT_SKIP_VERIFY must not disable verification
  * @returns {string} flags that name it; starts with a space
  */
 export function targetFlags({ url, namespace, tls }, env = process.env) {
@@ -38,7 +37,7 @@ export function quoted(value) {
 /**
  * @param {string} name
  * @param {readonly {plan: {dev: boolean, target: TargetPlan}, tokenEnv?: string | null}[]} steps
- * @returns {string[]} one for each of their targets, except embedded servers
+ * @returns {string[]} one for each target, except embedded servers
  */
 export function teardownCommands(name, steps) {
   const real = steps.filter(({ plan }) => !plan.dev);

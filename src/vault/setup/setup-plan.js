@@ -1,15 +1,14 @@
 /**
- * Options of `setup`, and what it makes and `teardown` removes: a PKI for testing and other engines that operations need,
- * under one name. Mounts and policy carry a mark that tells them from those of others. And the policy: a token that has it can run
- * every operation on the set-up, and do nothing else.
+ * Options of `setup`, and the objects that it creates and `teardown` removes: a PKI for testing and engines for other operations,
+ * under one name. Mounts and policy carry a mark. A token with the policy can run every operation on the set-up, and nothing else.
  */
-import { quote, usageError } from '../../common/errors.js';
-import { camelCase, inGroup, option, readOptions } from '../../common/options.js';
+import { badValue, quote, usageError } from '../../common/errors.js';
+import { inGroup, option, readOptions } from '../../common/options.js';
 import { PREFIX } from '../own-mount.js';
 
 export const DEFAULT_NAME = 'vault-pki-load';
 
-/** Engines that operations may need beside a PKI. */
+/** Engines that a set-up can have besides its PKI. */
 export const ENGINES = Object.freeze(/** @type {const} */ (['kv', 'transit', 'approle']));
 
 export const nameOption = inGroup('Setup', {
@@ -19,7 +18,10 @@ export const nameOption = inGroup('Setup', {
 export const setupOptions = {
   ...nameOption,
   ...inGroup('Setup', {
-    'ca-key-type': option('choice', 'CA keys: RSA-2048 or P-256', { choices: ['rsa', 'ec'], default: 'rsa' }),
+    'ca-key-type': option('choice', 'CA keys: RSA-2048 or P-256', {
+      choices: ['rsa', 'ec'],
+      defaultText: 'rsa',
+    }),
     'auto-rebuild': { type: 'flag', describe: 'Rebuild CRLs periodically, not with every revocation' },
     with: option('list', `Engines besides the PKI: ${ENGINES.join(', ')}, comma-separated`, {
       placeholder: 'ENGINES',
@@ -30,37 +32,31 @@ export const setupOptions = {
 /**
  * @param {Record<string, unknown>} given by kebab- or camelCase name
  * @returns {{name: string, caKeyType: 'rsa' | 'ec' | null, autoRebuild: boolean | null, with: string[]}} `caKeyType`,
- *   `autoRebuild`: null where not given: an existing CA may have any
+ *   `autoRebuild`: null if not given: an existing CA may have any
  */
 export function readSetupOptions(given) {
-  const { name, caKeyType, autoRebuild, with: engines } = readOptions(setupOptions, given);
-  const isGiven = (/** @type {string} */ option) => (given[camelCase(option)] ?? given[option]) !== undefined;
-  return {
-    name,
-    caKeyType: isGiven('ca-key-type') ? caKeyType : null,
-    autoRebuild: isGiven('auto-rebuild') ? autoRebuild : null,
-    with: engines,
-  };
+  const read = /** @type {any} */ (readOptions(setupOptions, given));
+  const isGiven = (given.autoRebuild ?? given['auto-rebuild']) !== undefined;
+  return { ...read, autoRebuild: isGiven ? read.autoRebuild : null };
 }
 
-/** In the AppRole method and the transit engine of a set-up. */
-export const ROLE = 'load';
-export const KEY = 'load';
-
-/** The one object in each of them: where it is, and its name. @type {Readonly<Record<string, {kind: 'key' | 'role', list: string, name: string}>>} */
+/** The one object in these engines, and the path that lists it. @type {Readonly<Record<string, {kind: 'key' | 'role', list: string}>>} */
 export const CONTENTS = Object.freeze({
-  transit: { kind: 'key', list: 'keys', name: KEY },
-  approle: { kind: 'role', list: 'role', name: ROLE },
+  transit: { kind: 'key', list: 'keys' },
+  approle: { kind: 'role', list: 'role' },
 });
 
-/** @typedef {'mounts' | 'auth'} Kind */
-/** @typedef {{kind: Kind, path: string, type: string, settings: Record<string, unknown>}} Mount */
+/** Name of that object. */
+export const CONTENT_NAME = 'load';
+
+/** `path`: below `/v1/` @typedef {{kind: 'mount' | 'auth', path: string, type: string}} MountItem */
+/** @typedef {MountItem & {settings: Record<string, unknown>}} Mount */
 /** @typedef {ReturnType<typeof planSetup>} SetupPlan */
 
 const DOMAINS = { allowed_domains: 'example.com', allow_subdomains: true, allow_localhost: true };
 const NAMES = { ...DOMAINS, max_ttl: '720h' };
 
-/** The embedded server has the same; the keys decide how fast it issues. @type {Readonly<Record<string, Record<string, unknown>>>} */
+/** The embedded server has the same roles. @type {Readonly<Record<string, Record<string, unknown>>>} */
 const ROLES = Object.freeze({
   'example-dot-com': { ...NAMES },
   'example-dot-com-ec': { ...NAMES, key_type: 'ec', key_bits: 256 },
@@ -70,45 +66,40 @@ const ROLES = Object.freeze({
 
 /**
  * @param {{name?: string, caKeyType?: 'rsa' | 'ec' | null, autoRebuild?: boolean | null, with?: readonly string[],
- *   keepsSettings?: boolean}} [options] `with`: of ENGINES; `keepsSettings`: an existing CA with other settings is
- *   refused, not changed
- * @throws {PkiLoadError} for a name or an engine that is not fit
+ *   keepsSettings?: boolean}} [options] `with`: of ENGINES; `keepsSettings`: refuses an existing
+ *   CA with other settings instead of changing it
+ * @throws {PkiLoadError} for an invalid name or an unknown engine
  */
 export function planSetup(options = {}) {
   const { name = DEFAULT_NAME, caKeyType = null, autoRebuild = null, keepsSettings = false } = options;
   const { with: engines = [] } = options;
   checkName(name);
   const unknown = engines.find((one) => !ENGINES.some((engine) => engine === one));
-  if (unknown !== undefined)
-    throw usageError(
-      'bad_option',
-      `--with holds ${quote(unknown)}, which is not one of ${ENGINES.join(', ')}.`,
-    );
+  if (unknown !== undefined) throw badValue('--with', unknown, `not one of ${ENGINES.join(', ')}`);
   return {
     name,
-    /** In the order in which they are created. */
+    /** In order of creation. */
     mounts: possibleMounts(name).filter(({ type }) => type === 'pki' || engines.includes(type)),
     root: `${name}-root`,
     intermediate: `${name}-int`,
     policy: name,
     /** Of the intermediate. */
     roles: ROLES,
-    /** null: that of an existing CA, else rsa. */
+    /** null: that of an existing CA, or rsa. */
     caKeyType,
-    /** Of CRLs; null: unchanged, which is off where the CA is new. */
+    /** Of CRLs; null: unchanged, or off for a new CA. */
     autoRebuild,
     keepsSettings,
   };
 }
 
-/** @param {string} name @returns {Mount[]} all that a set-up of this name can have */
+/** @param {string} name @returns {Mount[]} every mount that a set-up of this name can have */
 export function possibleMounts(name) {
-  const mount = (/** @type {string} */ suffix, /** @type {string} */ type, settings = {}) => ({
-    kind: /** @type {Kind} */ (type === 'approle' ? 'auth' : 'mounts'),
-    path: `${name}-${suffix}`,
-    type,
-    settings: { description: markOf(name), ...settings },
-  });
+  const mount = (/** @type {string} */ suffix, /** @type {string} */ type, more = {}) => {
+    const [path, settings] = [`${name}-${suffix}`, { description: markOf(name), ...more }];
+    if (type !== 'approle') return { kind: /** @type {const} */ ('mount'), path, type, settings };
+    return { kind: /** @type {const} */ ('auth'), path: `auth/${path}`, type, settings };
+  };
   const pki = { config: { max_lease_ttl: '87600h' } };
   return [
     mount('root', 'pki', pki),
@@ -124,36 +115,28 @@ export function markOf(name) {
   return `made by vault-pki-load setup (${name})`;
 }
 
-/** @param {{kind: Kind, path: string}} mount @returns {string} its path below `/v1/` */
-export function fullPath({ kind, path }) {
-  return kind === 'auth' ? `auth/${path}` : path;
+/** @param {Pick<MountItem, 'kind' | 'path'>} mount @returns {string} path of the API that creates and removes it */
+export function mountApi({ kind, path }) {
+  return kind === 'auth' ? `sys/${path}` : `sys/mounts/${path}`;
 }
 
-/** @param {SetupPlan} plan @returns {string} the remedy where the name is taken, as it is written where the plan comes from */
+/** @param {SetupPlan} plan @returns {string} a remedy for a name in use, in the notation of a scenario or of the command line */
 export function otherName({ keepsSettings }) {
   return keepsSettings ? 'another name, setup: {name: ...}' : 'another name with --name';
 }
 
-/** @param {string} name @throws {PkiLoadError} where it could be mistaken for another object's */
+/** @param {string} name @throws {PkiLoadError} if it is malformed or could be that of another object */
 export function checkName(name) {
-  if (!/^[a-z][a-z0-9-]{2,40}$/.test(name) || ['default', 'root'].includes(name)) {
-    throw usageError(
-      'bad_setup_name',
-      `The name ${JSON.stringify(name.slice(0, 80))} cannot be used for a setup.`,
-      `Use three to forty-one lower-case letters, digits and hyphens, such as ${DEFAULT_NAME}.`,
-    );
-  }
-  const own = ENGINES.map((type) => `${PREFIX}-${type}`).find((one) => `${name}-`.startsWith(`${one}-`));
-  if (own === undefined) return;
-  throw usageError(
-    'bad_setup_name',
-    `The name ${name} is like those of the mounts that runs make for themselves (${own}-...).`,
-    'Choose another.',
-  );
+  const fail = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
+    usageError('bad_setup_name', `The name ${quote(name)} ${problem}.`, remedy);
+  if (!/^[a-z][a-z0-9-]{2,40}$/.test(name) || ['default', 'root'].includes(name))
+    throw fail('cannot be used for a setup', 'Use 3 to 41 lower-case letters, digits and hyphens.');
+  const own = ENGINES.find((type) => `${name}-`.startsWith(`${PREFIX}-${type}-`));
+  if (own !== undefined) throw fail('is reserved for mounts that runs create', 'Choose another.');
 }
 
 /**
- * `able`: all of them are needed; `parameters`: in a policy, no others are allowed, without values any value
+ * `able`: capabilities, all needed; `parameters`: of a policy, the only ones allowed; an empty list allows any value
  * @typedef {{path: string, able: string[], parameters?: Record<string, unknown[]>}} Right
  */
 
@@ -179,36 +162,33 @@ export function policyText({ name, intermediate, mounts }) {
 }
 
 /** @param {Mount} mount of the set-up */
-function rulesOfMount(mount) {
-  const path = fullPath(mount);
-  if (mount.type === 'approle') return [];
-  if (mount.type === 'kv') return [right(`${path}/*`, 'create', 'read', 'update', 'delete', 'list')];
-  const uses = ['encrypt', 'decrypt', 'sign', 'verify'].map((action) =>
-    right(`${path}/${action}/+`, 'update'),
-  );
-  return [...uses, right(`${path}/keys/+`, 'read')];
+function rulesOfMount({ path, type }) {
+  if (type === 'approle') return [];
+  if (type === 'kv') return [right(`${path}/*`, 'create', 'read', 'update', 'delete', 'list')];
+  const uses = ['encrypt', 'decrypt', 'sign', 'verify'];
+  return [...uses.map((use) => right(`${path}/${use}/+`, 'update')), right(`${path}/keys/+`, 'read')];
 }
 
-/** Parameters that makeOwnMount and `approle-login` write. A value that is a list must be that list. */
+/** Parameters that makeOwnMount and `approle-login` write. A list value must match exactly. */
 const MOUNT_PARAMETERS = Object.freeze({ description: [], options: [] });
 const APPROLE_PARAMETERS = Object.freeze({
   ...{ token_type: [], token_ttl: [], token_max_ttl: [], token_num_uses: [], token_policies: [['default']] },
   ...{ secret_id_num_uses: [], secret_id_ttl: [] },
 });
 
-/** @param {Mount} mount operations make such mounts themselves: see own-mount.js @returns {Right[]} */
+/** For the mounts that runs create: see own-mount.js. @param {Mount} mount @returns {Right[]} */
 function rulesOfOwnMounts({ kind, type }) {
   const path = `${PREFIX}-${type}-*`;
   const all = ['create', 'read', 'update', 'delete'];
+  const parameters = { type: [type], ...MOUNT_PARAMETERS };
+  if (kind === 'mount')
+    return [
+      { path: `sys/mounts/${path}`, able: all, parameters },
+      { path, able: all },
+    ];
   return [
-    {
-      path: `sys/${kind}/${path}`,
-      able: kind === 'auth' ? [...all, 'sudo'] : all,
-      parameters: { type: [type], ...MOUNT_PARAMETERS },
-    },
-    type === 'approle'
-      ? { path: `auth/${path}`, able: ['create', 'read', 'update'], parameters: APPROLE_PARAMETERS }
-      : { path, able: all },
+    { path: `sys/auth/${path}`, able: [...all, 'sudo'], parameters },
+    { path: `auth/${path}`, able: all.slice(0, 3), parameters: APPROLE_PARAMETERS },
   ];
 }
 

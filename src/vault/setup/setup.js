@@ -1,22 +1,22 @@
-/** Creates on a real Vault what operations need. Keeps what an earlier setup created; refuses what others created. */
+/** Creates a PKI and other engines on a real Vault. Keeps objects of an earlier setup; refuses those of others. */
 import { usageError } from '../../common/errors.js';
 import { checkHealth, readIssuer } from '../check-target.js';
 import { listOf, mayBeDone } from '../client.js';
 import { withoutSlashes } from '../environment.js';
 import { untilReady } from '../own-mount.js';
 import { checkRights, findExisting, refuseOthers, rightsToLook, rightsToSetUp } from './inspect.js';
-import { CONTENTS, fullPath, otherName, policyText, possibleMounts } from './setup-plan.js';
+import { CONTENT_NAME, CONTENTS, mountApi, otherName, policyText, possibleMounts } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
 /** @import { SetupPlan } from './setup-plan.js' */
 
 /** @typedef {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} ItemKind */
 /**
- * `path`: below `/v1/`, of a policy its name; `type`: of a mount, or of a CA's key; `uncertain`: no response, or one that
- * Vault failed, so it may exist
+ * `path`: below `/v1/`, of a policy its name; `type`: of a mount, or of a CA's key; `uncertain`: it may exist, because Vault
+ * did not respond or failed
  * @typedef {{kind: ItemKind, path: string, type?: string, uncertain?: boolean}} Item
  */
-/** @typedef {{made: Item[], there: Item[]}} SetupReport items that this setup created, and those that existed */
+/** @typedef {{made: Item[], there: Item[]}} SetupReport created by this setup, and existing before */
 /** @typedef {'rsa' | 'ec'} KeyType */
 /** @typedef {(item: Item, isPresent: boolean, make: () => Promise<unknown>, sentence: string) => Promise<void>} Ensure */
 
@@ -30,29 +30,26 @@ const KEYS = Object.freeze({
 const rebuilt = (isAuto) => (isAuto ? 'periodically (auto_rebuild)' : 'with every revocation');
 
 /**
- * Checks everything before it makes anything.
+ * Checks everything before it creates anything.
  * @param {VaultClient} client @param {SetupPlan} plan
  * @param {(text: string) => void} say receives a sentence on each creation
- * @param {SetupReport} [report] filled step by step; complete even where this throws
- * @throws {PkiLoadError} items created until then stay, for teardown to remove; the caller reports that
+ * @param {SetupReport} [report] filled step by step; complete even if this throws
+ * @throws {PkiLoadError} items created until then stay; the caller reports that
  */
 export async function setUp(client, plan, say, report = { made: [], there: [] }) {
   const { name } = plan;
   const { product } = await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
   if (product === 'vault-pki-load dev') {
-    throw usageError(
-      'dev_needs_no_setup',
-      `${client.origin} is the embedded PKI server, whose only mount is a PKI with roles.`,
-      'It needs no setup. For a real Vault, give its URL with --url (VAULT_ADDR).',
-    );
+    const message = `${client.origin} is the embedded PKI server: it has a PKI with roles, and needs no setup.`;
+    throw usageError('dev_needs_no_setup', message, 'Give the URL of a real Vault with --url (VAULT_ADDR).');
   }
   await checkRights(client, rightsToLook(name), 'setup');
   const existing = await findExisting(client, name);
   refuseOthers(existing, plan);
-  const present = new Set(existing.mounts.map(({ full }) => full));
-  // Engines that an earlier setup made and this one does not name belong to it.
-  const wanted = new Set([...plan.mounts.map(fullPath), ...present]);
-  const mounts = possibleMounts(name).filter((mount) => wanted.has(fullPath(mount)));
+  const present = new Set(existing.mounts.map(({ path }) => path));
+  // Includes engines that an earlier setup created, even if this one does not name them.
+  const wanted = new Set([...plan.mounts.map(({ path }) => path), ...present]);
+  const mounts = possibleMounts(name).filter(({ path }) => wanted.has(path));
   const whole = { ...plan, mounts };
   await checkRights(client, rightsToSetUp(whole), 'setup');
   const keyTypes = await checkAuthorities(client, whole, present);
@@ -77,33 +74,30 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
 }
 
 /**
- * @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlySet<string>} present full paths of existing mounts
+ * @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlySet<string>} present paths of existing mounts
  * @param {SetupReport} report @param {(text: string) => void} say
  */
 async function makeMounts(client, plan, present, report, say) {
-  const items = plan.mounts.map((mount) => ({
-    ...mount,
-    /** @type {Item} */
-    item: { kind: mount.kind === 'auth' ? 'auth' : 'mount', path: fullPath(mount), type: mount.type },
-  }));
-  // Lists what exists before creating anything: that stays, however this ends.
-  report.there.push(...items.flatMap(({ item }) => (present.has(item.path) ? item : [])));
-  for (const { item, kind, path, type, settings } of items.filter(({ item }) => !present.has(item.path))) {
+  const { made, there } = report;
+  // Lists all existing mounts before creating any, so that the report is right however this ends.
+  const existing = plan.mounts.filter(({ path }) => present.has(path));
+  there.push(...existing.map(({ kind, path, type }) => ({ kind, path, type })));
+  for (const { settings, ...item } of plan.mounts.filter(({ path }) => !present.has(path))) {
     // From now on it may exist, also for a caller that reads the report before Vault has responded.
-    const at = report.made.push({ ...item, uncertain: true }) - 1;
+    const at = made.push({ ...item, uncertain: true }) - 1;
     try {
-      await client.write(`sys/${kind}/${path}`, { type, ...settings });
+      await client.write(mountApi(item), { type: item.type, ...settings });
     } catch (error) {
-      if (!mayBeDone(error)) report.made.splice(at, 1);
+      if (!mayBeDone(error)) made.splice(at, 1);
       throw error;
     }
-    report.made[at] = item;
-    say(`Mounted ${item.path} (${type}).`);
+    made[at] = item;
+    say(`Mounted ${item.path} (${item.type}).`);
   }
 }
 
 /**
- * An existing CA is never replaced, so its key must be of the type that the plan asks for, where it asks for one.
+ * An existing CA is never replaced: its key must be of the planned type, if there is one.
  * @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlySet<string>} present paths of existing mounts
  * @returns {Promise<Map<string, string>>} key types of existing CAs, by mount
  * @throws {PkiLoadError} code `other_ca_key` or `other_auto_rebuild`
@@ -118,22 +112,19 @@ async function checkAuthorities(client, plan, present) {
     const actual = String((await readIssuer(client, mount)).publicKey.asymmetricKeyType);
     if (caKeyType !== null && actual !== caKeyType) {
       const option = plan.keepsSettings ? 'setup.ca-key-type' : '--ca-key-type';
-      throw usageError(
-        'other_ca_key',
-        `${mount} has a CA already, with a key of type ${actual}, but ${option} is ${caKeyType}.`,
-        `Nothing was changed. Leave ${option} out, run vault-pki-load teardown --name ${name} on the same target first, or choose ${otherName(plan)}.`,
-      );
+      const message = `${mount} already has a CA with a key of type ${actual}, but ${option} is ${caKeyType}.`;
+      const ways = `Leave ${option} out, run vault-pki-load teardown --name ${name} first, or choose ${otherName(plan)}.`;
+      throw usageError('other_ca_key', message, `Nothing was changed. ${ways}`);
     }
     keyTypes.set(mount, actual);
   }
   if (!plan.keepsSettings || autoRebuild === null || !keyTypes.has(intermediate)) return keyTypes;
   const isAuto = await readAutoRebuild(client, intermediate);
   if (isAuto === autoRebuild) return keyTypes;
-  throw usageError(
-    'other_auto_rebuild',
-    `${intermediate} exists already and rebuilds its CRLs ${rebuilt(isAuto)}, but auto-rebuild is ${autoRebuild}.`,
-    `Nothing was changed. Leave auto-rebuild out, choose another name, or run vault-pki-load setup --name ${name} --auto-rebuild${autoRebuild ? '' : '=false'} on the same target first.`,
-  );
+  const message = `${intermediate} already exists and rebuilds its CRLs ${rebuilt(isAuto)}, but auto-rebuild is ${autoRebuild}.`;
+  const command = `vault-pki-load setup --name ${name} --auto-rebuild${autoRebuild ? '' : '=false'}`;
+  const ways = `Leave auto-rebuild out, choose another name, or run ${command} first.`;
+  throw usageError('other_auto_rebuild', message, `Nothing was changed. ${ways}`);
 }
 
 /** @param {VaultClient} client @param {string} mount */
@@ -149,17 +140,17 @@ async function makeAuthorities(client, plan, keyTypes, ensure) {
   const { root, intermediate, autoRebuild, roles } = plan;
   const type = plan.caKeyType ?? ([...keyTypes.values()].includes('ec') ? 'ec' : 'rsa');
   const { text, key } = KEYS[type];
-  // URLs first: a certificate names those at the time of its creation.
+  // URLs first: a certificate contains the URLs set when it is created.
   for (const mount of [root, intermediate]) await makeUrls(client, mount, ensure);
   const name = 'vault-pki-load test';
+  const subject = { common_name: `${name} root`, ttl: '87600h', ...key };
   await ensure(
     { kind: 'ca', path: root, type: keyTypes.get(root) ?? type },
     keyTypes.has(root),
-    () =>
-      client.write(`${root}/root/generate/internal`, { common_name: `${name} root`, ttl: '87600h', ...key }),
+    () => client.write(`${root}/root/generate/internal`, subject),
     `Created a root CA in ${root} (${text}).`,
   );
-  // Before the CA: an existing one with another setting is refused, and this one may remain half-made.
+  // Before the CA: an interrupted setup must not leave a CA whose setting checkAuthorities then refuses.
   const crl = `${intermediate}/config/crl`;
   const isAuto = await readAutoRebuild(client, intermediate);
   await ensure(
@@ -199,11 +190,8 @@ async function makeUrls(client, mount, ensure) {
   const inside = withoutSlashes(namespace ?? '');
   const parts = ['', 'root'].includes(inside) ? [mount] : [inside, mount];
   const base = [`${origin}${basePath}/v1`, ...parts].join('/');
-  const urls = {
-    issuing_certificates: `${base}/ca`,
-    crl_distribution_points: `${base}/crl`,
-    ocsp_servers: `${base}/ocsp`,
-  };
+  const [issuing_certificates, crl_distribution_points] = [`${base}/ca`, `${base}/crl`];
+  const urls = { issuing_certificates, crl_distribution_points, ocsp_servers: `${base}/ocsp` };
   await ensure(
     { kind: 'urls', path },
     listOf(data?.ocsp_servers).length > 0,
@@ -215,22 +203,16 @@ async function makeUrls(client, mount, ensure) {
 /** @param {VaultClient} client @param {SetupPlan} plan @param {Ensure} ensure */
 async function makeContents(client, { mounts, policy }, ensure) {
   const role = { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' };
-  for (const mount of mounts) {
-    const path = fullPath(mount);
-    if (mount.type === 'kv') await untilReady(() => client.read(`${path}/config`));
-    const { [mount.type]: content } = CONTENTS;
-    if (content === undefined) continue;
-    const { kind, list, name } = content;
-    const made = `${path}/${list}/${name}`;
-    const [settings, details] =
-      kind === 'key'
-        ? [{ type: 'aes256-gcm96' }, 'aes256-gcm96']
-        : [role, `tokens with the policy ${policy}`];
-    await ensure(
-      { kind, path: made },
-      (await untilReady(() => client.list(`${path}/${list}`))).includes(name),
-      () => client.write(made, settings),
-      `Created the ${kind} ${name} in ${path} (${details}).`,
-    );
+  const key = { type: 'aes256-gcm96' };
+  for (const { path, type } of mounts) {
+    if (type === 'kv') await untilReady(() => client.read(`${path}/config`));
+    if (CONTENTS[type] === undefined) continue;
+    const { kind, list } = CONTENTS[type];
+    const [settings, details] = kind === 'key' ? [key, key.type] : [role, `tokens with the policy ${policy}`];
+    const made = `${path}/${list}/${CONTENT_NAME}`;
+    const present = await untilReady(() => client.list(`${path}/${list}`));
+    const make = () => client.write(made, settings);
+    const sentence = `Created the ${kind} ${CONTENT_NAME} in ${path} (${details}).`;
+    await ensure({ kind, path: made }, present.includes(CONTENT_NAME), make, sentence);
   }
 }

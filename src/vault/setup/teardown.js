@@ -1,17 +1,16 @@
-/** Removes what `setup` created and killed runs left. Reports objects without its mark, and leaves them. */
+/** Removes mounts and policy of `setup`, and mounts that killed runs left. Leaves and reports objects without its mark. */
 import { EXIT, PkiLoadError } from '../../common/errors.js';
 import { visibleText } from '../../common/visible-text.js';
 import { checkHealth } from '../check-target.js';
 import { checkRights, findExisting, rightsToLook, rightsToTearDown } from './inspect.js';
-import { checkName } from './setup-plan.js';
+import { checkName, mountApi } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
-/** @import { Existing, FoundMount } from './inspect.js' */
+/** @import { Existing } from './inspect.js' */
+/** @import { MountItem } from './setup-plan.js' */
 
-/** @typedef {{kind: 'mount' | 'auth' | 'policy', path: string, type?: string}} Item `path`: below `/v1/`; of a policy, its name */
+/** `path` of a policy: its name @typedef {MountItem | {kind: 'policy', path: string}} Item */
 /** @typedef {{gone: Item[], left: (Item & {why: string})[]}} TeardownReport */
-
-const KINDS = /** @type {const} */ ({ mounts: 'mount', auth: 'auth' });
 
 /** Content removed with a mount. @type {Readonly<Record<string, string>>} */
 const CONTENTS = Object.freeze({
@@ -22,38 +21,34 @@ const CONTENTS = Object.freeze({
 });
 
 /**
+ * Continues after a failed removal.
  * @param {VaultClient} client @param {string} name of the set-up
- * @param {(text: string) => void} say receives a sentence on each removal, and on what is left
- * @returns {Promise<boolean>} nothing is left at the names of the set-up
- */
-export async function tearDown(client, name, say) {
-  const { left } = await takeAway(client, name, say, { gone: [], left: [] }, false);
-  return left.length === 0;
-}
-
-/**
- * Continues after a removal that fails.
- * @param {VaultClient} client @param {string} name of the set-up @param {(text: string) => void} say
- * @param {TeardownReport} [report] filled step by step; complete even where this throws
+ * @param {(text: string) => void} say receives a sentence on each removal and each object left
+ * @param {TeardownReport} [report] filled step by step; complete even if this throws
  * @param {boolean} [withRuns] also removes the mounts of killed runs
+ * @returns {Promise<boolean>} nothing is left
  */
-export async function takeAway(client, name, say, report = { gone: [], left: [] }, withRuns = true) {
+export async function tearDown(client, name, say, report = { gone: [], left: [] }, withRuns = false) {
   checkName(name);
   await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
   await checkRights(client, rightsToLook(name), 'teardown');
   const existing = await findExisting(client, name);
   await checkRights(client, rightsToTearDown(existing, name), 'teardown');
   const candidates = candidatesOf({ ...existing, ofRuns: withRuns ? existing.ofRuns : [] }, name);
-  for (const { item, label, path, details, why: known } of candidates) {
-    const why = known ?? (await remove(client, path));
+  for (const [item, whyLeft, details] of candidates) {
+    const [path, label] =
+      item.kind === 'policy'
+        ? [`sys/policies/acl/${name}`, `the policy ${name}`]
+        : [mountApi(item), visibleText(`${item.path} (${item.type})`)];
+    const why = whyLeft ?? (await remove(client, path));
     if (why === null) report.gone.push(item);
     else report.left.push({ ...item, why });
     say(why === null ? `Removed ${label}${details}.` : `Left ${label}: ${why}`);
   }
-  return report;
+  return report.left.length === 0;
 }
 
-/** @param {VaultClient} client @param {string} path @returns {Promise<string | null>} why it could not be removed; null: it was */
+/** @param {VaultClient} client @param {string} path @returns {Promise<string | null>} why it could not be removed; null: removed */
 async function remove(client, path) {
   try {
     await client.remove(path);
@@ -64,32 +59,23 @@ async function remove(client, path) {
   }
 }
 
-/** @param {Existing} existing @param {string} name in the order of removal; `why` it stays, null: it is removed */
+/**
+ * @param {Existing} existing @param {string} name
+ * @returns {[item: Item, whyLeft: string | null, details: string][]} in the order of removal; `whyLeft` null: to be removed
+ */
 function candidatesOf({ mounts, moved, policy, ofRuns }, name) {
-  // Auth methods first, which ends what their tokens do; then the intermediate before the root that signed it.
-  const rank = (/** @type {FoundMount} */ { kind, path }) =>
+  // Auth methods first, which revokes their tokens; then the intermediate before the root that signed it.
+  const rank = (/** @type {MountItem} */ { kind, path }) =>
     kind === 'auth' ? 0 : path.endsWith('-root') ? 2 : 1;
-  const candidate = (/** @type {FoundMount} */ found, /** @type {string} */ details, why = '') => ({
-    item: { kind: KINDS[found.kind], path: found.full, type: found.type },
-    label: visibleText(`${found.full} (${found.type})`),
-    path: `sys/${found.kind}/${found.path}`,
-    details,
-    why: why === '' ? null : why,
-  });
-  const ofPolicy = {
-    item: { kind: /** @type {const} */ ('policy'), path: name },
-    label: `the policy ${name}`,
-    path: `sys/policies/acl/${name}`,
-    details: '',
-    why: policy?.isOurs ? null : 'it does not carry the mark of setup.',
-  };
-  const unmarked = 'it does not carry the mark of setup in its description.';
+  const itemOf = (/** @type {MountItem} */ { kind, path, type }) => ({ kind, path, type });
+  /** @type {(item: Item, whyLeft: string | null, details?: string) => [Item, string | null, string]} */
+  const tuple = (item, whyLeft, details = '') => [item, whyLeft, details];
+  const unmarked = 'it does not carry the mark of setup.';
+  mounts.sort((a, b) => rank(a) - rank(b));
   return [
-    ...mounts
-      .sort((a, b) => rank(a) - rank(b))
-      .map((mount) => candidate(mount, `, ${CONTENTS[mount.type]}`, mount.isOurs ? '' : unmarked)),
-    ...moved.map((mount) => candidate(mount, '', 'it has the mark of setup, but was moved here.')),
-    ...(policy === null ? [] : [ofPolicy]),
-    ...ofRuns.map((mount) => candidate(mount, ', which a run created and did not remove')),
+    ...mounts.map((m) => tuple(itemOf(m), m.isOurs ? null : unmarked, `, ${CONTENTS[m.type]}`)),
+    ...moved.map((m) => tuple(itemOf(m), 'it has the mark of setup, but was moved here.')),
+    ...(policy === null ? [] : [tuple({ kind: 'policy', path: name }, policy.isOurs ? null : unmarked)]),
+    ...ofRuns.map((m) => tuple(itemOf(m), null, ', which a run created and did not remove')),
   ];
 }

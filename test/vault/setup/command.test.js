@@ -110,7 +110,7 @@ test('setup that fails half-way says what takes it away, with the flags that it 
     {
       ...targetError('unreachable', 'It is gone.'),
       remedy:
-        'Start it. Everything created until then stays: run setup again to complete it, or vault-pki-load teardown --name load --namespace team to remove it.',
+        'Start it. Objects created so far stay: run setup again to complete it, or vault-pki-load teardown --name load --namespace team to remove them.',
     },
   );
 });

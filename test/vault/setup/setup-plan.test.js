@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { targetError } from '../../../src/common/errors.js';
 import { untilReady } from '../../../src/vault/own-mount.js';
-import { fullPath, planSetup, policyText } from '../../../src/vault/setup/setup-plan.js';
+import { planSetup, policyText } from '../../../src/vault/setup/setup-plan.js';
 
 /** @type {[string, string][]} what is wrong with it, name */
 const BAD_NAMES = [
@@ -36,13 +36,16 @@ describe('names that cannot be used:', () => {
 
 test('an engine that is not known', () => {
   assert.throws(() => planSetup({ with: ['kv', 'ssh'] }), {
-    message: '--with holds "ssh", which is not one of kv, transit, approle.',
+    message: '--with is "ssh", which is not one of kv, transit, approle.',
   });
 });
 
 test('mounts come in one order, once', () => {
   const { mounts } = planSetup({ name: 'ci-1', with: ['approle', 'kv', 'kv'] });
-  assert.deepEqual(mounts.map(fullPath), ['ci-1-root', 'ci-1-int', 'ci-1-kv', 'auth/ci-1-approle']);
+  assert.deepEqual(
+    mounts.map(({ path }) => path),
+    ['ci-1-root', 'ci-1-int', 'ci-1-kv', 'auth/ci-1-approle'],
+  );
 });
 
 describe('the policy', () => {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { PkiLoadError, targetError } from '../../../src/common/errors.js';
 import { setUp } from '../../../src/vault/setup/setup.js';
 import { planSetup, readSetupOptions } from '../../../src/vault/setup/setup-plan.js';
-import { takeAway, tearDown } from '../../../src/vault/setup/teardown.js';
+import { tearDown } from '../../../src/vault/setup/teardown.js';
 import { fakeVault } from './fake-vault.js';
 
 /** @import { Item, SetupReport } from '../../../src/vault/setup/setup.js' */
@@ -13,6 +13,14 @@ import { fakeVault } from './fake-vault.js';
 const ALL = planSetup({ with: ['kv', 'transit', 'approle'] });
 const MARK = 'made by vault-pki-load setup (vault-pki-load)';
 const silent = () => {};
+
+/** Removes the mounts of killed runs, too. @param {Parameters<typeof tearDown>} args */
+async function takeAway(...[client, name, say]) {
+  /** @type {TeardownReport} */
+  const report = { gone: [], left: [] };
+  await tearDown(client, name, say, report, true);
+  return report;
+}
 
 /** @param {{method: string, path: string}[]} calls that change something */
 const changes = (calls) =>
@@ -141,11 +149,11 @@ describe('setup', () => {
       await assert.rejects(setUp(vault.client, plan(!isAuto), silent), {
         code: 'other_auto_rebuild',
         message: isAuto
-          ? /^vault-pki-load-int exists already and rebuilds its CRLs periodically .* but auto-rebuild is false\.$/
-          : /^vault-pki-load-int exists already and rebuilds its CRLs with every revocation, but auto-rebuild is true\.$/,
+          ? /^vault-pki-load-int already exists and rebuilds its CRLs periodically .* but auto-rebuild is false\.$/
+          : /^vault-pki-load-int already exists and rebuilds its CRLs with every revocation, but auto-rebuild is true\.$/,
         remedy: isAuto
-          ? /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild=false /
-          : /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild on /,
+          ? /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild=false first\.$/
+          : /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild first\.$/,
       });
       assert.deepEqual(vault.state(), before);
       await setUp(vault.client, plan(isAuto), silent);
@@ -168,7 +176,7 @@ const REFUSED = [
   [
     'a mount of the same name',
     (v) => v.own('mounts', 'vault-pki-load-int', 'pki'),
-    /There is a mount vault-pki-load-int \(pki\) already, which setup --name vault-pki-load did not make/,
+    /There is already a mount vault-pki-load-int \(pki\), not created by setup --name vault-pki-load\./,
   ],
   [
     'the last mount only',
@@ -190,7 +198,7 @@ const REFUSED = [
     (v) => v.own('mounts', 'vault-pki-load-int', 'pki', 'made by vault-pki-load setup (vault-pki)'),
     /vault-pki-load-int/,
   ],
-  ['a policy', (v) => void v.policies.set('vault-pki-load', 'path "x" {}'), /a policy vault-pki-load al/],
+  ['a policy', (v) => void v.policies.set('vault-pki-load', 'path "x" {}'), /a policy vault-pki-load, not/],
   [
     'a policy that holds the mark elsewhere',
     (v) => void v.policies.set('vault-pki-load', `# not\n# ${MARK}\n`),
@@ -222,9 +230,8 @@ describe("somebody else's is refused, and nothing is changed:", () => {
     const before = vault.state();
     await assert.rejects(setUp(vault.client, planSetup({ caKeyType: 'ec', with: ['kv'] }), silent), {
       code: 'other_ca_key',
-      message: /vault-pki-load-root has a CA already, with a key of type rsa, but --ca-key-type is ec/,
-      remedy:
-        /Leave --ca-key-type out, run vault-pki-load teardown --name vault-pki-load on the same target first/,
+      message: /vault-pki-load-root already has a CA with a key of type rsa, but --ca-key-type is ec/,
+      remedy: /Leave --ca-key-type out, run vault-pki-load teardown --name vault-pki-load first/,
     });
     assert.deepEqual(vault.state(), before);
   });
@@ -248,9 +255,9 @@ describe('what is refused in a scenario names no flag, since run has none of the
     await setUp(vault.client, planSetup(), silent);
     await assert.rejects(setUp(vault.client, plan, silent), {
       code: 'other_ca_key',
-      message: 'vault-pki-load-root has a CA already, with a key of type rsa, but setup.ca-key-type is ec.',
+      message: 'vault-pki-load-root already has a CA with a key of type rsa, but setup.ca-key-type is ec.',
       remedy:
-        'Nothing was changed. Leave setup.ca-key-type out, run vault-pki-load teardown --name vault-pki-load on the same target first, or choose another name, setup: {name: ...}.',
+        'Nothing was changed. Leave setup.ca-key-type out, run vault-pki-load teardown --name vault-pki-load first, or choose another name, setup: {name: ...}.',
     });
   });
 });
