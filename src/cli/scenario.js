@@ -34,7 +34,7 @@ const { shard: _shard, 'start-at': _startAt, ...ownCommon } = commonOptions;
 /** @type {Command} */
 export const command = {
   options: { ...scenarioOptions, ...ownCommon, ...runOptions },
-  positionals: { name: 'files', describe: 'A scenario, YAML or JSON', min: 1 },
+  positionals: { name: 'files', describe: 'A scenario, YAML or JSON', min: 1, max: 1 },
   examples: [
     'run examples/constellation.yaml --dev',
     'run scenario.yaml --dry-run',
@@ -45,9 +45,7 @@ export const command = {
     'Flags override the file; --rate, --concurrency (model: closed) and searches replace its stages. The exit code of several runs is the ' +
     'worst: 130, 1, 2, 98, 99, 0. See docs/scenarios.md.',
   async run({ files, ...given }, line) {
-    const [file, ...more] = /** @type {string[]} */ (files);
-    if (more.length > 0)
-      throw usageError('bad_usage', 'More than one scenario is given.', 'Run one at a time.');
+    const [file] = /** @type {string[]} */ (files);
     keepV8Quiet();
     const { only, dryRun, allowEnv } = readOptions(scenarioOptions, given);
     const scenario = await read(file, only);
@@ -105,15 +103,11 @@ async function prepare(scenario, steps, settings) {
   const names = steps.map(({ name }) => name);
   if (settings.search) {
     const outs = searchFiles(names, settings);
-    const act = /** @type {Act} */ (refused, interrupt) =>
-      searchSteps({ steps, outs, settings, refused, interrupt });
-    return { paths: outs.flat(), act };
+    return { paths: outs.flat(), act: (...how) => searchSteps({ steps, settings, outs }, ...how) };
   }
   if (steps.length > 1) {
     const files = scenarioFiles(names, settings);
-    const act = /** @type {Act} */ (refused, interrupt) =>
-      runSteps({ scenario, steps, settings, files, refused, interrupt });
-    return { paths: files.paths, act };
+    return { paths: files.paths, act: (...how) => runSteps({ scenario, steps, settings, files }, ...how) };
   }
   const [{ plan, token, remarks }] = steps;
   const act = /** @type {Act} */ async (refused, interrupt) => {

@@ -82,7 +82,7 @@ const TABLE = [
   ['issue --pause 3s', /--pause is between runs, but there is only one\. Add --repeat/],
   ['issue --repeat 3 --out r.prom', /--out r\.prom: a set of runs cannot .* as \.prom.*Use one of \.txt/],
   ['issue --repeat 3 --format hlog', /--format hlog: a set of runs cannot be written as \.hlog/],
-  ['issue --repeat 2 --shard 0/2 --seed 1', /--shard sends a part of a run, but --repeat 2 needs whole runs/],
+  ['issue --repeat 2 --shard 0/2 --seed 1', /--shard is for one run, but --repeat is given\. Leave/],
   ['issue --metrics 70000', /--metrics is "70000", which is not a port/],
   ['issue --metrics here', /--metrics is "here", which is not a port/],
   ['issue --otlp 127.0.0.1:4318', /--otlp is .*not an http:\/\/ or https:\/\/ URL/],

@@ -185,6 +185,6 @@ test('it is no run: compare refuses it, and report takes it alone', async (t) =>
   assert.equal(reported.code, 1);
   assert.match(
     reported.stderr,
-    /is a measurement of propagation, not the result of a run\. .* report shows this one alone\./,
+    /is a measurement of propagation, not the result of a run\. .* report shows this file alone\./,
   );
 });
