@@ -1,4 +1,4 @@
-/** `dev`: the embedded PKI server in the foreground. */
+/** `dev`: runs the embedded PKI server in the foreground. */
 import { EXIT } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
 import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
@@ -19,7 +19,7 @@ const options = inGroup('Server', {
 export const command = {
   options,
   examples: ['dev', 'dev --port 0 --ca-key-type ec'],
-  epilogue: 'For tests only. Everything is in memory and lost when you press Ctrl-C.',
+  epilogue: 'For tests only: all data is in memory and lost at Ctrl-C.',
   async run(given) {
     const server = await createDevServer(/** @type {any} */ (readOptions(options, given)));
     const stopped = new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
@@ -40,6 +40,6 @@ Listening on ${url}; roles: ${roles.join(', ')}. In another terminal:
   npx vault-pki-load issue --duration 10s
   npx vault-pki-load ocsp --rate 20 --duration 10s
 
-Ctrl-C ends it.
+Press Ctrl-C to stop it.
 `;
 }

@@ -149,9 +149,6 @@ export function closeLostTerminals(process) {
   });
 }
 
-/** The reader of a pipe or socket has gone. */
-const GONE = new Set(['EPIPE', 'ECONNRESET']);
-
 /**
  * Ignores errors of standard error, and a reader of standard output that has gone. Any other error of standard output is
  * reported once and turns exit code 0 into 1.
@@ -163,7 +160,7 @@ export function handleOutputErrors(process) {
   stderr.on('error', () => {});
   stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code = 'unknown' }) => {
     // EIO: a terminal that hung up, or for a file, a disk error.
-    if (isReported || GONE.has(code) || (code === 'EIO' && stdout.isTTY)) return;
+    if (isReported || ['EPIPE', 'ECONNRESET'].includes(code) || (code === 'EIO' && stdout.isTTY)) return;
     isReported = true;
     stderr.write(`vault-pki-load: Standard output cannot be written to (${code}).\n`);
     process.once('exit', (ending) => {

@@ -31,10 +31,8 @@ export const report = {
 /** @param {ReadDocument[]} read @returns {Promise<Document>} */
 async function joinRuns(read) {
   if (read.length === 1) return read[0].document;
-  const [{ makeRunSet }, { refuseParts, refuseSameRun }] = await Promise.all([
-    import('../result/runs/run-set.js'),
-    import('../result/comparison/admit.js'),
-  ]);
+  const { makeRunSet } = await import('../result/runs/run-set.js');
+  const { refuseParts, refuseSameRun } = await import('../result/comparison/admit.js');
   const [name] = nameGroups([read.map(({ path }) => path)], []);
   const runs = (await runsIn(read)).flat();
   refuseParts(runs);
@@ -66,10 +64,8 @@ export const merge = {
     const { allowInterrupted, out, format } = readOptions(mergeOptions, given);
     const files = /** @type {string[]} */ (given.files);
     checkOutputs({ out }, 'result', files);
-    const [{ readResults }, { mergeResults }] = await Promise.all([
-      import('../result/read-document.js'),
-      import('../result/parts/merge-results.js'),
-    ]);
+    const { readResults } = await import('../result/read-document.js');
+    const { mergeResults } = await import('../result/parts/merge-results.js');
     const read = await readResults(files);
     const names = read.map(({ name }) => name);
     const options = { names, allowInterrupted, command: line, onWarning: writeWarning };

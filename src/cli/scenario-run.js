@@ -1,4 +1,4 @@
-/** A scenario of several steps: its runs or searches, one after the other, and their files. */
+/** Executes the steps of a scenario, runs or searches, one after the other, and writes their files. */
 import { runScenario, turnsOf } from '../campaigns/scenario/run-scenario.js';
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
 import { interrupted } from '../common/stop.js';
