@@ -41,9 +41,8 @@ export async function startShowing(plan, settings, interrupt, system = {}) {
   };
   const onLost = (/** @type {Error} */ { message }) => {
     useLines();
-    const text =
-      'The run goes on and writes its result, but updates no progress, files or metrics until then';
-    warn(`${text} (${message.replace(/\.$/, '')}).`);
+    const text = `Progress, files and metrics are no longer updated (${message.replace(/\.$/, '')}).`;
+    warn(`${text} The run goes on and writes its result.`);
   };
   const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;
   const live = isSilent ? useLines() : await start(options, onLost);
