@@ -4,12 +4,13 @@ import { closest } from '../common/closest.js';
 /** @import { Argv } from 'yargs' */
 
 /**
- * @typedef {object} Positionals words behind the command
- * @property {string} name its key in the given values: a list of texts
+ * @typedef {object} Positionals words after the command
+ * @property {string} name key of the list of words in the given values
  * @property {string} describe one line for `--help`
- * @property {number} min how many there must be; 0: one may be given
- * @property {string} [missing] a sentence where there are fewer
- * @property {string} [placeholder] of one in `--help`; default FILE
+ * @property {number} min
+ * @property {number} [max] default: any number
+ * @property {string} [missing] error message if there are fewer than `min`
+ * @property {string} [placeholder] in `--help`; default FILE
  */
 /**
  * @typedef {object} Command
@@ -21,24 +22,20 @@ import { closest } from '../common/closest.js';
  */
 
 /**
- * Vault's own command line takes options with one dash (`-format=json`): those become ones with two. `-h` stays for
- * help; a lone dash and negative numbers are values.
+ * Accepts options with one dash, as Vault's own command line does: `-format=json` becomes `--format=json`. A lone dash and
+ * negative numbers are values.
  * @param {string[]} args
  */
 export function normaliseArguments(args) {
-  return args.map((arg) => {
-    if (arg === '-h') return '--help';
-    return /^-[a-z][\w-]+(=.*)?$/s.test(arg) ? `-${arg}` : arg;
-  });
+  return args.map((arg) => (arg === '-h' ? '--help' : /^-[a-z][\w-]+(=.*)?$/s.test(arg) ? `-${arg}` : arg));
 }
 
 /**
  * Reads the options that yargs cannot: `--with a.json b.json` is one occurrence with two values, and `--dev=foo`, which yargs
- * silently takes for false, is a text to be checked like any other.
+ * would read as false, must be checked.
  * @param {string[]} args
  * @param {Command | null} command whose options with `several` take all values up to the next option
- * @returns {{rest: string[], taken: Record<string, string | string[][]>}} `rest`: for yargs; `taken`: by option, a text or a list for
- *   each occurrence
+ * @returns {{rest: string[], taken: Record<string, string | string[][]>}} `rest`: for yargs; `taken`: values by option
  */
 export function takeSpecial(args, command) {
   /** @type {Record<string, string | string[][]>} */
@@ -62,7 +59,7 @@ export function takeSpecial(args, command) {
 /**
  * @param {string} message of yargs
  * @param {string[]} args @param {{commands: string[], flags: string[]}} known
- * @returns {string} a sentence that names the option as it was written, and the nearest known one
+ * @returns {string} a sentence that names the option as the user wrote it, and the nearest known one
  */
 export function describeMisuse(message, args, { commands, flags }) {
   const [, missing] = /^Not enough arguments following: (.+)$/.exec(message) ?? [];
@@ -80,7 +77,7 @@ export function describeMisuse(message, args, { commands, flags }) {
 }
 
 /**
- * Everything is text to yargs; options.js turns it into values and reports faults.
+ * Declares every value as text: options.js converts and checks it.
  * @param {Argv} parser @param {string} name @param {Command} command
  */
 export function declare(parser, name, { options, positionals, examples, epilogue = '' }) {
@@ -97,14 +94,15 @@ export function declare(parser, name, { options, positionals, examples, epilogue
   if (positionals === undefined) {
     return parser.usage(`$0 ${name} [OPTIONS]`).demandCommand(0, 0, '', `${name} takes options only.`);
   }
-  const { min, describe, placeholder = 'FILE' } = positionals;
-  const words = min === 0 ? `[${placeholder}]` : `${placeholder}...`;
-  // Strict about options alone: to yargs, words that were not declared would be unknown commands.
+  const { min, max = Infinity, describe, placeholder = 'FILE', missing } = positionals;
+  const words = min === 0 ? `[${placeholder}]` : max === 1 ? placeholder : `${placeholder}...`;
+  const tooMany = `${name} takes one ${placeholder} at a time.`;
+  // Only options are checked: yargs would report a word that is not declared as an unknown command.
   return parser
     .usage(`$0 ${name} ${words} [OPTIONS]\n\n${placeholder}  ${describe}`)
     .strict(false)
     .strictOptions()
-    .demandCommand(min, positionals.missing ?? `${name} needs at least ${min} ${placeholder}.`);
+    .demandCommand(min, max, missing ?? `${name} needs at least ${min} ${placeholder}.`, tooMany);
 }
 
 /** @param {OptionSpec} spec */

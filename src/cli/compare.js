@@ -1,9 +1,9 @@
-/** `compare`: groups of saved runs side by side. */
+/** `compare`: compares groups of saved runs. */
 import { describeExitCodes, EXIT, usageError } from '../common/errors.js';
-import { inGroup, readOne, readOptions } from '../common/options.js';
+import { inGroup, option, readOne, readOptions } from '../common/options.js';
 import { withoutSecrets } from '../vault/redact.js';
 import { nameGroups, runsIn } from './input-files.js';
-import { checkOutputs, outputOptionsFor, refuseOverwrite, writeReports } from './output.js';
+import { checkOutputs, outputOptionsFor, writeReports } from './output.js';
 import { endWith } from './process.js';
 
 /** @import { Command } from './arguments.js' */
@@ -11,10 +11,7 @@ import { endWith } from './process.js';
 const { quiet: _, ...outputOptions } = outputOptionsFor('comparison');
 
 const { with: withOption, ...comparisonOptions } = inGroup('Comparison', {
-  with: {
-    ...{ type: 'file', placeholder: 'FILE...', several: true },
-    describe: 'Results of another group; repeatable',
-  },
+  with: option('file', 'Results of another group; repeatable', { placeholder: 'FILE...', several: true }),
   name: {
     ...{ type: 'text', placeholder: 'LABEL', repeatable: true },
     describe: 'Name of a group, the base first; repeatable',
@@ -44,7 +41,7 @@ const EPILOGUE = `--fail-if METRIC DIRECTION [by X%]
 At least 4 runs per group are needed to show a difference (p < 0.05). See docs/compare.md.
 
 ${describeExitCodes({
-  0: 'compared; no --fail-if fired',
+  0: 'no --fail-if fired',
   1: 'wrong usage, or files that cannot be read or compared, such as invalid runs',
   99: 'a --fail-if fired or is not proven',
 })}`;
@@ -67,19 +64,17 @@ export const command = {
   async run(given, line) {
     const { name: labels, failIf, seed, out, format, ...admission } = readOptions(otherOptions, given);
     const paths = pathsOf(given);
-    checkOutputs({ out }, 'comparison');
-    refuseOverwrite(out, paths.flat());
+    checkOutputs({ out }, 'comparison', paths.flat());
     const names = nameGroups(paths, labels);
     const { compareGroups } = await import('../result/comparison/compare.js');
     const { parseFailIf } = await import('../result/comparison/fail-if.js');
     const { readDocuments } = await import('../result/read-document.js');
-    // Before reading files.
+    // Checked before files are read.
     for (const text of failIf) parseFailIf(text);
     const runs = await runsIn(await readDocuments(paths.flat()));
     const groups = paths.map(({ length }, i) => ({ name: names[i], runs: runs.splice(0, length).flat() }));
-    const createdAt = new Date().toISOString();
-    const command = withoutSecrets(line);
-    const comparison = compareGroups(groups, { ...admission, seed, failIf, createdAt, command });
+    const origin = { createdAt: new Date().toISOString(), command: withoutSecrets(line) };
+    const comparison = compareGroups(groups, { ...admission, seed, failIf, ...origin });
     const hasPassed = comparison.failIf.every(({ verdict }) => verdict === 'passed');
     return endWith(hasPassed ? EXIT.ok : EXIT.requirement, await writeReports(comparison, { out, format }));
   },
@@ -88,9 +83,7 @@ export const command = {
 /** @param {Record<string, unknown>} given @returns {string[][]} the base first */
 function pathsOf({ files, with: others = [] }) {
   const groups = [files, .../** @type {unknown[]} */ (others)].map((group, i) =>
-    [group]
-      .flat()
-      .map((path) => /** @type {string} */ (readOne(withOption, i === 0 ? 'FILE' : '--with', path))),
+    [group].flat().map((path) => readOne(withOption, i === 0 ? 'FILE' : '--with', path)),
   );
   if (groups.length > 1 && groups.every(({ length }) => length > 0)) return groups;
   const remedy = 'Name other results: vault-pki-load compare BASE.json... --with NEW.json...';

@@ -1,4 +1,4 @@
-/** `dev`: the embedded PKI server in the foreground. */
+/** `dev`: runs the embedded PKI server in the foreground. */
 import { EXIT } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
 import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
@@ -40,6 +40,6 @@ Listening on ${url}; roles: ${roles.join(', ')}. In another terminal:
   npx vault-pki-load issue --duration 10s
   npx vault-pki-load ocsp --rate 20 --duration 10s
 
-Ctrl-C ends it.
+Press Ctrl-C to stop it.
 `;
 }

@@ -1,4 +1,4 @@
-/** The command line: which command, with which flags. Each command's own file is loaded on demand. */
+/** The command line: selects the command, parses its options and runs it. Each command's file is loaded on demand. */
 import yargs from 'yargs';
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
 import { TOOL_VERSION } from '../common/version.js';
@@ -11,38 +11,40 @@ import { closeLostTerminals, handleOutputErrors, writeLine } from './process.js'
 /** @import { Command } from './arguments.js' */
 /** @import { Argv } from 'yargs' */
 
-/** @type {Record<string, [describe: string, load: () => Promise<Record<string, unknown>>]>} a module has its `command`, or one by its name */
+/** @param {string} describe @param {() => Promise<Record<string, unknown>>} load its module has a `command`, or several by name */
+const declared = (describe, load) => ({ describe, load });
+
 const modules = {
-  run: ['Run a scenario: mixes of operations, stages, several targets', () => import('./scenario.js')],
-  setup: ['Create a PKI for testing on a real Vault', () => import('./setup.js')],
-  teardown: ['Remove a setup, and leftovers of killed runs', () => import('./setup.js')],
-  propagation: ['Measure how soon OCSP reports revocations', () => import('./measurements.js')],
-  dev: ['Run the embedded PKI server', () => import('./dev.js')],
-  report: ['Convert result files to reports', () => import('./report.js')],
-  compare: ['Compare groups of results statistically', () => import('./compare.js')],
-  merge: ['Merge the parts of one plan (--shard)', () => import('./report.js')],
-  calibrate: ['Measure the limits of this machine', () => import('./measurements.js')],
-  schema: ['Print the JSON Schema of results or scenarios', () => import('./schema.js')],
+  run: declared(
+    'Run a scenario: mixes of operations, stages, several targets',
+    () => import('./scenario.js'),
+  ),
+  setup: declared('Create a PKI for testing on a real Vault', () => import('./setup.js')),
+  teardown: declared('Remove a setup, and leftovers of killed runs', () => import('./setup.js')),
+  propagation: declared('Measure how soon OCSP reports revocations', () => import('./measurements.js')),
+  dev: declared('Run the embedded PKI server', () => import('./dev.js')),
+  report: declared('Convert result files to reports', () => import('./report.js')),
+  compare: declared('Compare groups of results statistically', () => import('./compare.js')),
+  merge: declared('Merge the parts of one plan (--shard)', () => import('./report.js')),
+  calibrate: declared('Measure the limits of this machine', () => import('./measurements.js')),
+  schema: declared('Print the JSON Schema of results or scenarios', () => import('./schema.js')),
 };
 
-/** In the order of `--help`. @type {Record<string, string>} */
-const descriptions = {
-  ...Object.fromEntries(Object.entries(operations).map(([name, { describe }]) => [name, describe])),
-  ...Object.fromEntries(Object.entries(modules).map(([name, [describe]]) => [name, describe])),
-};
+/** In the order of `--help`. @type {Record<string, {describe: string}>} */
+const commands = { ...operations, ...modules };
 
 /** @param {string} name @returns {Promise<Command>} */
 async function loadCommand(name) {
   if (Object.hasOwn(operations, name)) return (await import('./operation.js')).operationCommand(name);
-  const loaded = await modules[name][1]();
+  const loaded = await modules[/** @type {keyof typeof modules} */ (name)].load();
   return /** @type {Command} */ (loaded.command ?? loaded[name]);
 }
 
 const INTRODUCTION =
   'Load tester for certificate authorities: HashiCorp Vault, OpenBao and their OCSP responders.\n\n$0 COMMAND [OPTIONS]';
 
-/** Time for standard output and error to be written before the process is ended. */
-const LAST_WORDS_MS = 500;
+/** For writing standard output and error before the process exits. */
+const FLUSH_MS = 500;
 
 /** @param {string[]} args without node and the script @returns {Promise<number>} exit code */
 export async function main(args) {
@@ -58,28 +60,28 @@ export async function main(args) {
   } catch (error) {
     reportError(error);
     if (error instanceof PkiLoadError) return error.exitCode;
-    // Handles left open by an internal error must not keep the process alive.
-    setTimeout(() => process.exit(EXIT.usage), LAST_WORDS_MS).unref();
+    // Handles that an internal error left open must not keep the process alive.
+    setTimeout(() => process.exit(EXIT.usage), FLUSH_MS).unref();
     return EXIT.usage;
   }
 }
 
 /**
  * @param {string[]} args
- * @returns {Promise<((line: string) => Promise<number>) | null>} runs the command; null: help or version was shown
+ * @returns {Promise<((line: string) => Promise<number>) | null>} runs the command; null: yargs has shown help or the version
  */
 async function parse(args) {
   /** @type {((line: string) => Promise<number>) | null} */
   let run = null;
-  const name = args.find((arg) => Object.hasOwn(descriptions, arg));
+  const name = args.find((arg) => Object.hasOwn(commands, arg));
   const command = name === undefined ? null : await loadCommand(name);
   const { rest, taken } = takeSpecial(args, command);
   const misuse = (/** @type {string} */ message) => {
     const own = Object.entries(command?.options ?? {});
     const flags = [...own.flatMap(([flag, { alias = [] }]) => [flag, ...alias]), 'help', 'version'];
-    const commands = [...Object.keys(descriptions), 'completion'];
-    const help = ['vault-pki-load', ...(name === undefined ? [] : [name]), '--help'].join(' ');
-    return usageError('bad_usage', describeMisuse(message, args, { commands, flags }), `See: ${help}`);
+    const known = { commands: [...Object.keys(commands), 'completion'], flags };
+    const help = `See: vault-pki-load ${name === undefined ? '' : `${name} `}--help`;
+    return usageError('bad_usage', describeMisuse(message, args, known), help);
   };
   const parser = yargs(rest)
     .scriptName('vault-pki-load')
@@ -97,12 +99,12 @@ async function parse(args) {
     .wrap(Math.min(100, process.stderr.columns ?? 100))
     .exitProcess(false)
     .completion('completion', 'Print a completion script for bash or zsh')
-    .demandCommand(1, 'No command is given: it comes first, before the options.')
+    .demandCommand(1, 'The command is missing. Give it first, before the options.')
     .epilogue('Help on a command: vault-pki-load issue --help')
     .fail((message, error) => {
       throw error ?? misuse(message);
     });
-  for (const [one, describe] of Object.entries(descriptions)) {
+  for (const [one, { describe }] of Object.entries(commands)) {
     if (one !== name || command === null) parser.command(one, describe);
     else {
       const builder = (/** @type {Argv} */ sub) => declare(sub, one, command);
@@ -116,14 +118,14 @@ async function parse(args) {
   try {
     await parser.parseAsync();
   } catch (error) {
-    // Some faults that yargs finds come as a YError, past its fail handler.
+    // yargs throws some errors as a YError, without calling its fail handler.
     const thrown = /** @type {Error} */ (error);
     throw thrown.name === 'YError' ? misuse(thrown.message) : error;
   }
   return run;
 }
 
-/** Of the machine, by the system's code. @type {Record<string, string>} */
+/** Limits of the machine, by error code. @type {Record<string, string>} */
 const LIMITS = {
   EMFILE: 'Too many files are open. Raise the limit (ulimit -n).',
   ENFILE: 'Too many files are open on this machine. End other programs.',
@@ -140,11 +142,11 @@ function reportError(thrown) {
   for (const line of withoutSecrets(String(error.stack), secrets).split('\n')) writeLine(line);
 }
 
-/** @param {NodeJS.ErrnoException} error @param {(string | undefined)[]} secrets @returns {string} a sentence without tokens and keys */
+/** @param {NodeJS.ErrnoException} error @param {(string | undefined)[]} secrets @returns {string} without tokens and keys */
 function describe(error, secrets) {
   if (error instanceof PkiLoadError) return error.full;
   const limit = LIMITS[error.code ?? ''];
   if (limit !== undefined) return limit;
-  const what = redact(error.message, secrets).replace(/\.$/, '');
-  return `internal error: ${what}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;
+  const message = redact(error.message, secrets).replace(/\.$/, '');
+  return `internal error: ${message}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;
 }

@@ -1,8 +1,8 @@
 /** `calibrate` and `propagation`: measurements that are not runs. */
 import { calibrationOptions } from '../campaigns/calibrate/calibrate-options.js';
 import { planPropagation, propagationOptions } from '../campaigns/propagation/propagation-plan.js';
-import { describeExitCodes, EXIT, usageError } from '../common/errors.js';
-import { inGroup, readOptions } from '../common/options.js';
+import { describeExitCodes, EXIT, rejectIf } from '../common/errors.js';
+import { inGroup, option, readOptions } from '../common/options.js';
 import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
 import { checkOutputs, outputOptionsFor, writeReports } from './output.js';
@@ -12,13 +12,11 @@ import { endWith, exitCodeOf, onInterrupt } from './process.js';
 /** @import { Command } from './arguments.js' */
 /** @import { Interrupt } from './process.js' */
 
-const GROUP = 'Requirements and results';
-
-const propagationOutputs = outputOptionsFor(undefined, GROUP);
+const propagationOutputs = outputOptionsFor('propagation', 'Requirements and results');
 
 /** @type {Command} */
 export const propagation = {
-  options: { ...propagationOptions, ...outputOptionsFor('propagation', GROUP) },
+  options: { ...propagationOptions, ...propagationOutputs },
   examples: [
     'propagation --dev --certificates 20',
     "propagation --certificates 300 --require 'p99<2s' --out propagation.html",
@@ -42,10 +40,7 @@ export const propagation = {
 };
 
 const calibrationOutputs = inGroup('Results', {
-  format: {
-    ...{ type: 'choice', choices: ['text', 'json'], defaultText: 'text' },
-    describe: 'Format of standard output',
-  },
+  format: option('choice', 'Format of standard output', { choices: ['text', 'json'], defaultText: 'text' }),
   json: { type: 'flag', describe: 'Same as --format json' },
   quiet: { type: 'flag', describe: 'No progress on standard error' },
 });
@@ -58,9 +53,7 @@ export const calibrate = {
     'Takes about 40 seconds and sends only to its own target on loopback. Run it on an otherwise idle load-testing machine.',
   async run(given) {
     const { format, json, quiet } = readOptions(calibrationOutputs, given);
-    if (json && format === 'text') {
-      throw usageError('contradiction', '--json and --format text are both given.', 'Give one of them.');
-    }
+    rejectIf(json && format === 'text', '--json and --format text are both given.', 'Give one of them.');
     const measured = await import('../campaigns/calibrate/calibrate.js');
     const { render } = await import('../campaigns/calibrate/report.js');
     return withProgress(quiet, async ({ onEvent, close, interrupt }) => {
@@ -82,9 +75,9 @@ export const calibrate = {
  */
 async function withProgress(quiet, act) {
   const { createView } = await import('../live/view.js');
-  const { stderr } = process;
-  const { isTTY = false, columns } = stderr;
-  const progress = createView({ write: (text) => stderr.write(text), terminal: { isTTY, columns }, quiet });
+  const { isTTY = false, columns } = process.stderr;
+  const write = (/** @type {string} */ text) => process.stderr.write(text);
+  const progress = createView({ write, terminal: { isTTY, columns }, quiet });
   const interrupt = onInterrupt(process);
   interrupt.attach((text) => progress.event({ type: 'warning', text }));
   try {

@@ -1,14 +1,6 @@
-/**
- * One command for each operation: options -> Plan -> run -> reports -> exit code. The code of a run is loaded on demand, so that
- * `--help` and wrong usage need not wait for it.
- */
+/** The command of each operation. The code of a run is loaded on demand: `--help` and usage errors do not wait for it. */
 import { setFlagsFromString } from 'node:v8';
-import {
-  plannedForSearch,
-  readSearch,
-  searchOptions,
-  searchSettings,
-} from '../campaigns/search/search-options.js';
+import * as search from '../campaigns/search/search-options.js';
 import { describeExitCodes, EXIT, PkiLoadError, rejectIf } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
 import { loadOperation } from '../operations/index.js';
@@ -20,7 +12,6 @@ import { checkOutputs, outputOptionsFor, summaryFile } from './output.js';
 import { changed, onInterrupt } from './process.js';
 
 /** @import { Operation } from '../operations/index.js' */
-/** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Command } from './arguments.js' */
 /** @import { Interrupt } from './process.js' */
@@ -41,17 +32,12 @@ export const runOptions = {
   ...outputOptionsFor(undefined, GROUP),
   ...inGroup(GROUP, {
     'github-summary': { type: 'flag', describe: 'Append the result to the summary of a GitHub Actions step' },
-    metrics: option('text', 'Serve Prometheus metrics at /metrics during the run', {
-      placeholder: 'HOST:PORT',
-    }),
+    metrics: option('text', 'Serve Prometheus metrics at /metrics', { placeholder: 'HOST:PORT' }),
     otlp: option('text', 'Push metrics to an OpenTelemetry receiver (OTLP/JSON)', { placeholder: 'URL' }),
     repeat: option('integer', 'Repeat the run N times, for compare', { default: 1, min: 1, max: 1000 }),
-    pause: option('duration', 'Wait this long between runs or search steps', {
-      default: 0,
-      max: 86_400_000,
-    }),
+    pause: option('duration', 'Wait this long between runs or search steps', { default: 0, max: 86_400_000 }),
   }),
-  ...searchOptions,
+  ...search.searchOptions,
 };
 
 const EPILOGUE = `The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token, never from a flag.\n\n${describeExitCodes()}`;
@@ -73,19 +59,21 @@ async function execute(operation, given, line) {
   const planned = omit(given, runOptions);
   const settings = await readRunOptions(given, { line });
   const environment = readEnvironment();
-  const plan = makePlan(operation, plannedForSearch(settings.search, planned), environment);
+  const plan = makePlan(operation, search.plannedForSearch(settings.search, planned), environment);
   const interrupt = onInterrupt(process);
   const how = { token: environment.token, settings, interrupt };
   try {
     if (settings.search) {
       const { searchPlan } = await import('./search.js');
-      return await searchPlan(plan, { ...how, asked: searchSettings(plan, settings, planned) });
+      return await searchPlan(plan, { ...how, asked: search.searchSettings(plan, settings, planned) });
     }
-    checkRepeat(settings, plan.load);
+    const single = ['shard', 'start-at'].find((name) => given[name] !== undefined) ?? null;
+    const isMixed = single !== null && settings.repeat > 1;
+    rejectIf(isMixed, `--${single} is for one run, but --repeat is given.`, 'Leave one of them out.');
     return await runPlan(plan, how);
   } catch (error) {
-    if (plan.target.url !== DEFAULT_URL || settings.search || !(error instanceof PkiLoadError)) throw error;
-    if (error.code !== 'connection_refused') throw error;
+    const isRefused = error instanceof PkiLoadError && error.code === 'connection_refused';
+    if (!isRefused || settings.search || plan.target.url !== DEFAULT_URL) throw error;
     throw changed(error, { remedy: `${error.remedy} To try the tool without a Vault, add --dev.` });
   } finally {
     interrupt.release();
@@ -94,53 +82,36 @@ async function execute(operation, given, line) {
 
 /**
  * @param {Record<string, unknown>} given
- * @param {{line?: string, steps?: number}} [more] `line`: the command line; `steps`: each is run `repeat` times
- * @throws {PkiLoadError} before the run, for an output that would fail at the end
+ * @param {{line?: string, steps?: number}} [more] `line`: the command line; `steps`: each runs `repeat` times
+ * @throws {PkiLoadError} e.g. for an output that could not be written after the run
  */
 export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   const options = readOptions(runOptions, given);
   const { githubSummary, metrics, pause, quiet, otlp, repeat } = options;
   const { out, format } = /** @type {{out: string[], format: string}} */ (options);
-  const search = readSearch(options, repeat);
-  checkOutputs({ out, format }, search !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
-  const isPauseUseless = pause > 0 && repeat * steps === 1 && search === null;
-  rejectIf(
-    isPauseUseless,
-    '--pause is between runs, but there is only one.',
-    'Add --repeat, e.g. --repeat 10.',
-  );
+  const asked = search.readSearch(options, repeat);
+  checkOutputs({ out, format }, asked !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
+  const isPauseUseless = pause > 0 && repeat * steps === 1 && asked === null;
+  rejectIf(isPauseUseless, '--pause is between runs, but there is only one.', 'Add e.g. --repeat 10.');
   if (otlp !== null) {
     const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp.js');
     parseOtlpUrl(otlp);
     readOtlpHeaders(process.env);
   }
   return {
-    ...{ out, format, quiet, otlp, repeat, search },
-    /** The command line, for results. No secrets: the query of --otlp may be a key. */
+    ...{ out, format, quiet, otlp, repeat, search: asked },
+    /** The command line, for results, without the query of --otlp, which may be a key. */
     command: otlp?.includes('?') ? line.replaceAll(otlp.slice(otlp.indexOf('?')), '?...') : line,
     /** Between runs. @type {number} */
     pauseMs: pause,
-    /** File that GitHub Actions reads. */
     summary: githubSummary ? summaryFile() : null,
-    metrics:
-      metrics === null ? null : (await import('../live/metrics-server.js')).parseListenAddress(metrics),
+    metrics: metrics && (await import('../live/metrics-server.js')).parseListenAddress(metrics),
   };
 }
 
-/** @param {RunSettings} settings @param {LoadPlan} load */
-function checkRepeat({ repeat }, { shard, startAt }) {
-  const but = `but --repeat ${repeat} needs whole runs.`;
-  rejectIf(repeat > 1 && shard !== null, `--shard sends a part of a run, ${but}`, 'Leave one of them out.');
-  rejectIf(
-    repeat > 1 && startAt !== null,
-    `--start-at is the time of one run, ${but}`,
-    'Leave one of them out.',
-  );
-}
-
 /**
- * Keeps V8 from background work that would delay arrivals: garbage collection of idle threads, on all cores at once, and optimising
- * undici's WebAssembly parser (35 MB, 100 ms of CPU).
+ * Stops V8 from background work that would delay requests: garbage collection of idle threads, on all cores at once, and
+ * optimising undici's WebAssembly parser (35 MB, 100 ms of CPU).
  */
 export function keepV8Quiet() {
   setFlagsFromString('--no-memory-reducer');

@@ -6,12 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { fileFault, placeOf, tryWhole, whatIsAt, writeWhole } from '../common/whole-file.js';
-import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../report/index.js';
+import { checkKind, renderDocument, reporterForFile, reporters } from '../report/index.js';
 import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
 import { printDocument } from './process.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
-/** @import { ReporterEntry } from '../report/index.js' */
 /** @import { Document, DocumentKind } from '../result/document.js' */
 
 /**
@@ -21,26 +20,25 @@ import { printDocument } from './process.js';
 export function outputOptionsFor(kind, group = 'Results') {
   const able = Object.entries(reporters).filter(([, { kinds }]) => !kind || kinds.includes(kind));
   const extensions = able.map(([, { extension }]) => extension).join(', ');
+  const choices = able.map(([name]) => name);
   return inGroup(group, {
     out: option('file', `Write the result to a file (${extensions}); repeatable`, { repeatable: true }),
-    format: option('choice', 'Format of standard output', {
-      choices: able.map(([name]) => name),
-      default: 'text',
-    }),
+    format: option('choice', 'Format of standard output', { choices, default: 'text' }),
     quiet: { type: 'flag', describe: 'No progress on standard error' },
   });
 }
 
-/** The file in which GitHub Actions takes a summary in Markdown. */
+/** GitHub Actions shows the Markdown in this file. */
 const SUMMARY_VARIABLE = 'GITHUB_STEP_SUMMARY';
 const SUMMARY_NAME = `The file in ${SUMMARY_VARIABLE}`;
 
 /**
- * Reports before the run what could not be written after it.
+ * Fails before the run if an output could not be written after it.
  * @param {{out: readonly string[], format?: string}} outputs
  * @param {DocumentKind} [kind] of the document; without it, formats are not checked
+ * @param {readonly string[]} [inputs] files to read, which must not be overwritten
  */
-export function checkOutputs({ out, format }, kind) {
+export function checkOutputs({ out, format }, kind, inputs = []) {
   /** @type {Map<string, string>} */
   const places = new Map();
   for (const path of out) {
@@ -55,20 +53,20 @@ export function checkOutputs({ out, format }, kind) {
     places.set(place, path);
   }
   if (kind !== undefined && format !== undefined) checkKind(reporters[format], kind, `--format ${format}`);
+  refuseOverwrite(out, inputs);
 }
 
 /**
  * @param {string} path @param {string} name in an error
- * @returns {string} the same for two paths of one file
+ * @returns {string} equal for two paths of one file
  * @throws {PkiLoadError} code `cannot_write`
  */
 function checkFile(path, name) {
-  const fault = (/** @type {string} */ code) => Object.assign(new Error(), { code });
   try {
-    if (whatIsAt(dirname(path)) !== 'folder')
-      throw fault(fs.existsSync(dirname(path)) ? 'ENOTDIR' : 'ENOENT');
+    // Throws ENOENT or ENOTDIR.
+    fs.statSync(`${dirname(path)}/.`);
     const what = whatIsAt(path);
-    if (what === 'folder') throw fault('EISDIR');
+    if (what === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
     if (what === 'file') tryWhole(path);
     else fs.accessSync(path, constants.W_OK);
     return what === 'file' ? placeOf(path) : path;
@@ -80,7 +78,7 @@ function checkFile(path, name) {
 /**
  * @param {readonly string[]} outputs paths of `--out`
  * @param {readonly string[]} inputs paths of files to read; `-` is standard input
- * @throws {PkiLoadError} code `out_is_input`, if a path of both leads to one file
+ * @throws {PkiLoadError} code `out_is_input`, if an output is an input, perhaps by another path
  */
 export function refuseOverwrite(outputs, inputs) {
   const read = new Map(inputs.map((input) => [realFile(input === '-' ? '/dev/stdin' : input), input]));
@@ -88,13 +86,9 @@ export function refuseOverwrite(outputs, inputs) {
     const file = realFile(path);
     const input = file === null ? undefined : read.get(file);
     if (input === undefined) continue;
-    const what =
-      input === path ? 'one of the files to read' : `the same file as ${input}, which is to be read`;
-    throw usageError(
-      'out_is_input',
-      `--out ${path} is ${what}, and would be overwritten.`,
-      'Write to another file.',
-    );
+    const what = input === path ? 'an input file' : `the same file as the input ${input}`;
+    const message = `--out ${path} is ${what}, and would be overwritten.`;
+    throw usageError('out_is_input', message, 'Write to another file.');
   }
 }
 
@@ -107,33 +101,19 @@ function realFile(path) {
   }
 }
 
-/** @param {ReporterEntry} reporter @param {DocumentKind} kind @param {string} name in an error */
-function checkKind({ kinds, extension }, kind, name) {
-  if (kinds.includes(kind)) return;
-  const able = Object.values(reporters).filter((other) => other.kinds.includes(kind));
-  throw usageError(
-    'cannot_report',
-    `${name}: ${KIND_NAMES[kind]} cannot be written as ${extension}, which shows the result of one run.`,
-    `Use one of ${able.map((other) => other.extension).join(', ')}.`,
-  );
-}
-
-/** @returns {string} the file that GitHub Actions reads @throws {PkiLoadError} if it is not set or cannot be written */
+/** @returns {string} path @throws {PkiLoadError} if it is not set or cannot be written */
 export function summaryFile() {
   const path = process.env[SUMMARY_VARIABLE];
-  if (path) {
-    checkFile(path, SUMMARY_NAME);
-    return path;
+  if (!path) {
+    const message = `--github-summary is given, but ${SUMMARY_VARIABLE} is not set.`;
+    throw usageError('no_github_summary', message, 'Outside GitHub Actions, use --out summary.md.');
   }
-  throw usageError(
-    'no_github_summary',
-    `--github-summary is given, but ${SUMMARY_VARIABLE} is not set.`,
-    'Use it in a step of GitHub Actions; elsewhere, write a file with --out summary.md.',
-  );
+  checkFile(path, SUMMARY_NAME);
+  return path;
 }
 
 /**
- * Writes a document to all places, whatever fails in one.
+ * Writes a document to all outputs, even if some fail.
  * @param {Document} document @param {{out: string[], format: string, summary?: string | null}} outputs
  * @returns {Promise<unknown[]>} failures
  */
@@ -148,7 +128,7 @@ export async function writeReports(document, { out, format, summary = null }) {
 }
 
 /**
- * A reader sees the old file or the new one, never half of it.
+ * Readers see the old file or the new one, never a part.
  * @param {Document} document @param {string[]} paths @returns {Promise<unknown[]>} failures
  */
 export async function writeFiles(document, paths) {
@@ -183,12 +163,12 @@ function cannotWrite(path, name, error) {
   return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
 }
 
-/** A pipe without a reader (ENXIO), or with one that reads nothing (EAGAIN), fails after this. */
+/** Then a pipe without a reader fails with ENXIO; with a reader that reads nothing, with EAGAIN. */
 const PIPE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 50;
 
 /**
- * Never blocks: neither this thread nor one of the pool, for which the end of the process would wait.
+ * Never blocks this thread, nor a thread of the pool: the process could not exit.
  * @param {string} path of a device or pipe
  * @param {string} text @param {number} [timeoutMs]
  */
@@ -206,7 +186,7 @@ export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   }
 }
 
-/** @param {string} code of the error that may pass @param {number} timeoutMs @param {() => number} act */
+/** @param {string} code of the error after which to try again @param {number} timeoutMs @param {() => number} act */
 async function retry(code, timeoutMs, act) {
   for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
     try {
@@ -221,7 +201,7 @@ async function retry(code, timeoutMs, act) {
 /**
  * @template {Document} D
  * @param {D} document @param {readonly string[]} remarks sentences
- * @returns {D} with them among the remarks of its reports: warnings of several runs, notes of one or of a search
+ * @returns {D} a copy with the remarks: in the warnings of several runs, the notes of a run or the explanation of a search
  */
 export function withRemarks(document, remarks) {
   return remarks.length === 0 ? document : /** @type {D} */ ({ ...document, ...remarked(document, remarks) });

@@ -1,6 +1,6 @@
 /**
- * How the process ends: signals, exit codes, output that fails. The first Ctrl-C, SIGTERM or hang-up stops sending, the second also
- * ends requests in flight, the third ends the process at once.
+ * Signals, exit codes, and failing output. The first Ctrl-C, SIGTERM or hang-up stops sending, the second also ends requests in
+ * flight, the third ends the process at once.
  */
 import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
@@ -13,7 +13,7 @@ import { visibleText } from '../common/visible-text.js';
 
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
-/** Limit for the clean-up and the report after the second Ctrl-C; then the process ends anyway. */
+/** Time limit for clean-up and report after the second Ctrl-C. */
 const LAST_WORDS_MS = 30_000;
 
 const REPORTING =
@@ -33,7 +33,7 @@ export function onInterrupt(process) {
   let lastWords;
   const end = () => process.exit(EXIT.interrupted);
   const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
-    // The shell and the system may send several of these for one terminal: only the first counts.
+    // The shell and the system may send several for one terminal: only the first counts.
     if (signal === 'SIGHUP' && stop.signal.aborted) return;
     signals++;
     stop.abort();
@@ -51,13 +51,13 @@ export function onInterrupt(process) {
   return {
     /** Aborted by the first signal. */
     stop: /** @type {AbortSignal} */ (stop.signal),
-    /** Aborted by the second, in work that can be interrupted. */
+    /** Aborted by the second, while there are requests in flight. */
     cutOff: /** @type {AbortSignal} */ (cutOff.signal),
-    /** Work begins that can be interrupted; the first signal then reports `newMessage`. @param {typeof say} newSay */
+    /** Call it when interruptible work starts; the first signal then reports `newMessage`. @param {typeof say} newSay */
     attach(newSay, newMessage = REPORTING) {
       [say, message, hurry] = [newSay, newMessage, null];
     },
-    /** The work is done: the next signal calls `newHurry`, the one after it ends the process. @param {() => void} newHurry */
+    /** Call it after this work: the next signal calls `newHurry`, the following one ends the process. @param {() => void} newHurry */
     over(newHurry) {
       clearTimeout(lastWords);
       hurry = newHurry;
@@ -70,8 +70,7 @@ export function onInterrupt(process) {
 }
 
 /**
- * An unread pipe or a stopped terminal blocks this thread, and no signal handler could run: meanwhile, signals end the process by
- * default.
+ * Writing to an unread pipe or a stopped terminal blocks this thread, so handlers could not run: signals end the process meanwhile.
  * @param {string} text
  */
 export function printDocument(text) {
@@ -81,7 +80,7 @@ export function printDocument(text) {
   for (const [signal, listeners] of handlers) for (const one of listeners) process.on(signal, one);
 }
 
-/** @param {string} text of a line on standard error; parts of it may come from a server or a file */
+/** @param {string} text a line for standard error; parts may come from a server or a file */
 export function writeLine(text) {
   process.stderr.write(`${visibleText(text)}\n`);
 }
@@ -91,15 +90,15 @@ export function writeWarning(text) {
   writeLine(`Warning: ${text}`);
 }
 
-/** @param {string} text lines of ours, with parts of a server or a file in them */
+/** @param {string} text lines; parts may come from a server or a file */
 export function visibleLines(text) {
   return text.split('\n').map(visibleText).join('\n');
 }
 
 /**
  * @param {Pick<Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another measurement
- * @returns {number} see EXIT; an interruption wins over requirements that it left unproven. A part of a plan (`--shard`) has no
- *   verdict on requirements: `merge` judges the sum of all parts
+ * @returns {number} see EXIT; an interruption wins over requirements that it left unproven. Parts of a plan (`--shard`) do not fail
+ *   on requirements: `merge` judges all parts together
  */
 export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
   if (interrupted) return EXIT.interrupted;
@@ -108,15 +107,8 @@ export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
   return hasPassed ? EXIT.ok : EXIT.requirement;
 }
 
-/** The worst first. A target of several that could not be measured wins over the results of others. */
-const WORST_FIRST = [
-  EXIT.interrupted,
-  EXIT.usage,
-  EXIT.target,
-  EXIT.invalidMeasurement,
-  EXIT.requirement,
-  EXIT.ok,
-];
+/** A target that could not be measured wins over the results of other targets. */
+const WORST_FIRST = [EXIT.interrupted, EXIT.usage, EXIT.target, EXIT.invalidMeasurement, EXIT.requirement];
 
 /** @param {number[]} codes @returns {number} exit code of several runs together */
 export function worstOf(codes) {
@@ -129,11 +121,9 @@ export function changed({ code, message, remedy, exitCode, cause }, changes) {
 }
 
 /**
- * The exit code of the measurement wins over that of a file that could not be written.
- * @param {number} code of the measurement
- * @param {unknown[]} failures to write its document: the first is thrown
- * @param {(text: string) => void} [warn] of the others
- * @returns {number} the same code
+ * Throws the first failure and warns of the others. The exit code of the measurement wins over that of the failure.
+ * @param {number} code of the measurement @param {unknown[]} failures to write its document
+ * @param {(text: string) => void} [warn]
  */
 export function endWith(code, failures, warn = writeWarning) {
   const [first, ...others] = failures;
@@ -148,8 +138,8 @@ export function textOf(failure) {
 }
 
 /**
- * Node 20 aborts at its end, with a core that may hold the token, if it cannot reset a terminal that has hung up. It resets no
- * descriptor that is closed.
+ * If Node 20 cannot reset a terminal that has hung up, it aborts at exit, and the core dump may contain the token. It does not
+ * reset closed descriptors.
  * @param {Pick<NodeJS.Process, 'on'>} process
  */
 export function closeLostTerminals(process) {
@@ -159,12 +149,9 @@ export function closeLostTerminals(process) {
   });
 }
 
-/** The reader of a pipe or socket has gone away. */
-const GONE = new Set(['EPIPE', 'ECONNRESET']);
-
 /**
- * A reader that is gone is no fault. Any other fault of standard output is reported once and turns exit code 0 into 1;
- * faults of standard error are ignored.
+ * Ignores errors of standard error, and a reader of standard output that has gone. Any other error of standard output is
+ * reported once and turns exit code 0 into 1.
  * @param {NodeJS.Process} process
  */
 export function handleOutputErrors(process) {
@@ -172,8 +159,8 @@ export function handleOutputErrors(process) {
   let isReported = false;
   stderr.on('error', () => {});
   stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code = 'unknown' }) => {
-    // EIO is a terminal that hung up; of a file, a fault of the disk.
-    if (isReported || GONE.has(code) || (code === 'EIO' && stdout.isTTY)) return;
+    // EIO: a terminal that hung up, or for a file, a disk error.
+    if (isReported || ['EPIPE', 'ECONNRESET'].includes(code) || (code === 'EIO' && stdout.isTTY)) return;
     isReported = true;
     stderr.write(`vault-pki-load: Standard output cannot be written to (${code}).\n`);
     process.once('exit', (ending) => {

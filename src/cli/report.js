@@ -1,8 +1,8 @@
-/** `report` and `merge`: any form of report, of results that were saved as JSON; and the sum of the parts of a plan. */
+/** `report` converts saved results to any format; `merge` adds up the parts of a plan. */
 import { EXIT } from '../common/errors.js';
 import { inGroup, readOptions } from '../common/options.js';
 import { nameGroups, runsIn } from './input-files.js';
-import { checkOutputs, outputOptionsFor, refuseOverwrite, writeReports } from './output.js';
+import { checkOutputs, outputOptionsFor, writeReports } from './output.js';
 import { endWith, exitCodeOf, writeWarning } from './process.js';
 
 /** @import { Document } from '../result/document.js' */
@@ -21,9 +21,8 @@ export const report = {
   async run(given) {
     const outputs = /** @type {{out: string[], format: string}} */ (readOptions(options, given));
     const files = /** @type {string[]} */ (given.files);
-    // The kind of a single file is known once it is read, perhaps from a pipe that blocks.
-    checkOutputs(outputs, files.length > 1 ? 'run-set' : undefined);
-    refuseOverwrite(outputs.out, files);
+    // Reading a single file reveals its kind, but may block if it is a pipe.
+    checkOutputs(outputs, files.length > 1 ? 'run-set' : undefined, files);
     const { readDocuments } = await import('../result/read-document.js');
     return endWith(EXIT.ok, await writeReports(await joinRuns(await readDocuments(files)), outputs));
   },
@@ -32,10 +31,8 @@ export const report = {
 /** @param {ReadDocument[]} read @returns {Promise<Document>} */
 async function joinRuns(read) {
   if (read.length === 1) return read[0].document;
-  const [{ makeRunSet }, { refuseParts, refuseSameRun }] = await Promise.all([
-    import('../result/runs/run-set.js'),
-    import('../result/comparison/admit.js'),
-  ]);
+  const { makeRunSet } = await import('../result/runs/run-set.js');
+  const { refuseParts, refuseSameRun } = await import('../result/comparison/admit.js');
   const [name] = nameGroups([read.map(({ path }) => path)], []);
   const runs = (await runsIn(read)).flat();
   refuseParts(runs);
@@ -66,17 +63,16 @@ export const merge = {
   async run(given, line) {
     const { allowInterrupted, out, format } = readOptions(mergeOptions, given);
     const files = /** @type {string[]} */ (given.files);
-    checkOutputs({ out }, 'result');
-    refuseOverwrite(out, files);
-    const [{ readResults }, { mergeResults }] = await Promise.all([
-      import('../result/read-document.js'),
-      import('../result/parts/merge-results.js'),
-    ]);
+    checkOutputs({ out }, 'result', files);
+    const { readResults } = await import('../result/read-document.js');
+    const { mergeResults } = await import('../result/parts/merge-results.js');
     const read = await readResults(files);
-    const parts = read.map((part) => part.result);
     const names = read.map(({ name }) => name);
-    const how = { names, allowInterrupted, command: line, onWarning: writeWarning };
-    const result = mergeResults(parts, how);
+    const options = { names, allowInterrupted, command: line, onWarning: writeWarning };
+    const result = mergeResults(
+      read.map((part) => part.result),
+      options,
+    );
     return endWith(exitCodeOf(result), await writeReports(result, { out, format }));
   },
 };

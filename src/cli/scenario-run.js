@@ -1,4 +1,4 @@
-/** A scenario of several steps: its runs or searches, one after the other, and their files. */
+/** Executes the steps of a scenario, runs or searches, one after the other, and writes their files. */
 import { runScenario, turnsOf } from '../campaigns/scenario/run-scenario.js';
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
 import { interrupted } from '../common/stop.js';
@@ -18,22 +18,25 @@ import { startShowing } from './showing.js';
 /** @import { Showing } from './showing.js' */
 
 /**
- * `steps`: more than one; `refused`: errors of steps that cannot run
- * @typedef {{scenario: ReadScenario, steps: readonly Step[], settings: RunSettings, files: ReturnType<typeof scenarioFiles>,
- *   refused: ReadonlyMap<number, PkiLoadError>, interrupt: Interrupt}} Given
+ * @typedef {{scenario: ReadScenario, steps: readonly Step[], settings: RunSettings, files: ReturnType<typeof scenarioFiles>}} Given
+ *   `steps`: more than one
  */
+/** @typedef {ReadonlyMap<number, PkiLoadError>} Refused errors of steps that cannot run */
 
-/** @param {Given} given @returns {Promise<number>} the worst exit code of the runs and of the targets that refused */
-export async function runSteps(given) {
-  const { steps, settings, interrupt } = given;
+/**
+ * @param {Given} given @param {Refused} refused @param {Interrupt} interrupt
+ * @returns {Promise<number>} the worst exit code of the runs and of the targets that refused
+ */
+export async function runSteps(given, refused, interrupt) {
+  const { steps, settings } = given;
   const repeat = turnsOf(steps, settings.repeat).length;
   // Files contain more than the current run, so they are written between runs, not by the live thread.
   const live = await startShowing(steps[0].plan, { ...settings, out: [], repeat }, interrupt);
-  return measureAll(given, live).finally(live.close);
+  return runAll(given, refused, interrupt, live).finally(live.close);
 }
 
-/** @param {Given} given @param {Showing} live */
-async function measureAll({ scenario, steps, settings, files, refused, interrupt }, live) {
+/** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @param {Showing} live */
+async function runAll({ scenario, steps, settings, files }, refused, interrupt, live) {
   const { command, repeat, pauseMs } = settings;
   const { stop, cutOff } = interrupt;
   const { name, description } = scenario;
@@ -111,28 +114,24 @@ export function searchFiles(names, { out, format }) {
 /** @param {readonly string[]} names of steps @param {string[]} out @returns {string[][]} `result.json` -> `result-ramp-up.json` */
 export function pathsOf(names, out) {
   /** @type {Set<string>} */
-  const plain = new Set();
+  const suffixes = new Set();
   for (const name of names) {
-    const words =
-      name
-        .toLowerCase()
-        .match(/[\p{L}\p{N}]+/gu)
-        ?.join('-') ?? 'step';
-    let free = words;
-    for (let i = 2; plain.has(free); i++) free = `${words}-${i}`;
-    plain.add(free);
+    const words = (name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ['step']).join('-');
+    let suffix = words;
+    for (let i = 2; suffixes.has(suffix); i++) suffix = `${words}-${i}`;
+    suffixes.add(suffix);
   }
-  return [...plain].map((name) => out.map((path) => path.replace(/(\.[^./]*)?$/, `-${name}$1`)));
+  return [...suffixes].map((name) => out.map((path) => path.replace(/(\.[^./]*)?$/, `-${name}$1`)));
 }
 
 /**
- * A search for each step, one after the other. After a signal no other search starts.
- * @param {Pick<Given, 'steps' | 'settings' | 'refused' | 'interrupt'> & {outs: readonly string[][]}} given `steps`: whose `asked` is
- *   not null; `outs`: paths of the files of each
- * @param {typeof searchPlan} [search] replaced in tests
+ * Runs the search of each step, one after the other. After a signal no other search starts.
+ * @param {Pick<Given, 'steps' | 'settings'> & {outs: readonly string[][]}} given `steps`: whose `asked` is not null; `outs`: paths of
+ *   the files of each
+ * @param {Refused} refused @param {Interrupt} interrupt @param {typeof searchPlan} [search] replaced in tests
  * @returns {Promise<number>} the worst exit code
  */
-export async function searchSteps({ steps, outs, settings, refused, interrupt }, search = searchPlan) {
+export async function searchSteps({ steps, outs, settings }, refused, interrupt, search = searchPlan) {
   /** @type {number[]} */
   const codes = [];
   for (const [i, { name, plan, token, asked, remarks }] of steps.entries()) {

@@ -1,9 +1,9 @@
-/** `run FILE`: the runs of a scenario, each on every target. */
+/** `run FILE`: runs a scenario on each of its targets. */
 import { createReadStream } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { searchOptions } from '../campaigns/search/search-options.js';
 import { describeUnreadable, EXIT, usageError } from '../common/errors.js';
-import { inGroup, readOptions } from '../common/options.js';
+import { inGroup, option, readOptions } from '../common/options.js';
 import { commonOptions } from '../plan/common-options.js';
 import { omit } from './arguments.js';
 import { keepV8Quiet, readRunOptions, runOptions, runPlan } from './operation.js';
@@ -12,29 +12,28 @@ import { onInterrupt, visibleLines, writeLine, writeWarning } from './process.js
 
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
-/** @import { PkiLoadError } from '../common/errors.js' */
 /** @import { Command } from './arguments.js' */
 /** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
+/** @import { Refused } from './scenario-run.js' */
 
-/** @typedef {(refused: ReadonlyMap<number, PkiLoadError>, interrupt: Interrupt) => Promise<number>} Act `refused`: steps whose set-up failed; returns the exit code */
+/** @typedef {(refused: Refused, interrupt: Interrupt) => Promise<number>} Act returns the exit code */
 
 const scenarioOptions = inGroup('Scenario', {
   only: { type: 'text', repeatable: true, describe: 'Run only this run of the scenario; repeatable' },
-  'allow-env': {
-    ...{ type: 'text', repeatable: true },
-    describe: 'Let token-env read this environment variable; repeatable',
-  },
+  'allow-env': option('text', 'Let token-env read this environment variable; repeatable', {
+    repeatable: true,
+  }),
   'dry-run': { type: 'flag', describe: 'Print the planned load and its leftovers, but send nothing' },
 });
 
-/** Parts of a run cannot be sent from a scenario. */
+/** A scenario cannot be split into parts. */
 const { shard: _shard, 'start-at': _startAt, ...ownCommon } = commonOptions;
 
 /** @type {Command} */
 export const command = {
   options: { ...scenarioOptions, ...ownCommon, ...runOptions },
-  positionals: { name: 'files', describe: 'A scenario, YAML or JSON', min: 1 },
+  positionals: { name: 'files', describe: 'A scenario, YAML or JSON', min: 1, max: 1 },
   examples: [
     'run examples/constellation.yaml --dev',
     'run scenario.yaml --dry-run',
@@ -45,18 +44,14 @@ export const command = {
     'Flags override the file; --rate, --concurrency (model: closed) and searches replace its stages. The exit code of several runs is the ' +
     'worst: 130, 1, 2, 98, 99, 0. See docs/scenarios.md.',
   async run({ files, ...given }, line) {
-    const [file, ...more] = /** @type {string[]} */ (files);
-    if (more.length > 0)
-      throw usageError('bad_usage', 'More than one scenario is given.', 'Run one at a time.');
+    const [file] = /** @type {string[]} */ (files);
     keepV8Quiet();
     const { only, dryRun, allowEnv } = readOptions(scenarioOptions, given);
     const scenario = await read(file, only);
     const count = scenario.runs.length * scenario.targets.length;
     const settings = await readRunOptions(withDefaults(scenario, count, given), { line, steps: count });
-    const [{ stepsOf }, { describeReads, describeSteps }] = await Promise.all([
-      import('../campaigns/scenario/scenario-steps.js'),
-      import('../campaigns/scenario/describe.js'),
-    ]);
+    const { stepsOf } = await import('../campaigns/scenario/scenario-steps.js');
+    const { describeReads, describeSteps } = await import('../campaigns/scenario/describe.js');
     const planned = omit(given, { ...scenarioOptions, ...runOptions });
     const steps = await stepsOf(scenario, planned, { ...settings, allowEnv });
     const { paths, act } = await prepare(scenario, steps, settings);
@@ -73,10 +68,10 @@ export const command = {
   },
 };
 
-/** Enough for the limit of 100,000 characters. */
+/** Scenarios have at most 100,000 characters. */
 const MAX_BYTES = 500_000;
 
-/** @param {string} file @param {string[]} only names of runs; none: all @returns {Promise<ReadScenario>} */
+/** @param {string} file @param {string[]} only names of runs; empty: all @returns {Promise<ReadScenario>} */
 async function read(file, only) {
   const content = await text(createReadStream(file, { end: MAX_BYTES })).catch((error) => {
     throw usageError('cannot_read', `${file} ${describeUnreadable(error)}.`, 'Check the path.', error);
@@ -86,7 +81,7 @@ async function read(file, only) {
   return { ...scenario, runs: onlyRuns(scenario.runs, only) };
 }
 
-/** @param {ReadScenario} scenario @param {number} steps @param {Record<string, unknown>} given flags: they override the scenario */
+/** @param {ReadScenario} scenario @param {number} steps @param {Record<string, unknown>} given flags, which override the scenario */
 function withDefaults({ repeat, pauseMs, out }, steps, given) {
   // A search determines the number of runs.
   const { findMaxRate, maxConcurrency } = readOptions(searchOptions, given);
@@ -105,15 +100,11 @@ async function prepare(scenario, steps, settings) {
   const names = steps.map(({ name }) => name);
   if (settings.search) {
     const outs = searchFiles(names, settings);
-    const act = /** @type {Act} */ (refused, interrupt) =>
-      searchSteps({ steps, outs, settings, refused, interrupt });
-    return { paths: outs.flat(), act };
+    return { paths: outs.flat(), act: (...how) => searchSteps({ steps, settings, outs }, ...how) };
   }
   if (steps.length > 1) {
     const files = scenarioFiles(names, settings);
-    const act = /** @type {Act} */ (refused, interrupt) =>
-      runSteps({ scenario, steps, settings, files, refused, interrupt });
-    return { paths: files.paths, act };
+    return { paths: files.paths, act: (...how) => runSteps({ scenario, steps, settings, files }, ...how) };
   }
   const [{ plan, token, remarks }] = steps;
   const act = /** @type {Act} */ async (refused, interrupt) => {
@@ -128,16 +119,14 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
 /**
  * Creates the set-up of a scenario before its runs, and removes it after them, even if they fail.
  * @param {Pick<ReadScenario, 'setup'>} scenario @param {readonly Step[]} steps
- * @param {{quiet: boolean}} settings @param {Act} act the runs @returns {Promise<number>} exit code
+ * @param {{quiet: boolean}} settings @param {Act} act does the runs @returns {Promise<number>} exit code
  */
 export async function withSetup({ setup }, steps, { quiet }, act) {
   const interrupt = onInterrupt(process);
   try {
     if (setup === null || steps.every(({ plan }) => plan.dev)) return await act(new Map(), interrupt);
-    const [{ createScenarioSetup }, { interruptible }] = await Promise.all([
-      import('../campaigns/scenario/run-setup.js'),
-      import('./setup.js'),
-    ]);
+    const { createScenarioSetup } = await import('../campaigns/scenario/run-setup.js');
+    const { interruptible } = await import('./setup.js');
     const say = quiet ? () => {} : writeLine;
     const made = createScenarioSetup(setup, steps, { say, warn: writeWarning, interruptible });
     const onExit = () => made.left().forEach(writeWarning);

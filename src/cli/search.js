@@ -1,4 +1,4 @@
-/** `--find-max-rate`, `--max-concurrency`: runs the steps, and writes the document after each. */
+/** `--find-max-rate` and `--max-concurrency`: runs the steps and writes the document after each. */
 import { checkSearchable, findMax } from '../campaigns/search/find-max.js';
 import { openSteps } from '../campaigns/search/steps.js';
 import { EXIT, PkiLoadError } from '../common/errors.js';
@@ -26,7 +26,7 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
   checkSearchable(plan, asked);
   const { stop, cutOff } = interrupt;
   const { command } = settings;
-  // Progress shows each step as one of many runs; the files have the whole search.
+  // Progress shows each step as a run; files contain the whole search.
   const live = await startShowing(plan, { ...settings, out: [], repeat: Infinity }, interrupt);
   const options = { token, command, cutOff, signal: stop, recoverMs: asked.recoverMs };
   const steps = openSteps(plan, { ...options, onEvent: live.event });
@@ -37,8 +37,8 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
   async function runStep(stepPlan, { number, level, phase }) {
     await unlessStopped(live.next(stepPlan), stop);
     if (stop.aborted) return null;
-    const seconds = formatDuration(stepPlan.load.durationMs ?? 0);
-    const text = `Step ${number} (${phase}): ${levelText(asked.of, level)} for ${seconds}.`;
+    const duration = formatDuration(stepPlan.load.durationMs ?? 0);
+    const text = `Step ${number} (${phase}): ${levelText(asked.of, level)} for ${duration}.`;
     live.event({ type: 'notice', text });
     try {
       const ended = await steps.run(stepPlan, { onEvent: live.event, live: live.hook });
@@ -59,7 +59,7 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
       const waited = formatDuration(step.recovery.seconds * 1000);
       live.warn(`The target had not recovered ${waited} after the previous step; this step started anyway.`);
     }
-    // Files that cannot be written are reported at the end.
+    // The final write reports files that cannot be written.
     await writeFiles(withRemarks(document, remarks), settings.out);
   }
 
@@ -88,7 +88,7 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
 /** @param {Search} search @returns {number} see EXIT */
 export function exitCodeOfSearch({ interrupted, answer, why, steps, requirements }) {
   if (interrupted) return EXIT.interrupted;
-  // The limit of the tool is no result, however good it is.
+  // The tool reached its own limit, not that of the target.
   if (why === 'generator') return EXIT.invalidMeasurement;
   if (answer === null)
     return steps.at(-1)?.verdict === 'not offered' ? EXIT.invalidMeasurement : EXIT.requirement;

@@ -1,4 +1,4 @@
-/** Shows, writes and serves a run in progress: on the live thread, or as lines of a log once that is lost. */
+/** Runs a plan and shows its progress: on the live thread, or as plain lines if that thread is lost. */
 import { EXIT } from '../common/errors.js';
 import { pauseFor, unlessStopped } from '../common/stop.js';
 import { startLive } from '../live/thread.js';
@@ -15,7 +15,7 @@ import { endWith, exitCodeOf, textOf, worstOf } from './process.js';
 /** @import { Interrupt } from './process.js' */
 /** @import { WriteStream } from 'node:tty' */
 
-/** @typedef {Awaited<ReturnType<typeof startShowing>>} Showing close it */
+/** @typedef {Awaited<ReturnType<typeof startShowing>>} Showing the caller closes it */
 
 /**
  * @param {Plan} plan of the first run
@@ -30,21 +30,19 @@ export async function startShowing(plan, settings, interrupt, system = {}) {
   const { columns, rows } = stderr;
   const options = {
     ...{ plan, command, metrics, otlp, quiet, runs: repeat },
-    // In one of several runs only JSON is rewritten: other forms show all runs together, and are written between them.
+    // With several runs, only JSON is rewritten during a run; the other formats are written between runs.
     outs: repeat === 1 ? out : out.filter((path) => reporterForFile(path).name === 'json'),
     terminal: { isTTY, columns, rows, color: isTTY && !env.NO_COLOR },
   };
-  /** Instead of the thread, if there is none or it is lost. @type {ReturnType<typeof createView> | null} */
+  /** Replaces the thread if it was not started or is lost. @type {ReturnType<typeof createView> | null} */
   let lines = null;
   const useLines = () => {
     lines = createView({ write: (text) => stderr.write(text), terminal: { isTTY: false }, quiet });
   };
   const onLost = (/** @type {Error} */ { message }) => {
     useLines();
-    const why = message.replace(/\.$/, '');
-    warn(
-      `Progress, files and metrics are no longer updated (${why}). The run goes on and writes its result.`,
-    );
+    const text = `Progress, files and metrics are no longer updated (${message.replace(/\.$/, '')}).`;
+    warn(`${text} The run goes on and writes its result.`);
   };
   const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;
   const live = isSilent ? useLines() : await start(options, onLost);
@@ -76,12 +74,12 @@ export async function startShowing(plan, settings, interrupt, system = {}) {
 }
 
 /**
- * Repeats the run of one plan and reports it.
+ * Runs a plan `repeat` times and reports the results.
  * @param {Pick<RunContext, 'settings' | 'remarks'> & {name: string, runOnce: (run: number) => Promise<Result>, stop: AbortSignal,
- *   live: Pick<Showing, 'event' | 'warn' | 'finish' | 'next' | 'abandon'>, reportTo?: typeof writeReports}} context `name`: of a set of
- *   these runs; `runOnce`: the run of that number, from 0
+ *   live: Pick<Showing, 'event' | 'warn' | 'finish' | 'next' | 'abandon'>, reportTo?: typeof writeReports}} context `name`: of the set of
+ *   runs; `runOnce`: executes the run with this number, from 0
  * @returns {Promise<number>} exit code of the worst run
- * @throws {PkiLoadError} if not everything could be written; its exit code is that of the runs, unless that is 0
+ * @throws {PkiLoadError} if an output could not be written; its exit code is that of the runs, unless that is 0
  */
 export async function runRepeatedly(context) {
   const { name, settings, runOnce, live, stop, remarks = [], reportTo = writeReports } = context;
@@ -97,14 +95,14 @@ export async function runRepeatedly(context) {
       await live.finish(result);
       results.push(result);
       if (results.length === repeat || stop.aborted) break;
-      // The last attempt reports files that cannot be written.
+      // The final write reports files that cannot be written.
       await writeFiles(setSoFar(), out);
       await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(), stop)]);
       if (stop.aborted) break;
     }
   } catch (error) {
     if (results.length > 0) {
-      // The live thread stops writing files, so the results of the runs before can be written here.
+      // Once the live thread no longer writes files, write the earlier results here.
       await live.abandon();
       for (const failure of await reportAll()) live.warn(textOf(failure));
     }

@@ -1,5 +1,5 @@
 /** The file of `issue --keep`: a JSON line for each certificate. */
-import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
 /** @import { Keeper } from './index.js' */
 
@@ -32,22 +32,22 @@ export function openKeepFile(path) {
   };
 }
 
+/** O_NONBLOCK: a pipe that replaced the file after the check would block until it has a reader. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
+
 /** @param {string} path */
 function openToAppend(path) {
+  const remedy = 'Give a file in an existing, writable folder.';
   const fault = (/** @type {string} */ problem, /** @type {unknown} */ cause) =>
-    usageError(
-      'cannot_write',
-      `--keep ${path} ${problem}.`,
-      'Give a file in an existing, writable folder.',
-      cause,
-    );
+    usageError('cannot_write', `--keep ${path} ${problem}.`, remedy, cause);
   const stat = statSync(path, { throwIfNoEntry: false });
   // Opening a pipe would block until it has a reader. /dev/null and the like never block.
   if (stat?.isFIFO() || stat?.isSocket() || stat?.isBlockDevice())
     throw fault('is a pipe, a socket or a disk, not a file', undefined);
   try {
-    // `x` does not follow a link to a missing file.
-    return openSync(path, stat === undefined ? 'ax' : 'a', 0o644);
+    // O_EXCL does not follow a link to a missing file.
+    const flags = stat === undefined ? APPEND | constants.O_CREAT | constants.O_EXCL : APPEND;
+    return openSync(path, flags, 0o644);
   } catch (error) {
     throw fault(`cannot be written to (${/** @type {NodeJS.ErrnoException} */ (error).code})`, error);
   }

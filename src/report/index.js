@@ -82,22 +82,25 @@ export function reporterForFile(path) {
 }
 
 /**
+ * @param {ReporterEntry} reporter @param {DocumentKind} kind of a document @param {string} origin of the format, for the error
+ * @throws {PkiLoadError} code `cannot_report` if the format cannot show this kind
+ */
+export function checkKind({ kinds, extension }, kind, origin) {
+  if (kinds.includes(kind)) return;
+  const able = Object.values(reporters).filter((one) => one.kinds.includes(kind));
+  const problem = `${KIND_NAMES[kind]} cannot be written as ${extension}, which is for the result of one run.`;
+  const remedy = `Use one of ${able.map((one) => one.extension).join(', ')}.`;
+  throw usageError('cannot_report', `${origin}: ${problem}`, remedy);
+}
+
+/**
  * Strings of a document come from servers, files and scenarios. Here they become visible text, except in JSON, which escapes them.
  * @param {string} name of a reporter @param {Document} document @param {RenderOptions} [options] @returns {Promise<string>} ends with a newline
  * @throws {PkiLoadError} code `cannot_report` if the format has no such kind of document
  */
 export async function renderDocument(name, document, options) {
-  const kind = kindOf(document);
-  const { kinds, load, extension } = reporters[name];
-  if (!kinds.includes(kind)) {
-    const able = Object.values(reporters).filter((one) => one.kinds.includes(kind));
-    throw usageError(
-      'cannot_report',
-      `${KIND_NAMES[kind].replace(/^./, (letter) => letter.toUpperCase())} cannot be written as ${extension}, which is for the result of one run.`,
-      `Use one of ${able.map((one) => one.extension).join(', ')}.`,
-    );
-  }
-  const { render } = await load();
+  checkKind(reporters[name], kindOf(document), `Format ${name}`);
+  const { render } = await reporters[name].load();
   if (name === 'json') return escapeInvisible(await render(document));
   return render(visibleData(document), options);
 }

@@ -170,7 +170,7 @@ describe('compare refuses', () => {
     [
       'a comparison among runs',
       [OLD[0], '--with', comparison],
-      /comparison\.json is a comparison, not the result of a run\. Give the results that it compares\./,
+      /comparison\.json is a comparison, not the result of a run\. Give results of runs; report shows this file alone\./,
     ],
     [
       'a part of a plan, whatever is allowed',

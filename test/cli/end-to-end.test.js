@@ -79,7 +79,7 @@ test('Ctrl-C: what was measured is reported, exit code 130', async () => {
 
 test('the embedded server of dev ends on Ctrl-C with exit code 0', async () => {
   const cli = startCli(['dev', '--port', '0', '--ca-key-type', 'ec']);
-  await Promise.race([cli.ended, cli.prints(/Ctrl-C ends it\./)]);
+  await Promise.race([cli.ended, cli.prints(/Press Ctrl-C to stop it\./)]);
   cli.kill('SIGINT');
   const { code, stdout, stderr } = await cli.ended;
   assert.equal(code, 0, stderr);

@@ -64,8 +64,8 @@ for (const name of ['', ...DOCUMENT_KINDS]) {
 
 /** @type {[string, RegExp][]} words of the command line; what is said */
 const MISUSE = [
-  ['', /No command is given: it comes first.* See: vault-pki-load --help$/m],
-  ['--dev issue', /No command is given: it comes first/],
+  ['', /The command is missing\. Give it first.* See: vault-pki-load --help$/m],
+  ['--dev issue', /The command is missing\. Give it first/],
   ['isue --rate 5 --quiet', /Unknown command "isue"\. Did you mean issue\? See: vault-pki-load --help$/m],
   ['toString', /Unknown command "toString"/],
   ['issue --nope', /Unknown option --nope\. See: vault-pki-load issue --help$/m],
@@ -87,7 +87,7 @@ const MISUSE = [
   ['compare a --with', /There is nothing to compare the base with\. Name other/],
   ['compare a --with --seed 1', /There is nothing to compare the base with/],
   ['schema v1', /There is no schema "v1"\. Use one of result, run-set, comparison, .*scenario-result/],
-  ['schema result run-set', /More than one kind is given\. Print one/],
+  ['schema result run-set', /schema takes one KIND at a time\. See: /],
   ['issue --dev --duration', /--duration needs a value\. See: /],
   ['issue --cn --rate 5', /--cn needs a value\. See: /],
   ['issue -format', /--format needs a value\. See: /],

@@ -112,12 +112,12 @@ describe('merge refuses, in one line:', () => {
     [
       'to overwrite a part',
       [a, b, '--out', path('whole.html'), '--out', a],
-      /--out .*refused-0\.json is one of the files to read, and would be overwritten\. Write to another file\./,
+      /--out .*refused-0\.json is an input file, and would be overwritten\. Write to another file\./,
     ],
     [
       'to overwrite a part by another name',
       [a, b, '--out', linkTo(b)],
-      /--out .*link\.json is the same file as .*refused-1\.json, which is to be read, and would be overwritten\./,
+      /--out .*link\.json is the same file as the input .*refused-1\.json, and would be overwritten\./,
     ],
   ];
   for (const [what, args, message] of TABLE) {

@@ -165,7 +165,7 @@ test('Ctrl-C: what there is is reported and written, exit code 130', async (t) =
 describe('refused', () => {
   /** @type {[string, string[], RegExp, number][]} */
   const cases = [
-    ['a format that cannot show it', ['--format', 'prom'], /cannot be written as \.prom/, 1],
+    ['a format that cannot show it', ['--format', 'prom'], /--format is "prom"/, 1],
     ['a role that is not there', ['--role', 'nobody'], /nobody/, 2],
     ['a role without store', ['--role', 'example-dot-com-ec-no-store'], /no certificates \(no_store\)/, 1],
   ];
@@ -185,6 +185,6 @@ test('it is no run: compare refuses it, and report takes it alone', async (t) =>
   assert.equal(reported.code, 1);
   assert.match(
     reported.stderr,
-    /is a measurement of propagation, not the result of a run\. .* report shows this one alone\./,
+    /is a measurement of propagation, not the result of a run\. .* report shows this file alone\./,
   );
 });

@@ -123,12 +123,12 @@ describe('report refuses, in one line:', () => {
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
     ['a file that is not there', [path('gone.json')], /gone\.json was not found\. Check the path\./],
-    ['--out of what it reads', [good, '--out', good], /--out .*good\.json is one of the files to read, and/],
+    ['--out of what it reads', [good, '--out', good], /--out .*good\.json is an input file, and/],
     ['no result', [path('no-result.json', '{}')], /no-result\.json is not a file of vault-pki-load/],
     [
       'a comparison among runs',
       [good, comparison],
-      /comparison\.json is a comparison, not the result of a run\. Give the results that it compares\./,
+      /comparison\.json is a comparison, not the result of a run\. Give results of runs; report shows this file alone\./,
     ],
     ['the same run twice', [good, good], /good\.json is given twice\. Give each run once\.$/m],
     ['a copy of a run', [good, path('copy.json', json)], /good\.json and .*copy\.json are the same run\./],

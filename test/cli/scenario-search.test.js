@@ -21,9 +21,9 @@ async function searched(names, act, { refused = new Map(), signalled = false } =
       steps: names.map((name) => ({ name, plan: { operation: name }, token: null, asked: { of: 'rate' } })),
       outs: names.map((name) => [`r-${name}.json`]),
       settings: { quiet: true, out: ['r.json'] },
-      refused,
-      interrupt,
     }),
+    refused,
+    /** @type {any} */ (interrupt),
     async ({ operation }, { settings: { out }, interrupt: own }) => {
       begun.push(operation);
       assert.deepEqual([out, own], [[`r-${operation}.json`], interrupt]);

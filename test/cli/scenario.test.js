@@ -157,7 +157,7 @@ describe('a scenario is not written over', () => {
       const text = tiny(scenario);
       const file = path(name, text);
       const ended = await run(['run', file, '--dev', '--out', path('s.json'), ...flags]);
-      assertRefused(ended, /is one of the files to read, and would be overwritten/);
+      assertRefused(ended, /is an input file, and would be overwritten/);
       assert.equal(readFileSync(file, 'utf8'), text);
     });
   }

@@ -68,11 +68,11 @@ test('what is rendered by name is what the reporter renders', async () => {
 
 /** @type {[string, string, string[]][]} schema, how it is called, formats that cannot show it */
 const REFUSING = [
-  ['run-set', 'A set of runs', ['hlog', 'hgrm', 'prom']],
-  ['comparison', 'A comparison', ['csv', 'hlog', 'hgrm', 'prom']],
-  ['search', 'A search', ['csv', 'hlog', 'hgrm', 'prom']],
-  ['propagation', 'A measurement of propagation', ['hlog', 'hgrm', 'prom']],
-  ['scenario-result', 'The result of a scenario', ['csv', 'hlog', 'hgrm', 'prom']],
+  ['run-set', 'a set of runs', ['hlog', 'hgrm', 'prom']],
+  ['comparison', 'a comparison', ['csv', 'hlog', 'hgrm', 'prom']],
+  ['search', 'a search', ['csv', 'hlog', 'hgrm', 'prom']],
+  ['propagation', 'a measurement of propagation', ['hlog', 'hgrm', 'prom']],
+  ['scenario-result', 'the result of a scenario', ['csv', 'hlog', 'hgrm', 'prom']],
 ];
 
 for (const [kind, called, names] of REFUSING) {
@@ -83,7 +83,7 @@ for (const [kind, called, names] of REFUSING) {
       await assert.rejects(renderDocument(name, document), {
         name: 'PkiLoadError',
         code: 'cannot_report',
-        message: `${called} cannot be written as ${reporters[name].extension}, which is for the result of one run.`,
+        message: `Format ${name}: ${called} cannot be written as ${reporters[name].extension}, which is for the result of one run.`,
         remedy: `Use one of ${able.map(([, { extension }]) => extension).join(', ')}.`,
       });
     }
