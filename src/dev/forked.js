@@ -21,8 +21,7 @@ export const hasEnded = ({ exitCode, signalCode }) => exitCode !== null || signa
 
 /** @param {ChildProcess} child @returns {Promise<any>} @throws {Error} if it fails or ends first, or sends nothing for 20 s */
 export async function nextMessage(child) {
-  const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(RESPONDS_WITHIN_MS)]);
+  const signal = AbortSignal.timeout(RESPONDS_WITHIN_MS);
   const ended = hasEnded(child)
     ? Promise.resolve([child.exitCode, child.signalCode])
     : once(child, 'exit', { signal });
@@ -34,8 +33,6 @@ export async function nextMessage(child) {
     return message;
   } catch (error) {
     throw signal.aborted ? new Error(`no response within ${RESPONDS_WITHIN_MS / 1000} s`) : error;
-  } finally {
-    over.abort();
   }
 }
 

@@ -161,7 +161,7 @@ export function listParam(from, name) {
 const UNIT_SECONDS = /** @type {Record<string, number>} */ ({ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 });
 
 /** A Go duration, seconds, or days (`30d`). @param {Params} from @param {string} name @returns {number} 0 if missing */
-export function secondsParam(from, name) {
+export function ttlParam(from, name) {
   const text = textParam(from, name).trim();
   if (text.startsWith('-')) throw fieldError(name, `cannot provide negative value '${text}'`);
   if (/^\d{0,12}$/.test(text)) return Number(text);

@@ -14,8 +14,6 @@ import { connectOptions } from './tls.js';
 /** @import { Tls } from './tls.js' */
 /** @import { OnReadOpts, Socket } from 'node:net' */
 
-export { MAX_BODY_BYTES } from './response-reader.js';
-
 /** An idle connection is not reused in this time before the server's keep-alive time ends. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 

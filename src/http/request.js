@@ -8,8 +8,6 @@ import { connectOptions } from './tls.js';
 /** @import { Tls } from './tls.js' */
 /** @import { Client, Dispatcher } from 'undici' */
 
-export { describeTransportError } from './failures.js';
-
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Response */
 /**
  * @typedef {{method?: Dispatcher.HttpMethod, path: string, headers?: Record<string, string>, body?: string | Buffer,
@@ -37,70 +35,57 @@ export function parseTargetUrl(text, name = '--url') {
 export function createRequester(options) {
   const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, named = URL_OPTION } = options;
   const target = { origin, named };
-  const closing = new AbortController();
   /** @type {Promise<Client> | undefined} */
   let client;
-  let isConnected = false;
   const open = async () => {
     const undici = await import('undici'); // takes 80 ms
-    const made = new undici.Client(origin, {
+    return new undici.Client(origin, {
       connect: { ...connectOptions(tls), timeout: 0 },
       ...{ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxBodyBytes },
       ...{ keepAliveTimeout: KEEP_IDLE_MS, keepAliveMaxTimeout: KEEP_IDLE_MS },
     });
-    made.on('connect', () => {
-      isConnected = true;
-    });
-    made.on('disconnect', () => {
-      isConnected = false;
-    });
-    return made;
   };
   return {
     /** Without a response, a PkiLoadError with exit code 2. @param {RequestOptions} options @returns {Promise<Response>} */
     async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs, onHead }) {
       client ??= open();
       const opened = await client;
-      const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(), within);
-      const signal = AbortSignal.any([deadline.signal, closing.signal]);
+      const canceller = new AbortController();
+      /** @type {NodeJS.Timeout | undefined} */
+      let timer;
+      // undici ignores a signal until the request has a connection.
+      const overdue = /** @type {Promise<never>} */ (
+        new Promise((_, reject) => {
+          timer = setTimeout(() => {
+            const code = opened.stats.connected ? 'no_answer' : 'connect_timeout';
+            reject(asTargetError(target, transportFailure(code)));
+            canceller.abort();
+          }, within);
+        })
+      );
       let headersSeen = false;
-      try {
-        const response = await Promise.race([
-          opened.request({ method, path, headers, body, signal }),
-          rejectOnAbort(signal),
-        ]);
+      const exchange = async () => {
+        const response = await opened.request({ method, path, headers, body, signal: canceller.signal });
         headersSeen = true;
         onHead?.();
         const bytes = Buffer.from(await response.body.arrayBuffer());
         return checkScheme(target, { status: response.statusCode, headers: response.headers, body: bytes });
+      };
+      try {
+        return await Promise.race([overdue, exchange()]);
       } catch (error) {
         if (error instanceof PkiLoadError) throw error;
-        const overdue = isConnected ? 'no_answer' : 'connect_timeout';
-        const code = closing.signal.aborted ? 'aborted' : deadline.signal.aborted ? overdue : null;
-        const failure = code === null ? describeTransportError(error, headersSeen) : transportFailure(code);
-        throw asTargetError(target, failure);
+        throw asTargetError(target, describeTransportError(error, headersSeen));
       } finally {
         clearTimeout(timer);
       }
     },
-    /** Open connections are closed; a request under way fails. */
-    async close() {
-      closing.abort();
-      await (await client)?.destroy();
-    },
+    /** Open connections are closed; a request in flight fails. */
+    close: async () => (await client)?.destroy(),
   };
 }
 
 /** @typedef {ReturnType<typeof createRequester>} Requester */
-
-/** undici heeds a signal only once the request has a connection. @param {AbortSignal} signal @returns {Promise<never>} */
-function rejectOnAbort(signal) {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-}
 
 /** @param {Target} target @param {TransportFailure} failure whose remedy names --url */
 function asTargetError({ origin, named }, { code, text, remedy }) {

@@ -24,7 +24,6 @@ import { decodePem } from './text.js';
  * @property {Uint8Array | null} [expectedSpki] public key of the CSR, raw SubjectPublicKeyInfo
  * @property {{commonName?: string | null, altNames?: readonly string[], ipSans?: readonly string[]}} expected
  * @property {number} nowMs epoch ms
- * @property {number} [skewMs] how far the clocks may be apart
  */
 
 /** Every failure with its description. */
@@ -46,7 +45,8 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   certificate_expired: 'The certificate has expired already.',
 });
 
-const DEFAULT_SKEW_MS = 5000;
+/** How far apart the clocks may be. */
+const SKEW_MS = 5000;
 
 /** By PEM text, which every response of a mount repeats. */
 const recallIssuingCa = remember(16, readIssuingCa);
@@ -72,15 +72,14 @@ const readCertificate = (pem) => parseCertificate(decodePem(pem, /^CERTIFICATE$/
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
 function findFailure(certificate, issued) {
-  const { nowMs, skewMs = DEFAULT_SKEW_MS } = issued;
   return (
     checkIssuer(certificate, issued.issuingCaPem) ??
     checkNames(certificate, issued.expected) ??
     (isCa(certificate) ? 'ca_certificate' : null) ??
     (certificate.critical === null ? null : 'unknown_critical_extension') ??
     checkKey(certificate, issued) ??
-    (certificate.notBefore > nowMs + skewMs ? 'not_yet_valid' : null) ??
-    (certificate.notAfter < nowMs - skewMs ? 'certificate_expired' : null)
+    (certificate.notBefore > issued.nowMs + SKEW_MS ? 'not_yet_valid' : null) ??
+    (certificate.notAfter < issued.nowMs - SKEW_MS ? 'certificate_expired' : null)
   );
 }
 

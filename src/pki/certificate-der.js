@@ -181,14 +181,21 @@ export function isCa({ extensions }) {
   return fields.tag === TAG.boolean && fields.readBoolean();
 }
 
-/** @param {Pick<CertificateFields, 'extensions'>} certificate @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in order */
-export function ocspAddresses({ extensions }) {
+/**
+ * @param {Pick<CertificateFields, 'extensions'>} certificate
+ * @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in order; none if the extension is damaged
+ */
+export function ocspUrls({ extensions }) {
   const urls = [];
-  const list = listIn(extensions.get(OID.authorityInfoAccess));
-  while (!list.atEnd) {
-    const access = list.enter(TAG.sequence);
-    if (access.readOid() === OID.ocsp && access.tag === contextTag(6, false))
-      urls.push(access.read().toString('latin1'));
+  try {
+    const list = listIn(extensions.get(OID.authorityInfoAccess));
+    while (!list.atEnd) {
+      const access = list.enter(TAG.sequence);
+      if (access.readOid() === OID.ocsp && access.tag === contextTag(6, false))
+        urls.push(access.read().toString('latin1'));
+    }
+  } catch {
+    return [];
   }
   return urls.filter((url) => /^https?:\/\//i.test(url));
 }

@@ -1,7 +1,7 @@
 /** Reads certificates from files, and checks before a run which certificate issued which. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
-import { ocspAddresses, parseCertificate } from './certificate-der.js';
+import { parseCertificate } from './certificate-der.js';
 import { DerError, TAG } from './der.js';
 import { verifySignature } from './signature.js';
 import { pemBlocks } from './text.js';
@@ -95,12 +95,3 @@ const nameText = (name) => printable(name ?? '').slice(0, 200) || 'without a nam
 
 /** @param {string} text */
 const printable = (text) => text.replace(/\n/g, ', ').replace(/[^\x20-\x7e\u00a0-\uffff]/g, '?');
-
-/** @param {Certificate} certificate @returns {string[]} addresses of its OCSP responders */
-export function ocspUrls(certificate) {
-  try {
-    return ocspAddresses(certificate);
-  } catch {
-    return []; // the extension cannot be read
-  }
-}

@@ -69,8 +69,8 @@ export function isOcspStatus(verdict) {
 /** @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs`: epoch ms */
 /** @typedef {ReturnType<typeof createOcspChecker>} OcspChecker */
 
-/** For clocks that NTP keeps; more would hide responses that are too old. */
-export const DEFAULT_SKEW_MS = 5000;
+/** How far apart two clocks with NTP may be; more would hide responses that are too old. */
+export const SKEW_MS = 5000;
 
 /** A responder with RSA repeats itself for a second per serial; one with ECDSA never does. */
 const MAX_REMEMBERED = 1024;
@@ -93,17 +93,14 @@ const MAX_RESPONDERS = 32;
 /**
  * `issuerDer`: certificate of the issuer of every certificate in question; `maxRemembered`: responses whose signature
  * need not be verified again.
- * @param {{issuerDer: Uint8Array, skewMs?: number, maxRemembered?: number}} options
+ * @param {{issuerDer: Uint8Array, maxRemembered?: number}} options
  * @throws {DerError} if the issuer cannot be read
  */
-export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxRemembered = MAX_REMEMBERED }) {
-  const count = { responses: 0, certificates: 0 };
+export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED }) {
   const issuer = readSigner(Buffer.from(issuerDer));
   // From a copy of the bytes, since the caller may reuse its buffer.
   const recall = remember(maxRemembered, (key) => read(Buffer.from(key, 'latin1')));
-  const assess = remember(MAX_RESPONDERS, (key) =>
-    assessResponder(Buffer.from(key, 'latin1'), issuer, count),
-  );
+  const assess = remember(MAX_RESPONDERS, (key) => assessResponder(Buffer.from(key, 'latin1'), issuer));
 
   /** Rule 4: the issuer first, then the enclosed certificates. @param {BasicResponse} response @returns {SignerResult} */
   function findSigners({ signed, responderId, certs }) {
@@ -118,7 +115,6 @@ export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxReme
         if (result.failure === 'responder_not_authorized') result.failure = failure;
         continue;
       }
-      count.responses += 1;
       const verdict = verifySignature(signed, signer.key);
       if (verdict === 'valid' && signer === issuer) return { failure: null, signers: [] };
       if (verdict === 'valid') result.signers.push(signer.certificate);
@@ -139,15 +135,12 @@ export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxReme
       known.signed ??= findSigners(response);
       const { failure, signers } = known.signed;
       if (failure !== null) return failure;
-      if (signers.length > 0 && !signers.some((one) => isValid(one, nowMs, skewMs)))
-        return 'responder_cert_expired';
-      if (single.thisUpdate > nowMs + skewMs) return 'not_yet_valid';
-      if (single.nextUpdate !== null && single.nextUpdate < nowMs - skewMs) return 'expired';
+      if (signers.length > 0 && !signers.some((one) => isValid(one, nowMs))) return 'responder_cert_expired';
+      if (single.thisUpdate > nowMs + SKEW_MS) return 'not_yet_valid';
+      if (single.nextUpdate !== null && single.nextUpdate < nowMs - SKEW_MS) return 'expired';
       if (nonce !== null && response.nonce !== null && !response.nonce.equals(nonce)) return 'nonce_mismatch';
       return single.status;
     },
-    /** Real signature verifications so far. */
-    verifications: () => ({ ...count }),
   };
 }
 
@@ -168,16 +161,14 @@ function read(bytes) {
  * The issuer itself must have issued its certificate, with id-kp-OCSPSigning (RFC 6960 section 4.2.2.2).
  * @param {Buffer} der
  * @param {Signer} issuer
- * @param {{certificates: number}} count verifications, changed
  * @returns {Candidate}
  */
-function assessResponder(der, issuer, count) {
+function assessResponder(der, issuer) {
   try {
     const signer = readSigner(der);
     const { certificate } = signer;
     if (!certificate.issuer.equals(issuer.name) || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
       return { failure: 'responder_not_authorized', signer };
-    count.certificates += 1;
     const verdict = verifySignature(certificate.signed, issuer.key);
     if (verdict === 'bad') return { failure: 'responder_not_authorized', signer };
     if (verdict === 'unsupported') return { failure: 'unsupported_signature_algorithm', signer };
@@ -199,9 +190,9 @@ function readSigner(der) {
 /** @param {Signer} signer @param {BasicResponse['responderId']} responderId */
 const isNamed = (signer, { kind, value }) => value.equals(kind === 'name' ? signer.name : signer.keyHash);
 
-/** @param {CertificateFields} certificate @param {number} nowMs @param {number} skewMs */
-const isValid = ({ notBefore, notAfter }, nowMs, skewMs) =>
-  notBefore <= nowMs + skewMs && notAfter >= nowMs - skewMs;
+/** @param {CertificateFields} certificate @param {number} nowMs */
+const isValid = ({ notBefore, notAfter }, nowMs) =>
+  notBefore <= nowMs + SKEW_MS && notAfter >= nowMs - SKEW_MS;
 
 /**
  * The same bytes; or the same but for parameters of the hash algorithm that are NULL here and absent there.

@@ -48,7 +48,8 @@ export function verifySignature({ oid, parameters, data, signature }, key) {
     if (key.asymmetricKeyType !== algorithm.family) return 'bad';
     return verify(algorithm.hash, data, key, signature) ? 'valid' : 'bad';
   } catch (error) {
-    return isUnsupported(error) ? 'unsupported' : 'bad';
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    return /UNSUPPORTED|INVALID_DIGEST/.test(code ?? '') ? 'unsupported' : 'bad';
   }
 }
 
@@ -95,9 +96,3 @@ function readSaltLength(field) {
 /** @param {Uint8Array | null} parameters */
 export const isNullOrAbsent = (parameters) =>
   parameters === null || (parameters.length === 2 && parameters[0] === TAG.null && parameters[1] === 0);
-
-/** @param {unknown} error */
-function isUnsupported(error) {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /UNSUPPORTED|INVALID_DIGEST/.test(code);
-}
