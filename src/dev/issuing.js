@@ -8,7 +8,7 @@ import { verifySignature } from '../pki/signature.js';
 import { colonHex, encodePem, pemBlocks } from '../pki/text.js';
 import { createCertificate, epochSeconds, LEAF_EXTENDED_USAGE, LEAF_USAGE, makeKeys } from './certificate.js';
 import { allowedNames, readIps } from './roles.js';
-import { listParam, textParam, ttlParam, VaultError } from './routes.js';
+import { listParam, secondsParam, textParam, VaultError } from './routes.js';
 
 /** @import { KeyObject } from 'node:crypto' */
 /** @import { CsrKeyType } from '../pki/csr.js' */
@@ -64,7 +64,7 @@ const DEFAULT_TTL_SECONDS = 768 * 3600;
 async function certify({ issuer, root, store, urls }, role, params, { names, ...subject }, usage) {
   if (!['', 'pem'].includes(textParam(params, 'format')))
     throw new VaultError(400, 'the embedded server supports only the "format" "pem"');
-  const seconds = Math.min(ttlParam(params, 'ttl') || role.ttl || DEFAULT_TTL_SECONDS, role.max_ttl);
+  const seconds = Math.min(secondsParam(params, 'ttl') || role.ttl || DEFAULT_TTL_SECONDS, role.max_ttl);
   const notAfter = Math.min(epochSeconds() + seconds, issuer.notAfter);
   const extensions = [LEAF_USAGE, ...usage, ...writeAlternativeNames(names), ...urls];
   const { serial, der } = await createCertificate(issuer, { ...subject, notAfter, extensions });

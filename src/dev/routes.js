@@ -1,6 +1,7 @@
 /** From a request to a reply as Vault writes it, without a socket: routes, parameters, responses, refusals. */
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
+import { parseDuration } from '../common/units.js';
 
 /** @import { IncomingHttpHeaders } from 'node:http' */
 /** @import { World } from './routes-system.js' */
@@ -158,20 +159,15 @@ export function listParam(from, name) {
   return list.map((item) => String(item).trim()).filter((item) => item !== '');
 }
 
-const UNIT_SECONDS = /** @type {Record<string, number>} */ ({ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 });
-
-/** A Go duration, seconds, or days (`30d`). @param {Params} from @param {string} name @returns {number} 0 if missing */
-export function ttlParam(from, name) {
+/** A Go duration, seconds, or days (`30d`). @param {Params} from @param {string} name @returns {number} seconds; 0 if missing */
+export function secondsParam(from, name) {
   const text = textParam(from, name).trim();
   if (text.startsWith('-')) throw fieldError(name, `cannot provide negative value '${text}'`);
-  if (/^\d{0,12}$/.test(text)) return Number(text);
-  if (!/^(\d{1,12}(\.\d{1,9})?(ms|[smhd]))+$/.test(text))
+  try {
+    return Math.floor(parseDuration(text || '0') / 1000);
+  } catch {
     throw fieldError(name, `time: invalid duration ${JSON.stringify(text)}`);
-  const parts = Array.from(
-    text.matchAll(/([\d.]+)(ms|[smhd])/g),
-    ([, n, unit]) => Number(n) * UNIT_SECONDS[unit],
-  );
-  return Math.floor(parts.reduce((sum, seconds) => sum + seconds, 0));
+  }
 }
 
 /** @param {string} name @param {string} problem */

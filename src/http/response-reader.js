@@ -207,23 +207,13 @@ export class ResponseReader {
   }
 }
 
-/**
- * @typedef {object} ResponseHead
- * @property {number} status
- * @property {'none' | 'length' | 'chunked' | 'close'} framing how the end of the body is found (RFC 9112, 6.3)
- * @property {number} length bytes of the body, for `length`
- * @property {boolean} reusable the connection may carry another request
- * @property {number | null} keepAliveMs the server's keep-alive time for an idle connection
- */
+/** @typedef {NonNullable<ReturnType<typeof parseResponseHead>>} ResponseHead */
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 /** A field line: name and value; never folded over lines, which RFC 9112, 5.2, makes obsolete. */
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 
-/**
- * @param {string} text latin1, without the empty line that ends it
- * @returns {ResponseHead | null} null: not HTTP/1.x, or the end of its body is ambiguous
- */
+/** Null: not HTTP/1.x, or the end of its body is ambiguous. @param {string} text latin1, without the empty line at its end */
 export function parseResponseHead(text) {
   const [first, ...lines] = text.split('\r\n');
   const start = STATUS_LINE.exec(first);
@@ -243,8 +233,8 @@ export function parseResponseHead(text) {
   return {
     status,
     ...end,
-    reusable: stays && !isDoubtful && end.framing !== 'close',
-    keepAliveMs: timeout === null ? null : Number(timeout[1]) * 1000,
+    reusable: stays && !isDoubtful && end.framing !== 'close', // the connection may carry another request
+    keepAliveMs: timeout === null ? null : Number(timeout[1]) * 1000, // how long the server keeps an idle connection
   };
 }
 
@@ -261,7 +251,9 @@ function readFields(lines) {
   return fields;
 }
 
-/** @param {number} status @param {Map<string, string>} fields @returns {Pick<ResponseHead, 'framing' | 'length'> | null} */
+/** @typedef {{framing: 'none' | 'length' | 'chunked' | 'close', length: number}} Framing `length`: bytes, for `length` */
+
+/** How the body ends (RFC 9112, 6.3). @param {number} status @param {Map<string, string>} fields @returns {Framing | null} */
 function framingOf(status, fields) {
   if (status < 200 || status === 204 || status === 304) return { framing: 'none', length: 0 };
   if (fields.has('transfer-encoding')) {

@@ -40,7 +40,7 @@ export function readName(reader) {
   const names = reader.enter(TAG.sequence);
   while (!names.atEnd) {
     const set = names.enter(TAG.set);
-    set.demandSome();
+    if (set.atEnd) throw new DerError('List without elements', set.pos);
     while (!set.atEnd) set.inside(TAG.sequence, readAttribute);
   }
   return reader.bytes.subarray(start, reader.to);
@@ -113,8 +113,8 @@ const UNDERSTOOD = new Set([
 /** @param {Uint8Array} der of one certificate, nothing behind it @throws {DerError} */
 export function parseCertificate(der) {
   const { signed, tbs, rawAlgorithm } = readSigned(der);
-  if ((tbs.insideOptional(contextTag(0), readVersion) ?? 0) > 2)
-    throw new DerError('Not a version of certificates');
+  const version = tbs.insideOptional(contextTag(0), (field) => field.readSmallNumber()) ?? 0;
+  if (version > 2) throw new DerError('Unknown certificate version');
   const serial = tbs.readInteger();
   demandSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
@@ -138,9 +138,6 @@ export function parseCertificate(der) {
     critical: extensions.critical, // not understood: the certificate must be rejected (section 4.2)
   };
 }
-
-/** @param {DerReader} reader */
-export const readVersion = (reader) => reader.readSmallNumber();
 
 /** @param {DerReader} validity */
 const readValidity = (validity) => ({ notBefore: validity.readTime(), notAfter: validity.readTime() });

@@ -36,11 +36,12 @@ function readPem(text, name) {
   const certificates = [];
   const others = [];
   for (const { label, body } of pemBlocks(text)) {
-    if (body === null) {
-      const where =
-        label === '' ? 'in the middle of a PEM line' : `without its line -----END ${printable(label)}-----`;
-      throw refused('certificate_truncated', `${name} ends ${where}; it is cut off.`, 'Copy the file again.');
-    }
+    if (body === null)
+      throw refused(
+        'certificate_truncated',
+        `${name} is cut off: a PEM block has no end.`,
+        'Copy the file again.',
+      );
     if (label === 'CERTIFICATE' || label === 'X509 CERTIFICATE') {
       if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) throw unreadable(name, 'its PEM is not base64');
       certificates.push(readDer(Buffer.from(body, 'base64'), name));

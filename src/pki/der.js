@@ -126,11 +126,6 @@ export class DerReader {
     if (this.pos !== this.end) throw new DerError('Unexpected trailing bytes', this.pos);
   }
 
-  /** Demands that something is left: for SIZE (1..MAX). */
-  demandSome() {
-    if (this.pos === this.end) throw new DerError('List without elements', this.pos);
-  }
-
   /**
    * An element of any type, checked at every level: lengths, the form of universal types, and the contents that DER
    * restricts most. Strings are not decoded. @returns {Buffer} raw

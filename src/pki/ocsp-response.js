@@ -9,7 +9,6 @@ import {
   readAlgorithm,
   readExtensions,
   readName,
-  readVersion,
 } from './certificate-der.js';
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
@@ -102,7 +101,7 @@ function readBasic(reader) {
 
 /** @param {DerReader} data */
 function readResponseData(data) {
-  const version = data.insideOptional(contextTag(0), readVersion) ?? 0;
+  const version = data.insideOptional(contextTag(0), (field) => field.readSmallNumber()) ?? 0;
   if (version !== 0) throw new DerError('ResponseData is not version 1');
   const responderId = readResponderId(data);
   const producedAt = data.readGeneralizedTime();

@@ -5,9 +5,9 @@ import {
   NO_CONTENT,
   openRoute,
   route,
+  secondsParam,
   secret,
   textParam,
-  ttlParam,
   VaultError,
 } from '../routes.js';
 
@@ -41,8 +41,8 @@ export function createAppRole() {
       const { roleId, secretIds } = roles.get(name) ?? { roleId: randomUUID(), secretIds: new Set() };
       roles.set(name, {
         ...{ roleId, secretIds, isBatch: tokenType.endsWith('batch') },
-        ttl: ttlParam(params, 'token_ttl') || DEFAULT_TTL_SECONDS,
-        secretIdTtl: ttlParam(params, 'secret_id_ttl'),
+        ttl: secondsParam(params, 'token_ttl') || DEFAULT_TTL_SECONDS,
+        secretIdTtl: secondsParam(params, 'secret_id_ttl'),
         policies: [...new Set(['default', ...listParam(params, 'token_policies')])].sort(),
       });
       return NO_CONTENT;
