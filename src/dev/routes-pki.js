@@ -5,7 +5,7 @@ import { verifySignature } from '../pki/signature.js';
 import { colonHex, decodePem, encodePem } from '../pki/text.js';
 import { issue, signCsr, signVerbatim } from './issuing.js';
 import { NO_ROLE, ROLES } from './roles.js';
-import { openRoute, raw, route, secret, textParam, VaultError } from './routes.js';
+import { openRoute, orNotFound, raw, route, secret, textParam, VaultError } from './routes.js';
 import { createCrlBuilder, createResponder, MALFORMED_REQUEST } from './status.js';
 
 /** @import { Ca } from './issuing.js' */
@@ -35,10 +35,7 @@ export function createPki(ca) {
     const isCa = serial === 'ca';
     if (!isCa && !/^[0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2})*$/.test(serial))
       throw new VaultError(404, 'unsupported path');
-    const { der, revokedAt = null } = isCa
-      ? { der: issuer.der, revokedAt: null }
-      : (store.get(idOf(serial)) ?? {});
-    if (der === undefined) throw new VaultError(404);
+    const { der, revokedAt } = isCa ? { ...issuer, revokedAt: null } : orNotFound(store.get(idOf(serial)));
     return secret({
       authority_key_id: colonHex((isCa ? root : issuer).keyId),
       certificate: encodePem('CERTIFICATE', der).trimEnd(),

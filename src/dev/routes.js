@@ -37,6 +37,12 @@ export class VaultError extends Error {
   }
 }
 
+/** @template T @param {T | undefined} value @param {string} [message] @throws {VaultError} 404 for undefined */
+export function orNotFound(value, message) {
+  if (value === undefined) throw new VaultError(404, message);
+  return value;
+}
+
 /** Errors of Vault's framework, in the text of its Go library. @param {...string} causes */
 export function listed(...causes) {
   const head = causes.length === 1 ? '1 error occurred' : `${causes.length} errors occurred`;

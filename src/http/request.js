@@ -13,7 +13,6 @@ import { connectOptions } from './tls.js';
  * @typedef {{method?: Dispatcher.HttpMethod, path: string, headers?: Record<string, string>, body?: string | Buffer,
  *   timeoutMs?: number, onHead?: () => void}} RequestOptions `timeoutMs`: instead of the requester's; `onHead`: called
  *   when the status and the header fields have arrived
- * @typedef {{origin: string, named: string}} Target
  */
 
 const URL_OPTION = '--url (VAULT_ADDR)';
@@ -34,7 +33,9 @@ export function parseTargetUrl(text, name = '--url') {
  */
 export function createRequester(options) {
   const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, named = URL_OPTION } = options;
-  const target = { origin, named };
+  /** Its remedy names --url. @param {TransportFailure} failure */
+  const asTargetError = ({ code, text, remedy }) =>
+    targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
   /** @type {Promise<Client> | undefined} */
   let client;
   const open = async () => {
@@ -58,7 +59,7 @@ export function createRequester(options) {
         new Promise((_, reject) => {
           timer = setTimeout(() => {
             const code = opened.stats.connected ? 'no_answer' : 'connect_timeout';
-            reject(asTargetError(target, transportFailure(code)));
+            reject(asTargetError(transportFailure(code)));
             canceller.abort();
           }, within);
         })
@@ -69,13 +70,15 @@ export function createRequester(options) {
         headersSeen = true;
         onHead?.();
         const bytes = Buffer.from(await response.body.arrayBuffer());
-        return checkScheme(target, { status: response.statusCode, headers: response.headers, body: bytes });
+        const code = codeOf400(response.statusCode, bytes);
+        if (code !== undefined) throw asTargetError(transportFailure(code));
+        return { status: response.statusCode, headers: response.headers, body: bytes };
       };
       try {
         return await Promise.race([overdue, exchange()]);
       } catch (error) {
         if (error instanceof PkiLoadError) throw error;
-        throw asTargetError(target, describeTransportError(error, headersSeen));
+        throw asTargetError(describeTransportError(error, headersSeen));
       } finally {
         clearTimeout(timer);
       }
@@ -87,21 +90,12 @@ export function createRequester(options) {
 
 /** @typedef {ReturnType<typeof createRequester>} Requester */
 
-/** @param {Target} target @param {TransportFailure} failure whose remedy names --url */
-function asTargetError({ origin, named }, { code, text, remedy }) {
-  return targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
-}
-
 /** Of Go and nginx for plain HTTP on a TLS port; of nginx for a missing client certificate. @type {[RegExp, string][]} */
 const TEXTS_OF_400 = [
   [/HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i, 'wrong_scheme_http_to_https_port'],
   [/No required SSL certificate was sent/i, 'client_certificate_required'],
 ];
 
-/** @param {Target} target @param {Response} response */
-function checkScheme(target, response) {
-  const text = response.status === 400 ? response.body.subarray(0, 2048).toString('latin1') : '';
-  const found = TEXTS_OF_400.find(([pattern]) => pattern.test(text));
-  if (found === undefined) return response;
-  throw asTargetError(target, transportFailure(found[1]));
-}
+/** @param {number} status @param {Buffer} body @returns {string | undefined} code of the failure that the text of a 400 reports */
+const codeOf400 = (status, body) =>
+  TEXTS_OF_400.find(([pattern]) => status === 400 && pattern.test(body.toString('latin1', 0, 2048)))?.[1];

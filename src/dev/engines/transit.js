@@ -1,7 +1,7 @@
 /** Transit: real keys and real cryptography, one version of each key. */
 import crypto from 'node:crypto';
 import { encodePem } from '../../pki/text.js';
-import { route, secret, textParam, VaultError } from '../routes.js';
+import { orNotFound, route, secret, textParam, VaultError } from '../routes.js';
 
 /** @import { Params, Route } from '../routes.js' */
 
@@ -53,11 +53,9 @@ export function createTransit() {
       keys.set(name, key);
       return reply(describe(name, key));
     }),
-    route('GET', /^keys\/([\w-]+)$/, ({ match: [, name] }) => {
-      const key = keys.get(name);
-      if (key === undefined) throw new VaultError(404);
-      return reply(describe(name, key));
-    }),
+    route('GET', /^keys\/([\w-]+)$/, ({ match: [, name] }) =>
+      reply(describe(name, orNotFound(keys.get(name)))),
+    ),
     actionRoute('encrypt', (key, params) =>
       versioned('ciphertext', key.encrypt(decode(params, 'plaintext'))),
     ),
