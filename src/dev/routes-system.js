@@ -1,4 +1,4 @@
-/** `sys/` and `auth/token/`: the mounts, and the only token, which is a root token. */
+/** Routes of `sys/` and `auth/token/`: mounts, and the only token, a root token. */
 import { randomUUID } from 'node:crypto';
 import { createAppRole } from './engines/approle.js';
 import { createKv } from './engines/kv.js';
@@ -11,10 +11,10 @@ import { json, listParam, NO_CONTENT, openRoute, route, secret, textParam, Vault
  * @typedef {{version: string, token: string, mounts: Mounts}} World
  * @typedef {ReturnType<typeof createMounts>} Mounts
  * @typedef {{kind: string, path: string, fullPath: string, type: string, routes: Route[],
- *   shape: Record<string, unknown>}} Mounted `kind`: `mounts` or `auth`; `shape`: as Vault describes it
+ *   shape: Record<string, unknown>}} Mounted `kind`: `mounts` or `auth`; `shape`: Vault's description
  */
 
-/** By type. @type {Record<string, Record<string, (options: Record<string, unknown>) => Route[]>>} */
+/** By kind and type. @type {Record<string, Record<string, (options: Record<string, unknown>) => Route[]>>} */
 const ENGINES = { mounts: { kv: createKv, transit: createTransit }, auth: { approle: createAppRole } };
 
 const PATH = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
@@ -70,7 +70,7 @@ export function createMounts(version) {
     remove(kind, path) {
       const fullPath = fullPathOf(kind, path);
       if (mounts.get(fullPath)?.type === 'pki')
-        throw new VaultError(400, 'the PKI mount of the embedded server stays');
+        throw new VaultError(400, 'the embedded server cannot remove its PKI mount');
       mounts.delete(fullPath);
       return NO_CONTENT;
     },
@@ -112,7 +112,7 @@ export function systemRoutes({ version, token, mounts }) {
     ),
     openRoute('GET', /^sys\/seal-status$/, () => json(200, sealStatus)),
     route('GET', /^auth\/token\/lookup-self$/, () => secret(lookup, 'token')),
-    // There are no entities here; Vault's response to an unknown one is the same.
+    // This server has no entities. Vault, too, accepts the deletion of an unknown one.
     route('DELETE', /^identity\/entity\/id\/[^/]+$/, () => NO_CONTENT),
     route('POST', /^sys\/capabilities-self$/, ({ params }) => {
       const paths = [...listParam(params(), 'paths'), ...listParam(params(), 'path')];

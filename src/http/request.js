@@ -1,4 +1,4 @@
-/** Requests outside the measured load, through undici. The load has connections of its own (connection.js). */
+/** Requests outside the measured load, through undici. The load uses connection.js. */
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { readUrl } from '../common/options.js';
 import { describeTransportError, transportFailure } from './failures.js';
@@ -11,14 +11,14 @@ import { connectOptions } from './tls.js';
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Response */
 /**
  * @typedef {{method?: Dispatcher.HttpMethod, path: string, headers?: Record<string, string>, body?: string | Buffer,
- *   timeoutMs?: number, onHead?: () => void}} RequestOptions `timeoutMs`: instead of the requester's; `onHead`: called
- *   when the status and the header fields have arrived
+ *   timeoutMs?: number, onHead?: () => void}} RequestOptions `timeoutMs` overrides the requester's; `onHead`: the
+ *   status and the header fields have arrived
  */
 
 const URL_OPTION = '--url (VAULT_ADDR)';
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** An idle connection is not reused after this time, or the server's shorter one: the server may be closing it. */
+/** Idle connections are not reused after this time, or the server's if shorter: the server may be closing them. */
 const KEEP_IDLE_MS = 4000;
 
 /** `basePath` is '' or starts with a slash and does not end with one. @param {string} text @param {string} [name] of its option */
@@ -29,7 +29,7 @@ export function parseTargetUrl(text, name = '--url') {
 
 /**
  * @param {{origin: string, tls?: Tls, timeoutMs?: number, maxBodyBytes?: number, named?: string}} options
- *   `timeoutMs` bounds one whole request, connecting and body included; `named`: where the address was given, for remedies
+ *   `timeoutMs`: for a whole request, from connecting to the end of the body; `named`: the option with the address, for remedies
  */
 export function createRequester(options) {
   const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, named = URL_OPTION } = options;
@@ -90,7 +90,7 @@ export function createRequester(options) {
 
 /** @typedef {ReturnType<typeof createRequester>} Requester */
 
-/** Of Go and nginx for plain HTTP on a TLS port; of nginx for a missing client certificate. @type {[RegExp, string][]} */
+/** From Go and nginx for plain HTTP on a TLS port; from nginx for a missing client certificate. @type {[RegExp, string][]} */
 const TEXTS_OF_400 = [
   [/HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i, 'wrong_scheme_http_to_https_port'],
   [/No required SSL certificate was sent/i, 'client_certificate_required'],

@@ -1,4 +1,4 @@
-/** Reads certificates from files, and checks before a run which certificate issued which. */
+/** Reads certificate files, and checks before a run that one certificate issued another. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
 import { parseCertificate } from './certificate-der.js';
@@ -22,7 +22,7 @@ const refused = (code, message, remedy = 'Give a certificate in PEM (-----BEGIN 
  */
 export function readCertificates(bytes, name) {
   if (bytes.length > MAX_FILE_BYTES)
-    throw refused('certificate_file_too_large', `${name} is larger than 4 MiB, too large for certificates.`);
+    throw refused('certificate_file_too_large', `${name} is larger than 4 MiB.`);
   const source = Buffer.from(bytes);
   const text = source.toString('latin1');
   if (text.trim() === '') throw refused('certificate_file_empty', `${name} is empty.`);
@@ -66,7 +66,7 @@ function readDer(der, name) {
 
 /** @param {string} name @param {string} why */
 const unreadable = (name, why) =>
-  refused('certificate_unreadable', `${name} contains a certificate that cannot be read: ${why}.`);
+  refused('certificate_unreadable', `${name} contains an invalid certificate: ${why}.`);
 
 /**
  * @param {Certificate} leaf
@@ -81,10 +81,10 @@ export function assertIssued(leaf, issuer, names) {
     throw usageError('certificates_swapped', message, 'Swap them.');
   }
   const why = leaf.issuerDer.equals(issuer.subjectDer)
-    ? 'it has the name of the issuer, but its key did not sign'
+    ? 'the name of the issuer matches, but the key does not'
     : `the issuer is ${nameText(leaf.x509.issuer)}`;
   const message = `${names.issuer} (${nameText(issuer.x509.subject)}) did not issue ${names.leaf}: ${why}.`;
-  throw usageError('wrong_issuer', message, 'Give the certificate that the issuer had at that time.');
+  throw usageError('wrong_issuer', message, 'Give the certificate of the CA that issued it.');
 }
 
 /** @param {Certificate} leaf @param {Certificate} issuer */

@@ -1,6 +1,6 @@
 /**
- * Checks an OCSP response as RFC 6960 section 3.2 demands of a client. The rules, in order; the first broken rule names
- * the verdict:
+ * Checks an OCSP response as a client must (RFC 6960 section 3.2). The first broken rule, in this order, determines the
+ * verdict:
  *
  * 1. it is an OCSPResponse in DER, without unknown critical extensions (`not_ocsp`, `unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
@@ -40,8 +40,8 @@ export const OCSP_FAILURES = Object.freeze({
   ocsp_sig_required: 'The responder refused: it requires signed requests (sigRequired).',
   ocsp_unauthorized: 'The responder refused: it is not responsible for this certificate (unauthorized).',
   ocsp_unknown_error_status: 'The responder refused with a status that RFC 6960 does not define.',
-  ocsp_wrong_type: 'The response is of another type than id-pkix-ocsp-basic.',
-  cert_id_mismatch: 'The response is about another certificate than the requested one.',
+  ocsp_wrong_type: 'The type of the response is not id-pkix-ocsp-basic.',
+  cert_id_mismatch: 'The response is not about the requested certificate.',
   responder_not_authorized:
     'The response is signed by neither the issuer nor a responder the issuer authorised with id-kp-OCSPSigning.',
   unsupported_signature_algorithm:
@@ -53,7 +53,7 @@ export const OCSP_FAILURES = Object.freeze({
   responder_cert_expired: 'The responder certificate is outside its validity period.',
   not_yet_valid: 'thisUpdate is in the future.',
   expired: 'nextUpdate has passed.',
-  nonce_mismatch: 'The response carries another nonce than the request.',
+  nonce_mismatch: 'The nonce of the response is not that of the request.',
 });
 
 /** Every verdict with its description. */
@@ -72,13 +72,13 @@ export function isOcspStatus(verdict) {
 /** How far apart two clocks with NTP may be; more would hide responses that are too old. */
 export const SKEW_MS = 5000;
 
-/** A responder with RSA repeats itself for a second per serial; one with ECDSA never does. */
+/** An RSA responder repeats its response for a serial within a second; an ECDSA responder never repeats. */
 const MAX_REMEMBERED = 1024;
 
-/** Longer responses are not remembered, which bounds the memory. */
+/** Longer responses are not remembered, to limit memory. */
 const MAX_REMEMBERED_BYTES = 16_384;
 
-/** Certificates of responders that a CA has at one time: one or two. */
+/** A CA has one or two responder certificates at a time. */
 const MAX_RESPONDERS = 32;
 
 /**
@@ -91,8 +91,8 @@ const MAX_RESPONDERS = 32;
  */
 
 /**
- * `issuerDer`: certificate of the issuer of every certificate in question; `maxRemembered`: responses whose signature
- * need not be verified again.
+ * `issuerDer`: certificate of the CA that issued the checked certificates; `maxRemembered`: responses whose signature need
+ * not be verified again.
  * @param {{issuerDer: Uint8Array, maxRemembered?: number}} options
  * @throws {DerError} if the issuer cannot be read
  */
@@ -195,7 +195,7 @@ const isValid = ({ notBefore, notAfter }, nowMs) =>
   notBefore <= nowMs + SKEW_MS && notAfter >= nowMs - SKEW_MS;
 
 /**
- * The same bytes; or the same but for parameters of the hash algorithm that are NULL here and absent there.
+ * Equal, except that absent and NULL parameters of the hash algorithm count as the same.
  * @param {CertId} received
  * @param {Uint8Array} wantedRaw
  */

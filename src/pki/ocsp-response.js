@@ -1,6 +1,6 @@
 /**
- * OCSPResponse (RFC 6960 section 4.2.1) as plain data. Only reads: `ocsp-check.js` decides whether a client may
- * accept it. A DEFAULT value that is encoded although DER forbids it is accepted, as verifying clients do.
+ * Reads an OCSPResponse (RFC 6960 section 4.2.1) into plain data; `ocsp-check.js` decides whether a client may accept it.
+ * Like other clients, accepts an encoded DEFAULT value, which DER forbids.
  */
 import {
   NO_EXTENSIONS,
@@ -78,7 +78,7 @@ export function parseOcspResponse(bytes) {
 /** @param {DerReader} response */
 function readOuter(response) {
   const status = STATUSES[response.readSmallNumber(TAG.enumerated)] ?? 'ocsp_unknown_error_status';
-  if (status !== 'successful') return { status }; // responseBytes are left out of a refusal
+  if (status !== 'successful') return { status }; // a refusal has no responseBytes
   return {
     status,
     ...response.inside(contextTag(0), (bytes) => bytes.inside(TAG.sequence, readResponseBytes)),

@@ -1,4 +1,4 @@
-/** AppRole: roles, their secret IDs, and logins. This server accepts none of their tokens, only its own. */
+/** AppRole: roles, their secret IDs, and logins. This server rejects the tokens of these logins. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   listParam,

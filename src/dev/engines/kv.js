@@ -1,9 +1,9 @@
-/** A key-value store, version 1 or 2, that writes and reads the newest version of each secret, in memory. */
+/** A key-value store, version 1 or 2, in memory. It keeps only the newest version of each secret. */
 import { fieldError, NO_CONTENT, orNotFound, route, secret, VaultError } from '../routes.js';
 
 /** @import { Route } from '../routes.js' */
 
-/** With more, the oldest secret is dropped. */
+/** Beyond it, the oldest secret is dropped. */
 const MAX_SECRETS = 1_000_000;
 
 /** @typedef {{data: object, version: number, createdAt: string}} Stored */

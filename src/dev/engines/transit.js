@@ -1,4 +1,4 @@
-/** Transit: real keys and real cryptography, one version of each key. */
+/** Transit with real cryptography. Each key has one version. */
 import crypto from 'node:crypto';
 import { encodePem } from '../../pki/text.js';
 import { orNotFound, route, secret, textParam, VaultError } from '../routes.js';
@@ -13,7 +13,7 @@ import { orNotFound, route, secret, textParam, VaultError } from '../routes.js';
 
 const VERSION = 'vault:v1:';
 
-/** By type: https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key @type {Record<string, () => Key>} */
+/** https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key @type {Record<string, () => Key>} */
 const KEYS = {
   'aes256-gcm96': () => aead('aes-256-gcm', 32),
   'aes128-gcm96': () => aead('aes-128-gcm', 16),
@@ -109,9 +109,9 @@ function aead(cipher, length) {
   };
 }
 
-/** @param {crypto.KeyPairKeyObjectResult} pair @param {string | null} hash @param {{padding?: number}} [options] @returns {Key} */
+/** @param {crypto.KeyPairKeyObjectResult} pair @param {string | null} hash @param {{padding?: number}} [options] */
 function signing({ privateKey, publicKey }, hash, options) {
-  // By Node's defaults, RSA-PSS signatures have the longest salt, and verify accepts any length.
+  // By default, Node signs RSA-PSS with the longest salt and verifies any length.
   const der = publicKey.export({ type: 'spki', format: 'der' });
   return {
     sign: (text) => crypto.sign(hash, text, { key: privateKey, ...options }),
