@@ -61,10 +61,8 @@ export const OCSP_VERDICTS = Object.freeze({ ...OCSP_STATUSES, ...OCSP_FAILURES 
 
 /** @typedef {keyof typeof OCSP_STATUSES} OcspStatus @typedef {keyof typeof OCSP_FAILURES} OcspFailure @typedef {OcspStatus | OcspFailure} OcspVerdict */
 
-/** @param {OcspVerdict} verdict @returns {verdict is OcspStatus} */
-export function isOcspStatus(verdict) {
-  return Object.hasOwn(OCSP_STATUSES, verdict);
-}
+/** @type {(verdict: OcspVerdict) => verdict is OcspStatus} */
+export const isOcspStatus = (verdict) => Object.hasOwn(OCSP_STATUSES, verdict);
 
 /** @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs`: epoch ms */
 /** @typedef {ReturnType<typeof createOcspChecker>} OcspChecker */

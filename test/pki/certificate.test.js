@@ -143,7 +143,7 @@ test('a leaf with its issuer, and a root with itself, pass; others are told apar
       'wrong_issuer',
       /ca\.pem \(O=Throw-away, CN=Other CA\) did not issue leaf\.pem: the issuer is/,
     ],
-    [leaf, namesake.ca, 'wrong_issuer', /its key did not sign/],
+    [leaf, namesake.ca, 'wrong_issuer', /but the key does not/],
     [ca.ca, leaf, 'certificates_swapped', /swapped/],
     [leaf, leaf, 'wrong_issuer', /ca\.pem \(CN=leaf\) did not issue leaf\.pem/],
   ];

@@ -109,7 +109,9 @@ function aead(cipher, length) {
   };
 }
 
-/** @param {crypto.KeyPairKeyObjectResult} pair @param {string | null} hash @param {{padding?: number}} [options] */
+/** @typedef {crypto.KeyPairKeyObjectResult} Pair */
+
+/** @param {Pair} pair @param {string | null} hash @param {{padding?: number}} [options] @returns {Key} */
 function signing({ privateKey, publicKey }, hash, options) {
   // By default, Node signs RSA-PSS with the longest salt and verifies any length.
   const der = publicKey.export({ type: 'spki', format: 'der' });
