@@ -36,8 +36,9 @@ export function connectOptions(tls) {
 function readClientPair(clientCert, clientKey) {
   if (!clientCert || !clientKey) {
     const remedy = 'Give both --client-cert (VAULT_CLIENT_CERT) and --client-key (VAULT_CLIENT_KEY).';
-    const [code, part] = clientCert ? ['client_key_missing', 'key'] : ['client_cert_missing', 'certificate'];
-    throw usageError(code, `The ${part} of the client certificate pair is missing.`, remedy);
+    if (clientCert)
+      throw usageError('client_key_missing', 'A client certificate is given without its key.', remedy);
+    throw usageError('client_cert_missing', 'A client key is given without its certificate.', remedy);
   }
   const chain = readCertificates(clientCert, 'client certificate (--client-cert, VAULT_CLIENT_CERT)');
   const key = readText(clientKey, 'client key (--client-key, VAULT_CLIENT_KEY)');
