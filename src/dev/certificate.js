@@ -1,4 +1,4 @@
-/** Keys, signatures and certificates (RFC 5280 section 4), and the two-level PKI: a root and an issuing intermediate. */
+/** Creates keys, certificates (RFC 5280 section 4), and a PKI of a root and an issuing intermediate. */
 import { createHash, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 import { promisify } from 'node:util';
@@ -15,7 +15,7 @@ import { encodePem } from '../pki/text.js';
 /** @typedef {Awaited<ReturnType<typeof createAuthority>>} Authority */
 /** @typedef {{name: Buffer, keyId: Buffer, privateKey: KeyObject, algorithm: Buffer}} Issuer */
 
-/** An RSA key occupies a thread for 100 ms: one of the pool's four threads stays free for signatures. */
+/** An RSA key blocks a thread for 100 ms; this leaves one of the pool's four threads for signatures. */
 const limitRsa = pLimit(3);
 
 /** @param {CsrKeyType} type */
@@ -38,7 +38,7 @@ export async function signed({ privateKey, algorithm }, ...fields) {
   return write.sequence(tbs, algorithm, write.bitString(signature));
 }
 
-/** @param {number} unusedBits @param {number} bits of its one octet */
+/** @param {number} unusedBits @param {number} bits one octet */
 const keyUsage = (unusedBits, bits) =>
   write.extension(OID.keyUsage, write.element(0x03, Buffer.from([unusedBits, bits])), true);
 
@@ -62,7 +62,7 @@ const BACKDATE_SECONDS = 30;
 /**
  * @param {Issuer} issuer
  * @param {{commonName: string, spki: Buffer, notAfter: number, extensions: Buffer[]}} subject `notAfter`: epoch seconds;
- *   `extensions`: beside the key identifiers
+ *   `extensions`: without the key identifiers
  * @returns {Promise<{serial: Buffer, der: Buffer}>} `serial`: 20 octets, positive
  */
 export async function createCertificate(issuer, { commonName, spki, notAfter, extensions }) {
@@ -113,7 +113,7 @@ async function createAuthority(commonName, type, years, parent) {
   return { ...self, der, pem: encodePem('CERTIFICATE', der), notAfter };
 }
 
-/** For the HTTPS listener; issued by the root, unlike in production. @param {Authority} root @param {string} host */
+/** For the HTTPS listener. Issued by the root, unlike in production. @param {Authority} root @param {string} host */
 export async function createServerCertificate(root, host) {
   const { privateKey, spki } = await makeKeys('ec-256');
   const hosts = [...new Set(['localhost', '127.0.0.1', '::1', host])];

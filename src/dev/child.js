@@ -1,6 +1,6 @@
 /**
- * Entry of the forked process. It receives the options, and sends back `{ready: server}` or `{failed: error}`. It ends
- * with the parent: the IPC channel closes however the parent dies.
+ * Entry point of the child process. Receives the options, and replies with `{ready: server}` or `{failed: error}`.
+ * Exits when the IPC channel closes, that is when the parent exits or is killed.
  */
 import { createDevServer } from './server.js';
 
@@ -11,7 +11,7 @@ import { createDevServer } from './server.js';
 const send = (message) => process.send?.(message);
 
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C reaches the whole process group, but the parent needs the server until its run has ended.
+// Ctrl-C signals the whole process group, but the parent needs the server until the run has ended.
 process.on('SIGINT', () => {});
 
 process.once('message', async (options) => {

@@ -1,4 +1,4 @@
-/** Runs a module of this tool in a child process, which ends with this one. */
+/** Runs a module of this tool in a child process, which exits with its parent. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const RESPONDS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
 
-/** @param {URL} entry exits when its channel closes @param {NodeJS.ProcessEnv} [env] */
+/** @param {URL} entry must exit when its IPC channel closes @param {NodeJS.ProcessEnv} [env] */
 export function forkEntry(entry, env = process.env) {
   return fork(fileURLToPath(entry), [], {
     ...{ execArgv: [], serialization: 'advanced', env },
@@ -19,27 +19,24 @@ export function forkEntry(entry, env = process.env) {
 /** @param {ChildProcess} child */
 export const hasEnded = ({ exitCode, signalCode }) => exitCode !== null || signalCode !== null;
 
-/** @param {ChildProcess} child @returns {Promise<any>} @throws {Error} if it fails or ends first, or sends nothing for 20 s */
+/** @param {ChildProcess} child @returns {Promise<any>} @throws {Error} if the child exits first, or sends nothing for 20 s */
 export async function nextMessage(child) {
-  const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(RESPONDS_WITHIN_MS)]);
+  const signal = AbortSignal.timeout(RESPONDS_WITHIN_MS);
   const ended = hasEnded(child)
     ? Promise.resolve([child.exitCode, child.signalCode])
     : once(child, 'exit', { signal });
   const failed = ended.then(([code, killedBy]) => {
-    throw new Error(`its process ended with ${killedBy ?? `code ${code}`}`);
+    throw new Error(`its process exited with ${killedBy ?? `code ${code}`}`);
   });
   try {
     const [message] = await Promise.race([once(child, 'message', { signal }), failed]);
     return message;
   } catch (error) {
     throw signal.aborted ? new Error(`no response within ${RESPONDS_WITHIN_MS / 1000} s`) : error;
-  } finally {
-    over.abort();
   }
 }
 
-/** @param {ChildProcess} child @returns {Promise<void>} when the process has ended; may be called again */
+/** @param {ChildProcess} child @returns {Promise<void>} after the child has exited; may be called again */
 export async function stopChild(child) {
   if (hasEnded(child)) return;
   child.ref();

@@ -1,4 +1,4 @@
-/** `issue`, `sign` and `sign-verbatim`: from a role and parameters to a certificate. */
+/** `issue`, `sign` and `sign-verbatim`: a role and parameters -> a certificate. */
 import { createPublicKey } from 'node:crypto';
 import { commonNameOf, OID, readExtensions, readSigned } from '../pki/certificate-der.js';
 import { contextTag, DerError, TAG } from '../pki/der.js';
@@ -38,7 +38,7 @@ export async function issue(ca, role, params) {
   return { ...data, private_key: exportKey(privateKey), private_key_type: type };
 }
 
-/** Names come from the CSR alone, as `use_csr_common_name` and `use_csr_sans` demand. @type {typeof issue} */
+/** Takes the names from the CSR alone, by `use_csr_common_name` and `use_csr_sans`. @type {typeof issue} */
 export async function signCsr(ca, role, params) {
   const { key, ...csr } = parseCsr(textParam(params, 'csr'));
   checkKey(role, key);
@@ -48,8 +48,8 @@ export async function signCsr(ca, role, params) {
 }
 
 /**
- * Key and names come from the CSR (of its subject only the common name, and no URIs, where Vault takes everything);
- * lifetime and storage come from the role.
+ * Takes the key and the names from the CSR, and lifetime and storage from the role. Unlike Vault, drops URIs and all of
+ * the subject but the common name.
  * @type {typeof issue}
  */
 export async function signVerbatim(ca, role, params) {
@@ -60,7 +60,7 @@ export async function signVerbatim(ca, role, params) {
 /** Vault's default lease, for a role without a `ttl`. */
 const DEFAULT_TTL_SECONDS = 768 * 3600;
 
-/** @param {Ca} ca @param {Role} role @param {Params} params @param {Subject} subject @param {Buffer[]} usage the extended one */
+/** @param {Ca} ca @param {Role} role @param {Params} params @param {Subject} subject @param {Buffer[]} usage extKeyUsage, if any */
 async function certify({ issuer, root, store, urls }, role, params, { names, ...subject }, usage) {
   if (!['', 'pem'].includes(textParam(params, 'format')))
     throw new VaultError(400, 'the embedded server supports only the "format" "pem"');
@@ -91,7 +91,7 @@ export function urlExtensions(mountUrl) {
   return [extension(OID.authorityInfoAccess, access), extension(OID.crlDistributionPoints, sequence(point))];
 }
 
-/** @param {string} text a certificate request (RFC 2986) with a good signature */
+/** @param {string} text PEM of a CSR (RFC 2986), whose signature must be valid */
 function parseCsr(text) {
   if (text === '') throw new VaultError(400, '"csr" is empty');
   const [block] = pemBlocks(text);
@@ -129,7 +129,7 @@ function readRequestedNames(info) {
   return undefined;
 }
 
-/** By OpenSSL's names; a key of another curve counts as too short. @type {Record<string, number>} */
+/** By OpenSSL's names. A key on another curve counts as too short. @type {Record<string, number>} */
 const CURVE_BITS = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
 
 /** @param {Role} role @param {KeyObject} key */

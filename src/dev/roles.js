@@ -1,4 +1,4 @@
-/** The roles of the embedded server, in the shape Vault lists them, and the names that they allow. */
+/** The roles of the embedded server, as Vault returns them, and the names that they allow. */
 import { domainToASCII } from 'node:url';
 import { ipBytes, splitNames } from '../pki/names.js';
 import { VaultError } from './routes.js';
@@ -82,7 +82,7 @@ export function allowedNames(commonName, altNames) {
   return { dns: [...new Set(dns.map(toAscii))].sort(), email: [...new Set(email)].sort() };
 }
 
-/** Below `localhost`, `localdomain` and `example.com`, and the first two themselves. */
+/** `localhost`, `localdomain`, and names below these or `example.com`. */
 const ALLOWED = /^(?:localhost|localdomain)$|\.(?:localhost|localdomain|example\.com)$/;
 
 /** @param {string} name */

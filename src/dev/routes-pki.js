@@ -1,11 +1,11 @@
-/** The PKI mount. */
+/** Routes of the PKI mount. */
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { parseCertificate } from '../pki/certificate-der.js';
 import { verifySignature } from '../pki/signature.js';
 import { colonHex, decodePem, encodePem } from '../pki/text.js';
 import { issue, signCsr, signVerbatim } from './issuing.js';
 import { NO_ROLE, ROLES } from './roles.js';
-import { openRoute, raw, route, secret, textParam, VaultError } from './routes.js';
+import { openRoute, orNotFound, raw, route, secret, textParam, VaultError } from './routes.js';
 import { createCrlBuilder, createResponder, MALFORMED_REQUEST } from './status.js';
 
 /** @import { Ca } from './issuing.js' */
@@ -14,7 +14,7 @@ import { createCrlBuilder, createResponder, MALFORMED_REQUEST } from './status.j
 const NAME = '([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?)';
 const PEM = 'application/pem-certificate-chain';
 
-/** Vault refuses a request, or a GET's base64 text, of this many bytes. */
+/** Vault rejects a request, or the base64 text of a GET, of this many bytes or more. */
 const MAX_OCSP_REQUEST = 2048;
 
 /** @param {Ca} ca @returns {Route[]} */
@@ -35,10 +35,7 @@ export function createPki(ca) {
     const isCa = serial === 'ca';
     if (!isCa && !/^[0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2})*$/.test(serial))
       throw new VaultError(404, 'unsupported path');
-    const { der, revokedAt = null } = isCa
-      ? { der: issuer.der, revokedAt: null }
-      : (store.get(idOf(serial)) ?? {});
-    if (der === undefined) throw new VaultError(404);
+    const { der, revokedAt } = isCa ? { ...issuer, revokedAt: null } : orNotFound(store.get(idOf(serial)));
     return secret({
       authority_key_id: colonHex((isCa ? root : issuer).keyId),
       certificate: encodePem('CERTIFICATE', der).trimEnd(),
@@ -103,7 +100,7 @@ const revocationOf = (at) => ({
   revocation_time_rfc3339: at?.toISOString() ?? '',
 });
 
-/** @param {Ca} ca @param {Params} params `serial_number`, or `certificate` for one that was not stored */
+/** @param {Ca} ca @param {Params} params `serial_number`, or `certificate` if it was not stored */
 function revoke({ issuer, store }, params) {
   const serial = textParam(params, 'serial_number').trim();
   const pem = textParam(params, 'certificate');
@@ -114,7 +111,7 @@ function revoke({ issuer, store }, params) {
   return pki({ ...revocationOf(entry.revokedAt), state: 'revoked' });
 }
 
-/** For certificates of `no_store` roles. @param {Pick<Ca, 'issuer' | 'store'>} ca @param {string} pem @returns {string} ID */
+/** Stores a certificate that a `no_store` role issued. @param {Pick<Ca, 'issuer' | 'store'>} ca @param {string} pem @returns {string} ID */
 function adopt({ issuer, store }, pem) {
   try {
     const der = decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0);

@@ -1,24 +1,24 @@
-/** `sys/` and `auth/token/`: the mounts, and the only token, which is a root token. */
+/** Routes of `sys/` and `auth/token/`: mounts, and the only token, a root token. */
 import { randomUUID } from 'node:crypto';
 import { createAppRole } from './engines/approle.js';
 import { createKv } from './engines/kv.js';
 import { createTransit } from './engines/transit.js';
 import { json, listParam, NO_CONTENT, openRoute, route, secret, textParam, VaultError } from './routes.js';
 
-/** @import { Params, Reply, Route } from './routes.js' */
+/** @import { Params, Route } from './routes.js' */
 
 /**
  * @typedef {{version: string, token: string, mounts: Mounts}} World
- * @typedef {'mounts' | 'auth'} Kind
  * @typedef {ReturnType<typeof createMounts>} Mounts
- * @typedef {{kind: Kind, path: string, fullPath: string, type: string, routes: Route[],
- *   shape: Record<string, unknown>}} Mounted `shape`: as Vault describes it
+ * @typedef {{kind: string, path: string, fullPath: string, type: string, routes: Route[],
+ *   shape: Record<string, unknown>}} Mounted `kind`: `mounts` or `auth`; `shape`: Vault's description
  */
 
-/** By type. @type {Record<Kind, Record<string, (options: Record<string, unknown>) => Route[]>>} */
+/** By kind and type. @type {Record<string, Record<string, (options: Record<string, unknown>) => Route[]>>} */
 const ENGINES = { mounts: { kv: createKv, transit: createTransit }, auth: { approle: createAppRole } };
 
 const PATH = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
+const MOUNTING = /^sys\/(mounts|auth)\/(.+?)\/?$/;
 /** Paths that Vault reserves. */
 const RESERVED = /^(?:sys|auth|identity|cubbyhole)(?:\/|$)/;
 
@@ -29,10 +29,10 @@ export const isMountPath = (path) => PATH.test(path) && !RESERVED.test(path);
 export function createMounts(version) {
   /** @type {Map<string, Mounted>} by their full path, which is below `auth/` for auth methods */
   const mounts = new Map();
-  const fullPathOf = (/** @type {Kind} */ kind, /** @type {string} */ path) =>
+  const fullPathOf = (/** @type {string} */ kind, /** @type {string} */ path) =>
     kind === 'auth' ? `auth/${path}` : path;
   /**
-   * @param {Kind} kind
+   * @param {string} kind
    * @param {string} path
    * @param {{type: string, routes: Route[], options?: object, description?: string}} mount
    * @param {{default: number, max: number}} [ttls] seconds
@@ -53,7 +53,7 @@ export function createMounts(version) {
   }
   return {
     add,
-    /** @param {Kind} kind @param {string} path @param {Params} params */
+    /** @param {string} kind @param {string} path @param {Params} params */
     mount(kind, path, params) {
       const type = textParam(params, 'type');
       const isFree = kind === 'auth' ? PATH.test(path) : isMountPath(path);
@@ -66,20 +66,17 @@ export function createMounts(version) {
       add(kind, path, { type, routes: ENGINES[kind][type](options), options, description });
       return NO_CONTENT;
     },
-    /** @param {Kind} kind @param {string} path as in Vault, a missing mount is no error */
+    /** As in Vault, a missing mount is no error. @param {string} kind @param {string} path */
     remove(kind, path) {
       const fullPath = fullPathOf(kind, path);
       if (mounts.get(fullPath)?.type === 'pki')
-        throw new VaultError(400, 'the PKI mount of the embedded server stays');
+        throw new VaultError(400, 'the embedded server cannot remove its PKI mount');
       mounts.delete(fullPath);
       return NO_CONTENT;
     },
     /** @param {string} route below `/v1/` @returns {Mounted | undefined} */
-    find(route) {
-      for (const mount of mounts.values()) if (route.startsWith(`${mount.fullPath}/`)) return mount;
-      return undefined;
-    },
-    /** @param {Kind} kind @returns {Record<string, Mounted['shape']>} by path */
+    find: (route) => [...mounts.values()].find(({ fullPath }) => route.startsWith(`${fullPath}/`)),
+    /** @param {string} kind @returns {Record<string, Mounted['shape']>} by path */
     describe(kind) {
       const found = [...mounts.values()].filter((mount) => mount.kind === kind);
       return Object.fromEntries(found.map(({ path, shape }) => [`${path}/`, shape]));
@@ -115,7 +112,7 @@ export function systemRoutes({ version, token, mounts }) {
     ),
     openRoute('GET', /^sys\/seal-status$/, () => json(200, sealStatus)),
     route('GET', /^auth\/token\/lookup-self$/, () => secret(lookup, 'token')),
-    // There are no entities here; Vault's response to an unknown one is the same.
+    // This server has no entities. Vault, too, accepts the deletion of an unknown one.
     route('DELETE', /^identity\/entity\/id\/[^/]+$/, () => NO_CONTENT),
     route('POST', /^sys\/capabilities-self$/, ({ params }) => {
       const paths = [...listParam(params(), 'paths'), ...listParam(params(), 'path')];
@@ -128,17 +125,8 @@ export function systemRoutes({ version, token, mounts }) {
       if (mount !== undefined) return secret({ ...mount.shape, path: `${mount.path}/` });
       throw new VaultError(403, `preflight capability check returned 403 for path "${match[1]}/"`);
     }),
-    ...mountingRoutes('mounts', mounts, spread),
-    ...mountingRoutes('auth', mounts, spread),
-  ];
-}
-
-/** @param {Kind} kind @param {Mounts} mounts @param {(data: Record<string, unknown>) => Reply} spread @returns {Route[]} */
-function mountingRoutes(kind, mounts, spread) {
-  const path = new RegExp(`^sys/${kind}/(.+?)/?$`);
-  return [
-    route('GET', new RegExp(`^sys/${kind}$`), () => spread(mounts.describe(kind))),
-    route('POST', path, ({ match, params }) => mounts.mount(kind, match[1], params())),
-    route('DELETE', path, ({ match }) => mounts.remove(kind, match[1])),
+    route('GET', /^sys\/(mounts|auth)$/, ({ match }) => spread(mounts.describe(match[1]))),
+    route('POST', MOUNTING, ({ match: [, kind, path], params }) => mounts.mount(kind, path, params())),
+    route('DELETE', MOUNTING, ({ match: [, kind, path] }) => mounts.remove(kind, path)),
   ];
 }

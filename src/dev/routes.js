@@ -1,6 +1,7 @@
-/** From a request to a reply as Vault writes it, without a socket: routes, parameters, responses, refusals. */
+/** Requests -> replies as Vault writes them, without a socket: routes, parameters, responses, errors. */
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
+import { parseDuration } from '../common/units.js';
 
 /** @import { IncomingHttpHeaders } from 'node:http' */
 /** @import { World } from './routes-system.js' */
@@ -26,9 +27,9 @@ export const route = (method, path, handle) => ({ method, path, handle, isOpen: 
 /** Needs no token. @param {string} method @param {RegExp} path @param {Route['handle']} handle @returns {Route} */
 export const openRoute = (method, path, handle) => ({ method, path, handle, isOpen: true });
 
-/** A refusal that becomes `{"errors": [...]}`. */
+/** Becomes the response `{"errors": [...]}`. */
 export class VaultError extends Error {
-  /** @param {number} status @param {string} [message] without one an empty list, as in Vault for some 404 and 405 */
+  /** @param {number} status @param {string} [message] if omitted, `errors` is empty, as in some of Vault's 404s and 405s */
   constructor(status, message) {
     super(message ?? '');
     this.status = status;
@@ -36,7 +37,13 @@ export class VaultError extends Error {
   }
 }
 
-/** Errors of Vault's framework, in the text of its Go library. @param {...string} causes */
+/** @template T @param {T | undefined} value @param {string} [message] @throws {VaultError} 404 for undefined */
+export function orNotFound(value, message) {
+  if (value === undefined) throw new VaultError(404, message);
+  return value;
+}
+
+/** Error text as Vault's Go library formats it. @param {...string} causes */
 export function listed(...causes) {
   const head = causes.length === 1 ? '1 error occurred' : `${causes.length} errors occurred`;
   return `${head}:\n\t${causes.map((cause) => `* ${cause}\n`).join('\t')}\n`;
@@ -78,7 +85,7 @@ export function createHandler(world, system) {
 /** @param {World} world @param {Route[]} system @param {Request} request */
 function respond({ mounts, token }, system, request) {
   const [rawPath, query = ''] = request.url.split(/\?(.*)/s);
-  // Go's router redirects every path with `//` or dot segments: also an OCSP GET without percent-encoding.
+  // Go's router redirects every path with `//` or dot segments, even an OCSP GET that is not percent-encoded.
   if (/\/\/|\/\.\.?(\/|$)/.test(rawPath))
     return { ...raw('', '', 307), headers: { Location: posix.normalize(rawPath) + (query && `?${query}`) } };
   const path = decode(rawPath);
@@ -130,7 +137,7 @@ function checkToken(token, headers) {
   if (given !== token) throw new VaultError(403, listed('permission denied', 'invalid token'));
 }
 
-/** @param {Buffer} body JSON of any media type, since `curl -d` names another @returns {Params} */
+/** @param {Buffer} body JSON, whatever the Content-Type: `curl -d` sends another @returns {Params} */
 function readParams(body) {
   let value;
   try {
@@ -158,20 +165,15 @@ export function listParam(from, name) {
   return list.map((item) => String(item).trim()).filter((item) => item !== '');
 }
 
-const UNIT_SECONDS = /** @type {Record<string, number>} */ ({ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 });
-
-/** A Go duration, seconds, or days (`30d`). @param {Params} from @param {string} name @returns {number} 0 if missing */
+/** A Go duration, seconds, or days (`30d`). @param {Params} from @param {string} name @returns {number} seconds; 0 if missing */
 export function secondsParam(from, name) {
   const text = textParam(from, name).trim();
   if (text.startsWith('-')) throw fieldError(name, `cannot provide negative value '${text}'`);
-  if (/^\d{0,12}$/.test(text)) return Number(text);
-  if (!/^(\d{1,12}(\.\d{1,9})?(ms|[smhd]))+$/.test(text))
+  try {
+    return Math.floor(parseDuration(text || '0') / 1000);
+  } catch {
     throw fieldError(name, `time: invalid duration ${JSON.stringify(text)}`);
-  const parts = Array.from(
-    text.matchAll(/([\d.]+)(ms|[smhd])/g),
-    ([, n, unit]) => Number(n) * UNIT_SECONDS[unit],
-  );
-  return Math.floor(parts.reduce((sum, seconds) => sum + seconds, 0));
+  }
 }
 
 /** @param {string} name @param {string} problem */

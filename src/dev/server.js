@@ -1,7 +1,4 @@
-/**
- * The embedded PKI server: a small real CA with the API of Vault. For tests only: its keys are in memory, and its token
- * is a root token.
- */
+/** The embedded PKI server: a small CA with Vault's API. For tests only: keys in memory, a root token for every request. */
 import { randomBytes } from 'node:crypto';
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
@@ -25,12 +22,12 @@ export const DEV_SERVER_NOTICE =
 
 /**
  * @typedef {object} DevServerOptions
- * @property {number} [port] 0 takes a free one
- * @property {string} [host] a loopback address unless `allowRemote`
+ * @property {number} [port] 0: any free port
+ * @property {string} [host] a loopback address, unless `allowRemote`
  * @property {boolean} [allowRemote] listen on other addresses too
- * @property {string} [token] random when left out
+ * @property {string} [token] random if omitted
  * @property {string} [mount]
- * @property {'rsa' | 'ec'} [caKeyType] RSA-2048, as Vault's tutorial has it, or P-256
+ * @property {'rsa' | 'ec'} [caKeyType] RSA-2048, as in Vault's tutorial, or P-256
  * @property {boolean} [tls] HTTPS
  * @typedef {Awaited<ReturnType<typeof createDevServer>>} DevServer
  */
@@ -80,7 +77,7 @@ function checkOptions(host, allowRemote, mount) {
 /** Largest request body, bytes. Vault accepts 32 MiB. */
 export const MAX_BODY = 1024 * 1024;
 
-/** Longer than any client keeps an idle connection, so that the client closes it. */
+/** Longer than clients keep idle connections, so that the client closes first. */
 const KEEP_ALIVE_MS = 300_000;
 
 /** @typedef {(request: Request) => Promise<Reply>} Handler never rejects */
@@ -128,8 +125,8 @@ const headersOf = ({ type, body, headers }, isLast) => ({
 });
 
 /**
- * Node.js cannot parse the method `LIST`. Such a request has no body and fits in one packet, which is read here; its
- * connection is closed after the response.
+ * Node.js cannot parse the method `LIST`. This parses such a request, which has no body and fits in one packet, and
+ * closes the connection after the response.
  * @param {Error & {code?: string, rawPacket?: Buffer}} error
  * @param {Duplex} socket
  * @param {Handler} handler

@@ -1,4 +1,4 @@
-/** Runs the embedded server in a child process, so that it does not share an event loop with the load. */
+/** Runs the embedded server in a child process, so that server and load do not share an event loop. */
 import { availableParallelism } from 'node:os';
 import { unpackError, usageError } from '../common/errors.js';
 import { forkEntry, nextMessage, stopChild } from './forked.js';
@@ -14,7 +14,7 @@ const ENTRY = new URL('child.js', import.meta.url);
  */
 
 /**
- * Starts the server in a child process. The child does not keep this process alive, and ends with it.
+ * Starts the server in a child process, which exits with this one and does not keep it alive.
  * @param {DevServerOptions} [options]
  * @throws {PkiLoadError} if it cannot start, e.g. because the port is in use
  */
@@ -22,7 +22,7 @@ export async function startDevServer(options = {}) {
   const UV_THREADPOOL_SIZE = String(Math.max(4, availableParallelism()));
   const child = forkEntry(ENTRY, { ...process.env, UV_THREADPOOL_SIZE });
   try {
-    // A message, not an argument: arguments show in process lists, and the token is among the options.
+    // Not as an argument: process lists show arguments, and the options contain the token.
     child.send(options, () => {});
     /** @type {ChildMessage} */
     const { ready, failed } = await nextMessage(child).catch((error) => {

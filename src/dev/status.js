@@ -1,7 +1,6 @@
 /**
- * The store of certificates, their CRL, and an OCSP responder, in memory. Its responses are those of Vault, signed by the
- * intermediate itself, but they echo the nonce, which Vault's do not. A serial that was never issued is **good**, as with
- * Vault; only an unknown issuer makes **unknown**.
+ * The certificates in memory, their CRL, and an OCSP responder. As in Vault, the intermediate itself signs the responses,
+ * a serial that was never issued is **good**, and only an unknown issuer is **unknown**. Unlike Vault's, they echo the nonce.
  */
 import { createHash } from 'node:crypto';
 import { NO_EXTENSIONS, OID, readExtensions } from '../pki/certificate-der.js';
@@ -17,7 +16,7 @@ import { authorityKeyIdentifier, epochSeconds, signed } from './certificate.js';
 /** @import { CertId } from '../pki/ocsp-response.js' */
 /** @import { Authority } from './certificate.js' */
 
-/** About 100 MB. With more certificates, the oldest is dropped, and can no longer be read or revoked. */
+/** About 100 MB. Beyond it, the oldest certificate is dropped, and can no longer be read or revoked. */
 const MAX_STORED = 100_000;
 
 /** @typedef {{serial: Buffer, der: Buffer, revokedAt: Date | null}} Entry */
@@ -28,7 +27,7 @@ export class Store {
     this.max = max;
     /** @type {Map<string, Entry>} by serial, colon hex, oldest first */
     this.entries = new Map();
-    /** @type {Map<string, Entry>} never dropped: OCSP and the CRL go on reporting them */
+    /** @type {Map<string, Entry>} never dropped: OCSP and the CRL keep reporting them */
     this.revoked = new Map();
   }
 
@@ -63,7 +62,7 @@ const CRL_REBUILD_SECONDS = 12 * 3600;
 const secondsOf = (date) => Math.floor(Number(date) / 1000);
 
 /**
- * Builds the CRL at the first request after a revocation; Vault builds it at the revocation.
+ * Builds the CRL on the first request after a revocation; Vault builds it on the revocation.
  * @param {Authority} issuer
  * @param {Store} store
  * @returns {() => Promise<Buffer>} the current CRL, DER
@@ -104,7 +103,7 @@ function buildCrl(issuer, revoked, number, now) {
  * Only the first Request of the list is read, as in Vault.
  * @param {DerReader} reader of an OCSPRequest (RFC 6960 section 4.1.1)
  * @returns {{certId: CertId, nonce: Buffer | null}} `nonce`: contents of the extension's value, an OCTET STRING in DER
- * @throws {DerError} for every request that a responder calls malformed
+ * @throws {DerError} for a malformed request
  */
 function readRequest(reader) {
   const tbs = reader.enter(TAG.sequence).enter(TAG.sequence);
@@ -140,7 +139,7 @@ export function createResponder(issuer, store) {
   async function respond({ raw, hashOid, issuerNameHash, issuerKeyHash, serial }, nonce, now) {
     const [nameHash, keyHash] = /** @type {Buffer[]} */ (hashes.get(hashOid));
     const isOurs = nameHash.equals(issuerNameHash) && keyHash.equals(issuerKeyHash);
-    // For an unknown issuer Vault names its own issuer in the response, so a client that compares CertIDs rejects it.
+    // For an unknown issuer, Vault's response names Vault's own issuer, so a client that compares CertIDs rejects it.
     const own = [write.octetString(nameHash), write.octetString(keyHash), write.integer(serial)];
     const revokedAt = store.revoked.get(colonHex(serial))?.revokedAt;
     const status = revokedAt ? write.explicit(1, write.generalizedTime(secondsOf(revokedAt))) : GOOD;
@@ -161,7 +160,7 @@ export function createResponder(issuer, store) {
     return write.sequence(write.element(TAG.enumerated, Buffer.from([0])), write.explicit(0, bytes));
   }
 
-  /** Without a nonce, a response repeats byte for byte while its second lasts and nothing is revoked, as with Vault and an RSA CA. */
+  /** Without a nonce, responses within one second are identical unless a revocation intervenes, as with Vault and an RSA CA. */
   const repeated = { key: '', responses: /** @type {Map<string, Promise<Buffer>>} */ (new Map()) };
 
   return async (request) => {

@@ -1,7 +1,7 @@
 /**
- * One HTTP/1.1 connection of the load, with at most one request in flight. Reports when a request goes on the wire,
- * lends the bytes of the response, and never queues, retries or redirects. It uses a bare socket: HTTP clients, Node's
- * included, take several times the CPU time per request, and some delay the write.
+ * One HTTP/1.1 connection of the load, with at most one request in flight. Never queues, retries or follows redirects.
+ * It uses a bare socket: HTTP clients, Node's included, take several times the CPU time per request, and some delay
+ * the write.
  */
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -14,9 +14,7 @@ import { connectOptions } from './tls.js';
 /** @import { Tls } from './tls.js' */
 /** @import { OnReadOpts, Socket } from 'node:net' */
 
-export { MAX_BODY_BYTES } from './response-reader.js';
-
-/** An idle connection is not reused in this time before the server's keep-alive time ends. */
+/** An idle connection is no longer reused this long before the server's keep-alive timeout. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /** @param {{origin: string, tls: Tls}} options `origin`: scheme, host and port @returns {Connection} */
@@ -34,10 +32,10 @@ export function createConnection({ origin, tls }) {
   let sent = false;
   /** @type {Buffer} */
   let bytes;
-  /** `performance.now()` until which the server keeps an idle connection. */
+  /** `performance.now()` until which an idle connection may be reused. */
   let keptUntil = Number.POSITIVE_INFINITY;
 
-  /** @param {() => void} onReady @param {(error: Error | null) => void} onGone when it is lost, now or later */
+  /** @param {() => void} onReady @param {(error: Error | null) => void} onGone the connection failed, now or later */
   function connect(onReady, onGone) {
     hangUp();
     keptUntil = Number.POSITIVE_INFINITY;
@@ -67,7 +65,7 @@ export function createConnection({ origin, tls }) {
 
   /** @param {Buffer} chunk */
   function read(chunk) {
-    // Bytes without a request: the connection cannot be trusted with the next one.
+    // Bytes that no request asked for: the next response could be wrong.
     if (exchange === null) return hangUp();
     const progress = reader.read(chunk);
     if (progress === 'done') answered();
@@ -98,7 +96,7 @@ export function createConnection({ origin, tls }) {
   function lost(error) {
     if (exchange === null) return hangUp();
     const ending = sent ? reader.end() : 'nothing';
-    // Node reports a TLS end without close_notify as one with it: a response that only the end delimits may be cut (RFC 9112, 9.8).
+    // Node reports a TLS end without close_notify as one with it: a response delimited only by the end may be truncated (RFC 9112, 9.8).
     if (error === null && ending === 'done' && !isTls) return answered();
     const report = error ?? { code: 'ECONNRESET' };
     fail(describeTransportError(report, ending !== 'nothing').code);
@@ -159,21 +157,21 @@ export function createConnection({ origin, tls }) {
 
 /**
  * @typedef {object} Line callbacks of a socket
- * @property {() => void} ready connected, TLS handshake included
+ * @property {() => void} ready connected, and the TLS handshake is complete
  * @property {(bytes: Buffer) => void} read valid only during the call: all connections of this thread share the buffer
- * @property {(error: Error | null) => void} gone once; null: closed by the other side
+ * @property {(error: Error | null) => void} gone called once; null: the peer closed the connection
  */
 
-/** All sockets of this thread read into it, one at a time. @type {Buffer | null} */
+/** Read buffer of all sockets of this thread. @type {Buffer | null} */
 let shared = null;
 const SHARED_BYTES = 64 * 1024;
 
 /**
- * Reuses TCP sockets that could not connect: a target that is down is dialled ten thousand times a second, and V8 keeps
- * some 10 kB of Node's objects for each until the next full garbage collection. To the kernel it is a new socket.
+ * Reuses Node's objects of TCP sockets that could not connect. The load dials a target that is down ten thousand times a
+ * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
  * @param {string} origin scheme, host and port
  * @param {Tls} tls
- * @returns {(line: Line) => Socket} a line gets no more callbacks once its socket is reused
+ * @returns {(line: Line) => Socket} a line receives no callbacks after its socket is reused
  */
 export function createDialler(origin, tls) {
   const { protocol, hostname, port } = new URL(origin);

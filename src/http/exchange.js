@@ -1,34 +1,34 @@
-/** A request, its bytes on the wire (RFC 9112, sections 3 and 5), and the interface of a connection of the load. */
+/** A request, its bytes on the wire (RFC 9112, sections 3 and 5), and the interface of the load's connections. */
 
 /**
  * @typedef {{method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'LIST' | 'DELETE', path: string, headers: Record<string, string>,
  *   body: Uint8Array | string | null}} Request
  * @typedef {object} Exchange callbacks for one request; exactly one of onAnswer, onFailure ends it
- * @property {() => void} [onDial] called when a new connection is opened first
- * @property {() => void} onSent on the wire now
- * @property {(status: number, body: Uint8Array) => void} onAnswer the body is only lent until the call returns
+ * @property {() => void} [onDial] a new connection is opened for the request
+ * @property {() => void} onSent the request goes on the wire
+ * @property {(status: number, body: Uint8Array) => void} onAnswer the body is valid until the call returns
  * @property {(outcome: string, beforeSent: boolean) => void} onFailure
  * @typedef {object} Connection
- * @property {(timeoutMs: number) => Promise<void>} open connects in advance; rejects with a reason that follows the
- *   target's name in a sentence
+ * @property {(timeoutMs: number) => Promise<void>} open connects in advance; the message of a
+ *   rejection continues a sentence that begins with the target's name
  * @property {(request: Request, exchange: Exchange) => void} send
- * @property {() => void} abort ends the request in flight without a callback
+ * @property {() => void} abort cancels the request in flight without a callback
  * @property {() => Promise<void>} close
  */
 
-/** Visible ASCII: callers escape the rest. */
+/** Visible ASCII; callers escape everything else. */
 const PATH = /^\/[\x21-\x7e]*$/;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Methods whose requests have a length even if it is 0 (RFC 9110, 8.6). */
+/** Methods that send a Content-Length even if it is 0 (RFC 9110, 8.6). */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Most requests equal the one before, or share its header fields: the bytes of the same object are reused.
+ * Reuses the bytes when the same request object, or the same headers object, comes twice in a row.
  *
  * @param {string} host for the Host field
- * @returns {(request: Request) => Buffer} throws a TypeError for what HTTP does not allow
+ * @returns {(request: Request) => Buffer} throws a TypeError for a path or header field that HTTP does not allow
  */
 export function createEncoder(host) {
   let last = { request: /** @type {Request | null} */ (null), bytes: Buffer.alloc(0) };

@@ -2,7 +2,7 @@
 
 /** @typedef {{code: string, text: string, remedy?: string}} TransportFailure `text` follows the target's name */
 
-const MIDDLEMAN = "Check the server's log; a proxy or a load balancer in between can do this too.";
+const MIDDLEMAN = "Check the server's log; a proxy or load balancer in between can also cause this.";
 
 /** `on`: codes of Node, OpenSSL and undici. @type {Record<string, {text: string, remedy?: string, on?: string}>} */
 const TABLE = {
@@ -45,7 +45,7 @@ const TABLE = {
   },
   certificate_name_mismatch: {
     on: 'ERR_TLS_CERT_ALTNAME_INVALID HOSTNAME_MISMATCH',
-    text: 'presented a certificate for other names than the one in its address',
+    text: 'presented a certificate that does not match the name in the address',
     remedy: 'Use a name from the certificate, or give one with --tls-server-name (VAULT_TLS_SERVER_NAME).',
   },
   certificate_expired: {
@@ -62,7 +62,7 @@ const TABLE = {
     on:
       'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED ERR_SSL_TLSV1_ALERT_CERTIFICATE_REQUIRED ERR_SSL_TLSV1_ALERT_UNKNOWN_CA ' +
       'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
-    text: 'requires a client certificate, and got none or rejected it',
+    text: 'requires a client certificate, and received none or rejected it',
     remedy: 'Give --client-cert and --client-key (VAULT_CLIENT_CERT, VAULT_CLIENT_KEY).',
   },
   wrong_scheme_https_to_http_port: {
@@ -95,17 +95,17 @@ const TABLE = {
   },
   too_many_open_files: {
     on: 'EMFILE ENFILE',
-    text: 'got no request: this machine allows no more open files',
+    text: 'received no request: this machine has reached its limit of open files',
     remedy: 'Raise the limit (ulimit -n), or lower --concurrency.',
   },
   no_local_port: {
     on: 'EADDRNOTAVAIL EADDRINUSE',
-    text: 'got no request: this machine has no local port or address left for it',
+    text: 'received no request: this machine has no free local port or address',
     remedy: 'Lower --concurrency, or wait until old connections have left TIME_WAIT.',
   },
   aborted: {
     on: 'ABORT_ERR UND_ERR_ABORTED UND_ERR_DESTROYED UND_ERR_CLOSED',
-    text: 'was sent a request that this tool then cancelled',
+    text: 'received a request that this tool then cancelled',
   },
   transport_error: { text: 'could not be reached' },
 };
@@ -125,7 +125,7 @@ export const TRANSPORT_MEANINGS = Object.freeze(
   Object.fromEntries(Object.entries(TABLE).map(([code, { text }]) => [code, `the target ${text}`])),
 );
 
-/** @param {unknown} error of undici, a socket or TLS @param {boolean} [headersSeen] so a closed connection truncated the response */
+/** @param {unknown} error of undici, a socket or TLS @param {boolean} [headersSeen] then a closed connection truncated the response */
 export function describeTransportError(error, headersSeen = false) {
   const { code: reported, start } = findInnermost(error);
   const report = reported.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_'); // OpenSSL renamed them in 3.5
@@ -155,7 +155,7 @@ function findInnermost(error) {
 }
 
 /**
- * A broken handshake fails a waiting write with EPROTO. This builds the code that Node (tls_wrap.cc) uses elsewhere.
+ * A failed handshake fails a pending write with EPROTO. This builds the code that Node (tls_wrap.cc) reports elsewhere.
  * @param {string} message with OpenSSL's reason: "error:0A00010B:SSL routines:ssl3_get_record:wrong version number:"
  */
 function opensslCode(message) {

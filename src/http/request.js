@@ -1,4 +1,4 @@
-/** Requests outside the measured load, through undici. The load has connections of its own (connection.js). */
+/** Requests outside the measured load, through undici. The load uses connection.js. */
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { readUrl } from '../common/options.js';
 import { describeTransportError, transportFailure } from './failures.js';
@@ -8,20 +8,17 @@ import { connectOptions } from './tls.js';
 /** @import { Tls } from './tls.js' */
 /** @import { Client, Dispatcher } from 'undici' */
 
-export { describeTransportError } from './failures.js';
-
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Response */
 /**
  * @typedef {{method?: Dispatcher.HttpMethod, path: string, headers?: Record<string, string>, body?: string | Buffer,
- *   timeoutMs?: number, onHead?: () => void}} RequestOptions `timeoutMs`: instead of the requester's; `onHead`: called
- *   when the status and the header fields have arrived
- * @typedef {{origin: string, named: string}} Target
+ *   timeoutMs?: number, onHead?: () => void}} RequestOptions `timeoutMs` overrides the requester's; `onHead`: the
+ *   status and the header fields have arrived
  */
 
 const URL_OPTION = '--url (VAULT_ADDR)';
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** An idle connection is not reused after this time, or the server's shorter one: the server may be closing it. */
+/** Idle connections are not reused after this time, or the server's if shorter: the server may be closing them. */
 const KEEP_IDLE_MS = 4000;
 
 /** `basePath` is '' or starts with a slash and does not end with one. @param {string} text @param {string} [name] of its option */
@@ -32,91 +29,73 @@ export function parseTargetUrl(text, name = '--url') {
 
 /**
  * @param {{origin: string, tls?: Tls, timeoutMs?: number, maxBodyBytes?: number, named?: string}} options
- *   `timeoutMs` bounds one whole request, connecting and body included; `named`: where the address was given, for remedies
+ *   `timeoutMs`: for a whole request, from connecting to the end of the body; `named`: the option with the address, for remedies
  */
 export function createRequester(options) {
   const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, named = URL_OPTION } = options;
-  const target = { origin, named };
-  const closing = new AbortController();
+  /** Its remedy names --url. @param {TransportFailure} failure */
+  const asTargetError = ({ code, text, remedy }) =>
+    targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
   /** @type {Promise<Client> | undefined} */
   let client;
-  let isConnected = false;
   const open = async () => {
     const undici = await import('undici'); // takes 80 ms
-    const made = new undici.Client(origin, {
+    return new undici.Client(origin, {
       connect: { ...connectOptions(tls), timeout: 0 },
       ...{ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxBodyBytes },
       ...{ keepAliveTimeout: KEEP_IDLE_MS, keepAliveMaxTimeout: KEEP_IDLE_MS },
     });
-    made.on('connect', () => {
-      isConnected = true;
-    });
-    made.on('disconnect', () => {
-      isConnected = false;
-    });
-    return made;
   };
   return {
     /** Without a response, a PkiLoadError with exit code 2. @param {RequestOptions} options @returns {Promise<Response>} */
     async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs, onHead }) {
       client ??= open();
       const opened = await client;
-      const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(), within);
-      const signal = AbortSignal.any([deadline.signal, closing.signal]);
+      const canceller = new AbortController();
+      /** @type {NodeJS.Timeout | undefined} */
+      let timer;
+      // undici ignores a signal until the request has a connection.
+      const overdue = /** @type {Promise<never>} */ (
+        new Promise((_, reject) => {
+          timer = setTimeout(() => {
+            const code = opened.stats.connected ? 'no_answer' : 'connect_timeout';
+            reject(asTargetError(transportFailure(code)));
+            canceller.abort();
+          }, within);
+        })
+      );
       let headersSeen = false;
-      try {
-        const response = await Promise.race([
-          opened.request({ method, path, headers, body, signal }),
-          rejectOnAbort(signal),
-        ]);
+      const exchange = async () => {
+        const response = await opened.request({ method, path, headers, body, signal: canceller.signal });
         headersSeen = true;
         onHead?.();
         const bytes = Buffer.from(await response.body.arrayBuffer());
-        return checkScheme(target, { status: response.statusCode, headers: response.headers, body: bytes });
+        const code = codeOf400(response.statusCode, bytes);
+        if (code !== undefined) throw asTargetError(transportFailure(code));
+        return { status: response.statusCode, headers: response.headers, body: bytes };
+      };
+      try {
+        return await Promise.race([overdue, exchange()]);
       } catch (error) {
         if (error instanceof PkiLoadError) throw error;
-        const overdue = isConnected ? 'no_answer' : 'connect_timeout';
-        const code = closing.signal.aborted ? 'aborted' : deadline.signal.aborted ? overdue : null;
-        const failure = code === null ? describeTransportError(error, headersSeen) : transportFailure(code);
-        throw asTargetError(target, failure);
+        throw asTargetError(describeTransportError(error, headersSeen));
       } finally {
         clearTimeout(timer);
       }
     },
-    /** Open connections are closed; a request under way fails. */
-    async close() {
-      closing.abort();
-      await (await client)?.destroy();
-    },
+    /** Open connections are closed; a request in flight fails. */
+    close: async () => (await client)?.destroy(),
   };
 }
 
 /** @typedef {ReturnType<typeof createRequester>} Requester */
 
-/** undici heeds a signal only once the request has a connection. @param {AbortSignal} signal @returns {Promise<never>} */
-function rejectOnAbort(signal) {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-}
-
-/** @param {Target} target @param {TransportFailure} failure whose remedy names --url */
-function asTargetError({ origin, named }, { code, text, remedy }) {
-  return targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
-}
-
-/** Of Go and nginx for plain HTTP on a TLS port; of nginx for a missing client certificate. @type {[RegExp, string][]} */
+/** From Go and nginx for plain HTTP on a TLS port; from nginx for a missing client certificate. @type {[RegExp, string][]} */
 const TEXTS_OF_400 = [
   [/HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i, 'wrong_scheme_http_to_https_port'],
   [/No required SSL certificate was sent/i, 'client_certificate_required'],
 ];
 
-/** @param {Target} target @param {Response} response */
-function checkScheme(target, response) {
-  const text = response.status === 400 ? response.body.subarray(0, 2048).toString('latin1') : '';
-  const found = TEXTS_OF_400.find(([pattern]) => pattern.test(text));
-  if (found === undefined) return response;
-  throw asTargetError(target, transportFailure(found[1]));
-}
+/** @param {number} status @param {Buffer} body @returns {string | undefined} code of the failure that the text of a 400 reports */
+const codeOf400 = (status, body) =>
+  TEXTS_OF_400.find(([pattern]) => status === 400 && pattern.test(body.toString('latin1', 0, 2048)))?.[1];

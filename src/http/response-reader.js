@@ -1,18 +1,18 @@
 /**
- * Bytes of a connection -> responses in order: status and body (RFC 9112, sections 2 to 7). Strict about the end of a
- * response: after an error there, the next request would get the wrong one.
+ * Parses the bytes of a connection into responses (RFC 9112, sections 2 to 7). Strict about the end of a response:
+ * after an error there, the next request would receive the wrong response.
  */
 
 /** A longer response, such as a large CRL, is `too large`; the rest is not read. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-/** As in Node's own parser. */
+/** The limit of Node's own parser. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
 /** A server could send interim responses without end. */
 const MAX_INTERIM = 1000;
 
-/** A connection keeps a buffer of this size; for a longer response it borrows a large one until the next. */
+/** Size of a connection's own buffer; for a longer response it borrows a large one until the next response. */
 const OWN_BUFFER_BYTES = 16 * 1024;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -26,19 +26,19 @@ const spare = [];
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
-/** Of a chunk. No white space around extensions: RFC 9112 allows it, Node refuses it, servers do not send it. */
+/** Of a chunk. Without white space around extensions: RFC 9112 allows it, Node rejects it, servers do not send it. */
 const SIZE_LINE = new RegExp(`^(0*[0-9a-fA-F]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*$`);
 
 /** Of a size line with its extensions, and of each trailer field. */
 const MAX_LINE_BYTES = 4096;
 const MAX_TRAILERS = 100;
 
-/** One for each connection: it keeps the partial response. */
+/** Keeps the partial response of one connection. */
 export class ResponseReader {
   status = 0;
   /** @type {Uint8Array} */
   body = NOTHING;
-  /** The connection may carry another request: all bytes belonged to the response. */
+  /** Whether the connection may carry another request: no byte followed the response. */
   reusable = true;
   /** @type {number | null} the server's keep-alive time for an idle connection */
   keepAliveMs = null;
@@ -48,16 +48,16 @@ export class ResponseReader {
   /** Bytes of an incomplete head. */
   #pending = NOTHING;
   #interim = 0;
-  /** The body so far, if it came in several parts. @type {Buffer} */
+  /** The body so far, if it arrives in parts. @type {Buffer} */
   #buffer = NOTHING;
   #length = 0;
-  /** Between the data of chunks: the line that comes next, and its beginning. @type {'size' | 'data end' | 'trailer'} */
+  /** Between the data of chunks: the expected line, and its first part. @type {'size' | 'data end' | 'trailer'} */
   #nextLine = 'size';
   #line = '';
-  /** Missing bytes of the current chunk. */
+  /** Bytes of the current chunk that have not arrived. */
   #left = 0;
   #trailers = 0;
-  /** Most heads equal the one before. */
+  /** Cache: most heads equal the previous one. */
   #lastText = '';
   /** @type {ResponseHead | null} */
   #lastHead = null;
@@ -207,23 +207,13 @@ export class ResponseReader {
   }
 }
 
-/**
- * @typedef {object} ResponseHead
- * @property {number} status
- * @property {'none' | 'length' | 'chunked' | 'close'} framing how the end of the body is found (RFC 9112, 6.3)
- * @property {number} length bytes of the body, for `length`
- * @property {boolean} reusable the connection may carry another request
- * @property {number | null} keepAliveMs the server's keep-alive time for an idle connection
- */
+/** @typedef {NonNullable<ReturnType<typeof parseResponseHead>>} ResponseHead */
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 /** A field line: name and value; never folded over lines, which RFC 9112, 5.2, makes obsolete. */
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 
-/**
- * @param {string} text latin1, without the empty line that ends it
- * @returns {ResponseHead | null} null: not HTTP/1.x, or the end of its body is ambiguous
- */
+/** Null: not HTTP/1.x, or the end of the body is ambiguous. @param {string} text latin1, without the last empty line */
 export function parseResponseHead(text) {
   const [first, ...lines] = text.split('\r\n');
   const start = STATUS_LINE.exec(first);
@@ -243,8 +233,8 @@ export function parseResponseHead(text) {
   return {
     status,
     ...end,
-    reusable: stays && !isDoubtful && end.framing !== 'close',
-    keepAliveMs: timeout === null ? null : Number(timeout[1]) * 1000,
+    reusable: stays && !isDoubtful && end.framing !== 'close', // the connection may carry another request
+    keepAliveMs: timeout === null ? null : Number(timeout[1]) * 1000, // of an idle connection
   };
 }
 
@@ -261,7 +251,9 @@ function readFields(lines) {
   return fields;
 }
 
-/** @param {number} status @param {Map<string, string>} fields @returns {Pick<ResponseHead, 'framing' | 'length'> | null} */
+/** @typedef {{framing: 'none' | 'length' | 'chunked' | 'close', length: number}} Framing `length`: bytes */
+
+/** RFC 9112, 6.3. @param {number} status @param {Map<string, string>} fields @returns {Framing | null} */
 function framingOf(status, fields) {
   if (status < 200 || status === 204 || status === 304) return { framing: 'none', length: 0 };
   if (fields.has('transfer-encoding')) {

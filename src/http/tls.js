@@ -1,4 +1,4 @@
-/** Vault's TLS settings -> plain data for worker threads. Files are read only here. */
+/** Reads Vault's TLS settings and their files into plain data for worker threads. */
 import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -10,7 +10,7 @@ import { describeUnreadable, PkiLoadError, usageError } from '../common/errors.j
  * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'serverName', string | null>> &
  *   {skipVerify?: boolean}} TlsFiles paths; `caPath`: a folder of .pem, .crt and .cer files
  * @typedef {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean}} Tls
- *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never show it
+ *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never print it
  */
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -49,11 +49,11 @@ function readClientPair(clientCert, clientKey) {
   } catch (error) {
     if (/mismatch/i.test(String(error))) {
       const message = `The client key ${clientKey} does not belong to the certificate ${clientCert}.`;
-      const remedy = 'Give the key of the certificate; the leaf must be the first in the file.';
+      const remedy = 'Give the key of the first certificate in the file, which must be the leaf.';
       throw usageError('client_key_mismatch', message, remedy);
     }
-    const remedy = 'Give an unencrypted key in PEM; openssl pkey -in KEY -out PLAIN decrypts one.';
-    const message = `The client key ${clientKey} is not a private key in PEM form without a passphrase.`;
+    const remedy = 'Decrypt it with openssl pkey -in KEY -out PLAIN.';
+    const message = `The client key ${clientKey} is not an unencrypted private key in PEM.`;
     throw usageError('not_a_key', message, remedy);
   }
 }
@@ -67,7 +67,7 @@ function readCertificates(path, what) {
     for (const pem of found) new X509Certificate(pem);
     if (found.length > 0) return found;
   } catch {
-    throw usageError('not_a_certificate', `The ${what} ${path} contains a certificate that cannot be read.`);
+    throw usageError('not_a_certificate', `The ${what} ${path} contains an invalid certificate.`);
   }
   const remedy = 'Give a PEM file; openssl x509 -inform der -in FILE -out FILE.pem converts DER.';
   throw usageError('not_a_certificate', `The ${what} ${path} contains no PEM certificate.`, remedy);
@@ -79,7 +79,7 @@ function readFolder(path) {
   const all = readOrRefuse(path, what, () => readdirSync(path));
   const names = all.filter((name) => /\.(pem|crt|cer)$/i.test(name));
   if (names.length === 0)
-    throw usageError('ca_path_empty', `The ${what} ${path} has no .pem, .crt or .cer file in it.`);
+    throw usageError('ca_path_empty', `The ${what} ${path} contains no .pem, .crt or .cer file.`);
   return names.sort().flatMap((name) => readCertificates(join(path, name), 'CA file'));
 }
 
@@ -103,7 +103,7 @@ function readOrRefuse(path, what, read) {
   }
 }
 
-/** TLS carries DNS names only (RFC 6066, 3). @param {string} name */
+/** SNI allows only DNS names (RFC 6066, 3). @param {string} name */
 function checkServerName(name) {
   if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name;
   const message = `The TLS server name ${JSON.stringify(name.slice(0, 80))} is not a host name.`;

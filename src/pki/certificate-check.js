@@ -1,9 +1,9 @@
 /**
- * Checks a certificate that a CA has just issued. The rules, in order; the first broken rule names the failure: the
- * certificate and its issuing CA can be read; that CA's name and key issued it; it has the requested names, and is not a
- * CA itself; it has the requested key, or that of the private key in the response; it is valid now. Extra names are
- * allowed: Vault adds the commonName to the alternative names, and roles may add more. The issuing CA is that of the
- * response, trusted or not.
+ * Checks a certificate that a CA has just issued. The first broken rule, in this order, determines the failure: the
+ * certificate and its issuing CA are readable; that CA's name and key issued it; it has the requested names, and is not a
+ * CA certificate; its key is the requested one, or matches the private key in the response; it is valid now. Extra names
+ * are allowed: Vault adds the commonName to the alternative names, and roles may add more. The issuing CA comes from the
+ * response; whether it is trusted is not checked.
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
@@ -20,11 +20,10 @@ import { decodePem } from './text.js';
  * @typedef {object} Issued
  * @property {unknown} certificatePem
  * @property {unknown} issuingCaPem
- * @property {unknown} [privateKeyPem] null or omitted if the CA made no key
+ * @property {unknown} [privateKeyPem] null or omitted if the CA generated no key
  * @property {Uint8Array | null} [expectedSpki] public key of the CSR, raw SubjectPublicKeyInfo
  * @property {{commonName?: string | null, altNames?: readonly string[], ipSans?: readonly string[]}} expected
  * @property {number} nowMs epoch ms
- * @property {number} [skewMs] how far the clocks may be apart
  */
 
 /** Every failure with its description. */
@@ -33,28 +32,29 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   certificate_unreadable: 'The certificate is not PEM or not DER.',
   no_issuing_ca: 'The response lacks the certificate of the issuing CA.',
   issuing_ca_unreadable: 'The certificate of the issuing CA is not PEM or not DER.',
-  wrong_issuer: 'The certificate names another issuer than the issuing CA.',
+  wrong_issuer: 'The issuer in the certificate is not the issuing CA.',
   unsupported_signature_algorithm: 'This tool cannot verify the signature of the certificate.',
   bad_signature: 'The issuing CA did not sign the certificate.',
-  wrong_subject: 'The certificate has another commonName than the requested one.',
+  wrong_subject: 'The commonName of the certificate is not the requested one.',
   wrong_sans: 'The certificate lacks a requested alternative name.',
-  ca_certificate: 'The certificate is that of a CA, which the request did not ask for.',
+  ca_certificate: 'The certificate is a CA certificate, which was not requested.',
   unknown_critical_extension: 'The certificate has a critical extension that this tool does not understand.',
-  key_mismatch: 'The certificate has another key than the CSR or than the private key in the response.',
+  key_mismatch: 'The key of the certificate does not match the CSR or the private key in the response.',
   private_key_unreadable: 'The private key in the response cannot be read.',
   not_yet_valid: 'The certificate is not valid yet.',
   certificate_expired: 'The certificate has expired already.',
 });
 
-const DEFAULT_SKEW_MS = 5000;
+/** How far apart the clocks may be. */
+const SKEW_MS = 5000;
 
-/** By PEM text, which every response of a mount repeats. */
+/** By PEM text, which is the same in every response of a mount. */
 const recallIssuingCa = remember(16, readIssuingCa);
 
 /**
  * @param {Issued} issued
- * @returns {{failure: CertificateFailure | null, serial: Buffer | null}} `serial`: raw INTEGER contents, once it is
- *   readable; never throws
+ * @returns {{failure: CertificateFailure | null, serial: Buffer | null}} `serial`: raw INTEGER contents, null
+ *   if unreadable; never throws
  */
 export function checkIssuedCertificate(issued) {
   const { certificatePem: pem } = issued;
@@ -72,15 +72,14 @@ const readCertificate = (pem) => parseCertificate(decodePem(pem, /^CERTIFICATE$/
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
 function findFailure(certificate, issued) {
-  const { nowMs, skewMs = DEFAULT_SKEW_MS } = issued;
   return (
     checkIssuer(certificate, issued.issuingCaPem) ??
     checkNames(certificate, issued.expected) ??
     (isCa(certificate) ? 'ca_certificate' : null) ??
     (certificate.critical === null ? null : 'unknown_critical_extension') ??
     checkKey(certificate, issued) ??
-    (certificate.notBefore > nowMs + skewMs ? 'not_yet_valid' : null) ??
-    (certificate.notAfter < nowMs - skewMs ? 'certificate_expired' : null)
+    (certificate.notBefore > issued.nowMs + SKEW_MS ? 'not_yet_valid' : null) ??
+    (certificate.notAfter < issued.nowMs - SKEW_MS ? 'certificate_expired' : null)
   );
 }
 
@@ -106,7 +105,7 @@ function readIssuingCa(pem) {
 }
 
 /**
- * Where a role omits the commonName from the subject (`require_cn=false`), it is among the alternative names instead.
+ * If a role omits the commonName from the subject (`require_cn=false`), it is in the alternative names instead.
  * @param {CertificateFields} certificate
  * @param {Issued['expected']} expected
  * @returns {CertificateFailure | null}
@@ -141,8 +140,8 @@ const CURVES = Object.freeze({
 });
 
 /**
- * Unlike `X509Certificate.checkPrivateKey`, rejects a private key that only repeats the public half. RSA: the primes
- * multiply to the modulus, and the exponents are inverse. Others: the public key is derived from the private one.
+ * Unlike `X509Certificate.checkPrivateKey`, rejects a private key that only repeats the public half. RSA: the product of
+ * the primes is the modulus, and the exponents are inverse. Others: derives the public key from the private key.
  * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
  * @param {Uint8Array} spki raw SubjectPublicKeyInfo of the certificate
  * @returns {CertificateFailure | null} never throws, and reveals nothing of the key
@@ -204,7 +203,7 @@ function isEcKeyOf(der, curve, bits) {
   if (parameters !== null && CURVES[parameters] !== curve) return false;
   keyAgreements[curve] ??= createECDH(curve);
   const ecdh = keyAgreements[curve];
-  ecdh.setPrivateKey(secret); // throws for bytes that are no key of the curve, and keeps the previous one
+  ecdh.setPrivateKey(secret); // throws for bytes that are not a key of the curve, and keeps the previous key
   return ecdh.getPublicKey().equals(bits);
 }
 

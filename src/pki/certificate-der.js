@@ -1,6 +1,6 @@
 /**
- * Structures of RFC 5280 as plain data with views into their DER. Ten times cheaper than the getters of
- * `X509Certificate`, and with the raw bytes that hashes and comparisons need.
+ * Structures of RFC 5280 as plain data with views into their DER. Ten times faster than the getters of
+ * `X509Certificate`, and includes the raw bytes that hashes and comparisons need.
  */
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
@@ -40,7 +40,7 @@ export function readName(reader) {
   const names = reader.enter(TAG.sequence);
   while (!names.atEnd) {
     const set = names.enter(TAG.set);
-    set.demandSome();
+    if (set.atEnd) throw new DerError('List without elements', set.pos);
     while (!set.atEnd) set.inside(TAG.sequence, readAttribute);
   }
   return reader.bytes.subarray(start, reader.to);
@@ -68,7 +68,7 @@ export function demandSameAlgorithm(tbs, rawAlgorithm) {
 
 /** @typedef {{values: Map<string, Buffer>, critical: string | null}} Extensions `values`: contents of extnValue by OID */
 
-/** Of a message that has none. @type {Extensions} */
+/** For a message without extensions. @type {Extensions} */
 export const NO_EXTENSIONS = Object.freeze({ values: new Map(), critical: null });
 
 /**
@@ -101,7 +101,7 @@ export function readSomeExtensions(reader, understood) {
   return extensions;
 }
 
-/** Those of section 4.2.1, which end in these numbers, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1). */
+/** The extensions of section 4.2.1, whose OIDs end in these numbers, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1). */
 const UNDERSTOOD = new Set([
   ...[14, 15, 17, 18, 19, 30, 31, 32, 33, 35, 36, 37, 46, 54].map((number) => `2.5.29.${number}`),
   OID.authorityInfoAccess,
@@ -110,11 +110,11 @@ const UNDERSTOOD = new Set([
 
 /** @typedef {ReturnType<typeof parseCertificate>} CertificateFields */
 
-/** @param {Uint8Array} der of one certificate, nothing behind it @throws {DerError} */
+/** @param {Uint8Array} der one certificate without trailing bytes @throws {DerError} */
 export function parseCertificate(der) {
   const { signed, tbs, rawAlgorithm } = readSigned(der);
-  if ((tbs.insideOptional(contextTag(0), readVersion) ?? 0) > 2)
-    throw new DerError('Not a version of certificates');
+  const version = tbs.insideOptional(contextTag(0), (field) => field.readSmallNumber()) ?? 0;
+  if (version > 2) throw new DerError('Unknown certificate version');
   const serial = tbs.readInteger();
   demandSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
@@ -138,9 +138,6 @@ export function parseCertificate(der) {
     critical: extensions.critical, // not understood: the certificate must be rejected (section 4.2)
   };
 }
-
-/** @param {DerReader} reader */
-export const readVersion = (reader) => reader.readSmallNumber();
 
 /** @param {DerReader} validity */
 const readValidity = (validity) => ({ notBefore: validity.readTime(), notAfter: validity.readTime() });
@@ -167,7 +164,7 @@ export function hasExtendedKeyUsage({ extensions }, purpose) {
   return false;
 }
 
-/** @param {CertificateFields} certificate @returns {boolean} by its keyUsage (section 4.2.1.3), where it has one */
+/** @param {CertificateFields} certificate @returns {boolean} by its keyUsage (section 4.2.1.3), if present */
 export function maySign({ extensions }) {
   const value = extensions.get(OID.keyUsage);
   if (value === undefined) return true;
@@ -181,14 +178,21 @@ export function isCa({ extensions }) {
   return fields.tag === TAG.boolean && fields.readBoolean();
 }
 
-/** @param {Pick<CertificateFields, 'extensions'>} certificate @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in order */
-export function ocspAddresses({ extensions }) {
+/**
+ * @param {Pick<CertificateFields, 'extensions'>} certificate
+ * @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in order; none if the extension is damaged
+ */
+export function ocspUrls({ extensions }) {
   const urls = [];
-  const list = listIn(extensions.get(OID.authorityInfoAccess));
-  while (!list.atEnd) {
-    const access = list.enter(TAG.sequence);
-    if (access.readOid() === OID.ocsp && access.tag === contextTag(6, false))
-      urls.push(access.read().toString('latin1'));
+  try {
+    const list = listIn(extensions.get(OID.authorityInfoAccess));
+    while (!list.atEnd) {
+      const access = list.enter(TAG.sequence);
+      if (access.readOid() === OID.ocsp && access.tag === contextTag(6, false))
+        urls.push(access.read().toString('latin1'));
+    }
+  } catch {
+    return [];
   }
   return urls.filter((url) => /^https?:\/\//i.test(url));
 }

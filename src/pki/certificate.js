@@ -1,7 +1,7 @@
-/** Reads certificates from files, and checks before a run which certificate issued which. */
+/** Reads certificate files, and checks before a run that one certificate issued another. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
-import { ocspAddresses, parseCertificate } from './certificate-der.js';
+import { parseCertificate } from './certificate-der.js';
 import { DerError, TAG } from './der.js';
 import { verifySignature } from './signature.js';
 import { pemBlocks } from './text.js';
@@ -22,7 +22,7 @@ const refused = (code, message, remedy = 'Give a certificate in PEM (-----BEGIN 
  */
 export function readCertificates(bytes, name) {
   if (bytes.length > MAX_FILE_BYTES)
-    throw refused('certificate_file_too_large', `${name} is larger than 4 MiB, too large for certificates.`);
+    throw refused('certificate_file_too_large', `${name} is larger than 4 MiB.`);
   const source = Buffer.from(bytes);
   const text = source.toString('latin1');
   if (text.trim() === '') throw refused('certificate_file_empty', `${name} is empty.`);
@@ -36,11 +36,12 @@ function readPem(text, name) {
   const certificates = [];
   const others = [];
   for (const { label, body } of pemBlocks(text)) {
-    if (body === null) {
-      const where =
-        label === '' ? 'in the middle of a PEM line' : `without its line -----END ${printable(label)}-----`;
-      throw refused('certificate_truncated', `${name} ends ${where}; it is cut off.`, 'Copy the file again.');
-    }
+    if (body === null)
+      throw refused(
+        'certificate_truncated',
+        `${name} is cut off: a PEM block has no end.`,
+        'Copy the file again.',
+      );
     if (label === 'CERTIFICATE' || label === 'X509 CERTIFICATE') {
       if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) throw unreadable(name, 'its PEM is not base64');
       certificates.push(readDer(Buffer.from(body, 'base64'), name));
@@ -65,7 +66,7 @@ function readDer(der, name) {
 
 /** @param {string} name @param {string} why */
 const unreadable = (name, why) =>
-  refused('certificate_unreadable', `${name} contains a certificate that cannot be read: ${why}.`);
+  refused('certificate_unreadable', `${name} contains an invalid certificate: ${why}.`);
 
 /**
  * @param {Certificate} leaf
@@ -80,10 +81,10 @@ export function assertIssued(leaf, issuer, names) {
     throw usageError('certificates_swapped', message, 'Swap them.');
   }
   const why = leaf.issuerDer.equals(issuer.subjectDer)
-    ? 'it has the name of the issuer, but its key did not sign'
+    ? 'the name of the issuer matches, but the key does not'
     : `the issuer is ${nameText(leaf.x509.issuer)}`;
   const message = `${names.issuer} (${nameText(issuer.x509.subject)}) did not issue ${names.leaf}: ${why}.`;
-  throw usageError('wrong_issuer', message, 'Give the certificate that the issuer had at that time.');
+  throw usageError('wrong_issuer', message, 'Give the certificate of the CA that issued it.');
 }
 
 /** @param {Certificate} leaf @param {Certificate} issuer */
@@ -95,12 +96,3 @@ const nameText = (name) => printable(name ?? '').slice(0, 200) || 'without a nam
 
 /** @param {string} text */
 const printable = (text) => text.replace(/\n/g, ', ').replace(/[^\x20-\x7e\u00a0-\uffff]/g, '?');
-
-/** @param {Certificate} certificate @returns {string[]} addresses of its OCSP responders */
-export function ocspUrls(certificate) {
-  try {
-    return ocspAddresses(certificate);
-  } catch {
-    return []; // the extension cannot be read
-  }
-}

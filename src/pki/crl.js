@@ -1,4 +1,4 @@
-/** Certificate revocation lists (RFC 5280, section 5): the checks of a relying party, and their size and age. */
+/** Reads certificate revocation lists (RFC 5280, section 5). */
 import {
   demandSameAlgorithm,
   NO_EXTENSIONS,
@@ -25,7 +25,7 @@ export function parseCrl(der, onEntry = () => {}) {
   if (isV2 && tbs.readSmallNumber() !== 1) throw new DerError('Not a version of CRLs', tbs.pos);
   const readSome = (/** @type {DerReader} */ reader) => {
     if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
-    // None is understood: a delta CRL (5.2.4), a part (5.2.5) or an indirect one (5.3.3) must not be relied on.
+    // No critical extension is accepted: those of delta (5.2.4), partial (5.2.5) and indirect CRLs (5.3.3) are not supported.
     return readSomeExtensions(reader, new Set());
   };
   demandSameAlgorithm(tbs, rawAlgorithm);
@@ -35,7 +35,7 @@ export function parseCrl(der, onEntry = () => {}) {
   /** @type {string | null} */
   let critical = null;
   let revoked = 0;
-  // revokedCertificates is left out where there are none (5.1.2.6); some CAs send an empty list all the same.
+  // revokedCertificates is absent if there are none (5.1.2.6), but some CAs send an empty list.
   const entries = tbs.tag === TAG.sequence ? tbs.enter(TAG.sequence) : null;
   for (; entries !== null && !entries.atEnd; revoked += 1) {
     const entry = entries.enter(TAG.sequence);

@@ -1,6 +1,6 @@
 /**
  * Certificate signing requests (RFC 2986), built by pkijs and signed by `node:crypto`, since pkijs 4 cannot sign with
- * Ed25519. The private key is dropped at once: it is never needed.
+ * Ed25519. The private key is not kept.
  */
 import { generateKeyPair, sign } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -15,7 +15,7 @@ const signAsync = promisify(sign);
 /**
  * @typedef {'rsa-2048' | 'rsa-3072' | 'rsa-4096' | 'ec-256' | 'ec-384' | 'ed25519'} CsrKeyType
  * @typedef {{commonName?: string, altNames?: readonly string[], ipSans?: readonly string[]}} CsrNames `altNames`: DNS
- *   names or, with an at sign, e-mail addresses; `ipSans`: addresses that ipBytes can read
+ *   names or, with an at sign, e-mail addresses; `ipSans`: IP addresses that ipBytes accepts
  */
 
 /** @param {number} modulusLength */
@@ -32,7 +32,7 @@ const ec = (namedCurve, hash, id) => ({
   algorithm: sequence(oid(id)),
 });
 
-/** `algorithm`: AlgorithmIdentifier of its signatures. */
+/** `algorithm`: AlgorithmIdentifier of the signatures. */
 export const KEY_TYPES = Object.freeze({
   'rsa-2048': rsa(2048),
   'rsa-3072': rsa(3072),

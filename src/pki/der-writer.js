@@ -21,7 +21,7 @@ export function element(tag, ...parts) {
 /** @param {...Uint8Array} parts */
 export const sequence = (...parts) => element(0x30, ...parts);
 
-/** @param {...Uint8Array} parts of a SET that are in order already */
+/** @param {...Uint8Array} parts already in DER's order */
 export const set = (...parts) => element(0x31, ...parts);
 
 /** [number] EXPLICIT, or IMPLICIT over a constructed type. @param {number} number @param {...Uint8Array} parts */
@@ -42,7 +42,7 @@ export const integer = (value) => element(0x02, typeof value === 'number' ? Buff
 export const TRUE = Buffer.from([0x01, 0x01, 0xff]);
 export const NULL = Buffer.from([0x05, 0x00]);
 
-/** Of dotted text; the same dozen are in every message. */
+/** From dotted text. Cached: every message contains the same dozen. */
 export const oid = remember(256, (dotted) => {
   const [first, second, ...rest] = dotted.split('.').map(Number);
   const octets = [first * 40 + second, ...rest].flatMap((arc) => {
@@ -67,7 +67,7 @@ export function time(epochSeconds) {
 export const extension = (id, value, isCritical = false) =>
   sequence(oid(id), ...(isCritical ? [TRUE] : []), octetString(value));
 
-/** Name with a commonName and nothing else. @param {string} commonName empty: a Name without parts */
+/** A Name with only a commonName. @param {string} commonName empty: an empty Name */
 export const nameOf = (commonName) =>
   commonName === ''
     ? sequence()

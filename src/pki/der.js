@@ -1,11 +1,11 @@
 /**
  * A strict reader of DER (X.690 section 10): definite lengths in their shortest form, every bound checked, one
- * pass. Values are views into the given bytes, never copies. Damaged bytes cause no error but `DerError`.
+ * pass. Values are views into the given bytes, never copies. Any damage throws a `DerError`.
  */
 
 import { remember } from './remember.js';
 
-/** The bytes are not the expected DER. The message has the fault and its offset, never the bytes. */
+/** The bytes are not the expected DER. The message contains the fault and its offset, never the bytes. */
 export class DerError extends Error {
   /** @param {string} problem @param {number} [offset] */
   constructor(problem, offset) {
@@ -36,7 +36,7 @@ export const TAG = Object.freeze({
 
 /**
  * @param {number} number 0 to 30, context-specific
- * @param {boolean} [constructed] as EXPLICIT tags are, and IMPLICIT ones of a SEQUENCE
+ * @param {boolean} [constructed] EXPLICIT, or IMPLICIT over a SEQUENCE
  */
 export const contextTag = (number, constructed = true) => (constructed ? 0xa0 : 0x80) | number;
 
@@ -46,7 +46,7 @@ const MAX_ANY_DEPTH = 16;
 /** Universal types that are constructed in DER, as bits by tag number (X.690 sections 8 and 10.2). */
 const CONSTRUCTED = (1 << 8) | (1 << 11) | (1 << 16) | (1 << 17) | (1 << 29);
 
-/** A cursor over elements. `read*` and `enter` demand a tag and move past the element. */
+/** A cursor over elements. `read*` and `enter` check the tag and move past the element. */
 export class DerReader {
   /** @param {Uint8Array} bytes @param {number} [start] @param {number} [end] */
   constructor(bytes, start = 0, end = bytes.length) {
@@ -121,19 +121,14 @@ export class DerReader {
     return this.tag === tag ? this.inside(tag, read) : null;
   }
 
-  /** Demands that nothing is left. */
+  /** @throws {DerError} if bytes are left */
   finish() {
     if (this.pos !== this.end) throw new DerError('Unexpected trailing bytes', this.pos);
   }
 
-  /** Demands that something is left: for SIZE (1..MAX). */
-  demandSome() {
-    if (this.pos === this.end) throw new DerError('List without elements', this.pos);
-  }
-
   /**
-   * An element of any type, checked at every level: lengths, the form of universal types, and the contents that DER
-   * restricts most. Strings are not decoded. @returns {Buffer} raw
+   * An element of any type. Checks lengths, the form of universal types, and the contents of BOOLEAN, numbers, OIDs, times
+   * and NULL at every level; does not decode strings. @returns {Buffer} raw
    */
   readAny(depth = 0) {
     const { pos: start, tag } = this;
@@ -228,7 +223,7 @@ function longLength(bytes, at, octets, end) {
   return length;
 }
 
-/** Every message has the same dozen. */
+/** Every message contains the same dozen. */
 const recallOid = remember(256, decodeOid);
 
 /** @param {string} octets latin1 contents, X.690 section 8.19 */

@@ -1,4 +1,4 @@
-/** Subject alternative names (RFC 5280 section 4.2.1.6): from text to the bytes in a certificate, and back. */
+/** Reads, writes and compares subject alternative names (RFC 5280 section 4.2.1.6). */
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { OID } from './certificate-der.js';
@@ -13,7 +13,7 @@ const TEXTS = /** @type {const} */ (['dns', 'email', 'uri']);
 
 /**
  * @param {Uint8Array | undefined} value extnValue of subjectAltName
- * @returns {AlternativeNames} unchanged; other kinds are left out
+ * @returns {AlternativeNames} as encoded, without other kinds of names
  * @throws {DerError}
  */
 export function readAlternativeNames(value) {
@@ -31,7 +31,7 @@ export function readAlternativeNames(value) {
   return names;
 }
 
-/** @param {Omit<AlternativeNames, 'uri'>} names @returns {Buffer[]} the extension; none without a name */
+/** @param {Omit<AlternativeNames, 'uri'>} names @returns {Buffer[]} the extension; empty without names */
 export function writeAlternativeNames({ dns, email, ip }) {
   const all = [
     ...dns.map((name) => implicit(NUMBER.dns, Buffer.from(name, 'latin1'))),
@@ -41,15 +41,15 @@ export function writeAlternativeNames({ dns, email, ip }) {
   return all.length === 0 ? [] : [extension(OID.subjectAltName, sequence(...all))];
 }
 
-/** Into DNS names and e-mail addresses, which have an at sign. @param {readonly string[]} names */
+/** Separates DNS names from e-mail addresses, which contain an at sign. @param {readonly string[]} names */
 export function splitNames(names) {
   const isEmail = (/** @type {string} */ name) => name.includes('@');
   return { dns: names.filter((name) => !isEmail(name)), email: names.filter(isEmail) };
 }
 
 /**
- * The form in which names are compared. DNS names, and e-mail addresses behind the at sign, ignore case (RFC 5280 section
- * 7.2; some versions of Vault lower it) and are ASCII in certificates.
+ * Normalises a name for comparison. DNS names, and e-mail addresses after the at sign, ignore case (RFC 5280 section
+ * 7.2; some versions of Vault convert to lower case) and are ASCII in certificates.
  * @param {string} name a DNS name or an e-mail address
  */
 export function nameForm(name) {
@@ -58,7 +58,7 @@ export function nameForm(name) {
   return name.slice(0, at) + (/^[\x20-\x7e]*$/.test(dns) ? dns : domainToASCII(dns) || dns).toLowerCase();
 }
 
-/** As Go writes it into certificates: only four octets for an IPv4 address mapped into IPv6. @param {Buffer} bytes */
+/** As Go encodes it: four octets for an IPv4-mapped IPv6 address. @param {Buffer} bytes */
 const ipForm = (bytes) => (/^(00){10}ffff.{8}$/.test(bytes.toString('hex')) ? bytes.subarray(12) : bytes);
 
 /** @param {string} text @returns {Buffer | null} 4 or 16 octets of an iPAddress; null: not an address */

@@ -1,6 +1,6 @@
 /**
- * Checks an OCSP response as RFC 6960 section 3.2 demands of a client. The rules, in order; the first broken rule names
- * the verdict:
+ * Checks an OCSP response as a client must (RFC 6960 section 3.2). The first broken rule, in this order, determines the
+ * verdict:
  *
  * 1. it is an OCSPResponse in DER, without unknown critical extensions (`not_ocsp`, `unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
@@ -40,8 +40,8 @@ export const OCSP_FAILURES = Object.freeze({
   ocsp_sig_required: 'The responder refused: it requires signed requests (sigRequired).',
   ocsp_unauthorized: 'The responder refused: it is not responsible for this certificate (unauthorized).',
   ocsp_unknown_error_status: 'The responder refused with a status that RFC 6960 does not define.',
-  ocsp_wrong_type: 'The response is of another type than id-pkix-ocsp-basic.',
-  cert_id_mismatch: 'The response is about another certificate than the requested one.',
+  ocsp_wrong_type: 'The type of the response is not id-pkix-ocsp-basic.',
+  cert_id_mismatch: 'The response is not about the requested certificate.',
   responder_not_authorized:
     'The response is signed by neither the issuer nor a responder the issuer authorised with id-kp-OCSPSigning.',
   unsupported_signature_algorithm:
@@ -53,7 +53,7 @@ export const OCSP_FAILURES = Object.freeze({
   responder_cert_expired: 'The responder certificate is outside its validity period.',
   not_yet_valid: 'thisUpdate is in the future.',
   expired: 'nextUpdate has passed.',
-  nonce_mismatch: 'The response carries another nonce than the request.',
+  nonce_mismatch: 'The nonce of the response is not that of the request.',
 });
 
 /** Every verdict with its description. */
@@ -61,24 +61,22 @@ export const OCSP_VERDICTS = Object.freeze({ ...OCSP_STATUSES, ...OCSP_FAILURES 
 
 /** @typedef {keyof typeof OCSP_STATUSES} OcspStatus @typedef {keyof typeof OCSP_FAILURES} OcspFailure @typedef {OcspStatus | OcspFailure} OcspVerdict */
 
-/** @param {OcspVerdict} verdict @returns {verdict is OcspStatus} */
-export function isOcspStatus(verdict) {
-  return Object.hasOwn(OCSP_STATUSES, verdict);
-}
+/** @type {(verdict: OcspVerdict) => verdict is OcspStatus} */
+export const isOcspStatus = (verdict) => Object.hasOwn(OCSP_STATUSES, verdict);
 
 /** @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs`: epoch ms */
 /** @typedef {ReturnType<typeof createOcspChecker>} OcspChecker */
 
-/** For clocks that NTP keeps; more would hide responses that are too old. */
-export const DEFAULT_SKEW_MS = 5000;
+/** How far apart two clocks with NTP may be; more would hide responses that are too old. */
+export const SKEW_MS = 5000;
 
-/** A responder with RSA repeats itself for a second per serial; one with ECDSA never does. */
+/** An RSA responder repeats its response for a serial within a second; an ECDSA responder never repeats. */
 const MAX_REMEMBERED = 1024;
 
-/** Longer responses are not remembered, which bounds the memory. */
+/** Longer responses are not remembered, to limit memory. */
 const MAX_REMEMBERED_BYTES = 16_384;
 
-/** Certificates of responders that a CA has at one time: one or two. */
+/** A CA has one or two responder certificates at a time. */
 const MAX_RESPONDERS = 32;
 
 /**
@@ -91,19 +89,16 @@ const MAX_RESPONDERS = 32;
  */
 
 /**
- * `issuerDer`: certificate of the issuer of every certificate in question; `maxRemembered`: responses whose signature
- * need not be verified again.
- * @param {{issuerDer: Uint8Array, skewMs?: number, maxRemembered?: number}} options
+ * `issuerDer`: certificate of the CA that issued the checked certificates; `maxRemembered`: responses whose signature need
+ * not be verified again.
+ * @param {{issuerDer: Uint8Array, maxRemembered?: number}} options
  * @throws {DerError} if the issuer cannot be read
  */
-export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxRemembered = MAX_REMEMBERED }) {
-  const count = { responses: 0, certificates: 0 };
+export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED }) {
   const issuer = readSigner(Buffer.from(issuerDer));
   // From a copy of the bytes, since the caller may reuse its buffer.
   const recall = remember(maxRemembered, (key) => read(Buffer.from(key, 'latin1')));
-  const assess = remember(MAX_RESPONDERS, (key) =>
-    assessResponder(Buffer.from(key, 'latin1'), issuer, count),
-  );
+  const assess = remember(MAX_RESPONDERS, (key) => assessResponder(Buffer.from(key, 'latin1'), issuer));
 
   /** Rule 4: the issuer first, then the enclosed certificates. @param {BasicResponse} response @returns {SignerResult} */
   function findSigners({ signed, responderId, certs }) {
@@ -118,7 +113,6 @@ export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxReme
         if (result.failure === 'responder_not_authorized') result.failure = failure;
         continue;
       }
-      count.responses += 1;
       const verdict = verifySignature(signed, signer.key);
       if (verdict === 'valid' && signer === issuer) return { failure: null, signers: [] };
       if (verdict === 'valid') result.signers.push(signer.certificate);
@@ -139,15 +133,12 @@ export function createOcspChecker({ issuerDer, skewMs = DEFAULT_SKEW_MS, maxReme
       known.signed ??= findSigners(response);
       const { failure, signers } = known.signed;
       if (failure !== null) return failure;
-      if (signers.length > 0 && !signers.some((one) => isValid(one, nowMs, skewMs)))
-        return 'responder_cert_expired';
-      if (single.thisUpdate > nowMs + skewMs) return 'not_yet_valid';
-      if (single.nextUpdate !== null && single.nextUpdate < nowMs - skewMs) return 'expired';
+      if (signers.length > 0 && !signers.some((one) => isValid(one, nowMs))) return 'responder_cert_expired';
+      if (single.thisUpdate > nowMs + SKEW_MS) return 'not_yet_valid';
+      if (single.nextUpdate !== null && single.nextUpdate < nowMs - SKEW_MS) return 'expired';
       if (nonce !== null && response.nonce !== null && !response.nonce.equals(nonce)) return 'nonce_mismatch';
       return single.status;
     },
-    /** Real signature verifications so far. */
-    verifications: () => ({ ...count }),
   };
 }
 
@@ -168,16 +159,14 @@ function read(bytes) {
  * The issuer itself must have issued its certificate, with id-kp-OCSPSigning (RFC 6960 section 4.2.2.2).
  * @param {Buffer} der
  * @param {Signer} issuer
- * @param {{certificates: number}} count verifications, changed
  * @returns {Candidate}
  */
-function assessResponder(der, issuer, count) {
+function assessResponder(der, issuer) {
   try {
     const signer = readSigner(der);
     const { certificate } = signer;
     if (!certificate.issuer.equals(issuer.name) || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
       return { failure: 'responder_not_authorized', signer };
-    count.certificates += 1;
     const verdict = verifySignature(certificate.signed, issuer.key);
     if (verdict === 'bad') return { failure: 'responder_not_authorized', signer };
     if (verdict === 'unsupported') return { failure: 'unsupported_signature_algorithm', signer };
@@ -199,12 +188,12 @@ function readSigner(der) {
 /** @param {Signer} signer @param {BasicResponse['responderId']} responderId */
 const isNamed = (signer, { kind, value }) => value.equals(kind === 'name' ? signer.name : signer.keyHash);
 
-/** @param {CertificateFields} certificate @param {number} nowMs @param {number} skewMs */
-const isValid = ({ notBefore, notAfter }, nowMs, skewMs) =>
-  notBefore <= nowMs + skewMs && notAfter >= nowMs - skewMs;
+/** @param {CertificateFields} certificate @param {number} nowMs */
+const isValid = ({ notBefore, notAfter }, nowMs) =>
+  notBefore <= nowMs + SKEW_MS && notAfter >= nowMs - SKEW_MS;
 
 /**
- * The same bytes; or the same but for parameters of the hash algorithm that are NULL here and absent there.
+ * Equal, except that absent and NULL parameters of the hash algorithm count as the same.
  * @param {CertId} received
  * @param {Uint8Array} wantedRaw
  */

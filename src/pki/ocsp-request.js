@@ -1,4 +1,4 @@
-/** OCSPRequest (RFC 6960 section 4.1.1). The request loop copies a template and writes its own nonce into it. */
+/** Builds OCSP requests (RFC 6960 section 4.1.1). */
 import { createHash } from 'node:crypto';
 import { OID, parseCertificate } from './certificate-der.js';
 import { asBuffer } from './der.js';
@@ -45,6 +45,6 @@ export function ocspGetPath(basePath, der) {
   return `${basePath.replace(/\/+$/, '')}/${encodeURIComponent(asBuffer(der).toString('base64'))}`;
 }
 
-/** For `auto`. @param {string} origin e.g. `http://127.0.0.1:8200` @param {string} getPath from `ocspGetPath` */
+/** The method for `auto`. @param {string} origin e.g. `http://127.0.0.1:8200` @param {string} getPath from `ocspGetPath` */
 export const chooseOcspMethod = (origin, getPath) =>
   Buffer.byteLength(origin + getPath) <= MAX_GET_URL_BYTES ? 'GET' : 'POST';

@@ -1,6 +1,6 @@
 /**
- * OCSPResponse (RFC 6960 section 4.2.1) as plain data. Only reads: `ocsp-check.js` decides whether a client may
- * accept it. A DEFAULT value that is encoded although DER forbids it is accepted, as verifying clients do.
+ * Reads an OCSPResponse (RFC 6960 section 4.2.1) into plain data; `ocsp-check.js` decides whether a client may accept it.
+ * Like other clients, accepts an encoded DEFAULT value, which DER forbids.
  */
 import {
   NO_EXTENSIONS,
@@ -9,7 +9,6 @@ import {
   readAlgorithm,
   readExtensions,
   readName,
-  readVersion,
 } from './certificate-der.js';
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
@@ -79,7 +78,7 @@ export function parseOcspResponse(bytes) {
 /** @param {DerReader} response */
 function readOuter(response) {
   const status = STATUSES[response.readSmallNumber(TAG.enumerated)] ?? 'ocsp_unknown_error_status';
-  if (status !== 'successful') return { status }; // responseBytes are left out of a refusal
+  if (status !== 'successful') return { status }; // a refusal has no responseBytes
   return {
     status,
     ...response.inside(contextTag(0), (bytes) => bytes.inside(TAG.sequence, readResponseBytes)),
@@ -102,7 +101,7 @@ function readBasic(reader) {
 
 /** @param {DerReader} data */
 function readResponseData(data) {
-  const version = data.insideOptional(contextTag(0), readVersion) ?? 0;
+  const version = data.insideOptional(contextTag(0), (field) => field.readSmallNumber()) ?? 0;
   if (version !== 0) throw new DerError('ResponseData is not version 1');
   const responderId = readResponderId(data);
   const producedAt = data.readGeneralizedTime();

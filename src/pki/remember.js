@@ -1,7 +1,7 @@
 /**
- * A function that remembers its results. A latin1 string makes a faster key of bytes than a hash written in JavaScript.
+ * Caches the results of `make`. For bytes, a latin1 string is a faster key than a hash in JavaScript.
  * @template T
- * @param {number} max results; with more, the oldest is dropped
+ * @param {number} max beyond it, the oldest result is dropped
  * @param {(key: string) => T} make
  */
 export function remember(max, make) {

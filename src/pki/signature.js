@@ -1,4 +1,4 @@
-/** Signatures by algorithm identifier, verified with `node:crypto` over the raw bytes that were signed. */
+/** Verifies signatures by algorithm identifier, with `node:crypto`, over the raw signed bytes. */
 import { constants, verify } from 'node:crypto';
 import { readAlgorithm } from './certificate-der.js';
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
@@ -6,7 +6,7 @@ import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 /** @import { KeyObject } from 'node:crypto' */
 
 /**
- * `family`: the only type of key for the algorithm; without it, a swapped identifier would pass.
+ * `family`: the required type of key; without it, a swapped identifier would pass.
  * @type {Readonly<Record<string, {family: 'rsa' | 'ec' | 'ed25519' | 'ed448', hash: string | null}>>}
  */
 const ALGORITHMS = Object.freeze({
@@ -43,12 +43,13 @@ export function verifySignature({ oid, parameters, data, signature }, key) {
     if (oid === RSASSA_PSS) return verifyPss(parameters, data, signature, key);
     const algorithm = ALGORITHMS[oid];
     if (algorithm === undefined) return 'unsupported';
-    // RFC 8410 section 3: none with EdDSA. None with ECDSA, either (RFC 5758 section 3.2), but some CAs write NULL.
+    // Must be absent with EdDSA (RFC 8410 section 3) and ECDSA (RFC 5758 section 3.2), but some CAs write NULL for ECDSA.
     if (parameters !== null && (algorithm.hash === null || !isNullOrAbsent(parameters))) return 'unsupported';
     if (key.asymmetricKeyType !== algorithm.family) return 'bad';
     return verify(algorithm.hash, data, key, signature) ? 'valid' : 'bad';
   } catch (error) {
-    return isUnsupported(error) ? 'unsupported' : 'bad';
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    return /UNSUPPORTED|INVALID_DIGEST/.test(code ?? '') ? 'unsupported' : 'bad';
   }
 }
 
@@ -85,7 +86,7 @@ function readMgf1Hash(field) {
   return oid === ID_MGF1 && parameters !== null ? readWhole(parameters, readHash) : '';
 }
 
-/** The longest salt that fits may need two octets: 222 for RSA-2048 with SHA-256. @param {DerReader} field */
+/** May need two octets: at most 222 for RSA-2048 with SHA-256. @param {DerReader} field */
 function readSaltLength(field) {
   const value = field.readInteger();
   if (value.length > 3 || value[0] > 0x7f) throw new DerError('Salt length is out of range');
@@ -95,9 +96,3 @@ function readSaltLength(field) {
 /** @param {Uint8Array | null} parameters */
 export const isNullOrAbsent = (parameters) =>
   parameters === null || (parameters.length === 2 && parameters[0] === TAG.null && parameters[1] === 0);
-
-/** @param {unknown} error */
-function isUnsupported(error) {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /UNSUPPORTED|INVALID_DIGEST/.test(code);
-}

@@ -1,4 +1,4 @@
-/** Text forms: PEM (RFC 7468), and serial numbers in hexadecimal. */
+/** Converts PEM (RFC 7468) and hexadecimal serial numbers. */
 import { usageError } from '../common/errors.js';
 import { asBuffer } from './der.js';
 
@@ -37,10 +37,10 @@ export function encodePem(label, der) {
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
 }
 
-/** RFC 5280 section 4.1.2.2 allows 20 octets; some CAs are more generous. */
+/** RFC 5280 section 4.1.2.2 allows 20 octets; some CAs use more. */
 const MAX_SERIAL_BYTES = 64;
 
-/** As Vault writes it: `1a:2b:3c`, without the leading zero. @param {Uint8Array} serial raw INTEGER contents */
+/** Vault's form: `1a:2b:3c`, without the leading zero. @param {Uint8Array} serial raw INTEGER contents */
 export const serialHex = (serial) =>
   colonHex(serial.length > 1 && serial[0] === 0 ? serial.subarray(1) : serial);
 
@@ -51,8 +51,8 @@ export const colonHex = (bytes) =>
     .replace(/..(?!$)/g, '$&:');
 
 /**
- * @param {string} text hex digits, in pairs with colons (or dashes) between them or all in one
- * @param {string} [name] what to call it in an error
+ * @param {string} text hex digits, with or without colons (or dashes) between the pairs
+ * @param {string} [name] for the error
  * @returns {Buffer} raw INTEGER contents: minimal, a zero before a set high bit (X.690 section 8.3)
  */
 export function parseSerial(text, name = 'serial') {

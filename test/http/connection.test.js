@@ -4,7 +4,8 @@ import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createConnection, MAX_BODY_BYTES } from '../../src/http/connection.js';
+import { createConnection } from '../../src/http/connection.js';
+import { MAX_BODY_BYTES } from '../../src/http/response-reader.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
 import { connectTo, exchange, startRaw, whole } from './raw-server.js';
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { createConnection, MAX_BODY_BYTES } from '../../src/http/connection.js';
+import { createConnection } from '../../src/http/connection.js';
+import { MAX_BODY_BYTES } from '../../src/http/response-reader.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
 import { exchange, startRaw, whole } from './raw-server.js';
 

@@ -77,7 +77,12 @@ describe('loadTls', () => {
     ['a CA file without certificate', { caCert: 'noise.pem' }, 'not_a_certificate', /no PEM certificate/],
     ['an empty CA file', { caCert: 'empty.pem' }, 'not_a_certificate', /no PEM certificate/],
     ['a key for a CA file', { caCert: 'leaf.key' }, 'not_a_certificate', /no PEM certificate/],
-    ['a CA file that only looks like one', { caCert: 'broken.pem' }, 'not_a_certificate', /cannot be read/],
+    [
+      'a CA file that only looks like one',
+      { caCert: 'broken.pem' },
+      'not_a_certificate',
+      /invalid certificate/,
+    ],
     ['10 MB of noise', { caCert: 'large.pem' }, 'file_too_large', /larger than 4 MiB/],
     ['a CA folder that is a file', { caPath: 'ca.pem' }, 'file_unreadable', /is a file, not a folder/],
     ['a CA folder that is not there', { caPath: 'absent' }, 'file_not_found', /was not found/],
@@ -90,12 +95,12 @@ describe('loadTls', () => {
       'client_key_mismatch',
       /does not belong/,
     ],
-    ['a certificate', { clientCert: 'leaf.pem', clientKey: 'ca.pem' }, 'not_a_key', /not a private key/],
+    ['a certificate', { clientCert: 'leaf.pem', clientKey: 'ca.pem' }, 'not_a_key', /not an unencrypted/],
     [
       'an encrypted key',
       { clientCert: 'leaf.pem', clientKey: 'encrypted.key' },
       'not_a_key',
-      /without a passphrase/,
+      /unencrypted private key/,
     ],
   ];
   for (const [what, files, code, message] of wrong) {

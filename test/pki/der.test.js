@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as asn1js from 'asn1js';
 import fc from 'fast-check';
+import { readName } from '../../src/pki/certificate-der.js';
 import { DerError, DerReader, TAG } from '../../src/pki/der.js';
 import { bytesOf, der } from './ocsp-builder.js';
 
@@ -16,7 +17,7 @@ const READ = {
   oid: (reader) => reader.readOid(),
   end: (reader) => [reader.next(), reader.finish()],
   inside: (reader) => reader.enter(0x30).next(),
-  some: (reader) => reader.enter(0x30).demandSome(),
+  name: readName,
 };
 
 /** @type {[keyof typeof READ, string, string][]} what reads it, what it is, its octets */
@@ -49,7 +50,7 @@ const REFUSED = [
   ['oid', 'an OID of 129 octets', `06 81 81 ${'01'.repeat(129)}`],
   ['end', 'trailing bytes', '050000'],
   ['inside', 'an inner element longer than the outer', '30030402 0000'],
-  ['some', 'an empty list where one element must be', '3000'],
+  ['name', 'an empty set where one element must be', '30023100'],
   ['any', 'nothing', ''],
   ['any', 'an element that ends behind the one around it', '3003 0402 00'],
   ['any', 'an element cut off two levels down', '3006 3104 0303 00ff'],

@@ -1,9 +1,10 @@
-/** AppRole: roles, their secret IDs, and logins. This server accepts none of their tokens, only its own. */
+/** AppRole: roles, their secret IDs, and logins. This server rejects the tokens of these logins. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   listParam,
   NO_CONTENT,
   openRoute,
+  orNotFound,
   route,
   secondsParam,
   secret,
@@ -25,12 +26,6 @@ const TOKEN_TYPES = ['', 'default', 'service', 'batch', 'default-service', 'defa
 export function createAppRole() {
   /** @type {Map<string, AppRole>} */
   const roles = new Map();
-  /** @param {string} name @param {string} [message] */
-  const find = (name, message) => {
-    const role = roles.get(name);
-    if (role === undefined) throw new VaultError(404, message);
-    return role;
-  };
   return [
     route('POST', /^role\/([\w-]+)$/, (call) => {
       const [, name] = call.match;
@@ -48,10 +43,10 @@ export function createAppRole() {
       return NO_CONTENT;
     }),
     route('GET', /^role\/([\w-]+)\/role-id$/, ({ match }) =>
-      secret({ role_id: find(match[1]).roleId }, 'approle'),
+      secret({ role_id: orNotFound(roles.get(match[1])).roleId }, 'approle'),
     ),
-    route('POST', /^role\/([\w-]+)\/secret-id$/, ({ match }) => {
-      const { secretIds, secretIdTtl } = find(match[1], `role "${match[1]}" does not exist`);
+    route('POST', /^role\/([\w-]+)\/secret-id$/, ({ match: [, name] }) => {
+      const { secretIds, secretIdTtl } = orNotFound(roles.get(name), `role "${name}" does not exist`);
       const id = randomUUID();
       secretIds.add(id);
       const more = { secret_id_accessor: randomUUID(), secret_id_num_uses: 0, secret_id_ttl: secretIdTtl };

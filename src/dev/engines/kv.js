@@ -1,9 +1,9 @@
-/** A key-value store, version 1 or 2, that writes and reads the newest version of each secret, in memory. */
-import { fieldError, NO_CONTENT, route, secret, VaultError } from '../routes.js';
+/** A key-value store, version 1 or 2, in memory. It keeps only the newest version of each secret. */
+import { fieldError, NO_CONTENT, orNotFound, route, secret, VaultError } from '../routes.js';
 
 /** @import { Route } from '../routes.js' */
 
-/** With more, the oldest secret is dropped. */
+/** Beyond it, the oldest secret is dropped. */
 const MAX_SECRETS = 1_000_000;
 
 /** @typedef {{data: object, version: number, createdAt: string}} Stored */
@@ -22,13 +22,6 @@ export function createKv({ version }) {
     return stored;
   }
 
-  /** @param {string} path */
-  function read(path) {
-    const stored = secrets.get(path);
-    if (stored !== undefined) return stored;
-    throw new VaultError(404);
-  }
-
   if (String(version) !== '2') {
     return [
       route('POST', /^(.+)$/s, ({ params, match }) => {
@@ -37,7 +30,7 @@ export function createKv({ version }) {
         store(match[1], data);
         return NO_CONTENT;
       }),
-      route('GET', /^(.+)$/s, ({ match }) => reply({ ...read(match[1]).data })),
+      route('GET', /^(.+)$/s, ({ match }) => reply({ ...orNotFound(secrets.get(match[1])).data })),
     ];
   }
   return [
@@ -48,7 +41,7 @@ export function createKv({ version }) {
       return reply(metadataOf(store(match[1], data)));
     }),
     route('GET', /^data\/(.+)$/s, ({ match }) => {
-      const stored = read(match[1]);
+      const stored = orNotFound(secrets.get(match[1]));
       return reply({ data: stored.data, metadata: metadataOf(stored) });
     }),
   ];

@@ -1,18 +1,8 @@
-/** Transit: real keys and real cryptography, one version of each key. */
-import {
-  constants,
-  createCipheriv,
-  createDecipheriv,
-  generateKeyPairSync,
-  privateDecrypt,
-  publicEncrypt,
-  randomBytes,
-  sign,
-  verify,
-} from 'node:crypto';
-import { route, secret, textParam, VaultError } from '../routes.js';
+/** Transit with real cryptography. Each key has one version. */
+import crypto from 'node:crypto';
+import { encodePem } from '../../pki/text.js';
+import { orNotFound, route, secret, textParam, VaultError } from '../routes.js';
 
-/** @import { KeyPairKeyObjectResult } from 'node:crypto' */
 /** @import { Params, Route } from '../routes.js' */
 
 /**
@@ -23,12 +13,12 @@ import { route, secret, textParam, VaultError } from '../routes.js';
 
 const VERSION = 'vault:v1:';
 
-/** Makers of keys by type; https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key @type {Record<string, () => Key>} */
+/** https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key @type {Record<string, () => Key>} */
 const KEYS = {
   'aes256-gcm96': () => aead('aes-256-gcm', 32),
   'aes128-gcm96': () => aead('aes-128-gcm', 16),
   'chacha20-poly1305': () => aead('chacha20-poly1305', 32),
-  ed25519: ed25519Key,
+  ed25519: () => signing(crypto.generateKeyPairSync('ed25519'), null),
   ...Object.fromEntries([256, 384, 521].map((bits) => [`ecdsa-p${bits}`, () => ecKey(`P-${bits}`)])),
   ...Object.fromEntries([2048, 3072, 4096].map((bits) => [`rsa-${bits}`, () => rsaKey(bits)])),
 };
@@ -63,19 +53,15 @@ export function createTransit() {
       keys.set(name, key);
       return reply(describe(name, key));
     }),
-    route('GET', /^keys\/([\w-]+)$/, ({ match: [, name] }) => {
-      const key = keys.get(name);
-      if (key === undefined) throw new VaultError(404);
-      return reply(describe(name, key));
-    }),
-    actionRoute('encrypt', (key, params) => ({
-      ...{ ciphertext: textOf(key.encrypt(decode(params, 'plaintext'))), key_version: 1 },
-    })),
+    route('GET', /^keys\/([\w-]+)$/, ({ match: [, name] }) =>
+      reply(describe(name, orNotFound(keys.get(name)))),
+    ),
+    actionRoute('encrypt', (key, params) =>
+      versioned('ciphertext', key.encrypt(decode(params, 'plaintext'))),
+    ),
+    actionRoute('sign', (key, params) => versioned('signature', key.sign(decode(params, 'input')))),
     actionRoute('decrypt', (key, params) => ({
       plaintext: key.decrypt(bytesOf(params, 'ciphertext')).toString('base64'),
-    })),
-    actionRoute('sign', (key, params) => ({
-      ...{ signature: textOf(key.sign(decode(params, 'input'))), key_version: 1 },
     })),
     actionRoute('verify', (key, params) => ({
       valid: key.verify(decode(params, 'input'), bytesOf(params, 'signature')),
@@ -94,8 +80,8 @@ function describe(name, { type, createdAt, publicKey }) {
 /** @param {Params} params @param {string} name of a base64 text */
 const decode = (params, name) => Buffer.from(textParam(params, name), 'base64');
 
-/** @param {Buffer} bytes a ciphertext or a signature */
-const textOf = (bytes) => VERSION + bytes.toString('base64');
+/** @param {'ciphertext' | 'signature'} name @param {Buffer} bytes */
+const versioned = (name, bytes) => ({ [name]: VERSION + bytes.toString('base64'), key_version: 1 });
 
 /** @param {Params} params @param {string} name */
 function bytesOf(params, name) {
@@ -106,57 +92,48 @@ function bytesOf(params, name) {
 
 /** @param {string} cipher @param {number} length of the key, bytes @returns {Key} */
 function aead(cipher, length) {
-  const key = randomBytes(length);
+  const key = crypto.randomBytes(length);
   const name = /** @type {'aes-256-gcm'} */ (cipher);
   const options = { authTagLength: 16 };
   return {
     encrypt(text) {
-      const nonce = randomBytes(12);
-      const sealed = createCipheriv(name, key, nonce, options);
+      const nonce = crypto.randomBytes(12);
+      const sealed = crypto.createCipheriv(name, key, nonce, options);
       return Buffer.concat([nonce, sealed.update(text), sealed.final(), sealed.getAuthTag()]);
     },
     decrypt(bytes) {
-      const opened = createDecipheriv(name, key, bytes.subarray(0, 12), options);
+      const opened = crypto.createDecipheriv(name, key, bytes.subarray(0, 12), options);
       opened.setAuthTag(bytes.subarray(-16));
       return Buffer.concat([opened.update(bytes.subarray(12, -16)), opened.final()]);
     },
   };
 }
 
-/**
- * @param {KeyPairKeyObjectResult} pair
- * @param {string | null} hash
- * @param {{padding?: number}} [options]
- * @returns {Required<Pick<Key, 'sign' | 'verify' | 'publicKey'>>}
- */
+/** @typedef {crypto.KeyPairKeyObjectResult} Pair */
+
+/** @param {Pair} pair @param {string | null} hash @param {{padding?: number}} [options] @returns {Key} */
 function signing({ privateKey, publicKey }, hash, options) {
-  // By Node's defaults, RSA-PSS signatures have the longest salt, and verify accepts any length.
+  // By default, Node signs RSA-PSS with the longest salt and verifies any length.
+  const der = publicKey.export({ type: 'spki', format: 'der' });
   return {
-    sign: (text) => sign(hash, text, { key: privateKey, ...options }),
-    verify: (text, signature) => verify(hash, text, { key: publicKey, ...options }, signature),
-    publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
+    sign: (text) => crypto.sign(hash, text, { key: privateKey, ...options }),
+    verify: (text, signature) => crypto.verify(hash, text, { key: publicKey, ...options }, signature),
+    // Vault returns the bare 32 bytes of an Ed25519 key.
+    publicKey: hash === null ? der.subarray(-32).toString('base64') : encodePem('PUBLIC KEY', der),
   };
 }
 
-/** @returns {Key} */
-function ed25519Key() {
-  const pair = generateKeyPairSync('ed25519');
-  const der = pair.publicKey.export({ type: 'spki', format: 'der' });
-  // As in Vault, the bare key of 32 bytes.
-  return { ...signing(pair, null), publicKey: der.subarray(-32).toString('base64') };
-}
-
 /** @param {string} curve @returns {Key} */
-const ecKey = (curve) => signing(generateKeyPairSync('ec', { namedCurve: curve }), 'sha256');
+const ecKey = (curve) => signing(crypto.generateKeyPairSync('ec', { namedCurve: curve }), 'sha256');
 
 /** @param {number} bits @returns {Key} */
 function rsaKey(bits) {
-  const pair = generateKeyPairSync('rsa', { modulusLength: bits });
+  const pair = crypto.generateKeyPairSync('rsa', { modulusLength: bits });
   const { privateKey, publicKey } = pair;
-  const oaep = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' };
+  const oaep = { padding: crypto.constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' };
   return {
-    ...signing(pair, 'sha256', { padding: constants.RSA_PKCS1_PSS_PADDING }),
-    encrypt: (text) => publicEncrypt({ key: publicKey, ...oaep }, text),
-    decrypt: (bytes) => privateDecrypt({ key: privateKey, ...oaep }, bytes),
+    ...signing(pair, 'sha256', { padding: crypto.constants.RSA_PKCS1_PSS_PADDING }),
+    encrypt: (text) => crypto.publicEncrypt({ key: publicKey, ...oaep }, text),
+    decrypt: (bytes) => crypto.privateDecrypt({ key: privateKey, ...oaep }, bytes),
   };
 }
