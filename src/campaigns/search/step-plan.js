@@ -20,7 +20,7 @@ const LONGER = 3;
 /** Random arrivals stay within this many standard errors of the planned rate. */
 const STANDARD_ERRORS = 4;
 
-/** Certificates to revoke: per likely request, and at least. */
+/** Certificates to revoke: per expected request, and minimum. */
 const [READY, MIN_READY] = [1.5, 100];
 
 /** A rate requirement needs several one-second samples. */
