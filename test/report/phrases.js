@@ -87,14 +87,14 @@ export const PHRASES = {
     p99 is 20.0 % faster: 7.95 ms instead of 9.93 ms (95 % interval
     bad.json: its measurement is invalid: Requests went out late`,
   'run-set-left-out': `
-    4 runs, of which 2 count
+    4 runs, 2 of them counted
     run 2: its measurement is invalid: Requests went out late
     run 3: it was interrupted`,
   'run-set-mixed': `
     open loop at 50/s, 20 s
     The runs of before and after had different targets: Vault 1.21.1, OpenBao 2.6.2.`,
   'run-set-nothing': `
-    1 run, of which none count`,
+    1 run, none of them counted`,
   'propagation-before': `
     0 ms, 100 % below the limit
     Revocations were seen at one node before the revoke call returned
@@ -131,8 +131,8 @@ export const PHRASES = {
     Interrupted: some runs are missing.
     b: measurement
     http://c refused the connection. Start it.
-    2 of 4 runs made, 1 count
-    nothing could be sent; 0 of 4 runs made, 0 count
+    2 of 4 runs completed, 1 count
+    nothing could be sent; 0 of 4 runs completed, 0 count
     None of its runs counts.`,
   'scenario-stages': `
     vault-2: hold: p99<200ms

@@ -42,7 +42,7 @@ describe('response times over time', () => {
     const result = resultOf({ timeline: timeline(30), windowSeconds: 20 });
     const { svg, summary } = latency(result);
     assert.equal(svg.split('class="upright"').length - 1, 3, 'once in each size');
-    assert.match(summary, /After the last upright line, the run waited for the last responses/);
+    assert.match(summary, /After the last vertical line, the run waited for the last responses/);
     const whole = latency({ ...result, windowSeconds: 30 });
     assert.doesNotMatch(whole.svg + whole.summary, /waited|class="upright"/);
   });
