@@ -261,11 +261,7 @@ const MAX_WARM_UP_BYTES = 16 * 1024;
  * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
  * @returns {Promise<FirstAnswer | null>} null: too long for the warm-up
  */
-export async function requestOnce(
-  { plan, tls, warn },
-  { origin, targetUrl },
-  { request, classify, meanings },
-) {
+export async function probe({ plan, tls, warn }, { origin, targetUrl }, { request, classify, meanings }) {
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);
   const requester = createRequester({ origin, tls, timeoutMs, named: '--ocsp-url' });
   try {

@@ -87,12 +87,12 @@ export const ocsp = {
   },
   check,
   async prepare(context) {
-    const { requestOnce, prepare } = await import('./ocsp-prepare.js');
+    const { probe, prepare } = await import('./ocsp-prepare.js');
     const { isVault, ...fixture } = await prepare(context);
     if (isVault) return fixture;
     const request = createRequester(context.plan, fixture)(0);
     const classify = createClassifier(context.plan, fixture);
-    const firstAnswer = await requestOnce(context, fixture, { request, classify, meanings: ocsp.outcomes });
+    const firstAnswer = await probe(context, fixture, { request, classify, meanings: ocsp.outcomes });
     return firstAnswer === null ? fixture : { ...fixture, firstAnswer };
   },
   createRequester,

@@ -23,7 +23,7 @@ export const PHRASES = {
     every connection was busy: raise it, or lower --rate
     the server is down, or accepts no more connections`,
   'no-samples': `
-    Interrupted: the figures end there.
+    Interrupted: the figures cover the time until then.
     Nothing was measured.
     nothing: no response could be checked`,
   'one-request': `
@@ -112,7 +112,7 @@ export const PHRASES = {
     5 of 7 revocations were not reported by every node and count as slower than any limit.
     71.4 % of revocations failed (5 of 7); the limit is 10 %.
     12.8 % of the polls were missed, and 1 % were over 45.0 ms late, at an interval of 20.0 ms.
-    2.13 % of the polls were left out, because earlier ones had no response yet.
+    2.13 % of the polls were skipped because earlier ones had no response yet.
     3,000 of 6,012 OCSP responses (49.9 %) were errors or failed a check (bad_signature, connection_refused)
     2 of 8 revocations were seen at one node within 34.0 ms (p99), half within 0 ms
     issue_failed

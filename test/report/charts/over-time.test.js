@@ -175,7 +175,7 @@ describe('errors', () => {
 test('the send lag of a low rate is one line, the largest of each span', () => {
   const result = HARD_RESULTS['1000 an hour for six minutes'];
   const { svg, summary, table } = draw('send-lag', result);
-  assert.match(summary, /The line is the largest of each 1 min\./);
+  assert.match(summary, /The line shows the maximum of each 1 min\./);
   assert.equal(pathOf(svg, 5).split('M').length, 2);
   const first = result.timeline.slice(0, 60).map(({ lag99 }) => lag99 ?? 0);
   assert.deepEqual(table.rows[0].slice(1), [formatLatency(Math.max(...first))]);
