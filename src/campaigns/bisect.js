@@ -2,12 +2,12 @@
 
 /** @typedef {{passed: number | null, failed: number | null}} Bracket highest passing, lowest failing level */
 /**
- * `isClose` ends the bisection; `near`: a level within this factor of an end of the range becomes that end
+ * `isClose` ends the bisection; `near`: a level within this factor of a limit of the range becomes that limit
  * @typedef {{lowest: number, highest: number, round: (level: number) => number,
  *   isClose: (passed: number, failed: number) => boolean, near?: number}} Range
  */
 
-/** @param {Bracket} bracket not empty @param {Range} range @returns {number | null} null: it is over */
+/** @param {Bracket} bracket not empty @param {Range} range @returns {number | null} null: done */
 function nextLevel({ passed, failed }, { lowest, highest, round, isClose, near = 1 }) {
   if (failed === null) {
     const double = round(2 * Number(passed));

@@ -1,6 +1,6 @@
 /**
- * `approle-login`: logins with an AppRole method and a role created for the run. Removing the method revokes its tokens; the
- * entity that Vault creates for the logins outlives it and has to be removed separately.
+ * `approle-login`: logins with an AppRole method and role created for the run. Removing the method revokes its
+ * tokens; the entity that Vault creates for the logins outlives it and must be removed separately.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { PkiLoadError, targetError } from '../common/errors.js';

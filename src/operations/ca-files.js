@@ -105,7 +105,7 @@ function requesterOf(name) {
  * @returns {Classify}
  */
 function createFileClassifier({ current, early, late }, check) {
-  // Most bodies equal the one before.
+  // Most bodies equal the previous one.
   let last = Buffer.alloc(0);
   let checked = check(last);
   return (status, body) => {
@@ -142,7 +142,7 @@ function findFault(list, issuer) {
   return list.critical === null ? null : 'unknown_critical_extension';
 }
 
-/** @param {string} text PEM @param {X509Certificate} issuer @returns {Checked} the time in which all certificates are valid */
+/** @param {string} text PEM @param {X509Certificate} issuer @returns {Checked} when all certificates are valid */
 function checkChain(text, issuer) {
   try {
     const blocks = [...pemBlocks(text)];

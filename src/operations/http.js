@@ -111,7 +111,7 @@ function readHeader(text) {
   const lower = name.toLowerCase();
   const refuse = (/** @type {string} */ why, /** @type {string} */ remedy) =>
     usageError('bad_option', `--header sets ${lower}, ${why}.`, remedy);
-  if (OWN_HEADERS.includes(lower)) throw refuse("which is the connection's own", 'Leave it out.');
+  if (OWN_HEADERS.includes(lower)) throw refuse('which the connection sets', 'Leave it out.');
   if (SECRET_HEADERS.includes(lower))
     throw refuse('which would be visible to others', 'Use the option token: own, none or bad.');
   return [lower, value.trim()];

@@ -14,7 +14,7 @@ import { camelCase } from '../common/options.js';
  * @property {VaultClient} client for set-up calls
  * @property {string | null} token a secret: only for request headers
  * @property {Tls} tls
- * @property {(everyMs: number) => void} keepAlive renews the token that often until the end of the run
+ * @property {(everyMs: number) => void} keepAlive renews the token at this interval until the end of the run
  * @property {(end: () => Promise<void>) => void} onEnd registers a function that removes or reports leftovers. It is called once
  *   after the run, even after an interruption or a failure; the last registered runs first. Register it before the request that
  *   creates something; `end` may throw
@@ -40,8 +40,8 @@ import { camelCase } from '../common/options.js';
  * @property {unknown} [kept] plain data for the Keeper, e.g. a serial
  */
 /** @typedef {{(status: number, body: Uint8Array, index: number): Verdict, byStatus?: (status: number) => Verdict | null,
- *   notes?: () => string[]}} Classify `byStatus`: for a response whose body was not kept; null: the body decides. Without it, so does
- *   the body of HTTP 2xx. `notes`: at the end, limits of the checks; the same words on every thread */
+ *   notes?: () => string[]}} Classify `byStatus`: judges a response whose body was not kept; null: the body
+ *   decides, as for HTTP 2xx without `byStatus`. `notes`: at the end, limits of the checks; the same on every thread */
 /**
  * @typedef {object} Operation
  * @property {string} name
@@ -89,5 +89,5 @@ export async function loadOperation(name) {
   if (Object.hasOwn(operations, name))
     return (await import(`./${operations[name].file}.js`))[camelCase(name)];
   const message = `There is no operation ${JSON.stringify(name)}.`;
-  throw usageError('unknown_operation', message, `There are: ${Object.keys(operations).join(', ')}.`);
+  throw usageError('unknown_operation', message, `Use one of ${Object.keys(operations).join(', ')}.`);
 }

@@ -143,7 +143,7 @@ async function prepare(context) {
     const count = expectedRequests(load, owns);
     describeFootprint({ role: facts, count, mount: target.mount, health: fixture.health }).forEach(notice);
     if (roleName === null)
-      notice('sign-verbatim has no role: the certificate has all that the CSR requests.');
+      notice('sign-verbatim uses no role: the certificate contains everything that the CSR requests.');
   }
   return {
     ...fixture,
@@ -158,7 +158,7 @@ async function makeCsrs({ plan, progress, signal }, facts) {
   const { createCsr } = await import('../pki/csr.js');
   const { pool } = plan.options;
   const keyType = plan.options.keyType ?? keyTypeOf(facts);
-  const context = { progress, signal, label: 'Making CSRs', atOnce: availableParallelism() };
+  const context = { progress, signal, label: 'Creating CSRs', atOnce: availableParallelism() };
   return makeMany(pool ?? DEFAULT_POOL, context, async (i) => {
     const own = namesOf(plan.options, plan.load.seed, i);
     return { ...own, ...(await createCsr({ keyType, ...own })) };

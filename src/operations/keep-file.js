@@ -4,7 +4,7 @@ import { usageError } from '../common/errors.js';
 /** @import { Keeper } from './index.js' */
 
 /**
- * Opens the file at once, so an unwritable path is known before anything is sent. Lines are appended whole:
+ * Opens the file at once, so an unwritable path fails before anything is sent. Lines are appended whole:
  * several threads may have the same file open.
  * @param {string} path @returns {Keeper}
  */
@@ -18,7 +18,7 @@ export function openKeepFile(path) {
       if (failure !== null) return;
       try {
         const lines = Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
-        // A disk that is almost full takes a part; the next write then fails with the reason.
+        // A nearly full disk accepts part of it; the next write then fails with the reason.
         for (let written = 0; written < lines.length; ) written += writeSync(file, lines, written);
         count += items.length;
       } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * `kv-write` and `kv-read`: a key-value store, created for the run or existing. --data-seed and its number decide a secret, so
- * another run can read and check the secrets that one left.
+ * `kv-write` and `kv-read`: a key-value store, created for the run or existing. --data-seed and its number determine a
+ * secret, so a later run can read and check it.
  */
 import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
@@ -13,7 +13,7 @@ import { withoutSlashes } from '../vault/environment.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';
 import { makeMany, prepareCalls } from './prepare.js';
-import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
+import { apiPath, MAX_BYTES, secretValue } from './request-parts.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Operation, PrepareContext } from './index.js' */
@@ -36,7 +36,7 @@ const storeOptions = inGroup(GROUP, {
     placeholder: 'BYTES',
     default: 1024,
     min: 1,
-    max: MOST_BYTES,
+    max: MAX_BYTES,
   }),
   paths: option('integer', 'Number of secrets, each at its own path', { default: 1000, min: 1, max: 1e6 }),
   'data-seed': option('integer', 'Seed of paths and contents', { default: 1, max: 0xffff_ffff }),

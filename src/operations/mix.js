@@ -1,4 +1,4 @@
-/** One operation, or several by weight. The plan's seed and the index alone decide the operation of a request, on every thread. */
+/** One operation, or several by weight. On every thread, the plan's seed and the index determine a request's. */
 import { targetError } from '../common/errors.js';
 import { loadOperation } from './index.js';
 import { createChooser } from './request-parts.js';
@@ -6,7 +6,7 @@ import { createChooser } from './request-parts.js';
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Classify, Fixture, Keeper, Operation, PrepareContext } from './index.js' */
 
-/** @typedef {{name: string, weight: number, operation: Operation, plan: Plan}} Member `plan`: as if it were the only one */
+/** @typedef {{name: string, weight: number, operation: Operation, plan: Plan}} Member `plan`: for this operation alone */
 /** @typedef {Fixture & {members?: Fixture[]}} MixFixture of several operations: one each */
 /** @typedef {ReturnType<typeof mixOf>} Mix */
 
@@ -92,7 +92,7 @@ function joinFixtures(members, fixtures) {
     throw targetError(
       'several_targets',
       `${members[0].name} goes to ${first.origin}, but ${members[other].name} to ${fixtures[other].origin}.`,
-      'Mix operations of one server, and send the other in a run of its own.',
+      'Mix only operations of one server; use a separate run for the other.',
     );
   }
   const known = fixtures.find(({ target }) => target.product !== null) ?? first;

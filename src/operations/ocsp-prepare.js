@@ -29,12 +29,12 @@ export async function prepare(context) {
   const { options, load, target } = plan;
   const { good, revoked, issuer, example } = await findSubjects(context);
   const { url, isVault } = findResponder(plan, example);
-  // This needs no token, so missing rights do not matter.
+  // This needs no token, so missing permissions do not matter.
   const health = isVault ? await checkHealth(client, { namespace: target.namespace }) : null;
   if (isVault) await checkMount(client, target.mount);
   const { origin, basePath } = parseTargetUrl(url);
   const how = { issuerDer: new Uint8Array(issuer.der), hash: options.hash, nonce: options.nonce };
-  // For wrong-issuer, known serials if there are any: a responder that checks the serial alone would accept them.
+  // wrong-issuer uses known serials, if any: a responder that checks only the serial would accept them.
   const known = good.length === 0 ? revoked : good;
   const serialsOf = { good, revoked, 'never-issued': [], 'wrong-issuer': known };
   const kinds = readKinds(options.about, options.expect).map((kind) => {
@@ -138,7 +138,7 @@ async function readSerials(context, file, flag) {
     const place = `${file} line ${number}`;
     const { serial, pem, issuerDer } = parseLine(line, place);
     issuers ??= await findIssuers(context);
-    // Vault answers good for serials that it never issued, so each certificate must be of the issuer.
+    // Vault answers good for serials that it never issued, so each certificate must be from the issuer.
     if (issuerDer !== undefined && !issuers.certificates.some((one) => one.subjectDer.equals(issuerDer))) {
       const message = `${place} has a certificate that ${issuers.name} did not issue.`;
       const remedy = 'Name its issuer with --issuer, or ask about one issuer at a time.';
@@ -183,7 +183,7 @@ function parseLine(line, place) {
     const fields = parseCertificate(/** @type {Buffer} */ (decodePem(kept.certificate, /^CERTIFICATE$/)));
     if (fields.serial.equals(serial)) return { serial, pem: kept.certificate, issuerDer: fields.issuer };
   } catch {
-    // Below.
+    // Reported below.
   }
   const message = `${place} is neither a serial (1a:2b:...) nor a JSON line of a serial and its certificate.`;
   const remedy = 'Write the file with issue --keep FILE, or one serial a line.';
@@ -256,12 +256,12 @@ const MIN_TIMEOUT_MS = 5000;
 const MAX_WARM_UP_BYTES = 16 * 1024;
 
 /**
- * Sends one request before the run. It is an error if the server is not a responder; the run counts other wrong responses.
+ * Sends one request before the run. Throws if the server is not a responder; the run counts other wrong responses.
  * @param {PrepareContext} context @param {Fixture} fixture
  * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
  * @returns {Promise<FirstAnswer | null>} null: too long for the warm-up
  */
-export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { request, classify, meanings }) {
+export async function probe({ plan, tls, warn }, { origin, targetUrl }, { request, classify, meanings }) {
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);
   const requester = createRequester({ origin, tls, timeoutMs, named: '--ocsp-url' });
   try {
@@ -271,7 +271,7 @@ export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { requ
     if (outcome === 'not_ocsp' || REFUSED.includes(outcome)) {
       throw targetError(
         'not_an_ocsp_responder',
-        `${targetUrl} answered an OCSP request with HTTP ${status} and no OCSP response.`,
+        `${targetUrl} responded to an OCSP request with HTTP ${status} and no OCSP response.`,
         plan.options.ocspUrl === null
           ? 'Check --mount, or name the responder with --ocsp-url.'
           : 'Check --ocsp-url: it is the whole address of the responder.',

@@ -25,7 +25,7 @@ import { createChooser, sendAlways } from './request-parts.js';
 /** @typedef {Fixture & {path: string, method: 'get' | 'post' | 'auto', issuerDer: Uint8Array, namespace: string | null,
  *   kinds: (Kind & {requests: RequestSet})[]}} OcspFixture */
 
-/** Keeps the choice of a kind independent of other random numbers, such as the choice of this operation in a mix. */
+/** Keeps the choice of a kind independent of other random numbers, e.g. the choice of an operation in a mix. */
 const KIND_STREAM = 60;
 
 const OTHER_CERT_ID =
@@ -87,12 +87,12 @@ export const ocsp = {
   },
   check,
   async prepare(context) {
-    const { askOnce, prepare } = await import('./ocsp-prepare.js');
+    const { probe, prepare } = await import('./ocsp-prepare.js');
     const { isVault, ...fixture } = await prepare(context);
     if (isVault) return fixture;
     const request = createRequester(context.plan, fixture)(0);
     const classify = createClassifier(context.plan, fixture);
-    const firstAnswer = await askOnce(context, fixture, { request, classify, meanings: ocsp.outcomes });
+    const firstAnswer = await probe(context, fixture, { request, classify, meanings: ocsp.outcomes });
     return firstAnswer === null ? fixture : { ...fixture, firstAnswer };
   },
   createRequester,
@@ -114,7 +114,7 @@ function check(options) {
   rejectIf(
     given !== null && revoked,
     `--about includes revoked certificates, but with ${given} none is issued, and the given ones are not revoked.`,
-    'Name some that are revoked already with --revoked-serials, or leave the file out: they are then issued and revoked.',
+    'Name revoked ones with --revoked-serials, or leave the file out to issue and revoke some.',
   );
   rejectIf(
     revokedSerials !== null && !hasRevoked,
@@ -167,7 +167,7 @@ function createKindRequester(requests, seed, { origin, path, method, namespace }
 }
 
 /**
- * RFC 6960 allows OCSP errors with any HTTP status, so an OCSP response counts before the HTTP status.
+ * RFC 6960 allows OCSP errors with any HTTP status, so an OCSP response takes precedence over the HTTP status.
  * @param {Plan} plan @param {OcspFixture} fixture @returns {Classify}
  */
 function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
@@ -184,7 +184,7 @@ function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
     let verdict = checker.check(body, expected);
     const { ownCertId } = expected;
     if (verdict === 'cert_id_mismatch' && ownCertId !== null) {
-      // Vault responds about an unknown issuer with the CA's own CertID: everything else is checked.
+      // For an unknown issuer, Vault returns the CA's own CertID: check everything else.
       const own = checker.check(body, { ...expected, certId: ownCertId });
       if (own === 'unknown') hasOtherCertId = true;
       if (own === 'unknown' || !isOcspStatus(own)) verdict = own;

@@ -43,7 +43,7 @@ export async function prepareCalls(
   const neededRequests = inRun === null ? null : usesBefore + inRun;
   const neededMs = use.neededMs === undefined ? longestRunMs(plan.load) : use.neededMs;
   const facts = await checkToken(client, { neededMs, neededRequests });
-  // At once: its life runs out during the preparation, too.
+  // At once: the token could expire during the preparation.
   if (facts.renewEveryMs !== null) keepAlive(facts.renewEveryMs);
   facts.warnings.forEach(warn);
   return fixtureOf(plan, health, token);
@@ -131,7 +131,7 @@ export function lifetimeMs(load) {
 }
 
 /**
- * Issues certificates with --role and --cn, once the role and the token are known to allow it.
+ * Issues certificates with --role and --cn, after checking that the role and the token allow it.
  * @param {PrepareContext} context
  * @param {TokenUse & {size: number, label: string, what: string, revokes: boolean, mustStore?: boolean}} options `label`: of its
  *   progress; `what`: the certificates, for the user; `revokes`: they will be revoked

@@ -55,7 +55,7 @@ export function namesOf({ cn, altNames, ipSans = [] }, seed, index) {
 }
 
 /** Vault accepts strings up to 1 MiB in a JSON body, and raft entries of that size; base64 adds a third. */
-export const MOST_BYTES = 512 * 1024;
+export const MAX_BYTES = 512 * 1024;
 
 const CONTENT_STREAM = 4000;
 

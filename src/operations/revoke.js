@@ -8,13 +8,13 @@ import { apiPath } from './request-parts.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Classify, Operation, PrepareContext } from './index.js' */
 
-/** Certificates to issue before a run at most. */
-export const MOST_POOL = 100_000;
+/** Max certificates to issue before a run. */
+export const MAX_POOL = 100_000;
 const DEFAULT_POOL = 1000;
 
 /** A note in the result. */
 export const USED_UP =
-  'There were more requests than certificates (--pool): the rest were about certificates that were revoked already, and count as failed. Raise --pool, or limit the run by --requests.';
+  'There were more requests than certificates (--pool): the rest revoked a certificate again, and count as failed. Raise --pool, or limit the run with --requests.';
 
 /** @type {Operation} */
 export const revoke = {
@@ -32,7 +32,7 @@ export const revoke = {
     }),
     pool: option('integer', 'Certificates to issue before the run', {
       min: 1,
-      max: MOST_POOL,
+      max: MAX_POOL,
       defaultText: 'one per request, or 1000',
     }),
   }),
@@ -75,7 +75,7 @@ async function prepare(context) {
   const { target, load, options } = context.plan;
   // A closed loop's warm-up sends requests, too.
   const warmUpAndRun = DEFAULT_POOL + (expectedRequests(load, context.owns) ?? 0);
-  const most = options.pool ?? (allRequests(load) === null ? Math.min(MOST_POOL, warmUpAndRun) : MOST_POOL);
+  const most = options.pool ?? (allRequests(load) === null ? Math.min(MAX_POOL, warmUpAndRun) : MAX_POOL);
   const indexes = ownIndexes(load, { owns: context.owns, most });
   const size = Math.max(1, indexes.length);
   const { fixture, issued } = await issueBefore(context, {
@@ -92,7 +92,7 @@ async function prepare(context) {
   return { ...fixture, path, serials: issued.map(({ serial }) => serial), places };
 }
 
-/** At most as many indexes are examined, 50 ns each: an operation with a tiny share of a mix gets fewer certificates. */
+/** Max indexes to examine, 50 ns each: an operation with a tiny share of a mix gets fewer certificates. */
 const MAX_EXAMINED = 10_000_000;
 
 /**

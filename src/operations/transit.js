@@ -5,7 +5,7 @@ import { inGroup, option } from '../common/options.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { makeMany, prepareCalls } from './prepare.js';
-import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
+import { apiPath, MAX_BYTES, secretValue } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Operation } from './index.js' */
@@ -28,7 +28,7 @@ const ACTIONS = ['encrypt', 'decrypt', 'sign', 'verify'];
 const KEY = 'load';
 
 /** Of all texts together: every thread keeps the bodies of all requests. */
-const MOST_POOL_MIB = 64;
+const MAX_POOL_MIB = 64;
 
 /** Bytes that encryption adds to a text. */
 const NONCE_AND_TAG = 12 + 16;
@@ -57,7 +57,7 @@ export const transit = {
       placeholder: 'BYTES',
       default: 64,
       min: 1,
-      max: MOST_BYTES,
+      max: MAX_BYTES,
     }),
     pool: option('integer', 'Distinct inputs, used in turn', { default: 100, min: 1, max: 100_000 }),
   }),
@@ -90,8 +90,8 @@ export const transit = {
       `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
     );
     rejectIf(
-      size * pool > MOST_POOL_MIB * 1024 * 1024,
-      `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_MIB} MiB, which every thread would keep.`,
+      size * pool > MAX_POOL_MIB * 1024 * 1024,
+      `--pool ${pool} texts of --size ${size} bytes are more than ${MAX_POOL_MIB} MiB, which every thread would keep.`,
       'Lower one of them.',
     );
   },

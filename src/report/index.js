@@ -76,7 +76,7 @@ export function reporterForFile(path) {
   const known = Object.values(reporters).map((one) => one.extension);
   throw usageError(
     'unknown_report_format',
-    `${JSON.stringify(path.slice(0, 200))} has ${extension === '' ? 'no extension' : `the extension ${JSON.stringify(extension)}`}, which selects no format.`,
+    `${JSON.stringify(path.slice(0, 200))} has ${extension === '' ? 'no extension to select a format' : `the unknown extension ${JSON.stringify(extension)}`}.`,
     `Use one of ${known.join(', ')}.`,
   );
 }

@@ -1,8 +1,8 @@
-/** Plain text in columns: wrapping, hanging indents and tables. Widths are terminal columns: a CJK character has two. */
+/** Plain text layout: wrapping, hanging indents, tables. Widths are terminal columns; CJK takes two. */
 import stringWidth from 'string-width';
 import { visibleText } from '../common/visible-text.js';
 
-/** Lines fit this many columns. */
+/** Columns of a line. */
 export const WIDTH = 80;
 
 /** Column of the text after a label. */
@@ -32,7 +32,7 @@ export function wrap(text, width = WIDTH) {
   return [...lines, line];
 }
 
-/** @param {string} word @param {number} width @returns {string[]} at least one, of whole characters with their marks */
+/** @param {string} word @param {number} width @returns {string[]} at least one; keeps grapheme clusters whole */
 function cutUp(word, width) {
   const pieces = [''];
   let columns = 0;

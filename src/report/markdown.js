@@ -1,6 +1,6 @@
 /**
- * Report -> GitHub-flavoured Markdown, without HTML. Text may come from a server, so it is escaped: no HTML, links, mentions or
- * formulas.
+ * Report -> GitHub-flavoured Markdown, without HTML. Text may come from a server, so it is escaped: no HTML,
+ * links, mentions or formulas.
  */
 import { visibleText } from '../common/visible-text.js';
 import { withoutTitle } from './sections.js';

@@ -1,6 +1,6 @@
 /**
- * A report is a list of sections, and each section a list of parts. `describe/` makes them from a document; `text.js`,
- * `markdown.js` and `html.js` render them. Texts are plain; a renderer escapes them for its markup.
+ * A report is a list of sections, and each section a list of parts. `describe/` builds them from a document;
+ * `text.js`, `markdown.js` and `html.js` render them. Texts are plain; a renderer escapes them for its markup.
  */
 
 /**
@@ -16,7 +16,7 @@
  */
 /** @typedef {{kind: 'sentence', text: string, isStrong?: boolean}} Sentence */
 /**
- * @typedef {{verdict: string, name: string, text: string, reason?: string, bar?: Bar}} VerdictItem `text` is a short clause, `reason` a sentence or two more
+ * @typedef {{verdict: string, name: string, text: string, reason?: string, bar?: Bar}} VerdictItem `text` is a short clause, `reason` one or two sentences
  */
 /** @typedef {{kind: 'verdicts', items: VerdictItem[]}} Verdicts */
 /**
@@ -91,14 +91,14 @@ export function notes(items) {
   });
 }
 
-/** @param {readonly string[][]} items name and text, none where empty @param {boolean} [isCode] @returns {Part[]} */
+/** @param {readonly string[][]} items name and text; omits empty texts @param {boolean} [isCode] @returns {Part[]} */
 export function facts(items, isCode = false) {
   const filled = items.filter(([, text]) => text !== '').map(([name, text]) => ({ name, text }));
   return filled.length === 0 ? [] : [{ kind: 'facts', items: filled, isCode }];
 }
 
 /**
- * None without rows. Empty columns are left out. The first column has the headings of the rows.
+ * Empty if there are no rows. Omits empty columns. The first column has the row headings.
  * @template Row @param {string} caption @param {readonly Column<Row>[]} columns @param {readonly Row[]} rows @returns {Part[]}
  */
 export function table(caption, columns, rows) {

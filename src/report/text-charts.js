@@ -1,4 +1,4 @@
-/** The chart of text and Markdown: the distribution of response times, its bars in blocks of code page 437. */
+/** The chart of text and Markdown: the distribution of response times, with block characters of code page 437 as bars. */
 import { decodeHistogram } from '../common/histogram.js';
 import { formatCount, formatLatency } from '../common/units.js';
 import { formatPercent } from '../result/wording.js';
@@ -39,7 +39,7 @@ export function textHistogram(histogram) {
 }
 
 /**
- * Equal steps on a log scale, each bound as rounded as its label.
+ * Equal steps on a log scale, with bounds rounded as in their labels.
  * @param {Histogram} histogram not empty
  * @returns {{fromUs: number, toUs: number | null, count: number}[]} `toUs` is exclusive; null: no end
  */
@@ -59,7 +59,7 @@ export function binsOf(histogram) {
   return bins.slice(0, bins.findLastIndex(({ count }) => count > 0) + 1);
 }
 
-/** @param {number} us @returns {number} whole, and as many digits as formatLatency shows */
+/** @param {number} us @returns {number} a whole number with the digits that formatLatency shows */
 function roundedDown(us) {
   const step = 10 ** Math.max(0, Math.floor(Math.log10(us)) - (us < 1000 ? 1 : 2));
   return Math.floor(us / step + 1e-9) * step;

@@ -15,7 +15,7 @@ const COLOURS = /** @type {const} */ ({ good: 'green', unsure: 'yellow', bad: 'r
 const LONG_NAME = 28;
 
 /** Columns of the label of a fact. */
-const [LEAST_LABEL, LONG_LABEL] = [14, 34];
+const [MIN_LABEL, LONG_LABEL] = [14, 34];
 
 /** Parts without an empty line between them. */
 const CLOSE = ['sentence figures', 'sentence sentence', 'sentence facts', 'note note', 'facts facts'];
@@ -109,12 +109,12 @@ function noteLines({ text, remedy = '' }, width) {
 function factLines({ items, isCode }, width) {
   const rows = items.map(({ name, text }) => [isCode ? `  ${name}` : name, text]);
   const widths = rows.map(([name]) => stringWidth(name) + 2);
-  const indent = Math.min(LONG_LABEL, Math.max(LEAST_LABEL, ...widths));
+  const indent = Math.min(LONG_LABEL, Math.max(MIN_LABEL, ...widths));
   return rows.flatMap(([name, text]) => labelled(name, text, indent, width));
 }
 
 /** Widths of the first column: the smallest, and the one preferred to showing details. */
-const [LEAST_FIRST, GOOD_FIRST] = [10, 24];
+const [MIN_FIRST, GOOD_FIRST] = [10, 24];
 
 /** Of the text below a row. */
 const INDENT = 4;
@@ -127,10 +127,10 @@ const INDENT = 4;
 function tableLines({ columns, rows }, width, paint) {
   const cells = [columns.map(({ name }) => name), ...rows.map((row) => row.map(cellText))];
   const pick = (/** @type {number[]} */ shown) => cells.map((row) => shown.map((i) => row[i]));
-  const fits = (/** @type {number[]} */ shown, most = LEAST_FIRST) => {
+  const fits = (/** @type {number[]} */ shown, most = MIN_FIRST) => {
     const own = pick(shown);
     const first = Math.max(...own.map(([cell]) => stringWidth(cell)));
-    return widthOf(own) + Math.max(LEAST_FIRST, Math.min(first, most)) <= width;
+    return widthOf(own) + Math.max(MIN_FIRST, Math.min(first, most)) <= width;
   };
   const draw = (/** @type {number[]} */ shown) =>
     table(pick(shown), {

@@ -147,6 +147,6 @@ for (const [what, death] of DEATHS)
     const { code, stdout, stderr } = await runCli(SHORT, { env });
     assert.equal(code, 1, stderr);
     assert.equal(stdout, '');
-    assert.match(stderr, /^vault-pki-load: The calibration's own target failed: its process has ended\.$/m);
+    assert.match(stderr, /^vault-pki-load: The calibration target failed: its process has ended\.$/m);
     assertNoStack(stderr);
   });

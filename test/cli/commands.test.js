@@ -78,8 +78,8 @@ describe('on a server of its own', () => {
   const OUTS = [
     ['no folder', (path) => `${path('nope')}/r.json`, /--out .* cannot be written: its folder was not found/],
     ['a folder', () => '/tmp', /"\/tmp" has no extension/],
-    ['no extension', (path) => path('result'), /has no extension, which selects no format/],
-    ['an unknown extension', (path) => path('r.xls'), /has the extension "\.xls".*Use one of \.txt, \.json/],
+    ['no extension', (path) => path('result'), /has no extension to select a format/],
+    ['an unknown extension', (path) => path('r.xls'), /has the unknown extension "\.xls".*Use one of \.txt, \.json/],
     ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: its folder is a file/],
   ];
   for (const [what, where, message] of OUTS) {

@@ -103,7 +103,7 @@ describe('before anything was sent', () => {
     const file = scratch(t)('r.json');
     const sign = ['--sign', '--key-type', 'rsa-2048', '--pool', '5000', '--role', 'example-dot-com'];
     const cli = startCli(['issue', ...sign, '--out', file], { env: environmentOf(server) });
-    await cli.shows(/Making CSRs/);
+    await cli.shows(/Creating CSRs/);
     cli.kill('SIGINT');
     const { code, stdout, stderr } = await cli.ended;
     assert.equal(code, 130, stderr);

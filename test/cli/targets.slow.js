@@ -111,10 +111,10 @@ for (const command of ['issue', 'ocsp']) {
 
 /** @type {[string, RegExp][]} */
 const RESPONDERS = [
-  ['@html', /answered an OCSP request with HTTP 200 and no OCSP response/],
-  ['@json', /answered an OCSP request with HTTP 200 and no OCSP response/],
-  ['@plain', /answered an OCSP request with HTTP 404 and no OCSP response/],
-  ['@loop', /answered an OCSP request with HTTP 307 and no OCSP response/],
+  ['@html', /responded to an OCSP request with HTTP 200 and no OCSP response/],
+  ['@json', /responded to an OCSP request with HTTP 200 and no OCSP response/],
+  ['@plain', /responded to an OCSP request with HTTP 404 and no OCSP response/],
+  ['@loop', /responded to an OCSP request with HTTP 307 and no OCSP response/],
   ['@mute', /closed the connection without a response/],
   ['@garbage', /sent a response that is not HTTP/],
   ['@nobody', /refused the connection: nothing listens there/],

@@ -205,7 +205,7 @@ describe('http', () => {
     [{ status: '200,abc' }, /--status is "abc"/],
     [{ status: '' }, /--status/],
     [{ header: ['nothing'] }, /--header is "nothing", which is not NAME: VALUE/],
-    [{ header: ['Host: x'] }, /--header sets host, which is the connection's own/],
+    [{ header: ['Host: x'] }, /--header sets host, which the connection sets/],
     [{ header: ['X-Vault-Token: s'] }, /visible to others/],
     [{ header: ['Authorization: Bearer s'] }, /visible to others/],
     [{ header: ['a: b\r\nc: d'] }, /control character/],

@@ -20,7 +20,7 @@ for (const [why, path, name] of KNOWN) {
 
 /** @type {[string, string, RegExp][]} */
 const UNKNOWN = [
-  ['an extension nobody writes', 'r.docx', /"r\.docx" has the extension "\.docx"/],
+  ['an unknown extension', 'r.docx', /"r\.docx" has the unknown extension "\.docx"/],
   ['no extension', 'results', /"results" has no extension/],
   ['a hidden file', '.json', /"\.json" has no extension/],
   ['nothing', '', /"" has no extension/],

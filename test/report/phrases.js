@@ -87,14 +87,14 @@ export const PHRASES = {
     p99 is 20.0 % faster: 7.95 ms instead of 9.93 ms (95 % interval
     bad.json: its measurement is invalid: Requests went out late`,
   'run-set-left-out': `
-    4 runs, of which 2 count
+    4 runs, 2 of them counted
     run 2: its measurement is invalid: Requests went out late
     run 3: it was interrupted`,
   'run-set-mixed': `
     open loop at 50/s, 20 s
     The runs of before and after had different targets: Vault 1.21.1, OpenBao 2.6.2.`,
   'run-set-nothing': `
-    1 run, of which none count`,
+    1 run, none of them counted`,
   'propagation-before': `
     0 ms, 100 % below the limit
     Revocations were seen at one node before the revoke call returned
@@ -112,7 +112,7 @@ export const PHRASES = {
     5 of 7 revocations were not reported by every node and count as slower than any limit.
     71.4 % of revocations failed (5 of 7); the limit is 10 %.
     12.8 % of the polls were missed, and 1 % were over 45.0 ms late, at an interval of 20.0 ms.
-    2.13 % of the polls were left out, because earlier ones had no response yet.
+    2.13 % of the polls were skipped because earlier ones had no response yet.
     3,000 of 6,012 OCSP responses (49.9 %) were errors or failed a check (bad_signature, connection_refused)
     2 of 8 revocations were seen at one node within 34.0 ms (p99), half within 0 ms
     issue_failed
@@ -131,8 +131,8 @@ export const PHRASES = {
     Interrupted: some runs are missing.
     b: measurement
     http://c refused the connection. Start it.
-    2 of 4 runs made, 1 count
-    nothing could be sent; 0 of 4 runs made, 0 count
+    2 of 4 runs completed, 1 count
+    nothing could be sent; 0 of 4 runs completed, 0 count
     None of its runs counts.`,
   'scenario-stages': `
     vault-2: hold: p99<200ms

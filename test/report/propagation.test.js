@@ -15,7 +15,7 @@ test('JUnit: requirements, the measurement, and that it was interrupted', async 
       ['p99<2s', 'failure: not met'],
       ['errors<10%', 'failure: not met'],
       ['min<1s', 'error: not proven'],
-      ['the measurement can be believed', 'failure: invalid'],
+      ['the measurement is valid', 'failure: invalid'],
       ['the measurement is complete', 'error: interrupted'],
     ],
   );

@@ -100,7 +100,7 @@ describe('one node', () => {
     assert.ok(found.notes.some((note) => /auto_rebuild is on in pki_int/.test(note)));
   });
 
-  test('a mount that answers no OCSP requests is refused before anything is issued', async () => {
+  test('a mount that serves no OCSP requests is refused before anything is issued', async () => {
     await root.write('pki_int/config/crl', { ocsp_disable: true });
     const before = (await root.list('pki_int/certs')).length;
     const { code, stderr } = await runCli(['propagation', '--role', 'ec-stored'], {
@@ -108,7 +108,7 @@ describe('one node', () => {
     });
     await root.write('pki_int/config/crl', { ocsp_disable: false });
     assert.equal(code, 2);
-    assert.match(stderr, /answers no OCSP requests \(ocsp_disable in its config\/crl\)\. Turn it on with/);
+    assert.match(stderr, /serves no OCSP requests \(ocsp_disable in its config\/crl\)\. Enable it with/);
     assert.equal((await root.list('pki_int/certs')).length, before);
   });
 

@@ -1,8 +1,8 @@
 /**
- * Finds the highest rate at which this tool measures accurately: the measurement is not invalid, and by the
- * target's clock the sends are on time and p50 and p99 are right. The lateness that a run can tolerate
- * depends on the target's delay: it keeps half of the connections busy (rate x delay = concurrency / 2,
- * Little's law), but is no slower than a responder on the same machine.
+ * Finds the highest rate at which this tool measures accurately: the measurement is valid and, by the
+ * target's clock, sends are on time and p50 and p99 are right. The tolerable lateness depends on the
+ * target's delay, which keeps half of the connections busy (rate x delay = concurrency / 2, Little's law)
+ * but never exceeds that of a responder on the same machine.
  */
 import { formatRate } from '../../common/units.js';
 import { bisect } from '../bisect.js';
@@ -14,8 +14,8 @@ import { toMicros } from './measure.js';
 
 /** @typedef {ReturnType<typeof compare>} Compared ms, as reported and by the target's clock */
 /**
- * One measurement. `delayMs`: of the target; `samples`: requests that arrived there; `latenessMs`: of the
- * sends, by its clock.
+ * One measurement. `delayMs`: the target's; `samples`: requests that reached it; `latenessMs`: send
+ * lateness by its clock.
  * @typedef {{ratePerSecond: number, delayMs: number, honest: boolean, planned: number, samples: number,
  *   latenessMs: Quantiles, p50Ms: Compared, p99Ms: Compared, measurement: Verdict}} Try
  */
@@ -23,10 +23,10 @@ import { toMicros } from './measure.js';
 /** `RATE_LIMIT`: the maximum of `--rate`. */
 const [MAX_RATES, RATE_LIMIT] = [12, 1e6];
 
-/** With fewer than 100 requests p99 is the maximum; plus a margin. */
+/** With fewer than 100 requests, p99 is the maximum; includes a margin. */
 const MIN_SAMPLES = 120;
 
-/** An open loop can hardly send more than a closed one. */
+/** Search limit, as a multiple of the closed-loop peak: an open loop can hardly send more. */
 const ABOVE_PEAK = 1.2;
 
 /** Response time of an OCSP responder on the same machine (docs/accuracy.md). */
@@ -35,14 +35,14 @@ const MAX_DELAY_MS = 5;
 /** A p50 or p99 with a larger error is wrong. */
 const MAX_ERROR = 0.1;
 
-/** The search does not try rates between two whose ratio is less. */
+/** The search stops when the failed rate is within this factor of the passed one. */
 const CLOSE_ENOUGH = 1.25;
 
 /**
- * A failed rate is tried again at once, as the machine may have been disturbed.
+ * Retries a failed rate immediately: another process may have disturbed the machine.
  * @param {{step: Measure, options: CalibrationOptions, peakPerSecond: number}} context of a closed loop
- * @returns `ratePerSecond`: the highest with an accurate try, `delayMs`: of the target there;
- *   `brokenAtPerSecond`: the lowest above it that failed each time; null: none
+ * @returns `ratePerSecond`: the highest accurate rate; `delayMs`: the target's delay at that rate;
+ *   `brokenAtPerSecond`: the lowest rate above it that failed every try; null: none
  */
 export async function findAccurateRate({ step, options, peakPerSecond }) {
   const { concurrency, duration, maxLateness } = options;
@@ -107,8 +107,8 @@ export function isAccurate({ planned, samples, latenessMs, p50Ms, p99Ms, measure
 }
 
 /**
- * The lowest failed rate is tried again at the end: if it passes, the machine was disturbed before, and the
- * search continues above it.
+ * Retries the lowest failed rate at the end: if it passes, the failure was a disturbance, and the search
+ * continues above it.
  * @param {{start: number, lowest: number, highest: number, maxTries: number,
  *   passes: (rate: number) => Promise<boolean>}} search rates a second
  * @returns {Promise<Bracket>} rates of two digits; null: none passed, none above it failed

@@ -22,7 +22,7 @@ import { startCalibrationTarget } from './target.js';
 /** @typedef {Awaited<ReturnType<typeof calibrate>>} Calibration */
 /** @typedef {{type: 'progress', label: string, done: number, total: number} | {type: 'warning', text: string}} CalibrationEvent */
 
-/** Measurements, for progress. */
+/** Expected number of measurements, for progress. */
 const EXPECTED = 22;
 
 /** Also limits how long the backlog of an overload takes to drain. */
@@ -54,7 +54,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
     return measure(planOf(operation, options, target, ratePerSecond), { target, delayMs, signal, warn });
   };
   try {
-    // Warm up: code that runs for the first time is tens of milliseconds late.
+    // Warm up: cold code sends tens of milliseconds late.
     await step({ label: 'warming up', ratePerSecond: null });
     const found = { environment, ...(await measureAll(step, options)) };
     return {

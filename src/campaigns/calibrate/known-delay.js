@@ -1,7 +1,7 @@
 /**
  * Calibration server: responds to OCSP requests after a known delay, and records arrival and response times,
  * so that its own late responses do not count against the load generator. It never spins, to leave the cores
- * to the generator. Its wake-up (tens of microseconds or more) is therefore in the generator's times but not
+ * to the generator. Its wake-up (tens of microseconds or more) thus counts in the generator's times but not
  * in this recording. It supports only sequential HTTP/1.1 POSTs on each connection.
  */
 import { createServer } from 'node:net';
@@ -13,12 +13,12 @@ import { startThread } from '../../engine/thread.js';
 /** ms by arrival; `answeredMs` NaN: never. @returns {{arrivedMs: number[], answeredMs: number[]}} */
 const emptyRecording = () => ({ arrivedMs: [], answeredMs: [] });
 
-/** A longer request is no OCSP request. */
+/** A longer request is not OCSP. */
 const MAX_REQUEST_BYTES = 16_384;
 
 /**
  * @param {{clock: Clock, alarm: Pick<AlarmThread, 'set'>,
- *   ask: (request: Buffer) => Promise<Uint8Array>}} context `ask` gets the response of a new request
+ *   ask: (request: Buffer) => Promise<Uint8Array>}} context `ask` fetches the response to a new request
  */
 export function createKnownDelayServer({ clock, alarm, ask }) {
   /** Whole HTTP responses by OCSP request. @type {Map<string, Buffer>} */
@@ -130,14 +130,14 @@ function httpResponse(der) {
 }
 
 /**
- * `isSet`: 1 from the moment a time is set until it is due; `dueMs` is written only while it is 0
+ * `isSet`: 1 from the moment a time is set until it is due; `dueMs` is written only while `isSet` is 0
  * @typedef {{isSet: Int32Array, dueMs: Float64Array}} Shared by both threads, one element each
  */
 /** @typedef {Awaited<ReturnType<typeof startAlarmThread>>} AlarmThread */
 
 /**
  * Event-loop timers have a resolution of 1 ms; `Atomics.wait` on a separate thread, tens of microseconds.
- * @param {bigint} originNs zero of its times, by `process.hrtime` @param {() => void} onDeath no more alarms
+ * @param {bigint} originNs time zero, by `process.hrtime` @param {() => void} onDeath called if it dies
  */
 export async function startAlarmThread(originNs, onDeath) {
   const memory = new SharedArrayBuffer(16);

@@ -31,7 +31,7 @@ export async function measure(plan, { target, delayMs, signal, warn }) {
 
 /**
  * Matches arrivals with due times in order. Requests of several threads can overtake each other: the mean
- * lateness is still right, but the percentiles are too low by as much as one thread is behind another.
+ * lateness is still right, but the percentiles are too low by up to the lag between threads.
  * @param {Seen} seen @param {Plan} plan without a warm-up @param {bigint} startedAtNs time zero, monotonic
  * @returns times in ms; `latenessMs`: of the sends, empty in a closed loop; `targetMs`: from a request to its
  *   response; `targetBusy`: its CPU time as a share of one core, null: too short to measure
@@ -82,7 +82,7 @@ const RATES = [20, 100, 1000, 10_000];
 /**
  * Keeps at most half of the connections busy, so that no request waits for one.
  * @param {Measure} step @param {CalibrationOptions} options
- * @returns a row for each delay. `addedMs`, the difference of both times, includes the target's wake-up
+ * @returns a row for each delay. `addedMs`, reported minus target, includes the target's wake-up
  */
 export async function measureDelays(step, { concurrency }) {
   const rows = [];

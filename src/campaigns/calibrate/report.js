@@ -109,7 +109,7 @@ function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, 
       ? 'Lateness was not measured.'
       : `Sends are at most ${duration(late('p50'))} late (p50; p99 ${duration(late('p99'))}, at ${formatRate(latest.ratePerSecond)}).`,
     ratePerSecond === null
-      ? 'No rate that was tried is accurate.'
+      ? 'No rate tried is accurate.'
       : `Measurements are accurate up to about ${formatRate(ratePerSecond)}, with a target that takes ${duration(delayMs)}.`,
   ].join(' ');
 }
@@ -128,8 +128,8 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   if (broken !== undefined) return [...machine, ...faultsOf(broken, limits)];
   const failed = tries.filter(({ honest }) => !honest).length;
   const some = `although ${failed} of ${tries.length} tries failed`;
-  const highest = `The highest rate that was tried was accurate, ${some}`;
-  const tried = failed === 0 ? 'Every rate that was tried was accurate' : highest;
+  const highest = `The highest rate tried was accurate, ${some}`;
+  const tried = failed === 0 ? 'Every rate tried was accurate' : highest;
   const peakText = `the peak of the closed loop is ${formatRate(peak.perSecond)}`;
   return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target busy for ')}.`];
 }
@@ -172,7 +172,7 @@ function remediesOf({ environment: { cpus }, settings, lateness }) {
     [more > threads, `Try --threads ${more}.`],
     [
       isLate && pacing !== 'spin' && canSpin,
-      'Try --pacing spin: it sends more exactly, but occupies a core for each thread.',
+      'Try --pacing spin: it sends more precisely, but occupies a core for each thread.',
     ],
     [pacing === 'spin' && !canSpin, 'Try --pacing auto: threads that spin leave too few cores.'],
     [true, 'Run nothing else on this machine, and run the target on another one.'],

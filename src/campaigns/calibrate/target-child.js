@@ -1,6 +1,6 @@
 /**
- * Entry of the calibration target's process: the known-delay server, and behind it the embedded PKI server,
- * which issues the certificate of the load and signs the one response that is then repeated. See target.js.
+ * Entry point of the calibration target: the known-delay server, backed by the embedded PKI server, which
+ * issues the load's certificate and signs the one response that all requests get. See target.js.
  */
 import { createDevServer } from '../../dev/server.js';
 import { createClock } from '../../engine/clock.js';
@@ -18,7 +18,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
 const baseNs = process.hrtime.bigint();
 const clock = createClock(baseNs);
 const { url, token } = await createDevServer({ caKeyType: 'ec' });
-// Without the alarm, requests would wait for ever; the exit informs the parent.
+// Without the alarm, requests would hang; exiting informs the parent.
 const alarm = await startAlarmThread(baseNs, () => process.exit(1));
 const { server, begin, end } = createKnownDelayServer({ clock, alarm, ask });
 /** @type {{atMs: number, cpuMs: number}[]} */

@@ -10,7 +10,7 @@ const EXIT_WITHIN_MS = 3000;
 
 /**
  * The target's recording, in ms on its clock. `answeredMs` NaN: never; `cpu`: CPU time of its process so far,
- * every few milliseconds; `baseNs`: zero of all its times, by `process.hrtime`, which processes share
+ * every few milliseconds; `baseNs`: its time zero, by `process.hrtime`, which processes share
  * @typedef {{arrivedMs: Float64Array, answeredMs: Float64Array, cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
  */
 /** @typedef {{url: string, pki: {url: string, token: string}}} TargetInfo `pki`: the embedded server */
@@ -26,13 +26,13 @@ export async function startCalibrationTarget() {
     const { ready } = await next();
     return {
       .../** @type {TargetInfo} */ (ready),
-      /** Starts a recording. @param {number} delayMs @returns {Promise<Seen>} the recording before it */
+      /** Starts a recording. @param {number} delayMs @returns {Promise<Seen>} the previous recording */
       record(delayMs) {
         const response = next();
         child.send(delayMs, () => {});
         return response;
       },
-      /** Returns the error, or the end of the target, if that caused it. @param {unknown} error */
+      /** Returns the error, or one that reports the exit of the target if that caused it. @param {unknown} error */
       async causeOf(error) {
         const exit = once(child, 'exit').then(() => true);
         const isEnded =
@@ -49,5 +49,5 @@ export async function startCalibrationTarget() {
 
 /** @param {string} why */
 function failed(why) {
-  return new PkiLoadError('calibration_target_failed', `The calibration's own target failed: ${why}.`);
+  return new PkiLoadError('calibration_target_failed', `The calibration target failed: ${why}.`);
 }

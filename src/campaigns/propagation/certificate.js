@@ -68,7 +68,7 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
   const watches = before.map((status, i) =>
     status === 'good' ? watchNode(run, i, { certificate, query, sentMs }) : null,
   );
-  // When the tool read the head of the response. If it read that late, bounds from here are too small.
+  // When the tool read the head of the response. If it read late, bounds measured from here are too small.
   let answeredMs = sentMs;
   const onHead = () => {
     answeredMs = clock.now();
@@ -137,7 +137,7 @@ const MAX_WARM_UP_MS = 2000;
 /**
  * Warms up connections and code with a certificate that does not count.
  * @param {Run} run @param {Writer} client @returns {Promise<Row>}
- * @throws {PkiLoadError} if the token may not issue or revoke, which the checks before may not have shown
+ * @throws {PkiLoadError} if the token may not issue or revoke; the earlier checks can miss this
  */
 export async function warmUp(run, client) {
   const { plan, nodes } = run;

@@ -67,7 +67,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
   };
 }
 
-/** A certificate's outcome over several nodes is the first of these that any node has. */
+/** A certificate's outcome is the first of these that any node has. */
 const WORST_FIRST = /** @type {const} */ ([
   ...['never_revoked', 'never_answered', 'not_good_before', 'undecided'],
 ]);
@@ -159,7 +159,7 @@ function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
     const without = judge(lost);
     if (without.verdict === 'not met') return without;
     const count = `${formatCount(undecided.length)} more ${undecided.length === 1 ? 'was' : 'were'}`;
-    return notProven(without, `${count} undecided when it was interrupted.`);
+    return notProven(without, `${count} undecided when the measurement was interrupted.`);
   };
   const judged = judgeAt(0);
   if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
@@ -221,12 +221,12 @@ function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {
   /** @type {[applies: boolean, grade: 'remark' | 'invalid', code: string, text: string, remedy: string][]} */
   const known = [
     [
-      // A node that never reports a revocation still is a measurement.
+      // A node that never reports a revocation is still a valid observation.
       !rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked'),
       'invalid',
       'nothing_measured',
       `No revocation was followed to its end: ${ends === '' ? 'no certificate was started' : `all certificates ended as ${ends}`}.`,
-      'See the outcomes and the log of the server, and run it again.',
+      'Check the outcomes and the server log, then run it again.',
     ],
     [
       missed / due > REMARK_SHARE,
@@ -239,7 +239,7 @@ function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {
       skipped / due > REMARK_SHARE,
       'remark',
       'slow_answers',
-      `${formatPercent(skipped / due)} of the polls were left out, because earlier ones had no response yet.`,
+      `${formatPercent(skipped / due)} of the polls were skipped because earlier ones had no response yet.`,
       'Poll less often (--poll): the nodes respond too slowly, or the polls slow them down.',
     ],
     [
@@ -264,10 +264,10 @@ function notesOf({ pollMs, concurrency, target }, crl, nodes) {
   const perSecond = formatCount(Number(((concurrency * 1000) / pollMs).toPrecision(2)));
   const standbys = nodes.filter(({ state }) => state === 'standby');
   return [
-    'A delay is an interval: the revocation took effect after the last poll with the response good was sent (lower bound), and before the first response revoked arrived (upper bound). Delays that ended before the response to the revocation count as 0.',
-    'Delays start when the tool has read the head of the response to the revocation. If it read that late, they are too short, so a requirement is met only if it also holds with bounds longer by the largest lateness of a poll. Bounds since the request was sent do not depend on it.',
+    'A delay is an interval: the revocation took effect after the tool sent the last poll that returned good (lower bound), and before the first revoked response arrived (upper bound). Delays that ended before the response to the revocation count as 0.',
+    'Delays start when the tool has read the head of the response to the revocation. If it read late, they are too short, so a requirement is met only if it still passes with all bounds extended by the largest poll lag. Bounds measured from sending the request are unaffected.',
     `Each node was polled every ${formatLatency(pollMs)} about each certificate in progress, up to ${perSecond} requests a second: polls are load, too.`,
-    'One more certificate was issued and revoked first, to warm up connections and code; it does not count.',
+    'The tool first issued and revoked an extra certificate to warm up connections and code; it does not count.',
     rebuildNote(crl, target.mount),
     ...standbys.map(
       ({ url }) => `${url} is a standby: without Enterprise it forwards OCSP requests to the active node.`,

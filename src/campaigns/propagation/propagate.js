@@ -28,7 +28,7 @@ import { createNode } from './watch.js';
 
 /** @typedef {{type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number}} PropagationEvent */
 /**
- * `token`: a secret; `signal`: starts no more certificates, stops waiting and reports; `cutOff` also aborts
+ * `token`: a secret; `signal`: issues no more certificates, stops waiting and reports; `cutOff` also aborts
  * requests in flight; `command`: the command line, for the result; no secrets
  * @typedef {{token?: string | null, signal?: AbortSignal, cutOff?: AbortSignal, command?: string,
  *   onEvent?: (event: PropagationEvent) => void}} PropagationOptions
@@ -162,8 +162,8 @@ export async function prepare(context) {
   if (crl.ocsp_disable === true) {
     throw targetError(
       'ocsp_disabled',
-      `The mount ${mount} answers no OCSP requests (ocsp_disable in its config/crl).`,
-      `Turn it on with vault write ${mount}/config/crl ocsp_disable=false.`,
+      `The mount ${mount} serves no OCSP requests (ocsp_disable in its config/crl).`,
+      `Enable it with vault write ${mount}/config/crl ocsp_disable=false.`,
     );
   }
   const named = plan.nodes.map((node) => ({ url: node, name: `--node ${node}` }));

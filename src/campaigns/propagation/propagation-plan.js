@@ -97,7 +97,7 @@ function parseDelayRequirement(text) {
   const { metric, series, comparator } = requirement;
   let problem = null;
   if (metric === 'rate') problem = 'propagation measures no rate';
-  else if (series !== 'response') problem = 'a delay is of one kind only';
+  else if (series !== 'response') problem = 'propagation measures only one kind of delay';
   else if (metric !== 'errors' && comparator.startsWith('>'))
     problem = 'only the upper bound of a delay is known';
   if (problem === null) return requirement;

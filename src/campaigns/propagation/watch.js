@@ -1,4 +1,4 @@
-/** Queries one node about one certificate, once or until it is revoked, --give-up or an interruption. */
+/** Queries one node about one certificate, once or until revoked, --give-up or a stop. */
 import { uniform } from '../../common/random.js';
 
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
@@ -8,7 +8,7 @@ import { uniform } from '../../common/random.js';
 /** Keeps poll phases independent of other random numbers from the same seed. */
 const PHASE_STREAM = 31;
 
-/** Max polls in flight per certificate and node: no certificate delays another. */
+/** Max polls in flight per certificate and node, so that no certificate delays another. */
 export const MAX_IN_FLIGHT = 16;
 
 /** At --give-up a node's last status must come from its last 10 polls, or from within the last --timeout. */

@@ -1,6 +1,6 @@
 /**
- * The keys of a scenario, for validation and for the published JSON Schema. Options of the target, the load and operations are those
- * of the command line.
+ * The keys of a scenario, for validation and for the published JSON Schema. Options of the target, the load
+ * and the operations are those of the command line.
  */
 import { z } from 'zod';
 import { PkiLoadError } from '../../common/errors.js';
@@ -153,7 +153,7 @@ const oneOrMore = (schema, max) => z.union([schema, z.array(schema).max(max)]);
 /** @template {z.ZodType} Schema @param {Schema} schema @param {number} [max] */
 const list = (schema, max = 100) => z.array(schema).min(1).max(max);
 
-/** Options of the command line, without those of one machine or one run. */
+/** Command-line options, except those for one machine or one run. */
 export const targetOptions = optionsOf('Target', ['dev']);
 export const loadOptions = optionsOf('Load', ['shard', 'start-at']);
 
@@ -243,7 +243,7 @@ const target = {
   ),
 };
 
-/** @param {string[]} names of operations @param {OperationOptions} [options] of those that are checked */
+/** @param {string[]} names of operations @param {OperationOptions} [options] of the checked operations */
 export function scenarioSchema(names, options = {}) {
   const parts = {
     load: settings({

@@ -88,7 +88,7 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
   const { load, target, dev, mix, requirements } = plan;
   const schedule = asked === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
-  const count = planned === null ? 'as many as the target can answer' : formatCount(planned);
+  const count = planned === null ? 'as many as the target can handle' : formatCount(planned);
   return [
     ...facts({
       Run: name,

@@ -1,4 +1,4 @@
-/** An issue of zod in a scenario -> an error with its place and the value there. */
+/** Zod issue in a scenario -> an error with the place and the value. */
 import { closest } from '../../common/closest.js';
 import { loadOptions, targetOptions } from './declaration.js';
 import { cut, MINIMUM } from './source.js';
@@ -33,7 +33,7 @@ export function firstProblem(source, issues) {
 }
 
 /**
- * Of a union, the issue of the branch that fits the kind of the value.
+ * For a union: the issue of the branch that matches the kind of the value.
  * @param {Source} source @param {Issue} issue @param {Path} path @returns {{issue: Issue, path: Path}}
  */
 function innermost(source, issue, path) {
@@ -77,7 +77,7 @@ function describe(issue, value) {
         .replace(/^Too (?:small|big): expected \w+ to /, ''),
     ),
   );
-  // Only a variable.
+  // The string branch accepts only variables.
   if (rules.has('be boolean') || rules.has('be int')) rules.delete('be string');
   const isUnquoted = rules.size === 1 && rules.has('be string') && typeof value !== 'object';
   return [`${is}must ${[...rules].join(' or ')}`, isUnquoted ? 'Put it in quotes.' : undefined];
@@ -101,8 +101,8 @@ const HINTS = new Map(
     [Object.keys(targetOptions), 'Move it to target.'],
     [Object.keys(loadOptions), 'Move it to load.'],
     [['token'], 'A token is a secret and must not be in a file: token-env names its environment variable.'],
-    [['dev', 'shard', 'start-at'], 'It is a flag of the command line.'],
+    [['dev', 'shard', 'start-at'], 'It is a command-line flag.'],
     [['address', 'vault'], 'Write url.'],
-    [['<<'], 'Merge keys (<<) are YAML 1.1: repeat the keys, or use an alias for the whole.'],
+    [['<<'], 'Merge keys (<<) are YAML 1.1: repeat the keys, or alias the whole map.'],
   ]).flatMap(([keys, hint]) => keys.map((key) => /** @type {const} */ ([key, hint]))),
 );

@@ -155,7 +155,7 @@ export function findPath(source, groups, key) {
 const FLAG = /--([a-z][\w-]*)/g;
 
 /**
- * Turns an error about flags into one about the file, at the place of the first option that it names.
+ * Turns an error about flags into one about the file, at the first option that it names.
  * @template T
  * @param {{source: Source, groups: Path[], flags?: Record<string, unknown>, otherwise?: Path}} place `groups`: of the options;
  *   `flags`: given on the command line, these keep their dashes; `otherwise`: the place of an error without an option of the file

@@ -1,4 +1,4 @@
-/** The runs of a scenario of several steps, one after the other. If a target refuses, the runs on the others continue. */
+/** Runs the steps of a scenario in turn. If a target refuses, runs on the other targets continue. */
 import { PkiLoadError } from '../../common/errors.js';
 import { pauseFor, unlessStopped } from '../../common/stop.js';
 import { groupBy } from '../../common/sums.js';
@@ -9,7 +9,7 @@ import { planOfRun } from '../../plan/plan.js';
 /** @import { Result } from '../../result/schema.js' */
 
 /**
- * `pauseMs`: between runs; `refused`: errors of steps that cannot run; `between` runs, the results so far may be written
+ * `pauseMs`: between runs; `refused`: errors of steps that cannot run; `between`: called after each run
  * @typedef {{steps: readonly {name: string, run: string, target: string, plan: Plan}[], repeat: number, pauseMs: number,
  *   refused: ReadonlyMap<number, PkiLoadError>, stop: AbortSignal, runOnce: (step: number, plan: Plan) => Promise<Result>,
  *   live: Pick<Live, 'event' | 'finish' | 'next' | 'abandon'>, between: (step: number) => Promise<unknown>,
@@ -18,7 +18,7 @@ import { planOfRun } from '../../plan/plan.js';
 
 /**
  * @param {Context} context
- * @returns `fault`: an error that ended it and is no refusal of a target, which `refused` has; undefined: none
+ * @returns `fault`: the error that ended it, if it is not in `refused`; undefined: none
  */
 export async function runScenario({ steps, repeat, pauseMs, live, stop, summary, ...context }) {
   /** @type {Map<number, PkiLoadError>} */

@@ -34,7 +34,7 @@ const REAL = { setUp, tearDown, connect: connectTo };
 export function createScenarioSetup(setup, steps, { say, warn, interruptible }, system = REAL) {
   const { name, keep } = setup;
   const places = placesOf(name, steps, system.connect);
-  /** Of root mounts that we created: two addresses may lead to one Vault. @type {Set<string | null>} */
+  /** UUIDs of root mounts that we created: two addresses may reach the same Vault. @type {Set<string | null>} */
   const own = new Set();
 
   /** Warns of a set-up that existed before. @param {Place} place @param {VaultClient} client */
@@ -98,7 +98,7 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
       }
       return refused;
     },
-    /** @returns {string[]} for each target with a set-up of ours, a sentence that it is left there */
+    /** @returns {string[]} a sentence for each target on which our set-up remains */
     left() {
       const ours = keep ? [] : places.filter(isOurs);
       return ours.map(({ url, remove }) => `${name} is left at ${url}. To remove it: ${remove}`);
@@ -114,7 +114,7 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
   };
 }
 
-/** We created all its mounts. @param {Place} place */
+/** Whether we created all its mounts. @param {Place} place */
 function isOurs({ report }) {
   if (report === null || report.made.length === 0) return false;
   return !report.there.some(({ kind }) => kind === 'mount' || kind === 'auth');

@@ -67,7 +67,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
 }
 
 /**
- * A scenario from someone else must not send other secrets than Vault tokens to its targets.
+ * A scenario from a third party must not send secrets other than Vault tokens to its targets.
  * @param {ScenarioTarget} target @param {Source} source @param {readonly string[]} [allowed]
  */
 function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
@@ -184,7 +184,7 @@ function stagesTotals({ source, loadGroups, level }, stages) {
 }
 
 /**
- * A search determines the loop. The concurrency of `model: closed` is in flight, not a number of connections.
+ * A search determines the loop. With `model: closed`, concurrency counts requests in flight, not connections.
  * @param {ScenarioRun} run @param {Given} flags override it @param {AskedSearch | null} search @returns {Given}
  */
 function mergeLoad({ load, model }, flags, search) {

@@ -12,8 +12,8 @@ import { commonOptions } from '../../plan/common-options.js';
 /** @typedef {'rate' | 'concurrency'} Level unit of a stage's levels: requests a second, or requests in flight */
 /** @typedef {Record<string, number>} Values levels per second or in flight, durations in ms */
 /**
- * `fields`: all required; a pause may be 0; users write `level` as rate or, in a closed loop, concurrency. `check`: what is wrong,
- * a sentence that begins with `--FIELD`; null: nothing
+ * `fields`: all required; a pause may be 0; users write `level` as rate or, in a closed loop, concurrency. `check`: the
+ * problem, as a sentence that begins with `--FIELD`; null: none
  * @typedef {{describe: string, fields: Record<string, 'level' | 'duration' | 'pause'>, lines: (values: Values) => Line[],
  *   check?: (values: Values) => string | null}} Shape
  */

@@ -1,4 +1,4 @@
-/** `${NAME}` in a scenario is replaced by an environment variable that it declares (`env`), which must not be a secret. */
+/** Replaces `${NAME}` in a scenario by an environment variable declared in `env`; secrets are refused. */
 import { closest } from '../../common/closest.js';
 import { visibleText } from '../../common/visible-text.js';
 import { findSecret, pathText, TOKEN_REMEDY } from './source.js';

@@ -151,7 +151,7 @@ function figuresOf({ totals, latencyMs: { response }, ...result }, { waitedMs, r
   };
 }
 
-/** The code of a remark: the target cannot keep up, so percentiles depend on the length of the run. */
+/** Code of a remark: the target cannot keep up, so percentiles depend on the length of the run. */
 const OVERLOAD = 'backlog_growing';
 
 /** A sender thread is saturated if it is busy for this share of the time. */
@@ -161,7 +161,7 @@ const NOTHING_LEFT =
   'There were more requests than certificates: revoking one again shows nothing about the target. Shorten --duration, or raise --pool.';
 
 /**
- * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: if the level can show requirement i;
+ * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: whether the level can show requirement i;
  * `cutShort`: why the step ended early; `canGrow`: the next step has more certificates to revoke
  * @param {Result} result
  * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean,

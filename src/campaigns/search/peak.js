@@ -14,7 +14,7 @@ const AT_PEAK = 0.05;
 /** A doubling that gains less than GAIN is flat; FLAT of them in a row end the climb. */
 const [GAIN, FLAT] = [0.05, 2];
 
-/** `PRECISION`: of the result, as a share of it. */
+/** `PRECISION`: of the result, as a fraction. */
 const [PRECISION, MAX_CONFIRMATIONS] = [0.1, 4];
 
 /**

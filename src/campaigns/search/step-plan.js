@@ -1,6 +1,6 @@
 /** Plans the step that measures a level: long enough for its requirements, with enough connections. */
 import { hash32 } from '../../common/random.js';
-import { MOST_POOL } from '../../operations/revoke.js';
+import { MAX_POOL } from '../../operations/revoke.js';
 import { samplesToProve } from '../../verdict/statistics.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
@@ -20,7 +20,7 @@ const LONGER = 3;
 /** Random arrivals stay within this many standard errors of the planned rate. */
 const STANDARD_ERRORS = 4;
 
-/** Certificates to revoke: per likely request, and at least. */
+/** Certificates to revoke: per expected request, and minimum. */
 const [READY, MIN_READY] = [1.5, 100];
 
 /** A rate requirement needs several one-second samples. */
@@ -100,7 +100,7 @@ function withPool({ mix, ...plan }, requests) {
   /** @template {{operation: string, options: Readonly<Record<string, any>>}} T @param {T} one @param {number} share @returns {T} */
   const ready = (one, share) => {
     if (!isRevoke(one) || one.options.pool !== null) return one;
-    const pool = Math.min(MOST_POOL, Math.max(MIN_READY, Math.ceil(READY * share * requests)));
+    const pool = Math.min(MAX_POOL, Math.max(MIN_READY, Math.ceil(READY * share * requests)));
     return { ...one, options: { ...one.options, pool } };
   };
   if (mix === null) return { ...ready(plan, 1), mix };
@@ -111,7 +111,7 @@ function withPool({ mix, ...plan }, requests) {
 export const canGrowPool = (plan, step) =>
   step.load.model === 'closed' &&
   revokeOf(plan)?.options.pool === null &&
-  Number(revokeOf(step)?.options.pool) < MOST_POOL;
+  Number(revokeOf(step)?.options.pool) < MAX_POOL;
 
 /** @param {Plan} plan of a step @returns {Plan} to prepare all steps, without rate, duration or requests */
 export function planOfAll({ load, ...plan }) {

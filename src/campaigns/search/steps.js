@@ -147,7 +147,7 @@ function openProbe({ origin, tls }, stop) {
 /** A step ends early if CLEARLY times the allowed requests, and over MIN_LATE, are late IN_A_ROW seconds. */
 const [CLEARLY, MIN_LATE, IN_A_ROW] = [2, 5, 2];
 
-/** Standard deviations: random arrivals exceed the limit by more about once in a thousand times. */
+/** Standard deviations: random arrivals exceed this about once in a thousand times. */
 const SURE = 3;
 
 /**

@@ -7,13 +7,13 @@ import { drawBars, drawLevels, drawLine, drawTooltips, drawUprights, lineClass }
 /** @import { Place, Setting } from './frame.js' */
 /** @import { Level, Look, Upright } from './lines.js' */
 
-/** @typedef {Look & {name: string, values: (number | null | undefined)[]}} Series null: a gap; undefined: the line goes on */
+/** @typedef {Look & {name: string, values: (number | null | undefined)[]}} Series null: a gap; undefined: the line continues */
 /**
- * An SVG for each size; the summary is a sentence or two; `className` of the line of an entry.
+ * One SVG per size; `summary`: a sentence or two; `className`: of the line of an entry.
  * @typedef {{svg: string, summary: string, legend: {name: string, className: string}[], table: Table}} Drawn
  */
 /**
- * The moments, which ascend, have a `heading`; the first series is drawn on top, `stacked` ones as bars; `text` of a value in table and tooltips.
+ * `heading` of the moments, which ascend; the first series is on top, `stacked` ones are bars; `text` formats a value.
  * @typedef {{setting: Setting, summary: string, xAxis: Axis, yAxis: Axis, heading: string,
  *   moments: {name: string, x: number}[], series: Series[], text: (value: number) => string,
  *   levels?: readonly Level[], uprights?: readonly Upright[], over?: (place: Place) => string}} Declaration `over`: drawn last

@@ -17,7 +17,7 @@ function failedIn({ rows }) {
   return total(rows.map(({ failed }) => failed));
 }
 
-/** @param {Result} run @param {Setting} setting @returns null where none failed */
+/** @param {Result} run @param {Setting} setting @returns null if none failed */
 export function errors(run, setting) {
   const { timeline, totals } = run;
   const rows = binned(timeline);

@@ -24,7 +24,7 @@ const HEAD = { titled: 34, bare: 8 };
 const FOOT = { titled: 48, bare: 30 };
 
 /** Share of the width that labels of the y axis may take. */
-const WIDEST_LABELS = 0.3;
+const MAX_LABEL_SHARE = 0.3;
 
 /** @type {readonly Size[]} */
 export const SIZES = [
@@ -46,7 +46,7 @@ export function frames(parts) {
 /** @param {Parameters<typeof frames>[0]} parts @param {Size} size */
 function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { name, width, height }) {
   const yTicks = yAxis.ticks(height, () => LINE_HEIGHT);
-  const labels = Math.min(Math.max(...yTicks.map(({ label }) => textWidth(label))), width * WIDEST_LABELS);
+  const labels = Math.min(Math.max(...yTicks.map(({ label }) => textWidth(label))), width * MAX_LABEL_SHARE);
   const [left, right] = [Math.max(EDGE, Math.ceil(10 + labels)), width - EDGE];
   const xTicks = xAxis.ticks(right - left, (label) => textWidth(label) + LABEL_GAP);
   const top = yAxis.title === '' ? HEAD.bare : HEAD.titled;

@@ -21,7 +21,7 @@ const SERIES = [
   { key: 'max', style: 4 },
 ];
 
-/** Of limits on other figures than a series. */
+/** Of limits on figures that have no series. */
 const OTHER_STYLE = 6;
 
 /** @param {Result} run @param {Setting} setting @returns null without a response */
@@ -101,7 +101,7 @@ export function sendLag(run, setting) {
     ...{ run, setting, rows },
     summary: [
       `Each second, 99 % of requests were sent at most this late: ${between(values, formatLatency)}.`,
-      span > 1 && `The line is the largest of each ${formatDuration(span * 1000)}.`,
+      span > 1 && `The line shows the maximum of each ${formatDuration(span * 1000)}.`,
       'A growing lag is a backlog: the target accepted less than was offered.',
     ],
     series: [{ name: 'p99 of the send lag', style: 5, value: lagOf }],

@@ -31,7 +31,7 @@ export function levels({ heading, axis, unit, levels: all, series, limits, answe
   const names = series.map(({ name }) => name).join(', ');
   return drawChart({
     setting,
-    summary: answer === null ? '' : `The upright line is the answer, ${answer.name}.`,
+    summary: answer === null ? '' : `The vertical line marks the answer, ${answer.name}.`,
     xAxis:
       last > LOG_FROM * first
         ? logAxis(`${axis} (log scale)`, first, last, compactLabel)

@@ -6,7 +6,7 @@ import { LINE_HEIGHT, line, round, textAt } from './frame.js';
 /** @import { Place } from './frame.js' */
 
 /** @typedef {{x: number, value: number | null}} Point null: a gap */
-/** @typedef {{style: number, mark?: string}} Look a colour, 1 to 6, and a class of lines, both of the style sheet */
+/** @typedef {{style: number, mark?: string}} Look `style`: colour 1 to 6; `mark`: class of the line; see the style sheet */
 /** @typedef {Look & {name: string, value: number}} Level a horizontal line, e.g. a limit */
 /** @typedef {{name: string, x: number}} Upright a vertical line with a name */
 
@@ -17,10 +17,10 @@ const FEW = 30;
 const RADII = { track: 6, under: 4, over: 2 };
 
 /** Limits beyond this multiple of the measured range would flatten the lines. */
-const [MOST_LIMITS, LIMIT_REACH] = [3, 3];
+const [MAX_LIMITS, LIMIT_REACH] = [3, 3];
 
-/** Pixels that the name of an upright needs. */
-const LEAST_NAME = 32;
+/** Min pixels for the name of an upright. */
+const MIN_NAME = 32;
 
 /**
  * A path, with dots where points are few or stand alone between gaps.
@@ -63,7 +63,7 @@ export function lineClass({ style, mark }) {
 export function limitsNear(limits, [low, high]) {
   return limits
     .filter(({ value }) => value > 0 && value >= low / LIMIT_REACH && value <= high * LIMIT_REACH)
-    .slice(0, MOST_LIMITS)
+    .slice(0, MAX_LIMITS)
     .map(({ text, ...limit }) => ({ ...limit, mark: 'limit', name: `limit: ${text}` }));
 }
 
@@ -82,18 +82,18 @@ export function drawUprights(uprights, { x: xOf, right, top, bottom }) {
       const x = places[i];
       const room = (places[i + 1] ?? right) - x - 8;
       const upright = line('upright', x, x, top, bottom);
-      if (room < LEAST_NAME) return upright;
+      if (room < MIN_NAME) return upright;
       return upright + textAt({ x: x + 4, y: top + LINE_HEIGHT, text: name, room, hasHalo: true });
     })
     .join('\n');
 }
 
 /** Narrower plots are for phones, which have no pointer. */
-const LEAST_FOR_TOOLTIPS = 400;
+const MIN_FOR_TOOLTIPS = 400;
 
-/** Columns that light up below the pointer. @param {{x: number, text: string}[]} tooltips ascending @param {Place} place */
+/** Columns highlighted under the pointer. @param {{x: number, text: string}[]} tooltips ascending @param {Place} place */
 export function drawTooltips(tooltips, { x: xOf, left, right, top, bottom }) {
-  if (right - left < LEAST_FOR_TOOLTIPS) return '';
+  if (right - left < MIN_FOR_TOOLTIPS) return '';
   const places = tooltips.map(({ x }) => xOf(x));
   const ends = places.map((x, i) => (i === places.length - 1 ? right : round((x + places[i + 1]) / 2)));
   const columns = tooltips.map(({ text }, i) => {

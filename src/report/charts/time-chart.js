@@ -17,9 +17,9 @@ import { drawChart } from './chart.js';
  * the line skips undefined
  */
 
-/** Lines of more moments have no dashes, which noise would hide. */
+/** Lines with more moments have no dashes: noise would hide them. */
 const DENSE_FROM = 130;
-const AFTER_NOTE = 'After the last upright line, the run waited for the last responses.';
+const AFTER_NOTE = 'After the last vertical line, the run waited for the last responses.';
 
 /**
  * @template {Moment} Row

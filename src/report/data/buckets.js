@@ -18,7 +18,7 @@ export function bucketsOf(histogram) {
 
 /**
  * @param {Bucket[]} buckets ascending @param {readonly number[]} boundsUs ascending
- * @returns {number[]} for each bound, the number of values up to it; a bucket across it counts as longer
+ * @returns {number[]} for each bound, the number of values up to it; a bucket that straddles it counts as above
  */
 export function countsUpTo(buckets, boundsUs) {
   let [next, sum] = [0, 0];

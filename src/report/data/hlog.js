@@ -4,7 +4,7 @@
  *
  * - Starts are relative, so there is a BaseTime: without it, a reader treats starts as absolute unless they are a year before
  *   StartTime.
- * - A reader of a range stops at the first start behind it, so starts never go down: intervals of the whole run come first.
+ * - A range reader stops at the first start beyond it, so starts never go down: intervals of the whole run come first.
  * - Service time and send lag, which have no figures per second, are one tagged interval each. HistogramLogProcessor leaves
  *   them out without -tag, so by default it adds up the response times alone.
  * - Histograms are in microseconds, and max is in milliseconds (the reader skips it). HistogramLogProcessor reads

@@ -71,7 +71,7 @@ function measurementCase(verdict, reasons, start = '') {
   const texts = reasons.map(({ text, remedy = '' }) => `${text} ${remedy}`.trimEnd());
   const isBad = verdict === 'invalid' || verdict === 'not measured';
   const message = [start, ...texts].join(' ').trimStart();
-  return { name: 'the measurement can be believed', verdict: isBad ? verdict : 'met', message };
+  return { name: 'the measurement is valid', verdict: isBad ? verdict : 'met', message };
 }
 
 /** @param {Result} result @param {string[]} run its name, where there are several @returns {Suite} */
@@ -111,9 +111,9 @@ function suiteOfStep(scenario, step) {
   const cases = requirements.map(({ verdicts, reason, ...one }) =>
     caseOf({ ...one, reason: runs.length < 2 ? reason : `${verdictCounts(verdicts)}: ${reason}` }),
   );
-  const message = failure === null ? `${runs.length} of ${counted(repeat, 'run')} made.` : failure.text;
+  const message = failure === null ? `${runs.length} of ${counted(repeat, 'run')} completed.` : failure.text;
   const verdict = failure === null ? 'interrupted' : 'failed to run';
-  if (failure !== null || runs.length < repeat) cases.push({ name: 'all runs took place', verdict, message });
+  if (failure !== null || runs.length < repeat) cases.push({ name: 'all runs completed', verdict, message });
   const measured = measurement.verdict ?? 'not measured';
   if (measurement.verdict !== null || failure === null)
     cases.push(measurementCase(measured, measurement.reasons, `${measurementText(step)}.`));

@@ -34,7 +34,7 @@ const REQUIREMENT_UNITS = {
   fraction: { name: 'ratio', factor: 1 },
 };
 
-/** Upper bounds of the buckets, the same in every run, so that runs can be added up: 0.1 ms to 100 s. */
+/** Upper bounds of the buckets, the same in every run, so that runs can be summed: 0.1 ms to 100 s. */
 export const BOUNDS_SECONDS = Object.freeze([
   ...[-4, -3, -2, -1, 0, 1].flatMap((decade) => [1, 2.5, 5].map((part) => exact(part * 10 ** decade))),
   100,

@@ -49,9 +49,8 @@ function fromRequirements({ requirements, measurement, totals, load }) {
   if (requirements.some(({ verdict }) => verdict === 'not met')) return [PAGE];
   const unproven = requirements.find(({ verdict }) => verdict === 'not proven');
   if (unproven === undefined) return [['--repeat 10', 'shows how much runs differ']];
-  if (unproven.doubt === 'tool')
-    return [['--threads', 'or more CPU: the doubt comes from lateness of this tool']];
+  if (unproven.doubt === 'tool') return [['--threads', 'or a faster machine: this tool was late']];
   if (unproven.doubt === 'unchecked') return [['--rate', 'a lower rate leaves time to check every response']];
   if (unproven.doubt === 'failures') return [PAGE];
-  return [[(load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration', 'a longer run narrows the doubt']];
+  return [[(load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration', 'makes the verdict clearer']];
 }

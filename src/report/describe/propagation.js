@@ -26,7 +26,7 @@ const DELAYS = /** @type {const} */ (['min', 'mean', 'p50', 'p90', 'p95', 'p99',
 const OUTCOME_MEANINGS = {
   revoked: 'good before the revocation, and revoked afterwards',
   never_revoked: 'not reported revoked within --give-up',
-  never_answered: 'no usable response in the time before --give-up',
+  never_answered: 'no usable response shortly before --give-up',
   not_good_before: 'not good before the revocation, so it would prove nothing',
   issue_failed: 'the call to issue it failed',
   revoke_failed: 'the call to revoke it failed',
@@ -87,7 +87,7 @@ function placeParts({ name, delay }, isFirst) {
   const rows = Object.entries({
     ...{ 'answered, lower': sinceAnswered.lower, 'answered, upper': sinceAnswered.upper },
     ...{ 'sent, lower': sinceSent.lower, 'sent, upper': sinceSent.upper },
-    'bounds apart': widthMs,
+    'interval width': widthMs,
   });
   const some = beforeAnswered === 0 ? 'none' : formatCount(beforeAnswered);
   const early = `, ${some} of them before the revoke call returned`;
@@ -162,7 +162,7 @@ function headline({ everywhere, nodes, certificates: { begun } }) {
   return `${seen} ${where} within ${most} (p99), half within ${half}`;
 }
 
-/** @param {Propagation} found @returns {Place[]} of several nodes, all of them first */
+/** @param {Propagation} found @returns {Place[]} for several nodes, first all of them together */
 function placesOf({ nodes, everywhere }) {
   const nameOf = (/** @type {typeof nodes[number]} */ { url, state }) =>
     state === null ? url : `${url} (${state})`;
@@ -178,7 +178,7 @@ function pollsPhrase({ asked: { looks, polls, missed, skipped }, answers }) {
   const requests = joined([
     `${counted(looks, 'request')} before, ${counted(polls, 'poll')}`,
     missed > 0 && `${formatCount(missed)} missed`,
-    skipped > 0 && `${formatCount(skipped)} left out`,
+    skipped > 0 && `${formatCount(skipped)} skipped`,
   ]);
   const responses = byCount(answers).map(([outcome, count]) => `${formatCount(count)} ${outcome}`);
   return joined([requests, joined(responses)], ': ');

@@ -63,7 +63,7 @@ function subjectPhrase({ runs }) {
 /** @param {RunSet} runSet @returns {Part[]} */
 function answer({ runs, summary: { used, metrics, leftOut, warnings } }) {
   const count = used.length === 0 ? 'none' : used.length;
-  const all = `${counted(runs.length, 'run')}${used.length === runs.length ? '' : `, of which ${count} count`}.`;
+  const all = `${counted(runs.length, 'run')}${used.length === runs.length ? '' : `, ${count} of them counted`}.`;
   const remarks = notes([...leftOut.map(({ run, why }) => `Left out: ${run}: ${why}.`), ...warnings]);
   if (used.length === 0) return [...sentence(all), ...remarks];
   const items = metrics

@@ -11,16 +11,16 @@ import { counted, joined, targetPhrase, titled } from './words.js';
 /** @typedef {{url: string, product: string | null, version: string | null}} Target */
 
 /** Named one by one. */
-const MOST_TARGETS = 2;
+const MAX_TARGETS = 2;
 
 /**
- * Runs that start a server of their own each (`--dev`) have as many addresses, so only their number is given.
+ * With `--dev`, each run has its own server and address: beyond MAX_TARGETS, only counts the addresses.
  * @param {readonly {target: Target}[]} runs
  * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`, each that differs; `Vault 1.21.1 at 10 addresses`
  */
 export function targetsPhrase(runs) {
   const targets = new Map(runs.map(({ target }) => [targetPhrase(target), target]));
-  if (targets.size <= MOST_TARGETS) return [...targets.keys()].join(', ');
+  if (targets.size <= MAX_TARGETS) return [...targets.keys()].join(', ');
   const kinds = [...targets.values()].map(({ product, version }) =>
     joined([product ?? '', version ?? ''], ' '),
   );

@@ -159,7 +159,7 @@ function stepPhrase({ load, stages, repeat }) {
 function targetOfStep({ target, aim, runs, used, repeat }) {
   const address = aim === null ? 'nothing could be sent' : targetPhrase(aim);
   const isWhole = used.length === runs.length && runs.length === repeat;
-  const made = isWhole ? '' : `; ${runs.length} of ${counted(repeat, 'run')} made, ${used.length} count`;
+  const made = isWhole ? '' : `; ${runs.length} of ${counted(repeat, 'run')} completed, ${used.length} count`;
   // A target without a name goes by its URL; a name may be `http`.
   const isItsUrl = aim?.url === target || aim?.url.startsWith(`${target.replace(/\/$/, '')}/`);
   return isItsUrl ? `${address}${made}` : `${target}: ${address}${made}`;

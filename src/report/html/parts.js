@@ -1,4 +1,4 @@
-/** The parts of a section as HTML. Arguments named `html`, `svg` or ending in `Html` are markup; all others are text, escaped here. */
+/** Section parts as HTML. Arguments named `html`, `svg` or `...Html` are markup; others are text, escaped here. */
 import { cellText, worthOf } from '../sections.js';
 import { breakable, escapeHtml } from './escape.js';
 
@@ -13,7 +13,7 @@ const LONG_CELL = 24;
 /** Pixels. */
 const [VERDICT_WHISKER, FIGURE_WHISKER] = [240, 120];
 
-const BAR_KEY = 'Scale from 0: the figure with its 95 % error bar; the upright line is the limit.';
+const BAR_KEY = 'Scale from 0: the figure with its 95 % error bar; the vertical line is the limit.';
 
 /** A verdict by colour, sign and word. @param {string} verdict @param {string} [text] */
 function badge(verdict, text = verdict) {
@@ -139,11 +139,11 @@ function legend(entries) {
 const [HEIGHT, MIDDLE, EDGE, CAP, LIMIT] = [20, 10, 5, 4, 9];
 
 /** Position of the largest figure, with room for a bar beyond it; the shortest bar, in pixels. */
-const [REACH, LEAST_WIDTH] = [0.92, 3];
+const [REACH, MIN_WIDTH] = [0.92, 3];
 
 /**
  * @param {Bar} bar @param {number} width
- * @param {string} [worth] with a limit, the side where the bar is gets shaded, unless unsure
+ * @param {string} [worth] with a limit, shades the side of the bar, unless unsure
  * @returns {string} SVG
  */
 export function whisker({ value, low, high, limit }, width, worth = 'neutral') {
@@ -152,7 +152,7 @@ export function whisker({ value, low, high, limit }, width, worth = 'neutral') {
   const x = (/** @type {number} */ at) =>
     Math.round((EDGE + (Math.max(0, at) / most) * REACH * (end - EDGE)) * 10) / 10;
   const right = high === null ? end : x(high);
-  const left = Math.min(x(low), right - LEAST_WIDTH);
+  const left = Math.min(x(low), right - MIN_WIDTH);
   const arrow = `M${right - CAP} ${MIDDLE - CAP}L${right} ${MIDDLE}L${right - CAP} ${MIDDLE + CAP}`;
   const tip = high === null ? arrow : `M${right} ${MIDDLE - CAP}v${2 * CAP}`;
   const mark = limit === undefined ? null : x(limit);

@@ -57,7 +57,7 @@ test('no accurate rate and no measurement are reported', () => {
   });
   assert.match(
     text,
-    /at most an unknown time too high .* Lateness was not measured\. No rate that was tried is accurate\.$/,
+    /at most an unknown time too high .* Lateness was not measured\. No rate tried is accurate\.$/,
   );
 });
 
@@ -128,15 +128,13 @@ const LIMITS = [
     'nothing: the search came to its end',
     { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [tryAt(1000), tryAt(2000)] } },
     [
-      /^Every rate that was tried was accurate; the peak of the closed loop is 61,234\/s, with the target busy for 97 %\.$/,
+      /^Every rate tried was accurate; the peak of the closed loop is 61,234\/s, with the target busy for 97 %\.$/,
     ],
   ],
   [
     'nothing in the end, but rates failed on the way',
     { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [...FAILED, tryAt(1000), tryAt(2000)] } },
-    [
-      /^The highest rate that was tried was accurate, although 2 of 4 tries failed; the peak of the closed loop/,
-    ],
+    [/^The highest rate tried was accurate, although 2 of 4 tries failed; the peak of the closed loop/],
   ],
 ];
 

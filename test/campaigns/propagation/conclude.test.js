@@ -196,7 +196,7 @@ const REQUIREMENTS = [
     'max<2s',
     [...many(20), undecided(21)],
     'not proven',
-    /But 1 more was undecided when it was interrupted\.$/,
+    /But 1 more was undecided when the measurement was interrupted\.$/,
   ],
   ['not met with or without them', 'max<20ms', [...many(20), undecided(21)], 'not met', /5 times the limit/],
   ['nothing measured', 'p99<2s', [], 'not proven', /Nothing was measured/],

@@ -70,7 +70,7 @@ const WRONG = [
   [{ dev: true, node: ['http://a'] }, /--dev starts its own server, but --node names others/],
   [{ dev: true, url: 'http://a' }, /--dev starts its own server, but --url names another/],
   [{ require: ['rate>=5/s'] }, /propagation measures no rate/],
-  [{ require: ['p99(service)<1s'] }, /a delay is of one kind only/],
+  [{ require: ['p99(service)<1s'] }, /propagation measures only one kind of delay/],
   [{ require: ['p50>1s'] }, /only the upper bound of a delay is known/],
   [{ require: ['min>=1ms'] }, /only the upper bound/],
   [{ require: ['p99<1'] }, /has no unit/],

@@ -25,7 +25,7 @@ const SAYS = [
     /^Target {8}an embedded/m,
     { dev: true },
   ],
-  ['that a closed loop has no number of requests', HEAD, /^Requests {6}as many as the target can answer$/m],
+  ['that a closed loop has no number of requests', HEAD, /^Requests {6}as many as the target can handle$/m],
   ['a number of requests', `${HEAD}load: {requests: 1200}\n`, /^Requests {6}1,200$/m],
   [
     'arrivals without the warm-up',

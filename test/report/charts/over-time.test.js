@@ -42,7 +42,7 @@ describe('response times over time', () => {
     const result = resultOf({ timeline: timeline(30), windowSeconds: 20 });
     const { svg, summary } = latency(result);
     assert.equal(svg.split('class="upright"').length - 1, 3, 'once in each size');
-    assert.match(summary, /After the last upright line, the run waited for the last responses/);
+    assert.match(summary, /After the last vertical line, the run waited for the last responses/);
     const whole = latency({ ...result, windowSeconds: 30 });
     assert.doesNotMatch(whole.svg + whole.summary, /waited|class="upright"/);
   });
@@ -175,7 +175,7 @@ describe('errors', () => {
 test('the send lag of a low rate is one line, the largest of each span', () => {
   const result = HARD_RESULTS['1000 an hour for six minutes'];
   const { svg, summary, table } = draw('send-lag', result);
-  assert.match(summary, /The line is the largest of each 1 min\./);
+  assert.match(summary, /The line shows the maximum of each 1 min\./);
   assert.equal(pathOf(svg, 5).split('M').length, 2);
   const first = result.timeline.slice(0, 60).map(({ lag99 }) => lag99 ?? 0);
   assert.deepEqual(table.rows[0].slice(1), [formatLatency(Math.max(...first))]);

@@ -31,7 +31,7 @@ test('what is required of an operation or a stage is a case of its run', async (
       'kv-write: errors<30%',
       'steady: rate>=60/s',
       'steady in kv-read: p50<200ms',
-      'the measurement can be believed',
+      'the measurement is valid',
     ],
   );
 });
@@ -44,7 +44,7 @@ const CASES = [
     [
       ['p99<50ms', 'failure', 'not met'],
       ['p50<60ms', 'error', 'not proven'],
-      ['the measurement can be believed', 'none', null],
+      ['the measurement is valid', 'none', null],
     ],
   ],
   [
@@ -52,20 +52,20 @@ const CASES = [
     SAMPLES['closed-loop-issue'],
     [
       ['rate>=1000/h', 'none', null],
-      ['the measurement can be believed', 'none', null],
+      ['the measurement is valid', 'none', null],
     ],
   ],
   [
     'an invalid measurement fails',
     SAMPLES['invalid-measurement'],
-    [['the measurement can be believed', 'failure', 'invalid']],
+    [['the measurement is valid', 'failure', 'invalid']],
   ],
-  ['a suspect one passes', SAMPLES.backlog, [['the measurement can be believed', 'none', null]]],
+  ['a suspect one passes', SAMPLES.backlog, [['the measurement is valid', 'none', null]]],
   [
     'an interrupted run is an error',
     SAMPLES['no-samples'],
     [
-      ['the measurement can be believed', 'failure', 'invalid'],
+      ['the measurement is valid', 'failure', 'invalid'],
       ['the run is complete', 'error', 'interrupted'],
     ],
   ],
