@@ -1,4 +1,4 @@
-/** Durations and rates as users write them, and back. Inside the program they are milliseconds and events per second. */
+/** Durations and rates as users write them, to and from milliseconds and events per second. */
 import { badValue } from './errors.js';
 import { total } from './sums.js';
 
