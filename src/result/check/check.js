@@ -191,7 +191,7 @@ function* checkRow(row, at) {
     yield `second ${second} of the timeline has ${done} responses, which does not fit its histogram or its send lag`;
   if (failures === undefined) return;
   const sum = total(Object.values(failures));
-  yield* same(`second ${second}'s failures, together,`, sum, 'the failed requests in it', failed);
+  yield* same(`second ${second}'s failures, together,`, sum, 'its failed', failed);
 }
 
 /** @param {Pick<Result, 'timeline' | 'unfinished'>} result unfinished: the last seconds have no histogram yet */
