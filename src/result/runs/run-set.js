@@ -1,4 +1,4 @@
-/** A run set: several results, in order, with a summary of each metric over the runs that count: one run is one sample. */
+/** A run set: several results, in order, with a summary of each metric over the counted runs. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { median, sumRecords } from '../../common/sums.js';
@@ -12,7 +12,7 @@ import { runWarnings } from './run-differences.js';
 
 /** @import { Figure } from '../latency.js' */
 
-/** One value per counted run, null where it has none. The variance is unbiased, in the square of the unit. */
+/** One value per counted run, or null. The variance is unbiased, in the square of the unit. */
 export const MetricSummary = named('MetricSummary', {
   values: z.array(number),
   ...each(['median', 'mean', 'variance', 'min', 'max'], number),
@@ -27,7 +27,7 @@ export const MetricHead = z.object({
 });
 
 const Summary = z.object({
-  /** Names of the counted runs, by their place from 1: `run 1`. */
+  /** Names of the counted runs, by position from 1: `run 1`. */
   used: z.array(z.string()),
   leftOut: z.array(z.object({ run: z.string(), why: z.string() })),
   /** Settings that differ between the counted runs. */
@@ -79,10 +79,10 @@ function* checkSummary({ name, runs, summary }) {
   if (wrong !== undefined) yield `its summary and its runs differ in ${wrong}`;
 }
 
-/** @typedef {{name: string, result: ResultDoc}} NamedRun `name`: the file it is from, or `run 3` */
-/** @typedef {Pick<ResultDoc, 'latencyMs' | 'rates' | 'errorShare'>} Figures of a run, or of an operation or a stage of it */
+/** @typedef {{name: string, result: ResultDoc}} NamedRun `name`: its file, or `run 3` */
+/** @typedef {Pick<ResultDoc, 'latencyMs' | 'rates' | 'errorShare'>} Figures of a run, operation or stage */
 /**
- * `read`: null where nothing was recorded; `tool`: how much of it may be the tool's own lateness
+ * `read`: null if nothing was recorded; `tool`: the part that may be the tool's own lateness
  * @typedef {MetricHead & {read: (figures: Figures) => number | null, tool?: (figures: Figures) => number}} Metric
  */
 
@@ -96,7 +96,7 @@ export const METRICS = [
   {
     ...{ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false },
     read: ({ rates }) => rates.perSecond,
-    // Without an upper end, as if the tool had taken nearly all.
+    // Without an upper end, assumes a slowdown by UNKNOWN_SLOWDOWN.
     tool: ({ rates: { bar, perSecond } }) =>
       bar === undefined ? 0 : (bar.high ?? UNKNOWN_SLOWDOWN * perSecond) - bar.sampled,
   },
@@ -106,7 +106,7 @@ export const METRICS = [
   },
 ];
 
-/** Metrics with a reported mean and variance over runs, as in the benchmark of Constellation. */
+/** Metrics whose mean and variance over runs are reported, as in the Constellation benchmark. */
 export const VARIANCE_KEYS = Object.freeze(['mean', 'p99', 'max', 'min']);
 
 /** @param {Figure} figure @param {'response' | 'service'} [series] @returns {Metric} */
@@ -128,7 +128,7 @@ export function headOf({ key, label, unit, lowerIsBetter }) {
 
 /** @param {ResultDoc} result @returns {string | null} why it is not a whole, valid run; null: it is */
 export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
-  if (unfinished === true) return 'it was cut off: its file was written before its end';
+  if (unfinished === true) return 'it was cut off: its file was written before the end of the run';
   if (interrupted) return 'it was interrupted';
   if (shard !== undefined && shard.of > 1) return `it is only part ${shard.index} of ${shard.of} of a plan`;
   if (measurement.verdict !== 'invalid') return null;
@@ -182,7 +182,7 @@ export function summariseRuns(name, runs) {
   };
 }
 
-/** @param {readonly ResultDoc[]} runs @returns {NamedRun[]} named by place, from 1 */
+/** @param {readonly ResultDoc[]} runs @returns {NamedRun[]} named by position, from 1 */
 export function namedRuns(runs) {
   return runs.map((result, i) => ({ name: `run ${i + 1}`, result }));
 }
