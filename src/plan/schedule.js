@@ -64,8 +64,7 @@ export function linesOf({ rampUpMs, warmupMs, stages }, rate) {
 
 /**
  * Arrival i is due when the profile expects i arrivals: at a constant rate, they are evenly spaced.
- * @param {number} expected up to the end @param {number} expectedInWarmup
- * @param {number | null} requests maximum of measured ones
+ * @param {number} expected up to the end @param {number} expectedInWarmup @param {number | null} requests maximum
  */
 function constantProcess(expected, expectedInWarmup, requests) {
   const firstMeasured = expectedInWarmup > 0 ? Math.floor(expectedInWarmup) + 1 : 0;

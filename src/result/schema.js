@@ -203,7 +203,7 @@ const StageBlock = Block.extend({
   startSeconds: amount,
   /** The stage's actual length, capped at its planned end. */
   seconds: amount,
-  /** Lowest and highest planned level: requests a second, or in flight in a closed loop. */
+  /** Lowest and highest planned level: requests per second or, in a closed loop, in flight. */
   level: z.object({ least: amount, most: amount }),
   windowSeconds: amount,
   operations: z.record(z.string(), Block),

@@ -199,7 +199,7 @@ describe('a timeline', () => {
   /** @type {Broken<Result>} */
   const BROKEN = [
     [(r) => (r.timeline[0].due = 900), 'arrivals due, but only 96 were planned'],
-    [(r) => (r.timeline[0].failures = {}), "second 0's failures, together, is 0, but those that failed in"],
+    [(r) => (r.timeline[0].failures = {}), "second 0's failures, together, is 0, but its failed"],
     [(r) => (r.timeline[3].failures = { timeout: 1 }), 'together, is 1, but its failed is 0'],
     [(r) => (r.timeline[0].p90 = 0.1), 'second 0 of the timeline has 32 responses with'],
     [(r) => (r.timeline[0].p90 = 5000), 'second 0 of the timeline has 32 responses with'],

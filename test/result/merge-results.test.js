@@ -358,7 +358,7 @@ describe('a part that cannot be merged:', () => {
       'second 2 lacks a histogram of its own',
     ],
     [(part) => ({ ...part, plan: { ...part.plan, load: null } }), 'its load differs from that of its plan in '],
-    [(part) => ({ ...part, load: { ...part.load, timeoutMs: 1 } }), 'that of its plan differ in timeoutMs'],
+    [(part) => ({ ...part, load: { ...part.load, timeoutMs: 1 } }), 'its load differs from that of its plan in timeoutMs'],
     [(part) => ({ ...part, shard: { index: 0, of: 2 } }), 'its load is that of another part'],
     [
       (part) => ({ ...withLoad(part, { shard: { index: 7, of: 2 } }), shard: { index: 7, of: 2 } }),

@@ -22,7 +22,7 @@ export function explain(search) {
   return `${why} The run that confirmed the answer did not show ${missed.join(', ')} to be met.`;
 }
 
-/** @param {Search} search before its next step failed @param {unknown} error an unexpected one is not quoted @returns {Search} */
+/** @param {Search} search before the failed step @param {unknown} error not quoted if unexpected @returns {Search} */
 export function brokenOff({ unfinished, explanation, ...soFar }, error) {
   const { code, full } =
     error instanceof PkiLoadError ? error : { code: 'internal_error', full: 'An internal error.' };
@@ -55,8 +55,8 @@ const ENDS = {
     const below = failed.length === 0 ? '' : less();
     const reason = reasonAt(search, above.level);
     const bound = searched === 'rate' ? '--max-rate' : '--max-concurrency';
-    const more = ` Give the tool more CPU or another machine, or bound the search with ${bound}.`;
-    const remedy = OWN_REMEDY.test(reason) ? '' : more;
+    const advice = ` Give the tool more CPU or another machine, or bound the search with ${bound}.`;
+    const remedy = OWN_REMEDY.test(reason) ? '' : advice;
     return `The tool could not offer ${text(above.level)} as planned: the target may take more${below}. ${reason}${remedy}`;
   },
   lowest: (search, text) =>
