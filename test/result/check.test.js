@@ -78,8 +78,14 @@ const COUNTS = [
   [(r) => (r.outcomeDetails.timeout.success = true), 'the successful outcomes is 96, but succeeded is 90'],
   [(r) => r.outcomes.dropped++, 'outcome dropped is 5, but dropped is 4'],
   [(r) => r.outcomes.never_sent--, 'outcome never_sent is 1, but neverSentDue is 2'],
-  [(r) => (r.rates.peakOneSecond = 91), 'peakOneSecond is 91, which is impossible with 90 successes in 2 seconds'],
-  [(r) => (r.rates.peakOneSecond = 44), 'peakOneSecond is 44, which is impossible with 90 successes in 2 seconds'],
+  [
+    (r) => (r.rates.peakOneSecond = 91),
+    'peakOneSecond is 91, which is impossible with 90 successes in 2 seconds',
+  ],
+  [
+    (r) => (r.rates.peakOneSecond = 44),
+    'peakOneSecond is 44, which is impossible with 90 successes in 2 seconds',
+  ],
   [(r) => r.operations.ocsp.totals.planned++, "operations' totals.planned is 104, but totals.planned is 103"],
   [(r) => r.operations.ocsp.totals.sent--, /^operation ocsp: succeeded \+ failed is 96, but sent is 95$/],
   [(r) => (r.operations.again = r.operations.ocsp), 'outcomes.good is 180, but outcomes.good is 90'],
@@ -97,7 +103,10 @@ const LATENCIES = [
     'good.latencyMs.response.count is 1, not 90',
   ],
   [(r) => (r.outcomeDetails.dropped.latencyMs.service = latency([1])), 'latencyMs.service.count is 1, not 0'],
-  [(r) => (r.latencyMs.service.histogram = latency([1, 2]).histogram), 'service.histogram has 2 values, not 96'],
+  [
+    (r) => (r.latencyMs.service.histogram = latency([1, 2]).histogram),
+    'service.histogram has 2 values, not 96',
+  ],
   [(r) => (r.latencyMs.service.histogram = 'AAAA'), 'service.histogram cannot be read'],
   [(r) => (r.latencyMs.service.histogram = null), 'histogram has 0 values, not 96'],
   [(r) => (r.latencyMs.service.p90 = 0.5), 'service: min, percentiles and max are not in ascending order'],

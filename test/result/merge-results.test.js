@@ -156,7 +156,12 @@ describe('the measurement of the sum', () => {
     ['within a second', '2026-01-02T03:04:05.900Z', 'valid', null],
     ['seconds apart', '2026-01-02T03:04:08.200Z', 'valid', /part 1 of 2 started sending 3\.2 s after part 0/],
     ['in turns', '2026-01-02T03:05:05.000Z', 'invalid', /part 1 of 2 started sending 1 min after part 0/],
-    ['in another order', '2026-01-02T03:04:00.000Z', 'invalid', /part 0 of 2 started sending 5 s after part 1/],
+    [
+      'in another order',
+      '2026-01-02T03:04:00.000Z',
+      'invalid',
+      /part 0 of 2 started sending 5 s after part 1/,
+    ],
   ];
   for (const [what, startedAt, verdict, text] of STARTS) {
     test(`is ${verdict} where the parts began ${what}`, () => {
@@ -357,8 +362,14 @@ describe('a part that cannot be merged:', () => {
       (part) => withMerge(part, { lags: part.merge?.lags.slice(0, 2) }),
       'second 2 lacks a histogram of its own',
     ],
-    [(part) => ({ ...part, plan: { ...part.plan, load: null } }), 'its load differs from that of its plan in '],
-    [(part) => ({ ...part, load: { ...part.load, timeoutMs: 1 } }), 'its load differs from that of its plan in timeoutMs'],
+    [
+      (part) => ({ ...part, plan: { ...part.plan, load: null } }),
+      'its load differs from that of its plan in ',
+    ],
+    [
+      (part) => ({ ...part, load: { ...part.load, timeoutMs: 1 } }),
+      'its load differs from that of its plan in timeoutMs',
+    ],
     [(part) => ({ ...part, shard: { index: 0, of: 2 } }), 'its load is that of another part'],
     [
       (part) => ({ ...withLoad(part, { shard: { index: 7, of: 2 } }), shard: { index: 7, of: 2 } }),
