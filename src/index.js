@@ -1,5 +1,5 @@
 /**
- * The library: the same plan, run and reports as the command line's.
+ * The library: the same plans, runs and reports as on the command line.
  *
  *     const plan = await createPlan('ocsp', { url: 'http://127.0.0.1:8200', rate: '20/s', duration: '10s' });
  *     const result = await run(plan, { token, onEvent: console.error });
@@ -29,8 +29,8 @@ export { planSetup } from './vault/setup/setup-plan.js';
 export { tearDown } from './vault/setup/teardown.js';
 
 /**
- * Takes the options of the command line by camelCase or kebab-case name, as text or values; a bare number as a
- * duration is in seconds.
+ * Takes the command-line options by camelCase or kebab-case name, as text or values; a bare duration is in
+ * seconds.
  * @param {string} operation e.g. `issue` @param {Record<string, unknown>} options
  * @param {import('./vault/environment.js').VaultEnvironment} [environment] defaults of the target
  * @returns {Promise<Readonly<import('./plan/plan.js').Plan>>}

@@ -28,7 +28,7 @@ import { createVaultClient } from './vault/client.js';
  * @property {'start'} type
  * @property {Plan} plan
  * @property {{url: string, product: string | null, version: string | null}} target
- * @property {number | null} planned measured requests; null: as many as get a response
+ * @property {number | null} planned measured requests; null: the run sends as many as get a response
  * @property {readonly number[] | null} [cells] `planned` by operation and stage, if there are several
  */
 /**
@@ -40,7 +40,7 @@ import { createVaultClient } from './vault/client.js';
 /**
  * @typedef {object} LiveHook reports to another thread, bypassing the sender
  * @property {(count: number) => MessagePort[]} ports one for each recorder's Reports; none: no reports
- * @property {(zero: TimeZero) => void} begin called just before sending begins
+ * @property {(zero: TimeZero) => void} begin called just before sending starts
  */
 /**
  * @typedef {object} RunOptions
@@ -50,13 +50,13 @@ import { createVaultClient } from './vault/client.js';
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
- * @property {Prepared} [prepared] for plans that differ only in load; else the run prepares and cleans up
+ * @property {Prepared} [prepared] shared by plans that differ only in load; by default, the run makes its own
  */
 /** @typedef {Awaited<ReturnType<typeof prepareRun>>} Prepared several runs may share it */
 
 /**
  * @param {Plan} planned @param {RunOptions} [options] @returns {Promise<Result>}
- * @throws {PkiLoadError} when the run could not begin; a refused request is an outcome, not an error
+ * @throws {PkiLoadError} when the run could not start; a refused request is an outcome, not an error
  */
 export async function run(planned, options = {}) {
   const { signal: stop = new AbortController().signal, onEvent = () => {}, command = '', live } = options;
@@ -95,9 +95,9 @@ export async function run(planned, options = {}) {
 }
 
 /**
- * Starts the embedded server, if any, and creates everything that the operations need. `close` removes it.
+ * Starts the embedded server, if any, and creates everything that the operations need; `close` removes both.
  * @param {Plan} plan @param {Pick<RunOptions, 'token' | 'signal' | 'onEvent'>} [options]
- * @throws {PkiLoadError} when the target refuses; nothing is left behind then
+ * @throws {PkiLoadError} when the target refuses; everything created so far is then removed
  */
 export async function prepareRun(plan, options = {}) {
   const { signal: stop = new AbortController().signal, onEvent = () => {} } = options;
@@ -111,16 +111,16 @@ export async function prepareRun(plan, options = {}) {
   /** @type {PrepareContext['progress']} */
   const progress = (label, done, all) => onEvent({ type: 'progress', label, done, total: all });
   /** Run in reverse order. @type {(() => unknown)[]} */
-  const endings = [() => server?.stop()];
+  const cleanups = [() => server?.stop()];
   let closed = false;
   const close = async () => {
     closed = true;
-    for (const end of endings.splice(0).reverse()) await end();
+    for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
   };
   /** @type {PrepareContext['onEnd']} */
   const onEnd = (end) => {
     if (closed) throw interrupted();
-    endings.push(() => end().catch((error) => warn(error.full ?? error.message)));
+    cleanups.push(() => end().catch((error) => warn(error.full ?? error.message)));
   };
   try {
     const mix = await loadMix(aimed);
@@ -128,15 +128,15 @@ export async function prepareRun(plan, options = {}) {
     const { url, namespace } = target;
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
     const client = createVaultClient({ url, token, namespace, tls, timeoutMs });
-    endings.push(() => client.close());
+    cleanups.push(() => client.close());
     let renewal = { stop() {} };
     const keepAlive = (/** @type {number} */ renewEveryMs) => {
-      // After a stop the preparation goes on for a while; nothing would end a renewal started then.
+      // Preparation goes on for a while after a stop; a renewal started then would never be stopped.
       if (stop.aborted) return;
       renewal.stop();
       renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
     };
-    endings.push(() => renewal.stop());
+    cleanups.push(() => renewal.stop());
     throwIfStopped(stop);
     const context = { plan: aimed, client, token, tls, notice, warn, signal: stop };
     const fixture = await orInterrupted(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
@@ -180,7 +180,7 @@ async function send({ warmupMs, startAt }, { windowMs, shards, seconds }, option
   const endWatch = watchMachine(warmupMs - elapsed(), windowMs);
   stop.addEventListener('abort', onStop, { once: true });
   cutOff?.addEventListener('abort', onCutOff, { once: true });
-  // A listener of the start event may have stopped the run at once.
+  // A listener of the start event may already have stopped the run.
   if (stop.aborted) onStop();
   if (cutOff?.aborted) onCutOff();
   const stopTicking = startTicking(lead, () =>
@@ -196,7 +196,7 @@ async function send({ warmupMs, startAt }, { windowMs, shards, seconds }, option
   }
 }
 
-/** @param {Mix} mix @param {ShardEnd[]} ends @returns {Message[]} one for each operation that kept something */
+/** @param {Mix} mix @param {ShardEnd[]} ends @returns {Message[]} one for each operation with kept items */
 function describeKept(mix, ends) {
   return mix.members.flatMap(({ operation, plan }, member) => {
     const kept = ends.flatMap((end) => end.kept[member] ?? []);

@@ -1,4 +1,4 @@
-/** @param {string} word misspelt @param {readonly string[]} known @returns {string | null} the nearest; null: none is near enough */
+/** @param {string} word misspelt @param {readonly string[]} known @returns {string | null} null: none is close */
 export function closest(word, known) {
   if (word.length > 40) return null;
   const plain = (/** @type {string} */ text) => text.toLowerCase().replace(/[\s_-]/g, '');

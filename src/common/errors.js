@@ -1,4 +1,4 @@
-/** Errors for the user: misuse, and refusals *before* the run. A refused request *during* the run is an outcome, not an error. */
+/** Errors for the user: misuse, and refusals *before* the run; refusals *during* the run are outcomes. */
 
 /** Exit codes of the command line. */
 export const EXIT = Object.freeze({
@@ -19,14 +19,14 @@ const MEANINGS = Object.freeze({
   130: 'interrupted; the results so far were reported',
 });
 
-/** @param {Record<number, string>} [meanings] of a command with other codes than a run @returns {string} for `--help` */
+/** @param {Record<number, string>} [meanings] if not those of a run @returns {string} for `--help` */
 export function describeExitCodes(meanings = MEANINGS) {
   const lines = Object.entries(meanings).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`);
   return `Exit codes:\n${lines.join('\n')}`;
 }
 
 /**
- * An error with a stable `code`, a sentence that names the culprit, and a `remedy`: what to do.
+ * An error with a stable `code`, a message that names the culprit, and a `remedy`: the action to take.
  * Its message never contains a token, a private key or a stack trace.
  */
 export class PkiLoadError extends Error {
@@ -91,13 +91,13 @@ const UNREADABLE = {
   EACCES: 'is not readable for this user',
 };
 
-/** @param {unknown} error of the system @returns {string} the rest of a sentence that begins with the file's name */
+/** @param {unknown} error of the system @returns {string} a predicate, to follow the file's name */
 export function describeUnreadable(error) {
   const { code = 'unknown error' } = /** @type {NodeJS.ErrnoException} */ (error);
   return UNREADABLE[code] ?? `cannot be read (${code})`;
 }
 
-/** @param {unknown} thrown from a worker's `error` event: it has all properties, but has lost its class */
+/** @param {unknown} thrown from a worker's `error` event, which keeps the properties but not the class */
 export function unpackError(thrown) {
   const isOurs = thrown instanceof Error && thrown.name === 'PkiLoadError';
   return isOurs ? Object.setPrototypeOf(thrown, PkiLoadError.prototype) : thrown;

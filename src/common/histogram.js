@@ -1,6 +1,6 @@
 /**
- * Latencies as HdrHistograms of whole microseconds with three significant digits, resized as needed. The text form is the
- * V2 compressed base64 encoding of all HdrHistogram implementations.
+ * Latencies as HdrHistograms: whole microseconds, three significant digits, resized as needed. The text form is
+ * the V2 compressed base64 encoding that all HdrHistogram implementations share.
  */
 import { inflateSync } from 'node:zlib';
 // Not the package's index, which also loads its WebAssembly: 10 MB in each thread.
@@ -16,7 +16,7 @@ const MAX_US = 86_400_000_000;
 /** Buckets and highest value of a histogram that has grown to MAX_US. */
 const [MOST_BUCKETS, HIGHEST_US] = [28_672, 137_438_953_471n];
 
-/** An encoded histogram begins with them; its counts follow. */
+/** Size of the header of an encoded histogram; its counts follow. */
 const HEADER_BYTES = 40;
 
 /** @returns {Histogram} */
@@ -26,7 +26,7 @@ export function createHistogram() {
   return histogram;
 }
 
-/** @param {Histogram} histogram @param {number} ms negative (clock rounding) counts as zero; must not be NaN */
+/** @param {Histogram} histogram @param {number} ms not NaN; negative values (clock rounding) count as zero */
 export function recordMs(histogram, ms) {
   const us = Math.round(ms * 1000);
   if (!(us >= 0)) {
@@ -41,15 +41,15 @@ export function encodeHistogram(histogram) {
   return /** @type {any} */ (histogram).encodeIntoCompressedBase64();
 }
 
-/** In bounded time and memory. @param {string} text untrusted @returns {Histogram} @throws {RangeError} if this tool did not write it */
+/** In bounded time and memory. @param {string} text untrusted @throws {RangeError} if not written by this tool */
 export function decodeHistogram(text) {
   const bytes = Buffer.from(text, 'base64');
   const length = bytes.length < 8 ? -1 : bytes.readInt32BE(4);
-  if (length <= 0 || length > bytes.length - 8) throw new RangeError('a histogram is cut off');
-  // More cannot be a histogram of ours, and could fill the memory.
+  if (length <= 0 || length > bytes.length - 8) throw new RangeError('a histogram is truncated');
+  // Longer data is not a histogram of ours, and could exhaust the memory.
   const maxOutputLength = HEADER_BYTES + 9 * MOST_BUCKETS;
   const data = inflateSync(bytes.subarray(8, 8 + length), { maxOutputLength });
-  if (!isOurs(data)) throw new RangeError('a histogram is not one that this tool writes');
+  if (!isOurs(data)) throw new RangeError('a histogram was not written by this tool');
   return /** @type {any} */ (JsHistogram).decode(data, 32);
 }
 
@@ -85,7 +85,7 @@ export function packHistogram(histogram) {
   return Uint32Array.from(packed);
 }
 
-/** @param {Histogram} histogram @param {(index: number, count: number) => void} visit called for each non-empty bucket */
+/** Non-empty buckets only. @param {Histogram} histogram @param {(index: number, count: number) => void} visit */
 function visitBuckets(histogram, visit) {
   for (let i = 0, left = histogram.totalCount; left > 0; i++) {
     const count = buckets(histogram).getCountAtIndex(i);
@@ -99,7 +99,7 @@ function visitBuckets(histogram, visit) {
 function unpackHistogram(packed) {
   const histogram = createHistogram();
   const all = buckets(histogram);
-  // The largest value first, so that the histogram grows only once: a live view unpacks hundreds per report.
+  // Largest value first, so that the histogram grows only once: a live view unpacks hundreds per report.
   for (let i = packed.length - 2; i >= 0; i -= 2) {
     histogram.recordValueWithCount(all.valueFromIndex(packed[i]), packed[i + 1]);
   }
@@ -121,14 +121,14 @@ export function sumHistograms(parts) {
   for (const part of parts) {
     const read = typeof part === 'string' ? decodeHistogram(part) : part;
     const one = read instanceof Uint32Array ? unpackHistogram(read) : read;
-    // The text depends on the size of the histogram. Recording grows it by powers of two, `add` only as far as this part needs.
+    // The text depends on the size: recording grows it by powers of two, `add` only as far as needed.
     sum.recordValueWithCount(one.maxValue, 0);
     sum.add(one);
   }
   return sum;
 }
 
-/** @param {Histogram} histogram @returns {{p50: number | null, p99: number | null, max: number | null}} ms; null if it is empty */
+/** @param {Histogram} histogram @returns {Record<'p50' | 'p99' | 'max', number | null>} ms; null if empty */
 export function figures(histogram) {
   if (histogram.totalCount === 0) return { p50: null, p99: null, max: null };
   const [p50, p99] = [0.5, 0.99].map((share) => valueAtShare(histogram, share));
@@ -161,7 +161,7 @@ export function lowestAtRank(histogram, rank) {
   return buckets(histogram).lowestEquivalentValue(usAtRank(histogram, rank)) / 1000;
 }
 
-/** @param {Histogram} histogram @param {number} rank @returns {number} the upper end of its bucket */
+/** @param {Histogram} histogram @param {number} rank @returns {number} us: the upper end of its bucket */
 function usAtRank(histogram, rank) {
   // A percentile half a sample below the rank is rounded up to it, despite the rounding of the division.
   return histogram.getValueAtPercentile(((rank - 0.5) / histogram.totalCount) * 100);

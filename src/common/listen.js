@@ -5,7 +5,7 @@ import { usageError } from './errors.js';
 /** @import { Server } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */
 
-/** System error code -> end of our code, reason, remedy. @type {Record<string, string[]>} */
+/** System error code -> suffix of our code, reason, remedy. @type {Record<string, string[]>} */
 const CAUSES = {
   EADDRINUSE: ['port_in_use', 'the port is in use', 'Choose another port, or 0 for a free one.'],
   EACCES: ['port_forbidden', 'this user may not use that port', 'Choose a port above 1023.'],
@@ -31,7 +31,7 @@ export async function listen(server, { host, port }, subject, prefix) {
   return `${name}:${/** @type {AddressInfo} */ (server.address()).port}`;
 }
 
-/** Ends connections without waiting. May be called again. @param {Server} server @returns {Promise<void>} */
+/** Closes connections immediately. May be called again. @param {Server} server @returns {Promise<void>} */
 export function closeAtOnce(server) {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -1,5 +1,5 @@
 /**
- * The declaration of an option, and the conversion of its text to a value. Declarations are the only source of flags, `--help`,
+ * Declares options and converts their text to values. Declarations are the only source of flags, `--help`,
  * validation and defaults: see common-options.js and `options` in every operation.
  */
 import { badValue, quote, usageError } from './errors.js';
@@ -15,15 +15,15 @@ import { formatDuration, parseDuration, parseRate } from './units.js';
  * @property {string} describe one line for `--help`
  * @property {string} group heading in `--help`
  * @property {string} [placeholder] of the value in `--help`, e.g. `FILE`
- * @property {unknown} [default] as a user would write it; none: the value is null
+ * @property {unknown} [default] as a user would write it; without it, the value is null
  * @property {string} [defaultText] shown in `--help` instead of a computed default
  * @property {string[]} [alias] other names of the flag
  * @property {readonly string[]} [choices] for `choice`
  * @property {number} [min] inclusive, after conversion
  * @property {number} [max] inclusive, after conversion
  * @property {boolean} [repeatable] may be given several times; the value is then a list
- * @property {boolean} [several] takes all values up to the next option: the command receives a list of lists; not for
- *   `readOptions`
+ * @property {boolean} [several] takes all values up to the next option: the command receives a list of lists;
+ *   not for `readOptions`
  * @property {(value: any, flag: string) => void} [check] throws a usage error if the value is wrong
  */
 /** @typedef {Omit<OptionSpec, 'group'>} UngroupedSpec */

@@ -1,5 +1,5 @@
 /**
- * Counter-based random numbers: a pure function of (seed, counter), so that any shard can compute any index without
+ * Counter-based random numbers: a pure function of (seed, counter), so any shard can compute any index without
  * the previous ones. Two rounds of the `lowbias32` finaliser (C. Wellons, 2018) on each half.
  */
 
@@ -29,7 +29,7 @@ export function fillBytes(target, seed, counter, stream = 0) {
   }
 }
 
-/** @param {number} n @param {number} seed @returns {Uint32Array} a seeded order of 0..n-1 (Fisher-Yates) */
+/** @param {number} n @param {number} seed @returns {Uint32Array} 0..n-1 in a seeded order (Fisher-Yates) */
 export function shuffled(n, seed) {
   const order = Uint32Array.from({ length: n }, (_, i) => i);
   for (let i = n - 1; i > 0; i--) {

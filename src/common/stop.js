@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, PkiLoadError } from './errors.js';
 
-/** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} resolves with the promise or at the stop */
+/** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} also resolves at the stop */
 export async function unlessStopped(promise, stop) {
   await orInterrupted(promise, stop).catch((error) => {
     if (!stop.aborted) throw error;
@@ -15,7 +15,7 @@ export async function pauseFor(ms, stop) {
 }
 
 /**
- * Stops waiting, without cancelling the work: the user need not wait for a silent target's time-out.
+ * Stops waiting without cancelling the work, so the user need not wait until a silent target times out.
  * @template T @param {Promise<T>} promise @param {AbortSignal} stop
  * @param {() => Error} [error] creates the error to throw at the stop @returns {Promise<T>}
  */

@@ -22,7 +22,7 @@ export function sumArrays(arrays) {
   return sum;
 }
 
-/** @param {ArrayLike<number>} values at least one @returns {number} of an even number of values, the mean of the middle two */
+/** @param {ArrayLike<number>} values at least one; of an even number, the mean of the middle two */
 export function median(values) {
   const sorted = Float64Array.from(values).sort();
   const middle = Math.floor(sorted.length / 2);

@@ -1,4 +1,4 @@
-/** Durations and rates as users write them, and back. Inside the program they are milliseconds and events per second. */
+/** Durations and rates as users write them, to and from milliseconds and events per second. */
 import { badValue } from './errors.js';
 import { total } from './sums.js';
 
@@ -63,7 +63,7 @@ function toNumber(text) {
   return Number(text.replaceAll('_', ''));
 }
 
-/** @param {number} ms @returns {string} a short text: `250 µs`, `12.3 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min` */
+/** @param {number} ms @returns {string} short: `250 µs`, `12.3 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min` */
 export function formatDuration(ms) {
   if (!Number.isFinite(ms)) return '–';
   if (ms < 0) return `-${formatDuration(-ms)}`;
@@ -78,7 +78,7 @@ export function formatDuration(ms) {
   return seconds > 0 ? `${minutes} min ${seconds} s` : `${minutes} min`;
 }
 
-/** @param {number} ms @returns {string} for columns, at most seven characters: `12 µs`, `0.12 ms`, `3.40 ms`, `812 ms`, `1.25 s` */
+/** @param {number} ms @returns {string} for columns, at most seven characters: `12 µs`, `3.40 ms`, `812 ms` */
 export function formatLatency(ms) {
   if (!Number.isFinite(ms)) return '–';
   if (ms < 0) return `-${formatLatency(-ms)}`;

@@ -1,19 +1,19 @@
 /**
- * Escapes text of servers, files and scenarios for terminals, logs and pages: control characters (C0, C1), line breaks, bidi controls,
- * lone surrogates, noncharacters, and commands that GitHub would run from a log (`::error::`, `##[error]`).
+ * Escapes text from servers, files and scenarios for terminals, logs and pages: control characters (C0, C1),
+ * line breaks, bidi controls, lone surrogates, noncharacters and GitHub log commands (`::error::`, `##[error]`).
  */
 const INVISIBLE =
   /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 /** Bounded, so that a long text takes linear time. */
 const COMMANDS = /(?<=^|\s):(?=:[a-z])|:(?=:[a-z-]{1,50}(?: .{0,200})?::)|#(?=#\[)/gi;
 
-/** @param {string} text @returns {string} with each such character as `\u{1b}`; safe text stays the same */
+/** @param {string} text @returns {string} with each such character as `\u{1b}`; safe text is unchanged */
 export function visibleText(text) {
   const escaped = (/** @type {string} */ character) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
   return text.replace(INVISIBLE, escaped).replace(COMMANDS, escaped);
 }
 
-/** @param {string} json @returns {string} the same JSON with each invisible character as `\u009b`, except line breaks between values */
+/** @param {string} json @returns {string} invisible characters as `\u009b`, except line breaks between values */
 export function escapeInvisible(json) {
   const escaped = (/** @type {string} */ unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return json.replace(INVISIBLE, (character) =>
@@ -21,7 +21,7 @@ export function escapeInvisible(json) {
   );
 }
 
-/** @param {any} value plain data @returns {any} the same with all strings and keys as visible text; unchanged parts are not copied */
+/** @param {any} value plain data @returns {any} with visible strings and keys; unchanged parts are not copied */
 export function visibleData(value) {
   if (typeof value === 'string') return visibleText(value);
   if (value === null || typeof value !== 'object') return value;

@@ -1,4 +1,4 @@
-/** Files that are complete at any time, even after a `kill -9`: the old or the new content, never a part. */
+/** Atomic writes: even after a `kill -9`, a file has its old or its new content, never a part. */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { getSystemErrorMap } from 'node:util';
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 
 /**
- * Follows links. An existing file keeps its mode and, if permitted, its owner. A file that cannot be replaced is written in place.
+ * Follows links. An existing file keeps its mode and, if permitted, its owner. Writes in place if it must.
  * @param {string} path of a file, see whatIsAt @param {Content} content
  * @param {{rename?: typeof fs.renameSync}} [system]
  * @throws {NodeJS.ErrnoException} the file is then unchanged, unless it was written in place
@@ -47,14 +47,14 @@ export function tryWhole(path) {
   try {
     if (exists) fs.accessSync(place, fs.constants.W_OK);
   } catch (error) {
-    // A read-only mount. A file that is only not writable for this user can still be replaced.
+    // A read-only mount. A file that only this user may not write can still be replaced.
     if (codeOf(error) === 'EROFS') throw error;
   }
 }
 
 /**
  * @param {string} path
- * @returns {'file' | 'folder' | 'device'} file: or not existing; device: or a pipe, which is written directly and only once
+ * @returns {'file' | 'folder' | 'device'} file: may not exist yet; device: includes pipes, written directly and once
  */
 export function whatIsAt(path) {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
@@ -84,7 +84,7 @@ function temporaryFor(place) {
 /**
  * @param {string} path
  * @param {Content} content
- * @param {fs.Stats | undefined} before the file that it will replace: no more users can read the new one
+ * @param {fs.Stats | undefined} before the file to replace: the new one is readable by no further users
  */
 function writeNew(path, content, before) {
   const mode = before === undefined ? 0o666 : before.mode & 0o777;
@@ -102,7 +102,7 @@ function writeNew(path, content, before) {
   }
 }
 
-/** Overwrites the old bytes before it truncates, so the file is never empty. @param {string} path @param {Content} content */
+/** Overwrites before it truncates, so the file is never empty. @param {string} path @param {Content} content */
 function writeInPlace(path, content) {
   const descriptor = fs.openSync(path, fs.constants.O_RDWR | (fs.constants.O_NOFOLLOW ?? 0));
   try {
@@ -135,7 +135,7 @@ const ELSEWHERE = 'Give a file in a writable folder.';
 const START_READER = 'Start its reader before the run, or give a file.';
 const MAKE_ROOM = 'Free some space, or give a file on another disk.';
 
-/** By the system's code; others have the system's own text. @type {Readonly<Record<string, string>>} */
+/** By system error code; other codes use the system's own text. @type {Readonly<Record<string, string>>} */
 const REASONS = {
   EDQUOT: 'the disk quota is used up',
   EISDIR: 'it is a folder',

@@ -6,7 +6,7 @@
 /** @typedef {() => number} Clock milliseconds since the common origin */
 
 const NS_PER_S = 1_000_000_000n;
-/** Node.js fires a timer with a longer delay at once. */
+/** Node.js fires a timer with a longer delay immediately. */
 export const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /**

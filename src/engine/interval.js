@@ -1,4 +1,4 @@
-/** A run's time zero (as soon as possible, or at `--start-at`) and its interval event each second. */
+/** A run's time zero (as soon as possible, or at `--start-at`) and its once-a-second interval event. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
 import { total } from '../common/sums.js';

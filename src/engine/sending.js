@@ -23,7 +23,7 @@ const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
 /** With a connection free for longer than this while arrivals were due, the sender was late. */
 const LATE_MS = 20;
-/** A later drop is the tool's fault: unread responses may keep connections busy. */
+/** A drop later than this is the tool's fault: unread responses may keep connections busy. */
 const LATE_DROP_MS = 1;
 /** With more samples in the ring, the recorder counts further responses but does not check them. */
 const MAX_UNDER_WAY = 16_384;
@@ -110,7 +110,7 @@ export function startSending(context) {
       const now = clock();
       advanceWatermark(now);
       // A request due while a connection is free waits for this thread, not for a connection.
-      backlog.look(now, slots.free > 0 ? 0 : pacer.waiting(), slots.busy);
+      backlog.sample(now, slots.free > 0 ? 0 : pacer.waiting(), slots.busy);
     }, WATERMARK_EVERY_MS),
     setTimeout(watch.begin, Math.max(0, load.warmupMs - clock())),
   ];
@@ -136,7 +136,7 @@ export function startSending(context) {
       forgone: Math.min(forgone.count, waiting),
       /** Measured requests that had to open a connection first. */
       dialled,
-      /** Requests remained although connections had long been free. */
+      /** Requests remained unsent although connections had been free for long. */
       leftWhileFree,
       backlog: backlog.end(),
       watch: watch.end(),

@@ -48,7 +48,7 @@ const NOTHING_SENT = Object.freeze({ sent: 0, inFlight: 0, waiting: 0 });
  * @param {(row: SecondRow) => void} onSecond
  * @param {MessagePort[]} [livePorts] one for each thread's recorder; none: no live view
  * @returns {Promise<Shard[]>}
- * @throws {Error} why a shard could not start; the others are stopped
+ * @throws {Error} of the shard that could not start; the others are stopped
  */
 export async function createShards(input, mix, onSecond, livePorts = []) {
   const { threads, shard: part } = input.plan.load;
@@ -117,7 +117,7 @@ export async function createShard(input, mix, onSecond) {
   let sending = /** @type {ReturnType<typeof startSending> | null} */ (null);
 
   return {
-    /** Opens the connections. @returns {Promise<string[]>} errors of those that failed */
+    /** Opens the connections. @returns {Promise<string[]>} one message per failed connection */
     async warm() {
       const limit = pLimit(OPEN_AT_ONCE);
       const deadline = performance.now() + load.timeoutMs;

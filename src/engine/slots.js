@@ -1,6 +1,6 @@
 /**
  * A slot is one connection with at most one request in flight; there are `concurrency` slots. It takes the
- * three timestamps of every request and enforces its deadline to 10 ms.
+ * three timestamps of every request and enforces its deadline to within 10 ms.
  */
 /** @import { Connection, Exchange, Request } from '../http/exchange.js' */
 /** @import { Clock } from './clock.js' */
@@ -154,8 +154,8 @@ export function createSlots({
 
   return {
     /**
-     * With a tool never late, busy connections would be free earlier: upper bound of further requests they could
-     * have served, and how much longer the next one waits.
+     * If the tool were never late, busy connections would be free earlier: upper bound of further requests that
+     * they could have served, and how much longer the next request waits.
      */
     get forgone() {
       const lostMs = slots.reduce((sum, slot) => sum + (slot.busy ? startOf(slot) - slot.dueToStart : 0), 0);
@@ -174,7 +174,7 @@ export function createSlots({
     get nextFreeSince() {
       return free[0].freeSince;
     },
-    /** Uses the slot idle longest; one must be free. @param {number} index @param {number} intended ms */
+    /** Uses the slot idle for longest; call only if one is free. @param {number} index @param {number} intended ms */
     fire(index, intended) {
       const slot = /** @type {typeof slots[number]} */ (free.shift());
       slot.index = index;

@@ -1,7 +1,7 @@
 /**
  * Has V8 compile the sender code before time zero, as cold code is tens of milliseconds late: a short run that
  * is paced, sent and watched like the real one but not recorded. It sends the plan's requests, secrets
- * redacted, to a throw-away server on a thread of this process: the target sees no more load than planned.
+ * redacted, to a throwaway server on a thread of this process: the target sees no more load than planned.
  */
 import { createConnection } from '../http/connection.js';
 import { arrivalsOf } from './pacing/pacer.js';
@@ -21,7 +21,7 @@ const CONNECTIONS = 16;
 /** @typedef {{requests: number, perSecond: number, longestMs: number}} Part */
 
 /**
- * V8 optimises a function after some thousand calls for the closures it has seen, and discards the code when
+ * V8 optimises a function after a few thousand calls, for the closures it has seen, and discards the code when
  * others follow. Short parts show it several closures; then requests come fast, then with gaps.
  * @type {readonly Part[]}
  */
@@ -37,7 +37,7 @@ const PARTS = [
 const PACED = { requests: 4000, perSecond: 40_000, longestMs: 200 };
 /** For opening a connection, and for a response in a closed loop. */
 const TIMEOUT_MS = 1000;
-/** Interval of emptying the ring. */
+/** How often the warm-up empties the ring. */
 const FORGET_MS = 5;
 /** Lead before the warm-up's time zero: longer than its alarm needs. */
 const LEAD_NS = 2_000_000n;
@@ -66,16 +66,16 @@ function partOf(load, { requests, perSecond, longestMs }) {
 }
 
 /**
- * Headers hold tokens, and bodies may hold secrets: neither may go over a plain connection.
+ * Headers contain tokens, and bodies may contain secrets: neither may go over a plain connection.
  * @param {(index: number) => Request} request
- * @returns {(index: number) => Request} requests of the same length; equal inputs give the same object
+ * @returns {(index: number) => Request} of the same length; one object per original request
  */
 export function redacted(request) {
   const redact = (/** @type {string} */ text) => 'x'.repeat(text.length);
-  const headersOf = once((/** @type {Request['headers']} */ headers) =>
+  const headersOf = memoize((/** @type {Request['headers']} */ headers) =>
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redact(value)])),
   );
-  const requestOf = once((/** @type {Request} */ { method, path, headers, body }) => ({
+  const requestOf = memoize((/** @type {Request} */ { method, path, headers, body }) => ({
     method,
     path,
     headers: headersOf(headers),
@@ -85,7 +85,7 @@ export function redacted(request) {
 }
 
 /** @template {object} T, U @param {(original: T) => U} make @returns {(original: T) => U} */
-function once(make) {
+function memoize(make) {
   /** @type {WeakMap<T, U>} */
   const known = new WeakMap();
   return (original) => {

@@ -1,4 +1,4 @@
-/** Length of the measured part and number of its requests: planned, and actual. */
+/** Length of the measured part and number of its requests, planned and actual. */
 import { total } from '../common/sums.js';
 import { scheduleOf } from '../plan/due.js';
 import { shareOf } from '../plan/shard-part.js';

@@ -5,16 +5,16 @@ import { makeRunSet } from '../result/runs/run-set.js';
 
 /** @import { Result } from '../result/schema.js' */
 
-/** Writing takes at most a tenth of the time; half of it if the files would otherwise be older than FRESH_MS. */
+/** Writing may take a tenth of the time; up to half if the files would otherwise be older than FRESH_MS. */
 const SHARE = 0.1;
 const LARGEST_SHARE = 0.5;
 const FRESH_MS = 3000;
 
 /**
- * @param {string[]} paths pipes and devices are written at the end only
+ * @param {string[]} paths pipes and devices are written only at the end
  * @param {object} context
  * @param {(text: string) => void} context.onWarning why a file is not written; once per file
- * @param {string | null} [context.setName] the files hold a set of all runs (`--repeat`); null: there is one run
+ * @param {string | null} [context.setName] name of the set of all runs (`--repeat`); null: a single run
  * @param {() => number} [context.now] ms, monotonic
  * @param {typeof writeOne} [context.write]
  */
@@ -73,7 +73,7 @@ export function createFiles(
     async prepare() {
       for (const path of files) await reporterForFile(path).load();
     },
-    /** Writes it after the current write and a pause, unless a newer one replaces it. @param {Result} result so far */
+    /** Writes it after the current write and a pause, unless a newer one comes. @param {Result} result so far */
     write(result) {
       waiting = result;
       writeNext();

@@ -1,4 +1,4 @@
-/** Combines the recorders' reports during a run, and shows, writes and sends the result so far. */
+/** Merges the recorders' reports during a run, and shows, writes and sends the result so far. */
 import { loadMix } from '../operations/mix.js';
 import { scheduleOf } from '../plan/due.js';
 import { loadOfRun } from '../plan/load.js';
@@ -25,10 +25,10 @@ import { createResultSoFar } from './result-so-far.js';
  * @property {OtlpPusher | null} pusher
  */
 
-/** Recorders report at about the same time; reports within this time give one result. */
+/** Recorders report at about the same time; reports within this time make one result. */
 const TOGETHER_MS = 150;
 
-/** @param {{mix: Mix, load: Plan['load'], command: string}} first of the first run @param {Outlets} outlets */
+/** @param {{mix: Mix, load: Plan['load'], command: string}} first run @param {Outlets} outlets */
 export function createLiveSession({ mix, load, command }, { view, files, server, pusher }) {
   const hasOutlet = files !== null || server !== null || pusher !== null;
   let finishedRuns = 0;
@@ -45,7 +45,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
   let sent;
   let hasFailed = false;
 
-  /** Reports the first error, which is a bug; the run goes on without the action. @param {() => void} action */
+  /** Reports the first error, which is a bug; the run continues without it. @param {() => void} action */
   function attempt(action) {
     try {
       action();

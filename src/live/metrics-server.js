@@ -18,7 +18,7 @@ const PATH = '/metrics';
 const TEXT = 'text/plain; charset=utf-8';
 const EXPOSITION = 'text/plain; version=0.0.4; charset=utf-8';
 const MAX_CONNECTIONS = 32;
-/** A connection silent for this long within a request or response is closed. */
+/** A connection idle for this long within a request or response is closed. */
 const SILENCE_MS = 20_000;
 
 /** `keepAliveTimeout` exceeds the usual scrape interval of 60 s. */
@@ -29,7 +29,7 @@ const LIMITS = {
 
 /**
  * @param {string} text `9464`, `:9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`; port 0 takes a free
- *   one. A port alone listens on loopback; with `0.0.0.0:9464` other machines can read the metrics
+ *   port. A port alone listens on loopback; with `0.0.0.0:9464` other machines can read the metrics
  * @returns {{host: string, port: number}} an IPv6 host without its brackets
  * @throws {PkiLoadError} code `bad_listen_address`
  */
@@ -48,7 +48,7 @@ export function parseListenAddress(text) {
 
 /** @param {{host: string, port: number}} where see parseListenAddress @throws {PkiLoadError} if it cannot listen */
 export async function createMetricsServer(where) {
-  // Without metrics before the first result.
+  // Empty before the first result.
   let exposition = () => '';
   const server = createServer(LIMITS, (request, response) => {
     request.resume();
@@ -64,7 +64,7 @@ export async function createMetricsServer(where) {
   server.on('drop', () => server.closeIdleConnections());
   server.timeout = SILENCE_MS;
   const address = await listen(server, where, '--metrics', 'metrics');
-  // A connection that cannot be accepted (no file descriptor left) does not end the run.
+  // Failing to accept a connection (no file descriptor left) must not end the run.
   server.on('error', () => {});
   return {
     /** With the actual port: `127.0.0.1:9464`, `[::1]:9464`. */

@@ -1,6 +1,6 @@
 /**
- * Result -> ExportMetricsServiceRequest of OTLP, as a plain object. Receivers that translate its metric names
- * for Prometheus arrive at those of src/report/data/prometheus.js.
+ * Result -> OTLP ExportMetricsServiceRequest, as a plain object. Its metric names, translated for Prometheus by a
+ * receiver, are those of src/report/data/prometheus.js.
  */
 import { BOUNDS_SECONDS, cumulativeCounts, metricsOf, QUANTILES } from '../report/data/metrics.js';
 
@@ -55,7 +55,7 @@ function encodeMetric(metric, startTimeUnixNano, timeUnixNano) {
     counter: { sum: { aggregationTemporality, isMonotonic: true, dataPoints } },
     histogram: { histogram: { aggregationTemporality, dataPoints } },
     gauge: { gauge: { dataPoints } },
-    // OTLP keeps summaries for other systems' data only.
+    // OTLP reserves summaries for data from other systems.
     percentiles: { gauge: { dataPoints } },
   };
   return [{ name: `vault_pki_load.${name}`, description, unit, ...data[kind] }];
@@ -87,9 +87,9 @@ function encodeAttributes(labels) {
 }
 
 /**
- * Buckets of HdrHistograms (equal steps between powers of two) do not nest in those of an
- * ExponentialHistogram (powers of 2^(2^-scale)), so the bounds are explicit, as in the Prometheus text. A
- * latency counts as the longest of its histogram bucket: at most 0.1 % too long.
+ * HdrHistogram buckets (equal steps between powers of two) do not nest in those of an ExponentialHistogram
+ * (powers of 2^(2^-scale)), so the bounds are explicit, as in the Prometheus text. A latency counts as the
+ * upper end of its histogram bucket: at most 0.1 % too long.
  * @param {LatencyBlock} latency milliseconds
  * @returns seconds; `bucketCounts`: one more than bounds, for times above them
  */

@@ -52,7 +52,7 @@ const REMEDIES = {
  * @param {(text: string) => void} options.onWarning
  * @param {Pick<Requester, 'request' | 'close'>} [options.requester]
  * @param {() => number} [options.now] the date, Unix time in ms
- * @param {() => number} [options.clock] ms that never go back
+ * @param {() => number} [options.clock] ms, monotonic
  * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [options.wait] rejects when the signal ends it
  * @throws {PkiLoadError} for a bad URL or header
  */
@@ -72,7 +72,7 @@ export function createOtlpPusher({
   const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };
   /** A receiver may repeat headers or the query, which are secrets: its text is shown only without them. */
   const mayQuote = Object.keys(headers).length === 0 && !path.includes('?');
-  /** Kinds of warnings that were shown. @type {Set<string>} */
+  /** Kinds of warnings already shown. @type {Set<string>} */
   const warned = new Set();
   /** One push at a time. @type {Promise<Outcome> | null} */
   let underWay = null;
@@ -108,7 +108,7 @@ export function createOtlpPusher({
     }
     warn(String(status), `${shown} did not accept the metrics: HTTP ${status}${quoted(message)}.`);
     if (!RETRYABLE.has(status)) return 'refused';
-    // RFC 9110, 10.2.3; a date counts as absent, as receivers of metrics send seconds.
+    // RFC 9110, 10.2.3; ignores a date, as metrics receivers send seconds.
     const retryAfterMs = 1000 * (Number(received['retry-after']) || 0);
     pausedUntilMs = clock() + retryAfterMs;
     nextAtMs = Math.max(nextAtMs, pausedUntilMs);
@@ -122,7 +122,7 @@ export function createOtlpPusher({
       const body = JSON.stringify(toMetricsRequest(result, now()));
       return judge(await client.request({ method: 'POST', path, headers: allHeaders, body }));
     } catch (error) {
-      // The text of an unknown error may hold a header.
+      // The text of an unknown error may contain a header.
       if (error instanceof PkiLoadError) {
         warn(error.code, `The metrics were not sent: ${error.message}`);
         return 'retryable';
@@ -190,7 +190,7 @@ const RESERVED = /^(?:connection|content-(?:encoding|length|type)|expect|host|tr
 
 /**
  * @param {string} text e.g. `http://127.0.0.1:4318`; the default path is /v1/metrics
- * @returns {{origin: string, path: string, shown: string}} `shown`: without the query, which may hold a key
+ * @returns {{origin: string, path: string, shown: string}} `shown`: without the query, which may contain a key
  * @throws {PkiLoadError} code `bad_url`
  */
 export function parseOtlpUrl(text) {
@@ -198,7 +198,7 @@ export function parseOtlpUrl(text) {
   if (url?.username || url?.password) {
     throw usageError(
       'bad_url',
-      '--otlp holds a user name or password, which other users could see.',
+      '--otlp contains a user name or password, which other users could see.',
       "Set it as a header, e.g. OTEL_EXPORTER_OTLP_HEADERS='Authorization=Basic%20...'.",
     );
   }

@@ -100,7 +100,7 @@ function p99Text({ interval, p99s }, room) {
   return `${now.padEnd(NOW_LENGTH)}${sparkline(shown)} up to ${formatLatency(highestOf(shown))}`;
 }
 
-/** @param {(number | null)[]} values @returns {string} a character each, from zero to the maximum; null: a gap */
+/** @param {(number | null)[]} values null: a gap @returns {string} one character each, scaled to the maximum */
 export function sparkline(values) {
   const step = highestOf(values) / LEVELS.length || 1;
   const level = (/** @type {number} */ value) => Math.min(LEVELS.length - 1, Math.floor(value / step));
@@ -141,7 +141,7 @@ export function preparationLine({ label, done, total }, width) {
   return fit([visibleText(label), `${formatCount(done)} of ${formatCount(total)}`], width);
 }
 
-/** Most important parts first; parts that do not fit are omitted. @param {Picture} picture @param {number} width */
+/** Most important parts first; omits parts that do not fit. @param {Picture} picture @param {number} width */
 export function intervalLine(picture, width) {
   const { elapsedMs, totalMs, phase, inFlight, waiting, p99Ms, errors } = picture.interval;
   const total = totalMs === null || phase === 'draining' ? '' : `/${formatDuration(totalMs)}`;

@@ -18,7 +18,7 @@ import { mergeBlockOf } from '../result/parts/merge-block.js';
 /** @import { Result } from '../result/schema.js' */
 /** @import { StartEvent, TimeZero } from '../run.js' */
 
-/** Known at the end only; a killed part of a plan is merged without them. */
+/** Known only at the end; a killed part of a plan is merged without them. */
 const NOT_WATCHED = Object.freeze({
   gc: { count: 0, totalMs: 0, longestMs: 0 },
   busyShare: 0,
@@ -57,7 +57,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       for (const row of report.rows) seconds.add(row);
       reports.set(thread, report);
     },
-    /** @returns {Result} with consistent figures; empty before the first report */
+    /** @returns {Result} consistent; empty before the first report */
     result() {
       const known = [...reports.values()];
       const tallies = known.map(({ tally }) => tally);
@@ -83,8 +83,8 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
 
 /**
  * @param {CellTally[]} cells @param {{planned: number | null, plannedCells: readonly number[] | null, mix: Mix}} run
- * @returns {number[]} of each: planned requests neither sent nor dropped so far. During a closed loop they are
- *   divided by weight, as only its end shows the order of operations
+ * @returns {number[]} of each: planned requests neither sent nor dropped so far. In a running closed loop they are
+ *   divided by weight, as the order of operations is known only at the end
  */
 function leftOf(cells, { planned, plannedCells, mix }) {
   if (plannedCells !== null || planned === null) {
@@ -124,9 +124,9 @@ function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
 const outcomesOf = (operations) => operations.flatMap(({ outcomes }) => Object.values(outcomes));
 
 /**
- * In an open loop some requests are always under way, so the rate so far covers only the time whose requests
- * are settled. By Little's law, rate x mean response time are under way; up to twice that plus two count as
- * normal (see rateWindowMs). More are a backlog, and then all time counts.
+ * In an open loop some requests are always in flight, so the rate so far covers only the time whose requests
+ * are settled. By Little's law, rate x mean response time are in flight; up to twice that plus two counts as
+ * normal (see rateWindowMs). More is a backlog, and then all time counts.
  * @param {LoadPlan} load @param {Schedule} schedule
  */
 function createSettledUntil(load, schedule) {

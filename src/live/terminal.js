@@ -1,6 +1,6 @@
 /**
- * Writes to standard error from a worker thread without blocking, as lines of a log or as a picture that is
- * redrawn. A worker's `process.stderr` goes through the main thread, and a stopped terminal (Ctrl-S) or an
+ * Writes to standard error from a worker thread without blocking, either log lines or a redrawn picture.
+ * A worker's `process.stderr` goes through the main thread, and a stopped terminal (Ctrl-S) or an
  * unread pipe would block the thread that also writes files and serves metrics.
  */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
@@ -76,7 +76,7 @@ export function createWriter(descriptor, { own = openOwn(descriptor), write = wr
 }
 
 /**
- * Opens the same terminal or pipe again: O_NONBLOCK applies to all that share a descriptor.
+ * Opens the same terminal or pipe again: O_NONBLOCK would affect every process that shares the descriptor.
  * @param {number} descriptor @returns {number} the same descriptor for files and sockets
  */
 export function openOwn(descriptor) {
@@ -122,7 +122,7 @@ const CALM_MS = 150;
 export function liveScreen({ write, isBusy, onFree }, terminal) {
   let columns = terminal.columns || WIDTH;
   let rows = terminal.rows || ROWS;
-  /** The newest picture. @type {string[]} */
+  /** The latest picture. @type {string[]} */
   let current = [];
   /** The visible picture. @type {string[]} */
   let drawn = [];

@@ -1,6 +1,6 @@
 /**
  * Thread entry: shows progress, rewrites the files, serves and pushes metrics. Messages in: calls of
- * LiveSession's methods; out: `{type: 'ready'}`, then a reply to each call that wants one.
+ * LiveSession's methods; out: `{type: 'ready'}`, then a reply to each call that requests one.
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -13,8 +13,8 @@ import { startThread } from '../engine/thread.js';
  * @typedef {object} LiveOptions plain data
  * @property {Plan} plan
  * @property {string} command the command line, for the result; no secrets
- * @property {number} runs more than one make a run set
- * @property {string[]} outs files to be rewritten during a run; of several runs, JSON only
+ * @property {number} runs if several, they make a run set
+ * @property {string[]} outs files to rewrite during a run; JSON only for several runs
  * @property {{host: string, port: number} | null} metrics
  * @property {string | null} otlp
  * @property {Terminal} terminal standard error
@@ -27,7 +27,7 @@ const REPLY_WITHIN_MS = 30_000;
 
 /**
  * @param {LiveOptions} options
- * @param {(error: Error) => void} onLost the thread has failed; the run goes on
+ * @param {(error: Error) => void} onLost the thread failed; the run continues
  * @throws {PkiLoadError} why it cannot start, e.g. a port in use
  */
 export async function startLive(options, onLost) {

@@ -1,5 +1,5 @@
 /**
- * Progress of a run: on a terminal a few lines, redrawn every second; elsewhere a plain line every few seconds.
+ * Progress of a run: a few lines redrawn every second on a terminal; elsewhere a plain line every few seconds.
  */
 import { createProfile, linesOf } from '../plan/schedule.js';
 import { stagesOf } from '../plan/stages.js';
@@ -141,7 +141,7 @@ function stageAt(load, elapsedMs) {
 }
 
 /**
- * One extra request belongs to the next second: then the rate is the offered one.
+ * One extra success belongs to the next second, so the rate is then the offered one.
  * @param {number[]} rates by second @param {number | null} offeredPerSecond
  */
 function meanRate(rates, offeredPerSecond) {

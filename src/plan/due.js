@@ -8,14 +8,14 @@ import { shareOf } from './shard-part.js';
 
 /** @typedef {Readonly<ShardPart> | null} Part of the plan that is counted; null: all of it */
 
-/** Counting Poisson arrivals visits each, so a thread creates the schedule of a plan only once. @type {WeakMap<object, Schedule>} */
-const made = new WeakMap();
+/** One per plan: counting Poisson arrivals takes time. @type {WeakMap<object, Schedule>} */
+const schedules = new WeakMap();
 
 /** @param {LoadPlan} load @returns {Schedule | null} of the whole plan; null: a closed loop has none */
 export function scheduleOf(load) {
   if (load.model === 'closed') return null;
-  const schedule = made.get(load) ?? createSchedule(load);
-  made.set(load, schedule);
+  const schedule = schedules.get(load) ?? createSchedule(load);
+  schedules.set(load, schedule);
   return schedule;
 }
 
@@ -40,12 +40,12 @@ export function createDuePerSecond(schedule, part, warmupMs) {
 
 /** @param {Schedule} schedule @param {Part} part */
 export function createDueCounter({ count, dueMs }, part) {
-  /** Result of the last search, and its distance from the one before: a guess for the next one. */
+  /** Result of the last search, and its distance from the one before: predicts the next. */
   let last = 0;
   let step = 1;
   return {
     /**
-     * Cheapest for ascending times. An arrival that is due by a rounding error before `ms` is not due before it.
+     * Cheapest for ascending times. Arrivals due before `ms` only by a rounding error do not count.
      * @param {number} ms from time zero, warm-up included
      * @returns {number} arrivals due before, including the warm-up
      */
@@ -62,9 +62,9 @@ export function createDueCounter({ count, dueMs }, part) {
 
 /**
  * Exponential, then binary search: the count is usually small, but may be millions.
- * @param {number} most @param {(nth: number) => boolean} isIn true for the first ones, then false
+ * @param {number} most @param {(nth: number) => boolean} isIn true up to some number, then false
  * @param {number} [step] expected count
- * @returns {number} how many, from 0 on, are in
+ * @returns {number} how many numbers from 0 on are in
  */
 export function countFirst(most, isIn, step = 1) {
   let [low, high] = [0, 0];
@@ -88,12 +88,12 @@ export function longestRunMs(load) {
   return sendingMs === null ? null : waitMs + sendingMs + 2 * timeoutMs;
 }
 
-/** @param {LoadPlan} load @returns {number | null} requests of the whole plan, warm-up included; null: the responses decide */
+/** @param {LoadPlan} load @returns {number | null} of the plan, warm-up included; null: the responses decide */
 export function allRequests(load) {
   return scheduleOf(load)?.count ?? (load.warmupMs > 0 ? null : load.requests);
 }
 
-/** At most as many indexes of a mix are counted, 50 ns each; the operation's share of the others is assumed to be the same. */
+/** Counting an index takes 50 ns. The operation's share of any further ones is assumed to be the same. */
 const MAX_COUNTED = 1_000_000;
 
 /**

@@ -14,7 +14,7 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {number | null} durationMs measured part, after the warm-up; null: until `requests` are done
  * @property {number | null} requests maximum of measured requests
  * @property {'constant' | 'poisson'} arrivals
- * @property {number} seed 32 bits; determines names, nonces, orders and Poisson gaps, also of later runs of --repeat
+ * @property {number} seed 32 bits; determines names, nonces, orders and Poisson gaps, also in later runs of --repeat
  * @property {number} rampUpMs the rate rises linearly from zero over this time, from the start of the warm-up
  * @property {number} warmupMs sent but not counted
  * @property {number} timeoutMs of a request, from when a connection takes it
@@ -22,7 +22,7 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {number} threads
  * @property {'auto' | 'spin' | 'sleep'} pacing
  * @property {boolean} coldStart skip the warm-up of the tool's own code
- * @property {Readonly<ShardPart> | null} shard the part of the plan that this process sends; null: all of it. Only `threads`,
+ * @property {Readonly<ShardPart> | null} shard the part that this process sends; null: the whole plan. `threads`,
  *   `pacing` and `coldStart` are settings of the part, all others of the whole plan
  * @property {string | null} startAt time zero, ISO 8601; null: as soon as everything is ready
  * @property {readonly Readonly<StagePlan>[] | null} stages of the measured part, in order; their maximum is `ratePerSecond` or, in
@@ -40,9 +40,9 @@ const DEFAULT_DURATION_MS = 30_000;
 const RUN_STREAM = 300;
 
 /**
- * With `--repeat`, every run draws its own arrivals, names and orders: runs of one sequence would differ less than two
- * measurements do, and a comparison would report chance as a difference.
- * @param {Readonly<LoadPlan>} load @param {number} run from 0, which has the plan's own seed @returns {Readonly<LoadPlan>}
+ * With `--repeat`, every run draws its own arrivals, names and orders: runs with the same ones would differ less
+ * than independent runs, and a comparison would report chance as a difference.
+ * @param {Readonly<LoadPlan>} load @param {number} run from 0; run 0 has the plan's seed @returns {Readonly<LoadPlan>}
  */
 export function loadOfRun(load, run) {
   return run === 0 ? load : Object.freeze({ ...load, seed: hash32(load.seed, run, RUN_STREAM) });

@@ -1,4 +1,4 @@
-/** Options -> Plan. A Plan contains no secret: tokens and keys are passed separately (see vault/environment.js). */
+/** Options -> Plan. A Plan contains no secrets: they are passed separately (see vault/environment.js). */
 import { rejectIf } from '../common/errors.js';
 import { readOne, readOptions, rejectUnknownOptions } from '../common/options.js';
 import { readEnvironment, withoutSlashes } from '../vault/environment.js';
@@ -17,12 +17,12 @@ const ADDRESS = 'The address in BAO_ADDR or VAULT_ADDR';
 /** The default of Vault's own command line. */
 export const DEFAULT_URL = 'http://127.0.0.1:8200';
 
-/** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement of that operation or stage, where set */
+/** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement and its scope, if narrower */
 /**
  * @typedef {object} MixEntry
  * @property {string} name in results; unique
  * @property {string} operation
- * @property {number} weight above zero; its share of all weights is its share of the requests
+ * @property {number} weight above zero; its share of the total weight is its share of the requests
  * @property {Readonly<Record<string, any>>} options the operation's own
  */
 /** @typedef {{name: string, options: Record<string, OptionSpec>, check?: (options: Record<string, any>, common: Record<string, any>) => void}}
@@ -60,15 +60,15 @@ export function makePlan(operation, given, environment = readEnvironment()) {
   });
 }
 
-/** @param {Readonly<Plan>} plan @param {number} run of several, from 0 @returns {Readonly<Plan>} the same but for the seed */
+/** @param {Readonly<Plan>} plan @param {number} run from 0 @returns {Readonly<Plan>} with the seed of that run */
 export function planOfRun(plan, run) {
   return Object.freeze({ ...plan, load: loadOfRun(plan.load, run) });
 }
 
 /** @param {Record<string, any>} common @param {Record<string, unknown>} given @param {VaultEnvironment} environment @returns {TargetPlan} */
 export function planTarget(common, given, environment) {
-  const isTwice = common.dev && common.url !== null;
-  rejectIf(isTwice, '--dev starts its own server, but --url names another.', 'Give one of them.');
+  const isContradiction = common.dev && common.url !== null;
+  rejectIf(isContradiction, '--dev starts its own server, but --url names another.', 'Give one of them.');
   // The environment's address and TLS settings do not apply to the embedded server.
   const { address, namespace, tls } = common.dev ? NO_ENVIRONMENT : environment;
   const isVerifyGiven = (given.tlsSkipVerify ?? given['tls-skip-verify']) !== undefined;

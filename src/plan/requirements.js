@@ -10,7 +10,7 @@ import { parseDuration, parseRate } from '../common/units.js';
  * @property {string} text as the user wrote it
  * @property {keyof typeof METRICS} metric
  * @property {number} [quantile] of a percentile, 0..1, both excluded
- * @property {Series} series of times; without meaning for rate and errors
+ * @property {Series} series of times; ignored for rate and errors
  * @property {Comparator} comparator
  * @property {number} limit milliseconds for times, events per second for rate, a fraction for errors
  * @property {RateUnit} [rateUnit] the unit that the user chose for a rate
@@ -27,7 +27,7 @@ import { parseDuration, parseRate } from '../common/units.js';
 /** @template {string} Name @param {Record<Name, Metric>} metrics @returns {Readonly<Record<Name, Metric>>} */
 const declare = (metrics) => Object.freeze(metrics);
 
-/** By name. A new share of the requests is one more entry; a new time also needs a bar (`judgeTime`). */
+/** By name. A new share of the requests needs only an entry here; a new time also needs a bar (`judgeTime`). */
 export const METRICS = declare({
   rate: { unit: '/s' },
   errors: {
@@ -140,7 +140,7 @@ function parseShare(metric, comparator, text, shown) {
   const [number, isPercent] = [Number(match[1]), match[2] !== undefined];
   if (!isPercent && number >= 1)
     throw problem(`${shown} is not a fraction below 1; for percent write ${text}%`);
-  if (number > 100) throw problem(`${shown} is more than all requests`);
+  if (number > 100) throw problem(`${shown} is more than 100%`);
   if (number === 0 && comparator === '<')
     throw problem(`there cannot be fewer than 0 ${metric}; write ${metric}<=0`);
   return isPercent ? number / 100 : number;

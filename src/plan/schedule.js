@@ -1,22 +1,22 @@
 /**
- * The open loop's schedule: index -> due time, from the plan alone. It needs no clock, no state shared between shards, and no
- * memory for a backlog. Times are from the start of the warm-up.
+ * The open loop's schedule: index -> due time, from the plan alone. It needs no clock, no state shared between
+ * shards and no memory for a backlog. Times are from the start of the warm-up.
  */
 import { uniform } from '../common/random.js';
 /** @import { Line, LoadPlan } from './load.js' */
 
 /**
  * @typedef {object} Schedule
- * @property {number} count arrivals in all; their indexes are 0 .. count-1
+ * @property {number} count of all arrivals; their indexes are 0 .. count-1
  * @property {number} firstMeasured index of the first arrival that is due after the warm-up
- * @property {number} endMs end of the schedule; if the number of requests ends it, the time when one more would be due
+ * @property {number} endMs end of the schedule; if --requests ends it, the time when one more would be due
  * @property {(index: number) => number} dueMs never decreases with the index
  */
 
-/** A time less than this before a limit counts as at the limit: 1 ns, far above rounding errors. */
+/** A time this close to a limit counts as at the limit: 1 ns, far above rounding errors. */
 export const TOLERANCE_MS = 1e-6;
 
-/** The time of every 1024th Poisson arrival is remembered; the others are computed again when needed. */
+/** The time of every 1024th Poisson arrival is stored; the others are recomputed when needed. */
 const CHECKPOINT = 1024;
 
 /** @param {LoadPlan} load an open loop @returns {Schedule} */
@@ -39,7 +39,7 @@ export function createSchedule(load) {
     count,
     firstMeasured,
     endMs: isCut ? Math.min(timeOf(at(count - 1) + 1), limit) : limit,
-    // Rounding must not move an arrival across the end of the warm-up, by which recorders count it.
+    // Rounding must not move an arrival across the end of the warm-up, where recorders start counting.
     dueMs(index) {
       const ms = timeOf(at(index));
       return index < firstMeasured ? Math.min(ms, warmupMs - TOLERANCE_MS) : Math.max(ms, warmupMs);
@@ -63,8 +63,8 @@ export function linesOf({ rampUpMs, warmupMs, stages }, rate) {
 }
 
 /**
- * Arrival i is due when the profile expects i arrivals: evenly spaced at a constant rate.
- * @param {number} expected up to the end @param {number} expectedInWarmup @param {number | null} requests measured ones at most
+ * Arrival i is due when the profile expects i arrivals: at a constant rate, they are evenly spaced.
+ * @param {number} expected up to the end @param {number} expectedInWarmup @param {number | null} requests maximum
  */
 function constantProcess(expected, expectedInWarmup, requests) {
   const firstMeasured = expectedInWarmup > 0 ? Math.floor(expectedInWarmup) + 1 : 0;
@@ -74,11 +74,11 @@ function constantProcess(expected, expectedInWarmup, requests) {
 }
 
 /**
- * A Poisson process of rate one: gap j is -ln(u_j), and arrival i the sum of gaps 0..i. The order of summation is fixed,
- * so every shard computes exactly the same times; any block can be computed again from its checkpoint.
+ * A Poisson process of rate one: gap j is -ln(u_j), and arrival i the sum of gaps 0..i. The order of summation is
+ * fixed, so every shard computes the same times; any block can be recomputed from its checkpoint.
  * @param {number} seed
  * @param {number} expected operational time of the end @param {number} expectedInWarmup that of the warm-up's end
- * @param {number | null} requests measured ones at most
+ * @param {number | null} requests maximum of measured ones
  */
 function poissonProcess(seed, expected, expectedInWarmup, requests) {
   /** @type {number[]} */
@@ -129,10 +129,10 @@ export function createProfile(lines) {
   const [endMs, total] = [startMs, before];
   const starts = parts.map((part) => part.startMs);
   const counts = parts.map((part) => part.before);
-  /** Result of the last search: the next is near it. */
+  /** Result of the last search: the next one is usually near it. */
   let near = 0;
 
-  /** @param {readonly number[]} bounds ascending @param {number} value @returns {Part} the last one whose bound is at most `value` */
+  /** @param {readonly number[]} bounds ascending @param {number} value @returns {Part} the last with bound <= value */
   function partAt(bounds, value) {
     while (near > 0 && bounds[near] > value) near--;
     while (near + 1 < bounds.length && bounds[near + 1] <= value) near++;
@@ -154,7 +154,7 @@ export function createProfile(lines) {
       const part = partAt(counts, Math.max(0, arrivals));
       return timeIn(part, Math.max(0, arrivals) - part.before);
     },
-    /** Where two lines meet, of the later one; 0 from the end on. @param {number} ms */
+    /** Where two lines meet, the rate of the later one; 0 from the end on. @param {number} ms */
     ratePerSecond(ms) {
       if (ms < 0 || ms >= endMs) return 0;
       const part = partAt(starts, ms);
@@ -170,7 +170,7 @@ function arrivalsIn({ rate, slope }, ms) {
 }
 
 /**
- * The smaller solution of a = r t + s t²/2, in the form that loses no digits if s is small: 2a / (r + sqrt(r² + 2 s a)).
+ * The smaller solution of a = r t + s t²/2, as 2a / (r + sqrt(r² + 2 s a)), which loses no digits if s is small.
  * @param {Part} part @param {number} arrivals since its start
  * @returns {number} ms; at most its end: rounding must not move it into the next part
  */

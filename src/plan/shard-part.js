@@ -1,7 +1,7 @@
 /**
- * `--shard K/N`: one plan split over N processes, e.g. on N machines. Part K sends the arrivals whose index i has i mod N = K,
+ * `--shard K/N`: one plan split over N processes, e.g. on N machines. Part K sends the arrivals i with i mod N = K,
  * and thread t of its T threads those with floor(i / N) mod T = t. Together, i mod (N T) = K + N t: a sender
- * thread is shard K + N t of N T. Other parts may have other numbers of threads.
+ * thread is shard K + N t of N T. The number of threads may differ between parts.
  */
 import { quote, usageError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
@@ -26,7 +26,7 @@ export function parseShard(text) {
 
 /**
  * @param {number} total @param {number} shard @param {number} shards
- * @returns {number} how many i from 0 to total - 1 have i mod shards = shard. The parts differ by at most one
+ * @returns {number} how many i from 0 to total - 1 have i mod shards = shard; shards differ by at most one
  */
 export function share(total, shard, shards) {
   return Math.floor((total + shards - 1 - shard) / shards);
@@ -37,7 +37,7 @@ export function shareOf(total, part) {
   return part === null ? total : share(total, part.index, part.of);
 }
 
-/** A sender thread as a shard of the whole plan. @param {Readonly<ShardPart> | null} part @param {number} thread from 0 @param {number} threads */
+/** Of the whole plan. @param {Readonly<ShardPart> | null} part @param {number} thread from 0 @param {number} threads */
 export function shardOfThread(part, thread, threads) {
   const { index, of } = part ?? { index: 0, of: 1 };
   return { shard: index + of * thread, shards: of * threads };
@@ -68,8 +68,8 @@ export function parseStartAt(text, nowMs = Date.now()) {
   const difference = formatDuration(Math.max(1, Math.abs(atMs - nowMs)));
   if (atMs <= nowMs) throw bad(`was ${difference} ago by this machine's clock`, 'Give a later time.');
   if (atMs - nowMs <= MAX_AHEAD_MS) return new Date(atMs).toISOString();
-  const problem = `is ${difference} from now by this machine's clock; it may be an hour ahead at most`;
-  throw bad(problem, 'Give a nearer time, or start the command later.');
+  const problem = `is ${difference} from now by this machine's clock; it can be at most an hour ahead`;
+  throw bad(problem, 'Give an earlier time, or start the command later.');
 }
 
 /** @param {string} source @param {number} nowMs @returns {number} ms since 1970; NaN: not a time */

@@ -31,7 +31,7 @@ export function stagesOf({ stages }) {
   });
 }
 
-/** @param {Pick<LoadPlan, 'stages'>} load @param {number} index of a stage @returns {boolean} its level is constant */
+/** @param {Pick<LoadPlan, 'stages'>} load @param {number} index @returns {boolean} the stage has a constant level */
 export function isEven(load, index) {
   const { level } = stagesOf(load)[index];
   return level.least === level.most;
@@ -40,7 +40,7 @@ export function isEven(load, index) {
 /**
  * Rounding must not move an arrival into another stage than the planned one: see due.js.
  * @param {readonly Span[]} spans
- * @returns {(ms: number) => number} from the start of the measured part -> its stage; later times belong to the last
+ * @returns {(ms: number) => number} time from the start of the measured part -> stage; after the end, the last
  */
 export function createStageFinder(spans) {
   const last = spans.length - 1;
@@ -56,7 +56,7 @@ export function createStageFinder(spans) {
 
 /**
  * @param {Pick<LoadPlan, 'stages' | 'warmupMs' | 'rampUpMs'>} load of an open loop
- * @returns {number} ms from time zero: after this the rate does not rise, so requests in flight should not, either
+ * @returns {number} ms from time zero: after this the rate does not rise, nor should the number in flight
  */
 export function settledFrom({ stages, warmupMs, rampUpMs }) {
   let ms = Math.max(warmupMs, rampUpMs);
@@ -81,7 +81,7 @@ export function stageFacts(load, schedule) {
 
 /** @typedef {{at: (ms: number) => number}} InFlight `at`: maximum in flight of this shard, `ms` from time zero */
 
-/** A level that a ramp reaches counts as reached despite rounding errors. */
+/** Rounding errors must not keep a ramp from reaching its level. */
 const LEVEL_TOLERANCE = 1e-9;
 
 /**
@@ -105,7 +105,7 @@ export function createInFlight({ stages, warmupMs }, shard, shards) {
 /** @typedef {{next: number, step: number, left: number}} Rest the first `left` of the indexes `next`, `next + step`, ... */
 
 /**
- * The counts of the recorders are compared with these. With several operations each index is visited: 50 ns each.
+ * The recorders' counts are compared with these. With several operations, visits every index, 50 ns each.
  * @param {LoadPlan} load @param {Schedule} schedule of the whole plan @param {Members} members
  * @returns {number[]} measured requests of this part of the plan, by place in the tally's list of operations
  */
@@ -117,7 +117,7 @@ export function plannedCells(load, schedule, members) {
 /**
  * @param {LoadPlan} load @param {Schedule | null} schedule of the whole plan; null: a closed loop
  * @param {Members} members @param {readonly Rest[]} rests measured requests of each thread that were neither sent nor dropped
- * @returns {number[]} as plannedCells; a closed loop counts them in its last stage
+ * @returns {number[]} ordered as in plannedCells; a closed loop counts all in its last stage
  */
 export function leftCells(load, schedule, members, rests) {
   const bounds = schedule === null ? null : stageBounds(load, schedule);
@@ -132,7 +132,7 @@ export function leftCells(load, schedule, members, rests) {
   return counts;
 }
 
-/** @param {LoadPlan} load @param {Schedule} schedule @returns {number[]} the first index of each stage, and the end of the last */
+/** @param {LoadPlan} load @param {Schedule} schedule @returns {number[]} first index of each stage; end of the last */
 function stageBounds(load, schedule) {
   const { until } = createDueCounter(schedule, null);
   const ends = spansOf(load, null).slice(0, -1);

@@ -16,10 +16,10 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
 
 /** @typedef {Record<typeof SERIES[number], Times>} TimesBySeries */
 /**
- * @typedef {object} OwnFacts neither in the tallies nor known to the engine
+ * @typedef {object} OwnFacts that neither the tallies nor the engine have
  * @property {Record<string, string>} units of responses, by operation: `certificates`
  * @property {Record<string, string>} meanings by outcome: a sentence
- * @property {number} [ownLosses] upper bound of the errors that are the tool's or its machine's, not the target's
+ * @property {number} [ownLosses] upper bound of the errors that the tool or its machine caused
  * @property {number} [slowdown] of all operations, which share the connections
  * @property {boolean} [allOnTime] of an unfinished run: every response that was possible by now was a success
  * @property {number} [startMs] of a stage, from the start of the measured part
@@ -31,7 +31,7 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
 /**
  * The sums behind a block and the verdicts on requirements.
  * @param {CellTally[]} operations @param {RunFacts} facts
- * @param {number} [windowMs] of the rates: that of the whole, so that the rates of operations add up to its rate
+ * @param {number} [windowMs] of the rates: that of the whole, so that its operations' rates add up to its rate
  */
 export function measure(operations, facts, windowMs = rateWindowMs(operations, facts)) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
@@ -68,7 +68,7 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
 }
 
 /**
- * The block that the whole, each stage and each operation have.
+ * Builds the block of the whole run, of a stage or of an operation.
  * @param {Parameters<typeof measure>} measured @returns {OperationBlock}
  */
 export function buildBlock(...measured) {
@@ -140,8 +140,8 @@ export function factsOfEach(all, facts) {
 }
 
 /**
- * In a closed loop, and where a backlog waits for connections, the next request waits until a response was read. By
- * Little's law the rate is then requests in flight / time, and the tool's lateness is in that time.
+ * In a closed loop, or with a backlog, the next request waits until a response is read. By Little's law the rate
+ * is then requests in flight / time, and that time includes the tool's lateness.
  * @param {CellTally[]} operations @param {RunFacts} facts @param {TimesBySeries} times
  */
 function slowdownOf(operations, facts, times) {
@@ -154,7 +154,7 @@ function slowdownOf(operations, facts, times) {
   return least > 0 ? Math.max(1, meanOf(reported) / least) : Number.POSITIVE_INFINITY;
 }
 
-/** @param {CellTally[]} operations @param {RunFacts} facts @returns {number[]} successes in each full second of the run or stage */
+/** @param {CellTally[]} operations @param {RunFacts} facts @returns {number[]} successes in each full second */
 function fullSeconds(operations, { startMs = 0, windowMs }) {
   const first = Math.ceil(startMs / 1000);
   const length = Math.max(0, Math.floor((startMs + windowMs) / 1000) - first);
@@ -163,12 +163,12 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
 }
 
 /**
- * The time that rates are computed over. Closed loop: until the last success, at least the planned time; but a stage that
- * left at most two more requests to the next than it took over from the previous one did all its work in its time. Open
- * loop: the last requests complete after the end. By Little's law rate x mean response time (of the first half) are
- * always in flight; up to twice that, plus two, counts as normal. More is a backlog, and the time to work it off counts.
- * With r requests offered to a capacity of c for a time T, (r - c)T are left at the end, and (r - c)T/2 pass as normal:
- * a constant overload never passes.
+ * The time that rates are computed over. Closed loop: until the last success, at least the planned time; but a
+ * stage that passes on at most two more requests than it took over did all its work in its time. Open loop: the
+ * last requests complete after the end. By Little's law rate x mean response time (of the first half) are always
+ * in flight; up to twice that, plus two, counts as normal. More is a backlog, and the time to clear it counts.
+ * With r requests offered to a capacity of c for a time T, (r - c)T are left at the end, and (r - c)T/2 pass as
+ * normal: a constant overload never passes.
  * @param {CellTally[]} operations @param {RunFacts} facts @returns {number} ms
  */
 export function rateWindowMs(operations, { model, windowMs, interrupted, carriedOver = 0 }) {
@@ -208,7 +208,7 @@ function timesOf(outcomes) {
   return {
     response: { reported: sum('response'), own: sum('ownResponse') },
     service: { reported: sum('service'), own: sum('ownService') },
-    // The send lag is the tool's, all of it.
+    // All of the send lag is the tool's.
     sendLag: { reported: sendLag, own: sendLag },
   };
 }
@@ -248,14 +248,14 @@ function buildVerification(operations) {
 }
 
 /** A second without responses. */
-const NOTHING_DONE = Object.freeze({
+const EMPTY_SECOND = Object.freeze({
   ...{ succeeded: 0, failed: 0, failures: {}, histogram: null, histogramSeconds: 1 },
   ...{ p50: null, p90: null, p99: null, max: null, lag99: null },
 });
 
 /**
  * @param {CellTally[]} operations @param {Second[]} seconds in order
- * @param {((seconds: number) => number[]) | null} [dueIn] planned arrivals in each of so many seconds; null: a closed loop
+ * @param {((seconds: number) => number[]) | null} [dueIn] planned arrivals per second; null: closed loop
  * @returns {TimelineRow[]}
  */
 export function buildTimeline(operations, seconds, dueIn = null) {
@@ -264,7 +264,7 @@ export function buildTimeline(operations, seconds, dueIn = null) {
   const due = dueIn?.(length);
   return Array.from({ length }, (_, second) => {
     const { succeeded, failed, failures, p50, p90, p99, max, lag99, histogram, histogramSeconds } =
-      seconds[second] ?? NOTHING_DONE;
+      seconds[second] ?? EMPTY_SECOND;
     return {
       second,
       ...(due === undefined ? {} : { due: due[second] ?? 0 }),
@@ -282,7 +282,7 @@ export function countErrors({ failed, dropped, neverSentDue }) {
   return failed + dropped + neverSentDue;
 }
 
-/** @param {Unanswered & {succeeded: number}} counts @returns {number | null} 0 to 1; null where nothing was due */
+/** @param {Unanswered & {succeeded: number}} counts @returns {number | null} 0 to 1; null if nothing was due */
 export function shareOfErrors(counts) {
   const errors = countErrors(counts);
   const due = counts.succeeded + errors;
@@ -290,9 +290,9 @@ export function shareOfErrors(counts) {
 }
 
 /**
- * @param {number} count @param {number} due at least one @param {number} [ownLosses] upper bound of those counted that are
- *   the tool's or its machine's: left out of the lower end
- * @returns {{low: number, high: number}} of the share that was counted, 0 to 1
+ * @param {number} count @param {number} due at least one
+ * @param {number} [ownLosses] of `count`, upper bound of the tool's or its machine's: not in the lower end
+ * @returns {{low: number, high: number}} of count / due, 0 to 1
  */
 export function shareBar(count, due, ownLosses = 0) {
   return {

@@ -1,4 +1,4 @@
-/** The shards' reports at their end -> the Result: merged, judged, checked. */
+/** Final reports of the shards -> the Result: merged, judged, checked. */
 import { availableParallelism } from 'node:os';
 import { total } from '../common/sums.js';
 import { TOOL_VERSION } from '../common/version.js';
@@ -35,7 +35,7 @@ import { deferRequirement, judgeRequirement } from './requirements/judge.js';
  * @property {ShardEnd[]} ends
  * @property {Date} startedAt start of the measured part
  * @property {bigint} startedAtNs the same on the monotonic clock
- * @property {number} stoppedMs when it was interrupted, from time zero; Infinity when it was not
+ * @property {number} stoppedMs time of the interruption, from time zero; Infinity: none
  * @property {MachineEnd} machine
  */
 
@@ -68,7 +68,7 @@ export function conclude({ plan, mix, window, target, command, seconds, sent }) 
 }
 
 /**
- * Judges, builds and checks; where the figures do not add up, the measurement is invalid.
+ * Judges, builds and checks; if the figures do not add up, the measurement is invalid.
  * @param {Observed} observed @param {Omit<Parameters<typeof buildResult>[0], 'measurement'>} run
  * @returns {Result}
  */
@@ -86,11 +86,11 @@ export function concludeWith(observed, run) {
 /**
  * @param {{plan: Plan, mix: Mix, schedule: Schedule | null, sent: Sent}} run
  * @param {number} cells operations times stages
- * @returns {number[]} requests of each that were planned, and neither sent nor dropped
+ * @returns {number[]} by cell: planned requests neither sent nor dropped
  */
 function countLeft({ plan: { load }, mix, schedule, sent: { ends, stoppedMs } }, cells) {
   if (cells === 1) return [total(ends.map(({ left }) => left))];
-  // A closed loop that was not interrupted has sent all that there was time for.
+  // A closed loop has unsent requests only if it was interrupted.
   const hasLeft = load.model === 'open' || stoppedMs !== Number.POSITIVE_INFINITY;
   const rests = ends.map(({ next, left }, thread) => ({
     next,
@@ -110,10 +110,10 @@ export function wordsOf({ units, outcomes }) {
  * @param {Date} run.startedAt start of the measured part
  * @param {bigint} run.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
  * @param {CellTally[]} run.operations over all stages @param {CellTally[]} [run.cells] by stage
- * @param {readonly StageSpan[]} [run.stages] none: the plan has none
+ * @param {readonly StageSpan[]} [run.stages] empty without stages
  * @param {OperationBlock} run.block the whole @param {RunFacts} run.facts @param {Second[]} run.seconds
  * @param {Parameters<typeof buildTimeline>[2]} [run.dueIn] @param {Measurement} run.measurement
- * @param {boolean} [run.unfinished] the run goes on @param {MergeBlock} [run.merge] of a part of a plan
+ * @param {boolean} [run.unfinished] the run is still going @param {MergeBlock} [run.merge] of a part of a plan
  * @returns {Result}
  */
 export function buildResult(run) {
@@ -125,7 +125,7 @@ export function buildResult(run) {
   const windowMs = rateWindowMs(operations, facts);
   const factsOfOne = factsOfEach(operations, facts);
   const isValid = measurement.verdict !== 'invalid';
-  /** By scope: a view sums up all histograms, and requirements share it. @type {Map<string, RunView>} */
+  /** By scope, as building a view sums up all histograms. @type {Map<string, RunView>} */
   const views = new Map();
   const viewFor = (/** @type {PlannedRequirement} */ scope) => {
     const key = JSON.stringify([scope.operation, scope.stage]);
@@ -170,10 +170,10 @@ export function buildResult(run) {
   };
 }
 
-/** One more or less of so many changes the rate by a hundredth. */
+/** One arrival more or less changes the rate of this many by 1 %. */
 const MIN_ARRIVALS = 100;
 
-/** @param {CellTally[]} cells @param {readonly StageSpan[]} stages @param {RunFacts} facts of the run @returns {StageBlock[]} */
+/** @param {CellTally[]} cells @param {readonly StageSpan[]} stages @param {RunFacts} facts @returns {StageBlock[]} */
 function buildStages(cells, stages, facts) {
   return stages.map((stage, i) => {
     const { own, facts: ofStage, windowMs } = stageOf(cells, i, stage, facts);
@@ -193,8 +193,8 @@ function buildStages(cells, stages, facts) {
 }
 
 /**
- * The cells of a stage, with their last successes from its start, and their seconds from that of the run; its facts; and the
- * window of its rates and those of its operations.
+ * The cells of a stage (last successes count from its start, seconds from the start of the run), its facts, and the
+ * window of its rates.
  * @param {CellTally[]} cells of all stages @param {number} index of the stage
  * @param {Pick<StageSpan, 'startMs' | 'endMs'>} stage @param {RunFacts} run
  */
@@ -207,7 +207,7 @@ function stageOf(cells, index, { startMs, endMs }, run) {
   const facts = {
     ...rest,
     ...plannedOf(own, rest),
-    // A stage that was over by then was not.
+    // Stages that ended earlier were not interrupted.
     interrupted: run.interrupted && isOpen,
     startMs,
     windowMs: Math.max(0, Math.min(endMs, run.windowMs) - startMs),
@@ -220,9 +220,9 @@ function stageOf(cells, index, { startMs, endMs }, run) {
 }
 
 /**
- * @param {{operation?: string, stage?: string}} scope names that the plan has
- * @param {{cells: CellTally[], stages: readonly StageSpan[], facts: RunFacts, load: LoadPlan, isValid: boolean}} run `cells`:
- *   by stage; `isValid`: the measurement is
+ * @param {{operation?: string, stage?: string}} scope names in the plan
+ * @param {{cells: CellTally[], stages: readonly StageSpan[], facts: RunFacts, load: LoadPlan, isValid: boolean}} run
+ *   `cells`: by stage; `isValid`: the measurement is
  * @returns {RunView}
  */
 function viewOf({ operation, stage }, { cells, stages, facts, load, isValid }) {
@@ -234,17 +234,17 @@ function viewOf({ operation, stage }, { cells, stages, facts, load, isValid }) {
       : stageOf(cells, index, stages[index], facts);
   const own = whole.own.filter(({ name }) => operation === undefined || name === operation);
   const ownFacts = operation === undefined ? whole.facts : factsOfEach(whole.own, whole.facts)(own[0]);
-  // Over the same time as the rates that the result has of them.
+  // Over the same window as the rates in the result.
   const view = buildView(measure(own, ownFacts, whole.windowMs), load, isValid);
-  // The requests of an operation are drawn at random: its share of the offered rate is not fixed.
+  // Operations are drawn at random: the share of each in the offered rate is not fixed.
   if (operation !== undefined && whole.own.length > 1) return { ...view, offeredPerSecond: null };
   if (index < 0 || !isEven(load, index)) return view;
   return { ...view, ...levelOffered(view, stages[index].level.most, ownFacts) };
 }
 
 /**
- * A level stage that begins and ends between two arrivals has one fewer than its level in its time: that is no lack of load
- * if it has so many that one does not show in its rate; fewer cannot show it.
+ * A stage of constant level that begins and ends between two arrivals has one arrival less than its level implies.
+ * With enough arrivals that is no lack of load; with fewer, it cannot be told from one.
  * @param {Pick<RunView, 'offeredPerSecond'>} view the mean offered rate @param {number} level a second
  * @param {RunFacts} facts of the stage @returns {Partial<RunView>}
  */

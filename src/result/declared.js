@@ -1,4 +1,4 @@
-/** The declaration of a document gives its type, the check of a value, and the published JSON Schema. */
+/** A declaration of a document defines its type, its validation and its published JSON Schema. */
 import { z } from 'zod';
 import { fileError } from './document.js';
 
@@ -7,10 +7,10 @@ export const amount = z.number().min(0);
 export const number = z.number().nullable();
 export const text = z.string().nullable();
 
-/** 0 to 1; null: of nothing. */
+/** 0 to 1; null: share of nothing. */
 export const share = z.number().min(0).max(1).nullable();
 
-/** Milliseconds; null where nothing was recorded. */
+/** Milliseconds; null: nothing was recorded. */
 export const ms = amount.nullable();
 
 export const Tool = z.object({ version: z.string() });
@@ -28,7 +28,7 @@ export function each(keys, schema) {
   return /** @type {any} */ (Object.fromEntries(keys.map((key) => [key, schema])));
 }
 
-/** An object with a name of its own in the JSON Schema. @template {z.ZodRawShape} Shape @param {string} id @param {Shape} shape */
+/** In the JSON Schema, too. @template {z.ZodRawShape} Shape @param {string} id @param {Shape} shape */
 export function named(id, shape) {
   return z.object(shape).meta({ id });
 }
@@ -40,14 +40,14 @@ const [MAX_ELEMENTS, MAX_NAMES] = [100, 1000];
 /**
  * @template {Declaration} T @param {T} declaration
  * @param {(document: z.infer<T>) => Iterable<string>} [check] problems that the schema cannot express
- * @returns {(value: unknown, name?: string) => z.infer<T>} returns the same value, with unknown keys; throws `bad_run_set` or
- *   the like with the first wrong place, or `inconsistent_run_set` with the first problem. `name` is for errors
+ * @returns {(value: unknown, name?: string) => z.infer<T>} returns the value itself, unknown keys
+ *   included; throws e.g. `bad_run_set` with the first wrong path, or `inconsistent_run_set`. `name`: for errors
  */
 export function validatorOf(declaration, check = () => []) {
   const id = declaration.shape.schema.value;
   const [, kind] = id.replaceAll('-', '_').split('/');
   return (value, name = 'The document') => {
-    // zod makes an issue for each wrong element: those of a long list would fill the memory.
+    // zod reports every wrong element: a long list of them would exhaust the memory.
     const beginning = declaration.safeParse(beginningOf(value));
     const { success, error } = beginning.success ? declaration.safeParse(value) : beginning;
     if (!success) {
@@ -61,7 +61,7 @@ export function validatorOf(declaration, check = () => []) {
   };
 }
 
-/** @param {unknown} value @returns {unknown} a copy without the ends of long lists and of very large records */
+/** @param {unknown} value @returns {unknown} a copy with long lists and very large records truncated */
 function beginningOf(value) {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.slice(0, MAX_ELEMENTS).map(beginningOf);
@@ -69,7 +69,7 @@ function beginningOf(value) {
   return Object.fromEntries(entries.map(([key, inner]) => [key, beginningOf(inner)]));
 }
 
-/** @param {PropertyKey[]} path @returns {string} `totals.sent`; of a set `runs[2] (run 3): totals.sent` */
+/** @param {PropertyKey[]} path @returns {string} `totals.sent`; in a run set `runs[2] (run 3): totals.sent` */
 function placeOf([first, at, ...inner]) {
   if (first === undefined) return 'the whole';
   if (first !== 'runs' || at === undefined) return [first, at ?? [], inner].flat(2).map(String).join('.');

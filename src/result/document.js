@@ -1,4 +1,4 @@
-/** Documents: the results of single runs, and records of several. Reports are made from them. */
+/** Documents: results of single runs, and records of several; the source of all reports. */
 import { usageError } from '../common/errors.js';
 import { visibleText } from '../common/visible-text.js';
 /** @import { Comparison } from './comparison/comparison-schema.js' */
@@ -46,7 +46,7 @@ function idOf(kind) {
 
 /**
  * @template {DocumentKind} Kind @param {Kind} kind
- * @returns {(value: unknown) => value is Extract<Document, {schema: `vault-pki-load/${Kind}/1`}>} by its `schema` alone
+ * @returns {(value: unknown) => value is Extract<Document, {schema: `vault-pki-load/${Kind}/1`}>} checks only `schema`
  */
 function isOfKind(kind) {
   return /** @type {any} */ ((/** @type {unknown} */ value) => Object(value).schema === idOf(kind));
@@ -59,7 +59,7 @@ export const isSearch = isOfKind('search');
 
 /**
  * @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement
- * @returns {Measurement['reasons'][number] | undefined} the main reason if it is invalid; older files have no grades
+ * @returns {Measurement['reasons'][number] | undefined} the main one if invalid; older files have no grades
  */
 export function invalidReasonOf({ verdict, reasons }) {
   if (verdict !== 'invalid') return undefined;

@@ -1,19 +1,19 @@
-/** Response times over spans of several seconds, for runs with few responses in a second. */
+/** Response times over spans of several seconds, for runs with few responses per second. */
 import { createHistogram, sumHistograms } from '../common/histogram.js';
 import { figuresOf } from './latency.js';
 
 /** @import { TimelineRow } from './schema.js' */
 
 /** @typedef {Pick<TimelineRow, 'second' | 'p50' | 'p90' | 'p99' | 'max'> & {span: number, answers: number, idle: boolean}} LatencySpan
- * from its first second, `span` seconds; `idle`: no response, and no request due or waiting */
+ * `span` seconds from `second`; `idle`: no response, and no request due or waiting */
 
-/** Mean responses in a span, and the spans in a chart. */
+/** Minimum of mean responses per span; maximum and minimum of spans in a chart. */
 const [MIN_RESPONSES, MAX_SPANS, MIN_SPANS] = [15, 240, 6];
 
-/** Seconds. From ten on they hold whole histograms of long runs, which several seconds share. */
+/** Seconds. From ten on, spans contain whole histograms of long runs, which several seconds share. */
 const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 
-/** @param {TimelineRow[]} timeline @returns {LatencySpan[]} of one second where that is enough, or has no histogram to add up */
+/** @param {TimelineRow[]} timeline @returns {LatencySpan[]} of one second if enough, or without histograms */
 export function latencySpans(timeline) {
   const isIdle = idleSeconds(timeline);
   const length = hasHistograms(timeline) ? spanLength(timeline) : 1;
@@ -40,7 +40,7 @@ export function spanLength(timeline) {
   return fitting.find((one) => one >= least) ?? fitting.at(-1) ?? 1;
 }
 
-/** @param {TimelineRow[]} timeline @returns {boolean[]} by second: no response, and no request due or waiting; never in a closed loop */
+/** By second: no response, and no request due or waiting; never in a closed loop. @param {TimelineRow[]} timeline */
 function idleSeconds(timeline) {
   let waiting = 0;
   return timeline.map((row) => {
@@ -50,7 +50,7 @@ function idleSeconds(timeline) {
   });
 }
 
-/** @param {TimelineRow[]} timeline @param {number} length @returns {boolean} no histogram reaches from one span into the next */
+/** Tests that no histogram crosses a span boundary. @param {TimelineRow[]} timeline @param {number} length */
 function isWhole(timeline, length) {
   return timeline.every(
     ({ second, histogramSeconds = 1 }) =>
@@ -58,7 +58,7 @@ function isWhole(timeline, length) {
   );
 }
 
-/** @param {TimelineRow[]} timeline @returns {boolean} each second with responses is in a histogram */
+/** @param {TimelineRow[]} timeline @returns {boolean} histograms cover each second with responses */
 function hasHistograms(timeline) {
   const covered = timeline.flatMap(({ second, histogram, histogramSeconds = 1 }) =>
     typeof histogram === 'string' ? Array.from({ length: histogramSeconds }, (_, i) => second - i) : [],

@@ -1,4 +1,4 @@
-/** The figures of a distribution of times: an entry here is in every latency block, with its error bar. */
+/** The figures of a distribution of times: each entry appears in every latency block, with its error bar. */
 import { encodeHistogram, meanOf, valueAtRank, valueAtShare } from '../common/histogram.js';
 import { extremeBar, meanBar, percentileBar } from '../verdict/bars.js';
 
@@ -10,7 +10,7 @@ import { extremeBar, meanBar, percentileBar } from '../verdict/bars.js';
 export const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
 /** @typedef {'min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max'} Figure */
-/** @typedef {{read: (histogram: Histogram) => number, bar: (times: Times) => ValueBar}} Reader of what is not empty; ms */
+/** @typedef {{read: (histogram: Histogram) => number, bar: (times: Times) => ValueBar}} Reader for non-empty ones; ms */
 
 /** @type {Readonly<Record<Figure, Reader>>} */
 const READERS = {
@@ -36,7 +36,7 @@ function ofEach(of) {
   return /** @type {any} */ (Object.fromEntries(FIGURES.map((figure) => [figure, of(READERS[figure])])));
 }
 
-/** @param {Histogram} histogram @returns {Record<Figure, number | null>} ms; null where it is empty */
+/** @param {Histogram} histogram @returns {Record<Figure, number | null>} ms; null if empty */
 export function figuresOf(histogram) {
   return ofEach(({ read }) => (histogram.totalCount === 0 ? null : read(histogram)));
 }
@@ -47,7 +47,7 @@ export function buildLatency(histogram) {
   return { count, ...figuresOf(histogram), histogram: count === 0 ? null : encodeHistogram(histogram) };
 }
 
-/** @param {Times} times @returns {{bars?: Record<Figure, Bar>}} none where nothing was recorded */
+/** @param {Times} times @returns {{bars?: Record<Figure, Bar>}} none if nothing was recorded */
 export function barsOf(times) {
   if (times.reported.totalCount === 0) return {};
   const bars = ofEach(({ bar }) => {

@@ -1,4 +1,4 @@
-/** Files -> documents, validated. An error names the file and its fault in one sentence. */
+/** Files -> validated documents. An error names the file and its fault in one sentence. */
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { describeUnreadable } from '../common/errors.js';
@@ -18,14 +18,14 @@ import { validateSearch } from './search/search-schema.js';
 
 /** @typedef {{path: string, name: string, document: Document}} ReadDocument */
 
-/** Levels of objects and lists; bytes, so that the text fits into a string of JavaScript. */
+/** Nesting of objects and lists; bytes, so that the text fits into a JavaScript string. */
 const [MAX_LEVELS, MAX_BYTES] = [100, 400_000_000];
 
 /** Stands for standard input. */
 const STDIN = '-';
 
 /**
- * @param {readonly string[]} paths each is read only once, so that pipes work
+ * @param {readonly string[]} paths each is read only once, so pipes work
  * @returns {Promise<ReadDocument[]>} in the same order @throws {PkiLoadError} naming the file
  */
 export async function readDocuments(paths) {
@@ -64,7 +64,7 @@ function nameOf(path) {
 }
 
 /**
- * @param {Uint8Array} bytes UTF-8, or UTF-16 as some shells redirect; with or without a byte order mark
+ * @param {Uint8Array} bytes UTF-8, or UTF-16 from the redirection of some shells; with or without a BOM
  * @param {string} name of the document in an error @returns {Document}
  */
 export function parseDocument(bytes, name) {
@@ -77,7 +77,7 @@ export function parseDocument(bytes, name) {
   return READERS[kindOf(value, name)](value, name);
 }
 
-/** Checks of the schema, and of rules that the schema cannot express. @type {Record<DocumentKind, (value: unknown, name: string) => Document>} */
+/** Check schema and consistency. @type {Record<DocumentKind, (value: unknown, name: string) => Document>} */
 const READERS = {
   result: (value, name) => checked(validateResult(value, name), name),
   'run-set': (value, name) => {
@@ -95,7 +95,7 @@ const READERS = {
   comparison: validateComparison,
 };
 
-/** Recursion over a document is bounded by this. @param {unknown} value @param {number} levels @returns {boolean} */
+/** Bounds later recursion. @param {unknown} value @param {number} levels @returns {boolean} */
 function isDeeper(value, levels) {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
@@ -111,7 +111,7 @@ function parseJson(text, name) {
     const { message } = /** @type {SyntaxError} */ (error);
     const position = /at position (\d+)/.exec(message)?.[1];
     if (/end of JSON input|^Unterminated/.test(message) || Number(position) === text.length)
-      throw fileError('cut_off_file', `${name} is cut off.`, 'Give the whole file.', error);
+      throw fileError('cut_off_file', `${name} is truncated.`, 'Give the whole file.', error);
     const isMarkup = text.trimStart().startsWith('<');
     const fault = isMarkup ? 'it looks like HTML or XML' : faultOf(message, text, position);
     throw fileError('not_json', `${name} is not JSON: ${fault}.`, undefined, error);
@@ -119,7 +119,7 @@ function parseJson(text, name) {
 }
 
 /**
- * Unlike the message of `JSON.parse`, quotes nothing of the text: it may be a token or a key.
+ * Unlike the message of `JSON.parse`, does not quote the text, which may be a token or a key.
  * @param {string} message of `JSON.parse` @param {string} text @param {string | undefined} position in the message
  */
 function faultOf(message, text, position) {
@@ -139,7 +139,7 @@ function refuseNewer(value, name) {
 }
 
 /**
- * Refuses a result with contradictory figures, unless its own measurement reports that and its histograms can be read.
+ * Refuses a result with contradictory figures, unless its measurement reports them and its histograms are readable.
  * @param {Result} result @param {string} name
  */
 function checked(result, name) {

@@ -1,4 +1,4 @@
-/** The Result, source of every report. Other keys are allowed, so that an older reader accepts a newer file. */
+/** The Result, source of every report. Unknown keys are allowed, so that older readers accept newer files. */
 import { z } from 'zod';
 import {
   amount,
@@ -36,7 +36,7 @@ const MergeOperation = z.object({
   firstHalf: z.object({ count, responseMs: z.number() }),
   /** Successes after the planned end of the measured part. */
   successesAfter: count,
-  /** By outcome: a lower bound of the target's own times, without the tool's lateness. */
+  /** By outcome: lower bounds of the target's own times, without the tool's lateness. */
   own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
 });
 
@@ -55,7 +55,7 @@ const MergeWatch = z.object({
   droppedLate: count,
   /** Requests sent in a different second, and tenth of a second, than they were due in. */
   displaced: z.object({ second: amount, tenth: amount }).optional(),
-  /** Upper bound of the due requests that went unsent because the tool was late. */
+  /** Upper bound of due requests never sent because the tool was late. */
   forgone: count.optional(),
   leftWhileFree: z.boolean(),
   dialled: count,
@@ -76,7 +76,7 @@ export const MergeBlock = named('MergeBlock', {
   endedMs: amount,
   windowMs: amount,
   operations: z.record(z.string(), MergeOperation),
-  /** Send lags of requests done in each second, the longest in milliseconds; null where none was. */
+  /** Send lags of requests done in each second, max in milliseconds; null: none. */
   lags: z.array(z.object({ histogram, max: amount }).nullable()),
   watch: MergeWatch,
 });
@@ -94,7 +94,7 @@ const MergedPart = named('MergedPart', {
 });
 
 /**
- * Error bar: the target's true figure lies between its ends, at 95 % on either side. `high` is null if there
+ * Error bar: contains the target's true figure, at 95 % on either side. `high` is null if there
  * are too few requests for an upper bound. `tool`: the part of the figure that may be the tool's lateness.
  */
 const Bar = named('Bar', { low: amount, high: amount.nullable(), tool: amount });
@@ -103,7 +103,7 @@ const Latency = named('Latency', {
   count,
   ...each(FIGURES, ms),
   histogram: histogram.nullable(),
-  /** Absent from outcomes, from older files, and where nothing was recorded. */
+  /** Absent in outcomes and older files, and if nothing was recorded. */
   bars: named('Bars', each(FIGURES, Bar)).optional(),
 });
 
@@ -122,7 +122,7 @@ const Totals = named('Totals', {
 /** Successes. `bar`: the target's rate per second, at 95 % on either side. */
 const Rates = named('Rates', {
   ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
-  /** `sampled`: the upper end for the size of the sample alone; the part above it may be the tool's own lateness. */
+  /** `sampled`: the upper end from the sample size alone; the rest may be the tool's own lateness. */
   bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
 });
 
@@ -140,7 +140,7 @@ const Verification = named('Verification', {
   /** Responses checked in full, and how many of them passed. */
   checked: count,
   passed: count,
-  /** True when some responses were left unchecked for lack of time; `unchecked` is their number. */
+  /** True if some responses were not checked for lack of time; `unchecked` is their number. */
   sampled: z.boolean(),
   unchecked: count,
   /** Rule -> responses that broke it; one response may break several. */
@@ -203,7 +203,7 @@ const StageBlock = Block.extend({
   startSeconds: amount,
   /** The stage's actual length, capped at its planned end. */
   seconds: amount,
-  /** Lowest and highest planned level: requests a second, or in flight in a closed loop. */
+  /** Lowest and highest planned level: requests per second or, in a closed loop, in flight. */
   level: z.object({ least: amount, most: amount }),
   windowSeconds: amount,
   operations: z.record(z.string(), Block),
@@ -211,11 +211,11 @@ const StageBlock = Block.extend({
 
 const RequirementVerdict = z.object({
   text: z.string(),
-  /** Its scope, where that is not the whole run. */
+  /** Its scope, if not the whole run. */
   operation: z.string().optional(),
   stage: z.string().optional(),
   verdict: RequirementWord,
-  /** In `unit`; null where there is no number, e.g. when the percentile falls on a failed request. */
+  /** In `unit`; null without a number, e.g. if the percentile falls on a failed request. */
   actual: number,
   limit: z.number(),
   unit: Unit,
@@ -227,10 +227,10 @@ const RequirementVerdict = z.object({
   doubt: z.enum(['sample', 'tool', 'both', 'failures', 'unchecked', 'invalid']).optional(),
 });
 
-/** Milliseconds of times; null where nothing was recorded. */
+/** Milliseconds; null if nothing was recorded. */
 const Spread = named('Spread', { count, ...each(['min', 'p50', 'p99', 'max'], ms) });
 
-/** Of time, 0 to 1; null where this machine does not report it. */
+/** Share of time, 0 to 1; null if this machine does not report it. */
 const timeShare = amount.nullable();
 
 /** The tool's observations of itself. */
@@ -239,9 +239,9 @@ const Observed = z.object({
   lagMs: Spread,
   /** Upper bound of the time that responses waited until the tool read them. */
   readLateMs: Spread.optional(),
-  /** The response times less the time that the tool's own lateness may have added. */
+  /** Response times minus the time that the tool's own lateness may have added. */
   ownResponseMs: Spread.optional(),
-  /** In older files: lateness of probes at random times, and response times less send lag. */
+  /** In older files: lateness of probes at random times, and response times minus send lag. */
   reactionMs: Spread.optional(),
   unlaggedMs: Spread.optional(),
   gc: Gc,
@@ -251,10 +251,10 @@ const Observed = z.object({
     senderBusyShare: amount,
     /** Time spent spinning on an idle event loop. */
     senderSpinShare: amount,
-    /** Time ready to run, but without a core. */
+    /** Time ready to run, but waiting for a core. */
     senderRunQueueShare: timeShare,
     machineIdleShare: timeShare,
-    /** Time in which some task on this machine was ready to run, but without a core. */
+    /** Time in which some task on this machine was ready to run, but waiting for a core. */
     machinePressureShare: timeShare,
   }),
   /** Requests that had to open a connection first. */
@@ -264,9 +264,9 @@ const Observed = z.object({
 });
 
 const Measurement = z.object({
-  /** `suspect` only in older files, and while the run goes on. */
+  /** `suspect` only in older files, and during the run. */
   verdict: MeasurementWord,
-  /** Why it is invalid, and remarks; in older files all are remarks unless it is invalid. */
+  /** Reasons why it is invalid, and remarks; in older files all are remarks unless it is invalid. */
   reasons: z.array(
     z.object({
       ...each(['code', 'text'], z.string()),
@@ -286,7 +286,7 @@ export const Result = z
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured part: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
-    /** The basis of the rates: the planned time, or until the last success if there was a backlog. */
+    /** Basis of the rates: the planned time, or the time until the last success if there was a backlog. */
     windowSeconds: amount.optional(),
     interrupted: z.boolean(),
     /** Written during the run; `neverSent` then counts the requests without a response so far. */
@@ -305,7 +305,7 @@ export const Result = z
       z.string(),
       Block.extend({ unit: z.string().optional(), things: z.string().optional() }),
     ),
-    /** Of a plan in stages: requests by the stage in which they were due. */
+    /** Of a plan with stages: requests by the stage in which they were due. */
     stages: z.array(StageBlock).optional(),
     timeline: z.array(TimelineRow),
     requirements: z.array(RequirementVerdict),

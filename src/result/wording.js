@@ -8,13 +8,13 @@ const SECONDS = { s: 1, min: 60, h: 3600, d: 86_400 };
 
 const SERIES_NAMES = { response: '', service: ' of the service time', sendLag: ' of the send lag' };
 
-/** @param {...string} parts @returns {string} one sentence: parts joined by `; `, upper case first (but `p99`), full stop */
+/** @param {...string} parts @returns {string} joined by `; `, capitalised (except `p99`), with a full stop */
 export function sentence(...parts) {
   const text = parts.filter((part) => part !== '').join('; ');
   return `${/^p\d/.test(text) ? text[0] : text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
-/** @param {number} fraction @returns {string} `12.3 %`; three digits, and never `100 %` or `0 %` for a value near it */
+/** @param {number} fraction @returns {string} `12.3 %`: three digits; `100 %` and `0 %` only if exact */
 export function formatPercent(fraction) {
   const percent = fraction * 100;
   const text = String(Number(percent.toPrecision(3)));
@@ -41,7 +41,7 @@ export function rateMargin(requirement, actual) {
   return `the rate is ${text(actual)}, ${margin(actual, requirement.limit, text)}`;
 }
 
-/** @param {Pick<Requirement, 'rateUnit'>} requirement @returns {(perSecond: number) => string} in the unit the user chose */
+/** @param {Pick<Requirement, 'rateUnit'>} requirement @returns {(perSecond: number) => string} in its unit */
 export function rateTexter({ rateUnit = 's' }) {
   return (perSecond) => {
     const rate = perSecond * SECONDS[rateUnit];

@@ -1,10 +1,10 @@
 /**
- * Error bars of times and rates: they contain the target's true figure, at 95 % on either side, given the size of the
- * sample and the tool's own lateness.
+ * Error bars of times and rates: they contain the target's true figure, at 95 % on either side, given the size of
+ * the sample and the tool's own lateness.
  *
- * A request that is sent late by s and read late by r takes t + s + r, with t the target's own time. s is known, r has an
- * upper bound (engine/watch/sender.js); a request that waited for a connection inherits those of the requests before it.
- * So the reported times are an upper bound of the target's, and the times less s and r a lower bound.
+ * A request sent late by s and read late by r takes t + s + r, with t the target's own time. s is known, r has an
+ * upper bound (engine/watch/sender.js); a request that waited for a connection inherits both from the requests
+ * before it. So reported times are an upper bound of the target's, and times minus s and r a lower bound.
  */
 import { lowestAtRank, meanAndDeviationOf, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
 import { total } from '../common/sums.js';
@@ -20,12 +20,12 @@ import {
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {{value: number, low: number, high: number, tool: number}} ValueBar ms; `value` as reported */
-/** @typedef {{reported: Histogram, own: Histogram}} Times one series; `own`: less the tool's part */
+/** @typedef {{reported: Histogram, own: Histogram}} Times one series; `own`: minus the tool's part */
 /**
  * Requests without a good response count as slower or faster than any limit, whichever is worse for a requirement.
  * @typedef {object} Lost
  * @property {number} count in addition to the requests in the histograms
- * @property {number} own upper bound of those that are the tool's fault: left out of the better end of the bar
+ * @property {number} own upper bound of the tool's own: excluded from the better end of the bar
  * @property {'slow' | 'fast'} as
  */
 
@@ -34,7 +34,7 @@ const NONE_LOST = Object.freeze({ count: 0, own: 0, as: 'slow' });
 
 /**
  * @param {Times} times of the good responses @param {number} quantile 0..1, both excluded @param {Lost} [lost]
- * @returns {ValueBar} `value` is Infinity where it falls on a lost request, `high` with too few requests, too
+ * @returns {ValueBar} `value` is Infinity if it falls on a lost request; `high` also with too few requests
  */
 export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
   const better = { ...lost, count: lost.count - lost.own };
@@ -50,7 +50,7 @@ export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
   return { value, low: Math.min(low, high), high, tool: toolPart(value, least) };
 }
 
-/** @param {number} value as reported; Infinity: lost @param {number} least less the tool's part */
+/** @param {number} value as reported; Infinity: lost @param {number} least minus the tool's part */
 function toolPart(value, least) {
   return Number.isFinite(value) ? Math.max(0, value - least) : 0;
 }
@@ -80,22 +80,22 @@ export function extremeBar({ reported, own }, which) {
   return { value: high, low, high, tool: toolPart(high, at(own)) };
 }
 
-/** Fewer full seconds than this are judged by the number of successes. */
+/** With fewer full seconds, the bar follows from the number of successes. */
 const LEAST_SECONDS = 5;
-/** Batches of seconds: enough for a bound, and each long enough to be nearly independent. */
+/** Batches of seconds: enough for a bound, each long enough to be nearly independent. */
 const BATCHES = 20;
-/** Responses come in clumps, as servers pause: this many count as one event of a Poisson process. */
+/** Responses come in clumps because servers pause: this many count as one event of a Poisson process. */
 const CLUMP = 4;
 
 /**
- * @typedef {{perSecond: number, succeeded: number, completedPerSecond: readonly number[]}} Successes the last in each full
- *   second
+ * @typedef {{perSecond: number, succeeded: number, completedPerSecond: readonly number[]}} Successes
+ *   `completedPerSecond`: in each full second
  */
 /**
  * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number}} sample
- *   `offeredPerSecond`: of an open loop, where no more can succeed; `isServed`: its arrivals are constant and all succeeded in
- *   time; `slowdown`: the factor by which the tool may have lowered the rate: a closed loop, or a backlog, sends the next
- *   request after it reads a response. Infinity: unknown
+ *   `offeredPerSecond`: in an open loop, no more can succeed; `isServed`: arrivals are constant and all succeeded
+ *   in time; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
+ *   sends the next request only after reading a response; Infinity: unknown
  * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: upper end of the sampling error
  */
 export function rateBar(sample) {
@@ -124,12 +124,12 @@ function sampledBar({ perSecond, succeeded, completedPerSecond }) {
   const means = batchMeans(completedPerSecond);
   const { variance } = meanAndVariance(means);
   const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
-  // Equal counts in each batch do not rule out a spread: counts hide differences below one request.
+  // Equal counts in every batch do not rule out a spread: counts hide differences below one request.
   const least = Math.max(half, 1 / completedPerSecond.length);
   return { low: perSecond - least, high: perSecond + least };
 }
 
-/** Seconds at the start that fill no batch are left out. @param {readonly number[]} perSecond @returns {number[]} */
+/** Omits seconds at the start that do not fill a batch. @param {readonly number[]} perSecond @returns {number[]} */
 function batchMeans(perSecond) {
   const size = Math.max(1, Math.floor(perSecond.length / BATCHES));
   const batches = Math.floor(perSecond.length / size);

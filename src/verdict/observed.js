@@ -1,4 +1,4 @@
-/** The observations that threads and the process make of themselves -> the basis of the verdict. */
+/** Observations of the process and its threads by themselves -> the basis of the verdict. */
 import { hostname, networkInterfaces } from 'node:os';
 import { figures, sumHistograms, valueAtRank } from '../common/histogram.js';
 import { total } from '../common/sums.js';
@@ -15,14 +15,14 @@ import { driftsOf } from './trend.js';
 
 /** @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>} SenderCounts */
 /**
- * Counts add up over threads and over the parts of a plan. A share is of one sender thread's time, and the
- * worst thread counts: 0 if the run never reached the measured part; `runQueueShare` is null if unknown.
+ * Counts add up over threads and parts of a plan. Shares are of the worst sender thread's time, and 0 if the run
+ * never reached the measured part; `runQueueShare` is null if unknown.
  * @typedef {SenderCounts & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number,
  *   runQueueShare: number | null}} Counted
  */
 /** @typedef {Omit<Tally, 'operations'>} Late summed by the recorders */
 /** @typedef {Counted & Late & {machine: ReturnType<typeof machineOf>}} Watched */
-/** @typedef {{text: string, remedy: string, grade: 'invalid' | 'remark'}} Apart of merged parts in time */
+/** @typedef {{text: string, remedy: string, grade: 'invalid' | 'remark'}} Apart parts started at different times */
 /** @typedef {ReturnType<typeof observe> & {problems?: string[]}} Observed `problems`: of the bookkeeping */
 
 /** @param {ShardEnd[]} ends of one run @param {Late} late @param {MachineEnd} machine @returns {Watched} */
@@ -49,7 +49,7 @@ export function mergeCounted(parts) {
   };
 }
 
-/** @param {MachineEnd[]} machines one, or one per part; null: unknown for one of them */
+/** @param {MachineEnd[]} machines one, or one per part; a figure unknown for any of them is null */
 export function machineOf(machines) {
   const sum = (/** @type {number[]} */ ...cores) => total(cores);
   const coresOf = (/** @type {MachineEnd} */ { wallMs, processCpuMs }) =>
@@ -75,7 +75,7 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
 
 /**
  * @param {CellTally[]} operations @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
- * @returns {number} upper bound of the errors that are the tool's or its machine's, not the target's
+ * @returns {number} upper bound of the errors that the tool or its machine caused, not the target
  */
 export function ownLossesOf(operations, { droppedLate, forgone }) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
@@ -100,9 +100,9 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
     ...watched,
     ...{ model: load.model, interrupted: facts.interrupted, planned, neverSent, sent, succeeded },
     ...{ unchecked: block.verification.unchecked, outcomes: block.outcomes, targetIsLocal, apart },
-    /** Of every request that was due. */
+    /** Of all due requests. */
     response: all('response'),
-    /** The same, less the time that the tool's own lateness may have added. */
+    /** The same, minus the time that the tool's own lateness may have added. */
     ownResponse: all('ownResponse'),
     ...driftsOf(load, facts, seconds),
   };
@@ -135,7 +135,7 @@ function spread(histogram) {
   return { count, min: count === 0 ? null : valueAtRank(histogram, 1), ...figures(histogram) };
 }
 
-/** @param {string} url @returns {boolean} its host is a name or an address of this machine */
+/** @param {string} url @returns {boolean} its host is a name or address of this machine */
 export function isThisMachine(url) {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (host === 'localhost' || host.endsWith('.localhost') || host === hostname().toLowerCase()) return true;

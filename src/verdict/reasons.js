@@ -1,6 +1,6 @@
 /**
- * Every reason against a measurement, and every remark on one, by its code (meanings: docs/verdicts.md). Invalid means that
- * the tool did not offer the requested load, or that the counts do not add up. Error bars already include the effects of remarks.
+ * Every reason against a measurement, and every remark on one, by its code (meanings: docs/verdicts.md). Invalid:
+ * the tool did not offer the requested load, or the counts do not add up. Error bars include the effects of remarks.
  */
 import { formatCount, formatDuration, formatLatency, formatRate } from '../common/units.js';
 import { percentileBar } from './bars.js';
@@ -15,11 +15,11 @@ import { failedAtLimits } from './observed.js';
 const NOT_OFFERED = 0.01;
 /** Share of requests sent in a different second, or tenth of a second, than they were due in. */
 const [OTHER_SECOND, OTHER_TENTH] = [0.05, 0.25];
-/** The p99 gets a remark if the tool may have added this share and this time to it. */
+/** A remark is due if the tool may have added both this share and this time to the p99. */
 const [LATE_SHARE, LATE_MS] = [0.1, 1];
-/** A machine is full if it is idle for less, and some thread waits for a core for this share of time. */
+/** A machine is full if its idle share is below this, and some thread waits for a core for this share of time. */
 const [IDLE, PRESSURE] = [0.05, 0.5];
-/** A backlog grows if each quarter's minimum exceeds the last one's by this factor, and by a few. */
+/** A backlog grows if each quarter's minimum exceeds the previous one's by this factor, and by a few. */
 const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
 /** From these shares on: requests that opened a connection first, and unchecked responses. */
 const [DIALLED, UNCHECKED] = [0.01, 0.5];
@@ -29,7 +29,7 @@ export const REASONS = Object.freeze({
   nothing_measured({ response, outcomes }) {
     if (response.totalCount > 0 || (outcomes.dropped ?? 0) > 0) return null;
     const text = 'No request was sent in the measured part.';
-    return { grade: 'invalid', text, remedy: 'Let it run for longer, or lower --warmup.' };
+    return { grade: 'invalid', text, remedy: 'Run it for longer, or lower --warmup.' };
   },
   load_not_offered: notOffered,
   parts_apart: ({ apart }) => apart ?? null,
@@ -48,7 +48,7 @@ export const REASONS = Object.freeze({
   },
   unchecked({ unchecked, succeeded }) {
     if (unchecked === 0 || unchecked / succeeded < UNCHECKED) return null;
-    const text = `${ofAll(unchecked, succeeded)} successful responses came too fast to be checked, and count as successes by their HTTP status alone.`;
+    const text = `${ofAll(unchecked, succeeded)} successful responses came too fast to be checked, and count as successes because of their HTTP status alone.`;
     return { text, remedy: 'Lower --rate or --concurrency, use --threads, or give the tool more CPU.' };
   },
 });

@@ -26,13 +26,13 @@ export function lowerRank(n, q) {
   return mirrored === null ? null : n + 1 - mirrored;
 }
 
-/** Samples without a miss that prove a share of misses: ln(0.05) / ln(1 - share). @param {number} share */
+/** Samples without a miss that prove at most this share of misses: ln(0.05) / ln(1 - share). @param {number} share */
 export function samplesToProve(share) {
   return Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
 }
 
 /**
- * About how many samples would prove that at most a share a of them misses, if misses / n stays as it is:
+ * About how many samples would prove that at most a share a of them misses, at the current misses / n:
  * without misses ln(0.05) / ln(1 - a), else the normal approximation z^2 a (1 - a) / (a - misses / n)^2.
  * @param {number} misses @param {number} n @param {number} allowed a
  * @returns {number | null} null if misses / n equals the limit: no number of samples is enough
@@ -50,7 +50,7 @@ export function samplesNeeded(misses, n, allowed) {
   return size;
 }
 
-/** @param {number} value two significant digits, upwards */
+/** To two significant digits. @param {number} value */
 function roundUp(value) {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
   return Math.ceil(value / unit) * unit;
@@ -79,8 +79,8 @@ export function poissonBounds(count) {
 }
 
 /**
- * P(Z > z) of the standard normal distribution. Below 3, where it loses no digits, by Marsaglia's series for the area between
- * 0 and z (2004); above, where it converges fast, by Laplace's continued fraction 1/(z + 1/(z + 2/(z + 3/(z + ...)))).
+ * P(Z > z) of the standard normal distribution: below 3, where it loses no digits, by Marsaglia's series for the
+ * area from 0 to z (2004); above, where it converges fast, by Laplace's 1/(z + 1/(z + 2/(z + 3/(z + ...)))).
  * @param {number} z @returns {number}
  */
 export function normalUpperTail(z) {

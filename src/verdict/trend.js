@@ -1,4 +1,4 @@
-/** Does a series of figures, one a second, still drift? Robust against single seconds and repetition. */
+/** Tests whether a series of figures, one per second, drifts. Robust against outliers and repetition. */
 import { median } from '../common/sums.js';
 import { isEven, stagesOf } from '../plan/stages.js';
 import { normalUpperTail } from './statistics.js';
@@ -8,14 +8,14 @@ import { normalUpperTail } from './statistics.js';
 
 /** @typedef {{from: number, to: number, stage?: string}} Drift fitted values at both ends */
 
-/** Two-sided significance, and the change over the whole that gets a remark. */
+/** Two-sided significance, and the relative change over the series that gets a remark. */
 const P = 0.001;
 const CHANGE = 0.25;
-/** With fewer the test cannot reach its significance. */
+/** With fewer, the test cannot reach its significance. */
 const MIN_VALUES = 8;
 /** A long run has too many pairs: it is averaged into this many parts. */
 const MAX_VALUES = 240;
-/** A median that moves by less than this has not moved: machines are not steadier. */
+/** A median that moves by less than this counts as constant: no machine is steadier. */
 const LEAST_DRIFT_MS = 0.1;
 
 /**
@@ -65,14 +65,14 @@ export function findDrift(values, least = 0) {
 }
 
 /**
- * A rising rate (--ramp-up) raises the latency by intent, and in an open loop the schedule determines how many
+ * A rising rate (--ramp-up) raises the latency by design, and in an open loop the schedule determines how many
  * succeed. In a plan with stages, each constant stage is tested on its own.
  * @param {LoadPlan} load @param {{windowMs: number}} facts @param {Second[]} seconds
  * @returns {{latencyDrift: Drift | null, rateDrift: Drift | null}} of the first stage that has one
  */
 export function driftsOf(load, { windowMs }, seconds) {
   const stages = stagesOf(load).flatMap(({ name, startMs, endMs }, i) =>
-    // The responses to requests due before it come in its first second.
+    // Its first second still has responses to requests of the stage before.
     isEven(load, i)
       ? { first: Math.ceil(startMs / 1000) + (i === 0 ? 0 : 1), endMs, name: { stage: name } }
       : [],

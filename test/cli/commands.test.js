@@ -79,7 +79,11 @@ describe('on a server of its own', () => {
     ['no folder', (path) => `${path('nope')}/r.json`, /--out .* cannot be written: its folder was not found/],
     ['a folder', () => '/tmp', /"\/tmp" has no extension/],
     ['no extension', (path) => path('result'), /has no extension to select a format/],
-    ['an unknown extension', (path) => path('r.xls'), /has the unknown extension "\.xls".*Use one of \.txt, \.json/],
+    [
+      'an unknown extension',
+      (path) => path('r.xls'),
+      /has the unknown extension "\.xls".*Use one of \.txt, \.json/,
+    ],
     ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: its folder is a file/],
   ];
   for (const [what, where, message] of OUTS) {

@@ -68,7 +68,7 @@ describe('merge refuses, in one line:', () => {
       [a, file('other.json', others[1])],
       /refused-0\.json and .*other\.json are parts of different plans: load\.ratePerSecond \(60 and 61\)\./,
     ],
-    ['a run', [file('whole-run.json', syntheticRun({ load: LOAD }))], /run\.json is no part of a plan/],
+    ['a run', [file('whole-run.json', syntheticRun({ load: LOAD }))], /run\.json is not a part of a plan/],
     ['one interrupted', [a, stopped], /stopped\.json, part 1 of 2, was interrupted\. .*--allow-interrupted/],
     [
       'parts that met different versions of the target',

@@ -221,14 +221,14 @@ describe('a backlog', () => {
       [1999, 8],
       [2000, 99],
     ]) {
-      backlog.look(at, waiting, 0);
+      backlog.sample(at, waiting, 0);
     }
     assert.deepEqual(backlog.end(), { looks: 5, waitingLooks: 4, quarterMins: [2, 5, 0, 8], atEnd: 8 });
   });
 
   test('is what waits in the target too', () => {
     const backlog = watchBacklog(0, 4000);
-    for (let second = 0; second < 4; second++) backlog.look(1000 * second, 0, 10 * second);
+    for (let second = 0; second < 4; second++) backlog.sample(1000 * second, 0, 10 * second);
     assert.deepEqual(backlog.end(), { looks: 4, waitingLooks: 0, quarterMins: [0, 10, 20, 30], atEnd: 30 });
   });
 

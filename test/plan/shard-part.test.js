@@ -123,7 +123,7 @@ describe('--start-at', () => {
     [
       'what is hours away',
       new Date(NOW + 120 * MINUTE).toISOString(),
-      /which is 2 h from now by this machine's clock; it may be an hour ahead at most\./,
+      /which is 2 h from now by this machine's clock; it can be at most an hour ahead\./,
     ],
   ];
   for (const [what, text, message] of REFUSED) {

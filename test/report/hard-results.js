@@ -85,7 +85,7 @@ export const HARD_RESULTS = {
   'only errors': simulate({
     serviceMs: (index) => (index < 320 ? noise(0.5)(index) : 1e9),
     failureOf: () => 'connection_refused',
-    meanings: { timeout: 'no whole response within the time-out' },
+    meanings: { timeout: 'no complete response within the timeout' },
     require: ['errors<0.1%'],
   }),
   'a freeze in the middle': simulate({

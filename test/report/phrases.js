@@ -69,7 +69,7 @@ export const PHRASES = {
     p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.
     Errors are 100 points higher: 100 % instead of 0 % (95 % interval +100 to +100 points, p < 0.0001).
     Times are those of all requests: a target that fails fast is not a fast one.
-    were made one group after the other, so any other change in between looks like a difference.`,
+    were run one group after the other, so any other change in between would look like a difference.`,
   'compare-few-runs': `
     old and new have too few runs (1 and 2) for any difference to be shown: 4 of each are enough.
     not enough runs`,
@@ -144,15 +144,15 @@ export const PHRASES = {
   'search-generator': `
     unknown, but at least 59.5/s (214,200 an hour): the tool could not offer more
     Confirmed by a run of 1 min 41 s with 5,990 requests.
-    The tool could not offer 60.1/s as planned: the target may take more.
+    The tool could not offer 60.1/s as planned: the target may handle more.
     Give the tool more CPU or another machine, or bound the search with --max-rate.`,
   'search-highest': `
     at least 80/s (288,000 an hour): more was not allowed
     Confirmed by a run of 1 min 15 s with 5,990 requests.
-    Every requirement was met at the highest level allowed, 80/s: the target may take more.`,
+    Every requirement was met at the highest level allowed, 80/s: the target may handle more.`,
   'search-none': 'The search was interrupted: no level was confirmed.',
   'search-peak': `
     600/s with 12 in flight
     Confirmed by a run of 30 s with 18,000 requests.
-    With more requests in flight the throughput no longer grew.`,
+    With more requests in flight, throughput no longer grew.`,
 };

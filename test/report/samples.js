@@ -31,7 +31,7 @@ const FAILING = [
     service: spread(8, 10_000, 10_001),
     lag: 0.12,
     fromSecond: 10,
-    meaning: 'no whole response within the time-out',
+    meaning: 'no complete response within the timeout',
   },
   {
     outcome: 'bad_signature',

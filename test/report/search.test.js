@@ -39,7 +39,7 @@ test('an answer that the tool put an end to is told as a lower bound in the firs
   assert.equal(search.why, 'generator');
   assert.match(
     search.explanation,
-    /could not offer .* as planned: the target may take more\. Sends were 9 ms late\./,
+    /could not offer .* as planned: the target may handle more\. Sends were 9 ms late\./,
   );
   const lead = /unknown, but at least \d+(?:\.\d)?\/s \(.* an hour\): the tool\s+could\s+not\s+offer\s+more/;
   assert.match(await renderDocument('text', search), lead);

@@ -78,8 +78,14 @@ const COUNTS = [
   [(r) => (r.outcomeDetails.timeout.success = true), 'the successful outcomes is 96, but succeeded is 90'],
   [(r) => r.outcomes.dropped++, 'outcome dropped is 5, but dropped is 4'],
   [(r) => r.outcomes.never_sent--, 'outcome never_sent is 1, but neverSentDue is 2'],
-  [(r) => (r.rates.peakOneSecond = 91), 'peakOneSecond is 91, which 90 successes in 2 seconds cannot have'],
-  [(r) => (r.rates.peakOneSecond = 44), 'peakOneSecond is 44, which 90 successes in 2 seconds cannot have'],
+  [
+    (r) => (r.rates.peakOneSecond = 91),
+    'peakOneSecond is 91, which is impossible with 90 successes in 2 seconds',
+  ],
+  [
+    (r) => (r.rates.peakOneSecond = 44),
+    'peakOneSecond is 44, which is impossible with 90 successes in 2 seconds',
+  ],
   [(r) => r.operations.ocsp.totals.planned++, "operations' totals.planned is 104, but totals.planned is 103"],
   [(r) => r.operations.ocsp.totals.sent--, /^operation ocsp: succeeded \+ failed is 96, but sent is 95$/],
   [(r) => (r.operations.again = r.operations.ocsp), 'outcomes.good is 180, but outcomes.good is 90'],
@@ -97,9 +103,12 @@ const LATENCIES = [
     'good.latencyMs.response.count is 1, not 90',
   ],
   [(r) => (r.outcomeDetails.dropped.latencyMs.service = latency([1])), 'latencyMs.service.count is 1, not 0'],
-  [(r) => (r.latencyMs.service.histogram = latency([1, 2]).histogram), 'service.histogram holds 2, not 96'],
+  [
+    (r) => (r.latencyMs.service.histogram = latency([1, 2]).histogram),
+    'service.histogram has 2 values, not 96',
+  ],
   [(r) => (r.latencyMs.service.histogram = 'AAAA'), 'service.histogram cannot be read'],
-  [(r) => (r.latencyMs.service.histogram = null), 'histogram holds 0, not 96'],
+  [(r) => (r.latencyMs.service.histogram = null), 'histogram has 0 values, not 96'],
   [(r) => (r.latencyMs.service.p90 = 0.5), 'service: min, percentiles and max are not in ascending order'],
   [
     (r) => (r.outcomeDetails.dropped.latencyMs.service.p50 = 3),
@@ -199,8 +208,8 @@ describe('a timeline', () => {
   /** @type {Broken<Result>} */
   const BROKEN = [
     [(r) => (r.timeline[0].due = 900), 'arrivals due, but only 96 were planned'],
-    [(r) => (r.timeline[0].failures = {}), "second 0's failures, together, is 0, but those that failed in"],
-    [(r) => (r.timeline[3].failures = { timeout: 1 }), 'together, is 1, but those that failed in it is 0'],
+    [(r) => (r.timeline[0].failures = {}), "second 0's failures, together, is 0, but its failed"],
+    [(r) => (r.timeline[3].failures = { timeout: 1 }), 'together, is 1, but its failed is 0'],
     [(r) => (r.timeline[0].p90 = 0.1), 'second 0 of the timeline has 32 responses with'],
     [(r) => (r.timeline[0].p90 = 5000), 'second 0 of the timeline has 32 responses with'],
     [(r) => (r.timeline[3].p90 = 1), 'second 3 of the timeline has 0 responses with'],
@@ -332,9 +341,9 @@ describe('the histograms of seconds', () => {
   const BROKEN = [
     [plain, change(1, { histogram: 'HISTFAAAAgarbage' }), /^timeline\.1\.histogram cannot be read$/],
     [plain, change(0, { histogram: '' }), 'timeline.0.histogram cannot be read'],
-    [plain, put(1, [2, 5, 11]), /^timeline\.1\.histogram holds 3, not 2$/],
-    [plain, change(1, { histogram: none }), 'timeline.1.histogram holds 0, not 2'],
-    [[1, 1, 1], put(2, [3]), 'timeline.2.histogram holds 1, not 0'],
+    [plain, put(1, [2, 5, 11]), /^timeline\.1\.histogram has 3 values, not 2$/],
+    [plain, change(1, { histogram: none }), 'timeline.1.histogram has 0 values, not 2'],
+    [[1, 1, 1], put(2, [3]), 'timeline.2.histogram has 1 values, not 0'],
     [plain, put(1, [2, 12]), /^timeline\.1\.max is 11, but its histogram has 12\S*$/],
     [plain, put(1, [3, 11]), /^timeline\.1\.p50 is 2, but its histogram has 3\S*$/],
     [
@@ -345,7 +354,7 @@ describe('the histograms of seconds', () => {
       },
       /^timeline\.1\.p90 is 5, but its histogram has 11\S*$/,
     ],
-    [coarse, put(5, [4, 13, 5, 14]), 'timeline.5.histogram holds 4, not 6'],
+    [coarse, put(5, [4, 13, 5, 14]), 'timeline.5.histogram has 4 values, not 6'],
     [coarse, put(5, [4, 13, 5, 14, 6, 99]), /^timeline\.5\.max is 15, but its histogram has 99\S*$/],
     [coarse, change(5, { histogramSeconds: 2 }), 'the responses of second 3 are in no histogram'],
     [coarse, change(5, { histogramSeconds: 5 }), /^timeline\.5\.histogram cannot cover 5 seconds$/],
@@ -401,11 +410,11 @@ describe('what a part has for merge', () => {
     [({ watch }) => (watch.lag = 'HISTFAAAA'), /^merge\.watch\.lag cannot be read$/],
     [
       ({ operations: { synthetic } }) => Object.assign(Object(synthetic.own?.good), { service: own }),
-      /^merge\.operations\.synthetic\.own\.good\.service holds 2, not \d+$/,
+      /^merge\.operations\.synthetic\.own\.good\.service has 2 values, not \d+$/,
     ],
     [({ watch }) => (watch.readLate = ''), /^merge\.watch\.readLate cannot be read$/],
     [inLags({ histogram: 'x' }), /^merge\.lags\.1\.histogram cannot be read$/],
-    [inLags({ histogram: latency([1]).histogram }), /^merge\.lags\.1\.histogram holds 1, not \d+$/],
+    [inLags({ histogram: latency([1]).histogram }), /^merge\.lags\.1\.histogram has 1 values, not \d+$/],
     [inLags({ max: 5000 }), /^merge\.lags\.1\.max is 5000, but its histogram has/],
   ];
   for (const [spoil, complaint] of BROKEN) {

@@ -220,7 +220,7 @@ describe('two groups', () => {
 
   test('that were made one after the other are told to be', () => {
     const { notes } = compareGroups(two(runsOf(TEN, 0), runsOf(TEN, 100)), QUICK);
-    const said = /^The runs of old and of new were made one group after the other/;
+    const said = /^The runs of old and of new were run one group after the other/;
     assert.ok(notes.some((note) => said.test(note)));
   });
 

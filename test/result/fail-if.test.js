@@ -66,7 +66,7 @@ describe('what cannot be judged is refused', () => {
     ['p99 slower by -10%', /"by -10%" is not "by"/],
     ['p99 slower by 1e1%', /"by 1e1%" is not "by"/],
     ['p99 slower by 10% please', /"by 10% please" is not "by"/],
-    ['p99 slower by 0%', /a difference of 0% is none; leave "by" out/],
+    ['p99 slower by 0%', /0% is no difference; leave "by" out/],
     ['p99 faster by 101%', /the limit cannot be more than 100%/],
     ['errors higher by 101%', /the limit cannot be more than 100%/],
   ];
@@ -142,7 +142,7 @@ describe('what must not be is judged', () => {
       'p99 slower by 10%',
       { differencePercent: 12, surePercent: 4 },
       'not proven',
-      /Without the tool's possible own lateness it is less than the limit of 10 %/,
+      /Without the tool's possible lateness it is less than the limit of 10 %/,
     ],
     ['nor failures', 'p99 slower', { verdict: 'not comparable', differencePercent: -97 }, 'not proven'],
     ['the other way round passes', 'p99 faster', {}, 'passed'],

@@ -154,9 +154,14 @@ describe('the measurement of the sum', () => {
   /** @type {[string, string, 'valid' | 'invalid', RegExp | null][]} */
   const STARTS = [
     ['within a second', '2026-01-02T03:04:05.900Z', 'valid', null],
-    ['seconds apart', '2026-01-02T03:04:08.200Z', 'valid', /part 1 of 2 began to send 3\.2 s after part 0/],
-    ['in turns', '2026-01-02T03:05:05.000Z', 'invalid', /part 1 of 2 began to send 1 min after part 0/],
-    ['in another order', '2026-01-02T03:04:00.000Z', 'invalid', /part 0 of 2 began to send 5 s after part 1/],
+    ['seconds apart', '2026-01-02T03:04:08.200Z', 'valid', /part 1 of 2 started sending 3\.2 s after part 0/],
+    ['in turns', '2026-01-02T03:05:05.000Z', 'invalid', /part 1 of 2 started sending 1 min after part 0/],
+    [
+      'in another order',
+      '2026-01-02T03:04:00.000Z',
+      'invalid',
+      /part 0 of 2 started sending 5 s after part 1/,
+    ],
   ];
   for (const [what, startedAt, verdict, text] of STARTS) {
     test(`is ${verdict} where the parts began ${what}`, () => {
@@ -207,7 +212,7 @@ describe('what cannot be merged', () => {
   /** @type {[(parts: Result[]) => Result[], string, RegExp][]} results, code, message */
   const TABLE = [
     [() => [], 'no_parts', /nothing to merge/],
-    [() => [whole], 'not_a_part', /^a\.json is no part of a plan/],
+    [() => [whole], 'not_a_part', /^a\.json is not a part of a plan/],
     [([a, b, c]) => [a, b, c, b], 'part_twice', /^b\.json and d\.json are both part 1 of 3\./],
     [([a, , c]) => [c, a], 'part_missing', /^1 of 3 parts is missing: 1\./],
     [([, b]) => [b], 'part_missing', /^2 of 3 parts are missing: 0, 2\./],
@@ -357,8 +362,14 @@ describe('a part that cannot be merged:', () => {
       (part) => withMerge(part, { lags: part.merge?.lags.slice(0, 2) }),
       'second 2 lacks a histogram of its own',
     ],
-    [(part) => ({ ...part, plan: { ...part.plan, load: null } }), 'its load and that of its plan differ in '],
-    [(part) => ({ ...part, load: { ...part.load, timeoutMs: 1 } }), 'that of its plan differ in timeoutMs'],
+    [
+      (part) => ({ ...part, plan: { ...part.plan, load: null } }),
+      'its load differs from that of its plan in ',
+    ],
+    [
+      (part) => ({ ...part, load: { ...part.load, timeoutMs: 1 } }),
+      'its load differs from that of its plan in timeoutMs',
+    ],
     [(part) => ({ ...part, shard: { index: 0, of: 2 } }), 'its load is that of another part'],
     [
       (part) => ({ ...withLoad(part, { shard: { index: 7, of: 2 } }), shard: { index: 7, of: 2 } }),
@@ -367,8 +378,8 @@ describe('a part that cannot be merged:', () => {
     [(part) => withLoad(part, { ratePerSecond: null }), NO_END],
     [(part) => withLoad(part, { arrivals: 'poisson', durationMs: null, requests: null }), NO_END],
     [required(undefined), 'its plan has no list of requirements'],
-    [required(['p99<1s', 'soon']), 'its plan requires "soon", which is no requirement'],
-    [required([17]), 'its plan requires 17, which is no requirement'],
+    [required(['p99<1s', 'soon']), 'its plan requires "soon", which is not a requirement'],
+    [required([17]), 'its plan requires 17, which is not a requirement'],
   ];
   for (const [spoil, missing] of TABLE) {
     test(missing, () => {

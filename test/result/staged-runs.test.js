@@ -104,7 +104,7 @@ describe('what does not add up over stages is found:', () => {
     [
       'an operation that is not there',
       ([one]) => delete one.operations.write,
-      /its operations are not those of/,
+      /its operations differ from those of/,
     ],
     ['a stage that is not there', (stages) => stages.pop(), /the stages' totals\.planned is/],
     ['a rate', ([, one]) => (one.rates.perSecond += 1), /stage hold: rates\./],

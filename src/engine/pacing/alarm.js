@@ -17,9 +17,9 @@ import { LONGEST_TIMER_MS } from '../clock.js';
 
 /** Below this mean gap, a timer that spins for its last stretch would keep a core busy. */
 const THREAD_BELOW_GAP_MS = 10;
-/** An exact wait spins for this long at its end: a timer's own uncertainty. */
+/** An exact wait spins for this long at its end, as timers are less exact. */
 const SPIN_FROM_MS = 1.6;
-/** In a longer turn of the loop, this thread was descheduled or collected garbage. */
+/** A longer turn of the event loop means that this thread was descheduled or collected garbage. */
 const LONGEST_EMPTY_TURN_MS = 0.05;
 /** A sleep ends this early, as the kernel wakes sleepers late; the alarm spins for the rest. */
 const WAKE_EARLY_MS = 0.3;
@@ -32,9 +32,9 @@ const TIMER_FROM_MS = 2;
  * loop allocates. It notices a stop, or a connection closed by the server, that much later.
  */
 const SPIN_AT_ONCE_MS = 0.05;
-/** Ends the polling of a clock that stands still, e.g. in tests. */
+/** Stops polling a clock that does not advance, e.g. in tests. */
 const MAX_READINGS = 500;
-/** Loads between two clock readings, which may allocate: 5 us, or 0.5 us near the end. */
+/** Atomic loads between two clock readings, which may allocate: 5 us, or 0.5 us near the end. */
 const PAUSE_LOADS = 1000;
 const LAST_PAUSE_LOADS = 50;
 const LAST_PAUSES_MS = 0.03;
@@ -145,10 +145,10 @@ export function choosePacing({ model, pacing, ratePerSecond }, shards, cores, th
   const isTimed = model === 'open' && ratePerSecond !== null && pacing !== 'sleep';
   if (!isTimed) return { byThread: false, spins: 'never' };
   if (pacing === 'spin') return { byThread: false, spins: 'always' };
-  const isCoreLeft = cores > threads;
+  const hasSpareCore = cores > threads;
   const gapMs = (1000 * shards) / ratePerSecond;
   return {
-    byThread: gapMs < THREAD_BELOW_GAP_MS || !isCoreLeft,
-    spins: isCoreLeft ? 'last stretch' : 'never',
+    byThread: gapMs < THREAD_BELOW_GAP_MS || !hasSpareCore,
+    spins: hasSpareCore ? 'last stretch' : 'never',
   };
 }

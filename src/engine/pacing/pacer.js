@@ -1,6 +1,6 @@
 /**
  * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. The
- * backlog is not a list but the due indexes from `next` on.
+ * backlog is not stored: it is the due indexes from `next` on.
  */
 import { countFirst, scheduleOf } from '../../plan/due.js';
 import { share } from '../../plan/shard-part.js';
@@ -12,7 +12,7 @@ import { createInFlight } from '../../plan/stages.js';
 /** @import { Slots } from '../slots.js' */
 /** @import { CreateAlarm } from './alarm.js' */
 
-/** @typedef {ReturnType<typeof arrivalsOf>} Arrivals i mod shards = shard */
+/** @typedef {ReturnType<typeof arrivalsOf>} Arrivals those with i mod shards = shard */
 
 /** Interval of checks whether a stage now allows more requests in flight. */
 const CHECK_STAGE_MS = 20;

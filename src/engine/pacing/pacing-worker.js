@@ -10,7 +10,7 @@ import { createClock } from '../clock.js';
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { Clock } from '../clock.js' */
 
-/** The kernel wakes a sleeper about this late: the thread spins instead, unless gaps are narrow. */
+/** The kernel wakes a sleeper about this late, so the thread spins at the end, unless gaps are narrow. */
 const SPIN_MS = 0.06;
 const SPIN_GAP_MS = 0.5;
 /** Keeps V8 from specialising on one schedule. */
@@ -54,7 +54,7 @@ if (warmUpLoad !== null) warmUp(warmUpLoad);
 const schedule = createSchedule(load);
 const gapMs = (1000 * shards) / Number(load.ratePerSecond);
 const spinMs = spins && gapMs >= SPIN_GAP_MS ? SPIN_MS : 0;
-// Listening keeps the thread alive: exiting takes a millisecond or two, in which the sender may be busy.
+// The listener keeps the thread alive: exiting takes a millisecond or two that the sender may need.
 parentPort?.on('message', (originNs) => {
   pace(schedule, shard, shards, createClock(originNs), underWay, spinMs);
 });

@@ -24,7 +24,7 @@ const SAMPLES = 150;
 const GAP_MS = 10;
 /** Several, so that V8 does not specialise on one. */
 const IGNORE = [() => {}, () => {}, () => {}];
-const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
+const NO_RESPONSE = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
 
 /** @param {string} type @param {unknown} [value] */
 const post = (type, value) => parentPort?.postMessage({ type, value });
@@ -33,12 +33,12 @@ const post = (type, value) => parentPort?.postMessage({ type, value });
 const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
 const { load } = plan;
 const mix = await loadMix(plan);
-// Before the run's objects exist: V8 gives objects older than the code that uses them different shapes.
+// Before the run's objects exist: V8 gives objects that predate the code using them different shapes.
 if (!load.coldStart) warmUp();
 const keepers = mix.openKeepers();
-/** By member. @type {unknown[][]} */
+/** By operation. @type {unknown[][]} */
 const kept = keepers.map(() => []);
-/** Not yet reported. @type {SecondRow[]} */
+/** Ended seconds not yet reported. @type {SecondRow[]} */
 let ended = [];
 
 const recorder = createRecorder({
@@ -73,7 +73,7 @@ function recordWaiting({ endedMs: done, next, waiting, carried }) {
   if (waiting === 0) return;
   const schedule = /** @type {Schedule} */ (scheduleOf(load));
   const given = { sent: done, done, lag: 0, late: 0, failure: 'never_sent', status: 0, body: null };
-  // Reused: there may be a million.
+  // One object for all: there may be a million.
   const sample = { ...given, operation: 0, index: 0, intended: 0, carried: 0 };
   for (let i = 0; i < waiting; i++) {
     sample.index = next + i * shards;
@@ -99,13 +99,13 @@ report({ atMs: tail.endedMs, tally, open: null });
 livePort?.close();
 
 function warmUp() {
-  const { status, body } = fixture.firstAnswer ?? NO_ANSWER;
+  const { status, body } = fixture.firstAnswer ?? NO_RESPONSE;
   for (let part = 0; part < PARTS; part++) {
     const small = createRingMemory(SMALL_RING);
     const writer = openWriter(small);
     const operations = mix.createClassifiers(fixture);
     let added = 0;
-    // One sample at a time: V8 compiles the loop that takes them only after thousands of turns.
+    // One sample at a time: V8 compiles the loop that takes them only after thousands of iterations.
     const addNext = () => {
       if (added === SAMPLES) {
         writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, carried: 0, dropped: [0] });

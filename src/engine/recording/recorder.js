@@ -21,10 +21,10 @@ import { countVerification, createTally, increment, outcomeOf, packTally } from 
 
 /** Outcomes that the engine itself assigns, for every operation. */
 export const ENGINE_OUTCOMES = Object.freeze({
-  unchecked: 'answered with success, but not checked: the recorder could not keep up',
+  unchecked: 'successful response, but not checked: the recorder could not keep up',
   check_failed: 'the check of the response itself failed; please report it',
-  timeout: 'no whole response within the time-out',
-  cut_off: 'still in flight when the run was ended at once',
+  timeout: 'no complete response within the timeout',
+  cut_off: 'still in flight when the run was cut off',
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });
 
@@ -32,7 +32,7 @@ export const ENGINE_OUTCOMES = Object.freeze({
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
 /** @type {Verdict} */
 const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
-/** Of a refusal, if the recorder cannot keep up. */
+/** Replaces a refusal's body if the recorder cannot keep up. */
 const NO_BODY = new Uint8Array(0);
 
 /**
@@ -85,7 +85,7 @@ export function createRecorder(context) {
     return current.isEmpty() ? null : current.row(isPart || spanLength(current.second) === 1);
   }
 
-  /** Classified too, to keep what the request created. @param {CellTally} cell @param {Sample} sample */
+  /** Classifies it too, to keep what it created. @param {CellTally} cell @param {Sample} sample */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
     cell.warmup++;
@@ -140,7 +140,7 @@ export function createRecorder(context) {
     addDropped(cell, count) {
       cells[cell].dropped += count;
     },
-    /** Post it at once. @returns {Pick<Report, 'tally' | 'open'>} up to now */
+    /** Post it immediately. @returns {Pick<Report, 'tally' | 'open'>} up to now */
     soFar: () => ({ tally: packTally(tally), open: openRow() }),
     /** Emits the last second, full or not. @returns {PackedTally} */
     finish() {
@@ -163,7 +163,7 @@ function displacedIn(stretchMs, { intended, sent, lag, carried }) {
   return sent - lateMs - intended < stretchMs ? Math.min(1, lateMs / stretchMs) : 0;
 }
 
-/** Approximate samples per batch: a sender on the same core waits for them. */
+/** Approximate samples per batch: a sender on the same core waits until they are recorded. */
 const AT_ONCE = 20;
 const [SHORTEST_SLEEP_MS, LONGEST_SLEEP_MS] = [1, 20];
 /** Report interval in run time; the recorder reads no clock. */

@@ -11,7 +11,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} endedMs
  * @property {number} next first index neither sent nor dropped
  * @property {number} waiting number of due indexes from `next` on
- * @property {number} carried upper bound, ms, of each one's extra wait because the tool was late
+ * @property {number} carried upper bound, ms, of the extra wait of each because the tool was late
  * @property {number[]} dropped in the measured part, by cell of the tally
  */
 
@@ -25,7 +25,7 @@ const [WRITTEN, TAKEN, BYTES_RELEASED, WATERMARK, ENDED, SLEEP] = [0, 1, 2, 3, 4
 const TAIL_OFFSET = 64;
 /** Numbers in the Tail before `dropped`. */
 const TAIL_HEAD = 4;
-/** The watermark is stored in units of 10 ms, so that an Int32 holds 248 days. */
+/** The watermark is stored in units of 10 ms, so that an Int32 can hold 248 days. */
 const WATERMARK_UNIT_MS = 10;
 /** In place of a body length. */
 const NO_BODY = -1;
@@ -63,7 +63,7 @@ export function openWriter(memory) {
   const { control, tail, numbers, samples, bytes } = openMemory(memory);
   /** Samples that did not fit into the ring, without bodies. @type {Sample[]} */
   let spilled = [];
-  /** Earlier ones are in the ring by now. */
+  /** Index of the first one not yet in the ring. */
   let spilledFrom = 0;
   let written = 0;
   let bytesWritten = 0;
@@ -153,7 +153,7 @@ function readSample(numbers, from, body) {
     index: numbers[from + 1],
     /** Due time; in a closed loop, when its connection became free. */
     intended: numbers[from + 2],
-    /** On the wire; if it never got there, when a connection took it. */
+    /** When it was on the wire; if never, when a connection took it. */
     sent: numbers[from + 3],
     /** Last byte of the response, or when the tool gave up. */
     done: numbers[from + 4],

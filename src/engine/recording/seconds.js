@@ -1,4 +1,4 @@
-/** The seconds of a run: every recorder delivers a row for each; then they are merged. */
+/** The seconds of a run: every recorder delivers a row for each second; the rows are merged here. */
 import {
   createHistogram,
   encodeHistogram,
@@ -27,7 +27,7 @@ export function createSeconds({ threads, shard }) {
 
   function closeNext() {
     const row = mergeSeconds(rows.length, open[rows.length] ?? []);
-    // Only a part of a plan keeps the send lags of each second, and it joins no seconds.
+    // Only a part of a plan keeps the send lags of each second, and a part never joins seconds.
     if (spans !== null) Object.assign(row, spans.add(row.second, row.histogram), { lag: null });
     open[rows.length] = [];
     rows.push(row);
@@ -48,7 +48,7 @@ export function createSeconds({ threads, shard }) {
       open[row.second].push(row);
       while (open[rows.length]?.length === threads) closeNext();
     },
-    /** @param {SecondRow[]} [unfinished] each shard's current second @returns {Second[]} closes none */
+    /** Closes none. @param {SecondRow[]} [unfinished] each shard's current second @returns {Second[]} */
     soFar(unfinished = []) {
       const end = Math.max(open.length, ...unfinished.map(({ second }) => second + 1));
       const all = [...rows];

@@ -18,7 +18,7 @@ export function spanLength(second) {
 
 /** Joins the histograms of consecutive seconds. */
 export function createSpans() {
-  /** Of the current span; null: no request done in it. @type {Histogram | string | null} */
+  /** Of the current span; null: no request was done in it. @type {Histogram | string | null} */
   let sum = null;
   let seconds = 0;
 

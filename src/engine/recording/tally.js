@@ -16,7 +16,7 @@ import { sumArrays, total } from '../../common/sums.js';
  */
 /**
  * @template [H=Histogram]
- * @typedef {object} OfPlan what the recorder itself does not know, and its outcomes
+ * @typedef {object} OfPlan figures of the plan and the senders, and the outcomes
  * @property {Record<string, OutcomeTally<H>>} outcomes
  * @property {number} [planned] in a plan with several operations or stages: requests of this one
  * @property {number} [neverSent] of `planned`, as counted by the senders
@@ -30,7 +30,7 @@ import { sumArrays, total } from '../../common/sums.js';
  * @template [H=Histogram]
  * @typedef {object} Tally
  * @property {CellTally<H>[]} operations all of the first stage, then all of the next, etc.
- * @property {H} lag how late the tool itself sent
+ * @property {H} lag how late the tool itself sent requests
  * @property {H} readLate upper bound of how late the tool read responses
  * @property {{second: number, tenth: number}} displaced expected number of measured requests that the late
  *   tool sent in a later second, or tenth of a second, than planned
@@ -60,7 +60,7 @@ function createCell(name, stage) {
     /** Sent before the measured part. */
     warmup: 0,
     perSecond: { sent: seconds(), succeeded: seconds(), failed: seconds() },
-    /** Completion of the last success; 0 without. */
+    /** Completion of the last success; 0 without one. */
     lastSuccessMs: 0,
     /** Successes completed in the first half of the stage, and the sum of their response times. */
     firstHalf: { count: 0, responseMs: 0 },
@@ -162,7 +162,7 @@ export function foldStages(cells, spans) {
 }
 
 /**
- * @param {CellTally[]} cells a single cell needs no figures of its own
+ * @param {CellTally[]} cells a single cell stays unchanged: it has the figures of the run
  * @param {readonly number[] | null} planned of each; null: a closed loop, where time decides the number
  * @param {readonly number[]} left of each: requests neither sent nor dropped
  */

@@ -156,7 +156,7 @@ export function createWatch({
 export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   let sampled = { atMs: now(), idleMs: idleMs(), queuedMs: queuedMs() };
   let isTurn = false;
-  /** The loop waits between turns only. */
+  /** The event loop waits only between turns. */
   let turnIdleMs = sampled.idleMs;
   /** Ends of the last two turns, in time awake: older bytes were read before this turn. */
   let endedMs = awakeMs(sampled.atMs);
@@ -207,22 +207,22 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
 const QUARTERS = 4;
 
 /**
- * @param {number} fromMs when the rate stops rising; with it rises the number in flight
+ * @param {number} fromMs when the rate, and with it the number in flight, stops rising
  * @param {number} toMs when the last request is due
  */
 export function watchBacklog(fromMs, toMs) {
   const seen = {
     looks: 0,
-    /** Of them, those that found a request waiting for a connection. */
+    /** Samples that found a request waiting for a connection. */
     waitingLooks: 0,
-    /** Minimum of requests due without a response in each quarter of the time; null: no look. */
+    /** Minimum of requests due without a response in each quarter of the time; null: no sample. */
     quarterMins: /** @type {(number | null)[]} */ (Array(QUARTERS).fill(null)),
-    /** Requests waiting at the last look. */
+    /** Requests due without a response in the last sample. */
     atEnd: 0,
   };
   return {
     /** @param {number} nowMs @param {number} waiting for a connection @param {number} inFlight */
-    look(nowMs, waiting, inFlight) {
+    sample(nowMs, waiting, inFlight) {
       if (nowMs < fromMs || nowMs >= toMs) return;
       seen.looks++;
       if (waiting > 0) seen.waitingLooks++;

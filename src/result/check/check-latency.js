@@ -1,4 +1,4 @@
-/** The bookkeeping of latencies: counts, figures and histograms agree. Checks yield one sentence per broken identity. */
+/** Checks that counts, figures and histograms of latencies agree; yields one sentence per contradiction. */
 import { isDeepStrictEqual } from 'node:util';
 import { createHistogram, decodeHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
 import { FIGURES, figuresOf, SERIES } from '../latency.js';
@@ -7,15 +7,15 @@ import { FIGURES, figuresOf, SERIES } from '../latency.js';
 /** @import { LatencyBlock, LatencyBlocks, Result } from '../schema.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
-/** Three significant digits, and whole microseconds: a bucket is no wider. */
+/** Maximum width of a bucket: three significant digits, or a microsecond. */
 const [BUCKET_SHARE, BUCKET_MS] = [0.001, 0.001];
 
-/** @param {number} a ms @param {number} b ms @returns {boolean} a is above b, by more than their buckets are wide */
+/** @param {number} a ms @param {number} b ms @returns {boolean} a is above b, by more than the width of their buckets */
 export function isAbove(a, b) {
   return a - b > 2 * (BUCKET_SHARE * Math.max(a, b) + BUCKET_MS);
 }
 
-/** @param {string} text @returns {Histogram | null} null: it cannot be read */
+/** @param {string} text @returns {Histogram | null} null: unreadable */
 function readHistogram(text) {
   try {
     return decodeHistogram(text);
@@ -25,15 +25,15 @@ function readHistogram(text) {
 }
 
 /**
- * @param {string} name its place: the figures beside `a.b.histogram` are `a.b.p50`, ...
+ * @param {string} name its path: the figures of `a.b.histogram` are `a.b.p50`, ...
  * @param {string | null | undefined} text @param {number} count expected
- * @param {Partial<Record<Figure, number | null>>} [figures] expected; undefined: an older version had none
+ * @param {Partial<Record<Figure, number | null>>} [figures] expected; undefined: from an older version without them
  * @returns {Generator<string, void>}
  */
 export function* checkHistogram(name, text, count, figures = {}) {
   const histogram = typeof text === 'string' ? readHistogram(text) : createHistogram();
   if (histogram === null) return yield `${name} cannot be read`;
-  if (histogram.totalCount !== count) return yield `${name} holds ${histogram.totalCount}, not ${count}`;
+  if (histogram.totalCount !== count) return yield `${name} has ${histogram.totalCount} values, not ${count}`;
   if (count === 0) return;
   const found = figuresOf(histogram);
   for (const key of FIGURES) {
@@ -60,7 +60,7 @@ function* checkLatency({ count, histogram, bars, ...figures }, expected, name) {
   for (const [key, { low, high, tool }] of Object.entries(bars ?? {})) {
     const value = Number(figures[/** @type {Figure} */ (key)]);
     if (isAbove(low, value) || isAbove(tool, value) || (high !== null && isAbove(value, high)))
-      yield `${name}.bars.${key} does not hold ${key}`;
+      yield `${name}.bars.${key} does not contain ${key}`;
   }
 }
 
@@ -69,21 +69,21 @@ export function isAscending(values) {
   return values.every((value, i) => i === 0 || Number(values[i - 1]) <= Number(value));
 }
 
-/** @param {LatencyBlocks} whole @param {LatencyBlocks[]} parts @param {string} [where] the parts are */
+/** @param {LatencyBlocks} whole @param {LatencyBlocks[]} parts @param {string} [where] path of the parts */
 export function* checkSums(whole, parts, where = 'outcomeDetails') {
   for (const series of SERIES) {
     const read = [whole, ...parts].map(({ [series]: { histogram } }) =>
       histogram === null ? createHistogram() : readHistogram(histogram),
     );
     const [all, ...own] = read.filter((one) => one !== null);
-    // One that cannot be read is reported by itself.
+    // An unreadable histogram is reported by itself.
     if (own.length < parts.length) continue;
     if (!isDeepStrictEqual(packHistogram(sumHistograms(own)), packHistogram(all)))
       yield `latencyMs.${series}.histogram is not the sum of those in ${where}`;
   }
 }
 
-/** @param {Result} result @returns {string | undefined} a sentence with the place of the first broken histogram */
+/** @param {Result} result @returns {string | undefined} a sentence naming the first unreadable histogram */
 export function findUnreadable({ plan, ...result }) {
   for (const [place, text] of histogramsIn(result, ''))
     if (readHistogram(text) === null) return `${place} cannot be read`;

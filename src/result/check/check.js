@@ -1,7 +1,7 @@
 /**
- * The bookkeeping of a Result, checked after every run and before a file is trusted: counts, rates, shares, outcomes, times
- * and histograms agree with each other; operations, stages and seconds each add up to the whole, histograms bucket for
- * bucket. Only for files: the histograms of seconds, and the block of a part for `merge`.
+ * Checks the bookkeeping of a Result, after every run and before trusting a file: counts, rates, shares, outcomes,
+ * times and histograms agree; operations, stages and seconds each add up to the whole, histograms bucket for
+ * bucket. For files it also checks the histograms of seconds, and the merge block of a part.
  */
 import { sumArrays, total } from '../../common/sums.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
@@ -16,7 +16,7 @@ const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSentDue' })
 
 const COUNTS = /** @type {const} */ (['sent', 'succeeded', 'failed']);
 
-/** A rate was rounded to a decimal number, no more. */
+/** Rates differ at most by rounding. */
 const ROUNDING_SHARE = 1e-6;
 
 /**
@@ -33,9 +33,9 @@ export function checkResult(result, { eachSecond = false } = {}) {
 }
 
 /**
- * The whole, or a stage, and its operations. They have the same window, so that the operations' rates add up.
+ * The whole, or a stage, and its operations, which share its window so that their rates add up.
  * @param {OperationBlock & {operations: Record<string, OperationBlock>}} cells
- * @param {number | undefined} windowSeconds undefined: an older version had none
+ * @param {number | undefined} windowSeconds undefined: from an older version
  */
 function* checkCells({ operations, ...whole }, windowSeconds) {
   yield* checkBlock(whole, windowSeconds);
@@ -115,7 +115,7 @@ function* checkStages({ stages, operations, ...whole }) {
   for (const stage of stages) {
     yield* within(`stage ${stage.name}: `, checkCells(stage, stage.windowSeconds));
     const [own, all] = [stage.operations, operations].map((one) => Object.keys(one).sort().join());
-    if (own !== all) yield `stage ${stage.name}: its operations are not those of the run`;
+    if (own !== all) yield `stage ${stage.name}: its operations differ from those of the run`;
   }
   yield* checkParts('stages', stages, whole);
   for (const [name, operation] of Object.entries(operations)) {
@@ -133,12 +133,12 @@ function* checkParts(name, blocks, whole) {
   const parts = blocks.map(countsOf);
   for (const [key, count] of Object.entries(countsOf(whole)))
     yield* same(`the ${name}' ${key}`, total(parts.map((part) => part[key] ?? 0)), key, count);
-  // A single block, checked by itself, is the whole.
+  // A single block is the whole, which has its own check.
   const latencies = blocks.map(({ latencyMs }) => latencyMs);
   if (blocks.length > 1) yield* checkSums(whole.latencyMs, latencies, `the ${name}`);
 }
 
-/** @param {OperationBlock} block @returns {Record<string, number>} that add up, by place */
+/** @param {OperationBlock} block @returns {Record<string, number>} counts that add up, by path */
 function countsOf({ totals, outcomes, latencyMs, verification: { checked, passed, unchecked } }) {
   const latencies = Object.fromEntries(SERIES.map((key) => [`${key}.count`, latencyMs[key].count]));
   const counts = { totals, outcomes, verification: { checked, passed, unchecked }, latencyMs: latencies };
@@ -162,7 +162,7 @@ function* checkTimeline({ timeline, totals, rates, latencyMs, windowSeconds, unf
   for (const [at, row] of timeline.entries()) yield* checkRow(row, at);
   const { peakOneSecond: peak } = rates;
   if (peak > totals.succeeded || peak * timeline.length < totals.succeeded)
-    yield `rates.peakOneSecond is ${peak}, which ${totals.succeeded} successes in ${timeline.length} seconds cannot have`;
+    yield `rates.peakOneSecond is ${peak}, which is impossible with ${totals.succeeded} successes in ${timeline.length} seconds`;
   const slowest = maxOf(timeline);
   if (isAbove(slowest, longest))
     yield `the timeline's longest is ${slowest}, but latencyMs.response.max is ${longest}`;
@@ -191,7 +191,7 @@ function* checkRow(row, at) {
     yield `second ${second} of the timeline has ${done} responses, which does not fit its histogram or its send lag`;
   if (failures === undefined) return;
   const sum = total(Object.values(failures));
-  yield* same(`second ${second}'s failures, together,`, sum, 'those that failed in it', failed);
+  yield* same(`second ${second}'s failures, together,`, sum, 'its failed', failed);
 }
 
 /** @param {Pick<Result, 'timeline' | 'unfinished'>} result unfinished: the last seconds have no histogram yet */
@@ -214,7 +214,7 @@ export function* checkSeconds({ timeline, unfinished }) {
   if (!unfinished) yield* checkCovered(timeline.slice(next));
 }
 
-/** @param {TimelineRow[]} rows that no histogram covers; older files lack the key */
+/** @param {TimelineRow[]} rows not covered by a histogram; older files lack the key */
 function* checkCovered(rows) {
   const found = rows.find((row) => row.histogram === null && countDone([row]) > 0);
   if (found !== undefined) yield `the responses of second ${found.second} are in no histogram`;
@@ -226,7 +226,7 @@ function countDone(rows) {
 }
 
 /**
- * The block for `merge` is of the same requests as the figures of the result.
+ * The merge block covers the same requests as the figures of the result.
  * @param {Pick<Result, 'merge' | 'timeline' | 'operations' | 'totals'>} result
  */
 export function* checkMergeBlock({ merge, timeline, operations, totals: { sent } }) {
@@ -254,7 +254,7 @@ export function* checkMergeBlock({ merge, timeline, operations, totals: { sent }
         yield* checkHistogram(`merge.operations.${name}.own.${outcome}.${series}`, histograms[series], count);
       }
   }
-  // Where there is only one part, of one thread, its seconds have no lags.
+  // A single part with one thread has no lags.
   for (const [second, of] of merge.lags.entries()) {
     const done = countDone([timeline[second]]);
     if (of !== null)

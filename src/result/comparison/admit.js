@@ -1,13 +1,13 @@
 /**
- * The runs that a comparison accepts. Invalid and interrupted runs are refused: often a slow target is the *reason*, and a
- * group without its worst runs looks better than it is. The caller's flag includes them or leaves them out.
+ * Admits runs to a comparison. Refuses invalid and interrupted runs: a slow target is often the *reason*, and a
+ * group without its worst runs looks better than it is. A flag of the caller includes or excludes them.
  */
 import { fileError } from '../document.js';
 import { whyLeftOut } from '../runs/run-set.js';
 /** @import { NamedRun } from '../runs/run-set.js' */
 
 /** @typedef {{name: string, runs: readonly NamedRun[]}} RunGroup */
-/** @typedef {NamedRun & {used: boolean, why: string | null}} AdmittedRun `why` it is not a whole, valid run; null: it is */
+/** @typedef {NamedRun & {used: boolean, why: string | null}} AdmittedRun `why`: reason to exclude it; null: none */
 /** @typedef {{name: string, runs: AdmittedRun[], used: AdmittedRun[]}} AdmittedGroup */
 
 /**
@@ -49,7 +49,7 @@ export function admit(groups, { allowInvalid = false, leaveOutInvalid = false })
   throw fileError('no_usable_run', `${empty.name} has no usable run${whys}.`, remedy);
 }
 
-/** @param {readonly NamedRun[]} runs @throws {PkiLoadError} code `part_of_a_plan`: whatever else is allowed */
+/** @param {readonly NamedRun[]} runs @throws {PkiLoadError} code `part_of_a_plan`, with any options */
 export function refuseParts(runs) {
   for (const { name, result } of runs) {
     const { index = 0, of = 1 } = result.shard ?? {};
@@ -64,8 +64,8 @@ export function refuseParts(runs) {
 }
 
 /**
- * A run given twice would make differences surer, and spreads smaller, than they are.
- * @param {readonly RunGroup[]} groups of a comparison, or the one of a set of runs
+ * A duplicate run would make differences look more certain, and spreads smaller, than they are.
+ * @param {readonly RunGroup[]} groups of a comparison, or the single group of a run set
  * @throws {PkiLoadError} code `same_run_twice`, naming the files and, of several groups, the groups
  */
 export function refuseSameRun(groups) {

@@ -1,4 +1,4 @@
-/** One metric of two groups of runs: the difference, whether it is shown, and a sentence with both. */
+/** Compares a metric of two groups of runs: the difference, whether it is significant, and a sentence. */
 import { median } from '../../common/sums.js';
 import { differenceText, figureText, intervalText, pText, sizeText } from '../runs/figures.js';
 import { sentence } from '../wording.js';
@@ -10,8 +10,8 @@ import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } fro
 /** @typedef {readonly number[]} Values one per run */
 /** @typedef {[base: Values, other: Values]} Pair */
 /**
- * Lateness of the tool: the part of each value that it may have added to a time, or taken from a rate. Where one group has
- * more of it, that much is no difference of the targets.
+ * Lateness of the tool: the part of each value that it may have added to a time, or taken from a rate. The excess
+ * of one group over the other is not a difference between the targets.
  * @typedef {{base: Values, other: Values}} ToolParts
  */
 /** @typedef {{seed: number, resamples?: number, tool?: ToolParts}} Options */
@@ -41,14 +41,14 @@ export function notComparable({ label, unit }, base, other, why) {
 
 /**
  * @param {MetricHead} metric @param {Values} a @param {Values} b
- * @param {ToolParts} [tool] of b, as `base`, and of a @returns {boolean} that a is better than b is shown
+ * @param {ToolParts} [tool] of b, as `base`, and of a @returns {boolean} a is shown to be better than b
  */
 export function isShownBetter({ unit, lowerIsBetter }, a, b, tool) {
   const better = lowerIsBetter ? -1 : 1;
   return withEqualTool(unit, [b, a], tool).every((pair) => test(pair).direction === better);
 }
 
-/** @param {Unit} unit @param {number} base @param {number} other @returns {number | null} points of a share; else percent of the base */
+/** @param {Unit} unit @param {number} base @param {number} other @returns {number | null} percent of the base; of a share, percentage points */
 export function differenceOf(unit, base, other) {
   if (unit === 'fraction') return (other - base) * 100;
   return base === 0 ? null : ((other - base) / base) * 100;
@@ -87,7 +87,7 @@ function nearestToZero(differences) {
 
 /**
  * @param {Unit} unit @param {Pair} pair @param {ToolParts} [tool]
- * @returns {Pair[]} the pair; then, where one group has more of the tool's lateness, as if it had no more than the other
+ * @returns {Pair[]} the pair; then, if one group has more of the tool's lateness, with that excess removed
  */
 function withEqualTool(unit, pair, tool) {
   if (tool === undefined) return [pair];
@@ -103,10 +103,10 @@ function withEqualTool(unit, pair, tool) {
 }
 
 /**
- * The test shows whether one group's values tend to be larger; a difference counts as shown only where the medians agree.
+ * Tests whether one group's values tend to be larger; a difference counts as shown only if the medians agree.
  * @param {Pair} pair
- * @returns {{pValue: number | null, isPossible: boolean, direction: -1 | 0 | 1}} direction from base to other, 0: none shown;
- *   isPossible: with so many runs a difference could be shown
+ * @returns {{pValue: number | null, isPossible: boolean, direction: -1 | 0 | 1}} from base to other, 0: none
+ *   shown; `isPossible`: this many runs can show a difference
  */
 function test([base, other]) {
   if (base.length === 0 || other.length === 0) return { pValue: null, isPossible: false, direction: 0 };
@@ -146,8 +146,8 @@ function describe({ key, label, unit }, { verdict, differencePercent, interval, 
 }
 
 /**
- * The test is of ranks, the interval is of medians.
- * @param {Found} found @returns {string | null} a sentence where only one of them shows a difference
+ * The test uses ranks, the interval medians.
+ * @param {Found} found @returns {string | null} a sentence if only one of them shows a difference
  */
 function disagreement({ verdict, interval, pValue }) {
   if (verdict === 'not enough runs') return null;

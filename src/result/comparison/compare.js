@@ -1,4 +1,4 @@
-/** Groups of runs -> Comparison: every metric of every group against that of the base. One run is one sample. */
+/** Groups of runs -> Comparison: each metric of each group against the base. One run is one sample. */
 import { median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
@@ -29,8 +29,8 @@ const [ERRORS] = METRICS.filter(({ key }) => key === 'errors').map(headOf);
 
 /**
  * @typedef {object} CompareOptions
- * @property {boolean} [allowInvalid] use invalid and interrupted runs, which are refused by default
- * @property {boolean} [leaveOutInvalid] compare the others
+ * @property {boolean} [allowInvalid] use invalid and interrupted runs; default: refuse them
+ * @property {boolean} [leaveOutInvalid] compare only the other runs
  * @property {number} [seed] of the bootstrap
  * @property {number} [resamples] of the bootstrap
  * @property {readonly string[]} [failIf] e.g. `p99 slower by 10%`
@@ -40,7 +40,7 @@ const [ERRORS] = METRICS.filter(({ key }) => key === 'errors').map(headOf);
 
 /**
  * @param {readonly RunGroup[]} groups at least two; the first is the base @param {CompareOptions} [options]
- * @returns {Comparison} @throws {PkiLoadError} where there is nothing to compare, or a run that must not be
+ * @returns {Comparison} @throws {PkiLoadError} if there is nothing to compare, or a run is refused
  */
 export function compareGroups(groups, options = {}) {
   const { seed = 1, resamples = RESAMPLES, failIf = [], createdAt = null, command = null } = options;
@@ -80,7 +80,7 @@ function describeGroup({ name, runs, used }) {
   };
 }
 
-/** @typedef {{values: number[], tool: number[]}} Sample of the runs that have a value; `tool`: its part that may be the tool's own */
+/** @typedef {{values: number[], tool: number[]}} Sample values of runs; `tool`: their part from the tool */
 
 /**
  * @param {MetricHead} head @param {ComparedGroup[]} groups @param {ErrorBias} bias
@@ -108,8 +108,8 @@ function compareMetric(head, groups, bias, options) {
 }
 
 /**
- * The best group is one shown to be better than every other; a better median alone may be chance. A group with more errors
- * than another does not compete: it cannot win, nor keep another from winning.
+ * The best group is the one shown to be better than every other; a better median alone may be chance. A group with
+ * more errors than another does not compete: it can neither win nor keep another from winning.
  * @param {MetricHead} head @param {Sample[]} samples @param {ErrorBias} bias
  */
 function findBest(head, samples, bias) {
@@ -131,7 +131,7 @@ function findBest(head, samples, bias) {
   return { best: isShown ? first : null, bestMedian: isShown || !isAlone ? first : null };
 }
 
-/** @param {readonly Result[]} results @returns {ComparedGroup['subjects']} distinct ones with their numbers of runs, in order */
+/** @param {readonly Result[]} results @returns {ComparedGroup['subjects']} distinct, with their numbers of runs */
 function subjectsOf(results) {
   /** @type {Map<string, ComparedGroup['subjects'][number]>} */
   const subjects = new Map();
@@ -145,7 +145,7 @@ function subjectsOf(results) {
 }
 
 /**
- * Settings and events beside the compared ones that may have made a difference.
+ * Settings and events other than the compared ones that may explain a difference.
  * @param {readonly AdmittedGroup[]} groups @param {ErrorBias} bias @returns {string[]} sentences
  */
 function warningsOf(groups, bias) {
@@ -187,11 +187,11 @@ function notesOf(groups, described, { seed, resamples }) {
   ];
 }
 
-/** @typedef {{name: string, shares: number[], dead: number}} Group error share of each run; `dead`: runs without a success */
+/** @typedef {{name: string, shares: number[], dead: number}} Group error shares; `dead`: runs without a success */
 
 /**
- * A target that refuses everything at once has the best times. So no time or rate of a group with more errors is called
- * better, and where all requests failed there is no response time to compare.
+ * A target that refuses everything immediately has the best times. So no time or rate of a group with more errors
+ * is called better, and if all requests failed there is no response time to compare.
  * @param {readonly Pick<ComparedGroup, 'name' | 'metrics'>[]} given
  */
 export function createErrorBias(given) {
@@ -215,7 +215,7 @@ export function createErrorBias(given) {
     /**
      * @param {MetricHead} metric @param {DifferenceVerdict} verdict of `other` against `base`
      * @param {number} base index @param {number} other index
-     * @returns {string | null} why the verdict would mislead; null where it does not
+     * @returns {string | null} why the verdict would mislead; null: it does not
      */
     objection({ unit, lowerIsBetter }, verdict, base, other) {
       if (unit === 'fraction') return null;
@@ -224,7 +224,7 @@ export function createErrorBias(given) {
       if (dead !== null || verdict === 'not enough runs') return dead;
       const [ofOther, ofBase] = [more[other][base], more[base][other]];
       const isBetter = (verdict === 'slower' || verdict === 'higher') !== lowerIsBetter;
-      // Where neither would win: a rate is of successes, so errors did not make it the same.
+      // Neither wins: a rate counts successes, so errors did not make the rates equal.
       const neither = isTime ? (ofOther ?? ofBase) : null;
       const why = verdict === 'no difference shown' ? neither : isBetter ? ofOther : ofBase;
       if (why === null) return null;
@@ -242,7 +242,7 @@ export function createErrorBias(given) {
   };
 }
 
-/** @param {Group} one @param {Group} other @returns {string | null} that `one` is shown to have more errors, or has dead runs */
+/** @param {Group} one @param {Group} other @returns {string | null} why `one` cannot win */
 function moreErrors(one, other) {
   if (one === other) return null;
   if (isShownBetter(ERRORS, other.shares, one.shares)) {

@@ -1,4 +1,4 @@
-/** The document that `compare.js` makes. */
+/** The document that `compare.js` creates. */
 import { z } from 'zod';
 import { count, each, MeasurementWord, number, Target, Tool, text, validatorOf } from '../declared.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
@@ -15,18 +15,18 @@ export const SubjectLoad = OfferedLoad.extend({ stageCount: count.optional() });
 
 /** A given run, used or not. */
 const GroupRun = z.object({
-  /** The file it is from, with its number where that is a set of runs. */
+  /** Its file and, in a run set, its number. */
   name: z.string(),
   startedAt: z.iso.datetime(),
   target: Target,
-  /** Of its measurement. */
+  /** On its measurement. */
   verdict: MeasurementWord,
   used: z.boolean(),
   /** Why it is not a whole, valid run; null: it is. */
   why: text,
 });
 
-/** Operations and offered load of `runs` of the runs. */
+/** Operations and offered load, shared by this number of runs. */
 const Subject = z.object({
   operations: z.array(z.string()),
   load: SubjectLoad,
@@ -35,7 +35,7 @@ const Subject = z.object({
 
 const Group = z.object({
   name: z.string(),
-  /** Of the used runs; one if they were alike. */
+  /** Of the used runs; one if all are alike. */
   subjects: z.array(Subject),
   runs: z.array(GroupRun).min(1, 'there is no run in it'),
   /** By key of `metrics`; values in the order of the used runs. */
@@ -53,7 +53,7 @@ const Difference = z.object({
   pValue: number,
   /** The difference may be the tool's own: it was later in one group than in the other. */
   isTools: z.literal(true).optional(),
-  /** As `differencePercent`, less what may be the tool's own. */
+  /** `differencePercent` minus the part that may be the tool's own. */
   surePercent: number.optional(),
   /** `not enough runs`: none could be shown. `not comparable`: the group that would win has more errors. */
   verdict: z.enum([
@@ -65,7 +65,7 @@ const Difference = z.object({
     'not enough runs',
     'not comparable',
   ]),
-  /** Why figures and verdict seem to disagree, or cannot be compared: a sentence, also in `text`. */
+  /** Why figures and verdict seem to disagree or cannot be compared: a sentence, also in `text`. */
   doubt: text,
   text: z.string(),
 });
@@ -75,9 +75,9 @@ const ComparedMetric = MetricHead.extend({
   differenceIn: z.enum(['percent', 'percentage points']),
   /** Each group with the base. */
   comparisons: z.array(Difference),
-  /** The group that is shown to be better than every other without more errors; null: none is. */
+  /** The group shown to be better than every other without more errors; null: none. */
   best: count.nullable(),
-  /** Of those the one with the best median, shown or not; null if several have it. */
+  /** The group with the best median, shown or not; null: several have it. */
   bestMedian: count.nullable(),
 });
 
@@ -85,7 +85,7 @@ export const Comparison = z
   .object({
     schema: z.literal('vault-pki-load/comparison/1'),
     tool: Tool,
-    /** Of `compare`; null from a program that gave none. */
+    /** When `compare` ran; null: the caller gave no time. */
     createdAt: z.iso.datetime().nullable(),
     command: text,
     /** A difference is shown where the p-value is below `alpha`. */
@@ -97,7 +97,7 @@ export const Comparison = z
     failIf: z.array(
       z.object({ text: z.string(), verdict: z.enum(['failed', 'passed', 'not proven']), reason: z.string() }),
     ),
-    /** Settings and events beside the compared ones that may have made a difference. */
+    /** Settings and events other than the compared ones that may explain a difference. */
     warnings: z.array(z.string()),
     /** Notes that a reader needs to interpret the figures. */
     notes: z.array(z.string()),

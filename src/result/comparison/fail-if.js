@@ -1,6 +1,6 @@
 /**
- * `--fail-if p99 slower by 10%`: fires if the difference is shown and reaches the limit. It is `not proven` if it could not
- * have fired: with too few runs, times of failures, or half of the runs left out.
+ * `--fail-if p99 slower by 10%`: fires if the difference is shown and reaches the limit. `not proven` means that it
+ * could not have fired: too few runs, times of failures, or half of the runs left out.
  */
 import { quote, usageError } from '../../common/errors.js';
 import { METRICS } from '../runs/run-set.js';
@@ -11,13 +11,13 @@ import { METRICS } from '../runs/run-set.js';
 /** @typedef {{name: string, runs: readonly {used: boolean, verdict: Result['measurement']['verdict']}[]}} JudgedGroup */
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
 /**
- * `metric`: key of METRICS; `direction`: 1 if it fires on a rise; `least`: percent, or percentage points of a share; null: any
+ * `metric`: key of METRICS; `direction`: 1 if it fires on a rise; `least`: percent, or points of a share; null: any
  * @typedef {{text: string, metric: string, direction: 1 | -1, least: number | null}} FailIf
  */
 
 const EXAMPLES = "'p99 slower by 10%', 'p99 slower', 'rate lower by 5%', 'errors higher by 0.1%'";
 
-/** Of names in lower case, without spaces, brackets, `-` and `_`. */
+/** By name in lower case, without spaces, brackets, `-` and `_`. */
 const KEYS = new Map([
   ...METRICS.map(({ key }) => /** @type {const} */ ([key.toLowerCase(), key])),
   ['median', 'p50'],
@@ -57,7 +57,7 @@ export function parseFailIf(text) {
   const rises = ['slower', 'higher', isRate ? 'better' : 'worse'].includes(word);
   const least = rest === '' ? null : Number(BY.exec(rest)?.[1]);
   if (Number.isNaN(least)) throw bad(`${quote(rest)} is not "by" and a percentage such as by 10% or by 0.5%`);
-  if (least === 0) throw bad('a difference of 0% is none; leave "by" out');
+  if (least === 0) throw bad('0% is no difference; leave "by" out');
   if (Number(least) > 100 && (!rises || metric === 'errors')) throw bad('the limit cannot be more than 100%');
   return { text: source, metric, direction: rises ? 1 : -1, least };
 }
@@ -109,10 +109,10 @@ function judgeShown({ direction, least }, { differenceIn }, difference) {
   if (differencePercent === null) return judged('failed', 'The base is 0, so any difference is more than');
   if (!reaches(differencePercent)) return judged('passed', 'That is less than the limit of');
   if (reaches(surePercent)) return judged('failed', 'That reaches the limit of');
-  return judged('not proven', "Without the tool's possible own lateness it is less than the limit of");
+  return judged('not proven', "Without the tool's possible lateness it is less than the limit of");
 }
 
-/** With half of the runs gone, the others no longer bound the median of all. @param {JudgedGroup} group */
+/** With half of the runs excluded, the others no longer bound the median of all. @param {JudgedGroup} group */
 function doubtsOf({ name, runs }) {
   const all = `of ${runs.length} runs of ${name}`;
   const invalid = runs.filter(({ used, verdict }) => used && verdict === 'invalid').length;

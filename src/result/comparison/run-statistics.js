@@ -1,11 +1,11 @@
 /**
- * The statistics of a comparison. The run is the sample: requests of one run are not independent of each other.
+ * The statistics of a comparison. One run is one sample: requests of a run are not independent of each other.
  *
- * Mann-Whitney U test, two-sided, exact with ties; for very many runs the normal approximation with correction for ties and
- * continuity (as scipy.stats.mannwhitneyu, method='asymptotic').
+ * Mann-Whitney U test, two-sided, exact with ties; for very many runs the normal approximation with correction
+ * for ties and continuity (like scipy.stats.mannwhitneyu, method='asymptotic').
  *
- * The interval is the middle 95 % of the differences of the medians of resampled runs (percentile bootstrap; not BCa, whose
- * acceleration is no estimate for a median).
+ * The interval is the middle 95 % of the differences of the medians of resampled runs (percentile bootstrap; not
+ * BCa, whose acceleration is no estimate for a median).
  */
 import { uniform } from '../../common/random.js';
 import { median, total } from '../../common/sums.js';
@@ -18,7 +18,7 @@ export const INTERVAL_CONFIDENCE = 0.95;
 
 export const RESAMPLES = 10_000;
 
-/** Exact up to this many additions, about 50 ms: 53 and 53 runs, or 2 and 3,000. Beyond, the approximation is close. */
+/** Exact up to this many additions, about 50 ms: 53 and 53 runs, or 2 and 3,000. Else it approximates. */
 const MOST_ADDITIONS = 5e7;
 
 /** Keep the draws of the two groups apart. */
@@ -26,15 +26,15 @@ const [BASE_STREAM, OTHER_STREAM] = [31, 32];
 
 /**
  * @param {readonly number[]} a at least one value @param {readonly number[]} b at least one value
- * @param {'exact' | 'asymptotic'} [method] default: exact where that is affordable
- * @returns {{u: number, pValue: number, method: 'exact' | 'asymptotic'}} u: pairs in which the value of `a` is the larger; an
- *   equal pair counts half
+ * @param {'exact' | 'asymptotic'} [method] default: exact if affordable
+ * @returns {{u: number, pValue: number, method: 'exact' | 'asymptotic'}} u: pairs in which `a`
+ *   is larger; equal pairs count half
  */
 export function mannWhitney(a, b, method = chooseMethod(a.length, b.length)) {
   const { doubledRanks, ties } = rank([...a, ...b]);
   const doubledSum = total(doubledRanks.slice(0, a.length));
   const u = (doubledSum - a.length * (a.length + 1)) / 2;
-  // All equal, as error shares of 0 are: every order is as far out.
+  // All equal, e.g. error shares of 0: every order is equally extreme.
   if (ties.length === 1) return { u, pValue: 1, method };
   const pValue =
     method === 'exact'
@@ -45,20 +45,20 @@ export function mannWhitney(a, b, method = chooseMethod(a.length, b.length)) {
 
 /**
  * @param {number} n @param {number} m
- * @returns {number} the smallest two-sided p-value of n and m runs: 2 / C(n + m, n), all of one group above all of the other
+ * @returns {number} the smallest two-sided p-value of n and m runs, 2 / C(n + m, n): one group is all above the other
  */
 export function smallestPValue(n, m) {
   return Math.min(1, 2 / combinations(n + m, n));
 }
 
-/** @returns {number} the runs of each group without which no difference can be shown */
+/** @returns {number} minimum of runs in each group to show a difference */
 export function runsNeeded() {
   let each = 1;
   while (smallestPValue(each, each) >= ALPHA) each += 1;
   return each;
 }
 
-/** @param {number} n @param {number} k @returns {number} n choose k; a whole number as long as it is below 2^53 */
+/** @param {number} n @param {number} k @returns {number} n choose k; exact below 2^53 */
 export function combinations(n, k) {
   const fewer = Math.min(k, n - k);
   let ways = 1;
@@ -66,7 +66,7 @@ export function combinations(n, k) {
   return ways;
 }
 
-/** Exact counting costs an addition for each rank, each number of chosen ranks, and each of their sums. @param {number} n @param {number} m */
+/** Exact counting adds for each rank, number of chosen ranks and sum. @param {number} n @param {number} m */
 export function chooseMethod(n, m) {
   const [all, fewer] = [n + m, Math.min(n, m)];
   const largestSum = fewer * (2 * all - fewer + 1);
@@ -88,8 +88,8 @@ function rank(values) {
 }
 
 /**
- * Of all ways to choose `size` of the ranks, the share whose sum is at least as far out as the observed one, twice the smaller
- * tail. Counted by sum, not one by one: ways[k][s] of choosing k of the ranks seen so far with sum s.
+ * Of all ways to choose `size` of the ranks, the share whose sum is at least as extreme as the observed one: twice
+ * the smaller tail. Counted by sum: ways[k][s] of choosing k of the ranks seen so far with sum s.
  * @param {number[]} doubledRanks @param {number} size @param {number} observed sum of the doubled ranks
  */
 function exactPValue(doubledRanks, size, observed) {
@@ -127,9 +127,9 @@ function asymptoticPValue(u, n, m, ties) {
 /**
  * The same values and the same seed give the same interval.
  * @param {readonly number[]} base at least one value @param {readonly number[]} other at least one value
- * @param {(base: number, other: number) => number | null} difference of the medians; null where there is none
+ * @param {(base: number, other: number) => number | null} difference of the medians; null: undefined
  * @param {{seed: number, resamples?: number}} options
- * @returns {[number, number] | null} null where some resample has no difference
+ * @returns {[number, number] | null} null if the difference of any resample is undefined
  */
 export function bootstrapInterval(base, other, difference, { seed, resamples = RESAMPLES }) {
   const differences = new Float64Array(resamples);
@@ -144,7 +144,7 @@ export function bootstrapInterval(base, other, difference, { seed, resamples = R
   return [differences[outside], differences[resamples - 1 - outside]];
 }
 
-/** @param {readonly number[]} values @param {number} number @param {number} seed @param {number} stream @returns {number} its median */
+/** Median of one. @param {readonly number[]} values @param {number} number @param {number} seed @param {number} stream */
 function resample(values, number, seed, stream) {
   const n = values.length;
   const drawn = new Float64Array(n);

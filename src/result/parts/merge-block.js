@@ -1,4 +1,4 @@
-/** The block of a part of a plan for `merge` (merge-results.js), and the way back. */
+/** Tallies -> the merge block in the result of a part of a plan, and back (see merge-results.js). */
 import { createHistogram, decodeHistogram, encodeHistogram } from '../../common/histogram.js';
 import { SERIES } from '../latency.js';
 
@@ -14,7 +14,7 @@ import { SERIES } from '../latency.js';
  * @param {object} part @param {CellTally[]} part.operations
  * @param {Pick<RunFacts, 'endedMs' | 'windowMs'>} part.facts @param {Watched} part.watched
  * @param {MergeBlock['watch']['machine']} part.machine
- * @param {Pick<SecondRow, 'lag' | 'lagMax'>[]} part.seconds `lagMax`: where a bucket is not exact enough
+ * @param {Pick<SecondRow, 'lag' | 'lagMax'>[]} part.seconds `lagMax`: more exact than a bucket
  * @returns {MergeBlock}
  */
 export function mergeBlockOf({ operations, facts: { endedMs, windowMs }, watched, machine, seconds }) {
@@ -65,8 +65,8 @@ export function tallyOf(result, { operations, watch }) {
 
 /**
  * @param {OperationBlock} block
- * @param {Record<string, {response: string, service: string}>} own by outcome; zeros where an older version recorded none
- * @returns {Record<string, OutcomeTally<string>>} dropped arrivals are no outcome to a recorder
+ * @param {Record<string, {response: string, service: string}>} own by outcome; older versions have none
+ * @returns {Record<string, OutcomeTally<string>>} without dropped arrivals, as from a recorder
  */
 function outcomesOf({ outcomeDetails }, own) {
   const recorded = Object.entries(outcomeDetails).filter(([name]) => name !== 'dropped');
@@ -82,7 +82,7 @@ function outcomesOf({ outcomeDetails }, own) {
   return Object.fromEntries(outcomes);
 }
 
-/** @param {number} count @returns {string} an encoded histogram of so many zeros */
+/** @param {number} count @returns {string} an encoded histogram of this many zeros */
 function zeros(count) {
   const histogram = createHistogram();
   if (count > 0) histogram.recordValueWithCount(0, count);

@@ -1,6 +1,6 @@
 /**
- * The results of all parts of one plan (`--shard`) -> the result of the plan, as of one run of all their threads: the tallies
- * of the parts' recorders are restored from their results, and concluded as those of a run.
+ * Results of all parts of a plan (`--shard`) -> the result of the plan, as if one run had had all their threads:
+ * restores the recorder tallies of the parts from their results, and concludes them like those of a run.
  */
 import { total } from '../../common/sums.js';
 import { formatDuration } from '../../common/units.js';
@@ -25,7 +25,7 @@ import { orderParts } from './parts.js';
 /** @import { Result } from '../schema.js' */
 /** @import { Part } from './parts.js' */
 
-/** Starts may differ by this, as the clocks of machines do. */
+/** Starts may differ by this, because clocks of machines do. */
 const TOGETHER_MS = 1000;
 
 /**
@@ -46,7 +46,7 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
   try {
     return addUp(parts, command ?? parts[0].result.command);
   } catch (error) {
-    // Files are checked when they are read; for a caller's own results this finds the broken one.
+    // Files were checked when read; in results from a library caller, this finds the broken one.
     for (const { name, result } of parts) assertConsistent('result', name, findUnreadable(result), error);
     throw error;
   }
@@ -85,7 +85,7 @@ function watchedOf(parts, late) {
   return { ...mergeCounted(watches), ...late, machine: machineOf(watches.map(({ machine }) => machine)) };
 }
 
-/** Seconds are added by their number, whenever they were. @param {Part[]} parts @param {number} windowMs @returns {Observed['apart']} */
+/** Seconds are added by number. @param {Part[]} parts @param {number} windowMs @returns {Observed['apart']} */
 function startedApart(parts, windowMs) {
   const byStart = parts.toSorted((a, b) => startOf(a) - startOf(b));
   const [first, last] = [byStart[0], byStart[parts.length - 1]];
@@ -93,7 +93,7 @@ function startedApart(parts, windowMs) {
   if (apartMs <= TOGETHER_MS) return null;
   return {
     grade: apartMs > windowMs / 2 ? 'invalid' : 'remark',
-    text: `By their clocks, ${partName(last.shard)} began to send ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under the whole load all the time.`,
+    text: `By their clocks, ${partName(last.shard)} started sending ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`,
     remedy: 'Give all parts the same --start-at, and synchronize the clocks of the machines.',
   };
 }
@@ -130,7 +130,7 @@ function withParts({ startedAtMonotonicNs, ...sum }, parts) {
   const results = parts.map(({ result }) => result);
   const all = (/** @type {'node' | 'platform'} */ key) =>
     distinct(results.map(({ environment }) => environment[key])).join(', ');
-  // Notes that no operation's block has, e.g. of requirements that were not judged.
+  // Includes notes missing from the blocks of operations, e.g. on requirements not judged.
   const notes = distinct([sum, ...results].flatMap(({ verification }) => verification.notes ?? []));
   return {
     ...sum,
@@ -172,7 +172,7 @@ function planOf(parts) {
   };
 }
 
-/** In an open loop the plan determines the requests of each part. @param {Part[]} parts @param {Schedule} schedule of the whole plan */
+/** In an open loop the plan determines them. @param {Part[]} parts @param {Schedule} schedule of the whole plan */
 function checkPlanned(parts, { count, firstMeasured }) {
   for (const { name, shard, result } of parts) {
     const planned = shareOf(count, shard) - shareOf(firstMeasured, shard);
@@ -181,7 +181,7 @@ function checkPlanned(parts, { count, firstMeasured }) {
   }
 }
 
-/** @param {Part[]} parts some may not know the product @returns {Result['target']} */
+/** @param {Part[]} parts some may lack the product @returns {Result['target']} */
 function targetOf(parts) {
   const targets = parts.map(({ result }) => result.target);
   const find = (/** @type {'product' | 'version'} */ key) =>

@@ -1,4 +1,4 @@
-/** Checks that results are all parts of one plan, each once; errors name the files. */
+/** Checks that results are all the parts of one plan, each once; errors name the files. */
 import { parseRequirement } from '../../plan/requirements.js';
 import { partName } from '../../plan/shard-part.js';
 import { fileError } from '../document.js';
@@ -14,12 +14,12 @@ import { MergeBlock } from '../schema.js';
 /** Settings that may differ between parts: how and when a machine sends, and its paths. */
 const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt'].map((key) => `load.${key}`).concat(PATHS);
 
-/** Settings named where plans differ, characters of a value, and missing parts named. */
+/** Limits of error messages: differing settings, characters of a value, missing parts. */
 const [MAX_KEYS, MAX_CHARACTERS, MAX_MISSING] = [5, 60, 10];
 
 /**
  * @param {readonly NamedResult[]} results @param {boolean} [allowInterrupted] accept parts that did not run to their end
- * @returns {Part[]} part 0 first @throws {PkiLoadError} where they are not the parts of one plan
+ * @returns {Part[]} part 0 first @throws {PkiLoadError} if they are not the parts of one plan
  */
 export function orderParts(results, allowInterrupted = false) {
   if (results.length === 0)
@@ -73,7 +73,7 @@ function checkEachOnce(parts) {
   throw fileError('part_missing', message, 'Give the results of all parts.');
 }
 
-/** One address may lead to several servers; a target may not have reported its product. @param {Part[]} parts */
+/** An address may lead to several servers, and a target may not report its product. @param {Part[]} parts */
 function checkSameTarget(parts) {
   for (const key of /** @type {const} */ (['product', 'version'])) {
     const [one, ...others] = parts.filter(({ result: { target } }) => target[key] !== null);
@@ -87,12 +87,12 @@ function checkSameTarget(parts) {
   }
 }
 
-/** @param {NamedResult} one @param {boolean} allowInterrupted @returns {Part} @throws {PkiLoadError} if it is none, or not whole */
+/** @param {NamedResult} one @param {boolean} allowInterrupted @returns {Part} @throws {PkiLoadError} */
 function readPart({ name, result }, allowInterrupted) {
   const { shard, interrupted, unfinished, stages, operations, plan } = result;
   if (!shard) {
     const remedy = 'To report several whole runs: vault-pki-load report FILE...';
-    throw fileError('not_a_part', `${name} is no part of a plan: it was run without --shard.`, remedy);
+    throw fileError('not_a_part', `${name} is not a part of a plan: it was run without --shard.`, remedy);
   }
   if ((unfinished || interrupted) && !allowInterrupted) {
     const message = `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written before its end'}.`;
@@ -124,14 +124,14 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
     if (succeeded + failed === 0) continue;
     if (p90 === undefined || (failed > 0 && !failures))
       yield `second ${second} lacks its p90 or its failures`;
-    // The seconds of a single part are added to no others.
+    // Not for a single part, whose seconds are not added to others.
     if (shard?.of !== 1 && (typeof histogram !== 'string' || histogramSeconds !== 1 || !merge.lags[second]))
       yield `second ${second} lacks a histogram of its own`;
   }
   const [own, given] = [flatten(load), flatten(plan.load)];
   for (const key of new Set([...own.keys(), ...given.keys()]))
     if (own.get(key) !== given.get(key) && key !== 'stages')
-      yield `its load and that of its plan differ in ${key}`;
+      yield `its load differs from that of its plan in ${key}`;
   const { index, of } = Object(load).shard ?? {};
   if (index !== shard?.index || of !== shard?.of) yield 'its load is that of another part';
   if (index >= of) yield `${partName({ index, of })} does not exist`;
@@ -141,7 +141,7 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
   const { requirements } = plan;
   if (!Array.isArray(requirements)) return yield 'its plan has no list of requirements';
   for (const text of requirements)
-    if (!isRequirement(text)) yield `its plan requires ${JSON.stringify(text)}, which is no requirement`;
+    if (!isRequirement(text)) yield `its plan requires ${JSON.stringify(text)}, which is not a requirement`;
 }
 
 /** @param {unknown} text */

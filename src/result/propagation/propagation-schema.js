@@ -1,6 +1,6 @@
 /**
- * How soon nodes reported revocations: one declaration gives the type, the validation and the JSON Schema.
- * A delay is known as an interval, so there are two distributions: of lower and of upper bounds.
+ * How soon nodes reported revocations: one declaration defines the type, the validation and the JSON Schema.
+ * A delay is an interval, so there are two distributions: of lower and of upper bounds.
  */
 import { z } from 'zod';
 import { total } from '../../common/sums.js';
@@ -20,7 +20,7 @@ const Delay = z
     revoked: count,
     /** Of these, reported before the revoke call returned; 0 in `sinceAnswered`. */
     beforeAnswered: count,
-    /** Since the tool read the head of the response to the revocation: too small, if it read that late. */
+    /** Since the tool read the head of the response to the revocation: too small if it read late. */
     sinceAnswered: Bounds,
     /** Since the revocation was sent: correct even if the tool read the response late. */
     sinceSent: Bounds,
@@ -49,7 +49,7 @@ const nodeOutcomes = /** @type {const} */ ([
 
 const RowNode = z.object({
   outcome: z.enum(nodeOutcomes),
-  /** Its status instead of good. */
+  /** Its status before the revocation, if not good. */
   before: z.string().optional(),
   /** Since the revocation was sent; null unless revoked. */
   interval: z.object({ lowerMs: z.number(), upperMs: z.number() }).nullable(),
@@ -60,7 +60,7 @@ const Row = z.object({
   /** `revoked`: at every node. */
   outcome: z.enum([...nodeOutcomes, 'issue_failed', 'revoke_failed']),
   failure: z.string().optional(),
-  /** Time of the revoke call to the head of its response; null unless it succeeded. */
+  /** Duration of the revoke call up to the head of its response; null unless it succeeded. */
   revokeMs: amount.nullable(),
   nodes: z.array(RowNode),
 });
@@ -119,8 +119,8 @@ export function* checkPropagation({ certificates, rows, nodes, everywhere, revok
   const revoked = rows.filter(({ outcome }) => outcome === 'revoked').length;
   if (begun !== rows.length) yield 'certificates.begun is not the number of rows';
   if (sumOf(outcomes) !== begun) yield 'certificates.outcomes do not add up to certificates.begun';
-  if (begun > planned) yield 'more certificates were begun than planned';
-  if (everywhere.revoked !== revoked) yield 'everywhere.revoked is not the number of rows that are revoked';
+  if (begun > planned) yield 'more certificates were started than planned';
+  if (everywhere.revoked !== revoked) yield 'everywhere.revoked is not the number of revoked rows';
   if (rows.some((row) => row.nodes.length > 0 && row.nodes.length !== nodes.length))
     yield 'a row has a different number of nodes than the document';
   if (rows.some((row) => row.nodes.some(({ interval }) => interval && interval.lowerMs > interval.upperMs)))

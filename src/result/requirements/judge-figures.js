@@ -1,4 +1,4 @@
-/** Requirements of a rate, of a share of the requests, and of times: percentiles, mean, min and max. */
+/** Judges requirements on a rate, on a share of the requests, and on times: percentiles, mean, min and max. */
 import { valueAtRank } from '../../common/histogram.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { METRICS } from '../../plan/requirements.js';
@@ -19,13 +19,13 @@ const REQUESTS = {
 };
 /** @typedef {typeof REQUESTS} Words for what a requirement counts */
 
-/** Rates are quotients: equal within this relative error is equal. */
+/** Rates are quotients, and equal within this relative error. */
 const TOLERANCE = 1e-12;
 
 const REMEDY = 'give it more CPU, or lower the load';
 
 /**
- * Constant arrivals that all succeeded prove a rate; otherwise its error bar must (verdict/bars.js).
+ * Constant arrivals that all succeeded prove a rate; otherwise its error bar must prove it (verdict/bars.js).
  * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
 export function judgeRate(requirement, view) {
@@ -38,7 +38,7 @@ export function judgeRate(requirement, view) {
     return judged('met', null, margin, `all that was offered, ${offeredText(view, text)}, succeeded`);
   const bound = boundText(false, { low: Math.max(0, low), high }, text);
   if (reaches(low, requirement)) return judged('met', null, margin, bound);
-  // A target that responded to every request is not blamed for an arrival that fell into another stage.
+  // A target that responded to every request is not to blame for an arrival that fell into another stage.
   if (level !== null && isOfferedAndServed(requirement, view, level)) {
     const few = `all that was offered succeeded, but ${formatCount(succeeded)} arrivals are too few to show that its level of ${text(level)} was kept; 100 are enough`;
     return judged('not proven', 'sample', margin, few);
@@ -49,7 +49,7 @@ export function judgeRate(requirement, view) {
     const remedy = isClose ? 'it is too close to the limit for any duration to prove it' : 'run it longer';
     return judged('not proven', 'sample', margin, bound, remedy);
   }
-  // Had the tool not slowed it down, in so large a sample.
+  // The rate that a tool without lateness might have reached.
   const slowdown = rateBar.sampled > 0 ? high / rateBar.sampled : Number.POSITIVE_INFINITY;
   const doubt = doubtOf(reaches(rateBar.sampled, requirement), reaches(actual * slowdown, requirement));
   const most = `at 95 % confidence it may be ${Number.isFinite(high) ? `as high as ${text(high)}` : 'higher'}`;
@@ -105,8 +105,8 @@ export function judgeShare(requirement, view) {
 }
 
 /**
- * A percentile, distribution-free: q n requests may be on the wrong side of the limit; the number that are is a binomial
- * count.
+ * A percentile, distribution-free: q n requests may be on the wrong side of the limit; their actual number is
+ * binomial.
  * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
 export function judgeTime(requirement, view) {
@@ -155,7 +155,7 @@ function sampleText({ quantile = 0.5, comparator, limit, series }, view, { lost,
     : `it could fall on ${oneLost}`;
   const doubt = `with ${formatCount(n)} ${units} ${far} (95 % confidence)`;
   if (!isKept) return `${doubt}; more ${units} would decide it`;
-  // Requests on the wrong side of the limit have the top ranks for `<`, the bottom ranks for `>`.
+  // Requests on the wrong side of the limit have the top ranks with `<`, the bottom ranks with `>`.
   const isGood = (/** @type {number} */ rank) => within(valueAtRank(reported, rank), comparator, limit);
   const most = reported.totalCount;
   const first = firstTrue(1, most + 1, (rank) => rank > most || isGood(rank) !== isUpper);
@@ -164,7 +164,7 @@ function sampleText({ quantile = 0.5, comparator, limit, series }, view, { lost,
 }
 
 /**
- * min and max are statements on this run, the mean is one on all requests. A request without a good response would have
+ * min and max describe this run only, the mean describes all requests. A request without a good response would have
  * taken longer than the age it reached, by an unknown time: it can break a limit but not keep it.
  * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
@@ -172,7 +172,7 @@ function judgeExtreme(requirement, view) {
   const { comparator, series, limit } = requirement;
   const metric = /** @type {'min' | 'mean' | 'max'} */ (requirement.metric);
   const isUpper = comparator[0] === '<';
-  /** One request is proof enough: the fastest was fast, the slowest was slow. */
+  /** A single request proves it: the fastest was fast, or the slowest was slow. */
   const isByExample = metric === (isUpper ? 'min' : 'max');
   const bars = (isByExample ? [view.series] : [view.series, view.all])
     .map((times) => times[series])
@@ -213,7 +213,7 @@ function judgementOf({ actual, low, high }) {
 /**
  * @param {Pick<Requirement, 'comparator' | 'limit'>} requirement
  * @param {{low: number, high: number}} bar Infinity: no bound, or beyond any limit
- * @returns {Judgement['verdict']} met or not by the whole error bar
+ * @returns {Judgement['verdict']} met or not met only by the whole error bar
  */
 function verdictOn({ comparator, limit }, { low, high }) {
   const [best, worst] = comparator[0] === '<' ? [low, high] : [high, low];
@@ -223,7 +223,7 @@ function verdictOn({ comparator, limit }, { low, high }) {
 
 /**
  * @param {boolean} sample more requests would decide it
- * @param {boolean} tool less lateness of the tool would; where neither alone leaves it open, both together do
+ * @param {boolean} tool less lateness of the tool would; if neither alone, both together
  */
 function doubtOf(sample, tool) {
   if (sample === tool) return 'both';
@@ -248,13 +248,13 @@ function neededText(needed, units) {
   return `about ${formatCount(needed)} ${units} like these would prove it`;
 }
 
-/** @param {number} ms of a time, that this tool may have added */
+/** @param {number} ms that this tool may have added */
 function toolText(ms) {
   const most = Number.isFinite(ms) ? `up to ${formatLatency(ms)}` : 'all';
   return `${most} of it may be this tool's own: ${REMEDY}`;
 }
 
-/** @param {number} count of errors, that may be this tool's fault */
+/** @param {number} count of errors that may be this tool's fault */
 function ownLossesText(count) {
   return `up to ${formatCount(count)} of them may be this tool's: ${REMEDY}`;
 }

@@ -1,6 +1,6 @@
 /**
- * A requirement is met where the whole error bar of its figure keeps the limit, and not met where the whole bar breaks
- * it; where the limit lies in the bar it is not proven. A request without a good response never helps.
+ * A requirement is met if the whole error bar of its figure keeps the limit, and not met if the whole bar breaks it;
+ * if the limit lies within the bar, it is not proven. A request without a good response never helps.
  */
 import { formatCount } from '../../common/units.js';
 import { METRICS } from '../../plan/requirements.js';
@@ -15,7 +15,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
 /** @import { RequirementVerdict } from '../schema.js' */
 
 /**
- * @typedef {object} Facts of a run, for requirements
+ * @typedef {object} Facts of a run, to judge requirements
  * @property {Record<Series, Times>} series of the requests that succeeded
  * @property {Record<Series, Times>} [checked] of those that were also checked
  * @property {Record<Series, Times>} all of every request that was due, with the age it reached
@@ -23,13 +23,13 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
  * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level of one of them
- * @property {number} [perhapsOfferedPerSecond] level of a stage with too few arrivals to show whether it was kept
+ * @property {number} [perhapsOfferedPerSecond] level of a stage with too few arrivals to prove it
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
- * @property {number} [unchecked] of `succeeded`: counted as successes by their HTTP status alone
- * @property {number} [ownLosses] of the errors, those that may be the tool's or its machine's
+ * @property {number} [unchecked] of `succeeded`: counted as successes for their HTTP status alone
+ * @property {number} [ownLosses] errors that the tool or its machine may have caused
  * @property {boolean} measurementValid
- * @property {import('./judge-figures.js').Words} [words] of the reasons, if the unit is not a request
+ * @property {import('./judge-figures.js').Words} [words] for reasons, if the unit is not a request
  */
 /** @typedef {Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue' | 'ratePerSecond', number> & Facts} RunView */
 /**
@@ -66,8 +66,8 @@ function limitOf({ text, limit, metric }) {
 }
 
 /**
- * A requirement that was met, but on an invalid measurement, or would not be had the unchecked responses been wrong, is
- * not proven.
+ * A requirement is not proven if it was met on an invalid measurement, or only with all unchecked responses counted
+ * as correct.
  * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
 function judgeWithDoubts(requirement, view) {
@@ -83,7 +83,7 @@ function judgeWithDoubts(requirement, view) {
   return { ...judged, verdict: 'not proven', doubt, reason: `${judged.reason} But ${why}` };
 }
 
-/** @param {RunView} view @param {number} unchecked @returns {RunView} as if every unchecked response had been a wrong one */
+/** @param {RunView} view @param {number} unchecked @returns {RunView} with unchecked responses as failures */
 function atWorst(view, unchecked) {
   const share = (view.succeeded - unchecked) / view.succeeded;
   return {

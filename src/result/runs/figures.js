@@ -1,4 +1,4 @@
-/** Texts of figures over runs: values, variances, differences, intervals and p-values. */
+/** Formats figures over runs: values, variances, differences, intervals and p-values. */
 import { formatCount, formatLatency, formatRate } from '../../common/units.js';
 import { formatPercent } from '../wording.js';
 
@@ -6,7 +6,7 @@ import { formatPercent } from '../wording.js';
 
 /** @typedef {{mean: number | null, variance: number | null}} Spread over runs; the variance in the square of the unit */
 
-/** No figure. */
+/** For a missing figure. */
 const NONE = '–';
 
 /** @param {Unit} unit @param {number | null} value @returns {string} `12.3 ms`, `19.9/s`, `0.1 %` */
@@ -16,7 +16,7 @@ export function figureText(unit, value) {
   return unit === '/s' ? formatRate(value) : formatPercent(value);
 }
 
-/** @param {Unit} unit @param {Spread} spread @returns {string} standard deviation in the unit of its mean: `0.110 ms`, `12.5/h` */
+/** Standard deviation in the unit of the mean: `0.110 ms`, `12.5/h`. @param {Unit} unit @param {Spread} spread */
 export function deviationText(unit, { mean, variance }) {
   if (mean === null || variance === null) return NONE;
   const { factor, sign } = writtenIn(unit, mean);
@@ -25,7 +25,7 @@ export function deviationText(unit, { mean, variance }) {
   return `${isPlain ? deviation.toPrecision(3) : threeDigits(deviation)}${sign}`;
 }
 
-/** @param {Unit} unit @param {Spread} spread @returns {string} in the square of that unit: `0.0123 ms²`, `0.25 (/s)²`, and a bare `0` */
+/** In the square of that unit: `0.0123 ms²`, `0.25 (/s)²`, or `0`. @param {Unit} unit @param {Spread} spread */
 export function varianceText(unit, { mean, variance }) {
   if (mean === null || variance === null) return NONE;
   const { factor, square } = writtenIn(unit, mean);
@@ -53,7 +53,7 @@ export function pText(pValue) {
   return pValue < 0.0001 ? '<0.0001' : String(Number(pValue.toPrecision(3)));
 }
 
-/** The unit that figureText writes a value in, and the factor to it. @param {Unit} unit @param {number} value */
+/** The unit in which figureText writes a value, and the conversion factor. @param {Unit} unit @param {number} value */
 function writtenIn(unit, value) {
   if (unit === 'fraction') return { factor: 100, sign: ' %', square: '%²' };
   const isPlain = value === 0 || value >= (unit === '/s' ? 1 : 0.0995);
@@ -76,7 +76,7 @@ function signed(value) {
   return text === '0' ? text : `${value < 0 ? '-' : '+'}${text}`;
 }
 
-/** @param {number} value not negative @returns {string} a number of decimals that fits its size */
+/** @param {number} value not negative @returns {string} with decimals according to its size */
 function size(value) {
   if (value >= 99.95) return formatCount(value.toFixed(0));
   if (value >= 9.995) return value.toFixed(1);

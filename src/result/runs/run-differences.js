@@ -1,4 +1,4 @@
-/** Differences between runs, other than their targets, that may explain a difference of their figures. */
+/** Differences between runs, other than their targets, that may explain differences in their figures. */
 /** @import { Result } from '../schema.js' */
 /** @import { NamedRun } from './run-set.js' */
 
@@ -8,13 +8,13 @@ export const PATHS = Object.freeze([
   'options.keep',
 ]);
 
-/** Settings that may differ between equal runs, and the target, which most comparisons are about. */
+/** Settings that may differ between equal runs, and the target, the subject of most comparisons. */
 const IGNORED = Object.freeze([
   ...['load.seed', 'load.connections', 'load.startAt', 'requirements', 'repeat', 'shard'],
   ...['target.url', 'target.namespace', 'target.tls', ...PATHS],
 ]);
 
-/** Settings named, values of each, and characters of a value. */
+/** Limits of a warning: settings, values of each, characters of a value. */
 const [MAX_KEYS, MAX_VALUES, MAX_CHARACTERS] = [8, 4, 40];
 
 /** @param {readonly {name: string, results: readonly Result[]}[]} groups @returns {string[]} sentences */
@@ -52,7 +52,7 @@ function targetWarnings({ name, results }) {
   return different.length < 2 ? [] : [`The runs of ${name} had different targets: ${different.join(', ')}.`];
 }
 
-/** Runs with the same random arrivals differ less among themselves. @param {{name: string, results: readonly Result[]}} group */
+/** Equal random arrivals make runs differ less. @param {{name: string, results: readonly Result[]}} group */
 function seedWarnings({ name, results }) {
   const random = results.filter(({ load }) => load.arrivals === 'poisson' && load.seed !== null);
   const seeds = new Set(random.map(({ load }) => load.seed));
@@ -74,13 +74,13 @@ export function orderNotes([base, ...others]) {
   const apart = others.filter(({ used }) => isBefore(first, times(used)) || isBefore(times(used), first));
   if (apart.length === 0) return [];
   const names = apart.map(({ name }) => name).join(', ');
-  const text = `The runs of ${base.name} and of ${names} were made one group after the other, so any other change in between looks like a difference.`;
+  const text = `The runs of ${base.name} and of ${names} were run one group after the other, so any other change in between would look like a difference.`;
   return [`${text} Alternate between the groups to rule that out.`];
 }
 
 /**
  * @param {unknown} value e.g. the plan of a result @param {string} [prefix]
- * @returns {Map<string, string>} JSON of each value that is no object, by `outer.inner`
+ * @returns {Map<string, string>} JSON of each value that is not an object, by `outer.inner`
  */
 export function flatten(value, prefix = '') {
   if (typeof value !== 'object' || value === null || Array.isArray(value))

@@ -5,7 +5,7 @@ import { count, each, named, number, Tool, Unit, validatorOf } from '../declared
 import { Result } from '../schema.js';
 import { summariseRuns } from './run-set.js';
 
-/** One value per counted run, null where it has none. The variance is unbiased, in the square of the unit. */
+/** One value per counted run, or null. The variance is unbiased, in the square of the unit. */
 export const MetricSummary = named('MetricSummary', {
   values: z.array(number),
   ...each(['median', 'mean', 'variance', 'min', 'max'], number),
@@ -20,7 +20,7 @@ export const MetricHead = z.object({
 });
 
 const Summary = z.object({
-  /** Names of the counted runs, by their place from 1: `run 1`. */
+  /** Names of the counted runs, by position from 1: `run 1`. */
   used: z.array(z.string()),
   leftOut: z.array(z.object({ run: z.string(), why: z.string() })),
   /** Settings that differ between the counted runs. */

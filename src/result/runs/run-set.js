@@ -1,4 +1,4 @@
-/** A run set: several results, in order, with a summary of each metric over the runs that count: one run is one sample. */
+/** A run set: several results, in order, with a summary of each metric over the counted runs. */
 import { median, sumRecords } from '../../common/sums.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { meanAndVariance } from '../../verdict/statistics.js';
@@ -23,10 +23,10 @@ export function makeRunSet(name, runs) {
   };
 }
 
-/** @typedef {{name: string, result: Result}} NamedRun `name`: the file it is from, or `run 3` */
-/** @typedef {Pick<Result, 'latencyMs' | 'rates' | 'errorShare'>} Figures of a run, or of an operation or a stage of it */
+/** @typedef {{name: string, result: Result}} NamedRun `name`: its file, or `run 3` */
+/** @typedef {Pick<Result, 'latencyMs' | 'rates' | 'errorShare'>} Figures of a run, operation or stage */
 /**
- * `read`: null where nothing was recorded; `tool`: how much of it may be the tool's own lateness
+ * `read`: null if nothing was recorded; `tool`: the part that may be the tool's own lateness
  * @typedef {MetricHead & {read: (figures: Figures) => number | null, tool?: (figures: Figures) => number}} Metric
  */
 
@@ -40,7 +40,7 @@ export const METRICS = [
   {
     ...{ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false },
     read: ({ rates }) => rates.perSecond,
-    // Without an upper end, as if the tool had taken nearly all.
+    // Without an upper end, assumes a slowdown by UNKNOWN_SLOWDOWN.
     tool: ({ rates: { bar, perSecond } }) =>
       bar === undefined ? 0 : (bar.high ?? UNKNOWN_SLOWDOWN * perSecond) - bar.sampled,
   },
@@ -50,7 +50,7 @@ export const METRICS = [
   },
 ];
 
-/** Metrics with a reported mean and variance over runs, as in the benchmark of Constellation. */
+/** Metrics whose mean and variance over runs are reported, as in the Constellation benchmark. */
 export const VARIANCE_KEYS = Object.freeze(['mean', 'p99', 'max', 'min']);
 
 /** @param {Figure} figure @param {'response' | 'service'} [series] @returns {Metric} */
@@ -72,7 +72,7 @@ export function headOf({ key, label, unit, lowerIsBetter }) {
 
 /** @param {Result} result @returns {string | null} why it is not a whole, valid run; null: it is */
 export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
-  if (unfinished === true) return 'it was cut off: its file was written before its end';
+  if (unfinished === true) return 'it was cut off: its file was written before the end of the run';
   if (interrupted) return 'it was interrupted';
   if (shard !== undefined && shard.of > 1) return `it is only part ${shard.index} of ${shard.of} of a plan`;
   if (measurement.verdict !== 'invalid') return null;
@@ -126,7 +126,7 @@ export function summariseRuns(name, runs) {
   };
 }
 
-/** @param {readonly Result[]} runs @returns {NamedRun[]} named by place, from 1 */
+/** @param {readonly Result[]} runs @returns {NamedRun[]} named by position, from 1 */
 export function namedRuns(runs) {
   return runs.map((result, i) => ({ name: `run ${i + 1}`, result }));
 }

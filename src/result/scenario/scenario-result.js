@@ -16,7 +16,7 @@ import { rowsOf, valuesPerRun } from './scenario-rows.js';
 
 /** @typedef {{name: string, run: string, target: string, plan: {load: LoadPlan}}} PlannedStep */
 /**
- * `command`: no secrets; `steps`: at least one, all targets of the first run, then all of the next
+ * `command`: without secrets; `steps`: at least one, all targets of the first run, then all of the next
  * @typedef {{name: string, description: string | null, command: string, startedAt: Date, repeat: number,
  *   steps: readonly PlannedStep[]}} ScenarioFacts
  */
@@ -24,18 +24,18 @@ import { rowsOf, valuesPerRun } from './scenario-rows.js';
 /** @typedef {{step: PlannedStep, results: Result[], failure: ScenarioStep['failure']}} Kept of one step */
 
 const NOTE =
-  'Response times count from when a request was due. Counts, times and ratios cover all requests of all runs together; mean and variance over runs are of one value per run.';
+  'Response times count from when a request was due. Counts, times and ratios cover all requests of all runs together; mean and variance over runs use one value per run.';
 const CLOSED_NOTE =
-  'A closed loop sends a request when another has its response: a target that stalls receives fewer requests, and the times do not include the waiting.';
+  'A closed loop sends a request only after the response to another: a stalled target receives fewer requests, and the times do not include the wait.';
 
-/** The worst first. */
+/** Worst first. */
 const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
 const MEASUREMENT = /** @type {const} */ (['invalid', 'suspect', 'valid']);
 
-/** Bootstrap draws for each figure of a comparison: many runs need fewer resamples, and a comparison takes seconds at most. */
+/** Limits of bootstrap draws per figure, so that a comparison of many runs takes seconds at most. */
 const [MAX_DRAWS, MIN_RESAMPLES] = [200_000, 1000];
 
-/** Metrics whose differences between targets are reported, and their names there. */
+/** Metrics whose differences between targets are reported, and their names in the document. */
 const DIFFERENCES = METRICS.flatMap((metric) => {
   const { key: from } = metric;
   if (!['mean', 'p50', 'p95', 'p99', 'max', 'min', 'rate', 'errors'].includes(from)) return [];
@@ -50,7 +50,7 @@ export function createScenarioSummary(facts) {
   return {
     /** @param {number} index of the step @param {Result} result of its next run */
     add: (index, result) => void kept[index].results.push(result),
-    /** @param {number} index of the step, without further runs @param {{code: string, full: string}} error */
+    /** @param {number} index of the step, which gets no further runs @param {{code: string, full: string}} error */
     fail(index, { code, full }) {
       kept[index].failure = { code, text: full };
     },
@@ -61,7 +61,7 @@ export function createScenarioSummary(facts) {
   };
 }
 
-/** @typedef {ReturnType<typeof sorted>} Sorted `used`: the runs that count; `shown`: these, or all runs if none counts */
+/** @typedef {ReturnType<typeof sorted>} Sorted `used`: counted runs; `shown`: these, or all if none counts */
 
 /** @param {Kept} kept */
 function sorted({ results, ...kept }) {
@@ -91,7 +91,7 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
     ...{ environment, steps },
     rows: kept.flatMap((one, i) => judgedRows(one, steps[i])),
     differences: runs.flatMap(differencesOf),
-    // They take seconds.
+    // Comparisons take seconds.
     comparisons: unfinished ? [] : runs.flatMap((targets) => comparisonsOf(targets, command, createdAt)),
     warnings: [...new Set(runs.flatMap((targets) => runWarnings(targets.map(counted))))],
     notes: [NOTE, ...(hasClosed ? [CLOSED_NOTE] : []), ...runs.flatMap(notComparedNotes)],
@@ -163,7 +163,7 @@ function judgedRows({ step: { run, target }, used, shown }, { requirements }) {
   });
 }
 
-/** @param {readonly Result[]} results @returns {(string | null)[]} null: all operations; then each of several */
+/** @param {readonly Result[]} results @returns {(string | null)[]} null: all; then each, if several */
 function operationsOf(results) {
   const names = [...new Set(results.flatMap(({ operations }) => Object.keys(operations)))];
   return [null, ...(names.length < 2 ? [] : names)];
@@ -188,7 +188,7 @@ function differencesOf(targets) {
 
 /**
  * @param {Sorted[]} targets of one run @param {string} command @param {string} createdAt
- * @returns {ScenarioResult['comparisons']} of all operations, then of each of several
+ * @returns {ScenarioResult['comparisons']} of all operations together, then of each if there are several
  */
 function comparisonsOf(targets, command, createdAt) {
   const { run } = targets[0].step;
@@ -208,7 +208,7 @@ function comparisonsOf(targets, command, createdAt) {
   });
 }
 
-/** @param {NamedRun} run @param {string | null} operation @returns {NamedRun[]} of this operation alone; none if the run did not send it */
+/** @param {NamedRun} run @param {string | null} operation @returns {NamedRun[]} none if it was not sent */
 function ofOperation({ name, result }, operation) {
   if (operation === null) return [{ name, result }];
   const block = result.operations[operation];
@@ -216,7 +216,7 @@ function ofOperation({ name, result }, operation) {
   return [{ name, result: { ...result, ...block, operations: { [operation]: block } } }];
 }
 
-/** @param {Sorted[]} targets of one run @returns {string[]} why some targets are not compared, a sentence */
+/** @param {Sorted[]} targets of one run @returns {string[]} a sentence on why some targets are not compared */
 function notComparedNotes(targets) {
   const needed = runsNeeded();
   const few = targets.filter(({ used }) => used.length < needed);

@@ -1,4 +1,4 @@
-/** Results of one step's runs -> its rows: all runs together, by operation and stage. */
+/** Results of a step's runs -> its rows: all runs merged, by operation and stage. */
 import { sumHistograms } from '../../common/histogram.js';
 import { groupBy, total } from '../../common/sums.js';
 import { figuresOf } from '../latency.js';
@@ -14,7 +14,7 @@ import { METRICS, summarise } from '../runs/run-set.js';
 /** @typedef {Record<string, (number | null)[]>} PerRun by key of METRICS; one value per run */
 
 /**
- * @param {readonly Result[]} results @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step `counts`: the results do
+ * @param {readonly Result[]} results @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step `counts`: these are counted runs
  * @returns {Omit<ScenarioRow, 'requirement'>[]} the whole first, its operations, then stage by stage
  */
 export function rowsOf(results, step) {
@@ -52,7 +52,7 @@ function partsOf(result) {
   });
 }
 
-/** The time in which requests were due: a backlog after it does not lower the rate. @param {Result} result @param {number} windowSeconds */
+/** Time in which requests were due, without a backlog after it. @param {Result} result @param {number} windowSeconds */
 function offeredSecondsOf({ load, totals, interrupted, stages = [] }, windowSeconds) {
   const { model, rampUpMs, requests, ratePerSecond, durationMs } = load;
   if (interrupted || model === 'closed') return windowSeconds;

@@ -1,4 +1,4 @@
-/** The result of a scenario of several runs or targets, without the results of its steps, which have their own files. */
+/** The result of a scenario of several runs or targets; the results of its steps are in files of their own. */
 import { z } from 'zod';
 import { Comparison, checkComparison, OfferedLoad } from '../comparison/comparison-schema.js';
 import {
@@ -22,7 +22,7 @@ import { Result } from '../schema.js';
 const Spread = MetricSummary.extend({ sd: number }).meta({ id: 'SpreadOverRuns' });
 
 const Step = z.object({
-  /** Its files end with the name, which combines run and target: `write-raft`. */
+  /** The name ends its file names, and combines run and target: `write-raft`. */
   ...each(['name', 'run', 'target'], z.string()),
   /** null: nothing could be sent */
   aim: Target.nullable(),
@@ -44,7 +44,7 @@ const Step = z.object({
   /** Names of the runs that count. */
   used: z.array(z.string()),
   requirements: z.array(
-    // Of a run with the worst verdict. Older files have no figures. Its scope null: all operations, or all stages.
+    // Of a run with the worst verdict. Older files have no figures. `operation`, `stage`: null: all.
     Result.shape.requirements.element.partial({ actual: true, limit: true, unit: true }).extend({
       ...each(['operation', 'stage'], text),
       /** Number of runs by verdict. */
@@ -63,15 +63,15 @@ const Step = z.object({
 });
 
 /**
- * All runs that count together, of one operation (null: all) in one stage (null: all). Counts are sums; times are response times
- * (ms, from when a request was due) of all requests.
+ * All counted runs merged, of one operation (null: all) in one stage (null: all). Counts are sums; times are
+ * response times of all requests, in ms from when they were due.
  */
 const Row = z.object({
   ...each(['run', 'target'], z.string()),
   ...each(['operation', 'stage'], text),
   /** Number of runs in it. */
   runs: count,
-  /** False: no run counts, and the row is of all runs. */
+  /** False: no run counts, so the row covers all runs. */
   counts: z.boolean(),
   /** Requests that were due: succeeded + errors. */
   ...each(['count', 'succeeded', 'errors'], count),
@@ -90,7 +90,7 @@ const Row = z.object({
       z.object({ count, success: z.boolean(), meaning: z.string().optional(), runs: count }),
     )
     .optional(),
-  /** The worst verdict of the requirements on exactly this scope; null: there is none. */
+  /** The worst verdict of the requirements on exactly this scope; null: there are none. */
   requirement: RequirementWord.nullable(),
   /** Of one value per run; null for a single run. */
   overRuns: z.object(each(['mean', 'p99', 'max', 'min', 'perSecond'], Spread)).nullable(),

@@ -22,7 +22,7 @@ export function explain(search) {
   return `${why} The run that confirmed the answer did not show ${missed.join(', ')} to be met.`;
 }
 
-/** @param {Search} search before its next step failed @param {unknown} error an unexpected one is not quoted @returns {Search} */
+/** @param {Search} search before the failed step @param {unknown} error not quoted if unexpected @returns {Search} */
 export function brokenOff({ unfinished, explanation, ...soFar }, error) {
   const { code, full } =
     error instanceof PkiLoadError ? error : { code: 'internal_error', full: 'An internal error.' };
@@ -37,11 +37,11 @@ const ENDS = {
     const width = formatPercent(above.level / confirmed - 1);
     return `At ${text(above.level)}, ${width} more, a requirement was ${above.verdict}: the answer lies between.`;
   },
-  flat: () => 'With more requests in flight the throughput no longer grew.',
+  flat: () => 'With more requests in flight, throughput no longer grew.',
   requirement: ({ bracket: { above } }, text) =>
-    `With more requests in flight a requirement is ${above === null ? 'not met' : `${above.verdict}, as at ${text(above.level)}`}.`,
+    `With more requests in flight, a requirement is ${above === null ? 'not met' : `${above.verdict}, as at ${text(above.level)}`}.`,
   highest: ({ settings }, text) =>
-    `Every requirement was met at the highest level allowed, ${text(settings.highest)}: the target may take more.`,
+    `Every requirement was met at the highest level allowed, ${text(settings.highest)}: the target may handle more.`,
   generator(search, text) {
     const { searched, steps, bracket } = search;
     const { confirmed, above } = bracket;
@@ -55,9 +55,9 @@ const ENDS = {
     const below = failed.length === 0 ? '' : less();
     const reason = reasonAt(search, above.level);
     const bound = searched === 'rate' ? '--max-rate' : '--max-concurrency';
-    const more = ` Give the tool more CPU or another machine, or bound the search with ${bound}.`;
-    const remedy = OWN_REMEDY.test(reason) ? '' : more;
-    return `The tool could not offer ${text(above.level)} as planned: the target may take more${below}. ${reason}${remedy}`;
+    const advice = ` Give the tool more CPU or another machine, or bound the search with ${bound}.`;
+    const remedy = OWN_REMEDY.test(reason) ? '' : advice;
+    return `The tool could not offer ${text(above.level)} as planned: the target may handle more${below}. ${reason}${remedy}`;
   },
   lowest: (search, text) =>
     `Even ${text(lowestOf(search.steps))}, the lowest level tried, failed. ${reasonAt(search)}`,
@@ -68,7 +68,7 @@ const ENDS = {
     if (last.verdict === 'met') {
       const best = formatRate(last.perSecond);
       const { perSecond, level } = bestBefore(steps);
-      return `${at} the target answered ${best} in a run of ${time}, clearly less than the ${formatRate(perSecond)} of a shorter run with ${formatCount(level)}. Find out why the target slows down in longer runs, or use longer steps (--duration).`;
+      return `${at} the target reached ${best} in a run of ${time}, clearly less than the ${formatRate(perSecond)} of a shorter run with ${formatCount(level)}. Find out why the target slows down in longer runs, or use longer steps (--duration).`;
     }
     if (!lacksSamples(last)) return `No longer run confirmed the result of the shorter ones: ${last.reason}`;
     return `${at} a run of ${time} has too few requests for the requirements: ${last.reason} Require a lower percentile, allow more errors, or use longer runs (--duration).`;

@@ -1,4 +1,4 @@
-/** The document of a search: one declaration gives the type, the validation and the JSON Schema. */
+/** The document of a search: one declaration defines the type, the validation and the JSON Schema. */
 import { z } from 'zod';
 import { amount, count, each, ms, share, Target, Tool, Unit, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
@@ -12,7 +12,7 @@ const Verdict = z.enum(['met', 'not met', 'not proven', 'not offered']).meta({ i
 /** A run at one level. */
 const Step = z
   .object({
-    /** Requests a second, or in flight. */
+    /** Requests per second, or in flight. */
     level: amount,
     phase: z.enum(['coarse', 'bisection', 'confirmation']),
     /** From 1: a level that fails is tried once more. */
@@ -48,11 +48,11 @@ export const Search = z
     /** Written before the search ended. */
     unfinished: z.literal(true).optional(),
     interrupted: z.boolean(),
-    /** Each step changed its load; no secrets. */
+    /** Without secrets; each step changed its load. */
     plan: z.record(z.string(), z.unknown()),
     /** Null if there was no step. */
     target: Target.nullable(),
-    /** Levels are requests a second (open loop), or requests in flight (closed loop). */
+    /** Levels are requests per second (open loop) or in flight (closed loop). */
     searched: z.enum(['rate', 'concurrency']),
     settings: z.object({
       ...each(['start', 'highest', 'stepSeconds', 'confirmationSeconds'], amount),
@@ -61,7 +61,7 @@ export const Search = z
     }),
     requirements: z.array(
       z.object({
-        /** In a mix with its operation: `reads: p99<1s`. */
+        /** In a mix, preceded by its operation: `reads: p99<1s`. */
         text: z.string(),
         operation: z.string().optional(),
         limit: z.number(),
@@ -74,7 +74,7 @@ export const Search = z
     answer: Step.nullable(),
     bracket: z.object({
       confirmed: amount.nullable(),
-      /** In any step; it may be above the confirmed level. */
+      /** By any step; may be above the confirmed level. */
       highestMet: amount.nullable(),
       /** The lowest failed level above the confirmed one, else above the highest met; null: none. */
       above: z.object({ level: amount, verdict: Verdict }).nullable(),

@@ -164,7 +164,7 @@ function backlogOf(due, done, endMs) {
   for (let now = LOOK_EVERY_MS; now < endMs; now += LOOK_EVERY_MS) {
     while (arrived < due.length && due[arrived] <= now) arrived++;
     while (answered < done.length && done[answered] <= now) answered++;
-    watch.look(now, 0, arrived - answered);
+    watch.sample(now, 0, arrived - answered);
   }
   return watch.end();
 }
