@@ -54,7 +54,7 @@ describe('parseOtlpUrl', () => {
 
   for (const text of BAD_URLS) {
     test(`refuses ${JSON.stringify(text)}, and shows no secret`, () => {
-      assertRefused(() => parseOtlpUrl(text), 'bad_url', /^--otlp (?:is|holds) .*\.$/);
+      assertRefused(() => parseOtlpUrl(text), 'bad_url', /^--otlp (?:is|contains) .*\.$/);
     });
   }
 });

@@ -249,7 +249,7 @@ const BROKEN = [
     (one) => {
       one.everywhere.revoked = 9;
     },
-    /everywhere\.revoked is not the number of rows/,
+    /everywhere\.revoked is not the number of revoked rows/,
   ],
   [
     'an interval',
