@@ -88,9 +88,15 @@ const BOTH = [
     '--url @httpToSecure',
     /closed the connection without a response\. Check http:\/\/ or https:\/\/ in --url/,
   ],
-  ['--url @secure', /shows a (?:self-signed )?certificate.*Name the CA .* --ca-cert FILE/],
-  ['--url @secure --ca-cert @issuer', /shows a (?:self-signed )?certificate.*Name the CA .* --ca-cert FILE/],
-  ['--url @secure --ca-cert @root --tls-server-name other.test', /certificate for other names/],
+  ['--url @secure', /presented a (?:self-signed )?certificate.*Name its CA .*--ca-cert FILE/],
+  [
+    '--url @secure --ca-cert @issuer',
+    /presented a (?:self-signed )?certificate.*Name its CA .*--ca-cert FILE/,
+  ],
+  [
+    '--url @secure --ca-cert @root --tls-server-name other.test',
+    /certificate that does not match the name in the address/,
+  ],
 ];
 
 for (const command of ['issue', 'ocsp']) {

@@ -75,7 +75,7 @@ for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
         assert.equal(result.verification.passed, 30);
       }
       assert.match(verbatim.stderr, /about 30 certificates in Vault's storage/);
-      assert.match(verbatim.stderr, /sign-verbatim has no role/);
+      assert.match(verbatim.stderr, /sign-verbatim uses no role/);
       const kept = readFileSync(keep, 'utf8').trim().split('\n');
       assert.equal(new Set(kept.map((line) => JSON.parse(line).serial)).size, 30);
     });

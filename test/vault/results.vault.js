@@ -64,8 +64,8 @@ const COUNTS = {
   prom: (text) => Number(/^vault_pki_load_response_time_seconds_count\{.*\} (\d+)$/m.exec(text)?.[1]),
   md: (text) => Number(/(\d+) of \1 certificates good/.exec(text)?.[1]),
   txt: (text) => Number(/(\d+) of \1 certificates good/.exec(text)?.[1]),
-  html: (text) => Number(/(\d+) of \1 certificates checked/.exec(text)?.[1]),
-  xml: (text) => Number(/(\d+) of \1 certificates checked/.exec(text)?.[1]),
+  html: (text) => Number(/(\d+) of \1 certificates, all passed/.exec(text)?.[1]),
+  xml: (text) => Number(/(\d+) of \1 certificates, all passed/.exec(text)?.[1]),
 };
 
 /** Takes what is pushed. */

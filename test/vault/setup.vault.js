@@ -324,7 +324,7 @@ describe('tokens', () => {
           setUp(client, plan, () => assert.fail('nothing is made')),
           {
             code: 'missing_rights',
-            message: `The token may not do what setup needs; it lacks ${right} on ${path}.`,
+            message: `The token may not do all that setup needs: it lacks ${right} on ${path}.`,
           },
         );
         await client.close();

@@ -1,5 +1,5 @@
 /** A key-value store, version 1 or 2, in memory. It keeps only the newest version of each secret. */
-import { fieldError, NO_CONTENT, orNotFound, route, secret, VaultError } from '../routes.js';
+import { NO_CONTENT, orNotFound, route, secret, VaultError } from '../routes.js';
 
 /** @import { Route } from '../routes.js' */
 
@@ -37,7 +37,12 @@ export function createKv({ version }) {
     route('POST', /^data\/(.+)$/s, ({ params, match }) => {
       const data = params().data ?? null;
       if (data === null) throw new VaultError(400, 'no data provided');
-      if (typeof data !== 'object' || Array.isArray(data)) throw fieldError('data', 'expected a map');
+      const type = Array.isArray(data) ? 'slice' : typeof data === 'boolean' ? 'bool' : typeof data;
+      if (type !== 'object')
+        throw new VaultError(
+          400,
+          `error converting input for field "data": '' expected a map, got '${type}'`,
+        );
       return reply(metadataOf(store(match[1], data)));
     }),
     route('GET', /^data\/(.+)$/s, ({ match }) => {

@@ -69,16 +69,14 @@ export function logAxis(title, low, high, label) {
   const factors = high / low > 10 ** DECADES_IN_THREE ? [1] : [1, 2, 5];
   const powers = Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
   const steps = powers.flatMap((power) => factors.map((factor) => factor * power));
-  const from = steps.findLastIndex((step) => step <= low * (1 + 1e-9));
-  const to = steps.findIndex((step) => step >= high * (1 - 1e-9));
-  const values = steps.slice(from, to + 1);
+  // The tolerances of a logarithm and of a step differ: the ends may lie just outside the steps.
+  const from = steps.findLast((step) => step <= low * (1 + 1e-9)) ?? steps[0];
+  const to = steps.find((step) => step >= high * (1 - 1e-9)) ?? steps[steps.length - 1];
+  const values = steps.filter((step) => step >= from && step <= to);
   const choices = [1, 2, 3, 4].map((stride) =>
     values.filter((_, i) => (values.length - 1 - i) % stride === 0),
   );
-  return axisOf(title, scaleLog([values[0], steps[to]], [0, 1]).clamp(true), label, [
-    ...choices,
-    [values[0], steps[to]],
-  ]);
+  return axisOf(title, scaleLog([from, to], [0, 1]).clamp(true), label, [...choices, [from, to]]);
 }
 
 /**
