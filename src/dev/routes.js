@@ -143,13 +143,21 @@ function readParams(body) {
   let value;
   try {
     value = JSON.parse(text || 'null');
-  } catch {
+  } catch (error) {
     // Vault 1.21 fails to check the limits of an object that it cannot parse.
-    if (text.startsWith('{')) throw new VaultError(500, 'malformed JSON');
+    if (text.startsWith('{'))
+      throw new VaultError(500, `malformed JSON${whereCut(/** @type {Error} */ (error).message, text)}`);
   }
   if (typeof value !== 'object' || Array.isArray(value))
     throw new VaultError(400, 'error parsing JSON: failed to parse JSON input: not an object');
   return Object.assign(Object.create(null), value);
+}
+
+/** @param {string} message of `JSON.parse` @param {string} text */
+function whereCut(message, text) {
+  if (message.startsWith('Unterminated string')) return ', unclosed string';
+  const at = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
+  return at < text.length ? `: ${message}` : ', unclosed containers';
 }
 
 /** @param {Params} from @param {string} name @returns {string} empty if missing or null; numbers and booleans as text */

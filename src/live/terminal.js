@@ -3,7 +3,7 @@
  * A worker's `process.stderr` goes through the main thread, and a stopped terminal (Ctrl-S) or an
  * unread pipe would block the thread that also writes files and serves metrics.
  */
-import { constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, write as writeLater, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
 import { WIDTH } from '../report/layout.js';
@@ -15,6 +15,7 @@ import { WIDTH } from '../report/layout.js';
  *   redrawn; a size of 0 is unknown
  */
 
+const STDOUT = 1;
 const RETRY_MS = 100;
 const SETTLE_MS = 2000;
 /** With more unwritten text, further text is dropped. */
@@ -71,6 +72,10 @@ export function createWriter(descriptor, { own = openOwn(descriptor), write = wr
         onSettled = () => resolve(undefined);
         setTimeout(onSettled, SETTLE_MS).unref();
       });
+      // On a stopped terminal, blocks a thread of the pool, so that this text comes before that of the main thread.
+      if (kept.length === 0 || !isatty(descriptor) || !isatty(STDOUT)) return;
+      writeLater(descriptor, kept, () => {});
+      kept = kept.subarray(kept.length);
     },
   };
 }

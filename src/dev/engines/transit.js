@@ -23,6 +23,14 @@ const KEYS = {
   ...Object.fromEntries([2048, 3072, 4096].map((bits) => [`rsa-${bits}`, () => rsaKey(bits)])),
 };
 
+/** Vault's names for the key that an action lacks. */
+const NEEDED = {
+  encrypt: 'encryption',
+  decrypt: 'encryption',
+  sign: 'signing',
+  verify: 'signature verification',
+};
+
 /** @returns {Route[]} */
 export function createTransit() {
   /** @type {Map<string, NamedKey>} */
@@ -36,7 +44,7 @@ export function createTransit() {
   const actionRoute = (action, run) =>
     route('POST', new RegExp(`^${action}/([\\w-]+)$`), ({ match, params }) => {
       const key = keys.get(match[1]);
-      if (key === undefined) throw new VaultError(400, 'encryption key not found');
+      if (key === undefined) throw new VaultError(400, `${NEEDED[action]} key not found`);
       if (key[action] === undefined)
         throw new VaultError(400, `key type ${key.type} does not support ${action}`);
       try {
