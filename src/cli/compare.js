@@ -34,7 +34,7 @@ const otherOptions = {
 };
 
 const EPILOGUE = `--fail-if METRIC DIRECTION [by X%]
-  METRIC     mean, p50, p90, p95, p99, p99.9, max, min, p99 service, rate or errors
+  METRIC     rate, errors, p99 service, or a figure of the response times such as mean, p50, p99.9 or max
   DIRECTION  slower or faster for times; higher, lower, worse or better for all
   by X%      difference of the medians; for errors, percentage points
 

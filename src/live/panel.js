@@ -62,7 +62,7 @@ export function panel(picture, { width, color }) {
     ...(stage === null ? [] : [['Stage', `${stageLeft}: ${visibleText(stage.name)}`]]),
     ['Rate', isMeasured ? rate : 'warming up: not measured yet'],
     ['Under way', `${formatCount(inFlight)} in flight, ${waits} waiting`],
-    ['p99', isMeasured ? p99Text(picture, room) : '–'],
+    ['p99 now', isMeasured ? p99Text(picture, room) : '–'],
     ['Errors', kinds.length === 0 ? 'none' : `${errors}: ${kinds.join(', ')}`],
   ];
   return [

@@ -1,5 +1,12 @@
 /** The figures of a distribution of times: each entry appears in every latency block, with its error bar. */
-import { encodeHistogram, meanOf, valueAtRank, valueAtShare } from '../common/histogram.js';
+import {
+  createHistogram,
+  decodeHistogram,
+  encodeHistogram,
+  meanOf,
+  valueAtRank,
+  valueAtShare,
+} from '../common/histogram.js';
 import { extremeBar, meanBar, percentileBar } from '../verdict/bars.js';
 
 /** @import { Times, ValueBar } from '../verdict/bars.js' */
@@ -10,9 +17,9 @@ import { extremeBar, meanBar, percentileBar } from '../verdict/bars.js';
 export const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
 /** @typedef {'min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max'} Figure */
-/** @typedef {{read: (histogram: Histogram) => number, bar: (times: Times) => ValueBar}} Reader for non-empty ones; ms */
+/** @typedef {{share?: number, read: (histogram: Histogram) => number, bar: (times: Times) => ValueBar}} Reader for non-empty ones; ms */
 
-/** @type {Readonly<Record<Figure, Reader>>} */
+/** In the order of every report. @type {Readonly<Record<Figure, Reader>>} */
 const READERS = {
   min: { read: (histogram) => valueAtRank(histogram, 1), bar: (times) => extremeBar(times, 'min') },
   mean: { read: meanOf, bar: meanBar },
@@ -26,9 +33,22 @@ const READERS = {
 
 export const FIGURES = /** @type {readonly Figure[]} */ (Object.keys(READERS));
 
+/** The percentiles among the figures, and the share of the requests that each covers. */
+export const PERCENTILES = FIGURES.flatMap((figure) => {
+  const { share } = READERS[figure];
+  return share === undefined ? [] : [{ figure, share }];
+});
+
+/** @param {string} figure e.g. `p999` @returns {string} e.g. `p99.9` */
+export function labelOf(figure) {
+  const share = PERCENTILES.find((one) => one.figure === figure)?.share;
+  return share === undefined ? figure : `p${Number((100 * share).toPrecision(12))}`;
+}
+
 /** @param {number} share @returns {Reader} */
 function percentile(share) {
-  return { read: (histogram) => valueAtShare(histogram, share), bar: (times) => percentileBar(times, share) };
+  const read = (/** @type {Histogram} */ histogram) => valueAtShare(histogram, share);
+  return { share, read, bar: (times) => percentileBar(times, share) };
 }
 
 /** @template T @param {(reader: Reader) => T} of */
@@ -39,6 +59,18 @@ function ofEach(of) {
 /** @param {Histogram} histogram @returns {Record<Figure, number | null>} ms; null if empty */
 export function figuresOf(histogram) {
   return ofEach(({ read }) => (histogram.totalCount === 0 ? null : read(histogram)));
+}
+
+/** Computes figures that a file of an older version lacks. @param {unknown} value parsed JSON, changed in place @throws {Error} if a histogram is malformed */
+export function addMissingFigures(value) {
+  if (typeof value !== 'object' || value === null) return;
+  const block = /** @type {Record<string, unknown>} */ (value);
+  const missing = FIGURES.filter((figure) => !(figure in block));
+  const isOld = 'mean' in block && 'histogram' in block && missing.length > 0;
+  if (!isOld) return Object.values(block).forEach(addMissingFigures);
+  const { histogram } = block;
+  const figures = figuresOf(typeof histogram === 'string' ? decodeHistogram(histogram) : createHistogram());
+  for (const figure of missing) block[figure] = figures[figure];
 }
 
 /** @param {Histogram} histogram @returns {LatencyBlock} ms */

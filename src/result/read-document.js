@@ -7,6 +7,7 @@ import { findUnreadable } from './check/check-latency.js';
 import { validateComparison } from './comparison/comparison-schema.js';
 import { assertConsistent } from './declared.js';
 import { DOCUMENT_KINDS, fileError, isResult, kindOf } from './document.js';
+import { addMissingFigures } from './latency.js';
 import { validatePropagation } from './propagation/propagation-schema.js';
 import { validateRunSet } from './runs/run-set-schema.js';
 import { validateScenarioResult } from './scenario/scenario-schema.js';
@@ -74,6 +75,11 @@ export function parseDocument(bytes, name) {
   if (isDeeper(value, MAX_LEVELS))
     throw fileError('bad_document', `${name} is nested more than ${MAX_LEVELS} levels deep.`);
   refuseNewer(value, name);
+  try {
+    addMissingFigures(value);
+  } catch (error) {
+    throw fileError('bad_document', `${name} is damaged: ${/** @type {Error} */ (error).message}.`);
+  }
   return READERS[kindOf(value, name)](value, name);
 }
 

@@ -104,7 +104,7 @@ const Latency = named('Latency', {
   ...each(FIGURES, ms),
   histogram: histogram.nullable(),
   /** Absent in outcomes and older files, and if nothing was recorded. */
-  bars: named('Bars', each(FIGURES, Bar)).optional(),
+  bars: named('Bars', each(FIGURES, Bar.optional())).optional(),
 });
 
 /** response = done - intended, service = done - sent, sendLag = sent - intended. */

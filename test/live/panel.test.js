@@ -30,7 +30,7 @@ test('a usual second', () => {
     'Progress   ██████████░░░░░░░░░░░░░░░░░░░░  35 %  7 s of 20 s, 13 s left',
     'Rate       19.8/s succeeded, 20/s offered',
     'Under way  1 in flight, none waiting',
-    'p99        12.3 ms  ▃▃█▃▃ up to 48.0 ms',
+    'p99 now    12.3 ms  ▃▃█▃▃ up to 48.0 ms',
     'Errors     none',
   ]);
 });
@@ -57,7 +57,7 @@ const TABLE = [
     /^Progress .*\nStage {6}2 of 3, 12 s left: the peak\nRate /m,
   ],
   ['a backlog', {}, { waiting: 12_345 }, /^Under way {2}1 in flight, 12,345 waiting$/m],
-  ['a warm-up', {}, { phase: 'warmup' }, /^Rate {7}warming up: not measured yet\n.*\np99 {8}–$/m],
+  ['a warm-up', {}, { phase: 'warmup' }, /^Rate {7}warming up: not measured yet\n.*\np99 now {4}–$/m],
   ['the last responses', {}, { phase: 'draining' }, /^Progress {3}7 s, waiting for the last responses$/m],
   [
     'requests instead of a time',
@@ -67,8 +67,8 @@ const TABLE = [
   ],
   ['nothing done of them yet', {}, { totalMs: null, succeeded: 0 }, /░ {3}0 % {2}0 of 400$/m],
   ['no end in sight', { planned: null }, { totalMs: null }, /^Progress {3}7 s so far$/m],
-  ['nothing answered', { p99s: [null, null, null] }, { p99Ms: null }, /^p99 {8}– {8} {3} up to 0 ms$/m],
-  ['the first second', { p99s: [12] }, {}, /^p99 {8}12\.3 ms$/m],
+  ['nothing answered', { p99s: [null, null, null] }, { p99Ms: null }, /^p99 now {4}– {8} {3} up to 0 ms$/m],
+  ['the first second', { p99s: [12] }, {}, /^p99 now {4}12\.3 ms$/m],
   [
     'errors by name, the most frequent first',
     {},

@@ -47,7 +47,7 @@ function rowOf({ rows }, { target, operation = null, stage = null }) {
   return found[0];
 }
 
-/** @param {number | null} actual @param {number} expected */
+/** @param {number | null | undefined} actual @param {number} expected */
 const near = (actual, expected) => nearBy(actual ?? Number.NaN, expected, 0.002);
 
 describe('rows', () => {

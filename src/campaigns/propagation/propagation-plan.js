@@ -3,7 +3,7 @@ import { rejectIf, usageError } from '../../common/errors.js';
 import { inGroup, option, readOptions, rejectUnknownOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
-import { parseRequirement } from '../../plan/requirements.js';
+import { METRICS, parseRequirement } from '../../plan/requirements.js';
 import { readEnvironment } from '../../vault/environment.js';
 
 /** @import { Requirement } from '../../plan/requirements.js' */
@@ -96,9 +96,9 @@ function parseDelayRequirement(text) {
   const requirement = parseRequirement(text);
   const { metric, series, comparator } = requirement;
   let problem = null;
-  if (metric === 'rate') problem = 'propagation measures no rate';
+  if (METRICS[metric].unit === '/s') problem = 'propagation measures no rate';
   else if (series !== 'response') problem = 'propagation measures only one kind of delay';
-  else if (metric !== 'errors' && comparator.startsWith('>'))
+  else if (METRICS[metric].unit === 'ms' && comparator.startsWith('>'))
     problem = 'only the upper bound of a delay is known';
   if (problem === null) return requirement;
   throw usageError(

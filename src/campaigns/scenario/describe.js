@@ -63,7 +63,7 @@ function describeSetup(setup, steps) {
     ...mounts.map(({ path, type }) => `  ${path} (${type})`),
     ...facts({
       Roles: `${Object.keys(roles).join(', ')}; policy ${policy}`,
-      Removed: setup.keep ? 'never (keep); to remove it:' : 'at the end',
+      Removed: setup.keep ? 'never (keep); to remove it:' : 'at the end, unless it existed before',
     }),
     // Not wrapped, for copying.
     ...(setup.keep ? teardownCommands(setup.name, steps).map((command) => `  ${command}`) : []),
@@ -78,7 +78,7 @@ function describeRest(steps, { repeat, pauseMs, out, search = null }) {
   const files = `${out.join(', ')}${steps.length === 1 ? '' : each}`;
   return facts({
     Repeated: search === null ? repeated : 'as often as the search needs',
-    Written: out.length === 0 ? 'only the summary' : files,
+    Written: out.length === 0 ? 'no files; the summary is printed' : files,
     Sent: 'nothing (dry run)',
   });
 }

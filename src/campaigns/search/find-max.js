@@ -5,6 +5,7 @@
 import { rejectIf, usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { USED_UP } from '../../operations/revoke.js';
+import { METRICS } from '../../plan/requirements.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { explain } from '../../result/search/explain.js';
 import { findPeak } from './peak.js';
@@ -72,7 +73,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
         text,
         ...(operation === undefined ? {} : { operation }),
         limit,
-        unit: metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms',
+        unit: METRICS[metric].unit,
         // The search did not judge this requirement; the confirmation shows whether it is met.
         ...(level !== null && confirmation?.requirements[i].verdict !== 'met' ? { beyond: true } : {}),
       })),

@@ -1,6 +1,7 @@
 /** Plans the step that measures a level: long enough for its requirements, with enough connections. */
 import { hash32 } from '../../common/random.js';
 import { MAX_POOL } from '../../operations/revoke.js';
+import { METRICS } from '../../plan/requirements.js';
 import { samplesToProve } from '../../verdict/statistics.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
@@ -140,9 +141,9 @@ function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, undeci
 /** @param {Plan} plan @returns {number} the fewest successful requests that can prove every requirement */
 function minRequests({ requirements, mix }) {
   const needed = requirements.map(({ metric, quantile = 0, comparator, limit, operation }) => {
-    const share = metric === 'percentile' ? (comparator[0] === '<' ? 1 - quantile : quantile) : limit;
-    const own = metric === 'percentile' || (metric === 'errors' && limit > 0) ? samplesToProve(share) : 1;
-    return own / shareOf(mix, operation);
+    const isShare = METRICS[metric].unit === 'fraction';
+    const share = isShare ? limit : comparator[0] === '<' ? 1 - quantile : quantile;
+    return (share > 0 && share < 1 ? samplesToProve(share) : 1) / shareOf(mix, operation);
   });
   return Math.ceil(Math.max(100, ...needed));
 }

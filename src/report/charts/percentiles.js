@@ -4,6 +4,7 @@
  */
 import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
 import { formatLatency } from '../../common/units.js';
+import { PERCENTILES } from '../../result/latency.js';
 import { timeText } from '../describe/words.js';
 import { percentileAxis, percentLabel, valueAxis } from './axes.js';
 import { drawChart } from './chart.js';
@@ -18,17 +19,15 @@ import { round } from './frame.js';
 /** Points of a line. */
 const POINTS = 240;
 
-/** Percentiles with an error bar: nines by key. @type {Record<string, number>} */
-const NINES = { p50: Math.log10(2), p90: 1, p95: Math.log10(20), p99: 2, p999: 3 };
-
 /** @param {Data} data @param {Setting} setting @returns {Drawn | null} null where nothing was recorded */
 export function percentiles({ axis, series }, setting) {
   const decoded = series.flatMap(decode);
   if (decoded.length === 0) return null;
   const [{ latency, end: firstEnd }] = decoded;
-  const whiskers = Object.entries(latency.bars ?? {})
-    .map(([key, { low, high }]) => ({ x: NINES[key], low, high }))
-    .filter(({ x }) => x <= firstEnd);
+  const whiskers = PERCENTILES.flatMap(({ figure, share }) => {
+    const [x, bar] = [-Math.log10(1 - share), latency.bars?.[figure]];
+    return bar === undefined || x > firstEnd ? [] : { x, ...bar };
+  });
   const note = whiskers.length > 0 ? ' Whiskers: 95 % error bars.' : '';
   const end = Math.max(...decoded.map((one) => one.end));
   const nines = Array.from({ length: POINTS }, (_, i) => (i / (POINTS - 1)) * end);

@@ -4,8 +4,10 @@
  * or quote in quotes, quotes doubled.
  */
 import { kindOf } from '../../result/document.js';
+import { FIGURES } from '../../result/latency.js';
 import { namedRuns } from '../../result/runs/run-set.js';
 
+/** @import { Figure } from '../../result/latency.js' */
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
 /** @import { NamedRun } from '../../result/runs/run-set.js' */
 /** @import { RunSet } from '../../result/runs/run-set-schema.js' */
@@ -71,7 +73,7 @@ function failedWith({ failures }, name) {
 function runRows({ runs, summary }) {
   /** @type {(heading: string, key: keyof Result['totals']) => Column<NamedRun>} */
   const count = (heading, key) => [heading, ({ result }) => result.totals[key]];
-  /** @type {(heading: string, series: keyof Result['latencyMs'], key: 'mean' | 'min' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max') => Column<NamedRun>} */
+  /** @type {(heading: string, series: keyof Result['latencyMs'], key: Figure) => Column<NamedRun>} */
   const time = (heading, series, key) => [heading, ({ result }) => rounded(result.latencyMs[series][key])];
   /** @type {(text: string) => Column<NamedRun>} */
   const verdict = (text) => [
@@ -89,10 +91,7 @@ function runRows({ runs, summary }) {
       ...[count('planned', 'planned'), count('sent', 'sent'), count('succeeded', 'succeeded')],
       ...[count('failed', 'failed'), count('dropped', 'dropped'), count('never_sent', 'neverSent')],
       ['succeeded_per_second', ({ result }) => Number(result.rates.perSecond.toPrecision(12))],
-      ...[time('mean_ms', 'response', 'mean'), time('min_ms', 'response', 'min')],
-      ...[time('p50_ms', 'response', 'p50'), time('p90_ms', 'response', 'p90')],
-      ...[time('p95_ms', 'response', 'p95'), time('p99_ms', 'response', 'p99')],
-      ...[time('p999_ms', 'response', 'p999'), time('max_ms', 'response', 'max')],
+      ...FIGURES.map((figure) => time(`${figure}_ms`, 'response', figure)),
       ...[time('service_p99_ms', 'service', 'p99'), time('send_lag_p99_ms', 'sendLag', 'p99')],
       ...requirements.map(verdict),
     ],

@@ -3,6 +3,7 @@
  * and shares of one. Names of metrics and labels never depend on measured values.
  */
 import { decodeHistogram } from '../../common/histogram.js';
+import { PERCENTILES } from '../../result/latency.js';
 import { bucketsOf, countsUpTo } from './buckets.js';
 
 /** @import { LatencyBlock, Result } from '../../result/schema.js' */
@@ -19,13 +20,7 @@ import { bucketsOf, countsUpTo } from './buckets.js';
 /** @typedef {NumberMetric | LatencyMetric} Metric */
 
 /** Label and key of a latency block. */
-export const QUANTILES = /** @type {const} */ ([
-  ['0.5', 'p50'],
-  ['0.9', 'p90'],
-  ['0.95', 'p95'],
-  ['0.99', 'p99'],
-  ['0.999', 'p999'],
-]);
+export const QUANTILES = PERCENTILES.map(({ figure, share }) => /** @type {const} */ ([`${share}`, figure]));
 
 /** @type {Record<Result['requirements'][number]['unit'], {name: string, factor: number}>} */
 const REQUIREMENT_UNITS = {

@@ -152,7 +152,7 @@ function about(comparison, isSame) {
   return facts([
     ...groups.map((group, i) => [labelOf(comparison, i), phraseOf(group, i)]),
     ...leftOut.map((text) => ['Left out', text]),
-    ['Made', joined([createdAt !== null && `${minuteText(createdAt)} UTC`, command ?? ''])],
+    ['Created', joined([createdAt !== null && `${minuteText(createdAt)} UTC`, command ?? ''])],
     ['Tool', `vault-pki-load ${tool.version}`],
   ]);
 }

@@ -1,4 +1,5 @@
 /** Differences of a comparison in words. */
+import { PERCENTILES } from '../../result/latency.js';
 import { differenceText, figureText, intervalText, sizeText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 
@@ -61,7 +62,10 @@ export function doubtsOf({ metrics }, other) {
 }
 
 /** A finding names the first of these metrics that differs. */
-const FINDING_KEYS = ['p99', 'p50', 'mean', 'p95', 'p90', 'p999', 'errors', 'rate', 'max', 'min'];
+const FINDING_KEYS = [
+  ...new Set(['p99', 'p50', 'mean', ...PERCENTILES.map(({ figure }) => figure)]),
+  ...['errors', 'rate', 'max', 'min'],
+];
 
 /**
  * @param {Comparison} comparison @param {number} other index of a group that is not the base

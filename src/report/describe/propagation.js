@@ -1,5 +1,6 @@
 /** The report of a propagation: the answer, then each node. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
+import { FIGURES } from '../../result/latency.js';
 import {
   chart,
   facts,
@@ -19,8 +20,6 @@ import { counted, joined, targetPhrase, timeColumns, timeText } from './words.js
 /** @import { Part, Report } from '../sections.js' */
 
 /** @typedef {{name: string, delay: DelayBlock}} Place a node, or all of them */
-
-const DELAYS = /** @type {const} */ (['min', 'mean', 'p50', 'p90', 'p95', 'p99', 'max']);
 
 /** By outcome. @type {Readonly<Record<string, string>>} */
 const OUTCOME_MEANINGS = {
@@ -97,7 +96,7 @@ function placeParts({ name, delay }, isFirst) {
       `Delay at ${name}`,
       [
         ['Delay since', ([label]) => label],
-        ...timeColumns(DELAYS, (/** @type {typeof rows[number]} */ [, block]) => block),
+        ...timeColumns(FIGURES, (/** @type {typeof rows[number]} */ [, block]) => block, ['p90']),
       ],
       rows,
     ),

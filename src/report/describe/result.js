@@ -1,6 +1,7 @@
 /** The result of one run as a report. */
 import { formatCount, formatDuration } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/document.js';
+import { FIGURES } from '../../result/latency.js';
 import { formatPercent } from '../../result/wording.js';
 import {
   chart,
@@ -37,7 +38,7 @@ import {
 
 /** Columns of the key figures and of a table of latencies. */
 const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99']);
-const LATENCIES = /** @type {const} */ (['mean', 'p50', 'p90', 'p95', 'p99', 'p999', 'max']);
+const LATENCIES = FIGURES.filter((figure) => figure !== 'min');
 
 const OVER_TIME = 'p50, p90, p99 and max.';
 const LATENCY =

@@ -1,6 +1,7 @@
 /** The tables and charts of a scenario's result. */
 import { groupBy } from '../../common/sums.js';
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
+import { FIGURES } from '../../result/latency.js';
 import { differenceText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 import { table } from '../sections.js';
@@ -20,15 +21,20 @@ const SPREAD_METRICS = /** @type {const} */ ([
   ['perSecond', 'throughput', '/s'],
 ]);
 
-/** Differences that a narrow table leaves out. */
-const DETAILS = ['p50', 'p95'];
+/** Figures and differences of a narrow table. */
+const NARROW = ['mean', 'p95', 'p99'];
+const NARROW_DIFFERENCES = ['mean', 'p99', 'max', 'min', 'perSecond', 'errorShare'];
 
 /** @type {Column<ScenarioRow>[]} */
 const ROW_COLUMNS = [
   ['count', ({ count }) => formatCount(count)],
   ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
   ['throughput', ({ perSecond }) => formatRate(perSecond)],
-  ...timeColumns(['mean', 'p50', 'p95', 'p99', 'max'], (row) => row, ['p50', 'max']),
+  ...timeColumns(
+    FIGURES.filter((figure) => figure !== 'min'),
+    (row) => row,
+    FIGURES.filter((figure) => !NARROW.includes(figure)),
+  ),
   ['success', ({ successRatio }) => shareText(successRatio)],
 ];
 
@@ -187,7 +193,7 @@ export function differenceTable(differences, rows) {
   const columns = operations[0].map(({ metric: { key, label, unit } }, i) => [
     label,
     ({ found }) => differenceText(unit, found[i] ?? null),
-    DETAILS.includes(key) ? 'detail' : undefined,
+    NARROW_DIFFERENCES.includes(key) ? undefined : 'detail',
   ]);
   const name = `Compared with ${base}`;
   const filled = lines.filter(({ found }) => found.some((difference) => difference !== null));

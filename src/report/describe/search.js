@@ -37,7 +37,7 @@ export const finding = (search) => `The ${searchTitle(search).toLowerCase()} is 
 export const searchTitle = ({ searched }) => (searched === 'rate' ? 'Highest rate' : 'Peak throughput');
 
 /** @param {Search} search @returns {string} `118/s (424,800 an hour)`; `1,234/s with 16 in flight` */
-function answerPhrase({ searched, answer: found, bracket, unfinished, why }) {
+function answerPhrase({ searched, answer: found, steps, unfinished, why }) {
   if (found !== null) {
     const { level, perSecond } = found;
     const reached =
@@ -48,7 +48,8 @@ function answerPhrase({ searched, answer: found, bracket, unfinished, why }) {
     return why === 'highest' ? `at least ${reached}: more was not allowed` : reached;
   }
   if (why === 'generator') return 'unknown: the tool could not offer the load';
-  const met = bracket.highestMet === null ? '' : `; met up to ${levelText(searched, bracket.highestMet)}`;
+  const levels = lastOfEach(steps).flatMap(({ verdict, level }) => (verdict === 'met' ? [level] : []));
+  const met = levels.length === 0 ? '' : `; met up to ${levelText(searched, Math.max(...levels))}`;
   return unfinished ? `not known yet${met}` : `not confirmed${met}`;
 }
 
@@ -141,11 +142,11 @@ function levels(search) {
 function how(search) {
   const { command, settings, steps, tool, startedAt, durationSeconds } = search;
   const time = (/** @type {number} */ seconds) => formatDuration(seconds * 1000);
-  const confirmation = `${time(settings.confirmationSeconds)} or more to confirm`;
+  const confirmation = `a confirmation at least ${time(settings.confirmationSeconds)}; longer where the requirements need more requests`;
   return facts([
     ['Time', `${formatCount(steps.length)} steps in ${time(durationSeconds)}, from ${startedAt}`],
     ['First level', levelCell(search, settings.start)],
-    ['Each step', `${time(settings.stepSeconds)} or more, ${confirmation}`],
+    ['Each step', `at least ${time(settings.stepSeconds)}, ${confirmation}`],
     ['Command', command],
     ['Tool', `vault-pki-load ${tool.version}`],
   ]);

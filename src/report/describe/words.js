@@ -1,5 +1,6 @@
 /** Phrases and columns that reports share. */
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
+import { labelOf } from '../../result/latency.js';
 import { formatPercent } from '../../result/wording.js';
 import { worstVerdict } from '../sections.js';
 
@@ -28,7 +29,7 @@ export function verdictCell(verdict) {
  */
 export function timeColumns(keys, read, details = []) {
   return keys.map((key) => [
-    key === 'p999' ? 'p99.9' : key,
+    labelOf(key),
     (row) => timeText(read(row)?.[key]),
     details.includes(key) ? 'detail' : undefined,
   ]);

@@ -19,13 +19,15 @@ const EXAMPLES = "'p99 slower by 10%', 'p99 slower', 'rate lower by 5%', 'errors
 
 /** By name in lower case, without spaces, brackets, `-` and `_`. */
 const KEYS = new Map([
-  ...METRICS.map(({ key }) => /** @type {const} */ ([key.toLowerCase(), key])),
+  ...METRICS.flatMap(({ key, label }) =>
+    [key, label].map((name) => /** @type {const} */ ([plain(name), key])),
+  ),
   ['median', 'p50'],
-  ['p99.9', 'p999'],
-  ['p99service', 'serviceP99'],
 ]);
 
-const METRIC_NAMES = 'mean, p50, p90, p95, p99, p99.9, max, min, p99 service, rate or errors';
+const METRIC_NAMES = METRICS.map(({ label }) => label)
+  .join(', ')
+  .replace(/, (\w+)$/, ' or $1');
 
 const SHAPE = /^(.*?) ?\b(slower|faster|higher|lower|worse|better)\b ?(.*)$/i;
 const BY = /^by (\d+(?:\.\d+)?|\.\d+) ?%$/i;
@@ -48,7 +50,7 @@ export function parseFailIf(text) {
   if (match === null) throw bad('it needs one of slower, faster, higher, lower, worse, better');
   const [, name, given, rest] = match;
   if (name === '') throw bad(`it does not begin with the metric (${METRIC_NAMES})`);
-  const metric = KEYS.get(name.toLowerCase().replace(/[\s()_-]/g, ''));
+  const metric = KEYS.get(plain(name));
   if (metric === undefined) throw bad(`${quote(name)} is not ${METRIC_NAMES}`);
   const word = given.toLowerCase();
   const isRate = metric === 'rate';
@@ -60,6 +62,11 @@ export function parseFailIf(text) {
   if (least === 0) throw bad('0% is no difference; leave "by" out');
   if (Number(least) > 100 && (!rises || metric === 'errors')) throw bad('the limit cannot be more than 100%');
   return { text: source, metric, direction: rises ? 1 : -1, least };
+}
+
+/** @param {string} name */
+function plain(name) {
+  return name.toLowerCase().replace(/[\s()_-]/g, '');
 }
 
 /**

@@ -3,7 +3,7 @@ import { median, sumRecords } from '../../common/sums.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { meanAndVariance } from '../../verdict/statistics.js';
 import { invalidReasonOf } from '../document.js';
-import { FIGURES } from '../latency.js';
+import { FIGURES, labelOf } from '../latency.js';
 import { runWarnings } from './run-differences.js';
 
 /** @import { Figure } from '../latency.js' */
@@ -57,11 +57,11 @@ export const VARIANCE_KEYS = Object.freeze(['mean', 'p99', 'max', 'min']);
 function time(figure, series = 'response') {
   return {
     key: figure,
-    label: figure === 'p999' ? 'p99.9' : figure,
+    label: labelOf(figure),
     unit: 'ms',
     lowerIsBetter: true,
     read: ({ latencyMs }) => latencyMs[series][figure],
-    tool: ({ latencyMs }) => latencyMs[series].bars?.[figure].tool ?? 0,
+    tool: ({ latencyMs }) => latencyMs[series].bars?.[figure]?.tool ?? 0,
   };
 }
 

@@ -74,14 +74,14 @@ function rowOf(parts, { run, target, counts }) {
   const seconds = sum(({ block: { rates, totals }, seconds: measured }) =>
     rates.perSecond > 0 ? totals.succeeded / rates.perSecond : measured,
   );
-  const { min, mean, p50, p95, p99, max } = figuresOf(
+  const figures = figuresOf(
     sumHistograms(parts.flatMap(({ block }) => block.latencyMs.response.histogram ?? [])),
   );
   return {
     ...{ run, target, operation, stage, runs: parts.length, counts, count, succeeded, errors },
     ratePerSecond: offeredSeconds > 0 ? count / offeredSeconds : 0,
     perSecond: seconds > 0 ? succeeded / seconds : 0,
-    ...{ min, mean, p50, p95, p99, max },
+    ...figures,
     successRatio: count === 0 ? null : succeeded / count,
     errorShare: count === 0 ? null : errors / count,
     outcomeDetails: outcomesOf(parts),

@@ -15,6 +15,7 @@ import {
   text,
   validatorOf,
 } from '../declared.js';
+import { FIGURES } from '../latency.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 import { Result } from '../schema.js';
 
@@ -79,7 +80,8 @@ const Row = z.object({
   ratePerSecond: amount,
   /** Successes, over the time until the last one. */
   perSecond: amount,
-  ...each(['min', 'mean', 'p50', 'p95', 'p99', 'max'], number),
+  /** Older files do not have all of them. */
+  ...each(FIGURES, number.optional()),
   /** Of `count`; null: no request was due. */
   ...each(['successRatio', 'errorShare'], share),
   /** By outcome, `dropped` and `never_sent` included; the counts add up to `count`. Older files do not have it. */

@@ -90,7 +90,7 @@ describe('a dry run says', () => {
     assert.match(text, /the same after each of the 3 repeats/);
     assert.match(
       await described(HEAD),
-      /^Repeated {6}no\nWritten {7}only the summary\nSent {10}nothing \(dry run\)$/m,
+      /^Repeated {6}no\nWritten {7}no files; the summary is printed\nSent {10}nothing \(dry run\)$/m,
     );
   });
 
