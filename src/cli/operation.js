@@ -65,7 +65,7 @@ async function execute(operation, given, line) {
   try {
     if (settings.search) {
       const { searchPlan } = await import('./search.js');
-      return await searchPlan(plan, { ...how, asked: search.searchSettings(plan, settings, planned) });
+      return await searchPlan(plan, { ...how, goal: search.searchSettings(plan, settings, planned) });
     }
     const single = ['shard', 'start-at'].find((name) => given[name] !== undefined) ?? null;
     const isMixed = single !== null && settings.repeat > 1;
@@ -89,9 +89,9 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   const options = readOptions(runOptions, given);
   const { githubSummary, metrics, pause, quiet, otlp, repeat } = options;
   const { out, format } = /** @type {{out: string[], format: string}} */ (options);
-  const asked = search.readSearch(options, repeat);
-  checkOutputs({ out, format }, asked !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
-  const isPauseUseless = pause > 0 && repeat * steps === 1 && asked === null;
+  const goal = search.readSearch(options, repeat);
+  checkOutputs({ out, format }, goal !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
+  const isPauseUseless = pause > 0 && repeat * steps === 1 && goal === null;
   rejectIf(isPauseUseless, '--pause is between runs, but there is only one.', 'Add e.g. --repeat 10.');
   if (otlp !== null) {
     const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp.js');
@@ -99,7 +99,7 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
     readOtlpHeaders(process.env);
   }
   return {
-    ...{ out, format, quiet, otlp, repeat, search: asked },
+    ...{ out, format, quiet, otlp, repeat, search: goal },
     /** The command line, for results, without the query of --otlp, which may be a key. */
     command: otlp?.includes('?') ? line.replaceAll(otlp.slice(otlp.indexOf('?')), '?...') : line,
     /** Between runs. @type {number} */

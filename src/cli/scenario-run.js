@@ -126,7 +126,7 @@ export function pathsOf(names, out) {
 
 /**
  * Runs the search of each step, one after the other. After a signal no other search starts.
- * @param {Pick<Given, 'steps' | 'settings'> & {outs: readonly string[][]}} given `steps`: whose `asked` is not null; `outs`: paths of
+ * @param {Pick<Given, 'steps' | 'settings'> & {outs: readonly string[][]}} given `steps`: whose `goal` is not null; `outs`: paths of
  *   the files of each
  * @param {Refused} refused @param {Interrupt} interrupt @param {typeof searchPlan} [search] replaced in tests
  * @returns {Promise<number>} the worst exit code
@@ -134,7 +134,7 @@ export function pathsOf(names, out) {
 export async function searchSteps({ steps, outs, settings }, refused, interrupt, search = searchPlan) {
   /** @type {number[]} */
   const codes = [];
-  for (const [i, { name, plan, token, asked, remarks }] of steps.entries()) {
+  for (const [i, { name, plan, token, goal, remarks }] of steps.entries()) {
     if (interrupt.stop.aborted) {
       writeWarning('Interrupted before the last search.');
       codes.push(EXIT.interrupted);
@@ -145,7 +145,7 @@ export async function searchSteps({ steps, outs, settings }, refused, interrupt,
       const error = refused.get(i);
       if (error !== undefined) throw error;
       const context = { token, interrupt, remarks, settings: { ...settings, out: outs[i] } };
-      codes.push(await search(plan, { ...context, asked: /** @type {SearchSettings} */ (asked) }));
+      codes.push(await search(plan, { ...context, goal: /** @type {SearchSettings} */ (goal) }));
     } catch (error) {
       if (steps.length === 1 || !(error instanceof PkiLoadError)) throw error;
       codes.push(error.exitCode);

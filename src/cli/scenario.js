@@ -117,7 +117,7 @@ async function prepare(scenario, steps, settings) {
 const AGAIN = 'Press Ctrl-C again to end at once.';
 
 /**
- * Creates the set-up of a scenario before its runs, and removes it after them, even if they fail.
+ * Creates the setup of a scenario before its runs, and removes it after them, even if they fail.
  * @param {Pick<ReadScenario, 'setup'>} scenario @param {readonly Step[]} steps
  * @param {{quiet: boolean}} settings @param {Act} act does the runs @returns {Promise<number>} exit code
  */

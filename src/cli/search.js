@@ -20,15 +20,15 @@ const CLOSING = 'Removing what the search created. Press Ctrl-C again to end at 
 
 /**
  * @param {Plan} plan the search starts at its rate, or in a closed loop at its concurrency
- * @param {RunContext & {asked: SearchSettings}} context @returns {Promise<number>} exit code
+ * @param {RunContext & {goal: SearchSettings}} context @returns {Promise<number>} exit code
  */
-export async function searchPlan(plan, { token, settings, asked, interrupt, remarks = [] }) {
-  checkSearchable(plan, asked);
+export async function searchPlan(plan, { token, settings, goal, interrupt, remarks = [] }) {
+  checkSearchable(plan, goal);
   const { stop, cutOff } = interrupt;
   const { command } = settings;
   // Progress shows each step as a run; files contain the whole search.
   const live = await startShowing(plan, { ...settings, out: [], repeat: Infinity }, interrupt);
-  const options = { token, command, cutOff, signal: stop, recoverMs: asked.recoverMs };
+  const options = { token, command, cutOff, signal: stop, recoverMs: goal.recoverMs };
   const steps = openSteps(plan, { ...options, onEvent: live.event });
   /** @type {Search | null} */
   let soFar = null;
@@ -38,7 +38,7 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
     await unlessStopped(live.next(stepPlan), stop);
     if (stop.aborted) return null;
     const duration = formatDuration(stepPlan.load.durationMs ?? 0);
-    const text = `Step ${number} (${phase}): ${levelText(asked.of, level)} for ${duration}.`;
+    const text = `Step ${number} (${phase}): ${levelText(goal.of, level)} for ${duration}.`;
     live.event({ type: 'notice', text });
     try {
       const ended = await steps.run(stepPlan, { onEvent: live.event, live: live.hook });
@@ -54,7 +54,7 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
   /** @param {Search} document so far @param {Search['steps'][number]} step the last one */
   async function onStep(document, step) {
     soFar = document;
-    live.event({ type: 'notice', text: stepPhrase(asked.of, step) });
+    live.event({ type: 'notice', text: stepPhrase(goal.of, step) });
     if (!step.recovery.recovered) {
       const waited = formatDuration(step.recovery.seconds * 1000);
       live.warn(`The target had not recovered ${waited} after the previous step; this step started anyway.`);
@@ -64,7 +64,7 @@ export async function searchPlan(plan, { token, settings, asked, interrupt, rema
   }
 
   try {
-    const found = await findMax(plan, asked, { command, isStopped: () => stop.aborted, runStep, onStep });
+    const found = await findMax(plan, goal, { command, isStopped: () => stop.aborted, runStep, onStep });
     if (found.steps.length === 0 && stop.aborted) {
       const exitCode = EXIT.interrupted;
       throw new PkiLoadError('interrupted', 'Interrupted before a step was complete.', { exitCode });

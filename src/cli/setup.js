@@ -18,7 +18,7 @@ import { changed, onInterrupt, visibleLines, writeLine } from './process.js';
 /** @typedef {{client: VaultClient, name: string, say: (text: string) => void, flags: string}} Work `say` reports a change;
  *   `flags` name the target in other command lines, empty if the environment does */
 
-/** Commands to try, by engine; NAME and MOUNT are replaced by those of the set-up. */
+/** Commands to try, by engine; NAME and MOUNT are replaced by those of the setup. */
 const TRY = [
   ['pki', 'issue --mount MOUNT'],
   ['pki', 'ocsp --mount MOUNT --rate 20'],

@@ -101,7 +101,7 @@ function memoize(make) {
  */
 export async function warmUp(input, request, pacing) {
   const target = startThread('warm-up', new URL('./warm-up-target.js', import.meta.url), {
-    data: input.fixture.firstAnswer?.body ?? null,
+    data: input.fixture.firstResponse?.body ?? null,
   });
   try {
     const origin = `http://127.0.0.1:${await target.first('listening')}`;

@@ -239,7 +239,7 @@ function parseHeader(entry, where) {
   const [, written, encoded] = /^([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/s.exec(entry) ?? [];
   if (written === undefined) throw bad('does not begin with the name of a header and an equals sign');
   const name = written.toLowerCase();
-  if (RESERVED.test(name)) throw bad(`sets the header ${name}, which is the connection's own`);
+  if (RESERVED.test(name)) throw bad(`sets the header ${name}, which the connection itself sets`);
   try {
     const value = decodeURIComponent(encoded.trim());
     // Node sends Latin-1 without control characters, and rejects everything else.

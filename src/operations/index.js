@@ -11,7 +11,7 @@ import { camelCase } from '../common/options.js';
 /**
  * @typedef {object} PrepareContext
  * @property {Plan} plan
- * @property {VaultClient} client for set-up calls
+ * @property {VaultClient} client for setup calls
  * @property {string | null} token a secret: only for request headers
  * @property {Tls} tls
  * @property {(everyMs: number) => void} keepAlive renews the token at this interval until the end of the run
@@ -29,9 +29,9 @@ import { camelCase } from '../common/options.js';
  * @property {string} origin scheme, host and port of all requests
  * @property {string} targetUrl for the result
  * @property {{product: string | null, version: string | null}} target
- * @property {FirstAnswer} [firstAnswer] the target's response before the run, if one was requested: the warm-up uses it
+ * @property {FirstResponse} [firstResponse] the target's response before the run, if one was requested: the warm-up uses it
  */
-/** @typedef {{status: number, body: Uint8Array}} FirstAnswer */
+/** @typedef {{status: number, body: Uint8Array}} FirstResponse */
 /**
  * @typedef {object} Verdict an operation's judgement of one response
  * @property {string} outcome

@@ -15,7 +15,7 @@ import { apiPath } from './request-parts.js';
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Certificate } from '../pki/certificate.js' */
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { Classify, FirstAnswer, Fixture, PrepareContext } from './index.js' */
+/** @import { Classify, FirstResponse, Fixture, PrepareContext } from './index.js' */
 /** @import { OcspFixture } from './ocsp.js' */
 
 /** @typedef {{issuer: Certificate, example: Certificate | null}} Source `example`: one of its certificates */
@@ -77,7 +77,7 @@ export async function findSubjects(context) {
     const keys = nameOf(issuer) === nameOf(other) ? ', whose keys differ' : '';
     throw usageError(
       'several_issuers',
-      `The certificates to ask about were issued by ${nameOf(issuer)} and by ${nameOf(other)}${keys}.`,
+      `The certificates to query were issued by ${nameOf(issuer)} and by ${nameOf(other)}${keys}.`,
       'Ask about the certificates of one issuer at a time.',
     );
   }
@@ -199,11 +199,11 @@ async function issueSubjects(context, toIssue) {
   const { about, role, pool } = plan.options;
   const each = about.length === 0 ? 1 : (pool ?? DEFAULT_POOL);
   const size = each * (toIssue.good && toIssue.revoked ? 2 : 1);
-  const uses = [toIssue.good && 'to ask about', toIssue.revoked && 'to revoke at once and ask about'];
+  const uses = [toIssue.good && 'to query', toIssue.revoked && 'to revoke at once and query'];
   const listed = uses.filter(Boolean).map((use) => `${each} ${use}`);
   const { issued } = await issueBefore(context, {
     size,
-    label: 'Issuing certificates to ask about',
+    label: 'Issuing certificates to query',
     what: `certificates with role ${role}, ${listed.join(' and ')}`,
     ...{ usesBefore: size * 2, usesInRun: false, neededMs: PREPARING_MS },
     revokes: toIssue.revoked,
@@ -213,7 +213,7 @@ async function issueSubjects(context, toIssue) {
   const certificates = readCertificates(Buffer.from(issued[0].issuingCa), "the issuing CA's certificate");
   const name = 'the issuing_ca that came with it';
   const issuer = chooseIssuer({ certificates, name }, example, 'a certificate that was issued');
-  const label = 'Revoking certificates to ask about';
+  const label = 'Revoking certificates to query';
   await makeMany(revoked.length, { ...context, label }, async (i) => {
     const { certificate, serial } = revoked[i];
     // By the certificate: Vault does not know the serial if the role has no_store.
@@ -259,7 +259,7 @@ const MAX_WARM_UP_BYTES = 16 * 1024;
  * Sends one request before the run. Throws if the server is not a responder; the run counts other wrong responses.
  * @param {PrepareContext} context @param {Fixture} fixture
  * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
- * @returns {Promise<FirstAnswer | null>} null: too long for the warm-up
+ * @returns {Promise<FirstResponse | null>} null: too long for the warm-up
  */
 export async function probe({ plan, tls, warn }, { origin, targetUrl }, { request, classify, meanings }) {
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);

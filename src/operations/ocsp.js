@@ -92,8 +92,8 @@ export const ocsp = {
     if (isVault) return fixture;
     const request = createRequester(context.plan, fixture)(0);
     const classify = createClassifier(context.plan, fixture);
-    const firstAnswer = await probe(context, fixture, { request, classify, meanings: ocsp.outcomes });
-    return firstAnswer === null ? fixture : { ...fixture, firstAnswer };
+    const firstResponse = await probe(context, fixture, { request, classify, meanings: ocsp.outcomes });
+    return firstResponse === null ? fixture : { ...fixture, firstResponse };
   },
   createRequester,
   createClassifier,
@@ -123,7 +123,7 @@ function check(options) {
   );
   rejectIf(
     issuer !== null && (good || revoked),
-    '--issuer is given, but the certificates to ask about are issued for the run.',
+    '--issuer is given, but the certificates to query are issued for the run.',
     'Name the certificate with --cert, or the serials with --serials (revoked ones with --revoked-serials).',
   );
   rejectIf(

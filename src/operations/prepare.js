@@ -61,8 +61,8 @@ export function fixtureOf({ target: { url, namespace } }, health, token) {
  * @param {Omit<RoleQuestion, 'mount' | 'role'> & TokenUse & {role: string | null, mustStore?: boolean}} question `role` null:
  *   sign-verbatim; `mustStore`: the certificates will be revoked by their serial numbers
  */
-export async function checkIssuance(context, { role, mustStore = false, ...asked }) {
-  const { usesBefore, usesInRun, neededMs, ...question } = asked;
+export async function checkIssuance(context, { role, mustStore = false, ...wanted }) {
+  const { usesBefore, usesInRun, neededMs, ...question } = wanted;
   const { plan, client, warn } = context;
   const { mount } = plan.target;
   const fixture = await prepareCalls(context, { usesBefore, usesInRun, neededMs });
@@ -149,8 +149,8 @@ export async function issueBefore(context, { size, label, what, revokes, ...use 
     `Issues ${what}, valid for ${formatDuration(ttlMs)} if the role allows it. They stay in storage until tidied${onCrl}.`,
   );
   const issued = await makeMany(size, { ...context, label }, async (i) => {
-    const asked = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });
-    const { data } = await client.write(`${plan.target.mount}/issue/${role}`, asked);
+    const parameters = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });
+    const { data } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
     /** `serial` as Vault writes it; PEM. @type {Record<string, string>} */
     const { serial_number: serial, certificate, issuing_ca: issuingCa } = data ?? {};
     if ([serial, certificate, issuingCa].every((text) => typeof text === 'string'))

@@ -18,7 +18,7 @@ export function apiPath(basePath, ...parts) {
   return `${basePath}/v1/${parts.join('/').split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** @param {CertificateNames & {ttlMs: number | null}} asked @returns {Record<string, string>} parameters of Vault's issue and sign */
+/** @param {CertificateNames & {ttlMs: number | null}} names @returns {Record<string, string>} parameters of Vault's issue and sign */
 export function certificateParameters({ commonName, altNames, ipSans, ttlMs }) {
   return {
     common_name: commonName,

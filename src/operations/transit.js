@@ -11,8 +11,8 @@ import { apiPath, MAX_BYTES, secretValue } from './request-parts.js';
 /** @import { Operation } from './index.js' */
 /** @import { KeyObject } from 'node:crypto' */
 
-/** `decrypt` and `verify` need inputs that these actions make: the fields of their response and request. */
-const MAKES = Object.freeze({
+/** `decrypt` and `verify` need inputs that these actions produce: the fields of their response and request. */
+const PRODUCERS = Object.freeze({
   encrypt: { field: 'ciphertext', textField: 'plaintext', label: 'Encrypting texts' },
   sign: { field: 'signature', textField: 'input', label: 'Signing texts' },
 });
@@ -75,14 +75,14 @@ export const transit = {
     ...CALL_OUTCOMES,
   },
   check({ action, size, pool, ...given }) {
-    const making = makingOf(action);
-    const keyType = given.keyType ?? KEY_TYPES[making][0];
-    const isOaep = making === 'encrypt' && keyType.startsWith('rsa-');
+    const producer = producerOf(action);
+    const keyType = given.keyType ?? KEY_TYPES[producer][0];
+    const isOaep = producer === 'encrypt' && keyType.startsWith('rsa-');
     const longest = isOaep ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
     rejectIf(
-      !KEY_TYPES[making].includes(keyType),
+      !KEY_TYPES[producer].includes(keyType),
       `--action ${action} does not work with a key of type ${keyType}.`,
-      `Use one of ${KEY_TYPES[making].join(', ')}.`,
+      `Use one of ${KEY_TYPES[producer].join(', ')}.`,
     );
     rejectIf(
       size > longest,
@@ -98,19 +98,19 @@ export const transit = {
   async prepare(context) {
     const { client, plan, signal } = context;
     const { action, keyType, pool, size } = plan.options;
-    const making = makingOf(action);
-    const fixture = await prepareCalls(context, { usesBefore: action === making ? 0 : pool });
+    const producer = producerOf(action);
+    const fixture = await prepareCalls(context, { usesBefore: action === producer ? 0 : pool });
     const mount = await makeOwnMount(context, 'mounts', 'transit');
     const path = `${mount}/keys/${KEY}`;
-    await untilReady(() => client.write(path, { type: keyType ?? KEY_TYPES[making][0] }), signal);
+    await untilReady(() => client.write(path, { type: keyType ?? KEY_TYPES[producer][0] }), signal);
     const { data: key } = action === 'sign' ? await client.read(path) : { data: null };
-    const { field, textField, label } = MAKES[making];
+    const { field, textField, label } = PRODUCERS[producer];
     // Ciphertexts or signatures, by number of the text.
-    const made = await makeMany(action === making ? 0 : pool, { ...context, label }, async (number) => {
+    const made = await makeMany(action === producer ? 0 : pool, { ...context, label }, async (number) => {
       const input = { [textField]: secretValue(plan.load.seed, number, size) };
-      const { data } = await client.write(`${mount}/${making}/${KEY}`, input);
+      const { data } = await client.write(`${mount}/${producer}/${KEY}`, input);
       if (bytesOf(data?.[field]) !== null) return data?.[field];
-      throw targetError('transit_answer', `${client.origin} responded to ${making} without a ${field}.`);
+      throw targetError('transit_answer', `${client.origin} responded to ${producer} without a ${field}.`);
     });
     return {
       ...fixture,
@@ -123,12 +123,12 @@ export const transit = {
   },
   createRequester({ options: { action, size, pool } }, { basePath, headers, mount, dataSeed, made }) {
     const path = apiPath(basePath, mount, action, KEY);
-    const { field, textField } = MAKES[makingOf(action)];
+    const { field, textField } = PRODUCERS[producerOf(action)];
     /** @type {Request[]} */
     const requests = Array.from({ length: pool }, (_, number) => {
       const input = {
         ...(action === 'decrypt' ? {} : { [textField]: secretValue(dataSeed, number, size) }),
-        ...(action in MAKES ? {} : { [field]: made[number] }),
+        ...(action in PRODUCERS ? {} : { [field]: made[number] }),
       };
       return { method: 'POST', path, headers, body: JSON.stringify(input) };
     });
@@ -161,8 +161,8 @@ export const transit = {
   },
 };
 
-/** @param {string} action @returns {keyof typeof MAKES} the action, or the one for its inputs */
-function makingOf(action) {
+/** @param {string} action @returns {keyof typeof PRODUCERS} the action, or the one for its inputs */
+function producerOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
 }
 

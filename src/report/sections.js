@@ -51,16 +51,16 @@ export function section(id, heading, parts) {
   return { id, heading, parts };
 }
 
-const WORTHS = {
+const TONES = {
   good: ['met', 'valid', 'better', 'passed'],
   bad: ['not met', 'invalid', 'worse', 'failed'],
   unsure: ['not proven', 'suspect'],
 };
 
-/** @param {string} verdict @returns {keyof typeof WORTHS | 'neutral'} */
-export function worthOf(verdict) {
-  const worths = /** @type {(keyof typeof WORTHS)[]} */ (Object.keys(WORTHS));
-  return worths.find((worth) => WORTHS[worth].includes(verdict)) ?? 'neutral';
+/** @param {string} verdict @returns {keyof typeof TONES | 'neutral'} */
+export function toneOf(verdict) {
+  const tones = /** @type {(keyof typeof TONES)[]} */ (Object.keys(TONES));
+  return tones.find((tone) => TONES[tone].includes(verdict)) ?? 'neutral';
 }
 
 /** @param {readonly {verdict: string}[]} items @param {readonly string[]} [order] the worst first */

@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { indented, labelled, padEnd, table, WIDTH, widthOf, wrap } from './layout.js';
-import { cellText, worthOf } from './sections.js';
+import { cellText, toneOf } from './sections.js';
 import { textChart } from './text-charts.js';
 
 /** @import { Facts, Figures, Note, Part, Report, Section, Table, Verdicts } from './sections.js' */
@@ -24,7 +24,7 @@ const CLOSE = ['sentence figures', 'sentence sentence', 'sentence facts', 'note 
 export function render({ subject, sections }, { color = false } = {}) {
   /** @type {Paint} */
   const paint = (text, verdict = '') => {
-    const style = COLOURS[worthOf(verdict)];
+    const style = COLOURS[toneOf(verdict)];
     return color && style !== null ? styleText(style, text, { validateStream: false }) : text;
   };
   const [answer, ...others] = sections;

@@ -44,7 +44,7 @@ export function measureOurs(subject, behaviour, load, options = {}) {
  * @param {TargetOptions} behaviour
  * @param {Load} load
  * @param {Options} options
- * @returns {Promise<Measured & {exchanges: Exchange[]}>} `exchanges`: set-up requests left out
+ * @returns {Promise<Measured & {exchanges: Exchange[]}>} `exchanges`: setup requests left out
  */
 export function measureOnWire(subject, behaviour, load, options) {
   const own = { ...behaviourFor(subject, behaviour, OUR_SETUP_REQUESTS), record: false };

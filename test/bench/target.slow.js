@@ -31,7 +31,7 @@ const meanDue = ({ heldNs, lateNs }) => Number(heldNs?.mean) - Number(lateNs?.me
 const CALM = { record: true, spin: false, cores: null };
 
 describe('the target of the benches', () => {
-  it('counts and records what came, but not what is set-up', () =>
+  it('counts and records what came, but not what is setup', () =>
     withTarget({ ...CALM, skip: 2 }, async ({ url, stats, arrivals }) => {
       const before = process.hrtime.bigint();
       for (let i = 0; i < 5; i++)

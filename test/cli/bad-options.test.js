@@ -101,7 +101,7 @@ const TABLE = [
   ['ocsp --method put', /--method is "put", which is not one of post, get, auto/],
   ['ocsp --expect fine', /--expect is "fine", which is not an OCSP status/],
   ['ocsp --cert a --serials b', /--cert and --serials are both given/],
-  ['ocsp --issuer a', /--issuer is given, but the certificates to ask about are issued/],
+  ['ocsp --issuer a', /--issuer is given, but the certificates to query are issued/],
   ['ocsp --ocsp-url http://x --from-aia', /--ocsp-url and --from-aia both name a responder/],
   ['calibrate --threads 0', /--threads is "0"; it must be at least 1\.$/m],
   ['calibrate --threads 11', /--threads 11 is more than --conc.* Raise --concurrency to at least 11\.$/m],

@@ -103,7 +103,7 @@ describe('a short calibration', () => {
     }
     assert.match(
       stdout,
-      /\nOn this machine, with --concurrency 10 --threads 2 --pacing\s+sleep, [\s\S]+\nTo do better /,
+      /\nOn this machine, with --concurrency 10 --threads 2 --pacing\s+sleep, [\s\S]+\nImprove it /,
     );
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
   });

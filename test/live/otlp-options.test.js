@@ -95,7 +95,7 @@ const BAD_HEADERS = [
   [
     'a header of the connection',
     'Content-Length=7',
-    /sets the header content-length, which is the connection's own/,
+    /sets the header content-length, which the connection itself sets/,
   ],
   ['the form of the body', 'content-type=hunter2', /sets the header content-type/],
 ];

@@ -75,8 +75,8 @@ describe('--about and --expect', () => {
     ],
     [{ about: 'revoked=1', serials: 'a', issuer: 'b' }, /with --serials none is issued/],
     [{ revokedSerials: 'a' }, /--about does not include revoked certificates\. Add --about revoked=WEIGHT/],
-    [{ issuer: 'a' }, /--issuer is given, but the certificates to ask about are issued/],
-    [{ issuer: 'a', about: 'good=1' }, /--issuer is given, but the certificates to ask about are issued/],
+    [{ issuer: 'a' }, /--issuer is given, but the certificates to query are issued/],
+    [{ issuer: 'a', about: 'good=1' }, /--issuer is given, but the certificates to query are issued/],
     [{ pool: 5 }, /--pool is given, but no such certificates are issued/],
     [{ pool: 5, about: 'good=1', cert: 'a' }, /--pool is given/],
   ];

@@ -45,5 +45,5 @@ test('a mix of sign, sign-verbatim, revoke, crl, ca-chain and all kinds of ocsp:
   assert.equal(verification.passed, 200);
   const { revoked } = operations.revoke.outcomes;
   assert.match(messages.join(), new RegExp(`Issues ${revoked} certificates with role ${role} to revoke`));
-  assert.match(messages.join(), /Issues certificates with role \S+, 2 to ask about and 2 to revoke at once/);
+  assert.match(messages.join(), /Issues certificates with role \S+, 2 to query and 2 to revoke at once/);
 });

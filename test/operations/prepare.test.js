@@ -94,7 +94,7 @@ describe('requests and time of a plan', () => {
   });
 });
 
-/** A Vault that has what kv-write looks at, as far as set-up calls go. @param {number} [uses] of the token that are left; 0: any */
+/** A Vault that has what kv-write looks at, as far as setup calls go. @param {number} [uses] of the token that are left; 0: any */
 const vault = (uses = 0) => ({
   origin: 'http://192.0.2.1:8200',
   hasToken: true,

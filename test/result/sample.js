@@ -1,5 +1,7 @@
 /** Results for tests: consistent by construction, from a list of requests that might have been. */
 import { createHistogram, encodeHistogram, quantileRank, recordMs } from '../../src/common/histogram.js';
+import { PERCENTILES } from '../../src/result/latency.js';
+
 /** @import { LatencyBlock, OperationBlock, Result } from '../../src/result/schema.js' */
 
 /** When the first of several runs was started, where a minute is told. */
@@ -35,11 +37,7 @@ function weightedLatency(values) {
     count,
     min: sorted[0]?.ms ?? null,
     mean: count === 0 ? null : sorted.reduce((sum, { ms, times }) => sum + ms * times, 0) / count,
-    p50: at(0.5),
-    p90: at(0.9),
-    p95: at(0.95),
-    p99: at(0.99),
-    p999: at(0.999),
+    .../** @type {any} */ (Object.fromEntries(PERCENTILES.map(({ figure, share }) => [figure, at(share)]))),
     max: sorted.at(-1)?.ms ?? null,
     histogram: count === 0 ? null : encodeHistogram(histogram),
   };

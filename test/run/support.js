@@ -13,11 +13,11 @@ import { BEHAVIOURS, DEFAULTS } from '../targets/behaviours.js';
 /** @typedef {{method: string, path: string, body: string, atNs: bigint}} Seen a request under load */
 /** @typedef {(context: Context) => void} Behaviour */
 
-/** What is sent under load, as opposed to set-up calls. */
+/** What is sent under load, as opposed to setup calls. */
 const UNDER_LOAD = /^\/v1\/[^/]+\/(?:(?:issue|sign)\/|ocsp)/;
 
 /**
- * Between the tool and a Vault: set-up calls pass, requests under load are noted and may be answered by a fault.
+ * Between the tool and a Vault: setup calls pass, requests under load are noted and may be answered by a fault.
  * @param {string} upstream
  * @param {{passed?: number}} [options] so many requests under load are let through first
  */

@@ -42,7 +42,7 @@ function codes({ measurement }) {
 }
 
 describe('what a run says of its own measurement', { concurrency: 1 }, () => {
-  test('connections that the target closes are counted as set-up in the latency', async (t) => {
+  test('connections that the target closes are counted as setup in the latency', async (t) => {
     const subject = await target(t, { headers: { Connection: 'close' } });
     const result = await runHere('ocsp', { ...subject, rate: 100, duration: '2s' });
     assert.ok(codes(result).includes('connection_setup'), codes(result).join());

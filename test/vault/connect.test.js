@@ -1,4 +1,4 @@
-/** How long set-up calls are waited for, on a server that answers when it is told to. */
+/** How long setup calls are waited for, on a server that answers when it is told to. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
@@ -47,7 +47,7 @@ describe('a target that does not answer', () => {
     ['to take something away', (client) => client.remove('sys/mounts/load-int')],
   ];
   for (const [what, ask] of CALLS) {
-    test(`is asked ${what}: the remedy is one that a set-up has`, async (t) => {
+    test(`is asked ${what}: the remedy is one that a setup has`, async (t) => {
       const { url } = await slowServer(t, () => true);
       const client = connect({ url, namespace: null, tls: NO_TLS }, 't', {
         healthMs: 50,

@@ -108,7 +108,7 @@ for (const caKeyType of CA_KEY_TYPES) {
       });
     }
 
-    test('no certificate given: one is issued to ask about', async () => {
+    test('no certificate given: one is issued to query', async () => {
       const env = { ...pki.env, VAULT_TOKEN: pki.vault.token };
       const run = await runToResult(['ocsp', '--requests', '20', '--role', 'ec-stored'], env);
       assertRan(run);

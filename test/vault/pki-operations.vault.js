@@ -160,7 +160,7 @@ for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
           assert.equal(latencyMs.response.count, result.outcomes[name]);
         }
         assert.match(String(result.verification.notes), /a client has to reject them/);
-        assert.match(stderr, /4 to ask about and 4 to revoke at once/);
+        assert.match(stderr, /4 to query and 4 to revoke at once/);
         assert.equal(audit.since(mark, `pki_int/issue/${role}`).length, 8);
         assert.equal(audit.since(mark, 'pki_int/revoke').length, 4);
         assert.equal(audit.since(mark, 'pki_int/ocsp').length, 300);

@@ -62,7 +62,7 @@ const loginsAndWrites = (more = {}) =>
     ...more,
   });
 
-/** Whose contents a set-up would add to. @param {Vault} vault */
+/** Whose contents a setup would add to. @param {Vault} vault */
 async function contentsOf(vault) {
   const client = vault.connect();
   try {

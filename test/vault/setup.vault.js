@@ -359,7 +359,7 @@ describe('tokens', () => {
     assert.match(none.stderr, /There is no token/);
   });
 
-  test("of the set-up's policy run every operation on it, and can do nothing else", async () => {
+  test("of the setup's policy run every operation on it, and can do nothing else", async () => {
     assertCode(await setup('--name', 'run', '--ca-key-type', 'ec', ...ALL));
     const token = await tokenOf('run', '');
     const role = 'example-dot-com-ec';
@@ -483,7 +483,7 @@ function fileOf(scenario) {
 
 const EC = { load: { requests: 20 }, mix: [{ operation: 'issue', options: { role: 'example-dot-com-ec' } }] };
 
-test('what setup and scenarios are not told of a set-up that is there, they leave as it is', async () => {
+test('what setup and scenarios are not told of a setup that is there, they leave as it is', async () => {
   const isAuto = async () => (await root.read('kept-int/config/crl')).data?.auto_rebuild;
   assertCode(await setup('--name', 'kept', '--auto-rebuild', '--ca-key-type', 'ec'));
   assertCode(await setup('--name', 'kept', '--with', 'transit'));
@@ -508,7 +508,7 @@ test('what setup and scenarios are not told of a set-up that is there, they leav
   assertCode(await teardown('--name', 'kept'));
 });
 
-test('two addresses of one Vault have one set-up in a scenario, and it is removed', async () => {
+test('two addresses of one Vault have one setup in a scenario, and it is removed', async () => {
   const empty = lists();
   const proxy = await startProxy({ at: 0, when: 'before' });
   const targets = [

@@ -25,8 +25,8 @@ export async function measure(plan, { target, delayMs, signal, warn }) {
   });
   if (result.interrupted) throw interrupted();
   const { verdict, reasons } = result.measurement;
-  const sighting = sight(await target.record(0), plan, BigInt(result.startedAtMonotonicNs ?? 0));
-  return { result, measurement: /** @type {Verdict} */ ({ verdict, reasons }), ...sighting };
+  const observed = observe(await target.record(0), plan, BigInt(result.startedAtMonotonicNs ?? 0));
+  return { result, measurement: /** @type {Verdict} */ ({ verdict, reasons }), ...observed };
 }
 
 /**
@@ -36,7 +36,7 @@ export async function measure(plan, { target, delayMs, signal, warn }) {
  * @returns times in ms; `latenessMs`: of the sends, empty in a closed loop; `targetMs`: from a request to its
  *   response; `targetBusy`: its CPU time as a share of one core, null: too short to measure
  */
-export function sight({ arrivedMs, answeredMs, cpu, baseNs }, { load }, startedAtNs) {
+export function observe({ arrivedMs, answeredMs, cpu, baseNs }, { load }, startedAtNs) {
   const originMs = Number(startedAtNs - baseNs) / 1e6;
   // `ocsp` checks the responder before time zero.
   const first = arrivedMs.findIndex((ms) => ms >= originMs - CLOCKS_APART_MS);

@@ -66,7 +66,7 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
     [
       ...[...wrap(summary.text), ''],
       ...summary.limits.flatMap((text, i) => labelled(i === 0 ? 'Limited by' : '', text)),
-      ...summary.remedies.flatMap((text, i) => labelled(i === 0 ? 'To do better' : '', text)),
+      ...summary.remedies.flatMap((text, i) => labelled(i === 0 ? 'Improve it' : '', text)),
     ],
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;

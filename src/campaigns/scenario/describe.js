@@ -1,4 +1,4 @@
-/** A dry run of a scenario: set-up, targets, operations, stages, request counts, and the objects left on the target. */
+/** A dry run of a scenario: setup, targets, operations, stages, request counts, and the objects left on the target. */
 import { total } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { loadOperation } from '../../operations/index.js';
@@ -16,7 +16,7 @@ import { planOfStep } from '../search/step-plan.js';
 /** @import { ReadScenario, ScenarioSetup } from './read.js' */
 /** @import { Step as PlannedStep } from './scenario-steps.js' */
 
-/** @typedef {Pick<PlannedStep, 'name' | 'plan'> & Partial<Pick<PlannedStep, 'asked' | 'notJudged'>>} Step */
+/** @typedef {Pick<PlannedStep, 'name' | 'plan'> & Partial<Pick<PlannedStep, 'goal' | 'notJudged'>>} Step */
 /** @typedef {{repeat: number, pauseMs: number, out: string[], search?: object | null}} Settings */
 
 /**
@@ -84,9 +84,9 @@ function describeRest(steps, { repeat, pauseMs, out, search = null }) {
 }
 
 /** @param {Step} step @param {ScenarioSetup | null} setup @param {Settings} settings */
-async function describeStep({ name, plan, asked = null, notJudged = [] }, setup, settings) {
+async function describeStep({ name, plan, goal = null, notJudged = [] }, setup, settings) {
   const { load, target, dev, mix, requirements } = plan;
-  const schedule = asked === null ? scheduleOf(load) : null;
+  const schedule = goal === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
   const count = planned === null ? 'as many as the target can handle' : formatCount(planned);
   return [
@@ -94,7 +94,7 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
       Run: name,
       Target: dev ? 'an embedded PKI server' : target.url,
       Mount: target.mount,
-      ...(asked === null ? { Load: loadPhrase(load), Requests: count } : describeSearch(plan, asked)),
+      ...(goal === null ? { Load: loadPhrase(load), Requests: count } : describeSearch(plan, goal)),
     }),
     ...operations(mix ?? [], planned),
     ...stages(load, schedule),
@@ -107,18 +107,18 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
   ];
 }
 
-/** The number of requests is unknown. @param {Plan} plan @param {SearchSettings} asked */
-function describeSearch(plan, asked) {
-  const { of, start, highest, recoverMs } = asked;
+/** The number of requests is unknown. @param {Plan} plan @param {SearchSettings} goal */
+function describeSearch(plan, goal) {
+  const { of, start, highest, recoverMs } = goal;
   const loadAt = (/** @type {number} */ level, /** @type {'coarse' | 'confirmation'} */ phase) =>
-    planOfStep(plan, asked, { level, phase, number: 1 }, []).load;
+    planOfStep(plan, goal, { level, phase, number: 1 }, []).load;
   const lengthAt = (/** @type {Parameters<typeof loadAt>} */ ...step) =>
     formatDuration(Number(loadAt(...step).durationMs));
-  const goal = of === 'rate' ? 'the highest rate' : 'the peak throughput';
+  const aim = of === 'rate' ? 'the highest rate' : 'the peak throughput';
   // The higher the rate, the sooner there are enough samples: steps are shortest at the highest rate.
   const lengths = `at least ${lengthAt(highest, 'coarse')}, with ${formatDuration(recoverMs)} or more in between`;
   return {
-    Search: `${goal}: ${levelText(of, start)} to ${levelText(of, highest)}, doubling, then bisection`,
+    Search: `${aim}: ${levelText(of, start)} to ${levelText(of, highest)}, doubling, then bisection`,
     'First step': loadPhrase(loadAt(start, 'coarse')),
     Steps: `${lengths}; then a confirmation of at least ${lengthAt(highest, 'confirmation')}`,
   };

@@ -1,4 +1,4 @@
-/** `setup` of a scenario: creates a set-up on each target before the first run, and removes it at the end. */
+/** `setup` of a scenario: creates a setup on each target before the first run, and removes it at the end. */
 import { PkiLoadError } from '../../common/errors.js';
 import { groupBy } from '../../common/sums.js';
 import { connect } from '../../vault/client.js';
@@ -14,7 +14,7 @@ import { tearDown } from '../../vault/setup/teardown.js';
 
 /** @typedef {{name: string, plan: Plan, token: string | null, tokenEnv?: string | null}} Step */
 /**
- * A Vault or namespace. `remove`: the command that removes the set-up; `report`: its items so far, null: not started, or removed
+ * A Vault or namespace. `remove`: the command that removes the setup; `report`: its items so far, null: not started, or removed
  * @typedef {{url: string, steps: number[], connect: () => VaultClient, remove: string, report: SetupReport | null}} Place
  */
 /**
@@ -37,7 +37,7 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
   /** UUIDs of root mounts that we created: two addresses may reach the same Vault. @type {Set<string | null>} */
   const own = new Set();
 
-  /** Warns of a set-up that existed before. @param {Place} place @param {VaultClient} client */
+  /** Warns of a setup that existed before. @param {Place} place @param {VaultClient} client */
   async function inspect(place, client) {
     const { made, there } = /** @type {SetupReport} */ (place.report);
     if (keep || made.length + there.length === 0) return;
@@ -98,7 +98,7 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
       }
       return refused;
     },
-    /** @returns {string[]} a sentence for each target on which our set-up remains */
+    /** @returns {string[]} a sentence for each target on which our setup remains */
     left() {
       const ours = keep ? [] : places.filter(isOurs);
       return ours.map(({ url, remove }) => `${name} is left at ${url}. To remove it: ${remove}`);

@@ -42,10 +42,10 @@ export async function stepsOf({ runs, targets }, flags, settings) {
     for (const target of targets) {
       const plan = await planRun(run, target, flags, environment, search);
       if (!plan.dev) checkTokenEnv(target, run.source, settings.allowEnv);
-      const asked = search && searchSettings(plan, settings, mergeLoad(run, flags, search));
-      if (asked !== null) {
+      const goal = search && searchSettings(plan, settings, mergeLoad(run, flags, search));
+      if (goal !== null) {
         const place = { source: run.source, groups: run.loadGroups, flags: ownFlags };
-        placed(place, () => checkSearchable(plan, asked));
+        placed(place, () => checkSearchable(plan, goal));
       }
       const left = run.requirements.filter(({ stage }) => stage !== undefined && plan.load.stages === null);
       const notJudged = left.map(({ text }) => text);
@@ -57,7 +57,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
         /** a secret */
         token: tokenEnv === null || plan.dev ? environment.token : tokenIn(tokenEnv),
         /** null: a run, not a search */
-        asked,
+        goal,
         /** requirements on its stages, which flags or a search replace; and sentences for its reports */
         ...{ notJudged, remarks: remarksOf({ run: run.name, notJudged }) },
       });

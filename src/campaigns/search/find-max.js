@@ -97,7 +97,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     const { result, recovery, cutShort = null } = ended;
     const judged = judgeStep(result, {
       ...{ of, enough, cutShort, canGrow: canGrowPool(plan, stepPlan) },
-      isAsked: (i) => isJudgedAt(plan.requirements[i], stepPlan, of, level),
+      isJudged: (i) => isJudgedAt(plan.requirements[i], stepPlan, of, level),
     });
     if (phase === 'confirmation' && judged.verdict === 'met') confirmations.set(level, result);
     const { verdict, reason, isStarved = false } = judged;
@@ -162,14 +162,14 @@ const NOTHING_LEFT =
   'There were more requests than certificates: revoking one again shows nothing about the target. Shorten --duration, or raise --pool.';
 
 /**
- * `enough`: with fewer requests `not proven` shows nothing; `isAsked`: whether the level can show requirement i;
+ * `enough`: with fewer requests `not proven` shows nothing; `isJudged`: whether the level can show requirement i;
  * `cutShort`: why the step ended early; `canGrow`: the next step has more certificates to revoke
  * @param {Result} result
- * @param {{of: 'rate' | 'concurrency', enough: number, isAsked?: (requirement: number) => boolean,
+ * @param {{of: 'rate' | 'concurrency', enough: number, isJudged?: (requirement: number) => boolean,
  *   cutShort?: string | null, canGrow?: boolean}} step
  * @returns {Judged}
  */
-export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, canGrow = true }) {
+export function judgeStep(result, { of, enough, isJudged = () => true, cutShort = null, canGrow = true }) {
   const { measurement, totals, verification } = result;
   if (verification.notes?.includes(USED_UP))
     return { verdict: 'not offered', reason: NOTHING_LEFT, isClear: !canGrow };
@@ -184,12 +184,12 @@ export function judgeStep(result, { of, enough, isAsked = () => true, cutShort =
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
   const overload = measurement.reasons.find(({ code }) => code === OVERLOAD);
   if (overload !== undefined) return { verdict: 'not met', reason: overload.text, isClear: true };
-  const asked = result.requirements.filter((_, i) => isAsked(i));
+  const judged = result.requirements.filter((_, i) => isJudged(i));
   const clause = (/** @type {Result['requirements'][number]} */ { text, reason }) => `${text}: ${reason}`;
-  const missed = asked.find(({ verdict }) => verdict === 'not met');
+  const missed = judged.find(({ verdict }) => verdict === 'not met');
   if (missed !== undefined) return { verdict: 'not met', reason: clause(missed) };
-  const unproven = asked.filter(({ verdict }) => verdict === 'not proven');
-  if (unproven.length === 0) return { verdict: 'met', reason: asked.map(clause).join(' ') };
+  const unproven = judged.filter(({ verdict }) => verdict === 'not proven');
+  if (unproven.length === 0) return { verdict: 'met', reason: judged.map(clause).join(' ') };
   const undecided = unproven.find(({ doubt }) => doubt !== 'tool' && doubt !== 'unchecked');
   // Only the tool prevents a verdict.
   if (undecided === undefined) return { verdict: 'not offered', reason: clause(unproven[0]) };

@@ -99,7 +99,7 @@ report({ atMs: tail.endedMs, tally, open: null });
 livePort?.close();
 
 function warmUp() {
-  const { status, body } = fixture.firstAnswer ?? NO_RESPONSE;
+  const { status, body } = fixture.firstResponse ?? NO_RESPONSE;
   for (let part = 0; part < PARTS; part++) {
     const small = createRingMemory(SMALL_RING);
     const writer = openWriter(small);

@@ -3,7 +3,7 @@ import { differenceText, figureText, intervalText, pText } from '../../result/ru
 import { VARIANCE_KEYS } from '../../result/runs/run-set.js';
 import { formatPercent } from '../../result/wording.js';
 import { facts, notes, report, section, sentence, table, verdicts, worstVerdict } from '../sections.js';
-import { differenceTo, doubtsOf, finding, worthOf } from './differences.js';
+import { differenceTo, doubtsOf, finding, toneOf } from './differences.js';
 import { minuteText, runsChart, SPREAD_COLUMNS, targetsPhrase } from './runs.js';
 import { counted, joined, loadPhrase } from './words.js';
 
@@ -14,7 +14,7 @@ import { counted, joined, loadPhrase } from './words.js';
 /** With longer names of groups, headings of columns are letters. */
 const LONG_NAME = 12;
 
-/** Verdicts by worth, for their colour. */
+/** Verdicts by tone, for their colour. */
 const WORTH_VERDICTS = { bad: 'worse', good: 'better', none: undefined, unsure: undefined };
 
 /** @param {Comparison} comparison @returns {Report} */
@@ -71,7 +71,7 @@ function pair(comparison, other) {
         ['p', ({ pValue }) => pText(pValue), 'detail'],
         [
           'verdict',
-          ({ metric, verdict }) => ({ text: verdict, verdict: WORTH_VERDICTS[worthOf(metric, verdict)] }),
+          ({ metric, verdict }) => ({ text: verdict, verdict: WORTH_VERDICTS[toneOf(metric, verdict)] }),
           'text',
         ],
       ],

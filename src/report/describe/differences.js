@@ -6,10 +6,10 @@ import { formatPercent } from '../../result/wording.js';
 /** @import { ComparedMetric, Comparison, Difference } from '../../result/comparison/comparison-schema.js' */
 
 /** The worst first. */
-const WORTHS = /** @type {const} */ (['bad', 'good', 'none', 'unsure']);
+const TONES = /** @type {const} */ (['bad', 'good', 'none', 'unsure']);
 
-/** @param {{lowerIsBetter: boolean}} metric @param {Difference['verdict']} verdict @returns {typeof WORTHS[number]} */
-export function worthOf({ lowerIsBetter }, verdict) {
+/** @param {{lowerIsBetter: boolean}} metric @param {Difference['verdict']} verdict @returns {typeof TONES[number]} */
+export function toneOf({ lowerIsBetter }, verdict) {
   if (verdict === 'not enough runs' || verdict === 'not comparable') return 'unsure';
   if (verdict === 'no difference shown') return 'none';
   const hasRisen = verdict === 'slower' || verdict === 'higher';
@@ -25,7 +25,7 @@ export function differenceTo(metric, other) {
 
 /** @param {ComparedMetric} metric @param {number} other */
 function isShown(metric, other) {
-  return ['good', 'bad'].includes(worthOf(metric, differenceTo(metric, other).verdict));
+  return ['good', 'bad'].includes(toneOf(metric, differenceTo(metric, other).verdict));
 }
 
 /**
@@ -33,12 +33,12 @@ function isShown(metric, other) {
  * @returns {string[][]} verdict and text: metrics by verdict, the worst first: `p99 +10.3 %, mean +8.30 %`
  */
 export function conclusions({ metrics }, other) {
-  return WORTHS.flatMap((worth) => {
+  return TONES.flatMap((tone) => {
     /** @type {Map<string, string[]>} */
     const found = new Map();
     for (const metric of metrics) {
       const { verdict, differencePercent } = differenceTo(metric, other);
-      if (worthOf(metric, verdict) !== worth) continue;
+      if (toneOf(metric, verdict) !== tone) continue;
       const hasSize = isShown(metric, other) && differencePercent !== null;
       const size = hasSize ? ` ${differenceText(metric.unit, differencePercent)}` : '';
       found.set(verdict, [...(found.get(verdict) ?? []), `${metric.label}${size}`]);
@@ -109,10 +109,9 @@ const FEW = 2;
  * @param {number} other @param {number} alpha @returns {string} a clause; empty: not chance
  */
 function chance(metrics, shown, other, alpha) {
-  const worth = (/** @type {ComparedMetric} */ metric) =>
-    worthOf(metric, differenceTo(metric, other).verdict);
-  const compared = metrics.filter((metric) => worth(metric) !== 'unsure');
-  const alike = compared.filter((metric) => worth(metric) === worth(shown));
+  const tone = (/** @type {ComparedMetric} */ metric) => toneOf(metric, differenceTo(metric, other).verdict);
+  const compared = metrics.filter((metric) => tone(metric) !== 'unsure');
+  const alike = compared.filter((metric) => tone(metric) === tone(shown));
   const isSignificant = alike.some((metric) => {
     const { pValue } = differenceTo(metric, other);
     return pValue !== null && pValue * compared.length < alpha;

@@ -1,5 +1,5 @@
 /** Section parts as HTML. Arguments named `html`, `svg` or `...Html` are markup; others are text, escaped here. */
-import { cellText, worthOf } from '../sections.js';
+import { cellText, toneOf } from '../sections.js';
 import { breakable, escapeHtml } from './escape.js';
 
 /** @import { Drawn } from '../charts/chart.js' */
@@ -17,9 +17,9 @@ const BAR_KEY = 'Scale from 0: the figure with its 95 % error bar; the vertical 
 
 /** A verdict by colour, sign and word. @param {string} verdict @param {string} [text] */
 function badge(verdict, text = verdict) {
-  const worth = worthOf(verdict);
-  const sign = SIGNS[worth] === '' ? '' : `<span aria-hidden="true">${SIGNS[worth]}</span> `;
-  return `<strong class="badge ${worth}">${sign}${escapeHtml(text)}</strong>`;
+  const tone = toneOf(verdict);
+  const sign = SIGNS[tone] === '' ? '' : `<span aria-hidden="true">${SIGNS[tone]}</span> `;
+  return `<strong class="badge ${tone}">${sign}${escapeHtml(text)}</strong>`;
 }
 
 /** @param {string} text @param {string} [className] @returns {string} empty for an empty text */
@@ -36,7 +36,7 @@ function classes(...names) {
 /** @param {Verdicts} part */
 export function verdicts({ items }) {
   const rows = items.map(({ verdict, name, text, reason = '', bar }) => {
-    const drawn = bar === undefined ? '' : `${whisker(bar, VERDICT_WHISKER, worthOf(verdict))}\n`;
+    const drawn = bar === undefined ? '' : `${whisker(bar, VERDICT_WHISKER, toneOf(verdict))}\n`;
     return `<li>${badge(verdict)}
 <code>${breakable(name)}</code>
 ${drawn}<span class="text">${breakable(text)}</span>
@@ -143,10 +143,10 @@ const [REACH, MIN_WIDTH] = [0.92, 3];
 
 /**
  * @param {Bar} bar @param {number} width
- * @param {string} [worth] with a limit, shades the side of the bar, unless unsure
+ * @param {string} [tone] with a limit, shades the side of the bar, unless unsure
  * @returns {string} SVG
  */
-export function whisker({ value, low, high, limit }, width, worth = 'neutral') {
+export function whisker({ value, low, high, limit }, width, tone = 'neutral') {
   const most = Math.max(low, high ?? 0, value ?? 0, limit ?? 0) || 1;
   const end = width - EDGE;
   const x = (/** @type {number} */ at) =>
@@ -159,7 +159,7 @@ export function whisker({ value, low, high, limit }, width, worth = 'neutral') {
   const [from, to] = mark === null || (left + right) / 2 < mark ? [EDGE, mark ?? EDGE] : [mark, end];
   const parts = [
     mark !== null &&
-      worth !== 'unsure' &&
+      tone !== 'unsure' &&
       `<rect class="side" x="${from}" y="4" width="${(to - from).toFixed(1)}" height="12"/>`,
     `<path class="track" d="M${EDGE} ${MIDDLE}H${end}"/>`,
     mark !== null && `<path class="mark" d="M${mark} ${MIDDLE - LIMIT}V${MIDDLE + LIMIT}"/>`,
@@ -167,5 +167,5 @@ export function whisker({ value, low, high, limit }, width, worth = 'neutral') {
     value !== null && `<circle class="value" cx="${x(value)}" cy="${MIDDLE}" r="3.5"/>`,
   ].filter(Boolean);
   const size = `viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}"`;
-  return `<svg class="bars ${worth}" ${size} aria-hidden="true">${parts.join('')}</svg>`;
+  return `<svg class="bars ${tone}" ${size} aria-hidden="true">${parts.join('')}</svg>`;
 }

@@ -1,9 +1,9 @@
-/** Command lines that remove a set-up, ready to copy and without secrets. */
+/** Command lines that remove a setup, ready to copy and without secrets. */
 import { readEnvironment } from '../environment.js';
 /** @import { TargetPlan } from '../environment.js' */
 
 /**
- * @param {string} name of the set-up
+ * @param {string} name of the setup
  * @param {string} flags that name the target; empty, or starts with a space
  * @param {string | null} [tokenEnv] environment variable of the token, passed as BAO_TOKEN, which wins over the others; null:
  *   the command finds its token itself

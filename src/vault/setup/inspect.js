@@ -10,7 +10,7 @@ import { CONTENT_NAME, CONTENTS, markOf, mountApi, otherName, possibleMounts, ri
 /** @typedef {Awaited<ReturnType<typeof listMounts>>[number]} FoundMount */
 /** @typedef {Awaited<ReturnType<typeof findExisting>>} Existing */
 
-/** @param {VaultClient} client @param {string} name of the set-up */
+/** @param {VaultClient} client @param {string} name of the setup */
 export async function findExisting(client, name) {
   const mark = markOf(name);
   const possible = new Map(possibleMounts(name).map(({ path, type }) => [path, type]));
@@ -18,7 +18,7 @@ export async function findExisting(client, name) {
   const policy = await unlessRefused(client.read(`sys/policies/acl/${name}`), 'vault_not_found');
   const text = textOf(policy?.data?.policy);
   return {
-    /** At the paths of the set-up. */
+    /** At the paths of the setup. */
     mounts: found.flatMap((mount) => {
       const type = possible.get(mount.path);
       const isOurs = mount.description === mark && mount.type === type;
@@ -51,7 +51,7 @@ export function refuseOthers({ mounts, policy }, plan) {
   throw usageError('not_ours', message, `Nothing was changed. Choose ${otherName(plan)}.`);
 }
 
-/** Rights that findExisting needs. @param {string} name of the set-up */
+/** Rights that findExisting needs. @param {string} name of the setup */
 export function rightsToLook(name) {
   return ['sys/mounts', 'sys/auth', `sys/policies/acl/${name}`].map((path) => right(path, 'read'));
 }

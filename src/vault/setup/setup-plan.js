@@ -1,6 +1,6 @@
 /**
  * Options of `setup`, and the objects that it creates and `teardown` removes: a PKI for testing and engines for other operations,
- * under one name. Mounts and policy carry a mark. A token with the policy can run every operation on the set-up, and nothing else.
+ * under one name. Mounts and policy carry a mark. A token with the policy can run every operation on the setup, and nothing else.
  */
 import { badValue, quote, usageError } from '../../common/errors.js';
 import { inGroup, option, readOptions } from '../../common/options.js';
@@ -8,7 +8,7 @@ import { PREFIX } from '../own-mount.js';
 
 export const DEFAULT_NAME = 'vault-pki-load';
 
-/** Engines that a set-up can have besides its PKI. */
+/** Engines that a setup can have besides its PKI. */
 export const ENGINES = Object.freeze(/** @type {const} */ (['kv', 'transit', 'approle']));
 
 export const nameOption = inGroup('Setup', {
@@ -93,7 +93,7 @@ export function planSetup(options = {}) {
   };
 }
 
-/** @param {string} name @returns {Mount[]} every mount that a set-up of this name can have */
+/** @param {string} name @returns {Mount[]} every mount that a setup of this name can have */
 export function possibleMounts(name) {
   const mount = (/** @type {string} */ suffix, /** @type {string} */ type, more = {}) => {
     const [path, settings] = [`${name}-${suffix}`, { description: markOf(name), ...more }];
@@ -161,7 +161,7 @@ export function policyText({ name, intermediate, mounts }) {
   return [`# ${markOf(name)}`, ...rules.map(formatRule), ''].join('\n');
 }
 
-/** @param {Mount} mount of the set-up */
+/** @param {Mount} mount of the setup */
 function rulesOfMount({ path, type }) {
   if (type === 'approle') return [];
   if (type === 'kv') return [right(`${path}/*`, 'create', 'read', 'update', 'delete', 'list')];

@@ -22,7 +22,7 @@ const CONTENTS = Object.freeze({
 
 /**
  * Continues after a failed removal.
- * @param {VaultClient} client @param {string} name of the set-up
+ * @param {VaultClient} client @param {string} name of the setup
  * @param {(text: string) => void} say receives a sentence on each removal and each object left
  * @param {TeardownReport} [report] filled step by step; complete even if this throws
  * @param {boolean} [withRuns] also removes the mounts of killed runs

@@ -32,7 +32,7 @@ import { buildTarget } from './build.js';
  */
 /**
  * @typedef {object} TargetStats
- * @property {number} requests set-up requests left out
+ * @property {number} requests setup requests left out
  * @property {number} connections accepted so far, that of the question included
  * @property {number} startNs when the first request came, CLOCK_MONOTONIC; 0: none came
  * @property {Spread | null} heldNs from a request's coming to its answer being with the kernel

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { quantilesOf, sight } from '../../../src/campaigns/calibrate/measure.js';
+import { observe, quantilesOf } from '../../../src/campaigns/calibrate/measure.js';
 
 /** @import { Plan } from '../../../src/plan/plan.js' */
 
@@ -85,10 +85,10 @@ const TABLE = [
   ['nothing came', 10, seen([300], [301]), { samples: 0, latenessMs: NONE, targetMs: NONE }],
 ];
 
-describe('sight', () => {
+describe('observe', () => {
   for (const [what, rate, record, expected] of TABLE) {
     test(what, () => {
-      const { samples, latenessMs, targetMs } = sight(record, planOf(rate), ZERO_NS);
+      const { samples, latenessMs, targetMs } = observe(record, planOf(rate), ZERO_NS);
       assert.deepEqual({ samples, latenessMs, targetMs }, expected);
     });
   }
@@ -113,7 +113,7 @@ const BUSY = [
 
 describe("the target's CPU", () => {
   for (const [what, cpu, expected] of BUSY) {
-    test(what, () => assert.equal(sight(seen([], [], cpu), planOf(10), ZERO_NS).targetBusy, expected));
+    test(what, () => assert.equal(observe(seen([], [], cpu), planOf(10), ZERO_NS).targetBusy, expected));
   }
 });
 

@@ -57,26 +57,21 @@ const SAYS = [
     /kv-write: the secrets, in mine below/,
   ],
   [
-    'that a set-up takes what is in it along',
+    'that a setup takes what is in it along',
     `${HEAD}setup: {name: load}\n`,
     /^ {14}until the setup is removed, with everything in load-int$/m,
   ],
   [
-    'that a set-up stays',
+    'that a setup stays',
     `${HEAD}setup: {name: load, keep: true}\n`,
     /^Removed {7}never \(keep\); to remove it:\n {2}vault-pki-load teardown --name load --url http:\/\/127\.0\.0\.1:8200$/m,
   ],
   [
-    'what a set-up makes',
+    'what a setup makes',
     `${HEAD}setup: {name: load, with: [kv, approle]}\n`,
     /load-root \(pki\)[\s\S]*load-int \(pki\)[\s\S]*load-kv \(kv\)[\s\S]*auth\/load-approle \(approle\)/,
   ],
-  [
-    '--dev needs no set-up',
-    `${HEAD}setup: true\n`,
-    /^Set up {8}nothing: the embedded server/m,
-    { dev: true },
-  ],
+  ['--dev needs no setup', `${HEAD}setup: true\n`, /^Set up {8}nothing: the embedded server/m, { dev: true }],
 ];
 
 describe('a dry run says', () => {

@@ -280,7 +280,7 @@ describe('on Vaults that keep what they are told', () => {
   const isAuto = (/** @type {ReturnType<typeof fakeVault>} */ vault) =>
     vault.mounted.mounts.get('load-test-int')?.writes.get('config/crl')?.auto_rebuild;
 
-  test("two addresses of one Vault have one set-up, which is nobody else's", async () => {
+  test("two addresses of one Vault have one setup, which is nobody else's", async () => {
     const vault = fakeVault();
     const empty = vault.state();
     const { made, warned } = stageOn({ 'http://a': vault, 'http://b': vault });
@@ -306,7 +306,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.deepEqual(warned, []);
   });
 
-  test('a set-up that was there on each of two Vaults stays on both', async () => {
+  test('a setup that was there on each of two Vaults stays on both', async () => {
     const vaults = { 'http://a': fakeVault(), 'http://b': fakeVault() };
     for (const vault of Object.values(vaults)) await earlier(vault, { with: ['kv'] });
     const before = Object.values(vaults).map((vault) => vault.state());
@@ -324,7 +324,7 @@ describe('on Vaults that keep what they are told', () => {
     );
   });
 
-  test('a set-up that was there keeps its settings, and what it lacked is said to stay', async () => {
+  test('a setup that was there keeps its settings, and what it lacked is said to stay', async () => {
     const vault = fakeVault();
     await earlier(vault, { autoRebuild: true });
     const { made, warned } = stageOn({ 'http://a': vault });
@@ -337,7 +337,7 @@ describe('on Vaults that keep what they are told', () => {
     ]);
   });
 
-  test('what is left of a set-up that was there is not removed by a scenario that is stopped as it completes it', async () => {
+  test('what is left of a setup that was there is not removed by a scenario that is stopped as it completes it', async () => {
     const vault = fakeVault();
     await earlier(vault, { with: ['kv'] });
     for (const gone of ['load-test-root', 'load-test-int']) vault.mounted.mounts.delete(gone);
@@ -355,7 +355,7 @@ describe('on Vaults that keep what they are told', () => {
     );
   });
 
-  test('a set-up that was there is refused where the scenario asks for other settings', async () => {
+  test('a setup that was there is refused where the scenario asks for other settings', async () => {
     const vault = fakeVault();
     await earlier(vault, { autoRebuild: true });
     const before = vault.state();

@@ -178,7 +178,7 @@ for (const [what, text, flags, mount] of MOUNTS) {
   });
 }
 
-test('a set-up is read with its defaults', async () => {
+test('a setup is read with its defaults', async () => {
   const { setup } = (await readAndPlan(`${HEAD}setup: true\n`)).scenario;
   assert.deepEqual(setup, {
     name: 'vault-pki-load',

@@ -79,10 +79,10 @@ const BEGINS = [
 describe('a search begins,', () => {
   for (const [what, text, search, flags, [start, concurrency, seconds, fitConnections]] of BEGINS) {
     test(what, async () => {
-      const { plan: planned, asked } = await first(text, search, { ...REQUIRED, ...flags });
+      const { plan: planned, goal } = await first(text, search, { ...REQUIRED, ...flags });
       const { load } = planned;
       assert.deepEqual(
-        { ...asked },
+        { ...goal },
         {
           of: search.of,
           start,
@@ -215,7 +215,7 @@ describe('a search is refused, and its remedy is not:', () => {
         () => plan(text, search, flags),
         (error) => error instanceof PkiLoadError && message.test(error.full) && error.exitCode === 1,
       );
-      assert.notEqual((await plan(mended, search, remedy))[0].asked, null);
+      assert.notEqual((await plan(mended, search, remedy))[0].goal, null);
     });
   }
 });
@@ -264,7 +264,7 @@ describe('every run of an example can be searched:', () => {
         const { length } = (await readScenario(text, `${name}.yaml`, {})).runs;
         const steps = await plan(text, search, REQUIRED);
         assert.deepEqual(
-          steps.map(({ asked }) => asked?.of),
+          steps.map(({ goal }) => goal?.of),
           Array(length).fill(search.of),
         );
       });

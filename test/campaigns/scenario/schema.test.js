@@ -52,12 +52,12 @@ const GOOD = [
   ['a list of numbers', 'name: n\nmix: [{operation: http, options: {status: [200, 204]}}]\n'],
   ['one number for a list', 'name: n\nmix: [{operation: http, options: {status: 403}}]\n'],
   ['aliases', 'name: n\nload: &l {rate: 5}\nmix: [{operation: issue}]\nruns: [{name: r, load: *l}]\n'],
-  ['a set-up', `${HEAD}setup: true\n`],
+  ['a setup', `${HEAD}setup: true\n`],
   [
-    'a set-up in full',
+    'a setup in full',
     `${HEAD}setup: {name: load, ca-key-type: ec, auto-rebuild: true, with: [kv, approle], keep: true}\n`,
   ],
-  ['a set-up of one engine', `${HEAD}setup: {with: transit}\n`],
+  ['a setup of one engine', `${HEAD}setup: {with: transit}\n`],
   ['several targets', `${HEAD}targets: [{name: a, url: 'http://a'}, {name: b, token-env: B}]\n`],
   [
     'own mixes',

@@ -120,9 +120,9 @@ const CASES = [
 
 for (const [what, result, verdict, of = 'rate'] of CASES) {
   test(`${verdict}: ${what}`, () => {
-    const isAsked = (/** @type {number} */ i) =>
+    const isJudged = (/** @type {number} */ i) =>
       result.requirements[i].limit <= 100 || result.requirements[i].unit === 'ms';
-    const judged = judgeStep(result, { of, enough: 300, isAsked });
+    const judged = judgeStep(result, { of, enough: 300, isJudged });
     assert.equal(judged.verdict, verdict);
     assert.match(judged.reason, /\.$/);
   });

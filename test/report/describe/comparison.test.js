@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { finding, worthOf } from '../../../src/report/describe/differences.js';
+import { finding, toneOf } from '../../../src/report/describe/differences.js';
 import { targetsPhrase } from '../../../src/report/describe/runs.js';
 import { renderDocument } from '../../../src/report/index.js';
 import { COMPARISONS } from '../documents.js';
@@ -115,7 +115,7 @@ describe('targets are told as', () => {
 });
 
 describe('worth of a verdict', () => {
-  /** @type {[Parameters<typeof worthOf>[1], boolean, ReturnType<typeof worthOf>][]} verdict, lower is better, worth */
+  /** @type {[Parameters<typeof toneOf>[1], boolean, ReturnType<typeof toneOf>][]} verdict, lower is better, worth */
   const TABLE = [
     ['slower', true, 'bad'],
     ['faster', true, 'good'],
@@ -129,7 +129,7 @@ describe('worth of a verdict', () => {
   ];
   for (const [verdict, lowerIsBetter, worth] of TABLE) {
     test(`${verdict}, where ${lowerIsBetter ? 'lower' : 'higher'} is better: ${worth}`, () => {
-      assert.equal(worthOf({ lowerIsBetter }, verdict), worth);
+      assert.equal(toneOf({ lowerIsBetter }, verdict), worth);
     });
   }
 });

@@ -1,4 +1,4 @@
-/** The command that takes a set-up away, as people are told to type it. */
+/** The command that takes a setup away, as people are told to type it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
@@ -55,7 +55,7 @@ const COMMANDS = [
   ],
 ];
 
-describe('the command to take a set-up away has', () => {
+describe('the command to take a setup away has', () => {
   for (const [what, more, tokenEnv, command] of COMMANDS) {
     test(what, () => assert.equal(teardownCommand('load', targetFlags(target(more)), tokenEnv), command));
   }

@@ -194,7 +194,7 @@ const REFUSED = [
     /vault-pki-load-int \(kv\)/,
   ],
   [
-    'the mark of a set-up of another name',
+    'the mark of a setup of another name',
     (v) => v.own('mounts', 'vault-pki-load-int', 'pki', 'made by vault-pki-load setup (vault-pki)'),
     /vault-pki-load-int/,
   ],
@@ -551,7 +551,7 @@ describe('teardown', () => {
       assert.equal(vault.mounted.auth.has('vault-pki-load-approle-00ff'), false);
     });
 
-    test('stays where a scenario removes its own set-up: another run may use it', async () => {
+    test('stays where a scenario removes its own setup: another run may use it', async () => {
       const vault = prepare();
       const before = vault.state();
       assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
