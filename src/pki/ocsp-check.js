@@ -96,9 +96,18 @@ const MAX_RESPONDERS = 32;
  */
 export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED }) {
   const issuer = readSigner(Buffer.from(issuerDer));
-  // From a copy of the bytes, since the caller may reuse its buffer.
-  const recall = remember(maxRemembered, (key) => read(Buffer.from(key, 'latin1')));
+  const remembered = remember(maxRemembered, (key) => read(Buffer.from(key, 'latin1')));
+  /** Comparing bytes is faster than looking them up. @type {{bytes: Buffer, known: Known} | null} */
+  let last = null;
   const assess = remember(MAX_RESPONDERS, (key) => assessResponder(Buffer.from(key, 'latin1'), issuer));
+
+  /** @param {Buffer} bytes the caller may reuse them */
+  function recall(bytes) {
+    if (bytes.length > MAX_REMEMBERED_BYTES) return read(bytes);
+    const known = remembered(bytes.toString('latin1'));
+    if (maxRemembered > 0) last = { bytes: Buffer.from(bytes), known };
+    return known;
+  }
 
   /** Rule 4: the issuer first, then the enclosed certificates. @param {BasicResponse} response @returns {SignerResult} */
   function findSigners({ signed, responderId, certs }) {
@@ -124,8 +133,7 @@ export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED })
   return {
     /** Never throws, whatever the bytes. @param {Uint8Array} bytes @param {OcspExpectation} expected @returns {OcspVerdict} */
     check(bytes, { certId, nonce, nowMs }) {
-      const isLong = bytes.length > MAX_REMEMBERED_BYTES;
-      const known = isLong ? read(asBuffer(bytes)) : recall(asBuffer(bytes).toString('latin1'));
+      const known = last?.bytes.equals(bytes) ? last.known : recall(asBuffer(bytes));
       if (known.verdict !== null) return known.verdict;
       const { response } = known;
       const single = response.responses.find((each) => isSameCertId(each.certId, certId.raw));
