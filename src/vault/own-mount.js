@@ -9,7 +9,7 @@ import { mayBeDone } from './client.js';
 export const PREFIX = 'vault-pki-load';
 
 /** Their description in Vault. Mounts without it are never removed. */
-const OWN_MARK = 'made by vault-pki-load for a test, and to be taken away by it';
+const OWN_MARK = 'created by vault-pki-load for one run, and removed after it';
 
 /** Before removing a mount, Vault revokes its tokens and leases: minutes for a hundred thousand logins. */
 const REMOVE_WITHIN_MS = 300_000;
