@@ -46,8 +46,8 @@ export async function run(settings) {
       rows.push(...(await measureInTurn(sources, settings, `${rate}/s`)));
     }
     return {
-      question: `CPU time while offering a rate, in % of one core, start left out: ${CONNECTIONS} connections, the target on a core of its own`,
-      columns: ['rate/s', 'who', '% of a core', 'lowest', 'highest', 'came/s', 'goal', 'met'],
+      question: `CPU time while offering a rate, in % of one core, without startup: ${CONNECTIONS} connections, the target on its own core`,
+      columns: ['rate/s', 'tool', '% of a core', 'lowest', 'highest', 'received/s', 'goal', 'met'],
       rows: rows.map(figuresOf),
       summary: { peers: await describePeers() },
       raw: rows,
@@ -118,7 +118,7 @@ async function takenBetween({ pid, stats }, seconds) {
 function cpuSecondsBeside(target) {
   const others = childrenOf(process.pid).filter((pid) => pid !== target);
   const taken = others.map(readTree).filter((one) => one !== null);
-  if (taken.length === 0) throw new Error('The load generator has ended early.');
+  if (taken.length === 0) throw new Error('The load generator exited early.');
   return taken.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 

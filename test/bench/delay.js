@@ -44,8 +44,8 @@ export async function run(settings) {
       rows.push(...(await measureInTurn(here, settings, `${delayMs} ms`)));
     }
     return {
-      question: `Response time reported less the delay of the target, in ms: open loop at ${OPEN.ratePerSecond}/s, and closed loop on one connection, for ${LEAST_SAMPLES} answers at least`,
-      columns: ['delay', 'who', 'p50', 'p99', 'target p50', 'target p99', 'goal', 'met'],
+      question: `Reported response time minus the delay of the target, in ms: open loop at ${OPEN.ratePerSecond}/s, and closed loop on one connection, at least ${LEAST_SAMPLES} responses`,
+      columns: ['delay', 'tool', 'p50', 'p99', 'target p50', 'target p99', 'goal', 'met'],
       rows: rows.map(figuresOf),
       summary: { peers: await describePeers() },
       raw: rows,
@@ -94,7 +94,7 @@ function nameOf({ ratePerSecond }) {
  * @returns {Added}
  */
 function added({ p50, p99 }, { heldNs }, delayMs) {
-  if (heldNs === null) throw new Error('The target answered nothing.');
+  if (heldNs === null) throw new Error('The target sent no responses.');
   const above = (/** @type {number | null} */ value) => (value === null ? null : value - delayMs);
   return {
     p50: above(p50),

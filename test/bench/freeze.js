@@ -40,12 +40,12 @@ export async function run(settings) {
     for (const rate of RATES) {
       const here = sources.map(({ who, measure }) => ({ rate, who, measure: () => measure(rate) }));
       const measured = await measureInTurn(here, settings, `${rate}/s`);
-      rows.push({ rate, who: 'truth', runs: [truthOf(rate, periods)] }, ...measured);
+      rows.push({ rate, who: 'closed form', runs: [truthOf(rate, periods)] }, ...measured);
     }
     return {
-      question: `Response times in ms reported of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
+      question: `Reported response times in ms of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
       basis: `medians of ${runs} runs of ${(periods * PERIOD_MS) / 1000} s`,
-      columns: ['rate/s', 'who', 'p50', 'p90', 'p95', 'p99', 'worst error', 'goal', 'met'],
+      columns: ['rate/s', 'tool', 'p50', 'p90', 'p95', 'p99', 'worst error', 'goal', 'met'],
       rows: rows.map(({ rate, who, runs: all }) => figuresOf(rate, who, all, truthOf(rate, periods))),
       summary: { peers: await describePeers() },
       raw: rows,
@@ -115,6 +115,6 @@ function figuresOf(rate, who, all, truth) {
   const worst = errors.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
   const isMet = errors.length === JUDGED.length && Math.abs(worst) <= TOLERANCE;
   const verdict = who === 'ours' ? verdictOn('2 %', isMet) : ['', ''];
-  const error = who === 'truth' ? '' : `${(worst * 100).toFixed(1)} %`;
+  const error = who === 'closed form' ? '' : `${(worst * 100).toFixed(1)} %`;
   return [rate, who, ...names.map((name) => reported[name]), error, ...verdict];
 }

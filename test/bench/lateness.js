@@ -62,8 +62,8 @@ export async function run(settings) {
       rows.push(...measured.map((row) => ({ ...row, rate })));
     }
     return {
-      question: `Lateness of sends in ms, as the target saw them: even spacing, ${CONNECTIONS} connections, the target on another core`,
-      columns: ['rate/s', 'who', 'p50', 'p99', 'max', 'spread p50', 'spread p99', 'came', 'goal', 'met'],
+      question: `Send lateness in ms, measured at the target: constant rate, ${CONNECTIONS} connections, the target on another core`,
+      columns: ['rate/s', 'tool', 'p50', 'p99', 'max', 'spread p50', 'spread p99', 'received', 'goal', 'met'],
       rows: rows.map((row) => [...figuresOf(row), ...judge(row, rows)]),
       summary: { peers: await describePeers() },
       raw: rows,
@@ -132,13 +132,15 @@ export function lateness({ atNs }, { rate, seconds }, originNs) {
   const planned = Math.round(rate * seconds);
   const share = atNs.length / planned;
   if (originNs !== null && atNs.length !== planned) {
-    throw new Error(`${atNs.length} requests came of ${planned}: which is which cannot be told`);
+    throw new Error(
+      `${atNs.length} of ${planned} requests arrived, so arrivals cannot be matched to due times`,
+    );
   }
   if (!cameAsPlanned(atNs.length, planned)) return { ...NOTHING, share };
   const late = latenessOf(atNs, rate, originNs ?? atNs[0]);
   const spread = { ...spreadOf(late), share };
   if (originNs === null) return { ...NOTHING, ...spread };
-  if (late[0] < 0) throw new Error(`A request came ${-late[0]} ms before it was due.`);
+  if (late[0] < 0) throw new Error(`A request arrived ${-late[0]} ms before it was due.`);
   return { p50: quantile(late, 0.5), p99: quantile(late, 0.99), max: quantile(late, 1), ...spread };
 }
 
@@ -216,7 +218,7 @@ function judge(row, rows) {
   const verdicts = limits.map(([key, limit]) => {
     const [value, floor] = [medianFor(row, key) ?? Number.POSITIVE_INFINITY, medianFor(machine, key) ?? 0];
     if (value <= limit) return 'yes';
-    return floor > limit ? `${(value / floor).toFixed(1)} x the machine` : 'no';
+    return floor > limit ? `${(value / floor).toFixed(1)} x the machine's own` : 'no';
   });
   const met = new Set(verdicts).size === 1 ? verdicts[0] : verdicts.join(', ');
   return [limits.map(([key, limit]) => `${key} <= ${limit}`).join(', '), met];

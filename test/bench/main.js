@@ -26,13 +26,13 @@ async function main(args) {
     (name) => values[name] !== undefined && !/^[1-9]\d{0,8}$/.test(values[name]),
   );
   if (wrong !== undefined) {
-    process.stderr.write(`--${wrong} is ${JSON.stringify(values[wrong])}; give a whole number from 1 on.\n`);
+    process.stderr.write(`--${wrong} is ${JSON.stringify(values[wrong])}; use a positive integer.\n`);
     return 1;
   }
   const unknown = positionals.find((name) => !Object.hasOwn(benches, name));
   if (unknown !== undefined) {
     const known = Object.entries(benches).map(([name, { describe }]) => `  ${name}  ${describe}`);
-    process.stderr.write(`There is no bench ${unknown}. There are:\n${known.join('\n')}\n`);
+    process.stderr.write(`There is no bench ${unknown}. The benches are:\n${known.join('\n')}\n`);
     return 1;
   }
   const names = positionals.length > 0 ? positionals : Object.keys(benches);

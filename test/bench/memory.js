@@ -40,8 +40,8 @@ export async function run(settings) {
     }));
     const rows = await measureInTurn(cases, settings);
     return {
-      question: `Peak resident memory of the process tree in MB, one sending thread where nothing else is said, ${CONNECTIONS} connections`,
-      columns: ['case', 'median', 'highest', 'sent', 'left waiting', 'goal', 'met'],
+      question: `Peak resident memory of the process tree in MB, one sender thread unless noted, ${CONNECTIONS} connections`,
+      columns: ['case', 'median', 'highest', 'sent', 'still waiting', 'goal', 'met'],
       rows: rows.map(figuresOf),
       summary: {},
       raw: rows,
@@ -67,8 +67,8 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
   const node = (/** @type {string} */ script) => () =>
     startWatched(['--input-type=module', '-e', script]).ended;
   return [
-    { name: 'node alone', hasGoal: false, measure: node(REST) },
-    { name: 'one request', hasGoal: true, measure: ours(answering, { requests: 1 }) },
+    { name: 'Node.js alone', hasGoal: false, measure: node(REST) },
+    { name: '1 request', hasGoal: true, measure: ours(answering, { requests: 1 }) },
     {
       name: `${requests.toLocaleString('en')} requests`,
       hasGoal: true,
@@ -84,7 +84,7 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
       }),
     },
     {
-      name: 'nothing listens, backlog of a million',
+      name: 'connections refused, backlog of a million',
       hasGoal: true,
       measure: ours(answering, BACKLOG, async ({ stats, stop }) => {
         await until(async () => (await stats()).requests > 0);
@@ -92,17 +92,17 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
       }),
     },
     {
-      name: 'no answers, backlog of a million',
+      name: 'no responses, backlog of a million',
       hasGoal: true,
       measure: ours({ ...answering, hangEvery: 1, skip: 1 }, BACKLOG),
     },
     {
-      name: 'answers of 1 MB',
+      name: 'responses of 1 MB',
       hasGoal: true,
       measure: ours({ bodyFile: longResponse(LONG_ANSWER_BYTES) }, { duration: seconds }),
     },
     {
-      name: 'answers of 1 MB, 100 connections',
+      name: 'responses of 1 MB, 100 connections',
       hasGoal: false,
       measure: ours({ bodyFile: longResponse(LONG_ANSWER_BYTES) }, { concurrency: 100, duration: seconds }),
     },
@@ -118,7 +118,7 @@ async function until(condition) {
 /** @param {string} name @param {Watched} watched @returns {Run} */
 function runOf(name, { stdout, stderr, code, peakMb }) {
   if (stdout === '') {
-    if (code !== 0) throw new Error(`${name} ended with ${code}: ${stderr}`);
+    if (code !== 0) throw new Error(`${name} exited with code ${code}: ${stderr}`);
     return { peakMb, sent: null, waiting: null };
   }
   const { totals } = /** @type {Result} */ (JSON.parse(stdout));

@@ -49,8 +49,18 @@ export function run(settings) {
       raw.push({ name, rows: await measureInTurn(sources, settings, name) });
     }
     return {
-      question: `Answers/s of a real Vault on the same machine: P-256 certificates, no_store, and OCSP of one certificate, RSA-2048 CA, closed loop, ${CONCURRENCY} in flight`,
-      columns: ['what', 'who', 'answers/s', 'CPU ms each', 'ours to it', 'lowest', 'highest', 'goal', 'met'],
+      question: `Responses/s of a real Vault on the same machine: P-256 certificates with no_store, and OCSP for one certificate; RSA-2048 CA, closed loop, ${CONCURRENCY} in flight`,
+      columns: [
+        'operation',
+        'tool',
+        'responses/s',
+        'CPU ms each',
+        'ours / theirs',
+        'lowest',
+        'highest',
+        'goal',
+        'met',
+      ],
       rows: raw.flatMap(({ name, rows }) => rows.map((row) => [name, ...figuresOf(row, rows[0])])),
       summary: {},
       raw,
@@ -121,7 +131,7 @@ function peerOn(peer, { folder }, request, seconds) {
 /** @param {string[]} args @param {Record<string, string>} env */
 async function runNode(args, env) {
   const ended = await runTimed([process.execPath, ...args], { env });
-  if (ended.stdout === '') throw new Error(`${args[0]} ended with ${ended.code}: ${ended.stderr}`);
+  if (ended.stdout === '') throw new Error(`${args[0]} exited with code ${ended.code}: ${ended.stderr}`);
   return ended;
 }
 

@@ -32,6 +32,6 @@ export async function runOcsp(subject, url, options, cores = shareCores().genera
     [process.execPath, BIN, 'ocsp', ...subjectFlags, ...flags, '--format', 'json', '--quiet'],
     { cores },
   );
-  if (!CODES_WITH_RESULT.includes(code)) throw new Error(`ocsp ended with ${code}: ${stderr}`);
+  if (!CODES_WITH_RESULT.includes(code)) throw new Error(`ocsp exited with code ${code}: ${stderr}`);
   return { result: JSON.parse(stdout), cpuSeconds };
 }

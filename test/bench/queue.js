@@ -53,8 +53,8 @@ export async function run(settings) {
       rows.push(...(await measureInTurn(modes, settings, `${rho * 100} % load`)));
     }
     return {
-      question: `Mean wait in ms reported of a single server with a service time of ${SERVICE_MS} ms and Poisson arrivals, whose own mean wait is within ${NEAR * 100} % of the formula's`,
-      basis: `${runs} runs of ${seconds} s together`,
+      question: `Reported mean wait in ms at a single server with a service time of ${SERVICE_MS} ms; Poisson arrivals with seeds whose exact mean wait is within ${NEAR * 100} % of the formula's`,
+      basis: `${runs} runs of ${seconds} s, pooled`,
       columns: [
         'load',
         'pacing',
@@ -64,8 +64,8 @@ export async function run(settings) {
         'these arrivals',
         'at target',
         'reported',
-        'to formula',
-        'to arrivals',
+        'error to formula',
+        'error to arrivals',
         'worst run',
         'goal',
         'met',

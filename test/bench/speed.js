@@ -31,8 +31,8 @@ export async function run(settings) {
     const measured = await measureAll(sources, settings);
     const [ours] = measured;
     return {
-      question: `OCSP responses a second, the same one each time: closed loop, ${CONNECTIONS} connections, all threads on one core, the target on another; ours checks every response or says what share it did not`,
-      columns: ['who', 'answers/s', 'CPU us each', '% unchecked', 'ours to it', 'goal', 'met'],
+      question: `OCSP responses per second, one response repeated: closed loop, ${CONNECTIONS} connections, all threads on one core, the target on another; ours checks every response or reports the unchecked share`,
+      columns: ['tool', 'responses/s', 'CPU us each', '% unchecked', 'ours / theirs', 'goal', 'met'],
       rows: closedLoopRows(measured).map((row, i) => [
         ...row,
         i === 0 ? null : ratioTo(ours, measured[i]),
@@ -52,10 +52,10 @@ function judge(row, ours) {
   }
   if (row.name === 'ours, two threads') {
     return verdictOn(
-      'every count that of the target',
+      "every count equals the target's",
       row.runs.every(({ isExact }) => isExact),
     );
   }
   if (row.name !== 'wrk') return ['', ''];
-  return verdictOn(`ours >= ${GOAL_OF_WRK} of it`, ratioTo(ours, row) >= GOAL_OF_WRK);
+  return verdictOn(`ours / theirs >= ${GOAL_OF_WRK}`, ratioTo(ours, row) >= GOAL_OF_WRK);
 }

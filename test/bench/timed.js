@@ -47,7 +47,7 @@ export async function runTimed(command, { env = {}, cores = null, limitSeconds =
   process.removeListener('exit', kill);
   const [stdout, stderr, times] = said;
   if (signal !== null)
-    throw new Error(`${command[0]} was ended by ${signal} after ${limitSeconds} s: ${stderr}`);
+    throw new Error(`${command[0]} was killed by ${signal} after ${limitSeconds} s: ${stderr}`);
   return { stdout, stderr, code, cpuSeconds: readTimes(times) };
 }
 

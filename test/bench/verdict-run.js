@@ -55,7 +55,7 @@ export async function measureAgainstTruth(subject, scenario, { seconds, seed, is
     { ratePerSecond: rate, connections, seconds },
     { seed, require: limits.map(({ text }) => text), ...(arrivals === undefined ? {} : { arrivals }) },
   );
-  if (exchanges.length === 0) throw new Error(`${scenario.name}: no request was on the wire.`);
+  if (exchanges.length === 0) throw new Error(`${scenario.name}: no request was captured.`);
   const truth = truthOf(exchanges, result, behaviour.serviceMs);
   const figures = figuresOf(truth);
   const run = {
@@ -90,10 +90,10 @@ function judgeBars(result, truth) {
 /** @param {Result} result @param {Limit[]} limits @param {Figures} truth @returns {JudgedRequirement[]} */
 function judgeRequirements({ requirements, load }, limits, truth) {
   if (requirements.length !== limits.length)
-    throw new Error(`${limits.length} requirements were given, the result has ${requirements.length}.`);
+    throw new Error(`The run had ${limits.length} requirements, but the result has ${requirements.length}.`);
   return limits.map((limit, i) => {
     const { text, verdict, doubt } = requirements[i];
-    if (text !== limit.text) throw new Error(`${limit.text} was given, the result has ${text} in its place.`);
+    if (text !== limit.text) throw new Error(`The result has ${text} instead of ${limit.text}.`);
     const { figure } = limit;
     const isLowerBound = figure === 'rate' && load.model === 'closed';
     const judgement = judgeVerdict(limit, verdict, truth[figure], isLowerBound);

@@ -10,19 +10,19 @@ export const COLUMNS = [
   'machine',
   'figure',
   'bars',
-  'missing',
-  'hold the truth',
+  'without bar',
+  'contain truth',
   'truth below',
   'truth above',
   'pooled',
   'width p50',
   'width p90',
-  'required',
+  'requirements',
   'falsely met',
   'falsely not met',
   'withheld',
   'undecided',
-  'right',
+  'correct',
   'goal',
   'met',
 ];
@@ -39,7 +39,7 @@ export function rowsOf(machine, runs) {
     const requirements = requirementCells(figure, runs);
     const isTrue = requirements.falselyMet + requirements.falselyNotMet === 0;
     const isHeld = !BARRED.has(figure) || (bars.held ?? 0) >= GOAL_HELD;
-    const goal = BARRED.has(figure) ? `${GOAL_HELD * 100} % hold, none false` : 'none false';
+    const goal = BARRED.has(figure) ? `${GOAL_HELD * 100} % contain, none false` : 'none false';
     return [machine, figure, ...bars.cells, ...requirements.cells, ...verdictOn(goal, isTrue && isHeld)];
   });
 }
@@ -113,7 +113,7 @@ export function summaryOf(machine, runs) {
   const sent = runs.reduce((sum, run) => sum + run.sent, 0);
   return {
     [`${machine}, called invalid`]: `${invalid.length} of ${runs.length} runs${why && ` (${why})`}`,
-    [`${machine}, requests that the tool and the wire count differently`]: `${unseen} of ${sent}`,
+    [`${machine}, difference between sent and captured requests`]: `${unseen} of ${sent}`,
   };
 }
 

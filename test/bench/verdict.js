@@ -38,7 +38,7 @@ export async function run(settings) {
     ].map((machine) => ({ ...machine, measure: measurerOn(subject, machine.hogs, seconds) }));
     const measured = await measureInTurn(machines, settings);
     return {
-      question: `Error bars of response times and rates, and verdicts on requirements, against the wire; ${SCENARIOS.length} scenarios in turn`,
+      question: `Error bars of response times and rates, and verdicts on requirements, compared with a packet capture; ${SCENARIOS.length} scenarios in turn`,
       basis: `${runs} runs of ${seconds} s each on an idle and on a busy machine`,
       columns: COLUMNS,
       rows: measured.flatMap(({ name, runs: all }) => rowsOf(name, all)),

@@ -56,7 +56,7 @@ export function startWatched(args, { limitSeconds = 900, env = {} } = {}) {
     clearInterval(looking);
     clearTimeout(limit);
     process.removeListener('exit', kill);
-    if (signal === 'SIGKILL') throw new Error(`${args.join(' ')} did not end in ${limitSeconds} s`);
+    if (signal === 'SIGKILL') throw new Error(`${args.join(' ')} did not exit within ${limitSeconds} s`);
     return { ...said, code, peakMb };
   });
   return { pid, kill: (signal) => void child.kill(signal), ended };

@@ -42,12 +42,12 @@ export async function withWire(url, work) {
   });
   const closed = once(child, 'close');
   await Promise.race([listening, closed]);
-  if (child.exitCode !== null) throw new Error(`The capture ended with ${child.exitCode}. ${problem}`);
+  if (child.exitCode !== null) throw new Error(`The capture exited with code ${child.exitCode}. ${problem}`);
   try {
     const value = await work();
     child.stdin.end();
     const [code] = await closed;
-    if (code !== 0) throw new Error(`The capture ended with ${code}. ${problem}`);
+    if (code !== 0) throw new Error(`The capture exited with code ${code}. ${problem}`);
     return { value, exchanges: readExchanges(Buffer.concat(chunks)) };
   } finally {
     child.stdin.end();

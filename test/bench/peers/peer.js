@@ -59,7 +59,9 @@ export async function versionOf(command, version) {
 export async function runPeer(command, { seconds, cores }, env = {}) {
   const ended = await runTimed(command, { env, cores, limitSeconds: 3 * seconds + 30 });
   if (ended.code !== 0) {
-    throw new Error(`${command.slice(0, 3).join(' ')} ended with ${ended.code}: ${ended.stderr.slice(-500)}`);
+    throw new Error(
+      `${command.slice(0, 3).join(' ')} exited with code ${ended.code}: ${ended.stderr.slice(-500)}`,
+    );
   }
   return ended;
 }

@@ -29,9 +29,9 @@ async function build() {
   });
   const [code] = await once(child, 'exit').catch((error) => {
     throw new Error(
-      `The benches' target is a Go program and needs Linux and Go to build: ${error.message}. Install Go 1.22 or later.`,
+      `Cannot build the Go target of the benches: ${error.message}. Use Linux, and install Go 1.22 or later.`,
     );
   });
-  if (code !== 0) throw new Error(`go build of the benches' target ended with ${code}`);
+  if (code !== 0) throw new Error(`go build of the benches' target exited with code ${code}`);
   return { target: join(BUILD, 'target'), sleeper: join(BUILD, 'sleeper'), wire: join(BUILD, 'wire') };
 }

@@ -65,7 +65,7 @@ export async function startTarget(options = {}) {
   const [line] = await Promise.race([
     once(createInterface(child.stdout), 'line'),
     ended.then(([code]) => {
-      throw new Error(`The target ended with ${code} before it listened.`);
+      throw new Error(`The target exited with code ${code} before it listened.`);
     }),
   ]);
   const url = `http://127.0.0.1:${JSON.parse(line).port}/`;
