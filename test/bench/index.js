@@ -1,17 +1,17 @@
-/** The benches, a line each, in the order they run. A new one is a new file and a line here. */
+/** The benches, in running order. To add one, add a file and an entry here. */
 
 /**
  * @typedef {object} Settings
- * @property {number} runs how often each figure is measured; what is printed is the median
+ * @property {number} runs measurements of each figure; the table has their median
  * @property {number} seconds of each measurement
- * @property {number} requests of the measurement that is about how many there are
+ * @property {number} requests of the memory bench's longest run
  * @property {(text: string) => void} say progress
  */
 /**
- * @typedef {object} Report plain data: written as it is to results/NAME.json
+ * @typedef {object} Report plain data, written to results/NAME.json
  * @property {string} question what was measured, in a sentence
  * @property {string[]} columns
- * @property {string} [basis] what a row is of; medians of the runs when left out
+ * @property {string} [basis] how a row was computed; default: medians of the runs
  * @property {(string | number | null)[][]} rows null: not measured here
  * @property {Record<string, number | string>} summary
  * @property {unknown} [raw] the figures of every run
@@ -21,7 +21,7 @@
  * @property {(settings: Settings) => Promise<Report>} run
  */
 
-/** `seconds` of each measurement and `runs`, 5 when left out, unless the command line says otherwise. @type {Record<string, {describe: string, seconds: number, runs?: number, load: () => Promise<Bench>}>} */
+/** Defaults of the command line: `seconds` per measurement, and `runs` (5 if omitted). @type {Record<string, {describe: string, seconds: number, runs?: number, load: () => Promise<Bench>}>} */
 export const benches = {
   lateness: {
     describe: 'lateness of sent requests, measured at the target',
@@ -95,7 +95,7 @@ export const benches = {
     runs: 1,
     load: () => import('./soak.js'),
   },
-  // The last: what else the machine does meanwhile does not matter to it.
+  // Last, since other load on the machine does not affect it.
   memory: {
     describe: 'peak resident memory: ten million requests, a one-hour plan, a dead target, long responses',
     seconds: 5,

@@ -1,6 +1,6 @@
 /**
- * What showing a run, and writing its files while it goes on, does to the sending: send lag and lateness of the same plan,
- * shown in several ways, in turn. The terminal is one of `script`'s (util-linux), 100 columns wide.
+ * Effect of progress output and rewritten files on sending: send lag and lateness of the same plan with several kinds of
+ * output, in turn. `script` (util-linux) provides the terminal, 100 columns wide.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,14 +18,14 @@ import { runTimed } from './timed.js';
 
 const RATE = 5000;
 const CONNECTIONS = 10;
-/** `ocsp --ocsp-url` asks once before the load. */
+/** `ocsp --ocsp-url` sends one request before the load. */
 const SETUP_REQUESTS = 1;
 const GOAL_RATIO = 1.1;
 
-/** @typedef {{lag99: number, late99: number, cpuSeconds: number}} Run ms: as the tool says itself, and as the target saw it */
+/** @typedef {{lag99: number, late99: number, cpuSeconds: number}} Run ms: as the tool reports it, and as measured at the target */
 /** @typedef {{who: string, flags: (folder: string) => string[], onTerminal: boolean, judged?: boolean}} Way */
 
-/** The first is what the others are held against. @type {Way[]} */
+/** The first is the baseline. @type {Way[]} */
 const WAYS = [
   { who: 'no output (--quiet)', flags: () => ['--quiet'], onTerminal: false },
   { who: 'a line every 5 s', flags: () => [], onTerminal: false },

@@ -1,7 +1,6 @@
 /**
- * Peak resident memory of the command, however long it runs and whatever the target does: the sum over its processes, the
- * kernel's own high-water mark where there is one process. The code of Node itself, some 40 MB that all Node processes
- * share, is in it.
+ * Peak resident memory of the command, for long runs and failing targets: the sum over its processes, or the kernel's
+ * high-water mark for a single process. Includes the code of Node.js itself, about 40 MB that all its processes share.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { measureInTurn, verdictOn } from './in-turn.js';
@@ -20,11 +19,11 @@ const GOAL_MB = 150;
 const CONNECTIONS = 10;
 const LONG_ANSWER_BYTES = 1_000_000;
 
-/** A million arrivals become due while next to none is answered. */
+/** A million requests become due while almost none gets a response. */
 const BACKLOG = { rate: 200_000, duration: 5, timeout: 2 };
 const POLL_MS = 20;
 
-/** Long enough to be looked at. */
+/** Long enough to be sampled. */
 const REST = 'setTimeout(() => {}, 300)';
 
 /** @typedef {{subject: Subject, longResponse: (bytes: number) => string}} Authority */

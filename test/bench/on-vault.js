@@ -1,7 +1,7 @@
 /**
- * On a real Vault on the same machine, in turn with others that take the HTTP status for the truth: vegeta, whose library is
- * the engine of vault-benchmark; wrk; and a loop of `fetch`, as small load scripts have it. Certificates are of role P-256 with
- * no_store: the issuing that costs Vault least, so that what measures it shows most.
+ * On a real Vault on the same machine, alternating with tools that check only the HTTP status: vegeta, whose library is the
+ * engine of vault-benchmark; wrk; and a `fetch` loop, as in small load scripts. The role issues P-256 certificates with
+ * no_store: this costs Vault the least, so the cost of the load generator shows the most.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const CONCURRENCY = 10;
 const GOAL_RATIO = 1;
 
 /** @typedef {Parameters<Parameters<typeof withVault>[0]>[0]} Vault */
-/** @typedef {{perSecond: number, cpuMs: number}} Measured CPU time of the measuring process per answer, start and warm-up included */
+/** @typedef {{perSecond: number, cpuMs: number}} Measured CPU time of the load generator per response, including startup and warm-up */
 /** @typedef {{who: string, measure: () => Promise<Measured>}} Source */
 /** @typedef {Pick<Job, 'url' | 'headers' | 'bodyFile' | 'contentType'>} Request */
 
@@ -119,7 +119,7 @@ function fetchOn({ token }, { url, bodyFile, contentType }, seconds) {
 function peerOn(peer, { folder }, request, seconds) {
   const job = { ...request, folder, connections: CONCURRENCY, cores: null };
   const measure = async () => {
-    // It has no warm-up of its own, and ours has one.
+    // Ours has a warm-up; the peer does not.
     await peer.closedLoop({ ...job, seconds: WARMUP_SECONDS });
     const { perSecond, failed, cpuSeconds } = await peer.closedLoop({ ...job, seconds });
     if (failed > 0) throw new Error(`${failed} requests of ${peer.name} failed`);
@@ -136,7 +136,7 @@ async function runNode(args, env) {
 }
 
 /**
- * Ratios are of a run each, which a machine that slows down for a while disturbs less than a ratio of medians.
+ * Ratios run by run: a temporary slowdown of the machine affects them less than a ratio of medians.
  * @param {{who: string, runs: Measured[]}} row
  * @param {{runs: Measured[]}} ours
  */

@@ -1,10 +1,9 @@
 /**
- * How many OCSP responses a second can be asked for, and checked, where the target is no limit and repeats one response? Each
- * load generator has one processor, whatever the machine has, and the target one of its own. The peers check nothing.
+ * How many OCSP responses per second can the tool receive and check from a fast target that repeats one response? Each
+ * load generator has one processor, and the target another. The peers check nothing.
  *
- * Ours on two sending threads has all processors but the target's. With two processors both threads share the one that is left, so
- * there is nothing to gain there; everywhere the merged figures are exact: requests, successes and the counts of all histograms are
- * what the target counted.
+ * Ours with two sender threads has all processors but the target's. On a machine with two processors both threads share one,
+ * so they cannot be faster; but the merged counts of requests, successes and all histograms must equal the target's.
  */
 import { checkedPerSecond, closedLoopRows, measureAll, oursIn, peerIn, ratioTo } from './closed-loop.js';
 import { verdictOn } from './in-turn.js';

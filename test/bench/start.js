@@ -1,11 +1,11 @@
-/** How long until help is there, beside a Node that does nothing: from starting the process to its end, in turn. */
+/** Startup time, from process start to exit, compared with an empty Node.js script, in turn. */
 import { spawnSync } from 'node:child_process';
 import { BIN } from './ours.js';
 import { median } from './statistics.js';
 
 /** @import { Report, Settings } from './index.js' */
 
-/** A start takes so little time that more of them are worth having. */
+/** Starts are short, so a run has several. */
 const TIMES_A_RUN = 4;
 const GOAL_MS = 200;
 

@@ -1,4 +1,4 @@
-/** One run of the bench `verdict`: the tool beside a capture of the wire, its bars and verdicts held against the truth. */
+/** One run of the bench `verdict`: compares the tool's bars and verdicts with a packet capture. */
 import { figuresOf, judgeVerdict, limitsAround, placeTruth } from './grid.js';
 import { measureOnWire } from './measure.js';
 import { quantile } from './statistics.js';
@@ -12,7 +12,7 @@ import { truthOf } from './truth.js';
  * @typedef {object} JudgedBar
  * @property {Bar | null} bar null: the result has none
  * @property {number | null} reported
- * @property {ReturnType<typeof placeTruth> | null} truthIs null: there is no bar, or of a closed loop's rate no truth
+ * @property {ReturnType<typeof placeTruth> | null} truthIs null: no bar, or the rate of a closed loop, whose true value is unknown
  */
 /**
  * @typedef {object} JudgedRequirement
@@ -41,7 +41,7 @@ import { truthOf } from './truth.js';
  * @param {object} settings
  * @param {number} settings.seconds
  * @param {number} settings.seed
- * @param {boolean} settings.isPinned the target, which then polls without sleeping, and the tool to processors of their own
+ * @param {boolean} settings.isPinned target, which then polls without sleeping, and tool to different processors
  * @param {Figures | null} settings.expected null: no requirements
  * @returns {Promise<{run: Run, responses: Float64Array}>} `responses`: the truth, ms, ascending
  */

@@ -1,4 +1,4 @@
-/** The targets and loads on which the bench `verdict` holds figures against the truth. */
+/** The targets and loads of the bench `verdict`. */
 /** @import { TargetOptions } from './target/start.js' */
 
 /**

@@ -28,7 +28,7 @@ export const COLUMNS = [
 ];
 
 const FIGURES = /** @type {const} */ (['p50', 'p95', 'p99', 'max', 'rate']);
-/** The figures whose bars must hold the truth; a maximum is one request. */
+/** The figures whose bars must contain the true value; a maximum is one request. */
 const BARRED = new Set(['p50', 'p95', 'p99']);
 const GOAL_HELD = 0.95;
 

@@ -1,6 +1,6 @@
 /**
- * Requirements that a real Vault keeps with a wide margin: how many runs say so, on a quiet machine and beside busy loops, as on
- * a CI runner? Vault, the tool and the loops share all processors.
+ * Requirements that a real Vault meets by a wide margin: how many runs report that, on an idle machine and with busy loops,
+ * as on a CI runner? Vault, the tool and the loops share all processors.
  */
 import { withHogs } from './hogs.js';
 import { measureInTurn, verdictOn } from './in-turn.js';
