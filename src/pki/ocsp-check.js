@@ -1,7 +1,6 @@
 /**
  * Checks an OCSP response as a client must (RFC 6960 section 3.2). The first broken rule, in this order, determines the
  * verdict:
- *
  * 1. it is an OCSPResponse in DER, without unknown critical extensions (`not_ocsp`, `unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
  * 3. one SingleResponse has the CertID of the request (`cert_id_mismatch`); of several the first counts;
