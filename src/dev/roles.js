@@ -64,8 +64,8 @@ export function readIps(ips) {
  * All roles allow the same names.
  * @param {string} commonName
  * @param {Pick<AlternativeNames, 'dns' | 'email'>} altNames
- * @returns {Pick<AlternativeNames, 'dns' | 'email'>} those of the certificate, sorted and without repeats
- * @throws {VaultError} 400 naming the name that is not allowed
+ * @returns {Pick<AlternativeNames, 'dns' | 'email'>} the names of the certificate, sorted, without duplicates
+ * @throws {VaultError} 400 with the name that is not allowed
  */
 export function allowedNames(commonName, altNames) {
   if (commonName === '') {

@@ -66,7 +66,7 @@ export function createMounts(version) {
       add(kind, path, { type, routes: ENGINES[kind][type](options), options, description });
       return NO_CONTENT;
     },
-    /** As in Vault, a missing mount is no error. @param {string} kind @param {string} path */
+    /** As in Vault, a missing mount is not an error. @param {string} kind @param {string} path */
     remove(kind, path) {
       const fullPath = fullPathOf(kind, path);
       if (mounts.get(fullPath)?.type === 'pki')

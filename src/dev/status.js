@@ -164,13 +164,13 @@ export function createResponder(issuer, store) {
   const repeated = { key: '', responses: /** @type {Map<string, Promise<Buffer>>} */ (new Map()) };
 
   return async (request) => {
-    let question;
+    let parsed;
     try {
-      question = readWhole(request, readRequest);
+      parsed = readWhole(request, readRequest);
     } catch {
       return null;
     }
-    const { certId, nonce } = question;
+    const { certId, nonce } = parsed;
     const now = epochSeconds();
     if (nonce !== null) return respond(certId, nonce, now);
     const key = `${now} ${store.revoked.size}`;

@@ -35,7 +35,7 @@ export const approleLogin = {
     no_token: 'HTTP 2xx, but without a token',
     no_accessor: 'HTTP 2xx, but the service token has no accessor, by which it could be revoked',
     other_token: 'HTTP 2xx, but the token is of another type, or has other policies',
-    other_lease: 'HTTP 2xx, but the token has another lifetime than requested',
+    other_lease: 'HTTP 2xx, but the lifetime of the token is not the requested one',
     ...CALL_OUTCOMES,
   },
   async prepare(context) {
@@ -61,7 +61,7 @@ export const approleLogin = {
     const { data: named } = await client.read(`${role}/role-id`);
     const { data: secret } = await client.write(`${role}/secret-id`);
     const credentials = { role_id: String(named?.role_id), secret_id: String(secret?.secret_id) };
-    // All logins with one role are one entity.
+    // All logins with one role share one entity.
     const { auth } = await client.write(`auth/${mount}/login`, credentials);
     entity = String(auth?.entity_id ?? '');
     return { ...fixture, headers: apiHeaders(null, plan.target.namespace), mount, credentials };

@@ -97,10 +97,10 @@ function requesterOf(name) {
     sendAlways({ path: apiPath(basePath, mount, name), headers });
 }
 
-/** @typedef {{failure: string | null, fromMs: number, untilMs: number}} Checked `failure`: an outcome, at any time */
+/** @typedef {{failure: string | null, fromMs: number, untilMs: number}} Checked `failure`: an outcome, whatever the time */
 
 /**
- * @param {{current: string, early: string, late: string}} outcomes of a body without a failure, by the time
+ * @param {{current: string, early: string, late: string}} outcomes of a body without a failure, by current time
  * @param {(body: Buffer) => Checked} check
  * @returns {Classify}
  */
@@ -133,7 +133,7 @@ function checkCrl(der, issuer) {
   }
 }
 
-/** @param {Crl} list @param {X509Certificate} issuer @returns {string | null} outcome; null: reliable while it is current */
+/** @param {Crl} list @param {X509Certificate} issuer @returns {string | null} outcome; null: acceptable while it is current */
 function findFault(list, issuer) {
   if (!list.issuer.equals(parseCertificate(issuer.raw).subject)) return 'other_issuer';
   const signature = verifySignature(list.signed, issuer.publicKey);
@@ -162,8 +162,8 @@ function checkChain(text, issuer) {
 }
 
 /**
- * Vault appends the chains of all parents of an issuer, of which a cross-signed CA has several. Each ends with a root, or with a
- * certificate whose issuer the mount does not know.
+ * Vault appends the chains of all parents of an issuer; a cross-signed CA has several. Each ends with a root,
+ * or with a certificate whose issuer the mount does not know.
  * @param {X509Certificate[]} chain
  */
 function isChain(chain) {

@@ -30,9 +30,9 @@ export const health = {
     uninitialised: 'HTTP 501: not initialised',
     sealed: 'HTTP 503: sealed',
     not_json: 'HTTP 2xx, or the status of an accepted standby, but the body is not a JSON object',
-    error_body: 'as not_json, but the body reports errors',
+    error_body: 'HTTP 2xx, or the status of an accepted standby, but the body reports errors',
     not_health:
-      'the body contradicts the status: it is not initialised, unsealed, and active (HTTP 2xx) or a standby',
+      'the body contradicts the status: uninitialised, sealed, or the wrong role (active or standby)',
   },
   async prepare(context) {
     try {

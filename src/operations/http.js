@@ -13,7 +13,7 @@ const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST'])
 /** In the form of a token, so that the server looks it up. */
 const BAD_TOKEN = 'hvs.vault-pki-load-sends-this-to-be-refused';
 
-/** Headers of the connection. */
+/** Headers that the connection sets itself. */
 const OWN_HEADERS = ['connection', 'content-length', 'host', 'transfer-encoding', 'upgrade', 'expect'];
 const SECRET_HEADERS = ['x-vault-token', 'authorization'];
 
@@ -56,7 +56,7 @@ export const http = {
   leaves: ({ method, path }) => (isBodyless(method) ? null : `anything that ${method} ${path} creates`),
   outcomes: {
     expected: 'one of the expected statuses, and the body contains the expected text',
-    other_status: 'another status than the expected ones',
+    other_status: 'a status other than the expected ones',
     other_body: 'an expected status, but the body does not contain the expected text',
   },
   check({ body, bodyFile, method }) {
@@ -127,6 +127,6 @@ function checkStatuses(codes, flag) {
 /** RFC 9112, 3.2.1. @param {string} path @param {string} flag */
 function checkPath(path, flag) {
   if (/^\/[\x21-\x7e]*$/.test(path) && !path.includes('#')) return;
-  const remedy = 'Begin it with a slash, and percent-encode all but printable ASCII.';
+  const remedy = 'Start it with a slash, and percent-encode everything but printable ASCII.';
   throw badValue(flag, path, 'not a path such as /v1/sys/health', remedy);
 }

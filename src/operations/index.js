@@ -1,4 +1,4 @@
-/** The operations and their interface. A new one is a new file and one line here: command, flags, help and docs follow. */
+/** The operations and their interface. To add one, add a file and a line here; flags, help and docs follow. */
 import { usageError } from '../common/errors.js';
 import { camelCase } from '../common/options.js';
 

@@ -177,7 +177,7 @@ function keyTypeOf(facts) {
   throw usageError(
     'unsupported_key_type',
     `The role accepts only ${type} keys of ${bits} bits, but CSRs can have ${KEY_TYPES.join(', ')}.`,
-    'Name another role with --role.',
+    'Choose another role with --role.',
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * `kv-write` and `kv-read`: a key-value store, created for the run or existing. --data-seed and its number determine a
- * secret, so a later run can read and check it.
+ * `kv-write` and `kv-read`: a key-value store, created for the run or existing. A secret depends only on
+ * --data-seed, --size and its number, so a later run can read and check it.
  */
 import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
@@ -54,9 +54,9 @@ export const kvWrite = {
   options: storeOptions,
   leaves: ({ kvMount }) => (kvMount === null ? null : `the secrets, in ${kvMount} below ${PREFIX}/`),
   outcomes: {
-    written: 'the secret was written, and in version 2 it has a version',
-    no_version: 'HTTP 2xx, but without the version of the secret that version 2 returns',
-    not_vault: 'HTTP 2xx, but neither the empty 204 nor the response with a request_id of version 1',
+    written: 'the secret was written; in version 2, the response has its version',
+    no_version: 'HTTP 2xx, but the response of a version 2 store lacks the version of the secret',
+    not_vault: 'HTTP 2xx, but not from a version 1 store: neither an empty 204 nor JSON with a request_id',
     ...CALL_OUTCOMES,
   },
   async prepare(context) {

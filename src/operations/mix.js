@@ -1,4 +1,4 @@
-/** One operation, or several by weight. On every thread, the plan's seed and the index determine a request's. */
+/** One operation, or several by weight. The plan's seed and a request's index determine its operation. */
 import { targetError } from '../common/errors.js';
 import { loadOperation } from './index.js';
 import { createChooser } from './request-parts.js';
@@ -7,7 +7,7 @@ import { createChooser } from './request-parts.js';
 /** @import { Classify, Fixture, Keeper, Operation, PrepareContext } from './index.js' */
 
 /** @typedef {{name: string, weight: number, operation: Operation, plan: Plan}} Member `plan`: for this operation alone */
-/** @typedef {Fixture & {members?: Fixture[]}} MixFixture of several operations: one each */
+/** @typedef {Fixture & {members?: Fixture[]}} MixFixture `members`: one per operation of a mix */
 /** @typedef {ReturnType<typeof mixOf>} Mix */
 
 /** @param {Plan} plan */
@@ -34,7 +34,7 @@ export function mixOf({ mix, load }, members) {
     memberOf,
     /** Units by member name. */
     units: Object.fromEntries(members.map(({ name, operation }) => [name, operation.unit])),
-    /** Meanings of outcomes; the first member with one defines it. */
+    /** Meanings of outcomes; where members share one, the first defines it. */
     outcomes: Object.assign({}, ...members.toReversed().map(({ operation }) => operation.outcomes)),
 
     /** @param {PrepareContext} context @returns {Promise<MixFixture>} */
@@ -91,7 +91,7 @@ function joinFixtures(members, fixtures) {
   if (other > 0) {
     throw targetError(
       'several_targets',
-      `${members[0].name} goes to ${first.origin}, but ${members[other].name} to ${fixtures[other].origin}.`,
+      `${members[0].name} sends to ${first.origin}, but ${members[other].name} to ${fixtures[other].origin}.`,
       'Mix only operations of one server; use a separate run for the other.',
     );
   }

@@ -102,7 +102,7 @@ function readAnswer(value, text) {
 
 /**
  * @param {KindName | null} kind @param {ExpectedAnswer} answer
- * @param {boolean} isExpected false: a proper response, but with another status @returns {string} outcome
+ * @param {boolean} isExpected false: a valid response with another status @returns {string} outcome
  */
 export function outcomeOf(kind, answer, isExpected) {
   const own = kind?.replace('-', '_');
@@ -114,10 +114,10 @@ export function outcomeOf(kind, answer, isExpected) {
 /** @param {KindName | null} kind @param {ExpectedAnswer} answer @param {boolean} isExpected @returns {string} meaning of the outcome */
 function describeOutcome(kind, answer, isExpected) {
   const about = kind === null ? '' : `${KINDS[kind].subject}: `;
-  if (!isExpected) return `${about}a proper response, but ${answer} where another status was expected`;
-  if (answer === 'unauthorized') return `${about}refused as expected (unauthorized, which is not signed)`;
+  if (!isExpected) return `${about}a valid response, but its status is ${answer}, not the expected one`;
+  if (answer === 'unauthorized') return `${about}refused as expected (unauthorized, an unsigned response)`;
   const note =
-    kind === 'wrong-issuer' && answer === 'unknown' ? ', except for the CertID if a note says so' : '';
+    kind === 'wrong-issuer' && answer === 'unknown' ? ' (except for the CertID, if a note reports that)' : '';
   return `${about}the expected status, ${answer}, and every check passed${note}`;
 }
 

@@ -33,7 +33,7 @@ export async function prepare(context) {
   const health = isVault ? await checkHealth(client, { namespace: target.namespace }) : null;
   if (isVault) await checkMount(client, target.mount);
   const { origin, basePath } = parseTargetUrl(url);
-  const how = { issuerDer: new Uint8Array(issuer.der), hash: options.hash, nonce: options.nonce };
+  const common = { issuerDer: new Uint8Array(issuer.der), hash: options.hash, nonce: options.nonce };
   // wrong-issuer uses known serials, if any: a responder that checks only the serial would accept them.
   const known = good.length === 0 ? revoked : good;
   const serialsOf = { good, revoked, 'never-issued': [], 'wrong-issuer': known };
@@ -41,7 +41,7 @@ export async function prepare(context) {
     const serials = serialsOf[kind.name ?? 'good'];
     const order = shuffled(serials.length, load.seed);
     const otherIssuer = kind.name === 'wrong-issuer';
-    return { ...kind, requests: createRequestSet({ ...how, serials, order, otherIssuer }) };
+    return { ...kind, requests: createRequestSet({ ...common, serials, order, otherIssuer }) };
   });
   return {
     origin,
@@ -49,7 +49,7 @@ export async function prepare(context) {
     target: { product: health?.product ?? null, version: health?.version ?? null },
     path: basePath === '' ? '/' : basePath,
     method: options.method,
-    issuerDer: how.issuerDer,
+    issuerDer: common.issuerDer,
     kinds,
     namespace: isVault ? target.namespace : null,
     isVault,
@@ -68,7 +68,7 @@ export async function findSubjects(context) {
   /** @type {Source[]} */
   const sources = [given, known, made].filter((one) => one !== null);
   const issuer = sources[0]?.issuer ?? (await findIssuers(context)).certificates[0];
-  // The CertIDs of both have the same hashes.
+  // With the same name and key, a renewed CA certificate yields the same CertIDs.
   const isIssuer = (/** @type {Certificate} */ one) =>
     one.subjectDer.equals(issuer.subjectDer) && one.spkiBits.equals(issuer.spkiBits);
   const other = sources.find((source) => !isIssuer(source.issuer))?.issuer;
@@ -78,7 +78,7 @@ export async function findSubjects(context) {
     throw usageError(
       'several_issuers',
       `The certificates to query were issued by ${nameOf(issuer)} and by ${nameOf(other)}${keys}.`,
-      'Ask about the certificates of one issuer at a time.',
+      'Use the certificates of one issuer per run.',
     );
   }
   return {
@@ -141,7 +141,7 @@ async function readSerials(context, file, flag) {
     // Vault answers good for serials that it never issued, so each certificate must be from the issuer.
     if (issuerDer !== undefined && !issuers.certificates.some((one) => one.subjectDer.equals(issuerDer))) {
       const message = `${place} has a certificate that ${issuers.name} did not issue.`;
-      const remedy = 'Name its issuer with --issuer, or ask about one issuer at a time.';
+      const remedy = 'Give its issuer with --issuer, or use one issuer per run.';
       throw usageError('wrong_issuer', message, remedy);
     }
     if (pem !== undefined) example ??= readCertificates(Buffer.from(pem), place)[0];
@@ -179,7 +179,7 @@ function parseLine(line, place) {
     const kept = line.startsWith('{') ? JSON.parse(line) : { serial: line };
     const serial = parseSerial(kept.serial);
     if (typeof kept.certificate !== 'string') return { serial };
-    // Not by readCertificates, which takes 0.5 ms: there may be a million.
+    // readCertificates takes 0.5 ms, and there may be a million lines.
     const fields = parseCertificate(/** @type {Buffer} */ (decodePem(kept.certificate, /^CERTIFICATE$/)));
     if (fields.serial.equals(serial)) return { serial, pem: kept.certificate, issuerDer: fields.issuer };
   } catch {
@@ -190,7 +190,7 @@ function parseLine(line, place) {
   throw usageError('bad_serials_file', message, remedy);
 }
 
-/** Enough to issue and revoke any number of them. */
+/** The token must stay valid for this long to issue and revoke the certificates. */
 const PREPARING_MS = 60_000;
 
 /** @param {PrepareContext} context @param {ReturnType<typeof whatToIssue>} toIssue @returns {Promise<Subjects>} */
@@ -204,7 +204,7 @@ async function issueSubjects(context, toIssue) {
   const { issued } = await issueBefore(context, {
     size,
     label: 'Issuing certificates to query',
-    what: `certificates with role ${role}, ${listed.join(' and ')}`,
+    subject: `certificates with role ${role}, ${listed.join(' and ')}`,
     ...{ usesBefore: size * 2, usesInRun: false, neededMs: PREPARING_MS },
     revokes: toIssue.revoked,
   });
@@ -220,7 +220,7 @@ async function issueSubjects(context, toIssue) {
     const { data } = await client.write(`${plan.target.mount}/revoke`, { certificate });
     if (data?.revocation_time > 0) return;
     const message = `The response of ${client.origin} does not confirm that it revoked ${serial}.`;
-    const remedy = 'Check with vault write that the mount revokes what the role issues.';
+    const remedy = 'Check with vault write that the mount can revoke certificates of this role.';
     throw targetError('not_revoked', message, remedy);
   });
   return {
@@ -242,17 +242,17 @@ function findResponder({ options: { ocspUrl, fromAia }, target }, example) {
     example === null
       ? '--from-aia needs a certificate, but --serials has only serials.'
       : 'The certificate names no OCSP responder.',
-    'Name the responder with --ocsp-url; in Vault, set config/urls before certificates are issued.',
+    'Give its URL with --ocsp-url; in Vault, set config/urls before issuing certificates.',
   );
 }
 
-/** Outcomes that no responder causes, however busy it is. */
+/** Outcomes that even an overloaded OCSP responder never causes. */
 const REFUSED = ['bad_request', 'permission_denied', 'not_found', 'redirected', 'http_error'];
 
 /** A first response may take longer than the load's timeout. */
 const MIN_TIMEOUT_MS = 5000;
 
-/** Longer responses are not used for the warm-up, which would take memory and time. */
+/** Longer responses are not used for the warm-up, to save memory and time. */
 const MAX_WARM_UP_BYTES = 16 * 1024;
 
 /**
@@ -273,12 +273,12 @@ export async function probe({ plan, tls, warn }, { origin, targetUrl }, { reques
         'not_an_ocsp_responder',
         `${targetUrl} responded to an OCSP request with HTTP ${status} and no OCSP response.`,
         plan.options.ocspUrl === null
-          ? 'Check --mount, or name the responder with --ocsp-url.'
-          : 'Check --ocsp-url: it is the whole address of the responder.',
+          ? 'Check --mount, or give the responder with --ocsp-url.'
+          : 'Check --ocsp-url: it must be the complete URL of the responder.',
       );
     }
     if (!success) {
-      warn(`The first response of the responder is not as expected: ${outcome} (${meanings[outcome]}).`);
+      warn(`The responder's first response is not as expected: ${outcome} (${meanings[outcome]}).`);
     }
     return body.length > MAX_WARM_UP_BYTES ? null : { status, body };
   } finally {

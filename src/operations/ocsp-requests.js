@@ -13,26 +13,26 @@ const SERIAL_STREAM = 300;
 
 /** @typedef {ReturnType<typeof createTemplate>} Template */
 /** @typedef {ReturnType<typeof createRequestSet>} RequestSet plain data */
-/** @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} How `otherIssuer`: invent one */
+/** @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} TemplateOptions `otherIssuer`: invent one */
 
-/** @param {How & {serials: Uint8Array[], order: Uint32Array}} options `serials`: empty: invent one per request, from the seed and the
+/** @param {TemplateOptions & {serials: Uint8Array[], order: Uint32Array}} options `serials`: empty: invent one per request, from the seed and the
  *   index; `order`: index modulo its length -> number of the serial */
-export function createRequestSet({ serials, order, ...how }) {
+export function createRequestSet({ serials, order, ...options }) {
   const offsets = new Uint32Array(serials.length + 1);
   /** By length of the serial. @type {Record<number, Template>} */
   const templates = {};
   for (const [i, serial] of serials.entries()) {
     offsets[i + 1] = offsets[i] + serial.length;
-    templates[serial.length] ??= createTemplate(serial, how);
+    templates[serial.length] ??= createTemplate(serial, options);
   }
   if (serials.length === 0) {
-    templates[INVENTED_LENGTH] = createTemplate(inventSerial(Buffer.alloc(INVENTED_LENGTH), 0, 0), how);
+    templates[INVENTED_LENGTH] = createTemplate(inventSerial(Buffer.alloc(INVENTED_LENGTH), 0, 0), options);
   }
   // The last offset is the end of the last serial.
   return { serials: new Uint8Array(Buffer.concat(serials)), offsets, order, templates };
 }
 
-/** @param {Uint8Array} serial INTEGER contents @param {How} how */
+/** @param {Uint8Array} serial INTEGER contents @param {TemplateOptions} options */
 function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer = false }) {
   const { raw: ownRaw } = createCertId({ issuerDer, serial, hash });
   const raw = Buffer.from(ownRaw);

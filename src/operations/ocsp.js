@@ -113,23 +113,23 @@ function check(options) {
   );
   rejectIf(
     given !== null && revoked,
-    `--about includes revoked certificates, but with ${given} none is issued, and the given ones are not revoked.`,
-    'Name revoked ones with --revoked-serials, or leave the file out to issue and revoke some.',
+    `--about includes revoked certificates, but with ${given} the run issues none, and the given ones are not revoked.`,
+    'Give revoked ones with --revoked-serials, or leave the file out to issue and revoke some.',
   );
   rejectIf(
     revokedSerials !== null && !hasRevoked,
     '--revoked-serials is given, but --about does not include revoked certificates.',
-    'Add --about revoked=WEIGHT, or name the file with --serials and --expect revoked.',
+    'Add --about revoked=WEIGHT, or give the file with --serials and --expect revoked.',
   );
   rejectIf(
     issuer !== null && (good || revoked),
     '--issuer is given, but the certificates to query are issued for the run.',
-    'Name the certificate with --cert, or the serials with --serials (revoked ones with --revoked-serials).',
+    'Give the certificate with --cert, or the serials with --serials (revoked ones with --revoked-serials).',
   );
   rejectIf(
     pool !== null && (about.length === 0 || !(good || revoked)),
-    '--pool is given, but no such certificates are issued.',
-    'Leave it out, or ask about some with --about good=WEIGHT,revoked=WEIGHT and without files.',
+    '--pool is given, but the run issues no good or revoked certificates.',
+    'Leave it out, or add --about good=WEIGHT,revoked=WEIGHT without files.',
   );
 }
 

@@ -14,7 +14,7 @@ const REFUSALS = [
   ['server_error', [500], 'HTTP 500: an error inside the server'],
   ['bad_gateway', [502, 504], 'HTTP 502 or 504: a proxy in between got no response'],
   ['unavailable', [503], 'HTTP 503: sealed, overloaded or without a leader'],
-  ['http_error', [], 'another HTTP status that is not a success'],
+  ['http_error', [], 'any other HTTP status outside 2xx'],
 ];
 
 /** @type {Readonly<Record<string, string>>} */

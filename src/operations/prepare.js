@@ -19,9 +19,9 @@ import { apiHeaders, certificateParameters, expandName, vaultDuration } from './
  *   the token; `health` null: a standby, which does not reveal its product */
 
 /**
- * @typedef {object} TokenUse how often the run uses the token, which may have a limited number of uses, and for how long
+ * @typedef {object} TokenUse how often and for how long the run uses the token, whose uses may be limited
  * @property {boolean} [withToken] false: nothing secret is sent
- * @property {number} [usesBefore] by the preparation
+ * @property {number} [usesBefore] uses by the preparation
  * @property {boolean} [usesInRun] requests under load use it
  * @property {number | null} [neededMs] null: not known
  */
@@ -78,7 +78,7 @@ export async function checkIssuance(context, { role, mustStore = false, ...wante
     throw usageError(
       'role_does_not_store',
       `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`,
-      'Name a role that stores them with --role.',
+      'Choose a role that stores them with --role.',
     );
   }
   return { fixture, role: facts.role };
@@ -133,10 +133,10 @@ export function lifetimeMs(load) {
 /**
  * Issues certificates with --role and --cn, after checking that the role and the token allow it.
  * @param {PrepareContext} context
- * @param {TokenUse & {size: number, label: string, what: string, revokes: boolean, mustStore?: boolean}} options `label`: of its
- *   progress; `what`: the certificates, for the user; `revokes`: they will be revoked
+ * @param {TokenUse & {size: number, label: string, subject: string, revokes: boolean, mustStore?: boolean}} options `label`: of its
+ *   progress; `subject`: the certificates, for the user; `revokes`: they will be revoked
  */
-export async function issueBefore(context, { size, label, what, revokes, ...use }) {
+export async function issueBefore(context, { size, label, subject, revokes, ...use }) {
   const { client, plan, notice } = context;
   const { role, cn } = plan.options;
   const ttlMs = lifetimeMs(plan.load);
@@ -146,7 +146,7 @@ export async function issueBefore(context, { size, label, what, revokes, ...use 
   if (revokes) await checkPermission(client, `${plan.target.mount}/revoke`);
   const onCrl = revokes ? ', and the revoked ones on the CRL' : '';
   notice(
-    `Issues ${what}, valid for ${formatDuration(ttlMs)} if the role allows it. They stay in storage until tidied${onCrl}.`,
+    `Issues ${subject}, valid for ${formatDuration(ttlMs)} if the role allows it. They stay in storage until tidied${onCrl}.`,
   );
   const issued = await makeMany(size, { ...context, label }, async (i) => {
     const parameters = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });
@@ -156,7 +156,7 @@ export async function issueBefore(context, { size, label, what, revokes, ...use 
     if ([serial, certificate, issuingCa].every((text) => typeof text === 'string'))
       return { serial, certificate, issuingCa };
     const message = `The response of ${client.origin} to issue/${role} has no certificate.`;
-    throw targetError('not_issued', message, 'Check with vault write what the role issues.');
+    throw targetError('not_issued', message, 'Check the response of the role with vault write.');
   });
   return { fixture, issued };
 }

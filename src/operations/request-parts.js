@@ -33,7 +33,7 @@ export function vaultDuration(ms) {
   return `${Math.max(1, Math.round(ms / 1000))}s`;
 }
 
-/** @param {string} template @returns {boolean} requests differ in it */
+/** @param {string} template @returns {boolean} whether it differs between requests */
 export function hasPlaceholder(template) {
   return template.includes('{n}') || template.includes('{random}');
 }

@@ -75,13 +75,13 @@ async function prepare(context) {
   const { target, load, options } = context.plan;
   // A closed loop's warm-up sends requests, too.
   const warmUpAndRun = DEFAULT_POOL + (expectedRequests(load, context.owns) ?? 0);
-  const most = options.pool ?? (allRequests(load) === null ? Math.min(MAX_POOL, warmUpAndRun) : MAX_POOL);
-  const indexes = ownIndexes(load, { owns: context.owns, most });
+  const max = options.pool ?? (allRequests(load) === null ? Math.min(MAX_POOL, warmUpAndRun) : MAX_POOL);
+  const indexes = ownIndexes(load, { owns: context.owns, max });
   const size = Math.max(1, indexes.length);
   const { fixture, issued } = await issueBefore(context, {
     size,
     label: 'Issuing certificates to revoke',
-    what: `${size === 1 ? 'a certificate' : `${size} certificates`} with role ${options.role} to revoke`,
+    subject: `${size === 1 ? 'a certificate' : `${size} certificates`} with role ${options.role} to revoke`,
     usesBefore: size,
     revokes: true,
     mustStore: true,
@@ -98,14 +98,14 @@ const MAX_EXAMINED = 10_000_000;
 /**
  * Gives each request a certificate of its own.
  * @param {LoadPlan} load
- * @param {{owns?: (index: number) => boolean, most: number}} options `owns`: which requests are revocations; none: all
+ * @param {{owns?: (index: number) => boolean, max: number}} options `owns`: which requests are revocations; none: all
  * @returns {number[]} ascending indexes of the first requests of this part of the plan
  */
-export function ownIndexes(load, { owns = () => true, most }) {
+export function ownIndexes(load, { owns = () => true, max }) {
   const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
   const end = Math.min(allRequests(load) ?? Number.POSITIVE_INFINITY, first + MAX_EXAMINED * step);
   const found = [];
-  for (let index = first; index < end && found.length < most; index += step) {
+  for (let index = first; index < end && found.length < max; index += step) {
     if (owns(index)) found.push(index);
   }
   return found;

@@ -1,13 +1,13 @@
 /** The serials of a run, in memory that all threads share: a hash table of 64-bit fingerprints with open addressing. */
 
-/** 2^21 places of 8 bytes: 16 MiB. */
-const PLACES = 1 << 21;
+/** 2^21 slots of 8 bytes: 16 MiB. */
+const SLOTS = 1 << 21;
 
-/** Three quarters of the places. Later serials are not remembered, so their repeats go unnoticed. */
-export const MAX_SERIALS = (PLACES / 4) * 3;
+/** Three quarters of the slots. Later serials are not remembered, so their repeats go unnoticed. */
+export const MAX_SERIALS = (SLOTS / 4) * 3;
 
 export function createSerialMemory() {
-  return new SharedArrayBuffer((PLACES + 1) * 8);
+  return new SharedArrayBuffer((SLOTS + 1) * 8);
 }
 
 /** @param {SharedArrayBuffer} memory */
@@ -20,19 +20,19 @@ export function openSerialSet(memory) {
     /** @param {Uint8Array} serial @returns {'new' | 'repeated' | 'full'} full: not seen before, and not remembered */
     add(serial) {
       const print = fingerprint(serial);
-      let place = Number(BigInt.asUintN(21, print >> 7n));
+      let slot = Number(BigInt.asUintN(21, print >> 7n));
       for (;;) {
-        let found = Atomics.load(table, place);
+        let found = Atomics.load(table, slot);
         if (found === 0n) {
           if (isFull()) return 'full';
-          found = Atomics.compareExchange(table, place, 0n, print);
+          found = Atomics.compareExchange(table, slot, 0n, print);
           if (found === 0n) {
             Atomics.add(count, 0, 1);
             return 'new';
           }
         }
         if (found === print) return 'repeated';
-        place = (place + 1) % PLACES;
+        slot = (slot + 1) % SLOTS;
       }
     },
   };

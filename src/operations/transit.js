@@ -17,7 +17,7 @@ const PRODUCERS = Object.freeze({
   sign: { field: 'signature', textField: 'input', label: 'Signing texts' },
 });
 
-/** By that action; the first is the default. */
+/** By producing action; the first is the default. */
 export const KEY_TYPES = Object.freeze({
   encrypt: ['aes256-gcm96', 'aes128-gcm96', 'chacha20-poly1305', 'rsa-2048', 'rsa-3072', 'rsa-4096'],
   sign: ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'],
@@ -27,7 +27,7 @@ const ACTIONS = ['encrypt', 'decrypt', 'sign', 'verify'];
 
 const KEY = 'load';
 
-/** Of all texts together: every thread keeps the bodies of all requests. */
+/** Total size of the texts: every thread keeps the bodies of all requests. */
 const MAX_POOL_MIB = 64;
 
 /** Bytes that encryption adds to a text. */
@@ -115,7 +115,7 @@ export const transit = {
     return {
       ...fixture,
       mount,
-      // Several runs may share the texts, so their own seeds do not count.
+      // Several runs may share the texts, so their own seeds do not apply.
       dataSeed: plan.load.seed,
       made,
       publicKey: key === null ? null : String(key.keys?.[key.latest_version]?.public_key),
@@ -161,7 +161,7 @@ export const transit = {
   },
 };
 
-/** @param {string} action @returns {keyof typeof PRODUCERS} the action, or the one for its inputs */
+/** @param {string} action @returns {keyof typeof PRODUCERS} the action itself, or the one that produces its inputs */
 function producerOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
 }
@@ -178,7 +178,7 @@ export function bytesOf(text) {
 }
 
 /**
- * By the defaults of transit/sign: SHA-256 (not for Ed25519), ECDSA signatures as ASN.1, RSA padded by PSS with the longest salt.
+ * Defaults of transit/sign: SHA-256 (not for Ed25519), ASN.1 for ECDSA, PSS with the longest salt for RSA.
  * @param {Buffer} text @param {Buffer} signature @param {string} publicKey as Vault returns it: PEM; for Ed25519 base64 of the bare key
  */
 export function isSignature(text, signature, publicKey) {

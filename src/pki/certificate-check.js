@@ -42,7 +42,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   key_mismatch: 'The key of the certificate does not match the CSR or the private key in the response.',
   private_key_unreadable: 'The private key in the response cannot be read.',
   not_yet_valid: 'The certificate is not valid yet.',
-  certificate_expired: 'The certificate has expired already.',
+  certificate_expired: 'The certificate has already expired.',
 });
 
 /** How far apart the clocks may be. */
@@ -144,7 +144,7 @@ const CURVES = Object.freeze({
  * the primes is the modulus, and the exponents are inverse. Others: derives the public key from the private key.
  * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
  * @param {Uint8Array} spki raw SubjectPublicKeyInfo of the certificate
- * @returns {CertificateFailure | null} never throws, and reveals nothing of the key
+ * @returns {CertificateFailure | null} never throws, and reveals nothing about the key
  */
 export function checkPrivateKey(pem, spki) {
   try {

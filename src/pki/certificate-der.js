@@ -40,7 +40,7 @@ export function readName(reader) {
   const names = reader.enter(TAG.sequence);
   while (!names.atEnd) {
     const set = names.enter(TAG.set);
-    if (set.atEnd) throw new DerError('List without elements', set.pos);
+    if (set.atEnd) throw new DerError('Empty list', set.pos);
     while (!set.atEnd) set.inside(TAG.sequence, readAttribute);
   }
   return reader.bytes.subarray(start, reader.to);
@@ -62,7 +62,7 @@ function readFrame(frame) {
 }
 
 /** Sections 4.1.1.2 and 5.1.1.2. @param {DerReader} tbs @param {Buffer} rawAlgorithm of the signature around it */
-export function demandSameAlgorithm(tbs, rawAlgorithm) {
+export function assertSameAlgorithm(tbs, rawAlgorithm) {
   if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
 }
 
@@ -97,7 +97,7 @@ export function readExtensions(reader, understood) {
 /** `readExtensions` with SIZE (1..MAX). @param {DerReader} reader @param {ReadonlySet<string>} understood */
 export function readSomeExtensions(reader, understood) {
   const extensions = readExtensions(reader, understood);
-  if (extensions.values.size === 0) throw new DerError('List without elements');
+  if (extensions.values.size === 0) throw new DerError('Empty list');
   return extensions;
 }
 
@@ -116,7 +116,7 @@ export function parseCertificate(der) {
   const version = tbs.insideOptional(contextTag(0), (field) => field.readSmallNumber()) ?? 0;
   if (version > 2) throw new DerError('Unknown certificate version');
   const serial = tbs.readInteger();
-  demandSameAlgorithm(tbs, rawAlgorithm);
+  assertSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
   const { notBefore, notAfter } = tbs.inside(TAG.sequence, readValidity);
   const subject = readName(tbs);
@@ -132,7 +132,7 @@ export function parseCertificate(der) {
     notAfter,
     subject,
     spki, // raw SubjectPublicKeyInfo
-    spkiBits: publicKeyBits(spki), // contents of its BIT STRING: what OCSP hashes
+    spkiBits: publicKeyBits(spki), // contents of its BIT STRING, which OCSP hashes
     signed,
     extensions: extensions.values,
     critical: extensions.critical, // not understood: the certificate must be rejected (section 4.2)

@@ -1,6 +1,6 @@
 /** Reads certificate revocation lists (RFC 5280, section 5). */
 import {
-  demandSameAlgorithm,
+  assertSameAlgorithm,
   NO_EXTENSIONS,
   OID,
   readName,
@@ -22,13 +22,13 @@ export function parseCrl(der, onEntry = () => {}) {
   const { signed, tbs, rawAlgorithm } = readSigned(der);
   // Version 2 is explicit; version 1 is absent and has no extensions (5.1.2.1).
   const isV2 = tbs.tag === TAG.integer;
-  if (isV2 && tbs.readSmallNumber() !== 1) throw new DerError('Not a version of CRLs', tbs.pos);
+  if (isV2 && tbs.readSmallNumber() !== 1) throw new DerError('Unknown CRL version', tbs.pos);
   const readSome = (/** @type {DerReader} */ reader) => {
     if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
     // No critical extension is accepted: those of delta (5.2.4), partial (5.2.5) and indirect CRLs (5.3.3) are not supported.
     return readSomeExtensions(reader, new Set());
   };
-  demandSameAlgorithm(tbs, rawAlgorithm);
+  assertSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
   const thisUpdateMs = tbs.readTime();
   const nextUpdateMs = tbs.tag === TAG.utcTime || tbs.tag === TAG.generalizedTime ? tbs.readTime() : null;

@@ -21,7 +21,7 @@ export function element(tag, ...parts) {
 /** @param {...Uint8Array} parts */
 export const sequence = (...parts) => element(0x30, ...parts);
 
-/** @param {...Uint8Array} parts already in DER's order */
+/** @param {...Uint8Array} parts already in DER order */
 export const set = (...parts) => element(0x31, ...parts);
 
 /** [number] EXPLICIT, or IMPLICIT over a constructed type. @param {number} number @param {...Uint8Array} parts */

@@ -40,7 +40,7 @@ export const TAG = Object.freeze({
  */
 export const contextTag = (number, constructed = true) => (constructed ? 0xa0 : 0x80) | number;
 
-/** Levels of constructed elements within an ANY; names and algorithms have three at most. */
+/** Levels of constructed elements within an ANY; names and algorithms have at most three. */
 const MAX_ANY_DEPTH = 16;
 
 /** Universal types that are constructed in DER, as bits by tag number (X.690 sections 8 and 10.2). */
@@ -134,7 +134,7 @@ export class DerReader {
     const { pos: start, tag } = this;
     const isUniversal = tag >= 0 && tag < 0x40;
     if (tag === 0 || (isUniversal && ((CONSTRUCTED >> (tag & 0x1f)) & 1) !== tag >> 5))
-      throw new DerError('Not a form of this type in DER', start);
+      throw new DerError('Not the DER form of this type', start);
     if (tag === TAG.boolean) this.readBoolean();
     else if (tag === TAG.integer || tag === TAG.enumerated) this.readInteger(tag);
     else if (tag === TAG.oid) this.readOid();
@@ -223,7 +223,7 @@ function longLength(bytes, at, octets, end) {
   return length;
 }
 
-/** Every message contains the same dozen. */
+/** Every message contains the same dozen OIDs. */
 const recallOid = remember(256, decodeOid);
 
 /** @param {string} octets latin1 contents, X.690 section 8.19 */
@@ -247,13 +247,13 @@ function decodeOid(octets) {
 }
 
 /**
- * The forms of `Time` (RFC 5280 section 4.1.2.5), in Zulu, with seconds and without fractions: UTCTime `YYMMDDHHMMSSZ`,
+ * The forms of `Time` (RFC 5280 section 4.1.2.5), in UTC (Z), with seconds and without fractions: UTCTime `YYMMDDHHMMSSZ`,
  * whose years 50 to 99 are 19xx, and GeneralizedTime `YYYYMMDDHHMMSSZ`. Epoch milliseconds.
  * @param {Uint8Array} bytes @param {number} from @param {number} to @param {2 | 4} yearDigits
  */
 function parseTime(bytes, from, to, yearDigits) {
   const at = from + yearDigits;
-  if (to - at !== 11 || bytes[to - 1] !== 0x5a) throw new DerError('Time is of another form', from);
+  if (to - at !== 11 || bytes[to - 1] !== 0x5a) throw new DerError('Not a time of RFC 5280', from);
   const digits = parseDigits(bytes, from, yearDigits);
   const year = yearDigits === 4 ? digits : digits + (digits < 50 ? 2000 : 1900);
   const month = parseDigits(bytes, at, 2);

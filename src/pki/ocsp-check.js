@@ -1,18 +1,18 @@
 /**
  * Checks an OCSP response as a client must (RFC 6960 section 3.2). The first broken rule, in this order, determines the
  * verdict:
- *
  * 1. it is an OCSPResponse in DER, without unknown critical extensions (`not_ocsp`, `unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
  * 3. one SingleResponse has the CertID of the request (`cert_id_mismatch`); of several the first counts;
  * 4. a signer that the issuer allows has the responderId (`responder_not_authorized`), and the signature over the raw
  *    tbsResponseData is its own (`unsupported_signature_algorithm`, `bad_signature`); its certificate, if it is not the
  *    issuer's, has a key usage that allows it (`responder_key_usage`), no unknown critical extension
- *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; of several with one key any);
+ *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; if several share the key, one of them);
  * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, where present, not past (`expired`);
  * 6. the nonce, where one was sent and one came back, is the one sent (`nonce_mismatch`; RFC 9654 section 2.1).
  *
- * `unknown` with another CertID, Vault's response for an unknown issuer, is `cert_id_mismatch` by rule 3. Not checked: validity and revocation of the issuer, revocation of the responder.
+ * By rule 3, Vault's response for an unknown issuer, `unknown` with another CertID, is `cert_id_mismatch`.
+ * Not checked: validity and revocation of the issuer, revocation of the responder.
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import { hasExtendedKeyUsage, maySign, OID, parseCertificate } from './certificate-der.js';

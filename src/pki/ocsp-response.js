@@ -12,7 +12,7 @@ import {
 } from './certificate-der.js';
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
-/** Extensions that a client need not reject when they are critical. */
+/** Extensions that a client may accept even if they are critical. */
 const UNDERSTOOD = new Set([
   OID.ocspNonce,
   '1.3.6.1.5.5.7.48.1.3', // CRL references, RFC 6960 section 4.4.2

@@ -108,7 +108,7 @@ function warnOfTtl(role, { role: roleName, ttl }) {
 }
 
 /**
- * Vault's own health check (vault pki health-check, too_many_certs) warns from 50,000 stored certificates.
+ * Vault's own health check (vault pki health-check, too_many_certs) warns at 50,000 stored certificates.
  * @param {{role: Role | null, count: number | null, mount?: string,
  *   health?: {product: string, version: string, enterprise: boolean} | null}} run `role` null: unknown; `count`:
  *   certificates to issue, null: no limit
@@ -130,7 +130,7 @@ export function describeFootprint({ role, count, mount = 'pki_int', health = nul
       : 'The role does not store certificates (no_store): nothing is left behind.',
     isStored &&
       grade &&
-      `Vault's own health check calls ${limit} stored certificates ${grade}: use a role with no_store=true or a test server.`,
+      `Vault's own health check reports ${limit} stored certificates as ${grade}: use a role with no_store=true or a test server.`,
     role?.generate_lease === true &&
       'The role creates a lease per certificate (generate_lease), which slows Vault down; set generate_lease=false for a load test.',
     isCounted && `Vault Enterprise counts ${counted} for its licence (1.21 and later), stored or not.`,

@@ -102,10 +102,10 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
 /** The shortest time between two renewals, whatever lifetime the server reports. */
 const MIN_RENEWAL_MS = 3000;
 
-/** The longest time that setTimeout takes. */
+/** The longest delay that setTimeout accepts. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Share of the last interval; a shorter new one means that the token nears its maximum life. */
+/** Share of the last interval; a shorter new one means that the token is close to its maximum TTL. */
 const NO_SHORTER = 0.6;
 
 /** @param {number} ttlMs */
@@ -164,7 +164,7 @@ async function renewOnce(client, everyMs) {
     if (leaseMs === 0) return fail('the response has no new lease');
     const nextMs = renewAfterMs(leaseMs);
     if (nextMs >= everyMs * NO_SHORTER) return { everyMs: nextMs };
-    const text = `The token was renewed for only ${formatDuration(leaseMs)}: it nears its maximum TTL.`;
+    const text = `The token was renewed for only ${formatDuration(leaseMs)}: it is close to its maximum TTL.`;
     return { everyMs: nextMs, warning: { code: 'token_near_maximum', text } };
   } catch (error) {
     return fail(error instanceof PkiLoadError ? error.message : 'unexpected error');

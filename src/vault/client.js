@@ -226,7 +226,7 @@ const UNSENT = /^(interrupted|redirected|connection_refused|host_|certificate_|w
  * @param {unknown} error of a call
  * @returns {boolean} the server may have executed it: the response is missing, not from Vault, or reports a failure
  */
-export function mayBeDone(error) {
+export function mayHaveRun(error) {
   if (!(error instanceof PkiLoadError)) return true;
   if (error.code === 'vault_internal_error' || error.code === 'vault_unavailable') return true;
   return !/^(vault|token)_/.test(error.code) && !UNSENT.test(error.code);
@@ -247,7 +247,7 @@ export function textOf(value, otherwise = '') {
   return typeof value === 'string' ? value : otherwise;
 }
 
-/** @param {unknown} value a number, or digits @returns {number | null} null: not a finite number from 0 */
+/** @param {unknown} value a number, or digits @returns {number | null} null: not a finite number of at least 0 */
 export function numberOf(value) {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : null;

@@ -31,7 +31,7 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const token = find('TOKEN') ?? { ...file, value: readTokenFile(join(home, '.vault-token')) };
   const namespace = get('NAMESPACE');
   if (namespace !== null && !isVisible(namespace))
-    throw usageError('bad_namespace', 'The namespace contains white space or a character not allowed.');
+    throw usageError('bad_namespace', 'The namespace contains white space or a disallowed character.');
   return {
     address: get('ADDR'),
     /** Secret: never print it. */

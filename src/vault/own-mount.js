@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../common/errors.js';
-import { mayBeDone } from './client.js';
+import { mayHaveRun } from './client.js';
 /** @import { VaultClient } from './client.js' */
 
 /** Prefix of their names. */
 export const PREFIX = 'vault-pki-load';
 
 /** Their description in Vault. Mounts without it are never removed. */
-const OWN_MARK = 'created by vault-pki-load for one run, and removed after it';
+const OWN_MARK = 'made by vault-pki-load for a test; removed at its end';
 
 /** Before removing a mount, Vault revokes its tokens and leases: minutes for a hundred thousand logins. */
 const REMOVE_WITHIN_MS = 300_000;
@@ -52,7 +52,7 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
     await client.write(`sys/${kind}/${path}`, { ...settings, type, description: OWN_MARK });
   } catch (error) {
     if (!(error instanceof PkiLoadError)) throw error;
-    mayExist = mayBeDone(error);
+    mayExist = mayHaveRun(error);
     const { noun, rights } = KINDS[kind];
     const message = `The run's own ${noun} (${type}) cannot be mounted: ${error.message}`;
     const remedy = `The token needs ${rights} on sys/${kind}/${PREFIX}-*.`;

@@ -1,4 +1,4 @@
-/** Closed loops of several load generators on one target, in turn: what the machine does meanwhile falls on all of them. */
+/** Closed loops of several load generators on one target, in turn, so that changes of the machine affect all of them. */
 import { measureInTurn } from './in-turn.js';
 import { measureOurs, measurePeer } from './measure.js';
 import { median, medianOf } from './statistics.js';
@@ -9,10 +9,10 @@ import { median, medianOf } from './statistics.js';
 
 /**
  * @typedef {object} Measured
- * @property {number} perSecond answers; for ours, checked or counted as unchecked
- * @property {number} cpuUs CPU time of the whole process for each answer, its start included
- * @property {number} [uncheckedShare] of ours: answers that came too fast to be checked
- * @property {boolean} [isExact] of ours: requests, outcomes and histograms add up to what the target counted
+ * @property {number} perSecond responses; of ours, checked and unchecked ones
+ * @property {number} cpuUs CPU time of the whole process per response, including startup
+ * @property {number} [uncheckedShare] of ours: responses too fast to be checked
+ * @property {boolean} [isExact] of ours: requests, outcomes and histograms equal the target's counts
  */
 /** @typedef {{name: string, measure: (seconds: number) => Promise<Measured>}} Source */
 /** @typedef {{name: string, runs: Measured[]}} Row */
@@ -70,7 +70,7 @@ export function peerIn(peer, subject, { connections, behaviour = {}, oneCore }) 
 
 /**
  * @param {Row[]} rows
- * @returns {(number | string | null)[][]} name, answers/s, CPU us an answer, share unchecked in %
+ * @returns {(number | string | null)[][]} name, responses/s, CPU us per response, % unchecked
  */
 export function closedLoopRows(rows) {
   return rows.map(({ name, runs }) => [
@@ -81,13 +81,13 @@ export function closedLoopRows(rows) {
   ]);
 }
 
-/** @param {Measured} measured @returns {number} answers that were checked; of a peer, all */
+/** @param {Measured} measured @returns {number} checked responses; of a peer, all */
 export function checkedPerSecond({ perSecond, uncheckedShare = 0 }) {
   return perSecond * (1 - uncheckedShare);
 }
 
 /**
- * Of ours, what was checked. Run by run, which a machine that slows down for a while disturbs less than a ratio of medians.
+ * Checked responses of ours to all of theirs, run by run: a slowdown of the machine affects this less than a ratio of medians.
  * @param {Row} ours
  * @param {Row} theirs
  */

@@ -1,12 +1,12 @@
 /**
- * Which processor is whose: the target, which spins, has the last one to itself, and what sends the load has the
- * others, as if they were two machines. Without `taskset`, or with one processor, nobody is pinned.
+ * Assigns processors: the target, which spins, has the last one, and the load generator the others, as if on two machines.
+ * Without `taskset`, or with one processor, nothing is pinned.
  */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 /**
- * @typedef {object} Cores lists as `taskset -c` takes them; null: not pinned
+ * @typedef {object} Cores lists for `taskset -c`; null: not pinned
  * @property {string | null} target
  * @property {string | null} generator
  * @property {string | null} one of the generator's
@@ -19,7 +19,7 @@ export function shareCores() {
   return { target: `${allowed.at(-1)}`, generator: allowed.slice(0, -1).join(','), one: `${allowed[0]}` };
 }
 
-/** @returns {number[]} processors this process may run on; none where that cannot be asked or set */
+/** @returns {number[]} processors this process may run on; empty if this cannot be read or set */
 function allowedCores() {
   const { status, stdout } = spawnSync('taskset', ['-cp', `${process.pid}`], { encoding: 'utf8' });
   const list = status === 0 ? /: ([\d,-]+)\s*$/.exec(stdout) : null;

@@ -1,6 +1,6 @@
 /**
- * CPU time while an even rate is offered, in percent of one core: of all processes and threads of a load generator, from the
- * kernel's own accounts, once it is under way. Starting up is left out.
+ * CPU time of all processes and threads of a load generator at a constant rate, in percent of one core, as counted by
+ * the kernel. Excludes startup.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shareCores } from './cores.js';
@@ -19,19 +19,19 @@ import { withTarget } from './target/start.js';
 const RATES = [20, 100, 1000];
 const MODES = ['auto', 'spin', 'sleep'];
 const CONNECTIONS = 10;
-/** The peers are measured at this rate, and the goal is for it. */
+/** The goal applies to this rate; peers are measured only at it. */
 const GOAL_RATE = 1000;
 const GOAL_PERCENT = 20;
 
-/** A target that got so many is under load: fewer may be questions before the run. */
+/** The load has started when the target has received this many; fewer may be requests before the run. */
 const FIRST_REQUESTS = 10;
 const FIRST_REQUESTS_WITHIN_SECONDS = 30;
 const SETTLE_SECONDS = 2;
 const SPARE_SECONDS = 1;
 
-/** @typedef {{percent: number, perSecond: number}} Taken percent of a core, and requests that the target counted meanwhile */
+/** @typedef {{percent: number, perSecond: number}} Taken percent of a core, and requests per second at the target */
 /** @typedef {{rate: number, who: string, runs: Taken[]}} Row */
-/** @typedef {(url: string, seconds: number) => Promise<unknown>} Offer the whole time, start included, is a little longer */
+/** @typedef {(url: string, seconds: number) => Promise<unknown>} Offer runs the load generator; takes slightly longer, including startup */
 
 /** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
@@ -46,8 +46,8 @@ export async function run(settings) {
       rows.push(...(await measureInTurn(sources, settings, `${rate}/s`)));
     }
     return {
-      question: `CPU time while offering a rate, in % of one core, start left out: ${CONNECTIONS} connections, the target on a core of its own`,
-      columns: ['rate/s', 'who', '% of a core', 'lowest', 'highest', 'came/s', 'goal', 'met'],
+      question: `CPU time while offering a rate, in % of one core, without startup: ${CONNECTIONS} connections, the target on its own core`,
+      columns: ['rate/s', 'tool', '% of a core', 'lowest', 'highest', 'received/s', 'goal', 'met'],
       rows: rows.map(figuresOf),
       summary: { peers: await describePeers() },
       raw: rows,
@@ -94,7 +94,7 @@ function cpuPercent({ response }, seconds, offer) {
 }
 
 /**
- * @param {RunningTarget} target its process is the only child of this one that does not count
+ * @param {RunningTarget} target its process is the only child that does not count
  * @param {number} seconds
  * @returns {Promise<Taken>}
  */
@@ -118,7 +118,7 @@ async function takenBetween({ pid, stats }, seconds) {
 function cpuSecondsBeside(target) {
   const others = childrenOf(process.pid).filter((pid) => pid !== target);
   const taken = others.map(readTree).filter((one) => one !== null);
-  if (taken.length === 0) throw new Error('The load generator has ended early.');
+  if (taken.length === 0) throw new Error('The load generator exited early.');
   return taken.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 

@@ -1,7 +1,7 @@
 /**
- * What does the tool add? The target answers every request a known time after it came; reported is the response time. Whatever
- * is above the delay is the tool's, the loopback interface's, or the target's own error, which it states: `target` is what it
- * held requests for, from having read one to the kernel having the answer.
+ * How much does the tool add to a response time? The target responds after a known delay. The excess is caused by the tool,
+ * the loopback interface, or the target itself, which reports its part: `target` is the time from reading a request to
+ * handing the response to the kernel.
  */
 import { measureInTurn, verdictOn } from './in-turn.js';
 import { describePeers, measureOurs, measurePeer, openLoopPeers, presentPeers } from './measure.js';
@@ -13,7 +13,7 @@ import { withSubject } from './subject.js';
 /** @import { TargetStats } from './target/start.js' */
 
 const DELAYS_MS = [0.2, 1, 10, 100];
-/** One connection in a closed loop; at 100/s enough of them that none has to wait for another. */
+/** One connection in a closed loop; in the open loop, enough that no request waits for a connection. */
 const CLOSED = { ratePerSecond: null, connections: 1 };
 const OPEN = { ratePerSecond: 100, connections: 20 };
 /** @type {{load: typeof OPEN | typeof CLOSED, options: Record<string, string>}[]} */
@@ -23,7 +23,7 @@ const OURS = [
   { load: CLOSED, options: {} },
 ];
 const GOAL = { p50: 0.15, p99: 1 };
-/** On one connection; a p99 of fewer would be their maximum. */
+/** On one connection; with fewer, the p99 would be the maximum. */
 const LEAST_SAMPLES = 150;
 
 /** @typedef {{p50: number | null, p99: number | null, targetP50: number, targetP99: number}} Added ms above the delay */
@@ -44,8 +44,8 @@ export async function run(settings) {
       rows.push(...(await measureInTurn(here, settings, `${delayMs} ms`)));
     }
     return {
-      question: `Response time reported less the delay of the target, in ms: open loop at ${OPEN.ratePerSecond}/s, and closed loop on one connection, for ${LEAST_SAMPLES} answers at least`,
-      columns: ['delay', 'who', 'p50', 'p99', 'target p50', 'target p99', 'goal', 'met'],
+      question: `Reported response time minus the delay of the target, in ms: open loop at ${OPEN.ratePerSecond}/s, and closed loop on one connection, at least ${LEAST_SAMPLES} responses`,
+      columns: ['delay', 'tool', 'p50', 'p99', 'target p50', 'target p99', 'goal', 'met'],
       rows: rows.map(figuresOf),
       summary: { peers: await describePeers() },
       raw: rows,
@@ -73,7 +73,7 @@ async function sourcesOn(subject) {
     who: `${peer.name}, ${nameOf(load)}`,
     ours: false,
     measure: async (/** @type {number} */ delayMs, /** @type {number} */ seconds) => {
-      // What one of them adds for omissions that there were none of would be no error of its measuring.
+      // A correction for coordinated omission, of which there is none here, would not be a measurement error.
       const raw = { expectedMs: delayMs, rawLatencies: true };
       const { figures, stats } = await measurePeer(peer, subject, { delayMs }, { ...load, ...raw, seconds });
       return added({ p50: figures.p50Ms, p99: figures.p99Ms }, stats, delayMs);
@@ -94,7 +94,7 @@ function nameOf({ ratePerSecond }) {
  * @returns {Added}
  */
 function added({ p50, p99 }, { heldNs }, delayMs) {
-  if (heldNs === null) throw new Error('The target answered nothing.');
+  if (heldNs === null) throw new Error('The target sent no responses.');
   const above = (/** @type {number | null} */ value) => (value === null ? null : value - delayMs);
   return {
     p50: above(p50),

@@ -1,7 +1,6 @@
 /**
- * The same where no two responses are alike, as those of an ECDSA authority are: each was signed with P-256 by itself, over
- * bytes of its own, and there are more of them than any memory of ours holds. Nothing but a verification will do; what
- * came too fast for it is counted as unchecked.
+ * Like `speed`, but every response is different, as from an ECDSA CA: each has its own P-256 signature, and there are more
+ * than the checker remembers, so it must verify each. Responses that arrive too fast count as unchecked.
  */
 import { checkedPerSecond, closedLoopRows, measureAll, oursIn, peerIn, ratioTo } from './closed-loop.js';
 import { presentPeers } from './measure.js';
@@ -12,13 +11,13 @@ import { median } from './statistics.js';
 /** @import { Report, Settings } from './index.js' */
 
 const CONNECTIONS = 10;
-/** They check nothing. The fastest there is, and the one from npm. */
+/** They check nothing. The fastest, and the one from npm. */
 const PEERS = ['wrk', 'autocannon'];
 const RESPONSES = 100_000;
 const GOAL_PER_SECOND = 8000;
-/** A rate at which everything is to be checked; a little above the goal, of which the ends of a run take some. */
+/** Every response must be checked at this rate; slightly above the goal, since start and end of a run lower it. */
 const PACED_PER_SECOND = 8100;
-/** Verification has a thread of its own: with no core to itself the target leaves it one on a machine with two. */
+/** Checks run on their own thread: an unpinned target leaves a core for it on a machine with two. */
 const SHARED = { cores: null, spin: false };
 
 /** @param {Settings} settings @returns {Promise<Report>} */
@@ -43,8 +42,17 @@ export async function run(settings) {
     ];
     const measured = await measureAll(sources, settings);
     return {
-      question: `OCSP responses a second, ${RESPONSES.toLocaleString('en')} different ones in turn, each signed with ECDSA P-256: closed loop, ${CONNECTIONS} connections, one sending thread; sender and verification on one core and the target on another, or all on all cores`,
-      columns: ['who', 'answers/s', 'CPU us each', '% unchecked', 'checked/s', 'ours to it', 'goal', 'met'],
+      question: `OCSP responses per second, ${RESPONSES.toLocaleString('en')} different ones in turn, each signed with ECDSA P-256: closed loop, ${CONNECTIONS} connections, one sender thread; sender and checks on one core and the target on another, or nothing pinned`,
+      columns: [
+        'tool',
+        'responses/s',
+        'CPU us each',
+        '% unchecked',
+        'checked/s',
+        'ours / theirs',
+        'goal',
+        'met',
+      ],
       rows: closedLoopRows(measured).map((row, i) => [...row, ...judge(measured[i], measured[0])]),
       summary: {},
       raw: measured,

@@ -1,4 +1,4 @@
-/** When our tool's Poisson arrivals are due, as it computes them itself from the seed. */
+/** Due times of our tool's Poisson arrivals, computed from the seed like the tool does. */
 import { createSchedule } from '../../src/plan/schedule.js';
 
 /** @param {number} rate @param {number} seconds @param {number} seed @returns {Float64Array} ms */

@@ -1,6 +1,6 @@
 /**
- * What is compared with: a closed loop in the way of small load scripts. Workers that each await `fetch`, read the
- * answer to its end and take its HTTP status for the truth; nothing is checked, no time is kept. A process of its own.
+ * A closed loop like that of small load scripts, for comparison: workers that await `fetch`, read the whole response and
+ * check only its HTTP status. Measures no latency. Runs as a separate process.
  */
 
 /**

@@ -1,12 +1,12 @@
 /**
- * Is what is reported of a target that freezes the truth? It answers at once, but nothing in the middle FREEZE_MS of every
- * PERIOD_MS. With even arrivals the response times are known: a request that is due u after a freeze began waits for the
- * rest of it, F - u; all others are answered at once. A share F / P of the requests is due in a freeze, evenly spread, so
- * that for p > 1 - F / P the percentile is F - (1 - p) P. truthOf() counts the very requests, which also knows that they are
- * 1 / rate apart.
+ * Are the reported percentiles of a freezing target correct? It responds at once, except in the middle FREEZE_MS (F) of
+ * every PERIOD_MS (P). At a constant rate the response times are known: a request due u after the start of a freeze waits
+ * for the rest of it, F - u; all others get their response at once. A share F / P of the requests is due in a freeze,
+ * evenly spread, so for p > 1 - F / P the percentile is F - (1 - p) P. truthOf() computes it from the individual due
+ * times, 1 / rate apart.
  *
- * Not in it is the time in which the backlog is worked off: with `rate` due and `capacity` possible per second, the last
- * term becomes (1 - p) P (1 - rate / capacity). It is part of what a tool adds, and counts against it.
+ * It ignores the time to work off the backlog: with `rate` due and `capacity` possible per second, the last term becomes
+ * (1 - p) P (1 - rate / capacity). The tool adds this time, so it counts as its error.
  */
 import { measureInTurn, verdictOn } from './in-turn.js';
 import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
@@ -17,14 +17,14 @@ import { withSubject } from './subject.js';
 /** @import { Subject } from './subject.js' */
 
 const PERIOD_MS = 2500;
-/** Such that no request is due at the moment when a freeze begins: that is 994.5 ms into the period. */
+/** No request is due exactly when a freeze starts, 994.5 ms into the period. */
 const FREEZE_MS = 511;
 const RATES = [100, 1000];
 const CONNECTIONS = 50;
 const SHARES = /** @type {const} */ ({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99 });
 const JUDGED = /** @type {const} */ (['p90', 'p95', 'p99']);
 const TOLERANCE = 0.02;
-/** Fewer say little of percentiles over periods. */
+/** Fewer would make the percentiles unreliable. */
 const LEAST_PERIODS = 4;
 
 /** @typedef {Record<keyof typeof SHARES, number | null>} Percentiles ms */
@@ -40,12 +40,12 @@ export async function run(settings) {
     for (const rate of RATES) {
       const here = sources.map(({ who, measure }) => ({ rate, who, measure: () => measure(rate) }));
       const measured = await measureInTurn(here, settings, `${rate}/s`);
-      rows.push({ rate, who: 'truth', runs: [truthOf(rate, periods)] }, ...measured);
+      rows.push({ rate, who: 'closed form', runs: [truthOf(rate, periods)] }, ...measured);
     }
     return {
-      question: `Response times in ms reported of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
+      question: `Reported response times in ms of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
       basis: `medians of ${runs} runs of ${(periods * PERIOD_MS) / 1000} s`,
-      columns: ['rate/s', 'who', 'p50', 'p90', 'p95', 'p99', 'worst error', 'goal', 'met'],
+      columns: ['rate/s', 'tool', 'p50', 'p90', 'p95', 'p99', 'worst error', 'goal', 'met'],
       rows: rows.map(({ rate, who, runs: all }) => figuresOf(rate, who, all, truthOf(rate, periods))),
       summary: { peers: await describePeers() },
       raw: rows,
@@ -84,7 +84,7 @@ async function sourcesOn(subject, seconds) {
 }
 
 /**
- * @param {number} rate per second; a period holds a whole number of requests
+ * @param {number} rate per second; a period has a whole number of requests
  * @param {number} periods
  * @returns {Record<keyof typeof SHARES, number>} ms, by nearest rank
  */
@@ -115,6 +115,6 @@ function figuresOf(rate, who, all, truth) {
   const worst = errors.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
   const isMet = errors.length === JUDGED.length && Math.abs(worst) <= TOLERANCE;
   const verdict = who === 'ours' ? verdictOn('2 %', isMet) : ['', ''];
-  const error = who === 'truth' ? '' : `${(worst * 100).toFixed(1)} %`;
+  const error = who === 'closed form' ? '' : `${(worst * 100).toFixed(1)} %`;
   return [rate, who, ...names.map((name) => reported[name]), error, ...verdict];
 }

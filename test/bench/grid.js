@@ -1,4 +1,4 @@
-/** Requirements around the expected figures of a run, and what is to be thought of the verdicts on them. */
+/** Requirements around the expected figures of a run, and judgements of the verdicts on them. */
 import { quantile } from './statistics.js';
 /** @import { Truth } from './truth.js' */
 
@@ -12,9 +12,9 @@ const SHARES = /** @type {const} */ ({ p50: 0.5, p95: 0.95, p99: 0.99, max: 1 })
 const TIME_GRID = { from: 0.3, to: 4, count: 12 };
 const RATE_GRID = { from: 0.3, to: 2, count: 8 };
 
-/** A limit nearer to the truth than this is a matter of taste. */
+/** Either verdict is accepted for a limit this close to the true value. */
 const TOLERANCE = 0.02;
-/** A limit that is so many times away from the truth must be decided. */
+/** A limit off by this factor or more must be decided. */
 const CLEAR = 2;
 
 /** @param {Truth} truth @returns {Figures} */
@@ -50,7 +50,7 @@ function steps({ from, to, count }) {
  * @param {'met' | 'not met' | 'not proven'} verdict
  * @param {number} truth
  * @param {boolean} [isLowerBound] the true rate may be higher
- * @returns {Judgement} undecided: not proven, and the limit is near; unknown: so is the truth
+ * @returns {Judgement} undecided: not proven, and the limit is close; unknown: the true value is unknown
  */
 export function judgeVerdict({ figure, limit }, verdict, truth, isLowerBound = false) {
   /** Above 1: the requirement is kept. */
@@ -67,10 +67,10 @@ export function judgeVerdict({ figure, limit }, verdict, truth, isLowerBound = f
  * @property {number | null} high null: no upper bound
  */
 
-/** Histograms keep three digits. */
+/** Histograms have three significant digits. */
 const RESOLUTION = 0.001;
 
-/** @param {Bar} bar @param {number} truth @returns {'below' | 'inside' | 'above'} where the truth is */
+/** @param {Bar} bar @param {number} truth @returns {'below' | 'inside' | 'above'} position of the true value */
 export function placeTruth({ low, high }, truth) {
   if (truth * (1 + RESOLUTION) < low) return 'below';
   return high !== null && truth * (1 - RESOLUTION) > high ? 'above' : 'inside';

@@ -20,7 +20,7 @@ const REPORT = {
 };
 
 describe('bench tables', () => {
-  it('as text: aligned, three figures, a dash where nothing was measured', () => {
+  it('as text: aligned, three significant digits, a dash for no measurement', () => {
     assert.deepEqual(renderReport(REPORT).split('\n').slice(0, 8), [
       'How long tea takes',
       '',
@@ -33,7 +33,7 @@ describe('bench tables', () => {
     ]);
   });
 
-  it('as Markdown: with the date and the machine', () => {
+  it('as Markdown: with date and machine', () => {
     assert.equal(
       renderMarkdown(REPORT),
       [
@@ -53,7 +53,7 @@ describe('bench tables', () => {
 });
 
 describe('bench processes', () => {
-  it('a command, what it printed, its exit code and the CPU time of its threads', async () => {
+  it('returns output, exit code and CPU time of all threads', async () => {
     const script =
       "console.log('out'); console.error('err'); const t = process.cpuUsage(); while (process.cpuUsage(t).user < 3e5); process.exitCode = 3";
     const { stdout, stderr, code, cpuSeconds } = await runTimed([process.execPath, '-e', script]);
@@ -61,15 +61,15 @@ describe('bench processes', () => {
     assert.ok(cpuSeconds >= 0.3);
   });
 
-  it('one that does not end is ended', async () => {
+  it('kills a command that exceeds its limit', async () => {
     await assert.rejects(runTimed(['sleep', '60'], { limitSeconds: 0.2 }), /SIGKILL after 0.2 s/);
   });
 
-  it('one that is not there', async () => {
+  it('returns 127 for a missing command', async () => {
     assert.equal((await runTimed(['no-such-program-of-ours'])).code, 127);
   });
 
-  it('target and generator share no processor', () => {
+  it('pins target and generator to different processors', () => {
     const { target, generator } = shareCores();
     if (target === null) return assert.equal(generator, null);
     assert.ok(!(generator ?? '').split(',').includes(target));

@@ -1,8 +1,8 @@
-/** Busy loops at normal priority, as a neighbour on a shared machine runs them. */
+/** Busy loops at normal priority, like other load on a shared machine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** They also end with this process, should it be killed, and after ten minutes. */
+/** They also exit if this process is killed, and after ten minutes. */
 const LIMIT_MS = 10 * 60 * 1000;
 const LOOP = `
   const parent = process.ppid;

@@ -1,4 +1,4 @@
-/** Several things measured in turn, there and back again: what the machine does meanwhile falls on all of them. */
+/** Measures several sources in turn, in alternating order, so that changes of the machine affect all of them. */
 /** @import { Settings } from './index.js' */
 
 /**
@@ -6,14 +6,14 @@
  * @template T
  * @param {(About & {measure: (run: number) => Promise<T>})[]} sources
  * @param {Pick<Settings, 'runs' | 'say'>} settings
- * @param {string} [what] is measured, for the progress
+ * @param {string} [label] for the progress
  * @returns {Promise<(About & {runs: T[]})[]>}
  */
-export async function measureInTurn(sources, { runs, say }, what) {
+export async function measureInTurn(sources, { runs, say }, label) {
   const rows = sources.map((source) => ({ ...source, runs: /** @type {T[]} */ ([]) }));
   for (let i = 0; i < runs; i++) {
     for (const row of i % 2 === 0 ? rows : rows.toReversed()) row.runs.push(await row.measure(i));
-    say(`${what === undefined ? '' : `${what}, `}run ${i + 1} of ${runs}`);
+    say(`${label === undefined ? '' : `${label}, `}run ${i + 1} of ${runs}`);
   }
   return rows;
 }

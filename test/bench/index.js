@@ -1,17 +1,17 @@
-/** The benches, a line each, in the order they run. A new one is a new file and a line here. */
+/** The benches, in running order. To add one, add a file and an entry here. */
 
 /**
  * @typedef {object} Settings
- * @property {number} runs how often each figure is measured; what is printed is the median
+ * @property {number} runs measurements of each figure; the table has their median
  * @property {number} seconds of each measurement
- * @property {number} requests of the measurement that is about how many there are
+ * @property {number} requests of the memory bench's longest run
  * @property {(text: string) => void} say progress
  */
 /**
- * @typedef {object} Report plain data: written as it is to results/NAME.json
+ * @typedef {object} Report plain data, written to results/NAME.json
  * @property {string} question what was measured, in a sentence
  * @property {string[]} columns
- * @property {string} [basis] what a row is of; medians of the runs when left out
+ * @property {string} [basis] how a row was computed; default: medians of the runs
  * @property {(string | number | null)[][]} rows null: not measured here
  * @property {Record<string, number | string>} summary
  * @property {unknown} [raw] the figures of every run
@@ -21,42 +21,42 @@
  * @property {(settings: Settings) => Promise<Report>} run
  */
 
-/** `seconds` of each measurement and `runs`, 5 when left out, unless the command line says otherwise. @type {Record<string, {describe: string, seconds: number, runs?: number, load: () => Promise<Bench>}>} */
+/** Defaults of the command line: `seconds` per measurement, and `runs` (5 if omitted). @type {Record<string, {describe: string, seconds: number, runs?: number, load: () => Promise<Bench>}>} */
 export const benches = {
   lateness: {
-    describe: 'how late requests are sent, as the target saw them',
+    describe: 'lateness of sent requests, measured at the target',
     seconds: 5,
     load: () => import('./lateness.js'),
   },
   freeze: {
-    describe: 'percentiles reported of a target that freezes for a known part of the time',
+    describe: 'reported percentiles of a target that freezes periodically',
     seconds: 10,
     load: () => import('./freeze.js'),
   },
   queue: {
-    describe: 'mean wait reported of a single server with Poisson arrivals, against queueing theory',
+    describe: 'reported mean wait at a single server with Poisson arrivals, compared with queueing theory',
     seconds: 20,
     load: () => import('./queue.js'),
   },
   delay: {
-    describe: 'percentiles reported of a target that answers after a known delay',
+    describe: 'reported percentiles of a target with a known delay',
     seconds: 2,
     load: () => import('./delay.js'),
   },
   verdict: {
-    describe: 'error bars and verdicts on requirements against the wire, idle and busy; needs root',
+    describe: 'error bars and verdicts compared with a packet capture, idle and busy; needs root',
     seconds: 5,
     runs: 64,
     load: () => import('./verdict.js'),
   },
   speed: {
     describe:
-      'checked OCSP responses/s where they repeat, on one thread and on two, beside other load generators',
+      'checked OCSP responses/s, one response repeated, on one and two threads, compared with other load generators',
     seconds: 4,
     load: () => import('./speed.js'),
   },
   distinct: {
-    describe: 'checked OCSP responses/s where each is different and signed with ECDSA',
+    describe: 'checked OCSP responses/s, each different and signed with ECDSA',
     seconds: 5,
     load: () => import('./distinct.js'),
   },
@@ -66,36 +66,38 @@ export const benches = {
     load: () => import('./cpu.js'),
   },
   live: {
-    describe: 'send lag while the run is shown and its files are rewritten, beside a run that shows nothing',
+    describe: 'send lag with live view and rewritten files, compared with --quiet',
     seconds: 10,
     runs: 9,
     load: () => import('./live.js'),
   },
   start: {
-    describe: 'time until help is there',
+    describe: 'startup time: --help and --version',
     seconds: 0,
     load: () => import('./start.js'),
   },
   'on-vault': {
-    describe: 'certificates/s and OCSP responses/s on a real Vault, beside vegeta, wrk and a loop of fetch',
+    describe:
+      'certificates/s and OCSP responses/s on a real Vault, compared with vegeta, wrk and a fetch loop',
     seconds: 10,
     load: () => import('./on-vault.js'),
   },
   withheld: {
-    describe: 'requirements that a real Vault keeps with a wide margin: how many runs say so, idle and busy',
+    describe:
+      'requirements that a real Vault meets by a wide margin: how many runs report that, idle and busy',
     seconds: 20,
     runs: 20,
     load: () => import('./withheld.js'),
   },
   soak: {
-    describe: 'memory, counts and verdicts of an hour on a Vault that is restarted and sealed',
+    describe: 'memory, counts and verdicts of a one-hour run on a Vault that is restarted and sealed',
     seconds: 3600,
     runs: 1,
     load: () => import('./soak.js'),
   },
-  // The last: what else the machine does meanwhile does not matter to it.
+  // Last, since other load on the machine does not affect it.
   memory: {
-    describe: 'peak resident memory: ten million requests, a plan of an hour, a dead target, long answers',
+    describe: 'peak resident memory: ten million requests, a one-hour plan, a dead target, long responses',
     seconds: 5,
     load: () => import('./memory.js'),
   },

@@ -1,14 +1,14 @@
 /**
- * Lateness of sends as the target saw them: arrival k against the time k / rate after the start.
+ * Send lateness, measured at the target: arrival k compared with the time k / rate after the start.
  *
- * Ours is absolute: the result says when its schedule began, on the clock that the target uses too. The peers do not say,
- * so they, and ours beside them, are compared by their *spread*: lateness beyond that of their promptest 1 %. A
- * constant lateness does not show in it; where each connection has a schedule of its own (fortio), the promptest of each
- * counts. The way over the loopback interface, some 20 us, is in the absolute figures.
+ * Ours is absolute: the result contains the start of its schedule, on the target's clock. The peers do not report theirs,
+ * so all tools also have a *spread*: lateness relative to their own earliest 1 %, which hides a constant lateness. If each
+ * connection has its own schedule (fortio), it is relative to the earliest of each. The absolute figures include the
+ * loopback interface, about 20 us.
  *
- * `machine` is a bare thread of ours that sleeps until the same times and sends nothing: what the machine can do. The goals are
- * held against it. `machine, busy` is the same without sleeping: what the machine's own threads do to one that keeps its
- * core busy, as a sender of 10,000/s must.
+ * `machine` is a bare thread that sleeps until the same times and sends nothing: the limit of the machine, to which the goals
+ * are compared. `machine, busy` spins instead: what other threads cost a thread that keeps its core busy, as a sender
+ * at 10,000/s does.
  */
 import { shareCores } from './cores.js';
 import { measureInTurn } from './in-turn.js';
@@ -25,7 +25,7 @@ import { runTimed } from './timed.js';
 /** @import { Arrivals } from './target/start.js' */
 
 const RATES = [20, 100, 1000, 10_000];
-/** Rates that the goals name; the peers are measured at these. */
+/** The goals apply to these rates; peers are measured only at these. */
 const GOAL_RATES = [100, 1000, 10_000];
 const MODES = ['auto', 'spin', 'sleep'];
 const CONNECTIONS = 10;
@@ -43,7 +43,7 @@ const NOTHING = { p50: null, p99: null, max: null, spreadP50: null, spreadP99: n
  * @property {number | null} max
  * @property {number | null} spreadP50
  * @property {number | null} spreadP99
- * @property {number} share of the planned requests that came
+ * @property {number} share of the planned requests that arrived
  */
 /** @typedef {{name: string, rate: number, runs: Late[]}} Row */
 
@@ -53,7 +53,7 @@ export async function run(settings) {
     /** @type {Row[]} */
     const rows = [];
     for (const rate of RATES) {
-      // A p99 of fewer samples would be their maximum.
+      // With fewer samples, the p99 would be the maximum.
       const sources = await sourcesAt(rate, {
         subject,
         seconds: Math.max(settings.seconds, LEAST_SAMPLES / rate),
@@ -62,8 +62,8 @@ export async function run(settings) {
       rows.push(...measured.map((row) => ({ ...row, rate })));
     }
     return {
-      question: `Lateness of sends in ms, as the target saw them: even spacing, ${CONNECTIONS} connections, the target on another core`,
-      columns: ['rate/s', 'who', 'p50', 'p99', 'max', 'spread p50', 'spread p99', 'came', 'goal', 'met'],
+      question: `Send lateness in ms, measured at the target: constant rate, ${CONNECTIONS} connections, the target on another core`,
+      columns: ['rate/s', 'tool', 'p50', 'p99', 'max', 'spread p50', 'spread p99', 'received', 'goal', 'met'],
       rows: rows.map((row) => [...figuresOf(row), ...judge(row, rows)]),
       summary: { peers: await describePeers() },
       raw: rows,
@@ -104,7 +104,7 @@ async function sourcesAt(rate, { subject, seconds }) {
 }
 
 /**
- * While the target spins on its core, as it does while the others are measured.
+ * The target spins on its core, as for the other sources.
  * @param {string[]} sleeper
  * @param {number} rate
  * @param {number} seconds
@@ -120,25 +120,27 @@ function measureSleeper(sleeper, rate, seconds) {
 }
 
 /**
- * Requests are told apart by their order alone: the k-th to come is held against the k-th that was due. Where some did not
- * come, or too many, nothing can be said of the others.
+ * Only their order identifies requests: the k-th arrival is compared with the k-th due time. If requests are missing or
+ * extra, the lateness of all is unknown.
  * @param {{atNs: BigInt64Array}} arrivals
  * @param {{rate: number, seconds: number}} load
  * @param {bigint | null} originNs when the schedule began; null: not known
  * @returns {Late}
- * @throws {Error} where the schedule is known, and another number came, or one before its time
+ * @throws {Error} if the schedule is known, and the count is wrong or a request arrived early
  */
 export function lateness({ atNs }, { rate, seconds }, originNs) {
   const planned = Math.round(rate * seconds);
   const share = atNs.length / planned;
   if (originNs !== null && atNs.length !== planned) {
-    throw new Error(`${atNs.length} requests came of ${planned}: which is which cannot be told`);
+    throw new Error(
+      `${atNs.length} of ${planned} requests arrived, so arrivals cannot be matched to due times`,
+    );
   }
   if (!cameAsPlanned(atNs.length, planned)) return { ...NOTHING, share };
   const late = latenessOf(atNs, rate, originNs ?? atNs[0]);
   const spread = { ...spreadOf(late), share };
   if (originNs === null) return { ...NOTHING, ...spread };
-  if (late[0] < 0) throw new Error(`A request came ${-late[0]} ms before it was due.`);
+  if (late[0] < 0) throw new Error(`A request arrived ${-late[0]} ms before it was due.`);
   return { p50: quantile(late, 0.5), p99: quantile(late, 0.99), max: quantile(late, 1), ...spread };
 }
 
@@ -193,7 +195,7 @@ function figuresOf(row) {
 }
 
 /**
- * The best of our modes is the one that is nearest to both goals. Where the machine itself is later than the goal, the goal is the
+ * Judges the mode of ours that is closest to both goals. If the machine itself misses a goal, the cell compares with the
  * machine.
  * @param {Row} row
  * @param {Row[]} rows
@@ -216,7 +218,7 @@ function judge(row, rows) {
   const verdicts = limits.map(([key, limit]) => {
     const [value, floor] = [medianFor(row, key) ?? Number.POSITIVE_INFINITY, medianFor(machine, key) ?? 0];
     if (value <= limit) return 'yes';
-    return floor > limit ? `${(value / floor).toFixed(1)} x the machine` : 'no';
+    return floor > limit ? `${(value / floor).toFixed(1)} x the machine's own` : 'no';
   });
   const met = new Set(verdicts).size === 1 ? verdicts[0] : verdicts.join(', ');
   return [limits.map(([key, limit]) => `${key} <= ${limit}`).join(', '), met];

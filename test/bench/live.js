@@ -1,6 +1,6 @@
 /**
- * What showing a run, and writing its files while it goes on, does to the sending: send lag and lateness of the same plan,
- * shown in several ways, in turn. The terminal is one of `script`'s (util-linux), 100 columns wide.
+ * Effect of progress output and rewritten files on sending: send lag and lateness of the same plan with several kinds of
+ * output, in turn. `script` (util-linux) provides the terminal, 100 columns wide.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,20 +18,20 @@ import { runTimed } from './timed.js';
 
 const RATE = 5000;
 const CONNECTIONS = 10;
-/** `ocsp --ocsp-url` asks once before the load. */
+/** `ocsp --ocsp-url` sends one request before the load. */
 const SETUP_REQUESTS = 1;
 const GOAL_RATIO = 1.1;
 
-/** @typedef {{lag99: number, late99: number, cpuSeconds: number}} Run ms: as the tool says itself, and as the target saw it */
+/** @typedef {{lag99: number, late99: number, cpuSeconds: number}} Run ms: as the tool reports it, and as measured at the target */
 /** @typedef {{who: string, flags: (folder: string) => string[], onTerminal: boolean, judged?: boolean}} Way */
 
-/** The first is what the others are held against. @type {Way[]} */
+/** The first is the baseline. @type {Way[]} */
 const WAYS = [
-  { who: 'nothing shown (--quiet)', flags: () => ['--quiet'], onTerminal: false },
+  { who: 'no output (--quiet)', flags: () => ['--quiet'], onTerminal: false },
   { who: 'a line every 5 s', flags: () => [], onTerminal: false },
   { who: 'live view on a terminal', flags: () => [], onTerminal: true, judged: true },
   {
-    who: 'the same, a requirement, JSON and HTML rewritten',
+    who: 'live view, a requirement, .json and .html rewritten',
     flags: (folder) => [
       ...['--require', 'p99<100ms'],
       ...['json', 'html'].flatMap((extension) => ['--out', join(folder, `live.${extension}`)]),
@@ -46,8 +46,8 @@ export async function run(settings) {
     const ways = WAYS.map((way) => ({ ...way, measure: () => measure(subject, settings.seconds, way) }));
     const measured = await measureInTurn(ways, settings);
     return {
-      question: `Send lag and lateness in ms at ${RATE}/s while the run is shown: ${CONNECTIONS} connections, tool and target on a core each`,
-      columns: ['shown', 'lag p99', 'ratio', 'late p99', 'ratio', 'CPU s', 'goal', 'met'],
+      question: `Send lag and lateness in ms at ${RATE}/s while progress is shown: ${CONNECTIONS} connections, tool and target on one core each`,
+      columns: ['output', 'lag p99', 'ratio', 'late p99', 'ratio', 'CPU s', 'goal', 'met'],
       rows: measured.map((one) => figuresOf(one, measured[0].runs)),
       summary: {},
       raw: measured.map(({ who, runs: all }) => ({ who, runs: all })),
@@ -68,7 +68,7 @@ function measure(subject, seconds, { flags, onTerminal }) {
     const command = onTerminal ? ['script', '-qefc', shell, '/dev/null'] : ['sh', '-c', shell];
     const env = { TERM: 'xterm-256color', SHELL: '/bin/sh' };
     const { stdout, stderr, cpuSeconds } = await runTimed(command, { env, cores: shareCores().generator });
-    if (!existsSync(file)) throw new Error(`There is no result: ${stdout}${stderr}`);
+    if (!existsSync(file)) throw new Error(`The run wrote no result: ${stdout}${stderr}`);
     const result = JSON.parse(readFileSync(file, 'utf8'));
     const origin = BigInt(result.startedAtMonotonicNs);
     const { p99 } = lateness(await target.arrivals(), { rate: RATE, seconds }, origin);

@@ -1,4 +1,4 @@
-/** What a figure depends on beside the code. */
+/** Machine and versions that the figures depend on. */
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';
 

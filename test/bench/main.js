@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- [NAME...] [--runs N] [--seconds N] [--requests N]`: measures, prints a table, writes results/NAME.json with every
- * run's figures, the commit and the machine, and results/all.json with all that is there. `--markdown` measures nothing
- * and prints what was written. The files are not part of the repository: a figure belongs to a machine and an hour. Who cites one
- * says which. npm starts it with --no-memory-reducer: V8 would clean this process up, on a core that is measured, whenever
- * it has been still for some seconds.
+ * `npm run bench -- [NAME...] [--runs N] [--seconds N] [--requests N]`: measures, prints a table, writes
+ * results/NAME.json with the figures of every run, the commit and the machine, and results/all.json with all results.
+ * `--markdown` prints saved results without measuring. The repository does not contain results: figures are valid for
+ * one machine at one time; cite both. npm passes --no-memory-reducer: otherwise V8 would collect garbage in this idle
+ * process, on a core under measurement.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ import { renderMarkdown, renderReport } from './table.js';
 
 const RESULTS = new URL('./results/', import.meta.url);
 
-/** How often each figure is measured, where a bench does not need more. */
+/** Default number of measurements of each figure. */
 const RUNS = 5;
 
 /** @param {string[]} args @returns {Promise<number>} exit code */
@@ -26,13 +26,13 @@ async function main(args) {
     (name) => values[name] !== undefined && !/^[1-9]\d{0,8}$/.test(values[name]),
   );
   if (wrong !== undefined) {
-    process.stderr.write(`--${wrong} is ${JSON.stringify(values[wrong])}; give a whole number from 1 on.\n`);
+    process.stderr.write(`--${wrong} is ${JSON.stringify(values[wrong])}; use a positive integer.\n`);
     return 1;
   }
   const unknown = positionals.find((name) => !Object.hasOwn(benches, name));
   if (unknown !== undefined) {
     const known = Object.entries(benches).map(([name, { describe }]) => `  ${name}  ${describe}`);
-    process.stderr.write(`There is no bench ${unknown}. There are:\n${known.join('\n')}\n`);
+    process.stderr.write(`There is no bench ${unknown}. The benches are:\n${known.join('\n')}\n`);
     return 1;
   }
   const names = positionals.length > 0 ? positionals : Object.keys(benches);
@@ -60,9 +60,9 @@ function readArgs(args) {
 }
 
 /**
- * One that fails does not keep the others from running.
+ * Continues after a bench that fails.
  * @param {string[]} names
- * @param {{runs: number | null, seconds: number | null, requests: number}} given null: as usual
+ * @param {{runs: number | null, seconds: number | null, requests: number}} given null: the default of the bench
  */
 async function runAll(names, { runs, seconds, requests }) {
   let code = 0;
@@ -93,7 +93,7 @@ async function runBench(name, settings) {
   process.stdout.write(`${renderReport(report)}\nWritten to ${fileURLToPath(file)}\n\n`);
 }
 
-/** @param {string[]} names @returns {SavedReport[]} those that were measured */
+/** @param {string[]} names @returns {SavedReport[]} existing ones */
 function readResults(names) {
   return names
     .map(resultFile)
@@ -111,7 +111,7 @@ function write(file, content) {
   writeFileSync(file, `${JSON.stringify(content, null, 1)}\n`);
 }
 
-// Child processes are killed on exit, which a signal alone does not bring about.
+// Exit handlers kill the child processes; a signal alone would not run them.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 try {
   process.exitCode = await main(process.argv.slice(2));

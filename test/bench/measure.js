@@ -1,4 +1,4 @@
-/** One measurement: the target started, one load generator on it, what either says, the target stopped. */
+/** One measurement: starts the target, runs one load generator, reads the figures of both, stops the target. */
 import { shareCores } from './cores.js';
 import { runOcsp } from './ours.js';
 import { peers } from './peers/index.js';
@@ -12,12 +12,12 @@ import { withWire } from './wire.js';
 /** @import { Arrivals, TargetOptions, TargetStats } from './target/start.js' */
 /** @import { Exchange } from './wire.js' */
 
-/** `ocsp --ocsp-url` asks once before the load, to tell a responder from what is none. */
+/** `ocsp --ocsp-url` sends one request before the load, to check the responder. */
 const OUR_SETUP_REQUESTS = 1;
 
 /** @typedef {Parameters<typeof runOcsp>[2]} Options */
 /** @typedef {{ratePerSecond: number | null, connections: number, seconds: number} & Pick<Job, 'expectedMs' | 'rawLatencies'> & {oneCore?: boolean}} Load null: closed
- *   loop; `oneCore`: whatever the machine has */
+ *   loop; `oneCore`: on one core, even if the machine has more */
 /**
  * @typedef {object} Seen by the target
  * @property {TargetStats} stats
@@ -26,9 +26,9 @@ const OUR_SETUP_REQUESTS = 1;
 
 /**
  * @param {Subject} subject
- * @param {TargetOptions} behaviour where the target is not pinned (`cores: null`), ours is not either
+ * @param {TargetOptions} behaviour if the target is not pinned (`cores: null`), neither is ours
  * @param {Load} load
- * @param {Options} [options] of the command, beside the load
+ * @param {Options} [options] of the command, in addition to the load
  * @returns {Promise<Measured & Seen>}
  */
 export function measureOurs(subject, behaviour, load, options = {}) {
@@ -39,12 +39,12 @@ export function measureOurs(subject, behaviour, load, options = {}) {
 }
 
 /**
- * As measureOurs, beside a capture of the wire.
+ * Like measureOurs, with a packet capture.
  * @param {Subject} subject
  * @param {TargetOptions} behaviour
  * @param {Load} load
  * @param {Options} options
- * @returns {Promise<Measured & {exchanges: Exchange[]}>} `exchanges`: setup requests left out
+ * @returns {Promise<Measured & {exchanges: Exchange[]}>} `exchanges`: without setup requests
  */
 export function measureOnWire(subject, behaviour, load, options) {
   const own = { ...behaviourFor(subject, behaviour, OUR_SETUP_REQUESTS), record: false };
@@ -71,7 +71,7 @@ function runOurs(subject, url, { behaviour, load, options }) {
 }
 
 /**
- * @param {Peer} peer one that can do such a load
+ * @param {Peer} peer that supports the load
  * @param {Subject} subject
  * @param {TargetOptions} behaviour
  * @param {Load} load
@@ -103,18 +103,18 @@ function behaviourFor({ response }, behaviour, skip) {
   return { bodyFile: response, record: true, skip, ...behaviour };
 }
 
-/** @returns {Promise<Peer[]>} those on this machine */
+/** @returns {Promise<Peer[]>} installed ones */
 export async function presentPeers() {
   const versions = await Promise.all(peers.map((peer) => peer.available()));
   return peers.filter((_, i) => versions[i] !== null);
 }
 
-/** @returns {Promise<Peer[]>} those on this machine that have an open loop */
+/** @returns {Promise<Peer[]>} installed ones with an open loop */
 export async function openLoopPeers() {
   return (await presentPeers()).filter(({ openLoop }) => openLoop !== undefined);
 }
 
-/** @returns {Promise<string>} those on this machine, with their versions */
+/** @returns {Promise<string>} installed ones, with versions */
 export async function describePeers() {
   const versions = await Promise.all(peers.map((peer) => peer.available()));
   const present = peers.flatMap(({ name }, i) => (versions[i] === null ? [] : [`${name} ${versions[i]}`]));

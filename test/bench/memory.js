@@ -1,7 +1,6 @@
 /**
- * Peak resident memory of the command, however long it runs and whatever the target does: the sum over its processes, the
- * kernel's own high-water mark where there is one process. The code of Node itself, some 40 MB that all Node processes
- * share, is in it.
+ * Peak resident memory of the command, for long runs and failing targets: the sum over its processes, or the kernel's
+ * high-water mark for a single process. Includes the code of Node.js itself, about 40 MB that all its processes share.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { measureInTurn, verdictOn } from './in-turn.js';
@@ -20,11 +19,11 @@ const GOAL_MB = 150;
 const CONNECTIONS = 10;
 const LONG_ANSWER_BYTES = 1_000_000;
 
-/** A million arrivals become due while next to none is answered. */
+/** A million requests become due while almost none gets a response. */
 const BACKLOG = { rate: 200_000, duration: 5, timeout: 2 };
 const POLL_MS = 20;
 
-/** Long enough to be looked at. */
+/** Long enough to be sampled. */
 const REST = 'setTimeout(() => {}, 300)';
 
 /** @typedef {{subject: Subject, longResponse: (bytes: number) => string}} Authority */
@@ -40,8 +39,8 @@ export async function run(settings) {
     }));
     const rows = await measureInTurn(cases, settings);
     return {
-      question: `Peak resident memory of the process tree in MB, one sending thread where nothing else is said, ${CONNECTIONS} connections`,
-      columns: ['case', 'median', 'highest', 'sent', 'left waiting', 'goal', 'met'],
+      question: `Peak resident memory of the process tree in MB, one sender thread unless noted, ${CONNECTIONS} connections`,
+      columns: ['case', 'median', 'highest', 'sent', 'still waiting', 'goal', 'met'],
       rows: rows.map(figuresOf),
       summary: {},
       raw: rows,
@@ -67,8 +66,8 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
   const node = (/** @type {string} */ script) => () =>
     startWatched(['--input-type=module', '-e', script]).ended;
   return [
-    { name: 'node alone', hasGoal: false, measure: node(REST) },
-    { name: 'one request', hasGoal: true, measure: ours(answering, { requests: 1 }) },
+    { name: 'Node.js alone', hasGoal: false, measure: node(REST) },
+    { name: '1 request', hasGoal: true, measure: ours(answering, { requests: 1 }) },
     {
       name: `${requests.toLocaleString('en')} requests`,
       hasGoal: true,
@@ -84,7 +83,7 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
       }),
     },
     {
-      name: 'nothing listens, backlog of a million',
+      name: 'connections refused, backlog of a million',
       hasGoal: true,
       measure: ours(answering, BACKLOG, async ({ stats, stop }) => {
         await until(async () => (await stats()).requests > 0);
@@ -92,17 +91,17 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
       }),
     },
     {
-      name: 'no answers, backlog of a million',
+      name: 'no responses, backlog of a million',
       hasGoal: true,
       measure: ours({ ...answering, hangEvery: 1, skip: 1 }, BACKLOG),
     },
     {
-      name: 'answers of 1 MB',
+      name: 'responses of 1 MB',
       hasGoal: true,
       measure: ours({ bodyFile: longResponse(LONG_ANSWER_BYTES) }, { duration: seconds }),
     },
     {
-      name: 'answers of 1 MB, 100 connections',
+      name: 'responses of 1 MB, 100 connections',
       hasGoal: false,
       measure: ours({ bodyFile: longResponse(LONG_ANSWER_BYTES) }, { concurrency: 100, duration: seconds }),
     },
@@ -118,7 +117,7 @@ async function until(condition) {
 /** @param {string} name @param {Watched} watched @returns {Run} */
 function runOf(name, { stdout, stderr, code, peakMb }) {
   if (stdout === '') {
-    if (code !== 0) throw new Error(`${name} ended with ${code}: ${stderr}`);
+    if (code !== 0) throw new Error(`${name} exited with code ${code}: ${stderr}`);
     return { peakMb, sent: null, waiting: null };
   }
   const { totals } = /** @type {Result} */ (JSON.parse(stdout));

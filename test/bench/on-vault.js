@@ -1,7 +1,7 @@
 /**
- * On a real Vault on the same machine, in turn with others that take the HTTP status for the truth: vegeta, whose library is
- * the engine of vault-benchmark; wrk; and a loop of `fetch`, as small load scripts have it. Certificates are of role P-256 with
- * no_store: the issuing that costs Vault least, so that what measures it shows most.
+ * On a real Vault on the same machine, alternating with tools that check only the HTTP status: vegeta, whose library is the
+ * engine of vault-benchmark; wrk; and a `fetch` loop, as in small load scripts. The role issues P-256 certificates with
+ * no_store: this costs Vault the least, so the cost of the load generator shows the most.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const CONCURRENCY = 10;
 const GOAL_RATIO = 1;
 
 /** @typedef {Parameters<Parameters<typeof withVault>[0]>[0]} Vault */
-/** @typedef {{perSecond: number, cpuMs: number}} Measured CPU time of the measuring process per answer, start and warm-up included */
+/** @typedef {{perSecond: number, cpuMs: number}} Measured CPU time of the load generator per response, including startup and warm-up */
 /** @typedef {{who: string, measure: () => Promise<Measured>}} Source */
 /** @typedef {Pick<Job, 'url' | 'headers' | 'bodyFile' | 'contentType'>} Request */
 
@@ -49,8 +49,18 @@ export function run(settings) {
       raw.push({ name, rows: await measureInTurn(sources, settings, name) });
     }
     return {
-      question: `Answers/s of a real Vault on the same machine: P-256 certificates, no_store, and OCSP of one certificate, RSA-2048 CA, closed loop, ${CONCURRENCY} in flight`,
-      columns: ['what', 'who', 'answers/s', 'CPU ms each', 'ours to it', 'lowest', 'highest', 'goal', 'met'],
+      question: `Responses/s of a real Vault on the same machine: P-256 certificates with no_store, and OCSP for one certificate; RSA-2048 CA, closed loop, ${CONCURRENCY} in flight`,
+      columns: [
+        'operation',
+        'tool',
+        'responses/s',
+        'CPU ms each',
+        'ours / theirs',
+        'lowest',
+        'highest',
+        'goal',
+        'met',
+      ],
       rows: raw.flatMap(({ name, rows }) => rows.map((row) => [name, ...figuresOf(row, rows[0])])),
       summary: {},
       raw,
@@ -109,7 +119,7 @@ function fetchOn({ token }, { url, bodyFile, contentType }, seconds) {
 function peerOn(peer, { folder }, request, seconds) {
   const job = { ...request, folder, connections: CONCURRENCY, cores: null };
   const measure = async () => {
-    // It has no warm-up of its own, and ours has one.
+    // Ours has a warm-up; the peer does not.
     await peer.closedLoop({ ...job, seconds: WARMUP_SECONDS });
     const { perSecond, failed, cpuSeconds } = await peer.closedLoop({ ...job, seconds });
     if (failed > 0) throw new Error(`${failed} requests of ${peer.name} failed`);
@@ -121,12 +131,12 @@ function peerOn(peer, { folder }, request, seconds) {
 /** @param {string[]} args @param {Record<string, string>} env */
 async function runNode(args, env) {
   const ended = await runTimed([process.execPath, ...args], { env });
-  if (ended.stdout === '') throw new Error(`${args[0]} ended with ${ended.code}: ${ended.stderr}`);
+  if (ended.stdout === '') throw new Error(`${args[0]} exited with code ${ended.code}: ${ended.stderr}`);
   return ended;
 }
 
 /**
- * Ratios are of a run each, which a machine that slows down for a while disturbs less than a ratio of medians.
+ * Ratios run by run: a temporary slowdown of the machine affects them less than a ratio of medians.
  * @param {{who: string, runs: Measured[]}} row
  * @param {{runs: Measured[]}} ours
  */

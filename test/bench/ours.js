@@ -1,4 +1,4 @@
-/** Our tool, as its users run it, on the benches' target. */
+/** Runs our command line on the benches' target. */
 import { fileURLToPath } from 'node:url';
 import { shareCores } from './cores.js';
 import { runTimed } from './timed.js';
@@ -7,7 +7,7 @@ import { runTimed } from './timed.js';
 
 export const BIN = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 
-/** The measurement is invalid, or a requirement is not met: there is a result all the same. */
+/** Exit codes with a result: also an invalid measurement or an unmet requirement. */
 const CODES_WITH_RESULT = [0, 98, 99];
 
 /**
@@ -20,7 +20,7 @@ const CODES_WITH_RESULT = [0, 98, 99];
  * @param {Subject} subject
  * @param {string} url of the responder
  * @param {Record<string, string | number | string[]>} options of the command, without their dashes; a list: given once each
- * @param {string | null} [cores] as `taskset -c` takes them; default: those that the target leaves
+ * @param {string | null} [cores] list for `taskset -c`; default: all but the target's
  * @returns {Promise<Measured>}
  */
 export async function runOcsp(subject, url, options, cores = shareCores().generator) {
@@ -32,6 +32,6 @@ export async function runOcsp(subject, url, options, cores = shareCores().genera
     [process.execPath, BIN, 'ocsp', ...subjectFlags, ...flags, '--format', 'json', '--quiet'],
     { cores },
   );
-  if (!CODES_WITH_RESULT.includes(code)) throw new Error(`ocsp ended with ${code}: ${stderr}`);
+  if (!CODES_WITH_RESULT.includes(code)) throw new Error(`ocsp exited with code ${code}: ${stderr}`);
   return { result: JSON.parse(stdout), cpuSeconds };
 }

@@ -1,6 +1,6 @@
 /**
- * OCSP responses of a P-256 authority of the benches' own, as many and as long as wanted: real ones, each signed by itself,
- * good for hours. The embedded server's answers repeat, and its key is not to be had.
+ * Creates any number of OCSP responses of any size, from a P-256 CA of the benches: each individually signed and valid for
+ * hours. The embedded server repeats its responses and does not reveal its key.
  */
 import { createPrivateKey, sign } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { TestCa } from '../pki/openssl-ca.js';
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;
-/** An extension that nobody knows, not critical: only makes an answer long. */
+/** An unknown, non-critical extension that makes a response long. */
 const FILLER_OID = '1.3.6.1.4.1.55555.1';
 
 /**
@@ -40,7 +40,7 @@ async function openAuthority(ca) {
   const now = Math.floor(Date.now() / SECOND_MS) * SECOND_MS;
   const path = (/** @type {string} */ name) => join(ca.dir, name);
 
-  /** @param {number} nth makes nextUpdate, and so what is signed, its own @param {number} fillerBytes */
+  /** @param {number} nth makes nextUpdate, and so the signed bytes, unique @param {number} fillerBytes */
   function response(nth, fillerBytes = 0) {
     const nextUpdate = now + 12 * HOUR_MS + nth * SECOND_MS;
     return buildResponse({
@@ -64,12 +64,12 @@ async function openAuthority(ca) {
   writeFileSync(subject.response, response(0));
   return {
     subject,
-    /** @param {number} bytes of filler @returns {string} file of one response of that length and a little more */
+    /** @param {number} bytes of filler @returns {string} file with one response, slightly longer than that */
     longResponse(bytes) {
       writeFileSync(path('long.der'), response(0, bytes));
       return path('long.der');
     },
-    /** @param {number} count @returns {string} file as the target's -bodies takes it: no two alike */
+    /** @param {number} count @returns {string} file for the target's -bodies; all responses differ */
     distinctResponses(count) {
       const file = openSync(path('bodies.bin'), 'w');
       for (let nth = 0; nth < count; nth++) {

@@ -1,19 +1,19 @@
-/** What a process and its descendants take at this moment, from Linux's /proc (proc(5)). */
+/** Current memory and CPU time of a process and its descendants, from Linux's /proc (proc(5)). */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of utime and stime: USER_HZ, which Linux keeps at 100 for programs whatever its own clock. */
+/** Of utime and stime: USER_HZ, always 100 for programs on Linux. */
 const TICKS_PER_SECOND = 100;
 const MB = 1e6;
 
 /**
  * @typedef {object} Taken
  * @property {number} processes
- * @property {number} residentMb megabytes (10^6 bytes) in memory now, summed; what processes share counts for each
- * @property {number} highestMb the most that any one of them has had in memory so far
- * @property {number} cpuSeconds user and system time, ended threads and awaited children included
+ * @property {number} residentMb megabytes (10^6 bytes) in memory now, summed; shared memory counts for each process
+ * @property {number} highestMb the highest peak of a single process so far
+ * @property {number} cpuSeconds user and system time, including finished threads and awaited children
  */
 
-/** @param {number} pid @returns {Taken | null} null: it has ended */
+/** @param {number} pid @returns {Taken | null} null: it has exited */
 export function readTree(pid) {
   const own = readProcess(pid);
   if (own === null) return null;
@@ -35,9 +35,9 @@ function readProcess(pid) {
   const stat = read(`/proc/${pid}/stat`);
   const rss = /^VmRSS:\s+(\d+) kB/m.exec(status);
   const highest = /^VmHWM:\s+(\d+) kB/m.exec(status);
-  // A process that has ended and is not awaited yet has no memory any more.
+  // A zombie has no memory.
   if (rss === null || highest === null || stat === '') return null;
-  // The name in parentheses may hold anything; after it come state, the third field, and so on.
+  // The name in parentheses may contain any character; the state, the third field, follows it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).map(Number);
   return {
@@ -54,7 +54,7 @@ export function childrenOf(pid) {
   );
 }
 
-/** @param {string} path @returns {string} empty where the process has ended */
+/** @param {string} path @returns {string} empty if the process has exited */
 function read(path) {
   try {
     return readFileSync(path, 'utf8');

@@ -14,8 +14,8 @@ process.stdin.resume()`;
 
 const options = { skip: process.platform !== 'linux' && 'needs /proc' };
 
-describe('what a process and its descendants take', options, () => {
-  it('memory of a child and its own child, summed', async () => {
+describe('memory and CPU time of a process tree', options, () => {
+  it('sums the memory of a child and a grandchild', async () => {
     await withNode(PARENT, (pid) => {
       const [grandchild] = childrenOf(pid);
       const both = readTree(pid);
@@ -27,14 +27,14 @@ describe('what a process and its descendants take', options, () => {
     });
   });
 
-  it('CPU time of a thread that has ended', async () => {
+  it('includes the CPU time of a finished thread', async () => {
     await withNode(SPIN, (pid) => {
       const taken = readTree(pid);
       assert.ok(taken !== null && taken.cpuSeconds >= 0.29, `${taken?.cpuSeconds} s`);
     });
   });
 
-  it('a process that is not there', () => {
+  it('returns null for a missing process', () => {
     assert.equal(readTree(0x3fff_fff0), null);
     assert.deepEqual(childrenOf(0x3fff_fff0), []);
   });

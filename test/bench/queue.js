@@ -1,13 +1,13 @@
 /**
- * Is the wait that is reported the wait that was? The target is a single server with a fixed service time S, and arrivals are
- * Poisson: M/D/1, whose mean wait is rho / (2 (1 - rho)) S (Pollaczek and Khinchine) at load rho = rate x S. Reported is the
- * mean response time less S.
+ * Is the reported wait correct? The target is a single server with a fixed service time S, and arrivals are Poisson: M/D/1,
+ * whose mean wait is rho / (2 (1 - rho)) S (Pollaczek and Khinchine) at load rho = rate x S. The reported wait is the mean
+ * response time minus S.
  *
- * A mean wait is hard to learn from a short run: neighbours wait together, so that at 80 % load the mean of 800 requests is
- * often off by a quarter. What these very arrivals have to wait follows from their due times (Lindley, 1952:
- * W(k+1) = max(0, W(k) + S - gap(k))), and the due times follow from the seed. So the seeds are chosen before anything is
- * sent: the first whose own mean wait is within NEAR of the formula. What is left is the error of the tool. `at target` is
- * what the target held requests for, less S: where it differs from `these arrivals`, they came otherwise than planned.
+ * A short run estimates a mean wait poorly: successive waits are correlated, so at 80 % load the mean of 800 requests is
+ * often off by a quarter. But the seed determines the due times, and these determine the waits (Lindley, 1952:
+ * W(k+1) = max(0, W(k) + S - gap(k))). So the bench uses the first seeds whose exact mean wait is within NEAR of the
+ * formula; the remaining difference is the tool's error. `at target` is the time that the target held requests, minus S:
+ * if it differs from `these arrivals`, requests did not arrive as planned.
  */
 import { dueTimes } from './due-times.js';
 import { measureInTurn, verdictOn } from './in-turn.js';
@@ -16,7 +16,7 @@ import { mean } from './statistics.js';
 import { withSubject } from './subject.js';
 /** @import { Report, Settings } from './index.js' */
 
-/** Long against the 0.1 ms that the way there and back takes, which the bench `delay` measures: here the wait is meant. */
+/** Long compared with the 0.1 ms of a round trip, which the bench `delay` measures. */
 export const SERVICE_MS = 20;
 const CONNECTIONS = 64;
 const LOADS = [
@@ -26,7 +26,7 @@ const LOADS = [
 ];
 const NEAR = 0.01;
 
-/** By default, and as exactly as it can be told: the target has a core of its own, so nothing is taken from it. */
+/** The default, and the most precise: the target has its own core, so spinning does not slow it down. */
 const MODES = ['auto', 'spin'];
 
 /** @typedef {{seed: number, requests: number, exactMs: number, heldMs: number, reportedMs: number}} Run */
@@ -53,8 +53,8 @@ export async function run(settings) {
       rows.push(...(await measureInTurn(modes, settings, `${rho * 100} % load`)));
     }
     return {
-      question: `Mean wait in ms reported of a single server with a service time of ${SERVICE_MS} ms and Poisson arrivals, whose own mean wait is within ${NEAR * 100} % of the formula's`,
-      basis: `${runs} runs of ${seconds} s together`,
+      question: `Reported mean wait in ms at a single server with a service time of ${SERVICE_MS} ms; Poisson arrivals with seeds whose exact mean wait is within ${NEAR * 100} % of the formula's`,
+      basis: `${runs} runs of ${seconds} s, pooled`,
       columns: [
         'load',
         'pacing',
@@ -64,8 +64,8 @@ export async function run(settings) {
         'these arrivals',
         'at target',
         'reported',
-        'to formula',
-        'to arrivals',
+        'error to formula',
+        'error to arrivals',
         'worst run',
         'goal',
         'met',
@@ -110,7 +110,7 @@ export function meanWait(rho, serviceMs) {
 /**
  * @param {ArrayLike<number>} arrivals ms, ascending
  * @param {number} serviceMs
- * @returns {Float64Array} ms: what each waits for one server that takes them as they come
+ * @returns {Float64Array} ms: the wait of each for a first-come, first-served server
  */
 export function lindleyWaits(arrivals, serviceMs) {
   const waits = new Float64Array(arrivals.length);
@@ -124,7 +124,7 @@ export function lindleyWaits(arrivals, serviceMs) {
  * @param {number} rho
  * @param {number} seconds
  * @param {number} count
- * @returns {{seed: number, exactMs: number}[]} the first seeds whose arrivals wait about as long as the formula says
+ * @returns {{seed: number, exactMs: number}[]} the first seeds whose exact mean wait is near the formula's
  */
 export function typicalSeeds(rho, seconds, count) {
   const formula = meanWait(rho, SERVICE_MS);

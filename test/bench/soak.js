@@ -25,7 +25,7 @@ const SEALED_MS = 10_000;
 /** Seconds between two readings of memory. */
 const SAMPLE_SECONDS = 1;
 
-/** Memory at the end may exceed that at the beginning by this factor. */
+/** Max ratio of memory at the end to memory at the start. */
 const MAX_GROWTH = 1.05;
 
 /**
@@ -40,10 +40,10 @@ const OPERATIONS = {
   'token-lookup': { weight: 1, paths: /^auth\/token\/lookup-self$/, options: {} },
 };
 
-/** Requests of the checks before the run, and of renewals, on the paths of an operation. */
+/** Requests on the paths of an operation by checks before the run and token renewals. */
 const MAX_OTHER_CALLS = 5;
 
-/** Whether the errors of a run with these disturbances exceed the limit. */
+/** Expected verdicts for a run with these disturbances. */
 const REQUIREMENTS = { 'errors<0.1%': 'not met', 'errors<40%': 'met' };
 const OCSP_REQUIREMENTS = { 'errors<30%': 'met', 'p50<1s': 'met' };
 
@@ -206,18 +206,13 @@ function reportOf({ seconds, code, result, memory, audited }) {
   const expected = { ...REQUIREMENTS, ...OCSP_REQUIREMENTS };
   const wrong = requirements.filter(({ text, verdict }) => verdict !== expected[text.replace('ocsp: ', '')]);
   const rows = [
-    row('memory, last sixth to first', last / first, MAX_GROWTH, last / first <= MAX_GROWTH),
+    row('memory, last sixth / first sixth', last / first, MAX_GROWTH, last / first <= MAX_GROWTH),
     row('memory, MB, first sixth', first, null, null),
     row('memory, MB, last sixth', last, null, null),
-    row(
-      'requests planned, less sent, dropped, never sent',
-      unaccounted(totals),
-      0,
-      unaccounted(totals) === 0,
-    ),
+    row('planned - sent - dropped - never sent', unaccounted(totals), 0, unaccounted(totals) === 0),
     ...books.flatMap(({ name, logged, unlogged, isBalanced }) => [
       row(
-        `${name}: logged by Vault beyond those it answered`,
+        `${name}: requests in the audit log without a response in the result`,
         logged,
         unlogged + MAX_OTHER_CALLS,
         isBalanced,
@@ -232,7 +227,7 @@ function reportOf({ seconds, code, result, memory, audited }) {
     ),
   ];
   return {
-    question: `${seconds} s at ${RATE}/s, mixed operations, on a Vault that is restarted twice and sealed once, with a token that is revoked: memory, counts, verdicts`,
+    question: `${seconds} s at ${RATE}/s, mixed operations, on a Vault that is restarted twice and sealed once; the token is revoked near the end: memory, counts, verdicts`,
     basis: 'one run',
     columns: ['figure', 'value', 'at most', 'met'],
     rows,
@@ -252,8 +247,8 @@ function unaccounted({ planned, sent, dropped, neverSent }) {
 }
 
 /**
- * Vault logs a response before it sends it, so it logs all that were answered. Beyond those it may log requests whose response was
- * lost; the tool counts these as failures.
+ * Vault logs a response before it sends it, so the log has every received response. It may also have requests whose
+ * response was lost; the tool counts these as failures.
  *
  * @param {string} name of an operation
  * @param {Result} result

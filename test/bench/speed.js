@@ -1,10 +1,9 @@
 /**
- * How many OCSP responses a second can be asked for, and checked, where the target is no limit and repeats one response? Each
- * load generator has one processor, whatever the machine has, and the target one of its own. The peers check nothing.
+ * How many OCSP responses per second can the tool receive and check from a fast target that repeats one response? Each
+ * load generator has one processor, and the target another. The peers check nothing.
  *
- * Ours on two sending threads has all processors but the target's. With two processors both threads share the one that is left, so
- * there is nothing to gain there; everywhere the merged figures are exact: requests, successes and the counts of all histograms are
- * what the target counted.
+ * Ours with two sender threads has all processors but the target's. On a machine with two processors both threads share one,
+ * so they cannot be faster; but the merged counts of requests, successes and all histograms must equal the target's.
  */
 import { checkedPerSecond, closedLoopRows, measureAll, oursIn, peerIn, ratioTo } from './closed-loop.js';
 import { verdictOn } from './in-turn.js';
@@ -31,8 +30,8 @@ export async function run(settings) {
     const measured = await measureAll(sources, settings);
     const [ours] = measured;
     return {
-      question: `OCSP responses a second, the same one each time: closed loop, ${CONNECTIONS} connections, all threads on one core, the target on another; ours checks every response or says what share it did not`,
-      columns: ['who', 'answers/s', 'CPU us each', '% unchecked', 'ours to it', 'goal', 'met'],
+      question: `OCSP responses per second, one response repeated: closed loop, ${CONNECTIONS} connections, all threads on one core, the target on another; ours checks every response or reports the unchecked share`,
+      columns: ['tool', 'responses/s', 'CPU us each', '% unchecked', 'ours / theirs', 'goal', 'met'],
       rows: closedLoopRows(measured).map((row, i) => [
         ...row,
         i === 0 ? null : ratioTo(ours, measured[i]),
@@ -52,10 +51,10 @@ function judge(row, ours) {
   }
   if (row.name === 'ours, two threads') {
     return verdictOn(
-      'every count that of the target',
+      "every count equals the target's",
       row.runs.every(({ isExact }) => isExact),
     );
   }
   if (row.name !== 'wrk') return ['', ''];
-  return verdictOn(`ours >= ${GOAL_OF_WRK} of it`, ratioTo(ours, row) >= GOAL_OF_WRK);
+  return verdictOn(`ours / theirs >= ${GOAL_OF_WRK}`, ratioTo(ours, row) >= GOAL_OF_WRK);
 }

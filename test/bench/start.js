@@ -1,11 +1,11 @@
-/** How long until help is there, beside a Node that does nothing: from starting the process to its end, in turn. */
+/** Startup time, from process start to exit, compared with an empty Node.js script, in turn. */
 import { spawnSync } from 'node:child_process';
 import { BIN } from './ours.js';
 import { median } from './statistics.js';
 
 /** @import { Report, Settings } from './index.js' */
 
-/** A start takes so little time that more of them are worth having. */
+/** Starts are short, so a run has several. */
 const TIMES_A_RUN = 4;
 const GOAL_MS = 200;
 
@@ -27,9 +27,9 @@ export async function run({ runs, say }) {
   say(`${runs * TIMES_A_RUN} starts of each`);
   const [bare] = rows;
   return {
-    question: 'Time from starting the process to its end, in ms',
+    question: 'Time from process start to exit, in ms',
     basis: `medians of ${runs * TIMES_A_RUN} starts`,
-    columns: ['command', 'median', 'highest', 'to bare node', 'goal', 'met'],
+    columns: ['command', 'median', 'highest', 'ratio to bare node', 'goal', 'met'],
     rows: rows.map(({ name, runs: all }, i) => {
       const verdict = i === 0 ? ['', ''] : [`< ${GOAL_MS}`, median(all) < GOAL_MS ? 'yes' : 'no'];
       return [name, median(all), Math.max(...all), median(all) / median(bare.runs), ...verdict];
@@ -44,6 +44,6 @@ function startMs(args) {
   const begun = performance.now();
   const { status, stderr } = spawnSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const ms = performance.now() - begun;
-  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`${args.join(' ')} exited with code ${status}: ${stderr}`);
   return ms;
 }

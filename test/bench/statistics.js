@@ -1,4 +1,4 @@
-/** What the benches compute from what they measured. */
+/** Statistics of the benches. */
 
 /** @param {number[]} values at least one @returns {number} */
 export function median(values) {
@@ -7,7 +7,7 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** @param {(number | null)[]} values @returns {number | null} null where none of them is a number */
+/** @param {(number | null)[]} values @returns {number | null} null if none is a number */
 export function medianOf(values) {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : median(known);
@@ -15,7 +15,7 @@ export function medianOf(values) {
 
 /**
  * @param {(number | null)[]} values a figure of each run
- * @returns {number | null} null where no more than half of the runs have it: that would be the median of a few
+ * @returns {number | null} null if half of the runs or more lack it
  */
 export function medianOfMost(values) {
   const known = values.filter((value) => value !== null);
@@ -30,7 +30,7 @@ export function mean(values) {
 }
 
 /**
- * By nearest rank: the smallest value that at least `share` of them do not exceed.
+ * By nearest rank: the smallest value that at least `share` of the values do not exceed.
  * @param {Float64Array} sorted at least one, ascending
  * @param {number} share 0..1
  */

@@ -14,21 +14,21 @@ const near = (actual, expected, within) =>
 const exponential = (/** @type {number} */ u) => -Math.log(u);
 
 describe('bench statistics', () => {
-  it('medians of odd and even counts, and of what is known', () => {
+  it('medians of odd and even counts, and of known values only', () => {
     assert.equal(median([3, 1, 2]), 2);
     assert.equal(median([4, 1, 3, 2]), 2.5);
     assert.equal(medianOf([null, 5, null]), 5);
     assert.equal(medianOf([null]), null);
   });
 
-  it('no median of what only a few of the runs have', () => {
+  it('no median if half of the runs or more lack the value', () => {
     assert.equal(medianOfMost([1, null, 3, null, 2]), 2);
     assert.equal(medianOfMost([1, null, null, null, null]), null);
     assert.equal(medianOfMost([1, null]), null);
     assert.equal(medianOfMost([]), null);
   });
 
-  it('quantiles are by nearest rank', () => {
+  it('quantiles use the nearest rank', () => {
     const ten = Float64Array.from({ length: 10 }, (_, i) => i + 1);
     assert.deepEqual(
       [0, 0.1, 0.11, 0.5, 0.9, 0.91, 1].map((share) => quantile(ten, share)),
@@ -38,7 +38,7 @@ describe('bench statistics', () => {
 });
 
 describe('freeze', () => {
-  it('the requests themselves have the percentiles of the closed form, to one interval', () => {
+  it('simulated requests match the closed form to within one interval', () => {
     for (const rate of [100, 1000, 4000]) {
       const truth = truthOf(rate, 4);
       assert.equal(truth.p50, 0);
@@ -54,12 +54,12 @@ describe('freeze', () => {
 });
 
 describe('queue', () => {
-  it('waits of arrivals that can be followed by hand', () => {
+  it('waits of arrivals computed by hand', () => {
     assert.deepEqual([...lindleyWaits([0, 1, 2, 20, 25], 10)], [0, 9, 18, 10, 15]);
     assert.deepEqual([...lindleyWaits([], 10)], []);
   });
 
-  it('a server that takes them as they come: the same waits by another way', () => {
+  it('a simulated first-come, first-served server gives the same waits', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 50 }), (gaps) => {
         let at = 0;
@@ -78,7 +78,7 @@ describe('queue', () => {
     );
   });
 
-  it('many Poisson arrivals wait as long as the formula says', () => {
+  it('the mean wait of many Poisson arrivals matches the formula', () => {
     for (const rho of [0.5, 0.8]) {
       let at = 0;
       const arrivals = Float64Array.from({ length: 400_000 }, (_, i) => {
@@ -91,7 +91,7 @@ describe('queue', () => {
     assert.equal(meanWait(0.8, 10), 20.000000000000004);
   });
 
-  it('chosen seeds are those whose arrivals wait about that long', () => {
+  it('chosen seeds have a mean wait near the formula', () => {
     const seeds = typicalSeeds(0.5, 5, 3);
     assert.equal(new Set(seeds.map(({ seed }) => seed)).size, 3);
     const formula = meanWait(0.5, SERVICE_MS);
@@ -104,7 +104,7 @@ describe('lateness', () => {
     atNs: BigInt64Array.from(ms, (one) => BigInt(Math.round(one * 1e6))),
   });
 
-  it('against the start of the schedule where it is known', () => {
+  it('is relative to the start of the schedule if known', () => {
     const { p50, max, spreadP50, share } = lateness(
       at(100.2, 110.1, 120.4),
       { rate: 100, seconds: 0.03 },
@@ -116,20 +116,20 @@ describe('lateness', () => {
     assert.equal(share, 1);
   });
 
-  it('as a spread where it is not', () => {
+  it('is a spread if the start is unknown', () => {
     const { p50, spreadP99 } = lateness(at(5.3, 15, 25.4), { rate: 100, seconds: 0.03 }, null);
     assert.equal(p50, null);
     near(Number(spreadP99), 0.4, 1e-9);
   });
 
-  it('not where requests are missing: their order says nothing then', () => {
+  it('is unknown if requests are missing, since order then identifies none', () => {
     const load = { rate: 100, seconds: 0.1 };
     const { p50, spreadP50, share } = lateness(at(100, 110, 120), load, null);
     assert.deepEqual([p50, spreadP50, share], [null, null, 0.3]);
-    assert.throws(() => lateness(at(100, 110, 120), load, 100_000_000n), /3 requests came of 10/);
+    assert.throws(() => lateness(at(100, 110, 120), load, 100_000_000n), /3 of 10 requests arrived/);
   });
 
-  it('not where one came before its time: then they are not those that were planned', () => {
+  it('rejects an arrival before its due time', () => {
     assert.throws(
       () => lateness(at(100, 109.9, 120), { rate: 100, seconds: 0.03 }, 100_000_000n),
       /before it was due/,

@@ -1,6 +1,6 @@
 /**
- * What the benches ask about and are answered: a certificate of the embedded server and the one response to all requests for
- * it, real and good for hours, so that our tool checks every answer and finds it in order.
+ * The benches' certificate, from the embedded server, and the one response to all requests for it: valid for hours, so our
+ * tool checks every response and accepts it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

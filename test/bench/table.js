@@ -8,7 +8,7 @@ export function renderReport({ question, columns, rows, summary, machine }) {
   const table = [columns, ...rows.map((row) => row.map(figure))];
   const widths = columns.map((_, column) => Math.max(...table.map((row) => row[column].length)));
   const lines = table.map((row) => row.map((cell, column) => cell.padStart(widths[column])).join('  '));
-  return [question, '', ...lines, '', ...sayings(summary), describe(machine), ''].join('\n');
+  return [question, '', ...lines, '', ...summaryLines(summary), describe(machine), ''].join('\n');
 }
 
 /** @param {SavedReport} report @returns {string} */
@@ -24,13 +24,13 @@ export function renderMarkdown(report) {
     line(aligned),
     ...rows.map((row) => line(row.map(figure))),
     '',
-    ...sayings(summary).flatMap((text) => [`- ${text}`]),
+    ...summaryLines(summary).flatMap((text) => [`- ${text}`]),
     '',
   ].join('\n');
 }
 
 /** @param {Record<string, number | string>} summary */
-function sayings(summary) {
+function summaryLines(summary) {
   return Object.entries(summary).map(([name, value]) => `${name}: ${figure(value)}`);
 }
 

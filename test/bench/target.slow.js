@@ -31,7 +31,7 @@ const meanDue = ({ heldNs, lateNs }) => Number(heldNs?.mean) - Number(lateNs?.me
 const CALM = { record: true, spin: false, cores: null };
 
 describe('the target of the benches', () => {
-  it('counts and records what came, but not what is setup', () =>
+  it('counts and records requests, except setup requests', () =>
     withTarget({ ...CALM, skip: 2 }, async ({ url, stats, arrivals }) => {
       const before = process.hrtime.bigint();
       for (let i = 0; i < 5; i++)
@@ -52,7 +52,7 @@ describe('the target of the benches', () => {
       assert.equal((await stats()).requests, 3);
     }));
 
-  it('answers with the bodies of a file in turn', async () => {
+  it('responds with the bodies of a file in turn', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-test-'));
     const bodiesFile = join(folder, 'bodies');
     const bodies = ['one', '', 'three'].map((body) => {
@@ -72,16 +72,16 @@ describe('the target of the benches', () => {
     }
   });
 
-  it('answers the delay after a request came', () =>
+  it('responds after the delay', () =>
     withTarget({ ...CALM, delayMs: 20.5 }, async ({ url, stats }) => {
       await ask(url, 5);
       const { heldNs, lateNs } = await stats();
       assert.ok(Number(lateNs?.p50) >= 0);
-      // What was due, beside which it was late: all of them 20.5 ms after they came.
+      // Without its own lateness, each response was due 20.5 ms after its request.
       assert.ok(Math.abs(meanDue({ heldNs, lateNs }) - ns(20.5)) < 1);
     }));
 
-  it('is a single server: those that come together are served one after the other', () =>
+  it('as a single server, handles simultaneous requests one at a time', () =>
     withTarget({ ...CALM, serviceMs: 10 }, async ({ url, stats, arrivals }) => {
       await ask(url, 6);
       const spreads = await stats();
@@ -94,7 +94,7 @@ describe('the target of the benches', () => {
       assert.ok(Math.abs(meanDue(spreads) - mean(due)) < 1);
     }));
 
-  it('answers nothing in the middle of a period, and all of it afterwards', () =>
+  it('sends no response during a freeze, and all of them afterwards', () =>
     withTarget({ ...CALM, freezeEveryMs: 400, freezeForMs: 200 }, async ({ url, stats, arrivals }) => {
       const asked = [];
       for (let i = 0; i < 100; i++) {
@@ -111,7 +111,7 @@ describe('the target of the benches', () => {
       assert.ok(rests.every((rest, i) => Number(heldNs[i]) >= rest));
     }));
 
-  it('hangs as often as it is told', () =>
+  it('hangs on every n-th request', () =>
     withTarget({ ...CALM, hangEvery: 4 }, async ({ url }) => {
       const seen = [];
       for (let i = 0; i < 8; i++) {
@@ -123,7 +123,7 @@ describe('the target of the benches', () => {
       assert.deepEqual(seen, [200, 200, 200, null, 200, 200, 200, null]);
     }));
 
-  it('reads requests in pieces, and several at once', () =>
+  it('reads requests in fragments, and several in one packet', () =>
     withTarget(CALM, async ({ url, stats }) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1').setNoDelay(true);
       await once(socket, 'connect');
@@ -141,7 +141,7 @@ describe('the target of the benches', () => {
       socket.destroy();
     }));
 
-  it('says what is wrong with a file it cannot read', async () => {
+  it('reports why it cannot read a file', async () => {
     await assert.rejects(
       withTarget({ ...CALM, bodyFile: '/nonexistent' }, async () => {}),
       /ended with 1/,

@@ -1,4 +1,4 @@
-/** Runs a command to its end, with what it printed and the CPU time it took, threads and children included. */
+/** Runs a command, and returns its output and its CPU time, including threads and children. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pinned } from './cores.js';
@@ -10,18 +10,18 @@ import { pinned } from './cores.js';
  * @property {string} stdout
  * @property {string} stderr
  * @property {number} code
- * @property {number} cpuSeconds user and system time, start included; resolves to 10 ms
+ * @property {number} cpuSeconds user and system time, including startup; resolution 10 ms
  */
 
-/** A shell waits for it and then says, on descriptor 3, what its children took. */
+/** A shell waits for the command, then prints the CPU time of its children to descriptor 3. */
 const SHELL = '"$@"; code=$?; times >&3; exit $code';
 
 /**
  * @param {string[]} command
  * @param {object} [options]
- * @param {Record<string, string>} [options.env] beside PATH and HOME
+ * @param {Record<string, string>} [options.env] in addition to PATH and HOME
  * @param {string | null} [options.cores] as `taskset -c` takes them
- * @param {number} [options.limitSeconds] it and its children are killed after that
+ * @param {number} [options.limitSeconds] then the command and its children are killed
  * @returns {Promise<Ended>}
  */
 export async function runTimed(command, { env = {}, cores = null, limitSeconds = 600 } = {}) {
@@ -47,7 +47,7 @@ export async function runTimed(command, { env = {}, cores = null, limitSeconds =
   process.removeListener('exit', kill);
   const [stdout, stderr, times] = said;
   if (signal !== null)
-    throw new Error(`${command[0]} was ended by ${signal} after ${limitSeconds} s: ${stderr}`);
+    throw new Error(`${command[0]} was killed by ${signal} after ${limitSeconds} s: ${stderr}`);
   return { stdout, stderr, code, cpuSeconds: readTimes(times) };
 }
 

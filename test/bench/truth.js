@@ -1,7 +1,7 @@
 /**
- * What a tool that is never late would have reported, from what was on the wire: each request takes the time it took there, and
- * in an open loop it also waits for a free connection, first come, first served, from when it was due. A target that is a single
- * server answers faster when a late tool leaves it idle; there, what was on the wire beyond that server's own time counts.
+ * Computes what a tool without lateness would have reported, from captured packets: each request takes its captured time,
+ * and in an open loop also waits from its due time for a free connection, first come, first served. A single server
+ * responds faster after a late tool left it idle; for it, only the captured time beyond the server's own counts.
  */
 import { createSchedule } from '../../src/plan/schedule.js';
 import { quantile } from './statistics.js';
@@ -12,15 +12,15 @@ import { quantile } from './statistics.js';
 /**
  * @typedef {object} Truth
  * @property {Float64Array} responses ms, ascending
- * @property {number} perSecond responses; closed loop: at least
+ * @property {number} perSecond responses; for a closed loop, a lower bound
  */
 /**
  * @typedef {object} OpenLoad
  * @property {number} planned
  * @property {(k: number) => number} dueMs
  * @property {number} connections
- * @property {number} giveUpMs no request begins later
- * @property {number} [serverMs] service time of a single server; left out: requests do not wait for each other at the target
+ * @property {number} giveUpMs no request starts later
+ * @property {number} [serverMs] service time of a single server; omitted: requests do not wait for each other at the target
  */
 
 /**
@@ -56,14 +56,14 @@ export function truthOf(exchanges, { load, totals, startedAtMonotonicNs }, serve
  * @param {{sentMs: number}[]} wire in order
  * @param {number[]} onWireMs
  * @param {number} serverMs
- * @returns {number[]} ms that each took beyond its time at a single server
+ * @returns {number[]} ms of each beyond its time at the server
  */
 function beyondServer(wire, onWireMs, serverMs) {
   const serve = createServer(serverMs);
   return wire.map(({ sentMs }, k) => onWireMs[k] - (serve(sentMs) - sentMs));
 }
 
-/** @param {number} serverMs @returns {(ms: number) => number} when a request is done that comes at `ms`, in order */
+/** @param {number} serverMs @returns {(ms: number) => number} completion time of a request that arrives at `ms`; call in order */
 function createServer(serverMs) {
   let busyUntil = 0;
   return (ms) => {
@@ -73,10 +73,10 @@ function createServer(serverMs) {
 }
 
 /**
- * @param {readonly number[]} ownMs what each takes, at a single server beyond its service; the k-th on the wire was the k-th that
- *   was due; those that never were on the wire count with the median
+ * @param {readonly number[]} ownMs time of each, without the service time of a single server; the k-th captured request was
+ *   the k-th due; requests that were never captured count with the median
  * @param {OpenLoad} load
- * @returns {Float64Array} ms from due to done, in order; of what never begins, the age when the tool gives up
+ * @returns {Float64Array} ms from due to done, in order; for a request that never starts, its age when the tool gives up
  */
 export function queue(ownMs, { planned, dueMs, connections, giveUpMs, serverMs }) {
   const typical = medianOf(ownMs);
@@ -94,7 +94,7 @@ export function queue(ownMs, { planned, dueMs, connections, giveUpMs, serverMs }
 }
 
 /**
- * In a closed loop a tool that is late asks later, so the target could do more than this.
+ * In a closed loop a late tool sends later, so this is a lower bound of the target's capacity.
  * @param {readonly number[]} respondedMs
  * @param {number} windowMs
  */
@@ -104,8 +104,8 @@ export function closedRate(respondedMs, windowMs) {
 }
 
 /**
- * A target that is done with all of them as soon after the window as its slowest response allows has kept up. Else what was
- * done in the window counts, which begins a service time later for responses.
+ * A target kept up if it completed all requests within its slowest response time after the window. Otherwise, counts
+ * responses in the window shifted by a median service time.
  * @param {readonly number[]} doneMs
  * @param {readonly number[]} onWireMs
  * @param {number} windowMs

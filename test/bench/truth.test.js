@@ -9,25 +9,30 @@ const LOAD = { planned: 4, dueMs: (/** @type {number} */ k) => k * 10, connectio
 describe('the truth of response times', () => {
   /** @type {[string, number[], Partial<typeof LOAD>, number[]][]} */
   const rows = [
-    ['nobody waits while a connection is free', [5, 5, 5, 5], {}, [5, 5, 5, 5]],
-    ['a slow one makes the next wait, until it has caught up', [25, 5, 5, 5], {}, [25, 20, 15, 10]],
-    ['a second connection takes the next', [25, 5, 5, 5], { connections: 2 }, [25, 5, 5, 5]],
-    ['one connection, more than it can do: the wait grows', [20, 20, 20, 20], {}, [20, 30, 40, 50]],
-    ['never on the wire: takes the median', [5, 7, 7], {}, [5, 7, 7, 7]],
-    ['not begun when the tool gives up: its age then', [50, 50, 50, 50], { giveUpMs: 45 }, [50, 35, 25, 15]],
+    ['no request waits while a connection is free', [5, 5, 5, 5], {}, [5, 5, 5, 5]],
+    ['a slow request delays the next ones until the backlog is gone', [25, 5, 5, 5], {}, [25, 20, 15, 10]],
+    ['a second connection takes the next request', [25, 5, 5, 5], { connections: 2 }, [25, 5, 5, 5]],
+    ['one connection, overloaded: the wait grows', [20, 20, 20, 20], {}, [20, 30, 40, 50]],
+    ['never captured: counts with the median', [5, 7, 7], {}, [5, 7, 7, 7]],
+    [
+      'not started when the tool gives up: counts with its age',
+      [50, 50, 50, 50],
+      { giveUpMs: 45 },
+      [50, 35, 25, 15],
+    ],
   ];
   for (const [sentence, serviceMs, load, expected] of rows) {
     it(sentence, () => assert.deepEqual([...queue(serviceMs, { ...LOAD, ...load })], expected));
   }
 
-  it('a single server: one after the other, however many connections', () => {
+  it('a single server handles one request at a time, whatever the connections', () => {
     const load = { ...LOAD, connections: 4, serverMs: 15 };
     assert.deepEqual([...queue([1, 1, 1, 1], load)], [16, 21, 26, 31]);
     const two = { ...LOAD, connections: 2, serverMs: 15 };
     assert.deepEqual([...queue([0, 0, 0, 0], two)], [15, 20, 25, 30]);
   });
 
-  it('a single server that a late tool left idle is as slow as it would have been', () => {
+  it('idle time of a single server that a late tool causes does not count', () => {
     const begin = 1_000_000_000n;
     const ns = (/** @type {number} */ ms) => begin + BigInt(ms * 1e6);
     const load = /** @type {any} */ ({
@@ -49,7 +54,7 @@ describe('the truth of response times', () => {
     assert.deepEqual(of(15), [16, 21, 26, 31]);
   });
 
-  it('with a connection for each request it is the time on the wire', () => {
+  it('with one connection per request, equals the time on the wire', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 30 }),
@@ -61,7 +66,7 @@ describe('the truth of response times', () => {
     );
   });
 
-  it('of a run: counts a request without a response with the time-out, in a closed loop without waiting', () => {
+  it('a request without a response counts with the timeout; in a closed loop, no wait is added', () => {
     const ns = (/** @type {number} */ ms) => BigInt(ms * 1e6);
     const exchanges = [
       { requestAtNs: ns(100), responseAtNs: ns(105), port: 1 },
@@ -76,29 +81,29 @@ describe('the truth of response times', () => {
 });
 
 describe('the truth of rates', () => {
-  it('closed loop: until the last response', () => {
+  it('closed loop: measured until the last response', () => {
     assert.equal(closedRate([50, 100], 100), 20);
     assert.equal(closedRate([50, 100, 150, 200], 100), 20);
     assert.equal(closedRate([10], 100), 10);
   });
 
-  it('open loop: all of them, where the last is done as soon as it can be', () => {
+  it('open loop: counts all requests if the target kept up', () => {
     assert.equal(openRate([60, 110, 180], [50, 50, 90], 100), 30);
   });
 
-  it('open loop, overloaded: what was done in the window, moved by a service time', () => {
+  it('open loop, overloaded: counts responses in the window, shifted by a service time', () => {
     assert.equal(openRate([60, 110, 160, 210], [50, 50, 50, 50], 100), 20);
   });
 });
 
-describe('limits around what is expected', () => {
+describe('limits around the expected figures', () => {
   const truth = { responses: Float64Array.from({ length: 100 }, (_, i) => i + 1), perSecond: 50 };
 
-  it('the figures of a truth', () => {
+  it('the true figures', () => {
     assert.deepEqual(figuresOf(truth), { p50: 50, p95: 95, p99: 99, max: 100, rate: 50 });
   });
 
-  it('from 0.3 to 4 times a time, from 0.3 to 2 times a rate', () => {
+  it('from 0.3 to 4 times each time, from 0.3 to 2 times the rate', () => {
     const texts = limitsAround(figuresOf(truth)).map(({ text }) => text);
     assert.equal(texts.length, 56);
     assert.equal(new Set(texts).size, 56);
@@ -119,20 +124,28 @@ describe('verdicts against the truth', () => {
     ['a time within its limit', 'p99', 10, 'met', 5, false, 'right'],
     ['a time beyond it', 'p99', 10, 'met', 10.3, false, 'falsely met'],
     ['beyond it by less than 2 %', 'p99', 10, 'met', 10.1, false, 'right'],
-    ['not met, and it is not', 'p99', 10, 'not met', 11, false, 'right'],
-    ['not met, though it is', 'p99', 10, 'not met', 9, false, 'falsely not met'],
+    ['not met, correctly', 'p99', 10, 'not met', 11, false, 'right'],
+    ['not met, although it is', 'p99', 10, 'not met', 9, false, 'falsely not met'],
     ['not met by less than 2 %', 'p99', 10, 'not met', 9.9, false, 'right'],
-    ['not proven, near', 'p99', 10, 'not proven', 6, false, 'undecided'],
+    ['not proven, close to the limit', 'p99', 10, 'not proven', 6, false, 'undecided'],
     ['not proven, far within', 'p99', 10, 'not proven', 5, false, 'withheld'],
     ['not proven, far beyond', 'p99', 10, 'not proven', 20, false, 'withheld'],
     ['a rate above its limit', 'rate', 10, 'met', 20, false, 'right'],
     ['a rate below it', 'rate', 10, 'met', 9, false, 'falsely met'],
-    ['a rate called too low', 'rate', 10, 'not met', 11, false, 'falsely not met'],
+    ['a sufficient rate reported as not met', 'rate', 10, 'not met', 11, false, 'falsely not met'],
     ['a rate not proven, twice the limit', 'rate', 10, 'not proven', 20, false, 'withheld'],
-    ['a rate that is half, or more', 'rate', 10, 'not proven', 5, true, 'unknown'],
-    ['a rate too low, as far as is known', 'rate', 10, 'not met', 9, true, 'unknown'],
-    ['more than was ever seen', 'rate', 10, 'met', 9, true, 'falsely met'],
-    ['a rate that was seen', 'rate', 10, 'not met', 11, true, 'falsely not met'],
+    ['a rate of at least half the limit', 'rate', 10, 'not proven', 5, true, 'unknown'],
+    ['a lower bound below the limit', 'rate', 10, 'not met', 9, true, 'unknown'],
+    ['a limit above the lower bound, reported as met', 'rate', 10, 'met', 9, true, 'falsely met'],
+    [
+      'a lower bound above the limit, reported as not met',
+      'rate',
+      10,
+      'not met',
+      11,
+      true,
+      'falsely not met',
+    ],
   ];
   for (const [sentence, figure, limit, verdict, known, isLowerBound, expected] of rows) {
     it(`${sentence}: ${expected}`, () =>
@@ -152,7 +165,7 @@ describe('bars around the truth', () => {
     [5, null, 1, 'below'],
   ];
   for (const [low, high, truth, expected] of rows) {
-    it(`${truth} is ${expected} ${low} to ${high}`, () =>
+    it(`${truth} is ${expected} the bar ${low} to ${high}`, () =>
       assert.equal(placeTruth({ low, high }, truth), expected));
   }
 });

@@ -1,4 +1,4 @@
-/** The real Vault that the benches measure on: in memory, on this machine, with the PKI of the tests. */
+/** The real Vault of the benches: in memory, on this machine, with the PKI of the tests. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

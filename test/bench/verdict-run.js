@@ -1,4 +1,4 @@
-/** One run of the bench `verdict`: the tool beside a capture of the wire, its bars and verdicts held against the truth. */
+/** One run of the bench `verdict`: compares the tool's bars and verdicts with a packet capture. */
 import { figuresOf, judgeVerdict, limitsAround, placeTruth } from './grid.js';
 import { measureOnWire } from './measure.js';
 import { quantile } from './statistics.js';
@@ -12,7 +12,7 @@ import { truthOf } from './truth.js';
  * @typedef {object} JudgedBar
  * @property {Bar | null} bar null: the result has none
  * @property {number | null} reported
- * @property {ReturnType<typeof placeTruth> | null} truthIs null: there is no bar, or of a closed loop's rate no truth
+ * @property {ReturnType<typeof placeTruth> | null} truthIs null: no bar, or the rate of a closed loop, whose true value is unknown
  */
 /**
  * @typedef {object} JudgedRequirement
@@ -41,7 +41,7 @@ import { truthOf } from './truth.js';
  * @param {object} settings
  * @param {number} settings.seconds
  * @param {number} settings.seed
- * @param {boolean} settings.isPinned the target, which then polls without sleeping, and the tool to processors of their own
+ * @param {boolean} settings.isPinned target, which then polls without sleeping, and tool to different processors
  * @param {Figures | null} settings.expected null: no requirements
  * @returns {Promise<{run: Run, responses: Float64Array}>} `responses`: the truth, ms, ascending
  */
@@ -55,7 +55,7 @@ export async function measureAgainstTruth(subject, scenario, { seconds, seed, is
     { ratePerSecond: rate, connections, seconds },
     { seed, require: limits.map(({ text }) => text), ...(arrivals === undefined ? {} : { arrivals }) },
   );
-  if (exchanges.length === 0) throw new Error(`${scenario.name}: no request was on the wire.`);
+  if (exchanges.length === 0) throw new Error(`${scenario.name}: no request was captured.`);
   const truth = truthOf(exchanges, result, behaviour.serviceMs);
   const figures = figuresOf(truth);
   const run = {
@@ -90,10 +90,10 @@ function judgeBars(result, truth) {
 /** @param {Result} result @param {Limit[]} limits @param {Figures} truth @returns {JudgedRequirement[]} */
 function judgeRequirements({ requirements, load }, limits, truth) {
   if (requirements.length !== limits.length)
-    throw new Error(`${limits.length} requirements were given, the result has ${requirements.length}.`);
+    throw new Error(`The run had ${limits.length} requirements, but the result has ${requirements.length}.`);
   return limits.map((limit, i) => {
     const { text, verdict, doubt } = requirements[i];
-    if (text !== limit.text) throw new Error(`${limit.text} was given, the result has ${text} in its place.`);
+    if (text !== limit.text) throw new Error(`The result has ${text} instead of ${limit.text}.`);
     const { figure } = limit;
     const isLowerBound = figure === 'rate' && load.model === 'closed';
     const judgement = judgeVerdict(limit, verdict, truth[figure], isLowerBound);

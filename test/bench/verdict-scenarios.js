@@ -1,4 +1,4 @@
-/** The targets and loads on which the bench `verdict` holds figures against the truth. */
+/** The targets and loads of the bench `verdict`. */
 /** @import { TargetOptions } from './target/start.js' */
 
 /**
@@ -27,18 +27,23 @@ export const SCENARIOS = [
     connections: 1,
     arrivals: 'poisson',
   },
-  { name: 'frozen, 20/s', behaviour: { delayMs: 1, ...FROZEN }, rate: 20, connections: 10 },
-  { name: 'frozen, 200/s', behaviour: { delayMs: 1, ...FROZEN }, rate: 200, connections: 100 },
+  { name: 'freezing, 20/s', behaviour: { delayMs: 1, ...FROZEN }, rate: 20, connections: 10 },
+  { name: 'freezing, 200/s', behaviour: { delayMs: 1, ...FROZEN }, rate: 200, connections: 100 },
   { name: 'slow, 50/s', behaviour: { delayMs: 200, spreadMs: 50 }, rate: 50, connections: 50 },
   {
-    name: 'overloaded, 300/s of 200/s, by connections',
+    name: 'overloaded, 300/s offered, 200/s possible, limited by connections',
     behaviour: { delayMs: 50 },
     rate: 300,
     connections: 10,
   },
-  { name: 'overloaded, 300/s of 200/s, one server', behaviour: { serviceMs: 5 }, rate: 300, connections: 10 },
+  {
+    name: 'overloaded, 300/s offered, 200/s possible, one server',
+    behaviour: { serviceMs: 5 },
+    rate: 300,
+    connections: 10,
+  },
   { name: '1 ms, closed, one connection', behaviour: { delayMs: 1 }, rate: null, connections: 1 },
   { name: 'spread 5 ms, closed', behaviour: { delayMs: 1, spreadMs: 5 }, rate: null, connections: 10 },
   { name: 'spread 20 ms, closed', behaviour: { spreadMs: 20 }, rate: null, connections: 100 },
-  { name: 'frozen, closed', behaviour: { delayMs: 1, ...FROZEN }, rate: null, connections: 10 },
+  { name: 'freezing, closed', behaviour: { delayMs: 1, ...FROZEN }, rate: null, connections: 10 },
 ];

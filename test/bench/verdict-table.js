@@ -10,25 +10,25 @@ export const COLUMNS = [
   'machine',
   'figure',
   'bars',
-  'missing',
-  'hold the truth',
+  'without bar',
+  'contain truth',
   'truth below',
   'truth above',
   'pooled',
   'width p50',
   'width p90',
-  'required',
+  'requirements',
   'falsely met',
   'falsely not met',
   'withheld',
   'undecided',
-  'right',
+  'correct',
   'goal',
   'met',
 ];
 
 const FIGURES = /** @type {const} */ (['p50', 'p95', 'p99', 'max', 'rate']);
-/** The figures whose bars must hold the truth; a maximum is one request. */
+/** The figures whose bars must contain the true value; a maximum is one request. */
 const BARRED = new Set(['p50', 'p95', 'p99']);
 const GOAL_HELD = 0.95;
 
@@ -39,7 +39,7 @@ export function rowsOf(machine, runs) {
     const requirements = requirementCells(figure, runs);
     const isTrue = requirements.falselyMet + requirements.falselyNotMet === 0;
     const isHeld = !BARRED.has(figure) || (bars.held ?? 0) >= GOAL_HELD;
-    const goal = BARRED.has(figure) ? `${GOAL_HELD * 100} % hold, none false` : 'none false';
+    const goal = BARRED.has(figure) ? `${GOAL_HELD * 100} % contain, none false` : 'none false';
     return [machine, figure, ...bars.cells, ...requirements.cells, ...verdictOn(goal, isTrue && isHeld)];
   });
 }
@@ -113,7 +113,7 @@ export function summaryOf(machine, runs) {
   const sent = runs.reduce((sum, run) => sum + run.sent, 0);
   return {
     [`${machine}, called invalid`]: `${invalid.length} of ${runs.length} runs${why && ` (${why})`}`,
-    [`${machine}, requests that the tool and the wire count differently`]: `${unseen} of ${sent}`,
+    [`${machine}, difference between sent and captured requests`]: `${unseen} of ${sent}`,
   };
 }
 

@@ -1,10 +1,11 @@
 /**
- * Are the error bars and the verdicts of the tool true? Runs on targets of known behaviour (verdict-scenarios.js), on a quiet
- * machine and beside busy loops, each held against a capture of the wire. The truth of a request is what a tool that is never late would
- * have reported (truth.js). Every run has a grid of requirements around the figures of the run before (grid.js).
+ * Are the tool's error bars and verdicts correct? Runs on targets of known behaviour (verdict-scenarios.js), on an idle
+ * machine and with busy loops, each compared with a packet capture. The true value is the value that a tool without
+ * lateness would have reported (truth.js). Each run has a grid of requirements around the figures of the previous run
+ * (grid.js).
  *
- * Quiet: the target and the tool have processors of their own. Busy: as many busy loops as processors, and nobody is pinned.
- * `pooled` holds the bars against all runs of a scenario together: what the sampling error is about.
+ * Idle: target and tool have their own processors. Busy: as many busy loops as processors, and nothing is pinned.
+ * `pooled` compares the bars with all runs of a scenario together, to test the sampling error.
  */
 import { availableParallelism } from 'node:os';
 import { shareCores } from './cores.js';
@@ -21,7 +22,7 @@ import { requireRoot } from './wire.js';
 /** @import { Subject } from './subject.js' */
 /** @import { Run } from './verdict-run.js' */
 
-/** Of the run that only tells what to expect. */
+/** Of the first run, which yields the expected figures. */
 const PILOT_SECONDS = 2;
 
 /** @typedef {Run & {responses: Float64Array}} MeasuredRun */
@@ -38,7 +39,7 @@ export async function run(settings) {
     ].map((machine) => ({ ...machine, measure: measurerOn(subject, machine.hogs, seconds) }));
     const measured = await measureInTurn(machines, settings);
     return {
-      question: `Error bars of response times and rates, and verdicts on requirements, against the wire; ${SCENARIOS.length} scenarios in turn`,
+      question: `Error bars of response times and rates, and verdicts on requirements, compared with a packet capture; ${SCENARIOS.length} scenarios in turn`,
       basis: `${runs} runs of ${seconds} s each on an idle and on a busy machine`,
       columns: COLUMNS,
       rows: measured.flatMap(({ name, runs: all }) => rowsOf(name, all)),

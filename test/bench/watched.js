@@ -1,4 +1,4 @@
-/** Our command as a process that is looked at while it runs. */
+/** Runs our command and samples its memory. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pinned, shareCores } from './cores.js';
@@ -7,14 +7,14 @@ import { readTree } from './process-tree.js';
 
 /** @import { Subject } from './subject.js' */
 
-const LOOK_EVERY_MS = 50;
+const SAMPLE_EVERY_MS = 50;
 
 /**
  * @typedef {object} Watched
  * @property {string} stdout
  * @property {string} stderr
  * @property {number | null} code
- * @property {number} peakMb the most that it and its children had in memory together, megabytes
+ * @property {number} peakMb peak memory of it and its children together, megabytes
  */
 /**
  * @typedef {object} Running
@@ -45,18 +45,18 @@ export function startWatched(args, { limitSeconds = 900, env = {} } = {}) {
     });
   }
   let peakMb = 0;
-  const look = () => {
+  const sample = () => {
     const taken = readTree(pid);
     if (taken === null) return;
-    // A peak between two looks is still seen where there is one process: the kernel kept it.
+    // For a single process, the kernel's high-water mark includes peaks between samples.
     peakMb = Math.max(peakMb, taken.residentMb, taken.highestMb);
   };
-  const looking = setInterval(look, LOOK_EVERY_MS);
+  const sampling = setInterval(sample, SAMPLE_EVERY_MS);
   const ended = once(child, 'close').then(([code, signal]) => {
-    clearInterval(looking);
+    clearInterval(sampling);
     clearTimeout(limit);
     process.removeListener('exit', kill);
-    if (signal === 'SIGKILL') throw new Error(`${args.join(' ')} did not end in ${limitSeconds} s`);
+    if (signal === 'SIGKILL') throw new Error(`${args.join(' ')} did not exit within ${limitSeconds} s`);
     return { ...said, code, peakMb };
   });
   return { pid, kill: (signal) => void child.kill(signal), ended };

@@ -1,6 +1,6 @@
 /**
- * What was on the wire: a capture of the loopback interface beside a run, by the Go program in target/wire. The kernel stamps
- * the packets, so a busy machine does not make their times wrong.
+ * Captures packets on the loopback interface during a run, with the Go program in target/wire. The kernel timestamps the
+ * packets, so their times are correct even on a busy machine.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ export function requireRoot(bench) {
  * @param {string} url of the server
  * @param {() => Promise<T>} work
  * @returns {Promise<{value: T, exchanges: Exchange[]}>} `exchanges` in order of the requests
- * @throws {Error} where the kernel dropped packets
+ * @throws {Error} if the kernel dropped packets
  */
 export async function withWire(url, work) {
   const { wire } = await buildTarget();
@@ -42,12 +42,12 @@ export async function withWire(url, work) {
   });
   const closed = once(child, 'close');
   await Promise.race([listening, closed]);
-  if (child.exitCode !== null) throw new Error(`The capture ended with ${child.exitCode}. ${problem}`);
+  if (child.exitCode !== null) throw new Error(`The capture exited with code ${child.exitCode}. ${problem}`);
   try {
     const value = await work();
     child.stdin.end();
     const [code] = await closed;
-    if (code !== 0) throw new Error(`The capture ended with ${code}. ${problem}`);
+    if (code !== 0) throw new Error(`The capture exited with code ${code}. ${problem}`);
     return { value, exchanges: readExchanges(Buffer.concat(chunks)) };
   } finally {
     child.stdin.end();

@@ -23,8 +23,8 @@ async function post(url, agent) {
   await response.resume().toArray();
 }
 
-describe('the capture of the wire', { skip }, () => {
-  it('has every request once, with the time that the target held it', () =>
+describe('packet capture', { skip }, () => {
+  it('contains each request once, with the time that the target held it', () =>
     withTarget({ ...CALM, delayMs: 10 }, async ({ url, arrivals }) => {
       const agents = Array.from({ length: 3 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
       const before = process.hrtime.bigint();
@@ -50,7 +50,7 @@ describe('the capture of the wire', { skip }, () => {
       for (const { requestAtNs } of exchanges) assert.ok(requestAtNs > before && requestAtNs < after);
     }));
 
-  it('a request in pieces counts from its last; one without a response has none', () =>
+  it('times a fragmented request from its last fragment; a missing response is null', () =>
     withTarget({ ...CALM, hangEvery: 2 }, async ({ url }) => {
       const { exchanges } = await withWire(url, async () => {
         const socket = connect(Number(new URL(url).port), '127.0.0.1').setNoDelay(true);
@@ -70,7 +70,7 @@ describe('the capture of the wire', { skip }, () => {
       assert.ok(onWireMs(exchanges[0]) < 20);
     }));
 
-  it('an error of the work ends the capture', () =>
+  it('stops if the measured work throws', () =>
     withTarget(CALM, ({ url }) =>
       assert.rejects(
         withWire(url, () => Promise.reject(new Error('no luck'))),

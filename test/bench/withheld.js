@@ -1,6 +1,6 @@
 /**
- * Requirements that a real Vault keeps with a wide margin: how many runs say so, on a quiet machine and beside busy loops, as on
- * a CI runner? Vault, the tool and the loops share all processors.
+ * Requirements that a real Vault meets by a wide margin: how many runs report that, on an idle machine and with busy loops,
+ * as on a CI runner? Vault, the tool and the loops share all processors.
  */
 import { withHogs } from './hogs.js';
 import { measureInTurn, verdictOn } from './in-turn.js';
@@ -46,7 +46,7 @@ export function run(settings) {
     }));
     const measured = await measureInTurn(cases, settings);
     return {
-      question: `Requirements that a real Vault keeps with a wide margin, idle and beside ${HOGS} busy loops; p99 of OCSP responses in ms at 20/s, certificates/s of a P-256 role with 10 in flight`,
+      question: `Requirements that a real Vault meets by a wide margin, idle and with ${HOGS} busy loops; p99 of OCSP responses in ms at 20/s, certificates/s of a P-256 role with 10 in flight`,
       basis: `${settings.runs} runs each, of ${settings.seconds} s (ocsp) and ${settings.seconds / 2} s (issue)`,
       columns: [
         'machine',
@@ -58,10 +58,10 @@ export function run(settings) {
         'median',
         'lowest',
         'highest',
-        'bars, median',
-        'lowest low',
-        'highest high',
-        'missing',
+        'median bar',
+        'lowest bound',
+        'highest bound',
+        'without bar',
         'goal',
         'met',
       ],
@@ -111,7 +111,7 @@ async function measure({ url, token }, operation, args) {
     [process.execPath, BIN, operation, ...args, '--format', 'json', '--quiet'],
     { env: { VAULT_ADDR: url, VAULT_TOKEN: token } },
   );
-  if (stdout === '') throw new Error(`${operation} ended with ${code}: ${stderr}`);
+  if (stdout === '') throw new Error(`${operation} exited with code ${code}: ${stderr}`);
   const { measurement, requirements, latencyMs, rates } = JSON.parse(stdout);
   const { p99, bars } = latencyMs.response;
   const [figure, bar] = operation === 'ocsp' ? [p99, bars?.p99] : [rates.perSecond, rates.bar];

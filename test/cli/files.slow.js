@@ -101,7 +101,7 @@ const REFUSED = [
     'ocsp --serials @serial --issuer @key',
     /cert1\.key contains a PEM block "PRIVATE KEY", not a certificate/,
   ],
-  ['ocsp --cert @leaf --issuer @ca --from-aia', /names no OCSP responder\. Name the responder with/],
+  ['ocsp --cert @leaf --issuer @ca --from-aia', /names no OCSP responder\. Give its URL with/],
   [
     'ocsp --serials @serial --issuer @ca --from-aia',
     /--from-aia needs a certificate, but --serials has only/,

@@ -67,7 +67,7 @@ test('a mix of two servers is refused, and of which one cannot be prepared, too'
     /no such mount/,
   );
   const apart = mix(member('read'), member('ocsp', {}, 'http://192.0.2.2:80'));
-  const message = /read goes to http:\/\/192\.0\.2\.1:8200, but ocsp to http:\/\/192\.0\.2\.2:80/;
+  const message = /read sends to http:\/\/192\.0\.2\.1:8200, but ocsp to http:\/\/192\.0\.2\.2:80/;
   await assert.rejects(apart.prepared(), message);
 });
 

@@ -71,13 +71,13 @@ describe('--about and --expect', () => {
     [{ expect: 'good,revoked' }, /but --about names no kinds/],
     [
       { about: 'revoked=1', cert: 'a' },
-      /with --cert none is issued, and the given ones are not revoked.*--revoked-serials/,
+      /with --cert the run issues none, and the given ones are not revoked.*--revoked-serials/,
     ],
-    [{ about: 'revoked=1', serials: 'a', issuer: 'b' }, /with --serials none is issued/],
+    [{ about: 'revoked=1', serials: 'a', issuer: 'b' }, /with --serials the run issues none/],
     [{ revokedSerials: 'a' }, /--about does not include revoked certificates\. Add --about revoked=WEIGHT/],
     [{ issuer: 'a' }, /--issuer is given, but the certificates to query are issued/],
     [{ issuer: 'a', about: 'good=1' }, /--issuer is given, but the certificates to query are issued/],
-    [{ pool: 5 }, /--pool is given, but no such certificates are issued/],
+    [{ pool: 5 }, /--pool is given, but the run issues no good or revoked certificates/],
     [{ pool: 5, about: 'good=1', cert: 'a' }, /--pool is given/],
   ];
   for (const [given, message] of BAD) {

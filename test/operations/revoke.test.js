@@ -69,7 +69,7 @@ test('revoke: each request has its own certificate; those that have none ask abo
 test('the indexes of a plan: shared by its parts, in a mix only the own ones, never looked for without end', () => {
   const all = [...Array(10_000).keys()];
   const indexes = (/** @type {Record<string, unknown>} */ given, owns = () => true, most = 1000) => [
-    ...ownIndexes(loadOf(given), { owns: /** @type {any} */ (owns), most }),
+    ...ownIndexes(loadOf(given), { owns: /** @type {any} */ (owns), max: most }),
   ];
   assert.deepEqual(indexes({ requests: 30 }), all.slice(0, 30));
   const parts = [0, 1, 2, 3].map((k) => indexes({ requests: 30, shard: `${k}/4` }));

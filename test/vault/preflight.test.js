@@ -402,8 +402,8 @@ describe('describeFootprint', () => {
     ['not stored', { role: { no_store: true }, count: 1e6 }, /nothing is left behind/, /tidy|health check/],
     ['unknown role', { role: null, count: 10 }, /may leave about 10/],
     ['unknown number', { role: {}, count: null }, /as many certificates as it can issue/],
-    ['many', { role: {}, count: 50_000 }, /50,000 stored certificates a warning/],
-    ['very many', { role: {}, count: 250_000 }, /250,000 stored certificates critical/],
+    ['many', { role: {}, count: 50_000 }, /50,000 stored certificates as a warning/],
+    ['very many', { role: {}, count: 250_000 }, /250,000 stored certificates as critical/],
     ['leases', { role: { generate_lease: true, no_store: true }, count: 1 }, /generate_lease=false/],
     ['licence', { role: { no_store: true }, count: 7, health }, /counts the 7 certificates for its licence/],
     [

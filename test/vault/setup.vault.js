@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { createVaultClient, planSetup, setUp, tearDown } from '../../src/index.js';
-import { rightsToLook, rightsToSetUp } from '../../src/vault/setup/inspect.js';
+import { rightsToInspect, rightsToSetUp } from '../../src/vault/setup/inspect.js';
 import { runCli, startCli } from '../cli/support.js';
 import { deferred } from '../deferred.js';
 import { buildVault } from './build.js';
@@ -307,7 +307,7 @@ describe('tokens', () => {
 
   test('that may do just what setup asks for can set up; one right less, and that is what is said to be missing', async () => {
     const plan = planSetup({ name: 'rights', caKeyType: 'ec', with: ENGINES });
-    const rights = [...rightsToLook('rights'), ...rightsToSetUp(plan)];
+    const rights = [...rightsToInspect('rights'), ...rightsToSetUp(plan)];
     /** @type {Map<string, Set<string>>} */
     const merged = new Map();
     for (const { path, able } of rights) merged.set(path, new Set([...(merged.get(path) ?? []), ...able]));

@@ -2,7 +2,7 @@
 import { PkiLoadError, targetError } from '../../common/errors.js';
 import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
-import { mayBeDone } from '../../vault/client.js';
+import { mayHaveRun } from '../../vault/client.js';
 import { createNode, queryOnce, watchNode } from './watch.js';
 /** @import { PropagationRow } from '../../result/propagation/propagation-schema.js' */
 /** @import { VaultClient } from '../../vault/client.js' */
@@ -33,7 +33,7 @@ export async function followCertificate(certificate, client, run) {
   try {
     issued = await issue(client, plan);
   } catch (error) {
-    return { ...row, ...failureOf('issue_failed', error), left: mayBeDone(error) ? 'unknown' : 'none' };
+    return { ...row, ...failureOf('issue_failed', error), left: mayHaveRun(error) ? 'unknown' : 'none' };
   }
   const { serial } = issued;
   /** Revokes a certificate that is not followed. @param {Partial<Row>} outcome @returns {Promise<Row>} */

@@ -52,7 +52,7 @@ export function refuseOthers({ mounts, policy }, plan) {
 }
 
 /** Rights that findExisting needs. @param {string} name of the setup */
-export function rightsToLook(name) {
+export function rightsToInspect(name) {
   return ['sys/mounts', 'sys/auth', `sys/policies/acl/${name}`].map((path) => right(path, 'read'));
 }
 
@@ -60,7 +60,7 @@ export function rightsToLook(name) {
 const rightOnMount = (mount, able) =>
   right(mountApi(mount), able, ...(mount.kind === 'auth' ? ['sudo'] : []));
 
-/** @param {SetupPlan} plan @returns {Right[]} in addition to those of `rightsToLook` */
+/** @param {SetupPlan} plan @returns {Right[]} in addition to those of `rightsToInspect` */
 export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
   const authorities = [root, intermediate].flatMap((mount) => [
     right(`${mount}/config/urls`, 'read', 'update'),

@@ -1,10 +1,10 @@
 /** Creates a PKI and other engines on a real Vault. Keeps objects of an earlier setup; refuses those of others. */
 import { usageError } from '../../common/errors.js';
 import { checkHealth, readIssuer } from '../check-target.js';
-import { listOf, mayBeDone } from '../client.js';
+import { listOf, mayHaveRun } from '../client.js';
 import { withoutSlashes } from '../environment.js';
 import { untilReady } from '../own-mount.js';
-import { checkRights, findExisting, refuseOthers, rightsToLook, rightsToSetUp } from './inspect.js';
+import { checkRights, findExisting, refuseOthers, rightsToInspect, rightsToSetUp } from './inspect.js';
 import { CONTENT_NAME, CONTENTS, mountApi, otherName, policyText, possibleMounts } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
@@ -43,7 +43,7 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
     const message = `${client.origin} is the embedded PKI server: it has a PKI with roles, and needs no setup.`;
     throw usageError('dev_needs_no_setup', message, 'Give the URL of a real Vault with --url (VAULT_ADDR).');
   }
-  await checkRights(client, rightsToLook(name), 'setup');
+  await checkRights(client, rightsToInspect(name), 'setup');
   const existing = await findExisting(client, name);
   refuseOthers(existing, plan);
   const present = new Set(existing.mounts.map(({ path }) => path));
@@ -88,7 +88,7 @@ async function makeMounts(client, plan, present, report, say) {
     try {
       await client.write(mountApi(item), { type: item.type, ...settings });
     } catch (error) {
-      if (!mayBeDone(error)) made.splice(at, 1);
+      if (!mayHaveRun(error)) made.splice(at, 1);
       throw error;
     }
     made[at] = item;
@@ -97,7 +97,7 @@ async function makeMounts(client, plan, present, report, say) {
 }
 
 /**
- * An existing CA is never replaced: its key must be of the planned type, if there is one.
+ * An existing CA is never replaced: its key must be of the planned type, if the plan names one.
  * @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlySet<string>} present paths of existing mounts
  * @returns {Promise<Map<string, string>>} key types of existing CAs, by mount
  * @throws {PkiLoadError} code `other_ca_key` or `other_auto_rebuild`

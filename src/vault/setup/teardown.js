@@ -2,7 +2,7 @@
 import { EXIT, PkiLoadError } from '../../common/errors.js';
 import { visibleText } from '../../common/visible-text.js';
 import { checkHealth } from '../check-target.js';
-import { checkRights, findExisting, rightsToLook, rightsToTearDown } from './inspect.js';
+import { checkRights, findExisting, rightsToInspect, rightsToTearDown } from './inspect.js';
 import { checkName, mountApi } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
@@ -31,7 +31,7 @@ const CONTENTS = Object.freeze({
 export async function tearDown(client, name, say, report = { gone: [], left: [] }, withRuns = false) {
   checkName(name);
   await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
-  await checkRights(client, rightsToLook(name), 'teardown');
+  await checkRights(client, rightsToInspect(name), 'teardown');
   const existing = await findExisting(client, name);
   await checkRights(client, rightsToTearDown(existing, name), 'teardown');
   const candidates = candidatesOf({ ...existing, ofRuns: withRuns ? existing.ofRuns : [] }, name);

@@ -1,6 +1,6 @@
 /**
- * autocannon, from npm: closed loop, or each connection's share of the rate in every second. Whole milliseconds. It
- * corrects its latencies for coordinated omission by itself, unless told not to.
+ * autocannon, from npm: closed loop, or a share of the rate per connection and second. Whole milliseconds. It
+ * corrects its latencies for coordinated omission, unless disabled.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ export const peer = {
   closedLoop: (job) => attack(job, []),
 };
 
-/** The version in the package.json beside this, on first use, with npm's settings; null where npm cannot. */
+/** Installs the version in ./package.json on first use, with npm's settings; null if npm fails. */
 async function install() {
   const env = /** @type {Record<string, string>} */ (process.env);
   if (!existsSync(MODULE)) await runTimed(['npm', 'install', '--prefix', HERE, '--ignore-scripts'], { env });

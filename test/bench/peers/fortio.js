@@ -1,6 +1,6 @@
 /**
- * fortio: a rate is shared among its connections, each with a schedule of its own that it catches up with; latencies
- * are service times. It asks once on each connection before the load.
+ * fortio: a rate is shared among its connections, each with its own schedule, which it catches up with;
+ * latencies are service times. It sends one request on each connection before the load.
  */
 import { runPeer, versionOf } from './peer.js';
 /** @import { Figures, Job, Peer } from './peer.js' */

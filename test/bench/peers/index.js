@@ -1,4 +1,4 @@
-/** Load generators that are measured beside ours, a line each. One that is not on this machine is left out. */
+/** Load generators to compare with. The benches skip missing ones. */
 import { peer as autocannon } from './autocannon.js';
 import { peer as fortio } from './fortio.js';
 import { peer as k6 } from './k6.js';

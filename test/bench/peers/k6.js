@@ -1,4 +1,4 @@
-/** k6: open loop with up to ten times the asked-for connections; latency counts from when a virtual user was free. */
+/** k6: open loop with up to ten times the requested connections; latency starts when a virtual user is free. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runPeer, versionOf } from './peer.js';

@@ -1,4 +1,4 @@
-/** What an adapter of another load generator is: asked in its own way, answering in ours. */
+/** The interface of adapters of other load generators. */
 import { runTimed } from '../timed.js';
 /** @import { Ended } from '../timed.js' */
 
@@ -7,41 +7,41 @@ import { runTimed } from '../timed.js';
  * @property {string} url
  * @property {string} bodyFile posted with every request
  * @property {string} contentType
- * @property {Record<string, string>} [headers] more of them; only vegeta sends them
+ * @property {Record<string, string>} [headers] additional; only vegeta sends them
  * @property {number} connections
  * @property {number} seconds
  * @property {string} folder to write scripts and results into
- * @property {number} [expectedMs] no answer comes sooner: for histograms whose resolution falls with the distance from it
- * @property {boolean} [rawLatencies] as measured: not corrected for coordinated omission, where that can be had
- * @property {string | null} cores to run on, as `taskset -c` takes them
+ * @property {number} [expectedMs] lower bound of latencies, for histograms whose resolution falls with the distance from it
+ * @property {boolean} [rawLatencies] without correction for coordinated omission, if the tool allows it
+ * @property {string | null} cores list for `taskset -c`
  */
 /** @typedef {Job & {ratePerSecond: number}} OpenJob */
 /**
- * @typedef {object} Figures as the peer reports them; null: it does not say
- * @property {number} perSecond answers
+ * @typedef {object} Figures as the peer reports them; null: not reported
+ * @property {number} perSecond responses
  * @property {number | null} p50Ms
  * @property {number | null} p90Ms
  * @property {number | null} p95Ms
  * @property {number | null} p99Ms
  * @property {number | null} maxMs
  * @property {number} failed
- * @property {number} cpuSeconds of the whole process, start included
+ * @property {number} cpuSeconds of the whole process, including startup
  */
 /**
  * @typedef {object} Peer
  * @property {string} name
- * @property {() => Promise<string | null>} available its version; null: it is not on this machine
- * @property {(connections: number) => number} [setupRequests] sent before the load; none when left out
- * @property {(requests: number) => number} [scheduleEach] each of its connections has a schedule of its own, whose gaps are
- *   so many times those of the rate where it is this long
- * @property {(job: OpenJob) => Promise<Figures>} [openLoop] left out: it has no open loop
+ * @property {() => Promise<string | null>} available its version; null: not installed
+ * @property {(connections: number) => number} [setupRequests] sent before the load; default: none
+ * @property {(requests: number) => number} [scheduleEach] set if each connection has its own schedule: factor of its
+ *   gaps compared with the rate, by number of requests
+ * @property {(job: OpenJob) => Promise<Figures>} [openLoop] omitted: no open loop
  * @property {(job: Job) => Promise<Figures>} closedLoop
  */
 
 /**
  * @param {string[]} command that prints a version
  * @param {RegExp} version its first group
- * @returns {Promise<string | null>} null: there is no such program
+ * @returns {Promise<string | null>} null: not installed
  */
 export async function versionOf(command, version) {
   const { stdout, stderr, code } = await runTimed(command);
@@ -59,7 +59,9 @@ export async function versionOf(command, version) {
 export async function runPeer(command, { seconds, cores }, env = {}) {
   const ended = await runTimed(command, { env, cores, limitSeconds: 3 * seconds + 30 });
   if (ended.code !== 0) {
-    throw new Error(`${command.slice(0, 3).join(' ')} ended with ${ended.code}: ${ended.stderr.slice(-500)}`);
+    throw new Error(
+      `${command.slice(0, 3).join(' ')} exited with code ${ended.code}: ${ended.stderr.slice(-500)}`,
+    );
   }
   return ended;
 }

@@ -1,4 +1,4 @@
-/** vegeta: open loop, with as many workers as it takes; latency counts from when a worker was free. */
+/** vegeta: open loop, with as many workers as needed; latency starts when a worker is free. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTimed } from '../timed.js';
@@ -13,7 +13,7 @@ export const peer = {
   closedLoop: (job) => attack(job, ['-rate=0', `-max-workers=${job.connections}`]),
 };
 
-/** Installed as a Go module it does not know its version, but Go does. */
+/** A vegeta installed as a Go module does not know its version; Go does. */
 async function available() {
   const said = await versionOf(['vegeta', '-version'], /Version: v?(\d\S*)/);
   if (said !== 'unknown') return said;

@@ -1,4 +1,4 @@
-/** wrk: closed loop only, whole seconds; its latencies leave out what waits for a connection. */
+/** wrk: closed loop only, whole seconds; its latencies exclude the wait for a connection. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runPeer, versionOf } from './peer.js';

@@ -1,4 +1,4 @@
-/** Builds the Go programs of this folder: the target, the sleeper that shows what the machine can do, and the capture. */
+/** Builds the Go programs of this folder: the target, the sleeper that measures the machine, and the capture. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -12,7 +12,7 @@ const BUILD = join(HERE, '.build');
 let built = null;
 
 /**
- * Seconds when cold; Go itself knows what is up to date.
+ * Takes seconds the first time; Go rebuilds only what changed.
  * @returns {Promise<{target: string, sleeper: string, wire: string}>} paths of the programs
  */
 export function buildTarget() {
@@ -29,9 +29,9 @@ async function build() {
   });
   const [code] = await once(child, 'exit').catch((error) => {
     throw new Error(
-      `The benches' target is a Go program and needs Linux and Go to build: ${error.message}. Install Go 1.22 or later.`,
+      `Cannot build the Go target of the benches: ${error.message}. Use Linux, and install Go 1.22 or later.`,
     );
   });
-  if (code !== 0) throw new Error(`go build of the benches' target ended with ${code}`);
+  if (code !== 0) throw new Error(`go build of the benches' target exited with code ${code}`);
   return { target: join(BUILD, 'target'), sleeper: join(BUILD, 'sleeper'), wire: join(BUILD, 'wire') };
 }

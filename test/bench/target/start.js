@@ -1,4 +1,4 @@
-/** Starts the Go target as a process of its own, and reads what it saw. */
+/** Starts the Go target as a separate process, and reads its records. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -7,19 +7,19 @@ import { buildTarget } from './build.js';
 
 /**
  * @typedef {object} TargetOptions times in milliseconds
- * @property {string} [bodyFile] the body of every answer; `ok` when left out
- * @property {string} [bodiesFile] bodies to answer with in turn, each after its length as a little-endian uint32
- * @property {number} [delayMs] answer this long after the request came
+ * @property {string} [bodyFile] the body of every response; default: `ok`
+ * @property {string} [bodiesFile] bodies of the responses in turn, each after its length as a little-endian uint32
+ * @property {number} [delayMs] from the request to the response
  * @property {number} [spreadMs] add an exponentially distributed time with this mean
  * @property {number} [seed] of the spread
  * @property {number} [serviceMs] be a single server, first come, first served
  * @property {number} [freezeEveryMs] period, counted from the first request
- * @property {number} [freezeForMs] answer nothing in the middle of each period, for this long
- * @property {number} [hangEvery] no answer to every n-th request
- * @property {number} [skip] so many requests come before the load, and are not counted
- * @property {boolean} [record] remember arrivals, and how long requests were held
- * @property {boolean} [spin] poll without sleeping: takes a core; default true
- * @property {string | null} [cores] as `taskset -c` takes them; null: not pinned; default: the last one
+ * @property {number} [freezeForMs] no responses in the middle of each period, for this long
+ * @property {number} [hangEvery] no response to every n-th request
+ * @property {number} [skip] requests before the load, which are not counted
+ * @property {boolean} [record] record arrivals and the time each request was held
+ * @property {boolean} [spin] poll without sleeping, which occupies a core; default: true
+ * @property {string | null} [cores] list for `taskset -c`; null: not pinned; default: the last one
  */
 /**
  * @typedef {object} Spread nanoseconds
@@ -32,24 +32,24 @@ import { buildTarget } from './build.js';
  */
 /**
  * @typedef {object} TargetStats
- * @property {number} requests setup requests left out
- * @property {number} connections accepted so far, that of the question included
- * @property {number} startNs when the first request came, CLOCK_MONOTONIC; 0: none came
- * @property {Spread | null} heldNs from a request's coming to its answer being with the kernel
- * @property {Spread | null} lateNs the target's own error: from when an answer was due to when the kernel had it
+ * @property {number} requests without setup requests
+ * @property {number} connections accepted so far, including the one for this query
+ * @property {number} startNs arrival of the first request, CLOCK_MONOTONIC; 0: none
+ * @property {Spread | null} heldNs from reading a request to handing the response to the kernel
+ * @property {Spread | null} lateNs the target's own error: from the due time of a response to handing it to the kernel
  */
 /**
- * @typedef {object} Arrivals in the order they came
+ * @typedef {object} Arrivals in order
  * @property {BigInt64Array} atNs CLOCK_MONOTONIC, as process.hrtime
- * @property {BigInt64Array} heldNs until the kernel had the answer; 0: there is none yet
- * @property {Uint32Array} connection numbered in the order they were accepted
+ * @property {BigInt64Array} heldNs until the response was handed to the kernel; 0: not yet
+ * @property {Uint32Array} connection number, in the order of acceptance
  */
 /**
  * @typedef {object} RunningTarget
  * @property {string} url with a slash at the end
  * @property {number} pid
- * @property {() => Promise<Arrivals>} arrivals since the last question
- * @property {() => Promise<TargetStats>} stats ask before `arrivals`, which forgets
+ * @property {() => Promise<Arrivals>} arrivals since the last call
+ * @property {() => Promise<TargetStats>} stats call before `arrivals`, which clears them
  * @property {() => Promise<void>} stop
  */
 
@@ -65,7 +65,7 @@ export async function startTarget(options = {}) {
   const [line] = await Promise.race([
     once(createInterface(child.stdout), 'line'),
     ended.then(([code]) => {
-      throw new Error(`The target ended with ${code} before it listened.`);
+      throw new Error(`The target exited with code ${code} before it listened.`);
     }),
   ]);
   const url = `http://127.0.0.1:${JSON.parse(line).port}/`;
@@ -82,7 +82,7 @@ export async function startTarget(options = {}) {
 }
 
 /**
- * Starts, uses, and stops whatever happens.
+ * Starts the target, calls `use`, and always stops the target.
  * @template T
  * @param {TargetOptions} options
  * @param {(target: RunningTarget) => Promise<T>} use

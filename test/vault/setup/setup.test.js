@@ -511,7 +511,7 @@ describe('teardown', () => {
   });
 
   describe('what a killed run left', () => {
-    const own = 'created by vault-pki-load for one run, and removed after it';
+    const own = 'made by vault-pki-load for a test; removed at its end';
     const prepare = () => {
       const vault = fakeVault();
       vault.own('auth', 'vault-pki-load-approle-00ff', 'approle', own);
