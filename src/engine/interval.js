@@ -84,7 +84,7 @@ export function leadMs(startAt, nowMs = Date.now()) {
   if (ms >= LEAD_MS) return ms;
   throw usageError(
     'start_at_missed',
-    `The time of --start-at, ${startAt}, was over before everything was ready; nothing was sent.`,
+    `The --start-at time, ${startAt}, passed before everything was ready; nothing was sent.`,
     'Give all parts a later time: checks, certificate requests and connections come first.',
   );
 }

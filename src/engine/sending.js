@@ -26,7 +26,7 @@ const LATE_MS = 20;
 /** A drop later than this is the tool's fault: unread responses may keep connections busy. */
 const LATE_DROP_MS = 1;
 /** With more samples in the ring, the recorder counts further responses but does not check them. */
-const MAX_UNDER_WAY = 16_384;
+const MAX_UNRECORDED = 16_384;
 
 /**
  * @param {object} context @param {LoadPlan} context.load @param {Arrivals} context.arrivals
@@ -76,7 +76,7 @@ export function startSending(context) {
       if (hasDialled && sample.intended >= load.warmupMs) dialled++;
       sample.operation = memberOf(sample.index);
       // A refusal's body has the reason; a success can be counted without its body (see Classify).
-      if (sample.body !== null && sample.status < 300 && behind() > MAX_UNDER_WAY) sample.body = null;
+      if (sample.body !== null && sample.status < 300 && behind() > MAX_UNRECORDED) sample.body = null;
       add(sample);
       sent++;
     },

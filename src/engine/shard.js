@@ -132,8 +132,8 @@ export async function createShard(input, mix, onSecond) {
     /** @param {bigint} originNs time zero @returns {Promise<ShardEnd>} rejects when a thread fails */
     start(originNs) {
       thread?.start(originNs);
-      const lent = { connections, request, memberOf: mix.memberOf, cells, recorder, pacing, thread };
-      sending = startSending({ load, arrivals, originNs, ...lent });
+      const context = { connections, request, memberOf: mix.memberOf, cells, recorder, pacing, thread };
+      sending = startSending({ load, arrivals, originNs, ...context });
       return Promise.race([sending.ended, recorder.failed, ...(thread === null ? [] : [thread.failed])]);
     },
     /** Stops sending and waits for requests in flight. */

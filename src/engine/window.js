@@ -23,7 +23,7 @@ export function plannedWindow(load, members = { count: 1, memberOf: () => 0 }) {
     planned: end === null ? null : own(end) - own(first),
     /** Planned length of the measured part; null: the requests decide. */
     windowMs: schedule === null ? load.durationMs : schedule.endMs - load.warmupMs,
-    /** `planned` by operation and stage; null: a closed loop, or only one. */
+    /** `planned` by operation and stage; null: a closed loop, or a single cell. */
     cells: schedule === null || isOne ? null : plannedCells(load, schedule, members),
   };
 }

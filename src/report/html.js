@@ -56,7 +56,7 @@ ${subject === '' ? '' : `<p class="subject">${breakable(subject)}</p>`}
 ${body}
 </main>
 <footer>
-<p>Written by vault-pki-load. This file needs no network.</p>
+<p>Written by vault-pki-load. This file works offline.</p>
 </footer>
 </body>
 </html>

@@ -92,12 +92,12 @@ function countLeft({ plan: { load }, mix, schedule, sent: { ends, stoppedMs } },
   if (cells === 1) return [total(ends.map(({ left }) => left))];
   // A closed loop has unsent requests only if it was interrupted.
   const hasLeft = load.model === 'open' || stoppedMs !== Number.POSITIVE_INFINITY;
-  const rests = ends.map(({ next, left }, thread) => ({
+  const unsent = ends.map(({ next, left }, thread) => ({
     next,
     step: shardOfThread(load.shard, thread, load.threads).shards,
     left: hasLeft ? left : 0,
   }));
-  return leftCells(load, schedule, { count: mix.members.length, memberOf: mix.memberOf }, rests);
+  return leftCells(load, schedule, { count: mix.members.length, memberOf: mix.memberOf }, unsent);
 }
 
 /** @param {Pick<Mix, 'units' | 'outcomes'>} mix @returns {Pick<RunFacts, 'units' | 'meanings'>} */

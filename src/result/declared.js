@@ -84,7 +84,7 @@ function placeOf([first, at, ...inner]) {
  */
 export function assertConsistent(kind, name, problem, cause) {
   if (problem === undefined) return;
-  const remedy = 'Give the file as vault-pki-load wrote it.';
+  const remedy = 'Give the unmodified file that vault-pki-load wrote.';
   throw fileError(`inconsistent_${kind}`, `${name} does not add up: ${problem}.`, remedy, cause);
 }
 

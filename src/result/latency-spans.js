@@ -4,7 +4,7 @@ import { figuresOf } from './latency.js';
 
 /** @import { TimelineRow } from './schema.js' */
 
-/** @typedef {Pick<TimelineRow, 'second' | 'p50' | 'p90' | 'p99' | 'max'> & {span: number, answers: number, idle: boolean}} LatencySpan
+/** @typedef {Pick<TimelineRow, 'second' | 'p50' | 'p90' | 'p99' | 'max'> & {span: number, responses: number, idle: boolean}} LatencySpan
  * `span` seconds from `second`; `idle`: no response, and no request due or waiting */
 
 /** Minimum of mean responses per span; maximum and minimum of spans in a chart. */
@@ -20,7 +20,7 @@ export function latencySpans(timeline) {
   return Array.from({ length: Math.ceil(timeline.length / length) }, (_, i) => {
     const rows = timeline.slice(i * length, (i + 1) * length);
     const idle = isIdle.slice(i * length, (i + 1) * length).every((one) => one);
-    const span = { second: i * length, span: rows.length, answers: countAnswers(rows), idle };
+    const span = { second: i * length, span: rows.length, responses: countResponses(rows), idle };
     if (length === 1) return { ...rows[0], ...span };
     const histograms = rows.flatMap(({ histogram }) => histogram ?? []);
     const { p50, p90, p99, max } = figuresOf(
@@ -32,7 +32,7 @@ export function latencySpans(timeline) {
 
 /** @param {TimelineRow[]} timeline @returns {number} seconds in each span of a chart over time */
 export function spanLength(timeline) {
-  const count = countAnswers(timeline);
+  const count = countResponses(timeline);
   const wanted = count === 0 ? 1 : (MIN_RESPONSES * timeline.length) / count;
   const longest = Math.floor(timeline.length / MIN_SPANS);
   const fitting = LENGTHS.filter((length) => length <= longest && isWhole(timeline, length));
@@ -44,9 +44,9 @@ export function spanLength(timeline) {
 function idleSeconds(timeline) {
   let waiting = 0;
   return timeline.map((row) => {
-    const answers = countAnswers([row]);
-    waiting += (row.due ?? Number.POSITIVE_INFINITY) - answers;
-    return answers === 0 && row.due === 0 && waiting <= 0;
+    const responses = countResponses([row]);
+    waiting += (row.due ?? Number.POSITIVE_INFINITY) - responses;
+    return responses === 0 && row.due === 0 && waiting <= 0;
   });
 }
 
@@ -64,10 +64,10 @@ function hasHistograms(timeline) {
     typeof histogram === 'string' ? Array.from({ length: histogramSeconds }, (_, i) => second - i) : [],
   );
   const all = new Set(covered);
-  return timeline.every((row) => countAnswers([row]) === 0 || all.has(row.second));
+  return timeline.every((row) => countResponses([row]) === 0 || all.has(row.second));
 }
 
 /** @param {TimelineRow[]} rows */
-function countAnswers(rows) {
+function countResponses(rows) {
   return rows.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0);
 }

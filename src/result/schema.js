@@ -24,7 +24,7 @@ const histogram = z.string();
 /** Index from 0. */
 const ShardPart = z
   .object({ index: count, of: z.int().min(1) })
-  .refine(({ index, of }) => index < of, { error: 'there is no such part: they count from 0' })
+  .refine(({ index, of }) => index < of, { error: 'there is no such part: parts are numbered from 0' })
   .meta({ id: 'ShardPart' });
 
 /** Times are milliseconds from the start of the measured part. */

@@ -81,7 +81,7 @@ export function extremeBar({ reported, own }, which) {
 }
 
 /** With fewer full seconds, the bar follows from the number of successes. */
-const LEAST_SECONDS = 5;
+const MIN_SECONDS = 5;
 /** Batches of seconds: enough for a bound, each long enough to be nearly independent. */
 const BATCHES = 20;
 /** Responses come in clumps because servers pause: this many count as one event of a Poisson process. */
@@ -116,7 +116,7 @@ export function rateBar(sample) {
 
 /** @param {Successes} sample */
 function sampledBar({ perSecond, succeeded, completedPerSecond }) {
-  if (completedPerSecond.length < LEAST_SECONDS) {
+  if (completedPerSecond.length < MIN_SECONDS) {
     const { low, high } = poissonBounds(succeeded / CLUMP);
     const each = (perSecond * CLUMP) / succeeded;
     return { low: low * each, high: high * each };

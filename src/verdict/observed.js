@@ -1,4 +1,4 @@
-/** Observations of the process and its threads by themselves -> the basis of the verdict. */
+/** The tool's observations of its own process and threads -> the basis of the verdict. */
 import { hostname, networkInterfaces } from 'node:os';
 import { figures, sumHistograms, valueAtRank } from '../common/histogram.js';
 import { total } from '../common/sums.js';

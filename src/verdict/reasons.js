@@ -29,7 +29,7 @@ export const REASONS = Object.freeze({
   nothing_measured({ response, outcomes }) {
     if (response.totalCount > 0 || (outcomes.dropped ?? 0) > 0) return null;
     const text = 'No request was sent in the measured part.';
-    return { grade: 'invalid', text, remedy: 'Run it for longer, or lower --warmup.' };
+    return { grade: 'invalid', text, remedy: 'Use a longer run, or lower --warmup.' };
   },
   load_not_offered: notOffered,
   parts_apart: ({ apart }) => apart ?? null,
@@ -109,8 +109,8 @@ function notOffered(observed) {
   if (!isMuch(failed, sent)) return null;
   return {
     grade: 'invalid',
-    text: `${ofAll(failed, sent)} requests failed because this machine had no open file or local port left for them.`,
-    remedy: 'Raise the limit of open files (ulimit -n), lower --concurrency, or wait for TIME_WAIT to pass.',
+    text: `${ofAll(failed, sent)} requests failed because this machine had no file descriptor or local port left for them.`,
+    remedy: 'Raise the open file limit (ulimit -n), lower --concurrency, or wait for TIME_WAIT to pass.',
   };
 }
 
@@ -127,7 +127,7 @@ function busyMachine(observed) {
     : 'the target, which shares it, had to wait for a core';
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
   const detail = [isFull && isLate ? shared : null, causeOf(observed)].filter(Boolean).join(' ');
-  const remedy = isFull ? 'Run the tool on another machine, or end other programs.' : moreCpu(observed);
+  const remedy = isFull ? 'Run the tool on another machine, or stop other programs.' : moreCpu(observed);
   return { text: `This machine was busy: ${effect}.`, ...(detail !== '' && { detail }), remedy };
 }
 
@@ -143,7 +143,7 @@ function causeOf({ gc, runQueueShare, busyShare }) {
 
 /** @type {Find} */
 function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFree, forgone }) {
-  const remedy = 'Lower --rate to what the target can take, or raise --concurrency.';
+  const remedy = 'Lower --rate to a level the target can sustain, or raise --concurrency.';
   if (!interrupted && !leftWhileFree && isMuch(neverSent - forgone, planned)) {
     const text = `${ofAll(neverSent, planned)} planned requests still waited for a free connection when the run ended: the target did not keep up, and the percentiles depend on the length of the run.`;
     return { text, remedy };
@@ -152,7 +152,7 @@ function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFre
   if (second === null || third === null || last === null) return null;
   const isMore = second > 0 && third >= GROWTH * second && last >= GROWTH * third;
   if (!isMore || last < Math.max(GROWN_MIN, GROWN_SHARE * planned)) return null;
-  const text = `The backlog still grew when the last requests became due: ${formatCount(backlog.atEnd)} had no response, and the percentiles depend on the length of the run.`;
+  const text = `The backlog was still growing when the last requests came due: ${formatCount(backlog.atEnd)} had no response yet, and the percentiles depend on the length of the run.`;
   return { text, remedy };
 }
 
@@ -161,7 +161,7 @@ function stillChanging({ latencyDrift, rateDrift }) {
   const drift = latencyDrift ?? rateDrift;
   if (drift === null) return null;
   const { stage, from, to } = drift;
-  const where = stage === undefined ? 'over the run' : `in the stage ${stage}`;
+  const where = stage === undefined ? 'over the run' : `in stage ${stage}`;
   const change =
     drift === latencyDrift
       ? `the median response time went from ${formatDuration(from)} to ${formatDuration(to)}`

@@ -16,7 +16,7 @@ const MIN_VALUES = 8;
 /** A long run has too many pairs: it is averaged into this many parts. */
 const MAX_VALUES = 240;
 /** A median that moves by less than this counts as constant: no machine is steadier. */
-const LEAST_DRIFT_MS = 0.1;
+const MIN_DRIFT_MS = 0.1;
 
 /**
  * Mann-Kendall test with the correction for ties (Kendall, Rank Correlation Methods, 1975): S counts the
@@ -81,7 +81,7 @@ export function driftsOf(load, { windowMs }, seconds) {
   for (const span of load.stages === null ? [{ first, endMs: windowMs, name: {} }] : stages) {
     const own = seconds.slice(span.first, Math.floor(Math.min(span.endMs, windowMs) / 1000));
     const medians = own.flatMap(({ p50 }) => p50 ?? []);
-    const latency = findDrift(medians, LEAST_DRIFT_MS);
+    const latency = findDrift(medians, MIN_DRIFT_MS);
     const rate = load.model === 'open' ? null : findDrift(own.map(({ succeeded }) => succeeded));
     if (latency === null && rate === null) continue;
     return {

@@ -185,7 +185,7 @@ describe('compare refuses', () => {
     [
       'interrupted runs among others',
       [...OLD, '--with', ...NEW, ...STOPPED],
-      /2 runs are invalid or incomplete: .*stopped-1\.json of .*: it was interrupted; .*--leave-out-invalid, or all/,
+      /Invalid or incomplete runs \(2\): .*stopped-1\.json of .*: it was interrupted; .*--leave-out-invalid, or all/,
     ],
     [
       'to take invalid runs and to leave them out',

@@ -78,7 +78,7 @@ describe('merge refuses, in one line:', () => {
     [
       'a part that there is not',
       [a, b, file('seventh.json', { ...parts[1], shard: { index: 7, of: 2 } })],
-      /seventh\.json is not a vault-pki-load\/result\/1: shard: there is no such part: they count from 0\./,
+      /seventh\.json is not a vault-pki-load\/result\/1: shard: there is no such part: parts are numbered from 0\./,
     ],
     [
       'a part with another number of requests than its plan has',

@@ -142,7 +142,7 @@ describe('--start-at', () => {
     assertRefuses(
       () => leadMs(at, NOW + 1),
       'start_at_missed',
-      /was over before everything was ready; nothing was sent/,
+      /passed before everything was ready; nothing was sent/,
     );
   });
 });

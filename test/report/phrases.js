@@ -65,13 +65,13 @@ export const PHRASES = {
   'compare-by-rank': `
     The ranks of the runs show a difference, their medians do not.`,
   'compare-errors': `
-    No time and no rate of down is called better: down has more errors than old (100 % and 0 %).
+    No time or rate of down is called better: down has more errors than old (100 % and 0 %).
     p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.
     Errors are 100 points higher: 100 % instead of 0 % (95 % interval +100 to +100 points, p < 0.0001).
     Times are those of all requests: a target that fails fast is not a fast one.
     were run one group after the other, so any other change in between would look like a difference.`,
   'compare-few-runs': `
-    old and new have too few runs (1 and 2) for any difference to be shown: 4 of each are enough.
+    old and new have too few runs (1 and 2) to show any difference: 4 of each are enough.
     not enough runs`,
   'compare-left-out': `
     5 of 10 runs of new are left out: the others may be the better ones.
@@ -133,7 +133,7 @@ export const PHRASES = {
     http://c refused the connection. Start it.
     2 of 4 runs completed, 1 count
     nothing could be sent; 0 of 4 runs completed, 0 count
-    None of its runs counts.`,
+    None of its runs are usable.`,
   'scenario-stages': `
     vault-2: hold: p99<200ms
     p99 is 240 ms.
@@ -147,7 +147,7 @@ export const PHRASES = {
     The tool could not offer 60.1/s as planned: the target may handle more.
     Give the tool more CPU or another machine, or bound the search with --max-rate.`,
   'search-highest': `
-    at least 80/s (288,000 an hour): more was not allowed
+    at least 80/s (288,000 an hour), the highest level allowed
     Confirmed by a run of 1 min 15 s with 5,990 requests.
     Every requirement was met at the highest level allowed, 80/s: the target may handle more.`,
   'search-none': 'The search was interrupted: no level was confirmed.',

@@ -212,7 +212,7 @@ export const SAMPLES = {
       'suspect',
       'sends_short_of_plan',
       '88 of 400 planned requests were still waiting for a free connection when the run ended: the backlog grew, so the percentiles tell the length of the run.',
-      'Lower --rate to what the target can take, or raise --concurrency.',
+      'Lower --rate to a level the target can sustain, or raise --concurrency.',
     ),
   }),
   unfinished: runOf([{ outcome: 'good', service: spread(120, 1.2, 1.9), lag: 0.02 }], {

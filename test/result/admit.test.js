@@ -42,7 +42,7 @@ describe('is refused:', () => {
       [{ name: 'old', runs: [...old.runs, cutOff] }, mixed],
       {},
       'invalid_runs',
-      /^3 runs are invalid or incomplete: unfinished\.json of old: it was cut off: .*; bad\.json of new: its measurement is invalid: Requests went out late; stopped\.json of new: it was interrupted\. Repeat them; or compare the others with --leave-out-invalid, or all of them with --allow-invalid\.$/,
+      /^Invalid or incomplete runs \(3\): unfinished\.json of old: it was cut off: .*; bad\.json of new: its measurement is invalid: Requests went out late; stopped\.json of new: it was interrupted\. Repeat them; or compare the others with --leave-out-invalid, or all of them with --allow-invalid\.$/,
     ],
     [
       'a group of which no run is left',

@@ -228,7 +228,7 @@ describe('two groups', () => {
     const few = two(runsOf([1, 1.01, 1.02], 0), runsOf([2, 2.01, 2.02], 1));
     const { warnings, metrics } = compareGroups(few, QUICK);
     assert.deepEqual(warnings, [
-      'old and new have too few runs (3 and 3) for any difference to be shown: 4 of each are enough.',
+      'old and new have too few runs (3 and 3) to show any difference: 4 of each are enough.',
     ]);
     assert.ok(metrics.every(({ comparisons: [{ verdict }] }) => verdict === 'not enough runs'));
   });
@@ -282,7 +282,7 @@ describe('warns of a group', () => {
   const [eachItsOwn, oneSeed] = [random((i) => i, 0), random(() => 7, 1)];
   const unnamed = { target: { url: 'http://127.0.0.1:8200', product: null, version: null } };
   const TWO_PRODUCTS = /^The runs of new had different targets: Vault 1\.21\.1, OpenBao 2\.6\.2\.$/;
-  const SAME_SEED = /^Some of the 10 runs of new with Poisson arrivals share a seed, .* a seed of its own\.$/;
+  const SAME_SEED = /^Some of the 10 runs of new with Poisson arrivals share a seed, .* its own seed\.$/;
   /** @type {[string, Parameters<typeof assertWarned>[0], RegExp | null][]} */
   const TABLE = [
     ['whose runs are of two products', [runsOf(TEN, 0), mixed(openBao)], TWO_PRODUCTS],
@@ -300,7 +300,7 @@ test('the note says which test it was: exact of twelve runs, approximated of six
   const noteOf = (/** @type {number} */ runs) =>
     compareGroups(two(many(0).slice(0, runs), many(1).slice(0, runs)), QUICK).notes[0];
   assert.match(noteOf(12), /\(two-sided, exact\)/);
-  assert.match(noteOf(60), /exact, but for very many runs the normal approxim/);
+  assert.match(noteOf(60), /exact, or the normal approximation for very many/);
 });
 
 describe('several groups', () => {

@@ -97,7 +97,7 @@ describe('with errors', () => {
   test('it is warned of, once for each group', () => {
     const { warnings, notes } = compare(FINE, { failed: each(50) });
     assert.deepEqual(warnings, [
-      'No time and no rate of new is called better: new has more errors than old (50 % and 0 %).',
+      'No time or rate of new is called better: new has more errors than old (50 % and 0 %).',
     ]);
     assert.ok(notes.some((note) => /a target that fails fast is not a fast one/.test(note)));
   });

@@ -129,14 +129,14 @@ const RATES = [
   ['rate>=19.9/s', rated(5), 'not proven', /at least 19\.8\/s; run it longer/],
   ['rate>=19/s', STALLED, 'not proven', /at least 1\d(\.\d)?\/s; run it longer/],
   ['rate>=20/s', UNEVEN, 'not proven', /too close to the limit for any duration/],
-  ['rate>=20/s', { ...UNEVEN, ...STEADY }, 'met', /all that was offered, 20\/s, succeeded/],
+  ['rate>=20/s', { ...UNEVEN, ...STEADY }, 'met', /every request offered \(20\/s\) succeeded/],
   [
     'rate>=1000/h',
     { good: n(6), ratePerSecond: 0.27, ...STEADY, offeredPerSecond: 1000 / 3600 },
     'met',
-    /all that was offered, 1,000\/h, succeeded/,
+    /every request offered \(1,000\/h\) succeeded/,
   ],
-  ['rate>=20/s', { ...rated(3), ...STEADY }, 'met', /all that was offered, 20\/s, succeeded/],
+  ['rate>=20/s', { ...rated(3), ...STEADY }, 'met', /every request offered \(20\/s\) succeeded/],
   ['rate>20/s', { good: n(400), ...STEADY }, 'not met', /exactly the limit of 20\/s/],
   ['rate>=1/s', {}, 'not proven', /^Nothing was measured\.$/],
 ];

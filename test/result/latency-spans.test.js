@@ -22,12 +22,12 @@ function thousandAnHour(seconds) {
   });
 }
 
-test('with answers enough each second stands for itself', () => {
+test('with responses enough each second stands for itself', () => {
   const timeline = timelineOf([{ outcome: 'good', service: spread(400, 1, 40) }], 20);
   const spans = latencySpans(timeline);
   assert.equal(spans.length, 21);
   assert.deepEqual(
-    spans.slice(0, 2).map(({ second, span, answers, p50, max }) => [second, span, answers, p50, max]),
+    spans.slice(0, 2).map(({ second, span, responses, p50, max }) => [second, span, responses, p50, max]),
     timeline.slice(0, 2).map(({ second, p50, max }) => [second, 1, 20, p50, max]),
   );
 });
@@ -40,11 +40,11 @@ test('1000 an hour is told by the minute, percentiles and all from the histogram
     found,
     [0, 60, 120, 180, 240, 300].map((second) => [second, 60]),
   );
-  for (const [i, { answers, p50, p90, p99, max, idle }] of spans.entries()) {
+  for (const [i, { responses, p50, p90, p99, max, idle }] of spans.entries()) {
     const own = timeline.slice(i * 60, (i + 1) * 60).flatMap(({ histogram }) => histogram ?? []);
     const sum = sumHistograms(own);
-    assert.equal(answers, own.length);
-    assert.ok(answers >= 15);
+    assert.equal(responses, own.length);
+    assert.ok(responses >= 15);
     assert.deepEqual(
       [p50, p90, p99],
       [0.5, 0.9, 0.99].map((share) => valueAtShare(sum, share)),
@@ -73,7 +73,7 @@ test('spans of a long run hold the histograms whole that several of its seconds 
 
 test('a long run has no more spans than a chart tells apart', () => {
   const spans = latencySpans(thousandAnHour(4 * 3600));
-  assert.deepEqual([spans.length, spans[0].span, spans[0].answers], [240, 60, 17]);
+  assert.deepEqual([spans.length, spans[0].span, spans[0].responses], [240, 60, 17]);
 });
 
 test('without histograms seconds are told as they are', () => {

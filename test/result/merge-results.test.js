@@ -266,7 +266,7 @@ describe('what cannot be merged', () => {
     [
       ([a, b, c]) => [a, { ...b, unfinished: true }, c],
       'interrupted_part',
-      /^b\.json, part 1 of 3, was written before its end/,
+      /^b\.json, part 1 of 3, was written before it ended/,
     ],
     [
       () => syntheticParts({ load: STAGED }, [1, 1, 1]).map(read),

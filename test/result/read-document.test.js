@@ -120,7 +120,7 @@ const REFUSED = [
     'a result that was changed',
     JSON.stringify({ ...result, totals: { ...result.totals, sent: 399 } }),
     'inconsistent_result',
-    /x\.json does not add up: .*Give the file as vault-pki-load wrote it\./,
+    /x\.json does not add up: .*Give the unmodified file that vault-pki-load wrote\./,
   ],
   [
     'a set of which one run was changed',
@@ -160,9 +160,9 @@ const REFUSED = [
     'a part that there is not',
     JSON.stringify({ ...result, shard: { index: 7, of: 2 } }),
     'bad_result',
-    /x\.json is not a vault-pki-load\/result\/1: shard: there is no such part: they count from 0\./,
+    /x\.json is not a vault-pki-load\/result\/1: shard: there is no such part: parts are numbered from 0\./,
   ],
-  ['a set without runs', JSON.stringify(makeRunSet('n', [])), 'bad_run_set', /there is no run in it/],
+  ['a set without runs', JSON.stringify(makeRunSet('n', [])), 'bad_run_set', /must contain at least one run/],
 ];
 
 describe('refused:', () => {

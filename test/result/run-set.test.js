@@ -47,7 +47,7 @@ describe('is refused:', () => {
     ['no version', { ...good, tool: {} }, /: tool\.version: /],
     ['no summary, as an early version wrote it', { ...good, summary: undefined }, /: summary: /],
     ['no runs', { ...good, runs: undefined }, /: runs: /],
-    ['an empty set', { ...good, runs: [] }, /: runs: there is no run in it\./],
+    ['an empty set', { ...good, runs: [] }, /: runs: must contain at least one run\./],
     ['runs by name', { ...good, runs: { first } }, /: runs: /],
     ['a run that is none', { ...good, runs: [first, 5] }, /: runs\[1\] \(run 2\): /],
     [
@@ -78,7 +78,7 @@ describe('whose summary is not that of its runs', () => {
   });
   /** @type {[string, unknown, RegExp][]} */
   const TABLE = [
-    ['in a median', withMetric({ median: 1 }), /its summary and its runs differ in p99\./],
+    ['in a median', withMetric({ median: 1 }), /its summary and its runs disagree on p99\./],
     ['in the value of a run', withMetric({ values: TEN }), /differ in p99/],
     ['in a value too few', withMetric({ values: [] }), /differ in p99/],
     [

@@ -381,7 +381,7 @@ describe('the schema', () => {
   const BAD = [
     ['another version', { ...FOUR, schema: 'vault-pki-load/scenario-result/2' }, /schema: /],
     ['no comparisons at all', rest, /comparisons: /],
-    ['no step', { ...FOUR, steps: [] }, /steps: there is no step in it/],
+    ['no step', { ...FOUR, steps: [] }, /steps: must contain at least one step/],
     ['a ratio above 1', { ...FOUR, rows: [{ ...FOUR.rows[0], successRatio: 2 }] }, /rows\.0\.successRatio: /],
     [
       'a new verdict',

@@ -214,7 +214,7 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
   test('a ramp of which all succeeded has offered its mean rate', () => {
     const load = staged([stage('ramp', [8, 0, 60])]);
     const { reasons } = assertJudged({ load }, { 'rate>=29/s': 'met', 'ramp: rate>=31/s': 'not met' });
-    assert.match(reasons, /^.*all that was offered, 30\/s on average, succeeded/);
+    assert.match(reasons, /^.*every request offered \(30\/s on average\) succeeded/);
   });
 
   /** @param {number} ramp seconds @param {number} hold seconds @param {number} level */
@@ -230,7 +230,7 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
       [planned, succeeded, Math.round(rates.perHour)].join(),
     );
     assert.deepEqual([ramp, hold], ['8,8,465', '150,150,899']);
-    assert.match(reasons, /^.*all that was offered, its level of 900\/h, succeeded/);
+    assert.match(reasons, /^.*every request offered \(its level of 900\/h\) succeeded/);
   });
 
   /** @type {[string, number, number, number, number, string][]} what, seconds of a ramp, seconds of a hold, its level, arrivals and verdict */
@@ -298,7 +298,7 @@ describe('whether the target had settled is asked of each stage that is the same
       'one that rises while the rate is held is',
       [stage('ramp', [5, 0, 50]), stage('soak', [25, 50, 50])],
       (ms) => (ms < 5000 ? 5 : 5 + ms / 500),
-      /^valid: still_changing: .* in the stage soak/,
+      /^valid: still_changing: .* in stage soak/,
     ],
   ];
   for (const [what, stages, ms, said] of table) {

@@ -12,7 +12,7 @@ import { createInFlight } from '../../plan/stages.js';
 /** @import { Slots } from '../slots.js' */
 /** @import { CreateAlarm } from './alarm.js' */
 
-/** @typedef {ReturnType<typeof arrivalsOf>} Arrivals those with i mod shards = shard */
+/** @typedef {ReturnType<typeof arrivalsOf>} Arrivals with i mod shards = shard */
 
 /** Interval of checks whether a stage now allows more requests in flight. */
 const CHECK_STAGE_MS = 20;

@@ -14,12 +14,12 @@ import { startThread } from '../thread.js';
  */
 export async function startPacingThread({ plan: { load }, shard, shards }, spins, warmUpLoad) {
   /** 1 while a wake-up is pending. */
-  const underWay = new Int32Array(new SharedArrayBuffer(4));
+  const isPending = new Int32Array(new SharedArrayBuffer(4));
   let onWake = () => {};
   const thread = startThread('pacing', new URL('./pacing-worker.js', import.meta.url), {
-    data: { load, shard, shards, spins, warmUpLoad, underWay },
+    data: { load, shard, shards, spins, warmUpLoad, isPending },
     onSignal() {
-      Atomics.store(underWay, 0, 0);
+      Atomics.store(isPending, 0, 0);
       onWake();
     },
   });

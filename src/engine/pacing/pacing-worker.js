@@ -18,19 +18,19 @@ const WARM_UP_ROUNDS = 2;
 
 /** @type {{load: LoadPlan, shard: number, shards: number, spins: boolean}} */
 const { load, shard, shards, spins } = workerData;
-/** @type {{warmUpLoad: LoadPlan | null, underWay: Int32Array}} see pacing-thread.js */
-const { warmUpLoad, underWay } = workerData;
+/** @type {{warmUpLoad: LoadPlan | null, isPending: Int32Array}} see pacing-thread.js */
+const { warmUpLoad, isPending } = workerData;
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * @param {ReturnType<typeof createSchedule>} schedule
  * @param {number} first index @param {number} step to the next
- * @param {Clock} clock @param {Int32Array} underWay @param {number} spinMs
+ * @param {Clock} clock @param {Int32Array} isPending @param {number} spinMs
  */
-function pace(schedule, first, step, clock, underWay, spinMs) {
+function pace(schedule, first, step, clock, isPending, spinMs) {
   for (let index = first; index < schedule.count; index += step) {
     waitFor(schedule.dueMs(index), clock, spinMs);
-    if (Atomics.compareExchange(underWay, 0, 0, 1) === 0) parentPort?.postMessage(null);
+    if (Atomics.compareExchange(isPending, 0, 0, 1) === 0) parentPort?.postMessage(null);
   }
 }
 
@@ -56,6 +56,6 @@ const gapMs = (1000 * shards) / Number(load.ratePerSecond);
 const spinMs = spins && gapMs >= SPIN_GAP_MS ? SPIN_MS : 0;
 // The listener keeps the thread alive: exiting takes a millisecond or two that the sender may need.
 parentPort?.on('message', (originNs) => {
-  pace(schedule, shard, shards, createClock(originNs), underWay, spinMs);
+  pace(schedule, shard, shards, createClock(originNs), isPending, spinMs);
 });
 parentPort?.postMessage({ type: 'ready' });

@@ -22,7 +22,7 @@ import { countVerification, createTally, increment, outcomeOf, packTally } from 
 /** Outcomes that the engine itself assigns, for every operation. */
 export const ENGINE_OUTCOMES = Object.freeze({
   unchecked: 'successful response, but not checked: the recorder could not keep up',
-  check_failed: 'the check of the response itself failed; please report it',
+  check_failed: 'the tool could not check the response; please report it',
   timeout: 'no complete response within the timeout',
   cut_off: 'still in flight when the run was cut off',
   never_sent: 'due, but still waiting for a free connection when the run ended',
@@ -85,7 +85,7 @@ export function createRecorder(context) {
     return current.isEmpty() ? null : current.row(isPart || spanLength(current.second) === 1);
   }
 
-  /** Classifies it too, to keep what it created. @param {CellTally} cell @param {Sample} sample */
+  /** Also classifies the response, as the operation may keep an item from it. @param {CellTally} cell @param {Sample} sample */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
     cell.warmup++;

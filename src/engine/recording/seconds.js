@@ -48,7 +48,7 @@ export function createSeconds({ threads, shard }) {
       open[row.second].push(row);
       while (open[rows.length]?.length === threads) closeNext();
     },
-    /** Closes none. @param {SecondRow[]} [unfinished] each shard's current second @returns {Second[]} */
+    /** Leaves open seconds open. @param {SecondRow[]} [unfinished] each shard's current second @returns {Second[]} */
     soFar(unfinished = []) {
       const end = Math.max(open.length, ...unfinished.map(({ second }) => second + 1));
       const all = [...rows];

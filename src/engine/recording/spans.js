@@ -18,7 +18,7 @@ export function spanLength(second) {
 
 /** Joins the histograms of consecutive seconds. */
 export function createSpans() {
-  /** Of the current span; null: no request was done in it. @type {Histogram | string | null} */
+  /** Of the current span; null: no request completed in it. @type {Histogram | string | null} */
   let sum = null;
   let seconds = 0;
 
@@ -33,7 +33,7 @@ export function createSpans() {
 
   return {
     /**
-     * @param {number} second @param {Histogram | string | null} histogram of the requests done in it
+     * @param {number} second @param {Histogram | string | null} histogram of the requests completed in it
      * @param {boolean} [isLast] @returns {ReturnType<typeof end>} for this second's row: null within a span
      */
     add(second, histogram, isLast = false) {

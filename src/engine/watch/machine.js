@@ -52,23 +52,23 @@ export function between(from, to) {
 /**
  * Covers only the time in which requests are due: while a run waits for its last responses, the machine
  * is idle anyway.
- * @param {number} inMs when the measured part begins
+ * @param {number} delayMs until the measured part begins
  * @param {number | null} lengthMs planned length of the measured part; null: until the caller ends the watch
  * @returns {() => MachineEnd} ends the watch, unless it has already ended
  */
-export function watchMachine(inMs, lengthMs) {
+export function watchMachine(delayMs, lengthMs) {
   /** @type {Reading | undefined} */
   let from;
   /** @type {Reading | undefined} */
   let to;
   const begin = setTimeout(() => {
     from = read();
-  }, inMs);
+  }, delayMs);
   const readEnd = () => {
     to ??= read();
     return to;
   };
-  const end = setTimeout(readEnd, Math.min(inMs + (lengthMs ?? LONGEST_TIMER_MS), LONGEST_TIMER_MS));
+  const end = setTimeout(readEnd, Math.min(delayMs + (lengthMs ?? LONGEST_TIMER_MS), LONGEST_TIMER_MS));
   return () => {
     clearTimeout(begin);
     clearTimeout(end);

@@ -72,7 +72,7 @@ function limitsOf({ requirements }) {
 /** @param {LatencySpan[]} rows with at least one response */
 function latencySummary(rows) {
   const worst = rows.reduce((longest, row) => ((row.max ?? -1) > (longest.max ?? -1) ? row : longest));
-  const silent = rows.filter(({ answers, idle }) => answers === 0 && !idle).length;
+  const silent = rows.filter(({ responses, idle }) => responses === 0 && !idle).length;
   const [{ span }] = rows;
   const spans = counted(rows.length, span === 1 ? 'second' : 'span');
   const textOf = (/** @type {(number | null)[]} */ values) => between(values, formatLatency);
@@ -80,7 +80,7 @@ function latencySummary(rows) {
   return [
     `${span === 1 ? 'Each second' : `Over ${formatDuration(span * 1000)} each`}, p50 was ${p50} and p99 ${p99}.`,
     `The longest response took ${formatLatency(Number(worst.max))} (${momentName(worst, endOf(rows))}).`,
-    silent > 0 && `No response came in ${formatCount(silent)} of ${spans}, the gaps in the lines.`,
+    silent > 0 && `No response arrived in ${formatCount(silent)} of ${spans}, the gaps in the lines.`,
   ];
 }
 

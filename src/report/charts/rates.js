@@ -40,7 +40,7 @@ export function rates(run, setting) {
     summary: [
       `Requests: ${planned}${formatCount(totals.sent)} sent and ${formatCount(totals.succeeded)} succeeded.`,
       isOpen &&
-        'Below offered, requests waited, failed or were not sent; succeeded above offered is a backlog being cleared.',
+        'Where succeeded is below offered, requests waited, failed or were not sent; above, a backlog was cleared.',
       span > 1 && `Averages over ${formatDuration(span * 1000)} each.`,
     ],
     yAxis: linearAxis({ title, high, label: compactLabel }),

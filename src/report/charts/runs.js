@@ -15,7 +15,7 @@ import { frames, line, round, textAt } from './frame.js';
 const STYLES = 6;
 
 /** Smaller groups have no box. */
-const FEWEST_FOR_BOX = 5;
+const MIN_FOR_BOX = 5;
 
 /** Pixels: dots nearer than APART would hide one another; REACH is their distance from the middle of the row. */
 const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
@@ -85,7 +85,7 @@ function drawGroup(group, row, { left, right, x, y: yOf }, text) {
   const names = group.runs.filter((_, i) => group.values[i] !== null);
   const offsets = spreadOut(values.map(x));
   return [
-    ...(values.length >= FEWEST_FOR_BOX ? box : []),
+    ...(values.length >= MIN_FOR_BOX ? box : []),
     ...values.map((value, i) => {
       const title = `<title>${escapeHtml(`${names[i]}: ${text(value)}`)}</title>`;
       return `<circle class="dot run ${style}" cx="${x(value)}" cy="${round(y + offsets[i])}" r="${RADIUS}">${title}</circle>`;

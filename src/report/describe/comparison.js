@@ -15,7 +15,7 @@ import { counted, joined, loadPhrase } from './words.js';
 const LONG_NAME = 12;
 
 /** Verdicts by tone, for their colour. */
-const WORTH_VERDICTS = { bad: 'worse', good: 'better', none: undefined, unsure: undefined };
+const TONE_VERDICTS = { bad: 'worse', good: 'better', none: undefined, unsure: undefined };
 
 /** @param {Comparison} comparison @returns {Report} */
 export function describeComparison(comparison) {
@@ -71,7 +71,7 @@ function pair(comparison, other) {
         ['p', ({ pValue }) => pText(pValue), 'detail'],
         [
           'verdict',
-          ({ metric, verdict }) => ({ text: verdict, verdict: WORTH_VERDICTS[toneOf(metric, verdict)] }),
+          ({ metric, verdict }) => ({ text: verdict, verdict: TONE_VERDICTS[toneOf(metric, verdict)] }),
           'text',
         ],
       ],
@@ -98,7 +98,7 @@ function medians(comparison) {
   const isBiased = metrics.some(({ comparisons }) =>
     comparisons.some(({ verdict }) => verdict === 'not comparable'),
   );
-  const key = `* best: shown to be better than every other${isBiased ? ' that has no more errors' : ''}`;
+  const key = `* best: shown to be better than every other${isBiased ? ' without more errors' : ''}`;
   return [
     ...table('Medians of all groups', [['Median', ({ label }) => label], ...columns], metrics),
     ...sentence(metrics.some(({ best }) => best !== null) ? key : ''),
@@ -147,7 +147,7 @@ function about(comparison, isSame) {
   const leftOut = groups.flatMap(({ runs }, i) =>
     runs
       .filter(({ used }) => !used)
-      .map(({ name, why }) => `of ${labelOf(comparison, i)}: ${name}: ${why ?? 'it was left out'}`),
+      .map(({ name, why }) => `${labelOf(comparison, i)}, ${name}: ${why ?? 'it was left out'}`),
   );
   return facts([
     ...groups.map((group, i) => [labelOf(comparison, i), phraseOf(group, i)]),

@@ -49,7 +49,7 @@ export function conclusions({ metrics }, other) {
 
 /**
  * @param {Comparison} comparison @param {number} other index of a group that is not the base
- * @returns {string[]} notes on figures that seem to contradict their verdict: `p99, max: By the ranks ...`
+ * @returns {string[]} notes on figures that seem to contradict their verdict: `p99, max: The ranks ...`
  */
 export function doubtsOf({ metrics }, other) {
   /** @type {Map<string, string[]>} */
@@ -80,7 +80,7 @@ export function finding({ groups, metrics, method }, other) {
       figureText(shown.unit, groups[i].metrics[shown.key].median),
     );
     const figures =
-      before === after ? `${shown.label} of both ${after}` : `${shown.label} ${after} instead of ${before}`;
+      before === after ? `${shown.label} ${after} in both` : `${shown.label} ${after} instead of ${before}`;
     const sure = `shown at ${formatPercent(method.confidence)}${chance(ranked, shown, other, method.alpha)}`;
     return `${name} ${differsBy(shown, differenceTo(shown, other))} than ${base} (${figures}), ${sure}.`;
   }
@@ -118,7 +118,7 @@ function chance(metrics, shown, other, alpha) {
   });
   if (shown.key === 'errors' || alike.length > FEW || isSignificant) return '';
   const names = alike.map(({ label }) => label).join(' and ');
-  return `, but of ${compared.length} metrics only ${names} ${alike.length === 1 ? 'differs' : 'differ'}: this may be chance; more runs would show`;
+  return `, but of ${compared.length} metrics only ${names} ${alike.length === 1 ? 'differs' : 'differ'}: this may be chance; more runs would tell`;
 }
 
 /** Larger differences are shown as factors. */

@@ -131,7 +131,7 @@ function requests({ certificates, crl, nodes, plan, pollLagMs, revokeMs, tool, s
     `${formatCount(concurrency)} at once`,
     pauseMs > 0 && `${formatDuration(pauseMs)} between them`,
   ]);
-  const each = `every node polled every ${formatDuration(pollMs)}, given up after ${formatDuration(giveUpMs)}`;
+  const each = `every node polled every ${formatDuration(pollMs)}, giving up after ${formatDuration(giveUpMs)}`;
   return facts([
     ['Certificates', `${formatCount(certificates.begun)}, ${polling}; ${each}; seed ${seed}`],
     ['auto_rebuild', crl.autoRebuild === null ? 'unknown' : crl.autoRebuild ? 'on' : 'off'],

@@ -47,7 +47,7 @@ export function describeRunSet(runSet) {
 
 /** @param {RunSet} runSet @returns {string} `nightly: p99 9.93 ms, rate 5/s, medians of 10 runs` */
 function titleOf({ name, summary: { used, metrics } }) {
-  if (used.length === 0) return `${name}: no run counts`;
+  if (used.length === 0) return `${name}: no usable runs`;
   const shown = ['p99', 'rate'].flatMap((key) => metrics.filter((metric) => metric.key === key));
   const text = shown.map(({ label, unit, median }) => `${label} ${figureText(unit, median)}`).join(', ');
   return `${name}: ${text}, ${used.length === 1 ? '1 run' : `medians of ${counted(used.length, 'run')}`}`;

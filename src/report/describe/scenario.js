@@ -33,7 +33,7 @@ export function describeScenario(scenario) {
   const runs = [...new Set(steps.map(({ run }) => run))];
   const [main] = charts(scenario, rowsOf(scenario, runs[0])).filter(({ key }) => key === 'p99');
   const isLong = items.length > MAX_VERDICTS;
-  const state = unfinished ? 'Unfinished: written before the last run.' : '';
+  const state = unfinished ? 'Unfinished: the scenario was still running when this was written.' : '';
   return report({
     title: titleOf(scenario, items),
     verdict: worstVerdict(items, VERDICTS),
@@ -47,7 +47,7 @@ export function describeScenario(scenario) {
       ]),
       section('runs', 'Runs', [
         ...overview(scenario),
-        ...sentence(rows.some(({ counts }) => !counts) ? '* None of its runs counts.' : ''),
+        ...sentence(rows.some(({ counts }) => !counts) ? '* None of its runs are usable.' : ''),
       ]),
       ...runs.map((run, i) => section(`run-${i}`, run, ofRun(scenario, run, isLong))),
       section('remarks', 'Remarks', remarks(scenario)),
@@ -122,7 +122,7 @@ function findings({ comparisons, rows }) {
 function figuresSentence(rows) {
   const own = rows.filter(({ stage, operation, counts }) => stage === null && operation === null && counts);
   const [count, errors] = [total(own.map((row) => row.count)), total(own.map((row) => row.errors))];
-  if (count === 0) return 'No run counts.';
+  if (count === 0) return 'No usable runs.';
   const rate = spanText(...extent(own.map(({ perSecond }) => perSecond)), formatRate);
   const p99 = spanText(...extent(own.map((row) => row.p99)), formatLatency);
   const failed =

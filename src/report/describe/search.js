@@ -45,7 +45,7 @@ function answerPhrase({ searched, answer: found, steps, unfinished, why }) {
         ? `${levelText(searched, level)} (${perHourText(level * 3600)} an hour)`
         : `${perSecondText(perSecond)} with ${levelText(searched, level)}`;
     if (why === 'generator') return `unknown, but at least ${reached}: the tool could not offer more`;
-    return why === 'highest' ? `at least ${reached}: more was not allowed` : reached;
+    return why === 'highest' ? `at least ${reached}, the highest level allowed` : reached;
   }
   if (why === 'generator') return 'unknown: the tool could not offer the load';
   const levels = lastOfEach(steps).flatMap(({ verdict, level }) => (verdict === 'met' ? [level] : []));

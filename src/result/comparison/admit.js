@@ -39,7 +39,7 @@ export function admit(groups, { allowInvalid = false, leaveOutInvalid = false })
   if (!leaveOutInvalid && excluded.length > 0)
     throw fileError(
       'invalid_runs',
-      `${excluded.length} runs are invalid or incomplete: ${excluded.join('; ')}.`,
+      `Invalid or incomplete runs (${excluded.length}): ${excluded.join('; ')}.`,
       'Repeat them; or compare the others with --leave-out-invalid, or all of them with --allow-invalid.',
     );
   const empty = admitted.find(({ used }) => used.length === 0);

@@ -155,7 +155,7 @@ function warningsOf(groups, bias) {
     ...runWarnings(groups.map(({ name, used }) => ({ name, results: used.map(({ result }) => result) }))),
     ...few.map(
       ({ name, used }) =>
-        `${base.name} and ${name} have too few runs (${base.used.length} and ${used.length}) for any difference to be shown: ${runsNeeded()} of each are enough.`,
+        `${base.name} and ${name} have too few runs (${base.used.length} and ${used.length}) to show any difference: ${runsNeeded()} of each are enough.`,
     ),
     ...groups.flatMap(({ name, runs, used }) => {
       const left = runs.length - used.length;
@@ -176,11 +176,11 @@ function warningsOf(groups, bias) {
 function notesOf(groups, described, { seed, resamples }) {
   const [base, ...others] = groups;
   const isExact = others.every(({ used }) => chooseMethod(base.used.length, used.length) === 'exact');
-  const test = isExact ? 'exact' : 'exact, but for very many runs the normal approximation';
+  const test = isExact ? 'exact' : 'exact, or the normal approximation for very many runs';
   const hasErrors = described.some(({ metrics: { errors } }) => Number(errors.max) > 0);
   return [
     `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which is somewhat too narrow with few runs.`,
-    'The tool is assumed to be equally late in all groups; where the bound of its lateness is higher in one of them, that much does not count as a difference.',
+    'The tool is assumed to be equally late in all groups; where the bound on its lateness is higher in one of them, the excess does not count as a difference.',
     'Each metric is tested by itself: among equal groups, one metric in twenty differs by chance.',
     ...(hasErrors ? ['Times are those of all requests: a target that fails fast is not a fast one.'] : []),
     ...orderNotes(groups),
@@ -235,7 +235,7 @@ export function createErrorBias(given) {
     warnings() {
       const warning = (/** @type {number} */ one, /** @type {number} */ other) => {
         const why = more[one][other];
-        return why === null ? [] : [`No time and no rate of ${groups[one].name} is called better: ${why}.`];
+        return why === null ? [] : [`No time or rate of ${groups[one].name} is called better: ${why}.`];
       };
       return [...new Set(groups.slice(1).flatMap((_, i) => [...warning(i + 1, 0), ...warning(0, i + 1)]))];
     },

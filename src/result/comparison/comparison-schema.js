@@ -19,7 +19,7 @@ const GroupRun = z.object({
   name: z.string(),
   startedAt: z.iso.datetime(),
   target: Target,
-  /** On its measurement. */
+  /** Of its measurement. */
   verdict: MeasurementWord,
   used: z.boolean(),
   /** Why it is not a whole, valid run; null: it is. */
@@ -37,7 +37,7 @@ const Group = z.object({
   name: z.string(),
   /** Of the used runs; one if all are alike. */
   subjects: z.array(Subject),
-  runs: z.array(GroupRun).min(1, 'there is no run in it'),
+  runs: z.array(GroupRun).min(1, 'must contain at least one run'),
   /** By key of `metrics`; values in the order of the used runs. */
   metrics: z.record(z.string(), MetricSummary),
 });
@@ -91,7 +91,7 @@ export const Comparison = z
     /** A difference is shown where the p-value is below `alpha`. */
     method: z.object({ alpha: z.number(), confidence: z.number(), resamples: count, seed: z.number() }),
     /** The first is the base. */
-    groups: z.array(Group).min(2, 'there are fewer than two groups'),
+    groups: z.array(Group).min(2, 'must contain at least two groups'),
     metrics: z.array(ComparedMetric),
     /** `failed`: it fired. `not proven`: with these runs it could not have fired. */
     failIf: z.array(

@@ -18,10 +18,10 @@ export const INTERVAL_CONFIDENCE = 0.95;
 
 export const RESAMPLES = 10_000;
 
-/** Exact up to this many additions, about 50 ms: 53 and 53 runs, or 2 and 3,000. Else it approximates. */
-const MOST_ADDITIONS = 5e7;
+/** Exact up to this many additions, about 50 ms: 53 and 53 runs, or 2 and 3,000. Beyond that, an approximation. */
+const MAX_ADDITIONS = 5e7;
 
-/** Keep the draws of the two groups apart. */
+/** Random-number streams of the two groups. */
 const [BASE_STREAM, OTHER_STREAM] = [31, 32];
 
 /**
@@ -70,7 +70,7 @@ export function combinations(n, k) {
 export function chooseMethod(n, m) {
   const [all, fewer] = [n + m, Math.min(n, m)];
   const largestSum = fewer * (2 * all - fewer + 1);
-  return all * fewer * largestSum <= MOST_ADDITIONS ? 'exact' : 'asymptotic';
+  return all * fewer * largestSum <= MAX_ADDITIONS ? 'exact' : 'asymptotic';
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Results of all parts of a plan (`--shard`) -> the result of the plan, as if one run had had all their threads:
+ * Results of all parts of a plan (`--shard`) -> the result of the plan, as if one run had used all their threads:
  * restores the recorder tallies of the parts from their results, and concludes them like those of a run.
  */
 import { total } from '../../common/sums.js';
@@ -25,14 +25,14 @@ import { orderParts } from './parts.js';
 /** @import { Result } from '../schema.js' */
 /** @import { Part } from './parts.js' */
 
-/** Starts may differ by this, because clocks of machines do. */
+/** Start times may differ by this much, as the machines' clocks do. */
 const TOGETHER_MS = 1000;
 
 /**
  * @param {readonly Result[]} results of all parts, in any order
  * @param {object} [options]
  * @param {string[]} [options.names] of the results in errors, e.g. their files
- * @param {boolean} [options.allowInterrupted] accept parts that did not run to their end
+ * @param {boolean} [options.allowInterrupted] accept unfinished parts
  * @param {string} [options.command] the command line, for the result
  * @param {(text: string) => void} [options.onWarning]
  * @returns {Result} @throws {PkiLoadError} if they are not the parts of one plan
@@ -172,7 +172,7 @@ function planOf(parts) {
   };
 }
 
-/** In an open loop the plan determines them. @param {Part[]} parts @param {Schedule} schedule of the whole plan */
+/** In an open loop the plan determines the counts. @param {Part[]} parts @param {Schedule} schedule of the whole plan */
 function checkPlanned(parts, { count, firstMeasured }) {
   for (const { name, shard, result } of parts) {
     const planned = shareOf(count, shard) - shareOf(firstMeasured, shard);

@@ -18,7 +18,7 @@ const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt'].map((key) => 
 const [MAX_KEYS, MAX_CHARACTERS, MAX_MISSING] = [5, 60, 10];
 
 /**
- * @param {readonly NamedResult[]} results @param {boolean} [allowInterrupted] accept parts that did not run to their end
+ * @param {readonly NamedResult[]} results @param {boolean} [allowInterrupted] accept unfinished parts
  * @returns {Part[]} part 0 first @throws {PkiLoadError} if they are not the parts of one plan
  */
 export function orderParts(results, allowInterrupted = false) {
@@ -82,7 +82,7 @@ function checkSameTarget(parts) {
     const [a, b] = [one, other].map(({ name, result: { target } }) =>
       [`${name} tested`, target.product, target.version].filter((text) => text !== null).join(' '),
     );
-    const remedy = 'Repeat the parts, against servers of one product and version.';
+    const remedy = 'Repeat the parts against servers of the same product and version.';
     throw fileError('different_targets', `${a}, but ${b}.`, remedy);
   }
 }
@@ -95,7 +95,7 @@ function readPart({ name, result }, allowInterrupted) {
     throw fileError('not_a_part', `${name} is not a part of a plan: it was run without --shard.`, remedy);
   }
   if ((unfinished || interrupted) && !allowInterrupted) {
-    const message = `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written before its end'}.`;
+    const message = `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written before it ended'}.`;
     throw fileError(
       'interrupted_part',
       message,

@@ -94,7 +94,7 @@ export const Propagation = z
     revokeMs: Latency,
     /** Until the last node returned revoked. */
     everywhere: Delay,
-    nodes: z.array(Node).min(1, 'there is no node'),
+    nodes: z.array(Node).min(1, 'must contain at least one node'),
     /** Of polls that were sent. */
     pollLagMs: z.object({ count, ...each(['min', 'p50', 'p99', 'max'], ms) }),
     rows: z.array(Row),

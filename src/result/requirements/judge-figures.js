@@ -35,12 +35,12 @@ export function judgeRate(requirement, view) {
   const margin = rateMargin(requirement, actual);
   const judged = judgementOf({ actual, low, high });
   if (isOfferedAndServed(requirement, view, view.offeredPerSecond))
-    return judged('met', null, margin, `all that was offered, ${offeredText(view, text)}, succeeded`);
+    return judged('met', null, margin, `every request offered (${offeredText(view, text)}) succeeded`);
   const bound = boundText(false, { low: Math.max(0, low), high }, text);
   if (reaches(low, requirement)) return judged('met', null, margin, bound);
   // A target that responded to every request is not to blame for an arrival that fell into another stage.
   if (level !== null && isOfferedAndServed(requirement, view, level)) {
-    const few = `all that was offered succeeded, but ${formatCount(succeeded)} arrivals are too few to show that its level of ${text(level)} was kept; 100 are enough`;
+    const few = `every request offered succeeded, but ${formatCount(succeeded)} arrivals are too few to show that its level of ${text(level)} was kept; 100 are enough`;
     return judged('not proven', 'sample', margin, few);
   }
   if (!reaches(high, requirement)) return judged('not met', null, margin);
@@ -194,7 +194,7 @@ function judgeExtreme(requirement, view) {
     return judged(verdict, 'sample', margin, few);
   }
   if (countErrors(view) > 0 && !isByExample)
-    return judged('not proven', 'failures', margin, `but ${lossesText(view)}, after an unknown time`);
+    return judged('not proven', 'failures', margin, `but ${lossesText(view)}, and their times are unknown`);
   const how = metric === 'mean' ? boundText(isUpper, bar, formatLatency) : 'it describes this run only';
   return judged(verdict, null, margin, how);
 }

@@ -58,7 +58,7 @@ function seedWarnings({ name, results }) {
   const seeds = new Set(random.map(({ load }) => load.seed));
   if (seeds.size === random.length) return [];
   const text = `Some of the ${random.length} runs of ${name} with Poisson arrivals share a seed, so they are not independent and a difference may be chance.`;
-  return [`${text} Give each run a seed of its own.`];
+  return [`${text} Give each run its own seed.`];
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The document of a run set: one declaration gives the types, the validation and the JSON Schema. */
+/** The document of a run set: one declaration defines the types, the validation and the JSON Schema. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { count, each, named, number, Tool, Unit, validatorOf } from '../declared.js';
@@ -38,7 +38,7 @@ export const RunSet = z
     /** Its name in a comparison. */
     name: z.string(),
     summary: Summary,
-    runs: z.array(Result).min(1, 'there is no run in it'),
+    runs: z.array(Result).min(1, 'must contain at least one run'),
   })
   .meta({ title: 'Results of several runs of one vault-pki-load plan' });
 
@@ -56,5 +56,5 @@ function* checkSummary({ name, runs, summary }) {
   const wrong = isDeepStrictEqual(used, summary.used)
     ? metrics.find((metric) => !isDeepStrictEqual(given.get(metric.key) ?? metric, metric))?.label
     : 'which runs count';
-  if (wrong !== undefined) yield `its summary and its runs differ in ${wrong}`;
+  if (wrong !== undefined) yield `its summary and its runs disagree on ${wrong}`;
 }

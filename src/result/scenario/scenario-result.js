@@ -21,12 +21,12 @@ import { rowsOf, valuesPerRun } from './scenario-rows.js';
  *   steps: readonly PlannedStep[]}} ScenarioFacts
  */
 /** @typedef {{durationMs: number, interrupted?: boolean, unfinished?: boolean}} End */
-/** @typedef {{step: PlannedStep, results: Result[], failure: ScenarioStep['failure']}} Kept of one step */
+/** @typedef {{step: PlannedStep, results: Result[], failure: ScenarioStep['failure']}} StepResults of one step */
 
 const NOTE =
   'Response times count from when a request was due. Counts, times and ratios cover all requests of all runs together; mean and variance over runs use one value per run.';
 const CLOSED_NOTE =
-  'A closed loop sends a request only after the response to another: a stalled target receives fewer requests, and the times do not include the wait.';
+  'A closed loop sends the next request only after a response: a stalled target receives fewer requests, and the times do not include the wait.';
 
 /** Worst first. */
 const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
@@ -45,7 +45,7 @@ const DIFFERENCES = METRICS.flatMap((metric) => {
 
 /** @param {ScenarioFacts} facts */
 export function createScenarioSummary(facts) {
-  /** @type {Kept[]} */
+  /** @type {StepResults[]} */
   const kept = facts.steps.map((step) => ({ step, results: [], failure: null }));
   return {
     /** @param {number} index of the step @param {Result} result of its next run */
@@ -55,28 +55,28 @@ export function createScenarioSummary(facts) {
       kept[index].failure = { code, text: full };
     },
     /** @param {End} end @returns {ScenarioResult} */
-    result: (end) => build(facts, kept.map(sorted), end),
+    result: (end) => build(facts, kept.map(selectUsed), end),
     /** @param {number} index of the step @returns {readonly Result[]} */
     resultsOf: (index) => kept[index].results,
   };
 }
 
-/** @typedef {ReturnType<typeof sorted>} Sorted `used`: counted runs; `shown`: these, or all if none counts */
+/** @typedef {ReturnType<typeof selectUsed>} StepRuns `used`: counted runs; `shown`: these, or all if none counts */
 
-/** @param {Kept} kept */
-function sorted({ results, ...kept }) {
+/** @param {StepResults} kept */
+function selectUsed({ results, ...kept }) {
   const why = results.map(whyLeftOut);
   const used = namedRuns(results).filter((_, i) => why[i] === null);
   const shown = used.length > 0 ? used.map(({ result }) => result) : results;
   return { ...kept, results, why, used, shown };
 }
 
-/** @param {ScenarioFacts} facts @param {Sorted[]} kept @param {End} end @returns {ScenarioResult} */
+/** @param {ScenarioFacts} facts @param {StepRuns[]} kept @param {End} end @returns {ScenarioResult} */
 function build(facts, kept, { durationMs, interrupted = false, unfinished = false }) {
   const { name, description, command, startedAt, repeat } = facts;
   const runs = groupBy(kept, ({ step }) => step.run);
   const steps = kept.map((one) => describeStep(one, repeat));
-  /** @param {Sorted} one */
+  /** @param {StepRuns} one */
   const counted = ({ step, used }) => ({ name: step.name, results: used.map(({ result }) => result) });
   const hasClosed = steps.some(({ load }) => load.model === 'closed');
   const [environment = null] = kept.flatMap(({ results }) => results.map((result) => result.environment));
@@ -98,7 +98,7 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
   };
 }
 
-/** @param {Sorted} kept @param {number} repeat */
+/** @param {StepRuns} kept @param {number} repeat */
 function describeStep({ step, results, used, why, failure }, repeat) {
   const { load } = step.plan;
   const target = results.at(-1)?.target;
@@ -153,7 +153,7 @@ function countBy(words) {
   return Object.fromEntries(words.map((word) => [word, words.filter((one) => one === word).length]));
 }
 
-/** @param {Sorted} kept @param {ScenarioStep} step @returns {ScenarioResult['rows']} */
+/** @param {StepRuns} kept @param {ScenarioStep} step @returns {ScenarioResult['rows']} */
 function judgedRows({ step: { run, target }, used, shown }, { requirements }) {
   return rowsOf(shown, { run, target, counts: used.length > 0 }).map(({ overRuns, ...row }) => {
     const verdicts = requirements.flatMap(({ operation, stage, verdict }) =>
@@ -169,7 +169,7 @@ function operationsOf(results) {
   return [null, ...(names.length < 2 ? [] : names)];
 }
 
-/** @param {Sorted[]} targets of one run @returns {ScenarioResult['differences']} by metric; none for a single target */
+/** @param {StepRuns[]} targets of one run @returns {ScenarioResult['differences']} by metric; none for a single target */
 function differencesOf(targets) {
   if (targets.length < 2) return [];
   const { run } = targets[0].step;
@@ -187,7 +187,7 @@ function differencesOf(targets) {
 }
 
 /**
- * @param {Sorted[]} targets of one run @param {string} command @param {string} createdAt
+ * @param {StepRuns[]} targets of one run @param {string} command @param {string} createdAt
  * @returns {ScenarioResult['comparisons']} of all operations together, then of each if there are several
  */
 function comparisonsOf(targets, command, createdAt) {
@@ -216,7 +216,7 @@ function ofOperation({ name, result }, operation) {
   return [{ name, result: { ...result, ...block, operations: { [operation]: block } } }];
 }
 
-/** @param {Sorted[]} targets of one run @returns {string[]} a sentence on why some targets are not compared */
+/** @param {StepRuns[]} targets of one run @returns {string[]} a sentence on why some targets are not compared */
 function notComparedNotes(targets) {
   const needed = runsNeeded();
   const few = targets.filter(({ used }) => used.length < needed);

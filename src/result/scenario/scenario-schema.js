@@ -23,7 +23,7 @@ import { Result } from '../schema.js';
 const Spread = MetricSummary.extend({ sd: number }).meta({ id: 'SpreadOverRuns' });
 
 const Step = z.object({
-  /** The name ends its file names, and combines run and target: `write-raft`. */
+  /** `name` combines run and target, and ends its file names: `write-raft`. */
   ...each(['name', 'run', 'target'], z.string()),
   /** null: nothing could be sent */
   aim: Target.nullable(),
@@ -115,14 +115,14 @@ export const ScenarioResult = z
     description: text,
     command: z.string(),
     startedAt: z.iso.datetime(),
-    /** Wall time, with preparations and pauses. */
+    /** Wall time, including preparations and pauses. */
     durationSeconds: amount,
     interrupted: z.boolean(),
     /** Written before the last run. */
     unfinished: z.literal(true).optional(),
     environment: Environment.nullable(),
     /** All targets of the first run, then all of the next. */
-    steps: z.array(Step).min(1, 'there is no step in it'),
+    steps: z.array(Step).min(1, 'must contain at least one step'),
     rows: z.array(Row),
     differences: z.array(TargetDifference),
     comparisons: z.array(z.object({ run: z.string(), operation: text, comparison: Comparison })),

@@ -35,7 +35,7 @@ const ENDS = {
   bracketed({ bracket: { confirmed, above } }, text) {
     if (confirmed === null || above === null) return '';
     const width = formatPercent(above.level / confirmed - 1);
-    return `At ${text(above.level)}, ${width} more, a requirement was ${above.verdict}: the answer lies between.`;
+    return `At ${text(above.level)}, ${width} more, a requirement was ${above.verdict}: the answer lies in between.`;
   },
   flat: () => 'With more requests in flight, throughput no longer grew.',
   requirement: ({ bracket: { above } }, text) =>

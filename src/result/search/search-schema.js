@@ -91,7 +91,7 @@ export const Search = z
     /** The result of the run that confirmed the answer. */
     confirmation: Result.nullable(),
   })
-  .meta({ title: 'Search of vault-pki-load for the highest rate that a target can take' });
+  .meta({ title: 'vault-pki-load search for the highest rate that a target can sustain' });
 
 /** @typedef {z.infer<typeof Search>} Search */
 /** @typedef {z.infer<typeof Step>} SearchStep */

@@ -302,6 +302,6 @@ for (const [name, damage, message] of BROKEN) {
 test('a file of another shape is refused with the place', () => {
   assert.throws(() => validatePropagation({ ...sampleOf(), nodes: [] }, 'p.json'), {
     code: 'bad_propagation',
-    message: 'p.json is not a vault-pki-load/propagation/1: nodes: there is no node.',
+    message: 'p.json is not a vault-pki-load/propagation/1: nodes: must contain at least one node.',
   });
 });

@@ -138,7 +138,7 @@ test('a search says what it did: every step, its bracket, the run that bore it o
   assert.ok(Number(search.bracket.above?.level) > Number(search.answer?.level));
   assert.match(
     search.explanation,
-    /^At 1\d\d\/s, .* more, a requirement was not met: the answer lies between\.$/,
+    /^At 1\d\d\/s, .* more, a requirement was not met: the answer lies in between\.$/,
   );
   const units = search.requirements.map(({ unit }) => unit);
   assert.deepEqual(units, ['ms', 'fraction']);

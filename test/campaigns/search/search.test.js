@@ -49,7 +49,7 @@ const SEARCHES = [
     'generator',
   ],
   [
-    'a generator disturbed just below what the target does not take: the answer lies between all the same',
+    'a generator disturbed just below what the target does not take: the answer lies in between all the same',
     [(level) => (level <= 96 ? MET : level < 99 ? LATE : OVERLOADED)],
     [94, 96],
     'bracketed',

@@ -22,7 +22,7 @@ describe('response times over time', () => {
     const rows = timeline(30, (second) => (second >= 10 && second < 15 ? silence(second) : row(second)));
     const { svg, summary } = latency(resultOf({ timeline: rows }));
     assert.equal(pathOf(svg, 1).split('M').length - 1, 2);
-    assert.match(summary, /No response came in 5 of 30 seconds/);
+    assert.match(summary, /No response arrived in 5 of 30 seconds/);
   });
 
   test('where nothing was due, the line goes on', () => {

@@ -80,7 +80,7 @@ test('a finding', () => {
   );
   assert.match(
     foundWith([14.81, 14.82], { differencePercent: 0.07 }, 'p99'),
-    /is 0\.07 % slower than old \(p99 of both 14\.8 ms\)/,
+    /is 0\.07 % slower than old \(p99 14\.8 ms in both\)/,
   );
 });
 

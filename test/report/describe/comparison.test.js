@@ -74,7 +74,7 @@ for (const [what, verdicts, pValue, isDoubtful] of CHANCES) {
     assert.match(
       found,
       isDoubtful
-        ? /, but of 10 metrics only p99.* differs?: this may be chance; more runs would show\.$/
+        ? /, but of 10 metrics only p99.* differs?: this may be chance; more runs would tell\.$/
         : /, shown at 95 %\.$/,
     );
   });
