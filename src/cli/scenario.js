@@ -119,7 +119,7 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
 /**
  * Creates the setup of a scenario before its runs, and removes it after them, even if they fail.
  * @param {Pick<ReadScenario, 'setup'>} scenario @param {readonly Step[]} steps
- * @param {{quiet: boolean}} settings @param {Act} act does the runs @returns {Promise<number>} exit code
+ * @param {{quiet: boolean}} settings @param {Act} act executes the runs @returns {Promise<number>} exit code
  */
 export async function withSetup({ setup }, steps, { quiet }, act) {
   const interrupt = onInterrupt(process);
