@@ -70,7 +70,7 @@ export function onInterrupt(process) {
 }
 
 /**
- * Writing to an unread pipe or a stopped terminal blocks this thread, so handlers cannot run: without them, a signal ends the process.
+ * Writing to an unread pipe or a stopped terminal blocks this thread and its signal handlers: without them, a signal ends the process.
  * @param {string} text
  */
 export function printDocument(text) {

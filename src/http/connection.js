@@ -171,7 +171,7 @@ const SHARED_BYTES = 64 * 1024;
  * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
  * @param {string} origin scheme, host and port
  * @param {Tls} tls
- * @returns {(line: SocketCallbacks) => Socket} a line receives no callbacks after its socket is reused
+ * @returns {(callbacks: SocketCallbacks) => Socket} they are not called after their socket is reused
  */
 export function createDialler(origin, tls) {
   const { protocol, hostname, port } = new URL(origin);
@@ -186,11 +186,11 @@ export function createDialler(origin, tls) {
     isTls
       ? connectTls({ ...address, ...secure, ...onread }).setNoDelay(true)
       : connectTcp({ ...address, ...onread });
-  /** @type {((line: SocketCallbacks) => Socket)[]} */
+  /** @type {((callbacks: SocketCallbacks) => Socket)[]} */
   const spare = [];
-  return (line) =>
-    spare.pop()?.(line) ??
-    open(connect, isTls ? 'secureConnect' : 'connect', line, (socket, redirect, failed) => {
+  return (callbacks) =>
+    spare.pop()?.(callbacks) ??
+    open(connect, isTls ? 'secureConnect' : 'connect', callbacks, (socket, redirect, failed) => {
       // The name look-up of an abandoned attempt may still be running, and would reach the next connection.
       if (isTls || (!failed && !isAddress)) return;
       spare.push((next) => {
@@ -205,30 +205,30 @@ export function createDialler(origin, tls) {
  * @param {'connect' | 'secureConnect'} readyEvent
  * @param {SocketCallbacks} first
  * @param {(socket: Socket, redirect: (next: SocketCallbacks) => void, failed: boolean) => void} onUnused closed and never ready; `redirect`
- *   sends the callbacks to the next line; `failed`: with an error, not abandoned
+ *   makes the socket call `next` instead; `failed`: with an error, not abandoned
  */
 function open(connect, readyEvent, first, onUnused) {
   shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
-  let line = first;
+  let callbacks = first;
   let [ready, isGone, failed] = [false, false, false];
   const redirect = (/** @type {SocketCallbacks} */ next) => {
-    line = next;
+    callbacks = next;
     [isGone, failed] = [false, false];
   };
   const gone = (/** @type {Error | null} */ error) => {
     if (isGone) return;
     isGone = true;
-    line.gone(error);
+    callbacks.gone(error);
   };
   const buffer = shared;
   const callback = (/** @type {number} */ count) => {
-    line.read(buffer.subarray(0, count));
+    callbacks.read(buffer.subarray(0, count));
     return true;
   };
   const socket = connect({ onread: { buffer, callback } });
   socket.once(readyEvent, () => {
     ready = true;
-    line.ready();
+    callbacks.ready();
   });
   socket.on('error', (error) => {
     failed = true;

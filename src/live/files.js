@@ -73,7 +73,7 @@ export function createFiles(
     async prepare() {
       for (const path of files) await reporterForFile(path).load();
     },
-    /** Writes it after the current write and a pause, unless a newer one comes. @param {Result} result so far */
+    /** Writes it after the current write and a pause, unless a newer result arrives. @param {Result} result so far */
     write(result) {
       waiting = result;
       writeNext();

@@ -494,7 +494,7 @@ test('what setup and scenarios are not told of a setup that is there, they leave
   assert.ok(ended.code === 0 || ended.code === 98, ended.stderr);
   assert.match(
     ended.stderr,
-    /kept existed at http:.* before; the scenario does not remove it or what it added to it\./,
+    /kept existed at http:.* before; the scenario does not remove it or its own additions\./,
   );
   assert.equal(await isAuto(), true);
   const whole = lists();
