@@ -149,7 +149,7 @@ export function intervalLine(picture, width) {
   const measured = [
     offered === null ? achieved : `${achieved} of ${offered}`,
     `p99 ${timeText(p99Ms)}`,
-    ...standing(picture.requirements),
+    ...requirementSummary(picture.requirements),
   ];
   const parts = [
     `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,

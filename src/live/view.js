@@ -88,10 +88,7 @@ export function createView({ write, terminal, quiet = false, now = () => perform
       // Requests due but not sent after an interruption do not count against the target.
       if (state.interval?.phase === 'draining') return;
       const planned = state.start?.plan.requirements;
-      state.requirements = requirements.map((verdict, i) => ({
-        ...verdict,
-        rateUnit: planned?.[i]?.rateUnit,
-      }));
+      state.requirements = requirements.map((own, i) => ({ ...own, rateUnit: planned?.[i]?.rateUnit }));
     },
     say,
     /** @param {number} columns @param {number} rows */

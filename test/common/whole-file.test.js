@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, test } from 'node:test';
-import { placeOf, tryWhole, fileTypeAt, writeWhole } from '../../src/common/whole-file.js';
+import { fileTypeAt, placeOf, tryWhole, writeWhole } from '../../src/common/whole-file.js';
 import { scratch } from '../cli/support.js';
 
 describe('a whole file', () => {

@@ -287,7 +287,10 @@ test('Ctrl-C in the middle: 130, says what stays, and teardown takes it away', a
   const ended = await child.ended;
   await proxy.close();
   assertCode(ended, 130);
-  assert.match(ended.stderr, /Interrupted\. The objects created so far remain: .*teardown --name cut --url http:/);
+  assert.match(
+    ended.stderr,
+    /Interrupted\. The objects created so far remain: .*teardown --name cut --url http:/,
+  );
   const { made, error } = JSON.parse(ended.stdout);
   assert.equal(error.code, 'interrupted');
   assert.ok(made.length > 0);

@@ -61,9 +61,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
       ...(failure === undefined ? {} : { failure }),
       ...{ revokeMs, nodes: own },
     })),
-    requirements: plan.requirements.map((required) =>
-      judgeDelay(required, { whole, rows, lagMs: max ?? 0, isValid }),
-    ),
+    requirements: plan.requirements.map((own) => judgeDelay(own, { whole, rows, lagMs: max ?? 0, isValid })),
     measurement,
     notes: notesOf(plan, found.crl, nodes),
   };

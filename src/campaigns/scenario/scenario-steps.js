@@ -73,8 +73,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
 function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
   if (tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv) || allowed.includes(tokenEnv)) return;
   const { targets = [] } = /** @type {{targets?: {name: string}[]}} */ (source.value);
-  const path =
-    name === null ? ['target'] : ['targets', targets.findIndex((entry) => entry.name.trim() === name)];
+  const path = name === null ? ['target'] : ['targets', targets.findIndex((own) => own.name.trim() === name)];
   const problem = `would send ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`;
   throw source.error([...path, 'token-env'], problem, `To allow it, add --allow-env ${tokenEnv}.`);
 }

@@ -60,9 +60,7 @@ export function resolveVariables(source, env) {
     if (typeof value !== 'object' || value === null) return value;
     if (Object.hasOwn(value, '__proto__'))
       throw source.error([...path, '__proto__'], 'cannot be a key', 'Remove it.', 'key');
-    return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, resolve(inner, [...path, key])]),
-    );
+    return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, resolve(own, [...path, key])]));
   };
   return { ...source, value: resolve(source.value, []), reads };
 }

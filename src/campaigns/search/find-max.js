@@ -131,11 +131,7 @@ export function checkSearchable({ operation, requirements, load }, { of }) {
     [load.shard !== null, '--shard sends only a part', 'Search on one machine, with more --threads.'],
     [load.startAt !== null, '--start-at sets the time of a single run', 'Leave it out.'],
     [load.rampUpMs > 0, '--ramp-up changes the rate within a step', 'Use --warmup.'],
-    [
-      of === 'rate' && load.overflow === 'drop',
-      '--overflow drop hides the backlog of an overload',
-      'Leave it out.',
-    ],
+    [of === 'rate' && load.overflow === 'drop', '--overflow drop hides a backlog', 'Leave it out.'],
   ];
   const sentence = (/** @type {string} */ problem) => `${flag} measures one level at a time, but ${problem}.`;
   for (const [isWrong, problem, remedy] of rules) rejectIf(isWrong, sentence(problem), remedy);

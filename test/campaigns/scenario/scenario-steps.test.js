@@ -166,7 +166,7 @@ const REFUSED = [
     `${HEAD}load: {rate: 5, overflow: drop}\n`,
     RATE,
     REQUIRED,
-    /^s\.yaml:3:27: load\.overflow: --find-max-rate .* overflow drop hides the backlog of an overload\. Leave it out\./,
+    /^s\.yaml:3:27: load\.overflow: --find-max-rate .* overflow drop hides a backlog\. Leave it out\./,
     `${HEAD}load: {rate: 5}\n`,
     REQUIRED,
   ],
