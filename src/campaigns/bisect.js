@@ -24,7 +24,7 @@ function nextLevel({ passed, failed }, { lowest, highest, round, isClose, near =
 
 /**
  * @param {Bracket} bracket narrowed in place @param {Range} range
- * @param {{first?: number | null, passes: (level: number) => Promise<boolean>, isStopped: () => boolean}} how
+ * @param {{first?: number | null, passes: (level: number) => Promise<boolean>, isStopped: () => boolean}} options
  *   `first`: the level to try first
  */
 export async function bisect(bracket, range, { first = nextLevel(bracket, range), passes, isStopped }) {

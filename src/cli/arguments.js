@@ -5,7 +5,7 @@ import { closest } from '../common/closest.js';
 
 /**
  * @typedef {object} Positionals words after the command
- * @property {string} name key of the list of words in the given values
+ * @property {string} name key of these words in the values given to `run`
  * @property {string} describe one line for `--help`
  * @property {number} min
  * @property {number} [max] default: any number
@@ -57,7 +57,7 @@ export function takeSpecial(args, command) {
 }
 
 /**
- * @param {string} message of yargs
+ * @param {string} message from yargs
  * @param {string[]} args @param {{commands: string[], flags: string[]}} known
  * @returns {string} a sentence that names the option as the user wrote it, and the nearest known one
  */
@@ -113,7 +113,7 @@ function describeOption({ describe, choices, default: value, defaultText, placeh
   return notes.length === 0 ? head : `${head} [${notes.join('; ')}]`;
 }
 
-/** @param {Record<string, unknown>} given @param {Record<string, OptionSpec>} specs @returns {Record<string, unknown>} all but these */
+/** @param {Record<string, unknown>} given @param {Record<string, OptionSpec>} specs @returns {Record<string, unknown>} those not in `specs` */
 export function omit(given, specs) {
   return Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(specs, key)));
 }

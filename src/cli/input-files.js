@@ -14,12 +14,12 @@ import { isResult, isRunSet, kindOf } from '../result/document.js';
 export function nameGroups(groups, labels) {
   if (labels.length > groups.length) {
     const message = `--name is given ${labels.length} times, but there are ${groups.length} groups.`;
-    throw usageError('too_many_names', message, 'Give it once for each group, for the base first.');
+    throw usageError('too_many_names', message, 'Give it once for each group, the base first.');
   }
-  const twice = labels.find((label, i) => labels.indexOf(label) !== i);
-  if (twice !== undefined) {
-    const message = `--name ${quote(twice)} is given to two groups.`;
-    throw usageError('same_name_twice', message, 'Give each group a name of its own.');
+  const duplicate = labels.find((label, i) => labels.indexOf(label) !== i);
+  if (duplicate !== undefined) {
+    const message = `--name ${quote(duplicate)} is given to two groups.`;
+    throw usageError('same_name_twice', message, 'Give each group its own name.');
   }
   const short = groups.map((files, i) => labels[i] ?? nameOf(files, 1));
   const isUnique = (/** @type {string} */ name) => short.indexOf(name) === short.lastIndexOf(name);
@@ -27,7 +27,7 @@ export function nameGroups(groups, labels) {
   return names.map((name, i) => (names.indexOf(name) === i ? name : `${name} (${i + 1})`));
 }
 
-/** @param {string[]} files @param {number} count of the last parts of their common path @returns {string} */
+/** @param {string[]} files @param {number} count trailing parts of their common path to use @returns {string} */
 function nameOf(files, count) {
   const parts = commonPart(files).split('/');
   const named = parts.filter((part) => !['', '.', '..'].includes(part));
@@ -39,7 +39,7 @@ function commonPart(files) {
   const paths = files.map((file) => (file === '-' ? 'standard input' : file.replace(/\.json$/i, '')));
   let common = paths[0];
   while (!paths.every((path) => path.startsWith(common))) common = common.slice(0, -1);
-  // Not `run1` of run1 and run10: a number is common as a whole or not at all.
+  // `run1` and `run10` share only `run`: numbers are never split.
   if (paths.some((path) => /^\d/.test(path.slice(common.length)))) common = common.replace(/\d+$/, '');
   return common.replace(/[-_.\s]+$/, '');
 }

@@ -11,7 +11,7 @@ import { closeLostTerminals, handleOutputErrors, writeLine } from './process.js'
 /** @import { Command } from './arguments.js' */
 /** @import { Argv } from 'yargs' */
 
-/** @param {string} describe @param {() => Promise<Record<string, unknown>>} load its module has a `command`, or several by name */
+/** @param {string} describe @param {() => Promise<Record<string, unknown>>} load its module exports `command`, or commands by name */
 const declared = (describe, load) => ({ describe, load });
 
 const modules = {
@@ -43,7 +43,7 @@ async function loadCommand(name) {
 const INTRODUCTION =
   'Load tester for certificate authorities: HashiCorp Vault, OpenBao and their OCSP responders.\n\n$0 COMMAND [OPTIONS]';
 
-/** For writing standard output and error before the process exits. */
+/** Time to flush standard output and error before the process exits. */
 const FLUSH_MS = 500;
 
 /** @param {string[]} args without node and the script @returns {Promise<number>} exit code */
@@ -104,11 +104,11 @@ async function parse(args) {
     .fail((message, error) => {
       throw error ?? misuse(message);
     });
-  for (const [one, { describe }] of Object.entries(commands)) {
-    if (one !== name || command === null) parser.command(one, describe);
+  for (const [listed, { describe }] of Object.entries(commands)) {
+    if (listed !== name || command === null) parser.command(listed, describe);
     else {
-      const builder = (/** @type {Argv} */ sub) => declare(sub, one, command);
-      parser.command(one, describe, builder, ({ _, $0, help, version, ...found }) => {
+      const builder = (/** @type {Argv} */ sub) => declare(sub, listed, command);
+      parser.command(listed, describe, builder, ({ _, $0, help, version, ...found }) => {
         const { positionals } = command;
         const words = positionals && { [positionals.name]: _.slice(1).map(String) };
         run = (line) => command.run({ ...found, ...taken, ...words }, line);
@@ -128,9 +128,9 @@ async function parse(args) {
 /** Limits of the machine, by error code. @type {Record<string, string>} */
 const LIMITS = {
   EMFILE: 'Too many files are open. Raise the limit (ulimit -n).',
-  ENFILE: 'Too many files are open on this machine. End other programs.',
+  ENFILE: 'Too many files are open on this machine. Close other programs.',
   ENOMEM: 'There is not enough memory. Raise the limit (ulimit -v), or end other programs.',
-  ERR_WORKER_OUT_OF_MEMORY: 'There is not enough memory for a thread. End other programs.',
+  ERR_WORKER_OUT_OF_MEMORY: 'There is not enough memory for a thread. Close other programs.',
 };
 
 /** @param {unknown} thrown */

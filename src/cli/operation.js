@@ -61,16 +61,16 @@ async function execute(operation, given, line) {
   const environment = readEnvironment();
   const plan = makePlan(operation, search.plannedForSearch(settings.search, planned), environment);
   const interrupt = onInterrupt(process);
-  const how = { token: environment.token, settings, interrupt };
+  const context = { token: environment.token, settings, interrupt };
   try {
     if (settings.search) {
       const { searchPlan } = await import('./search.js');
-      return await searchPlan(plan, { ...how, goal: search.searchSettings(plan, settings, planned) });
+      return await searchPlan(plan, { ...context, goal: search.searchSettings(plan, settings, planned) });
     }
     const single = ['shard', 'start-at'].find((name) => given[name] !== undefined) ?? null;
     const isMixed = single !== null && settings.repeat > 1;
     rejectIf(isMixed, `--${single} is for one run, but --repeat is given.`, 'Leave one of them out.');
-    return await runPlan(plan, how);
+    return await runPlan(plan, context);
   } catch (error) {
     const isRefused = error instanceof PkiLoadError && error.code === 'connection_refused';
     if (!isRefused || settings.search || plan.target.url !== DEFAULT_URL) throw error;
@@ -92,7 +92,7 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   const goal = search.readSearch(options, repeat);
   checkOutputs({ out, format }, goal !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
   const isPauseUseless = pause > 0 && repeat * steps === 1 && goal === null;
-  rejectIf(isPauseUseless, '--pause is between runs, but there is only one.', 'Add e.g. --repeat 10.');
+  rejectIf(isPauseUseless, '--pause waits between runs, but there is only one.', 'Add e.g. --repeat 10.');
   if (otlp !== null) {
     const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp.js');
     parseOtlpUrl(otlp);
@@ -100,7 +100,7 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   }
   return {
     ...{ out, format, quiet, otlp, repeat, search: goal },
-    /** The command line, for results, without the query of --otlp, which may be a key. */
+    /** The command line, for results, without the query of --otlp, which may contain a key. */
     command: otlp?.includes('?') ? line.replaceAll(otlp.slice(otlp.indexOf('?')), '?...') : line,
     /** Between runs. @type {number} */
     pauseMs: pause,
@@ -110,7 +110,7 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
 }
 
 /**
- * Stops V8 from background work that would delay requests: garbage collection of idle threads, on all cores at once, and
+ * Keeps V8 from doing background work that would delay requests: garbage collection of idle threads, on all cores at once, and
  * optimising undici's WebAssembly parser (35 MB, 100 ms of CPU).
  */
 export function keepV8Quiet() {

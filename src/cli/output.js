@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
-import { fileFault, placeOf, tryWhole, whatIsAt, writeWhole } from '../common/whole-file.js';
+import { fileFault, fileTypeAt, placeOf, tryWhole, writeWhole } from '../common/whole-file.js';
 import { checkKind, renderDocument, reporterForFile, reporters } from '../report/index.js';
 import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
 import { printDocument } from './process.js';
@@ -65,7 +65,7 @@ function checkFile(path, name) {
   try {
     // Throws ENOENT or ENOTDIR.
     fs.statSync(`${dirname(path)}/.`);
-    const what = whatIsAt(path);
+    const what = fileTypeAt(path);
     if (what === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
     if (what === 'file') tryWhole(path);
     else fs.accessSync(path, constants.W_OK);
@@ -149,7 +149,7 @@ export async function writeFiles(document, paths) {
 async function write(document, format, path, name, writeFile) {
   try {
     const text = await renderDocument(format, document, {});
-    await (whatIsAt(path) === 'device' ? writeDevice(path, text) : writeFile(text));
+    await (fileTypeAt(path) === 'device' ? writeDevice(path, text) : writeFile(text));
     return [];
   } catch (error) {
     const { syscall } = /** @type {NodeJS.ErrnoException} */ (error);
@@ -163,12 +163,12 @@ function cannotWrite(path, name, error) {
   return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
 }
 
-/** Then a pipe without a reader fails with ENXIO; with a reader that reads nothing, with EAGAIN. */
+/** After this time, writing fails: with ENXIO if the pipe has no reader, with EAGAIN if its reader reads nothing. */
 const PIPE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 50;
 
 /**
- * Never blocks this thread, nor a thread of the pool: the process could not exit.
+ * Never blocks this thread or a pool thread: the process could not exit.
  * @param {string} path of a device or pipe
  * @param {string} text @param {number} [timeoutMs]
  */
@@ -186,7 +186,7 @@ export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   }
 }
 
-/** @param {string} code of the error after which to try again @param {number} timeoutMs @param {() => number} act */
+/** @param {string} code error on which to retry @param {number} timeoutMs @param {() => number} act */
 async function retry(code, timeoutMs, act) {
   for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
     try {

@@ -14,7 +14,7 @@ import { visibleText } from '../common/visible-text.js';
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /** Time limit for clean-up and report after the second Ctrl-C. */
-const LAST_WORDS_MS = 30_000;
+const DEADLINE_MS = 30_000;
 
 const REPORTING =
   'Interrupted: waiting for the last responses, then reporting. Press Ctrl-C again to end at once.';
@@ -24,27 +24,27 @@ export function onInterrupt(process) {
   const stop = new AbortController();
   const cutOff = new AbortController();
   /** @type {(text: string) => void} */
-  let say = writeLine;
+  let print = writeLine;
   let message = REPORTING;
   /** @type {(() => void) | null} */
-  let hurry = null;
+  let onNextSignal = null;
   let signals = 0;
   /** @type {NodeJS.Timeout | undefined} */
-  let lastWords;
+  let deadline;
   const end = () => process.exit(EXIT.interrupted);
   const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
-    // The shell and the system may send several for one terminal: only the first counts.
+    // The shell and the system may each send one for the same terminal: only the first counts.
     if (signal === 'SIGHUP' && stop.signal.aborted) return;
     signals++;
     stop.abort();
     if (signals > 2) end();
-    else if (hurry !== null) {
-      hurry();
-      hurry = end;
-    } else if (signals === 1) say(message);
+    else if (onNextSignal !== null) {
+      onNextSignal();
+      onNextSignal = end;
+    } else if (signals === 1) print(message);
     else {
       cutOff.abort();
-      lastWords = setTimeout(end, LAST_WORDS_MS).unref();
+      deadline = setTimeout(end, DEADLINE_MS).unref();
     }
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
@@ -53,24 +53,24 @@ export function onInterrupt(process) {
     stop: /** @type {AbortSignal} */ (stop.signal),
     /** Aborted by the second, while there are requests in flight. */
     cutOff: /** @type {AbortSignal} */ (cutOff.signal),
-    /** Call it when interruptible work starts; the first signal then reports `newMessage`. @param {typeof say} newSay */
-    attach(newSay, newMessage = REPORTING) {
-      [say, message, hurry] = [newSay, newMessage, null];
+    /** Call it when interruptible work starts; the first signal then reports `newMessage`. @param {typeof print} newPrint */
+    attach(newPrint, newMessage = REPORTING) {
+      [print, message, onNextSignal] = [newPrint, newMessage, null];
     },
-    /** Call it after this work: the next signal calls `newHurry`, the following one ends the process. @param {() => void} newHurry */
-    over(newHurry) {
-      clearTimeout(lastWords);
-      hurry = newHurry;
+    /** Call it after this work: the next signal calls `newCallback`, the following one ends the process. @param {() => void} newCallback */
+    over(newCallback) {
+      clearTimeout(deadline);
+      onNextSignal = newCallback;
     },
     release() {
-      clearTimeout(lastWords);
+      clearTimeout(deadline);
       for (const signal of SIGNALS) process.off(signal, onSignal);
     },
   };
 }
 
 /**
- * Writing to an unread pipe or a stopped terminal blocks this thread, so handlers could not run: signals end the process meanwhile.
+ * Writing to an unread pipe or a stopped terminal blocks this thread and its signal handlers: without them, a signal ends the process.
  * @param {string} text
  */
 export function printDocument(text) {
@@ -97,7 +97,7 @@ export function visibleLines(text) {
 
 /**
  * @param {Pick<Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another measurement
- * @returns {number} see EXIT; an interruption wins over requirements that it left unproven. Parts of a plan (`--shard`) do not fail
+ * @returns {number} see EXIT; an interruption takes precedence over requirements that it left unproven. Parts of a plan (`--shard`) do not fail
  *   on requirements: `merge` judges all parts together
  */
 export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
@@ -107,7 +107,7 @@ export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
   return hasPassed ? EXIT.ok : EXIT.requirement;
 }
 
-/** A target that could not be measured wins over the results of other targets. */
+/** A target that could not be measured takes precedence over the results of other targets. */
 const WORST_FIRST = [EXIT.interrupted, EXIT.usage, EXIT.target, EXIT.invalidMeasurement, EXIT.requirement];
 
 /** @param {number[]} codes @returns {number} exit code of several runs together */
@@ -121,7 +121,7 @@ export function changed({ code, message, remedy, exitCode, cause }, changes) {
 }
 
 /**
- * Throws the first failure and warns of the others. The exit code of the measurement wins over that of the failure.
+ * Throws the first failure and warns of the others. The exit code of the measurement takes precedence.
  * @param {number} code of the measurement @param {unknown[]} failures to write its document
  * @param {(text: string) => void} [warn]
  */
@@ -150,7 +150,7 @@ export function closeLostTerminals(process) {
 }
 
 /**
- * Ignores errors of standard error, and a reader of standard output that has gone. Any other error of standard output is
+ * Ignores errors of standard error, and a standard output whose reader has exited. Any other error of standard output is
  * reported once and turns exit code 0 into 1.
  * @param {NodeJS.Process} process
  */

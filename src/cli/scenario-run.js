@@ -43,7 +43,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   const startMs = performance.now();
   const summary = createScenarioSummary({ name, description, command, startedAt: new Date(), repeat, steps });
   const remarks = [...new Set(steps.flatMap((step) => step.remarks))];
-  const together = (/** @type {{interrupted?: boolean, unfinished?: boolean}} */ how) =>
+  const combined = (/** @type {{interrupted?: boolean, unfinished?: boolean}} */ how) =>
     withRemarks(summary.result({ ...how, durationMs: performance.now() - startMs }), remarks);
   const resultsSoFar = () => steps.flatMap((_, step) => summary.resultsOf(step));
   /** @param {number} step @returns {Promise<unknown[]>} failures */
@@ -62,7 +62,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
       // A run without a result does not overwrite existing files.
       if (resultsSoFar().length === 0) return;
       await writeStep(step);
-      await writeFiles(together({ unfinished: true }), files.together);
+      await writeFiles(combined({ unfinished: true }), files.together);
     },
   });
   const results = resultsSoFar();
@@ -70,7 +70,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   if (results.length === 0)
     throw ended.fault ?? (ended.interrupted ? interrupted() : [...ended.refused.values()][0]);
   live.event({ type: 'notice', text: 'All runs are done. Computing their summary.' });
-  const whole = together({ interrupted: ended.interrupted });
+  const whole = combined({ interrupted: ended.interrupted });
   const failures = await writeFiles(whole, files.together);
   for (const step of steps.keys()) failures.push(...(await writeStep(step)));
   failures.push(...(await writeReports(whole, { ...settings, out: [] })));
@@ -96,7 +96,7 @@ export function scenarioFiles(names, { out, format }) {
 const SEQUENTIAL = ['text', 'md'];
 
 /**
- * There is no document of all searches.
+ * No document can contain several searches.
  * @param {readonly string[]} names of the steps
  * @param {Pick<RunSettings, 'out' | 'format'>} settings @returns {string[][]} paths of the files of each
  */
@@ -126,7 +126,7 @@ export function pathsOf(names, out) {
 
 /**
  * Runs the search of each step, one after the other. After a signal no other search starts.
- * @param {Pick<Given, 'steps' | 'settings'> & {outs: readonly string[][]}} given `steps`: whose `goal` is not null; `outs`: paths of
+ * @param {Pick<Given, 'steps' | 'settings'> & {outs: readonly string[][]}} given `steps`: with a `goal`; `outs`: paths of
  *   the files of each
  * @param {Refused} refused @param {Interrupt} interrupt @param {typeof searchPlan} [search] replaced in tests
  * @returns {Promise<number>} the worst exit code
@@ -136,7 +136,7 @@ export async function searchSteps({ steps, outs, settings }, refused, interrupt,
   const codes = [];
   for (const [i, { name, plan, token, goal, remarks }] of steps.entries()) {
     if (interrupt.stop.aborted) {
-      writeWarning('Interrupted before the last search.');
+      writeWarning('Interrupted: the remaining searches were not run.');
       codes.push(EXIT.interrupted);
       break;
     }

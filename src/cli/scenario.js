@@ -100,11 +100,11 @@ async function prepare(scenario, steps, settings) {
   const names = steps.map(({ name }) => name);
   if (settings.search) {
     const outs = searchFiles(names, settings);
-    return { paths: outs.flat(), act: (...how) => searchSteps({ steps, settings, outs }, ...how) };
+    return { paths: outs.flat(), act: (...args) => searchSteps({ steps, settings, outs }, ...args) };
   }
   if (steps.length > 1) {
     const files = scenarioFiles(names, settings);
-    return { paths: files.paths, act: (...how) => runSteps({ scenario, steps, settings, files }, ...how) };
+    return { paths: files.paths, act: (...args) => runSteps({ scenario, steps, settings, files }, ...args) };
   }
   const [{ plan, token, remarks }] = steps;
   const act = /** @type {Act} */ async (refused, interrupt) => {
@@ -119,7 +119,7 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
 /**
  * Creates the setup of a scenario before its runs, and removes it after them, even if they fail.
  * @param {Pick<ReadScenario, 'setup'>} scenario @param {readonly Step[]} steps
- * @param {{quiet: boolean}} settings @param {Act} act does the runs @returns {Promise<number>} exit code
+ * @param {{quiet: boolean}} settings @param {Act} act executes the runs @returns {Promise<number>} exit code
  */
 export async function withSetup({ setup }, steps, { quiet }, act) {
   const interrupt = onInterrupt(process);

@@ -66,11 +66,11 @@ export const setup = {
       try {
         await setUp(client, plan, say, report);
       } catch (error) {
-        throw report.made.length > 0 ? withWhatStays(error, plan.name, flags) : error;
+        throw report.made.length > 0 ? withCleanupHint(error, plan.name, flags) : error;
       }
       report.mount = plan.intermediate;
       report.policy = plan.policy;
-      return { code: EXIT.ok, last: lastWords(plan.name, report, flags) };
+      return { code: EXIT.ok, last: nextSteps(plan.name, report, flags) };
     });
   },
 };
@@ -94,7 +94,7 @@ export const teardown = {
 };
 
 /** @param {string} name @param {SetupReport & {mount?: string, policy?: string}} report @param {string} flags see Work */
-function lastWords(name, { made, there, mount, policy }, flags) {
+function nextSteps(name, { made, there, mount, policy }, flags) {
   const types = new Set([...made, ...there].map(({ type }) => type));
   const lines = TRY.filter(([engine]) => types.has(engine)).map(
     ([, words]) =>
@@ -116,10 +116,10 @@ Remove it:
 }
 
 /** @param {unknown} error after setup created something @param {string} name @param {string} flags see Work */
-export function withWhatStays(error, name, flags) {
+export function withCleanupHint(error, name, flags) {
   if (!(error instanceof PkiLoadError)) return error;
-  const stays = `Objects created so far stay: run setup again to complete it, or ${teardownCommand(name, flags)} to remove them.`;
-  return changed(error, { remedy: error.remedy === undefined ? stays : `${error.remedy} ${stays}` });
+  const hint = `The objects created so far remain: run setup again to complete it, or ${teardownCommand(name, flags)} to remove them.`;
+  return changed(error, { remedy: error.remedy === undefined ? hint : `${error.remedy} ${hint}` });
 }
 
 /**

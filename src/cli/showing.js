@@ -46,10 +46,10 @@ export async function startShowing(plan, settings, interrupt, system = {}) {
   };
   const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;
   const live = isSilent ? useLines() : await start(options, onLost);
-  /** @param {RunEvent} one */
-  function event(one) {
+  /** @param {RunEvent} shown */
+  function event(shown) {
     // finish() shows the result.
-    if (one.type !== 'result') (lines ?? live)?.event(one);
+    if (shown.type !== 'result') (lines ?? live)?.event(shown);
   }
   const warn = (/** @type {string} */ text) => event({ type: 'warning', text });
   const onResize = () => live?.resize(stderr.columns, stderr.rows);
@@ -63,7 +63,7 @@ export async function startShowing(plan, settings, interrupt, system = {}) {
     /** @type {Live['next']} */
     next: async (...args) => live?.next(...args),
     abandon: async () => live?.abandon(),
-    /** Sends the last metrics, unless a signal comes. */
+    /** Sends the last metrics, unless a signal arrives. */
     async close() {
       stderr.off('resize', onResize);
       interrupt.over(() => live?.cutShort());

@@ -2,12 +2,12 @@
 export function closest(word, known) {
   if (word.length > 40) return null;
   const plain = (/** @type {string} */ text) => text.toLowerCase().replace(/[\s_-]/g, '');
-  const most = word.length <= 4 ? 1 : word.length <= 8 ? 2 : 3;
+  const maxEdits = word.length <= 4 ? 1 : word.length <= 8 ? 2 : 3;
   const [nearest] = known
-    .map((one) => ({ one, far: distance(plain(word), plain(one)) }))
-    .filter(({ one, far }) => far <= most && far < one.length)
-    .sort((a, b) => a.far - b.far);
-  return nearest?.one ?? null;
+    .map((name) => ({ name, edits: distance(plain(word), plain(name)) }))
+    .filter(({ name, edits }) => edits <= maxEdits && edits < name.length)
+    .sort((a, b) => a.edits - b.edits);
+  return nearest?.name ?? null;
 }
 
 /**

@@ -50,7 +50,7 @@ export class PkiLoadError extends Error {
 }
 
 /**
- * Wrong usage or a local problem, before anything was sent or after all of it was. Exit code 1.
+ * Wrong usage or a local problem, before the first request or after the last. Exit code 1.
  * @param {string} code @param {string} message @param {string} [remedy] @param {unknown} [cause]
  */
 export function usageError(code, message, remedy, cause) {

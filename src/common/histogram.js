@@ -73,7 +73,7 @@ function isOurs(data) {
 }
 
 /**
- * For another thread: the non-empty buckets, cheaper than a text. Histograms also count in 32 bits.
+ * For another thread: the non-empty buckets, cheaper than the text form. Histograms also count in 32 bits.
  * @typedef {Uint32Array} PackedHistogram index, count, index, count, ...
  */
 
@@ -120,10 +120,10 @@ export function sumHistograms(parts) {
   const sum = createHistogram();
   for (const part of parts) {
     const read = typeof part === 'string' ? decodeHistogram(part) : part;
-    const one = read instanceof Uint32Array ? unpackHistogram(read) : read;
+    const histogram = read instanceof Uint32Array ? unpackHistogram(read) : read;
     // The text depends on the size: recording grows it by powers of two, `add` only as far as needed.
-    sum.recordValueWithCount(one.maxValue, 0);
-    sum.add(one);
+    sum.recordValueWithCount(histogram.maxValue, 0);
+    sum.add(histogram);
   }
   return sum;
 }
@@ -145,7 +145,7 @@ export function quantileRank(n, q) {
 
 /**
  * @param {Histogram} histogram not empty @param {number} share 0 to 1
- * @returns {number} ms: at least this share of the latencies is not longer
+ * @returns {number} ms: at least this share of the latencies is at most this long
  */
 export function valueAtShare(histogram, share) {
   return valueAtRank(histogram, quantileRank(histogram.totalCount, share));

@@ -11,7 +11,7 @@ const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 
 /**
  * Follows links. An existing file keeps its mode and, if permitted, its owner. Writes in place if it must.
- * @param {string} path of a file, see whatIsAt @param {Content} content
+ * @param {string} path of a file, see fileTypeAt @param {Content} content
  * @param {{rename?: typeof fs.renameSync}} [system]
  * @throws {NodeJS.ErrnoException} the file is then unchanged, unless it was written in place
  */
@@ -31,7 +31,7 @@ export function writeWhole(path, content, { rename = fs.renameSync } = {}) {
 
 /**
  * Throws the error that writeWhole would throw, as far as this is known without writing.
- * @param {string} path of a file, see whatIsAt @throws {NodeJS.ErrnoException}
+ * @param {string} path of a file, see fileTypeAt @throws {NodeJS.ErrnoException}
  */
 export function tryWhole(path) {
   const place = placeOf(path);
@@ -56,7 +56,7 @@ export function tryWhole(path) {
  * @param {string} path
  * @returns {'file' | 'folder' | 'device'} file: may not exist yet; device: includes pipes, written directly and once
  */
-export function whatIsAt(path) {
+export function fileTypeAt(path) {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) return 'file';
   return stats.isDirectory() ? 'folder' : 'device';
@@ -71,7 +71,7 @@ export function placeOf(path) {
   const place = join(fs.realpathSync(dirname(path)), basename(path));
   const stats = fs.lstatSync(place, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isSymbolicLink()) return place;
-  // For links in a circle this throws; a link to a missing file leads to its place.
+  // Throws for a cycle of links. A link to a missing file resolves to that file's place.
   if (fs.statSync(place, { throwIfNoEntry: false }) !== undefined) return fs.realpathSync(place);
   return placeOf(resolve(dirname(place), fs.readlinkSync(place)));
 }
@@ -84,7 +84,7 @@ function temporaryFor(place) {
 /**
  * @param {string} path
  * @param {Content} content
- * @param {fs.Stats | undefined} before the file to replace: the new one is readable by no further users
+ * @param {fs.Stats | undefined} before the file to replace: only users who could read it may read the new one
  */
 function writeNew(path, content, before) {
   const mode = before === undefined ? 0o666 : before.mode & 0o777;

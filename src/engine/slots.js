@@ -81,7 +81,7 @@ export function createSlots({
       onSent() {
         slot.sent = clock();
       },
-      onAnswer(status, body) {
+      onResponse(status, body) {
         failedConnects = 0;
         finish(slot, clock(), reading.lateMs(slot.awakeMs), null, status, body);
       },

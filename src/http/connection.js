@@ -68,18 +68,18 @@ export function createConnection({ origin, tls }) {
     // Bytes that no request asked for: the next response could be wrong.
     if (exchange === null) return hangUp();
     const progress = reader.read(chunk);
-    if (progress === 'done') answered();
-    else if (progress === 'bad') fail(describeUnexpectedBytes(reader.strange).code);
+    if (progress === 'done') finishResponse();
+    else if (progress === 'bad') fail(describeUnexpectedBytes(reader.unexpected).code);
     else if (progress === 'too large') fail('answer_too_large');
   }
 
-  function answered() {
+  function finishResponse() {
     const ended = exchange;
     exchange = null;
     const { keepAliveMs: kept } = reader;
     if (!reader.reusable) hangUp();
     else if (kept !== null) keptUntil = performance.now() + kept - Math.min(KEEP_ALIVE_MARGIN_MS, kept / 2);
-    ended?.onAnswer(reader.status, reader.body);
+    ended?.onResponse(reader.status, reader.body);
     if (exchange === null) reader.begin();
   }
 
@@ -97,7 +97,7 @@ export function createConnection({ origin, tls }) {
     if (exchange === null) return hangUp();
     const ending = sent ? reader.end() : 'nothing';
     // Node reports a TLS end without close_notify as one with it: a response delimited only by the end may be truncated (RFC 9112, 9.8).
-    if (error === null && ending === 'done' && !isTls) return answered();
+    if (error === null && ending === 'done' && !isTls) return finishResponse();
     const report = error ?? { code: 'ECONNRESET' };
     fail(describeTransportError(report, ending !== 'nothing').code);
   }
@@ -156,7 +156,7 @@ export function createConnection({ origin, tls }) {
 }
 
 /**
- * @typedef {object} Line callbacks of a socket
+ * @typedef {object} SocketCallbacks callbacks of a socket
  * @property {() => void} ready connected, and the TLS handshake is complete
  * @property {(bytes: Buffer) => void} read valid only during the call: all connections of this thread share the buffer
  * @property {(error: Error | null) => void} gone called once; null: the peer closed the connection
@@ -167,11 +167,11 @@ let shared = null;
 const SHARED_BYTES = 64 * 1024;
 
 /**
- * Reuses Node's objects of TCP sockets that could not connect. The load dials a target that is down ten thousand times a
+ * Reuses Node's objects for TCP sockets that failed to connect. The load dials a target that is down ten thousand times a
  * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
  * @param {string} origin scheme, host and port
  * @param {Tls} tls
- * @returns {(line: Line) => Socket} a line receives no callbacks after its socket is reused
+ * @returns {(callbacks: SocketCallbacks) => Socket} they are not called after their socket is reused
  */
 export function createDialler(origin, tls) {
   const { protocol, hostname, port } = new URL(origin);
@@ -186,15 +186,15 @@ export function createDialler(origin, tls) {
     isTls
       ? connectTls({ ...address, ...secure, ...onread }).setNoDelay(true)
       : connectTcp({ ...address, ...onread });
-  /** @type {((line: Line) => Socket)[]} */
+  /** @type {((callbacks: SocketCallbacks) => Socket)[]} */
   const spare = [];
-  return (line) =>
-    spare.pop()?.(line) ??
-    open(connect, isTls ? 'secureConnect' : 'connect', line, (socket, hand, failed) => {
+  return (callbacks) =>
+    spare.pop()?.(callbacks) ??
+    open(connect, isTls ? 'secureConnect' : 'connect', callbacks, (socket, redirect, failed) => {
       // The name look-up of an abandoned attempt may still be running, and would reach the next connection.
       if (isTls || (!failed && !isAddress)) return;
       spare.push((next) => {
-        hand(next);
+        redirect(next);
         return socket.connect(address);
       });
     });
@@ -203,32 +203,32 @@ export function createDialler(origin, tls) {
 /**
  * @param {(onread: {onread: OnReadOpts}) => Socket} connect
  * @param {'connect' | 'secureConnect'} readyEvent
- * @param {Line} first
- * @param {(socket: Socket, hand: (next: Line) => void, failed: boolean) => void} onUnused closed and never ready; `hand`
- *   redirects the callbacks to the next line; `failed`: with an error, not abandoned
+ * @param {SocketCallbacks} first
+ * @param {(socket: Socket, redirect: (next: SocketCallbacks) => void, failed: boolean) => void} onUnused closed and never ready; `redirect`
+ *   makes the socket call `next` instead; `failed`: with an error, not abandoned
  */
 function open(connect, readyEvent, first, onUnused) {
   shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
-  let line = first;
+  let callbacks = first;
   let [ready, isGone, failed] = [false, false, false];
-  const hand = (/** @type {Line} */ next) => {
-    line = next;
+  const redirect = (/** @type {SocketCallbacks} */ next) => {
+    callbacks = next;
     [isGone, failed] = [false, false];
   };
   const gone = (/** @type {Error | null} */ error) => {
     if (isGone) return;
     isGone = true;
-    line.gone(error);
+    callbacks.gone(error);
   };
   const buffer = shared;
   const callback = (/** @type {number} */ count) => {
-    line.read(buffer.subarray(0, count));
+    callbacks.read(buffer.subarray(0, count));
     return true;
   };
   const socket = connect({ onread: { buffer, callback } });
   socket.once(readyEvent, () => {
     ready = true;
-    line.ready();
+    callbacks.ready();
   });
   socket.on('error', (error) => {
     failed = true;
@@ -237,7 +237,7 @@ function open(connect, readyEvent, first, onUnused) {
   socket.on('end', () => gone(null));
   socket.on('close', () => {
     gone(null);
-    if (!ready) onUnused(socket, hand, failed);
+    if (!ready) onUnused(socket, redirect, failed);
   });
   return socket;
 }

@@ -2,7 +2,7 @@
 
 /** @typedef {{code: string, text: string, remedy?: string}} TransportFailure `text` follows the target's name */
 
-const MIDDLEMAN = "Check the server's log; a proxy or load balancer in between can also cause this.";
+const CHECK_SERVER_LOG = "Check the server's log; a proxy or load balancer in between can also cause this.";
 
 /** `on`: codes of Node, OpenSSL and undici. @type {Record<string, {text: string, remedy?: string, on?: string}>} */
 const TABLE = {
@@ -14,7 +14,7 @@ const TABLE = {
   connection_reset: {
     on: 'ECONNRESET EPIPE ECONNABORTED UND_ERR_SOCKET',
     text: 'closed the connection without a response',
-    remedy: `Check http:// or https:// in --url, and whether the server requires --client-cert. ${MIDDLEMAN}`,
+    remedy: `Check http:// or https:// in --url, and whether the server requires --client-cert. ${CHECK_SERVER_LOG}`,
   },
   host_not_found: {
     on: 'ENOTFOUND EAI_AGAIN EAI_NODATA EAI_NONAME',
@@ -87,7 +87,7 @@ const TABLE = {
   truncated: {
     on: 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
     text: 'closed the connection in the middle of a response',
-    remedy: MIDDLEMAN,
+    remedy: CHECK_SERVER_LOG,
   },
   answer_too_large: {
     on: 'UND_ERR_RES_EXCEEDED_MAX_SIZE',

@@ -42,7 +42,7 @@ export function parseTargetUrl(text, name = '--url') {
  */
 export function createRequester(options) {
   const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, named = URL_OPTION } = options;
-  /** Its remedy names --url. @param {TransportFailure} failure */
+  /** Names `named` in the remedy, not --url. @param {TransportFailure} failure */
   const asTargetError = ({ code, text, remedy }) =>
     targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
   /** @type {Promise<{client: Client, request: Client['request']}> | undefined} */
@@ -58,7 +58,7 @@ export function createRequester(options) {
   };
   return {
     /** Without a response, a PkiLoadError with exit code 2. @param {RequestOptions} options @returns {Promise<Response>} */
-    async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs, onHead }) {
+    async request({ method = 'GET', path, headers, body, timeoutMs: limitMs = timeoutMs, onHead }) {
       opened ??= open();
       const { client, request } = await opened;
       const canceller = new AbortController();
@@ -71,7 +71,7 @@ export function createRequester(options) {
             const code = client.stats.connected ? 'no_answer' : 'connect_timeout';
             reject(asTargetError(transportFailure(code)));
             canceller.abort();
-          }, within);
+          }, limitMs);
         })
       );
       let headersSeen = false;

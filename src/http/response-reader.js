@@ -62,7 +62,7 @@ export class ResponseReader {
   /** @type {ResponseHead | null} */
   #lastHead = null;
 
-  /** Resets the reader, the last body included: the next byte is the first of a response. */
+  /** Resets the reader, including the last body: the next byte is the first of a response. */
   begin() {
     this.status = 0;
     this.body = NOTHING;
@@ -110,7 +110,7 @@ export class ResponseReader {
   }
 
   /** @returns {string} first bytes received in place of a head, latin1 */
-  get strange() {
+  get unexpected() {
     return this.#pending.toString('latin1', 0, 8);
   }
 
@@ -225,15 +225,15 @@ export function parseResponseHead(text) {
   const end = framingOf(status, fields);
   if (end === null) return null;
   const tokens = tokensOf(fields.get('connection'));
-  const stays = isOld ? tokens.includes('keep-alive') : !tokens.includes('close');
+  const isKept = isOld ? tokens.includes('keep-alive') : !tokens.includes('close');
   // Both lengths at once, or chunks from an HTTP/1.0 server, can be request smuggling: RFC 9112, 6.1 and 6.3.
-  const isDoubtful = fields.has('transfer-encoding') && (isOld || fields.has('content-length'));
+  const isSuspicious = fields.has('transfer-encoding') && (isOld || fields.has('content-length'));
   // Seconds: RFC 2068, 19.7.1.1.
   const timeout = /(?:^|[,\s])timeout\s*=\s*"?(\d{1,6})/i.exec(fields.get('keep-alive') ?? '');
   return {
     status,
     ...end,
-    reusable: stays && !isDoubtful && end.framing !== 'close', // the connection may carry another request
+    reusable: isKept && !isSuspicious && end.framing !== 'close', // the connection may carry another request
     keepAliveMs: timeout === null ? null : Number(timeout[1]) * 1000, // of an idle connection
   };
 }

@@ -1,5 +1,5 @@
 /** Rewrites the files of `--out` during the run, so that a killed run loses nothing. */
-import { fileFault, whatIsAt, writeWhole } from '../common/whole-file.js';
+import { fileFault, fileTypeAt, writeWhole } from '../common/whole-file.js';
 import { renderDocument, reporterForFile } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 
@@ -22,7 +22,7 @@ export function createFiles(
   paths,
   { onWarning, setName = null, now = () => performance.now(), write = writeOne },
 ) {
-  const files = paths.filter((path) => whatIsAt(path) === 'file');
+  const files = paths.filter((path) => fileTypeAt(path) === 'file');
   const finished = /** @type {Result[]} */ ([]);
   const warned = /** @type {Set<string>} */ (new Set());
   let nextAtMs = Number.NEGATIVE_INFINITY;
@@ -73,7 +73,7 @@ export function createFiles(
     async prepare() {
       for (const path of files) await reporterForFile(path).load();
     },
-    /** Writes it after the current write and a pause, unless a newer one comes. @param {Result} result so far */
+    /** Writes it after the current write and a pause, unless a newer result arrives. @param {Result} result so far */
     write(result) {
       waiting = result;
       writeNext();

@@ -26,7 +26,7 @@ import { createResultSoFar } from './result-so-far.js';
  */
 
 /** Recorders report at about the same time; reports within this time make one result. */
-const TOGETHER_MS = 150;
+const MERGE_WINDOW_MS = 150;
 
 /** @param {{mix: Mix, load: Plan['load'], command: string}} first run @param {Outlets} outlets */
 export function createLiveSession({ mix, load, command }, { view, files, server, pusher }) {
@@ -40,7 +40,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
   let soFar = /** @type {ReturnType<typeof createResultSoFar> | null} */ (null);
   let listening = /** @type {ReportPort[]} */ ([]);
   /** @type {NodeJS.Timeout | undefined} */
-  let soon;
+  let publishTimer;
   /** Resolves when the last metrics of the previous run are sent. @type {Promise<void> | undefined} */
   let sent;
   let hasFailed = false;
@@ -61,7 +61,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
 
   /** @param {boolean} withFiles */
   function publish(withFiles) {
-    soon = undefined;
+    publishTimer = undefined;
     const current = soFar;
     if (current === null || (!hasOutlet && start?.plan.requirements.length === 0)) return;
     attempt(() => {
@@ -74,8 +74,8 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
   }
 
   async function stopRun() {
-    clearTimeout(soon);
-    soon = undefined;
+    clearTimeout(publishTimer);
+    publishTimer = undefined;
     soFar = null;
     for (const port of listening) port.close();
     listening = [];
@@ -102,7 +102,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
       for (const [thread, port] of ports.entries()) {
         port.on('message', (/** @type {Report} */ report) => {
           attempt(() => soFar?.add(thread, report));
-          soon ??= setTimeout(publish, TOGETHER_MS, true);
+          publishTimer ??= setTimeout(publish, MERGE_WINDOW_MS, true);
         });
       }
     },

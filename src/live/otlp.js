@@ -164,7 +164,7 @@ export function createOtlpPusher({
       const tooLate = wait(LAST_MS, over.signal).catch(() => {});
       const outcome = await Promise.race([deliver(result, over.signal), tooLate]);
       over.abort();
-      if (outcome !== 'delivered') warn('last', `The last metrics of a run did not arrive at ${shown}.`);
+      if (outcome !== 'delivered') warn('last', `The last metrics of a run were not delivered to ${shown}.`);
     },
     /** Ends a push that is still under way. */
     close() {
@@ -233,7 +233,7 @@ function parseHeader(entry, where) {
     usageError(
       'bad_otlp_headers',
       `${where} ${why}.`,
-      'Write NAME=VALUE,NAME=VALUE, with spaces and commas of a value as %20 and %2C.',
+      'Write NAME=VALUE,NAME=VALUE, with spaces and commas in values as %20 and %2C.',
     );
   // RFC 9110, 5.6.2: a token.
   const [, written, encoded] = /^([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/s.exec(entry) ?? [];

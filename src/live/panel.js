@@ -43,7 +43,7 @@ const COLOURS = /** @type {const} */ ({ met: 'green', 'not met': 'red', 'not pro
 const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };
 
 /**
- * @param {Picture} picture @param {{width: number, color: boolean}} how
+ * @param {Picture} picture @param {{width: number, color: boolean}} options
  * @returns {string[]} lines no longer than `width`, not counting colours
  */
 export function panel(picture, { width, color }) {
@@ -112,9 +112,9 @@ const highestOf = (values) => Math.max(0, ...values.map((value) => value ?? 0));
 
 /** @param {JudgedRequirement[]} requirements @param {number} width @param {boolean} color */
 function requirementLines(requirements, width, color) {
-  const lines = requirements.slice(0, MAX_REQUIREMENTS).map((one, i) => {
-    const { text, verdict, actual } = one;
-    const state = `${SO_FAR[verdict]}${actual === null ? '' : `: ${figureText(actual, one)}`}`;
+  const lines = requirements.slice(0, MAX_REQUIREMENTS).map((requirement, i) => {
+    const { text, verdict, actual } = requirement;
+    const state = `${SO_FAR[verdict]}${actual === null ? '' : `: ${figureText(actual, requirement)}`}`;
     const label = (i === 0 ? 'Required' : '').padEnd(INDENT);
     const line = `${label}${cut(visibleText(text), Math.max(8, width - INDENT - state.length - 2))}  `;
     const own = cut(state, width - line.length);
@@ -149,7 +149,7 @@ export function intervalLine(picture, width) {
   const measured = [
     offered === null ? achieved : `${achieved} of ${offered}`,
     `p99 ${timeText(p99Ms)}`,
-    ...standing(picture.requirements),
+    ...requirementSummary(picture.requirements),
   ];
   const parts = [
     `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,
@@ -176,8 +176,8 @@ function rateTexts({ achievedPerSecond, offeredPerSecond }) {
   };
 }
 
-/** @param {JudgedRequirement[]} requirements @returns {string[]} one, with the first requirement not met */
-function standing(requirements) {
+/** @param {JudgedRequirement[]} requirements @returns {string[]} at most one: the first requirement not met, or the verdict so far */
+function requirementSummary(requirements) {
   if (requirements.length === 0) return [];
   const [first, ...more] = requirements.filter(({ verdict }) => verdict === 'not met');
   if (first === undefined) {

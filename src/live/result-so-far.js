@@ -49,7 +49,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
   /** The last report of each recorder. @type {Map<number, Report>} */
   const reports = new Map();
   const names = mix.members.map(({ name }) => name);
-  const nothing = createTally(names, spansOf(load, null).length);
+  const emptyTally = createTally(names, spansOf(load, null).length);
 
   return {
     /** @param {number} thread @param {Report} report */
@@ -61,7 +61,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     result() {
       const known = [...reports.values()];
       const tallies = known.map(({ tally }) => tally);
-      const { operations: recorded, ...late } = known.length === 0 ? nothing : mergeTallies(tallies);
+      const { operations: recorded, ...late } = known.length === 0 ? emptyTally : mergeTallies(tallies);
       const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
       const operations = foldStages(cells, stages);
       const atMs = Math.max(0, ...known.map((report) => report.atMs));

@@ -19,7 +19,7 @@ const STDOUT = 1;
 const RETRY_MS = 100;
 const SETTLE_MS = 2000;
 /** With more unwritten text, further text is dropped. */
-const MAX_KEPT_BYTES = 65_536;
+const MAX_UNWRITTEN_BYTES = 65_536;
 
 /**
  * @param {number} descriptor
@@ -27,7 +27,7 @@ const MAX_KEPT_BYTES = 65_536;
  */
 export function createWriter(descriptor, { own = openOwn(descriptor), write = writeSync } = {}) {
   /** Not written yet. @type {Buffer} */
-  let kept = Buffer.alloc(0);
+  let unwritten = Buffer.alloc(0);
   let isGone = false;
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
@@ -37,17 +37,17 @@ export function createWriter(descriptor, { own = openOwn(descriptor), write = wr
   function flush() {
     timer = undefined;
     try {
-      while (kept.length > 0) kept = kept.subarray(write(own, kept));
+      while (unwritten.length > 0) unwritten = unwritten.subarray(write(own, unwritten));
     } catch (error) {
       isGone = /** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN';
-      if (isGone) kept = kept.subarray(kept.length);
+      if (isGone) unwritten = unwritten.subarray(unwritten.length);
     }
-    if (kept.length > 0) timer = setTimeout(retry, RETRY_MS).unref();
+    if (unwritten.length > 0) timer = setTimeout(retry, RETRY_MS).unref();
   }
 
   function retry() {
     flush();
-    if (kept.length > 0) return;
+    if (unwritten.length > 0) return;
     onSettled();
     onFree();
   }
@@ -55,27 +55,27 @@ export function createWriter(descriptor, { own = openOwn(descriptor), write = wr
   return {
     /** Writes in order. Never throws or blocks: a run goes on without a reader. @param {string} text */
     write(text) {
-      if (isGone || kept.length > MAX_KEPT_BYTES) return;
-      kept = Buffer.concat([kept, Buffer.from(text)]);
+      if (isGone || unwritten.length > MAX_UNWRITTEN_BYTES) return;
+      unwritten = Buffer.concat([unwritten, Buffer.from(text)]);
       if (timer === undefined) flush();
     },
     /** Some text is unwritten, so a picture drawn now would appear late. */
-    isBusy: () => kept.length > 0,
+    isBusy: () => unwritten.length > 0,
     /** @param {() => void} callback called whenever delayed text has been written */
     onFree(callback) {
       onFree = callback;
     },
     /** Resolves when all text is written, or after SETTLE_MS. */
     async settled() {
-      if (kept.length === 0) return;
+      if (unwritten.length === 0) return;
       await new Promise((resolve) => {
         onSettled = () => resolve(undefined);
         setTimeout(onSettled, SETTLE_MS).unref();
       });
       // On a stopped terminal, blocks a thread of the pool, so that this text comes before that of the main thread.
-      if (kept.length === 0 || !isatty(descriptor) || !isatty(STDOUT)) return;
-      writeLater(descriptor, kept, () => {});
-      kept = kept.subarray(kept.length);
+      if (unwritten.length === 0 || !isatty(descriptor) || !isatty(STDOUT)) return;
+      writeLater(descriptor, unwritten, () => {});
+      unwritten = unwritten.subarray(unwritten.length);
     },
   };
 }
@@ -121,7 +121,7 @@ export function plainScreen({ write, isBusy }, now, columns = WIDTH) {
 /** If the terminal reports 0. */
 const ROWS = 24;
 /** While the size changes, the position of the last picture is unknown. */
-const CALM_MS = 150;
+const RESIZE_SETTLE_MS = 150;
 
 /** @param {Pick<Writer, 'write' | 'isBusy' | 'onFree'>} writer @param {Terminal} terminal */
 export function liveScreen({ write, isBusy, onFree }, terminal) {
@@ -169,7 +169,7 @@ export function liveScreen({ write, isBusy, onFree }, terminal) {
       resizing = setTimeout(() => {
         resizing = undefined;
         draw();
-      }, CALM_MS).unref();
+      }, RESIZE_SETTLE_MS).unref();
     },
     /** Removes the last picture. */
     clear() {

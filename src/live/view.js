@@ -16,7 +16,7 @@ import { liveScreen, plainScreen } from './terminal.js';
 /** @typedef {ReturnType<typeof createView>} View */
 /**
  * @typedef {Pick<Picture, 'p99s' | 'requirements'> & {start: StartEvent | null, interval: IntervalEvent | null,
- *   rates: number[]}} Seen of the current run
+ *   rates: number[]}} ViewState of the current run
  */
 
 const NARROWEST_LINE = 20;
@@ -36,16 +36,16 @@ export function createView({ write, terminal, quiet = false, now = () => perform
   const isLive = isTTY && !quiet;
   const writer = { write, isBusy, onFree };
   const screen = isLive ? liveScreen(writer, terminal) : plainScreen(writer, now, terminal.columns || WIDTH);
-  let seen = nothingSeen(null);
+  let state = emptyState(null);
   let isOver = false;
 
   const width = () => Math.max(NARROWEST_LINE, Math.min(WIDTH, screen.columns()));
   /** Writes a line even when quiet. @param {string} text */
   const say = (text) => screen.lines(wrap(text, width()));
 
-  function showSeen() {
-    if (seen.interval === null) return;
-    const picture = pictureOf(seen, seen.interval);
+  function showState() {
+    if (state.interval === null) return;
+    const picture = pictureOf(state, state.interval);
     if (!isLive || screen.columns() < NARROWEST) return screen.show(intervalLine(picture, width()));
     // Some terminals wrap a line that ends in the last column.
     screen.show(panel(picture, { width: screen.columns() - 1, color }).join('\n'));
@@ -54,12 +54,12 @@ export function createView({ write, terminal, quiet = false, now = () => perform
   /** @param {IntervalEvent} interval */
   function showInterval(interval) {
     if (isOver) return;
-    seen.interval = interval;
+    state.interval = interval;
     if (interval.phase !== 'warmup') {
-      seen.rates = [...seen.rates, interval.ratePerSecond].slice(-MAX_SECONDS);
-      seen.p99s = [...seen.p99s, interval.p99Ms].slice(-MAX_SECONDS);
+      state.rates = [...state.rates, interval.ratePerSecond].slice(-MAX_SECONDS);
+      state.p99s = [...state.p99s, interval.p99Ms].slice(-MAX_SECONDS);
     }
-    showSeen();
+    showState();
   }
 
   /** Removes the picture. */
@@ -79,32 +79,32 @@ export function createView({ write, terminal, quiet = false, now = () => perform
       isOver = false;
       if (event.type === 'progress') return screen.show(preparationLine(event, width()));
       if (event.type !== 'start') return;
-      seen = nothingSeen(event);
+      state = emptyState(event);
       screen.clear();
       say(startLine(event));
     },
     /** Shows its requirements with the next second. @param {{requirements: JudgedRequirement[]}} result */
     soFar({ requirements }) {
       // Requests due but not sent after an interruption do not count against the target.
-      if (seen.interval?.phase === 'draining') return;
-      const planned = seen.start?.plan.requirements;
-      seen.requirements = requirements.map((one, i) => ({ ...one, rateUnit: planned?.[i]?.rateUnit }));
+      if (state.interval?.phase === 'draining') return;
+      const planned = state.start?.plan.requirements;
+      state.requirements = requirements.map((own, i) => ({ ...own, rateUnit: planned?.[i]?.rateUnit }));
     },
     say,
     /** @param {number} columns @param {number} rows */
     resize(columns, rows) {
       screen.resize(columns, rows);
-      if (isLive && !isOver) showSeen();
+      if (isLive && !isOver) showState();
     },
     close,
     settled,
   };
 }
 
-/** @param {StartEvent | null} start @returns {Seen} */
-const nothingSeen = (start) => ({ start, interval: null, rates: [], p99s: [], requirements: [] });
+/** @param {StartEvent | null} start @returns {ViewState} */
+const emptyState = (start) => ({ start, interval: null, rates: [], p99s: [], requirements: [] });
 
-/** @param {Seen} seen @param {IntervalEvent} interval the last one @returns {Picture} */
+/** @param {ViewState} state @param {IntervalEvent} interval the last one @returns {Picture} */
 function pictureOf({ start, rates, p99s, requirements }, interval) {
   const { phase, elapsedMs } = interval;
   const load = start === null || phase === 'draining' ? null : start.plan.load;

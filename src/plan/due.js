@@ -62,19 +62,19 @@ export function createDueCounter({ count, dueMs }, part) {
 
 /**
  * Exponential, then binary search: the count is usually small, but may be millions.
- * @param {number} most @param {(nth: number) => boolean} isIn true up to some number, then false
+ * @param {number} max @param {(nth: number) => boolean} isIncluded true up to some number, then false
  * @param {number} [step] expected count
- * @returns {number} how many numbers from 0 on are in
+ * @returns {number} how many numbers, counted from 0, are included
  */
-export function countFirst(most, isIn, step = 1) {
+export function countFirst(max, isIncluded, step = 1) {
   let [low, high] = [0, 0];
-  for (let width = step; high < most && isIn(high); width *= 2) {
+  for (let width = step; high < max && isIncluded(high); width *= 2) {
     low = high + 1;
-    high = Math.min(most, high + width);
+    high = Math.min(max, high + width);
   }
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (isIn(middle)) low = middle + 1;
+    if (isIncluded(middle)) low = middle + 1;
     else high = middle;
   }
   return low;

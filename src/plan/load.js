@@ -12,7 +12,7 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {number | null} ratePerSecond null in a closed loop
  * @property {number} concurrency maximum in flight, over all threads
  * @property {number | null} durationMs measured part, after the warm-up; null: until `requests` are done
- * @property {number | null} requests maximum of measured requests
+ * @property {number | null} requests maximum number of measured requests
  * @property {'constant' | 'poisson'} arrivals
  * @property {number} seed 32 bits; determines names, nonces, orders and Poisson gaps, also in later runs of --repeat
  * @property {number} rampUpMs the rate rises linearly from zero over this time, from the start of the warm-up
@@ -106,14 +106,14 @@ function checkPart({ seed, dev, concurrency, threads }, shard) {
   if (seed === null) {
     throw usageError(
       'shard_without_seed',
-      '--shard is given without --seed, so each part would draw other times and names.',
+      '--shard is given without --seed, so each part would draw different times and names.',
       'Give every part the same seed, e.g. --seed 1.',
     );
   }
   const own = shareOf(concurrency, shard);
   rejectIf(
     dev,
-    '--dev starts a server for this process alone, so the parts of --shard would not load the same one.',
+    '--dev starts a server for this process alone, so the parts of --shard would not load the same server.',
     'Start one with vault-pki-load dev, and give every part its --url.',
   );
   rejectIf(

@@ -80,7 +80,7 @@ function parseParts(source) {
   const [, name, seriesName, sign, limit] = match;
   const metric = parseMetric(name);
   const series = parseSeries(metric.metric, seriesName);
-  const comparator = COMPARATORS.find((one) => one === sign);
+  const comparator = COMPARATORS.find((known) => known === sign);
   const wrong = sign === '' ? `${quote(name)} has no comparison` : `${quote(sign)} is not a comparison`;
   if (comparator === undefined) throw problem(`${wrong}; use <, <=, > or >=`);
   if (limit === '') throw problem(`there is no limit after ${quote(sign)}`);
@@ -90,7 +90,7 @@ function parseParts(source) {
 /** @param {string} name @returns {Pick<Requirement, 'metric' | 'quantile'>} */
 function parseMetric(name) {
   const lower = name.toLowerCase();
-  const metric = WORDS.find((one) => one === lower);
+  const metric = WORDS.find((word) => word === lower);
   if (metric !== undefined) return { metric };
   if (!/^p[\d.]+$/.test(lower)) throw problem(`${quote(name)} is not a metric; use ${NAMES}`);
   if (/^p100(\.0*)?$/.test(lower)) throw problem(`${quote(name)} is the slowest request; write max`);
@@ -108,7 +108,7 @@ function parseSeries(metric, name) {
   const shown = quote(`(${name})`);
   if (METRICS[metric].unit !== 'ms') throw problem(`${metric} takes no ${shown}`);
   const plain = name.toLowerCase().replace(/[\s_-]/g, '');
-  const series = SERIES.find((one) => one.toLowerCase() === plain);
+  const series = SERIES.find((known) => known.toLowerCase() === plain);
   if (series !== undefined) return series;
   throw problem(`${shown} is not a kind of time; use (response), (service) or (send-lag)`);
 }

@@ -78,7 +78,7 @@ function constantProcess(expected, expectedInWarmup, requests) {
  * fixed, so every shard computes the same times; any block can be recomputed from its checkpoint.
  * @param {number} seed
  * @param {number} expected operational time of the end @param {number} expectedInWarmup that of the warm-up's end
- * @param {number | null} requests maximum of measured ones
+ * @param {number | null} requests maximum number of measured arrivals
  */
 function poissonProcess(seed, expected, expectedInWarmup, requests) {
   /** @type {number[]} */

@@ -79,7 +79,7 @@ const TABLE = [
   ['issue --quiet=yes', /--quiet takes no value, but got "yes"/],
   ['issue --repeat 0', RANGE('repeat', 'at least 1')],
   ['issue --repeat 3 --pause soon', TIME('pause')],
-  ['issue --pause 3s', /--pause is between runs, but there is only one\. Add e\.g\. --repeat 10/],
+  ['issue --pause 3s', /--pause waits between runs, but there is only one\. Add e\.g\. --repeat 10/],
   ['issue --repeat 3 --out r.prom', /--out r\.prom: a set of runs cannot .* as \.prom.*Use one of \.txt/],
   ['issue --repeat 3 --format hlog', /--format hlog: a set of runs cannot be written as \.hlog/],
   ['issue --repeat 2 --shard 0/2 --seed 1', /--shard is for one run, but --repeat is given\. Leave/],

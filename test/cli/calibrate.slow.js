@@ -97,7 +97,10 @@ describe('a short calibration', () => {
     const { code, stdout, stderr } = await runCli([...SHORT, ...options]);
     assert.equal(code, 0, stderr);
     assertNoStack(stderr);
-    assert.match(stdout, /^Calibration with --concurrency 10 --threads 2 --pacing sleep, 100 ms each time\n/);
+    assert.match(
+      stdout,
+      /^Calibration with --concurrency 10 --threads 2 --pacing sleep, 100 ms per measurement\n/,
+    );
     for (const row of [/^200 µs +20 /m, /^20\/s +2 /m, /^100\/s +10 /m, /^Highest /m, /^Peak /m]) {
       assert.match(stdout, row);
     }

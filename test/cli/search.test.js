@@ -11,7 +11,7 @@ const NONE = { findMaxRate: false, maxRate: null, maxConcurrency: null };
 
 /** @type {[string, () => unknown, RegExp][]} */
 const CONTRADICTIONS = [
-  ['a bound without a search', () => readSearch({ ...NONE, maxRate: 5 }, 1), /--max-rate bounds a search/],
+  ['a bound without a search', () => readSearch({ ...NONE, maxRate: 5 }, 1), /--max-rate limits a search/],
   ['both', () => readSearch({ ...NONE, findMaxRate: true, maxConcurrency: 5 }, 1), /an open loop/],
   ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 sets the number of runs/],
   ['--repeat', () => readSearch({ ...NONE, maxConcurrency: 8 }, 3), /--max-concurrency .* --repeat 3/],

@@ -182,7 +182,7 @@ describe('on a Vault that takes its time', () => {
     assertNoStack(stderr);
     assert.ok(
       stderr.endsWith(
-        `\nvault-pki-load: Interrupted before the response to POST sys/mounts/load-int. Objects created so far stay: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to remove them.\n`,
+        `\nvault-pki-load: Interrupted before the response to POST sys/mounts/load-int. The objects created so far remain: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to remove them.\n`,
       ),
       stderr,
     );

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, test } from 'node:test';
-import { placeOf, tryWhole, whatIsAt, writeWhole } from '../../src/common/whole-file.js';
+import { fileTypeAt, placeOf, tryWhole, writeWhole } from '../../src/common/whole-file.js';
 import { scratch } from '../cli/support.js';
 
 describe('a whole file', () => {
@@ -35,7 +35,7 @@ describe('a whole file', () => {
 
   test('is told from a folder and from a device', (t) => {
     const path = scratch(t);
-    assert.deepEqual([path('nope'), path('there', ''), path('.'), '/dev/null'].map(whatIsAt), [
+    assert.deepEqual([path('nope'), path('there', ''), path('.'), '/dev/null'].map(fileTypeAt), [
       'file',
       'file',
       'folder',

@@ -102,7 +102,7 @@ function connectionIn(time) {
     open: async () => {},
     send(_request, exchange) {
       exchange.onSent();
-      time.add(time.clock() + SERVICE_MS, () => exchange.onAnswer(200, ANSWER));
+      time.add(time.clock() + SERVICE_MS, () => exchange.onResponse(200, ANSWER));
     },
     abort() {},
     close: async () => {},

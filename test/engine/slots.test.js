@@ -62,7 +62,7 @@ describe('a slot', () => {
     time.block(1);
     exchanges[0].onSent();
     time.block(10);
-    exchanges[0].onAnswer(200, Buffer.from('body'));
+    exchanges[0].onResponse(200, Buffer.from('body'));
     assert.deepEqual(done, [
       {
         slot: 0,
@@ -102,9 +102,9 @@ describe('a slot', () => {
       slots.fire(0, 0);
       exchanges[0].onSent();
       time.block(100);
-      exchanges[0].onAnswer(200, new Uint8Array(0));
+      exchanges[0].onResponse(200, new Uint8Array(0));
       slots.fire(1, 20);
-      exchanges[0].onAnswer(200, new Uint8Array(0));
+      exchanges[0].onResponse(200, new Uint8Array(0));
       return lags[1];
     };
     assert.equal(lagAfter(0), 0, 'the target took 100 ms');
@@ -142,7 +142,7 @@ describe('a slot', () => {
     slots.fire(0, 0);
     slots.fire(1, 0);
     time.block(500);
-    time.add(500, () => exchanges[0].onAnswer(200, new Uint8Array(0)));
+    time.add(500, () => exchanges[0].onResponse(200, new Uint8Array(0)));
     slots.expire();
     time.runUntil(500);
     assert.deepEqual(
@@ -226,7 +226,7 @@ describe('a slot', () => {
   test('the one idle longest is used first', () => {
     const { slots, exchanges, log } = setUp({ count: 3 });
     for (const index of [0, 1, 2]) slots.fire(index, 0);
-    for (const slot of [1, 2, 0]) exchanges[slot].onAnswer(200, Buffer.alloc(0));
+    for (const slot of [1, 2, 0]) exchanges[slot].onResponse(200, Buffer.alloc(0));
     for (const index of [3, 4, 5]) slots.fire(index, 0);
     assert.deepEqual(log.slice(3), ['1 sends 3', '2 sends 4', '0 sends 5']);
   });
@@ -247,7 +247,7 @@ describe('a slot whose connection cannot be made', () => {
         assert.equal(slots.free, 1, `rests no more than ${restMs} ms`);
       }
       slots.fire(0, 0);
-      exchanges[0].onAnswer(200, Buffer.alloc(0));
+      exchanges[0].onResponse(200, Buffer.alloc(0));
       slots.fire(0, 0);
       exchanges[0].onFailure('connection_refused', true);
       mock.timers.tick(20);

@@ -115,7 +115,7 @@ describe('an exchange', () => {
             server.state.behave = BEHAVIOURS[entry.name][0];
             own.send(
               { method: 'POST', path: '/', headers: {}, body: 'abc' },
-              { onSent: () => void entry.sent++, onAnswer: finish, onFailure: finish },
+              { onSent: () => void entry.sent++, onResponse: finish, onFailure: finish },
             );
           };
           next();

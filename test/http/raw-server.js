@@ -99,7 +99,7 @@ export function exchange(connection, request = {}) {
           events.sent++;
           if (events.ends > 0) events.sentFirst = false;
         },
-        onAnswer(status, body) {
+        onResponse(status, body) {
           events.answer = { status, body: Buffer.from(body) };
           end();
         },

@@ -17,7 +17,7 @@ const REFUSED = targetError('connection_refused', 'http://127.0.0.1:4318 refused
 
 const INTERNAL = 'The metrics were not sent because of an internal error. Please report it.';
 const NOT_TAKEN = `${URL_SHOWN} did not accept the metrics:`;
-const LOST = `The last metrics of a run did not arrive at ${URL_SHOWN}.`;
+const LOST = `The last metrics of a run were not delivered to ${URL_SHOWN}.`;
 
 /** @param {number} status @param {number | string} value */
 const retryAfter = (status, value) => ({ status, headers: { 'retry-after': String(value) } });
@@ -402,7 +402,7 @@ describe('on the wire', { timeout: 120_000 }, () => {
     await pusher.finish(result(1));
     assert.deepEqual(warnings, [
       `The metrics were not sent: ${url} refused the connection: nothing listens there. Start the receiver, or correct --otlp.`,
-      `The last metrics of a run did not arrive at ${url}/v1/metrics.`,
+      `The last metrics of a run were not delivered to ${url}/v1/metrics.`,
     ]);
   });
 

@@ -287,7 +287,10 @@ test('Ctrl-C in the middle: 130, says what stays, and teardown takes it away', a
   const ended = await child.ended;
   await proxy.close();
   assertCode(ended, 130);
-  assert.match(ended.stderr, /Interrupted\. Objects created so far stay: .*teardown --name cut --url http:/);
+  assert.match(
+    ended.stderr,
+    /Interrupted\. The objects created so far remain: .*teardown --name cut --url http:/,
+  );
   const { made, error } = JSON.parse(ended.stdout);
   assert.equal(error.code, 'interrupted');
   assert.ok(made.length > 0);
@@ -494,7 +497,7 @@ test('what setup and scenarios are not told of a setup that is there, they leave
   assert.ok(ended.code === 0 || ended.code === 98, ended.stderr);
   assert.match(
     ended.stderr,
-    /kept existed at http:.* before; the scenario does not remove it or what it added to it\./,
+    /kept existed at http:.* before; the scenario does not remove it or its own additions\./,
   );
   assert.equal(await isAuto(), true);
   const whole = lists();

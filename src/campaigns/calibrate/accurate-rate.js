@@ -52,14 +52,14 @@ export async function findAccurateRate({ step, options, peakPerSecond }) {
   const passesOnce = async (ratePerSecond) => {
     const delayMs = delayFor(ratePerSecond, concurrency);
     const label = `accuracy at ${formatRate(ratePerSecond)}`;
-    const { result, targetMs, targetBusy, ...seen } = await step({ label, ratePerSecond, delayMs });
+    const { result, targetMs, targetBusy, ...observed } = await step({ label, ratePerSecond, delayMs });
     const { p50, p99 } = result.latencyMs.response;
-    const one = {
-      ...{ ratePerSecond, delayMs, planned: result.totals.planned, ...seen },
+    const attempt = {
+      ...{ ratePerSecond, delayMs, planned: result.totals.planned, ...observed },
       ...{ p50Ms: compare(p50, targetMs.p50), p99Ms: compare(p99, targetMs.p99) },
     };
-    const honest = isAccurate(one, maxLateness);
-    tries.push({ ...one, honest });
+    const honest = isAccurate(attempt, maxLateness);
+    tries.push({ ...attempt, honest });
     return honest;
   };
   const lowest = Math.ceil((MIN_SAMPLES * 1000) / duration);
@@ -95,7 +95,7 @@ export function compare(reported, target) {
 /** @param {Compared} compared @param {number} maxError */
 export const isWrong = ({ error }, maxError) => error === null || Math.abs(error) > maxError;
 
-/** @param {Omit<Try, 'honest'>} one @param {number} maxLatenessMs */
+/** @param {Omit<Try, 'honest'>} attempt @param {number} maxLatenessMs */
 export function isAccurate({ planned, samples, latenessMs, p50Ms, p99Ms, measurement }, maxLatenessMs) {
   return (
     measurement.verdict !== 'invalid' &&
@@ -111,7 +111,7 @@ export function isAccurate({ planned, samples, latenessMs, p50Ms, p99Ms, measure
  * continues above it.
  * @param {{start: number, lowest: number, highest: number, maxTries: number,
  *   passes: (rate: number) => Promise<boolean>}} search rates a second
- * @returns {Promise<Bracket>} rates of two digits; null: none passed, none above it failed
+ * @returns {Promise<Bracket>} rates with two significant digits; null: none passed, none above it failed
  */
 export async function findHighestRate({ start, lowest, highest, maxTries, passes }) {
   const low = twoDigits(lowest, Math.ceil);

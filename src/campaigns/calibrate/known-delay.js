@@ -10,19 +10,19 @@ import { startThread } from '../../engine/thread.js';
 /** @import { Clock } from '../../engine/clock.js' */
 /** @import { Socket } from 'node:net' */
 
-/** ms by arrival; `answeredMs` NaN: never. @returns {{arrivedMs: number[], answeredMs: number[]}} */
-const emptyRecording = () => ({ arrivedMs: [], answeredMs: [] });
+/** ms by arrival; `respondedMs` NaN: never. @returns {{arrivedMs: number[], respondedMs: number[]}} */
+const emptyRecording = () => ({ arrivedMs: [], respondedMs: [] });
 
 /** A longer request is not OCSP. */
 const MAX_REQUEST_BYTES = 16_384;
 
 /**
  * @param {{clock: Clock, alarm: Pick<AlarmThread, 'set'>,
- *   ask: (request: Buffer) => Promise<Uint8Array>}} context `ask` fetches the response to a new request
+ *   fetchResponse: (request: Buffer) => Promise<Uint8Array>}} context called for each new request
  */
-export function createKnownDelayServer({ clock, alarm, ask }) {
+export function createKnownDelayServer({ clock, alarm, fetchResponse }) {
   /** Whole HTTP responses by OCSP request. @type {Map<string, Buffer>} */
-  const known = new Map();
+  const responses = new Map();
   /** Most requests are identical, so they need no parsing. @type {{request: Buffer, response: Buffer}} */
   let last = { request: Buffer.alloc(0), response: Buffer.alloc(0) };
   /** By due time, as all requests have the same delay. @type {{dueMs: number, write: () => void}[]} */
@@ -47,12 +47,12 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
 
   /** @param {Socket} socket @param {Buffer} request @param {number} nowMs */
   function onRequest(socket, request, nowMs) {
-    const of = recording;
-    const index = of.arrivedMs.push(nowMs) - 1;
-    of.answeredMs.push(Number.NaN);
+    const current = recording;
+    const index = current.arrivedMs.push(nowMs) - 1;
+    current.respondedMs.push(Number.NaN);
     const respond = (/** @type {Buffer} */ response, /** @type {number} */ fromMs) => {
       const write = () => {
-        of.answeredMs[index] = clock();
+        current.respondedMs[index] = clock();
         socket.write(response);
       };
       if (delayMs === 0) return write();
@@ -62,18 +62,18 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
     if (request.equals(last.request)) return respond(last.response, nowMs);
     const { body } = /** @type {Post} */ (readPost(request));
     const key = body.toString('latin1');
-    const response = known.get(key);
+    const response = responses.get(key);
     if (response !== undefined) {
       last = { request: Buffer.from(request), response };
       return respond(response, nowMs);
     }
-    const onMade = (/** @type {Buffer} */ made) => {
-      known.set(key, made);
-      respond(made, clock());
+    const onBuilt = (/** @type {Buffer} */ built) => {
+      responses.set(key, built);
+      respond(built, clock());
     };
-    ask(Buffer.from(body))
+    fetchResponse(Buffer.from(body))
       .then(httpResponse)
-      .then(onMade, () => socket.destroy());
+      .then(onBuilt, () => socket.destroy());
   }
 
   const server = createServer({ noDelay: true }, (socket) => {
@@ -97,14 +97,14 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
     /** Responds to waiting requests at once; their alarm stays set. @param {number} nextDelayMs */
     begin(nextDelayMs) {
       writeDueBy(() => Number.POSITIVE_INFINITY);
-      known.clear();
+      responses.clear();
       delayMs = nextDelayMs;
       recording = emptyRecording();
     },
     /** The recording since `begin`. */
     end: () => ({
       arrivedMs: Float64Array.from(recording.arrivedMs),
-      answeredMs: Float64Array.from(recording.answeredMs),
+      respondedMs: Float64Array.from(recording.respondedMs),
     }),
   };
 }
@@ -137,9 +137,9 @@ function httpResponse(der) {
 
 /**
  * Event-loop timers have a resolution of 1 ms; `Atomics.wait` on a separate thread, tens of microseconds.
- * @param {bigint} originNs time zero, by `process.hrtime` @param {() => void} onDeath called if it dies
+ * @param {bigint} originNs time zero, by `process.hrtime` @param {() => void} onFailure called if the thread fails
  */
-export async function startAlarmThread(originNs, onDeath) {
+export async function startAlarmThread(originNs, onFailure) {
   const memory = new SharedArrayBuffer(16);
   /** @type {Shared} */
   const shared = { isSet: new Int32Array(memory, 0, 1), dueMs: new Float64Array(memory, 8, 1) };
@@ -153,12 +153,12 @@ export async function startAlarmThread(originNs, onDeath) {
   const file = new URL('./alarm-thread-worker.js', import.meta.url);
   const thread = startThread('alarm', file, { data: { originNs, ...shared }, onSignal });
   let isStopped = false;
-  thread.failed.catch(() => isStopped || onDeath());
+  thread.failed.catch(() => isStopped || onFailure());
   await thread.first('ready');
   return {
     /** One alarm at a time; it never fires early. @param {number} atMs @param {() => void} onTime */
     set(atMs, onTime) {
-      if (whenDue !== null) throw new Error('The alarm is set already.');
+      if (whenDue !== null) throw new Error('The alarm is already set.');
       whenDue = onTime;
       shared.dueMs[0] = atMs;
       Atomics.store(shared.isSet, 0, 1);

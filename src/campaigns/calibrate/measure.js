@@ -7,7 +7,7 @@ import { run } from '../../run.js';
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Measurement } from '../../result/schema.js' */
 /** @import { CalibrationOptions } from './calibrate-options.js' */
-/** @import { Seen, Target } from './target.js' */
+/** @import { TargetRecording, Target } from './target.js' */
 
 /** @typedef {Pick<Measurement, 'verdict' | 'reasons'>} Verdict on the measurement */
 
@@ -32,11 +32,11 @@ export async function measure(plan, { target, delayMs, signal, warn }) {
 /**
  * Matches arrivals with due times in order. Requests of several threads can overtake each other: the mean
  * lateness is still right, but the percentiles are too low by up to the lag between threads.
- * @param {Seen} seen @param {Plan} plan without a warm-up @param {bigint} startedAtNs time zero, monotonic
+ * @param {TargetRecording} seen @param {Plan} plan without a warm-up @param {bigint} startedAtNs time zero, monotonic
  * @returns times in ms; `latenessMs`: of the sends, empty in a closed loop; `targetMs`: from a request to its
  *   response; `targetBusy`: its CPU time as a share of one core, null: too short to measure
  */
-export function observe({ arrivedMs, answeredMs, cpu, baseNs }, { load }, startedAtNs) {
+export function observe({ arrivedMs, respondedMs, cpu, baseNs }, { load }, startedAtNs) {
   const originMs = Number(startedAtNs - baseNs) / 1e6;
   // `ocsp` checks the responder before time zero.
   const first = arrivedMs.findIndex((ms) => ms >= originMs - CLOCKS_APART_MS);
@@ -44,16 +44,16 @@ export function observe({ arrivedMs, answeredMs, cpu, baseNs }, { load }, starte
   const arrived = arrivedMs.subarray(from);
   const schedule = scheduleOf(load);
   const lateness = schedule === null ? [] : arrived.map((ms, i) => ms - originMs - schedule.dueMs(i));
-  const answers = answeredMs.subarray(from).map((ms, i) => ms - arrived[i]);
+  const responseTimes = respondedMs.subarray(from).map((ms, i) => ms - arrived[i]);
   return {
     samples: arrived.length,
     latenessMs: quantilesOf(Float64Array.from(lateness)),
-    targetMs: quantilesOf(answers.filter((ms) => !Number.isNaN(ms))),
+    targetMs: quantilesOf(responseTimes.filter((ms) => !Number.isNaN(ms))),
     targetBusy: busyShare(cpu, originMs, originMs + Number(load.durationMs)),
   };
 }
 
-/** @param {Seen['cpu']} cpu @param {number} fromMs @param {number} toMs */
+/** @param {TargetRecording['cpu']} cpu @param {number} fromMs @param {number} toMs */
 function busyShare(cpu, fromMs, toMs) {
   const inside = cpu.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
   const [first, last] = [inside[0], inside.at(-1)];

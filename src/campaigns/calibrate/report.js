@@ -32,7 +32,7 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
   const options = `--concurrency ${concurrency} --threads ${threads} --pacing ${pacing}`;
   const sections = [
     [
-      ...wrap(`Calibration with ${options}, ${formatDuration(stepMs)} each time`),
+      ...wrap(`Calibration with ${options}, ${formatDuration(stepMs)} per measurement`),
       ...wrap(`${cores(environment.cpus)} (${environment.model}), Node ${environment.node}`),
     ],
     rows(
@@ -55,9 +55,9 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
     [
       ...rows(
         ['Rate', 'accurate', 'verdict', 'late p99', 'target p50', 'p99', 'reported p50', 'p99'],
-        byRate.map(({ p50Ms, p99Ms, ...one }) => [
-          ...[formatRate(one.ratePerSecond), one.honest ? 'yes' : 'no', one.measurement.verdict],
-          ...[one.latenessMs.p99, p50Ms.target, p99Ms.target, p50Ms.reported, p99Ms.reported].map(time),
+        byRate.map(({ p50Ms, p99Ms, ...tried }) => [
+          ...[formatRate(tried.ratePerSecond), tried.honest ? 'yes' : 'no', tried.measurement.verdict],
+          ...[tried.latenessMs.p99, p50Ms.target, p99Ms.target, p50Ms.reported, p99Ms.reported].map(time),
         ]),
       ),
       ...labelled('Highest', highest),
@@ -109,7 +109,7 @@ function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, 
       ? 'Lateness was not measured.'
       : `Sends are at most ${duration(late('p50'))} late (p50; p99 ${duration(late('p99'))}, at ${formatRate(latest.ratePerSecond)}).`,
     ratePerSecond === null
-      ? 'No rate tried is accurate.'
+      ? 'None of the tested rates is accurate.'
       : `Measurements are accurate up to about ${formatRate(ratePerSecond)}, with a target that takes ${duration(delayMs)}.`,
   ].join(' ');
 }
@@ -127,8 +127,8 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const broken = tries.findLast(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
   if (broken !== undefined) return [...machine, ...faultsOf(broken, limits)];
   const failed = tries.filter(({ honest }) => !honest).length;
-  const some = `although ${failed} of ${tries.length} tries failed`;
-  const highest = `The highest rate tried was accurate, ${some}`;
+  const failures = `although ${failed} of ${tries.length} tries failed`;
+  const highest = `The highest rate tried was accurate, ${failures}`;
   const tried = failed === 0 ? 'Every rate tried was accurate' : highest;
   const peakText = `the peak of the closed loop is ${formatRate(peak.perSecond)}`;
   return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target busy for ')}.`];

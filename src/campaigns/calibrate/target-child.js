@@ -20,25 +20,25 @@ const clock = createClock(baseNs);
 const { url, token } = await createDevServer({ caKeyType: 'ec' });
 // Without the alarm, requests would hang; exiting informs the parent.
 const alarm = await startAlarmThread(baseNs, () => process.exit(1));
-const { server, begin, end } = createKnownDelayServer({ clock, alarm, ask });
+const { server, begin, end } = createKnownDelayServer({ clock, alarm, fetchResponse });
 /** @type {{atMs: number, cpuMs: number}[]} */
 let cpu = [];
-setInterval(noteCpu, CPU_EVERY_MS);
+setInterval(recordCpu, CPU_EVERY_MS);
 
 /** @param {Buffer} body */
-async function ask(body) {
+async function fetchResponse(body) {
   const headers = { 'content-type': 'application/ocsp-request' };
   const response = await fetch(`${url}/v1/pki_int/ocsp`, { method: 'POST', headers, body });
   return Buffer.from(await response.arrayBuffer());
 }
 
-function noteCpu() {
+function recordCpu() {
   const { user, system } = process.cpuUsage();
   cpu.push({ atMs: clock(), cpuMs: (user + system) / 1000 });
 }
 
 process.on('message', (/** @type {number} */ delayMs) => {
-  noteCpu();
+  recordCpu();
   process.send?.({ ...end(), cpu, baseNs });
   cpu = [];
   begin(delayMs);

@@ -9,9 +9,9 @@ const ENTRY = new URL('target-child.js', import.meta.url);
 const EXIT_WITHIN_MS = 3000;
 
 /**
- * The target's recording, in ms on its clock. `answeredMs` NaN: never; `cpu`: CPU time of its process so far,
+ * The target's recording, in ms on its clock. `respondedMs` NaN: never; `cpu`: CPU time of its process so far,
  * every few milliseconds; `baseNs`: its time zero, by `process.hrtime`, which processes share
- * @typedef {{arrivedMs: Float64Array, answeredMs: Float64Array, cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
+ * @typedef {{arrivedMs: Float64Array, respondedMs: Float64Array, cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} TargetRecording
  */
 /** @typedef {{url: string, pki: {url: string, token: string}}} TargetInfo `pki`: the embedded server */
 /** @typedef {Awaited<ReturnType<typeof startCalibrationTarget>>} Target */
@@ -26,7 +26,7 @@ export async function startCalibrationTarget() {
     const { ready } = await next();
     return {
       .../** @type {TargetInfo} */ (ready),
-      /** Starts a recording. @param {number} delayMs @returns {Promise<Seen>} the previous recording */
+      /** Starts a recording. @param {number} delayMs @returns {Promise<TargetRecording>} the previous recording */
       record(delayMs) {
         const response = next();
         child.send(delayMs, () => {});

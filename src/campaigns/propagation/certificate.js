@@ -15,7 +15,7 @@ import { createNode, queryOnce, watchNode } from './watch.js';
  * `unrevoked`: error code of the failed call to revoke a certificate that is not followed; `followedMs`: from
  * the response to the revocation until every node reported revoked, --give-up or a stop; `nodes`: in plan
  * order, empty if none was queried; `left`: on the server; `valid`: not known to be revoked; `unknown`:
- * perhaps issued
+ * possibly issued
  * @typedef {Pick<PropagationRow, 'certificate' | 'failure' | 'revokeMs' | 'nodes'> & {unrevoked?: string,
  *   outcome: 'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided',
  *   followedMs: number, left: 'none' | 'revoked' | 'valid' | 'unknown'}} Row
@@ -69,9 +69,9 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
     status === 'good' ? watchNode(run, i, { certificate, query, sentMs }) : null,
   );
   // When the tool read the head of the response. If it read late, bounds measured from here are too small.
-  let answeredMs = sentMs;
+  let respondedMs = sentMs;
   const onHead = () => {
-    answeredMs = clock.now();
+    respondedMs = clock.now();
   };
   try {
     await revoke(client, run.plan, serial, onHead);
@@ -79,11 +79,11 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
     await Promise.all(watches.map((watch) => watch?.end()));
     return { ...failureOf('revoke_failed', error), left: 'valid' };
   }
-  const ends = await Promise.all(watches.map((watch) => watch?.until(answeredMs)));
+  const ends = await Promise.all(watches.map((watch) => watch?.until(respondedMs)));
   return {
     left: 'revoked',
-    revokeMs: answeredMs - sentMs,
-    followedMs: Math.max(0, clock.now() - answeredMs),
+    revokeMs: respondedMs - sentMs,
+    followedMs: Math.max(0, clock.now() - respondedMs),
     nodes: ends.map((end, i) => end ?? notGoodBefore(before[i])),
   };
 }

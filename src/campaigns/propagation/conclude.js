@@ -21,7 +21,7 @@ import { formatPercent } from '../../result/wording.js';
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {Omit<import('./certificate.js').Row, 'left'>} Row */
-/** @typedef {Interval & {answeredMs: number}} Measured ms from sending the revocation */
+/** @typedef {Interval & {respondedMs: number}} Measured ms from sending the revocation */
 /** @typedef {Pick<Propagation, 'command' | 'durationSeconds' | 'interrupted' | 'environment'>} Facts */
 /**
  * `watched`: in the order of `found.nodes`; `lag`: of polls
@@ -61,7 +61,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
       ...(failure === undefined ? {} : { failure }),
       ...{ revokeMs, nodes: own },
     })),
-    requirements: plan.requirements.map((one) => judgeDelay(one, { whole, rows, lagMs: max ?? 0, isValid })),
+    requirements: plan.requirements.map((own) => judgeDelay(own, { whole, rows, lagMs: max ?? 0, isValid })),
     measurement,
     notes: notesOf(plan, found.crl, nodes),
   };
@@ -97,17 +97,17 @@ function concludeNode({ answers, counts: { sent, ...others }, ...facts }, number
 
 /** @param {Interval | null} interval @param {number | null} revokeMs @returns {Measured[]} */
 const measured = (interval, revokeMs) =>
-  interval === null || revokeMs === null ? [] : [{ ...interval, answeredMs: revokeMs }];
+  interval === null || revokeMs === null ? [] : [{ ...interval, respondedMs: revokeMs }];
 
 /** @param {Measured[]} all @returns {DelayBlock} negative delays count as zero */
 function delayOf(all) {
   const valuesOf = (/** @type {(one: Measured) => number} */ read) => latencyOf(all.map(read));
   return {
     revoked: all.length,
-    beforeAnswered: all.filter((one) => upperSinceAnswer(one) <= 0).length,
+    beforeAnswered: all.filter((one) => upperSinceResponse(one) <= 0).length,
     sinceAnswered: {
-      lower: valuesOf(({ lowerMs, answeredMs }) => lowerMs - answeredMs),
-      upper: valuesOf(upperSinceAnswer),
+      lower: valuesOf(({ lowerMs, respondedMs }) => lowerMs - respondedMs),
+      upper: valuesOf(upperSinceResponse),
     },
     sinceSent: { lower: valuesOf(({ lowerMs }) => lowerMs), upper: valuesOf(({ upperMs }) => upperMs) },
     widthMs: valuesOf(({ lowerMs, upperMs }) => upperMs - lowerMs),
@@ -115,7 +115,7 @@ function delayOf(all) {
 }
 
 /** Negative if the node reported revoked before the response to the revocation. @param {Measured} measured */
-const upperSinceAnswer = ({ upperMs, answeredMs }) => upperMs - answeredMs;
+const upperSinceResponse = ({ upperMs, respondedMs }) => upperMs - respondedMs;
 
 /**
  * The revocation takes effect on the last node between the latest lower bound and the latest upper bound.
@@ -149,7 +149,7 @@ function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
   const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
   const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
   const judgeAt = (/** @type {number} */ lateMs) => {
-    const delays = whole.map((one) => upperSinceAnswer(one) + lateMs);
+    const delays = whole.map((one) => upperSinceResponse(one) + lateMs);
     const judge = (/** @type {typeof rows} */ failed) => {
       const followed = failed.map(({ followedMs }) => followedMs);
       return judgeDelays(requirement, delays, followed, isValid);
@@ -164,7 +164,7 @@ function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
   const judged = judgeAt(0);
   if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
   const late = `polls were up to ${formatLatency(lagMs)} late`;
-  return notProven(judged, `${late}: had the responses to the revocations been as late, it would fail.`);
+  return notProven(judged, `${late}: if the responses to the revocations were as late, it would fail.`);
 }
 
 /** @param {RequirementVerdict} judged @param {string} but @returns {RequirementVerdict} */

@@ -125,7 +125,7 @@ async function followAll(run, clients, onEvent) {
 const LEFT = {
   revoked: 'revoked, in storage and on the CRL',
   valid: 'not revoked, as the call failed',
-  unknown: 'perhaps issued, as the call had no good response',
+  unknown: 'possibly issued, as the call got no valid response',
 };
 
 /** @param {Pick<Row, 'left'>[]} rows including the warm-up @returns {string} empty if nothing is left */

@@ -65,9 +65,9 @@ export function planPropagation(given, environment = readEnvironment()) {
   const { dev, role, cn, certificates, concurrency } = options;
   /** @type {string[]} */
   const nodes = options.node;
-  const twice = nodes.find((address, i) => nodes.indexOf(address) !== i);
-  if (twice !== undefined)
-    throw usageError('repeated_node', `--node ${twice} is given twice.`, 'Give it once.');
+  const duplicate = nodes.find((address, i) => nodes.indexOf(address) !== i);
+  if (duplicate !== undefined)
+    throw usageError('repeated_node', `--node ${duplicate} is given twice.`, 'Give it once.');
   rejectIf(
     dev && nodes.length > 0,
     '--dev starts its own server, but --node names others.',

@@ -61,7 +61,7 @@ export function createResponder(
           onSent() {
             sentMs = clock.now();
           },
-          onAnswer(status, bytes) {
+          onResponse(status, bytes) {
             const arrivedMs = clock.now();
             const verdict = checker.check(bytes, { certId, nonce: null, nowMs: Date.now() });
             finish(outcomeOf(status, verdict), arrivedMs);

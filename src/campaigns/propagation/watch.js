@@ -83,9 +83,9 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
 
   return {
     end,
-    /** @param {number} answeredMs time of the response to the revocation @returns {Promise<NodeRow>} */
-    async until(answeredMs) {
-      const giveUpMs = answeredMs + plan.giveUpMs;
+    /** @param {number} respondedMs time of the response to the revocation @returns {Promise<NodeRow>} */
+    async until(respondedMs) {
+      const giveUpMs = respondedMs + plan.giveUpMs;
       let isGivenUp = false;
       await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
         const onTime = () => {
@@ -108,7 +108,7 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
       if (!isGivenUp) return { outcome: 'undecided', interval };
       // If a node has not responded for long, its last known status may be stale.
       const recentMs = giveUpMs - Math.max(RECENT_POLLS * plan.pollMs, plan.timeoutMs);
-      const isKnown = notRevokedMs >= Math.max(answeredMs, recentMs);
+      const isKnown = notRevokedMs >= Math.max(respondedMs, recentMs);
       return { outcome: isKnown ? 'never_revoked' : 'never_answered', interval };
     },
   };

@@ -95,8 +95,8 @@ function optionSchema(name, spec) {
   const word = z.union([z.string(), z.int()]);
   const plain = type in PATTERNS ? amount(/** @type {keyof typeof PATTERNS} */ (type)) : z.string();
   const kinds = type === 'list' ? z.union([word, z.array(word)]) : plain;
-  const one = readable(kinds, (value) => readOne(spec, `--${name}`, value));
-  return repeatable ? z.union([one, z.array(one)]) : one;
+  const single = readable(kinds, (value) => readOne(spec, `--${name}`, value));
+  return repeatable ? z.union([single, z.array(single)]) : single;
 }
 
 /** @param {Record<string, OptionSpec>} specs @returns {Record<string, z.ZodType>} by kebab-case name */
@@ -130,7 +130,7 @@ const oneOf = (keys) => ({ oneOf: keys.map((key) => ({ required: [key] })) });
  */
 function uniquelyNamed(entries, otherKey = 'name') {
   return entries.check(({ value, issues }) => {
-    const names = value.map((one) => one.name ?? one[otherKey]);
+    const names = value.map((entry) => entry.name ?? entry[otherKey]);
     for (const [i, name] of names.entries()) {
       if (name === undefined || names.indexOf(name) === i) continue;
       const path = [i, value[i].name === undefined ? otherKey : 'name'];
@@ -178,7 +178,7 @@ function entrySchema(names, options) {
       orVariable(z.number().positive().max(1e9)),
       'Share of the requests, in proportion to all weights; by default 1',
     ),
-    options: optional(z.record(z.string(), z.unknown()), 'Options of the operation, as its flags'),
+    options: optional(z.record(z.string(), z.unknown()), 'Options of the operation, named like its flags'),
     require: requirements,
   })
     .check(({ value: { operation, options: given }, issues }) => {
@@ -272,7 +272,7 @@ export function scenarioSchema(names, options = {}) {
     ),
     repeat: optional(orVariable(z.int().min(1).max(1000)), 'Number of times to run everything'),
     pause: optional(pause, 'Pause between runs'),
-    out: optional(oneOrMore(readable(z.string(), reporterForFile), 20), 'Files for the results, as --out'),
+    out: optional(oneOrMore(readable(z.string(), reporterForFile), 20), 'Files for the results, like --out'),
   })
     .check(({ value, issues }) => {
       if (value.target !== undefined && value.targets !== undefined) {

@@ -50,11 +50,11 @@ function innermost(source, issue, path) {
 
 /** @param {string} key @param {string[]} known @returns {[problem: string, remedy?: string]} */
 function describeUnknown(key, known) {
-  if (known[0] === '-') return ['is not known; no setting is possible here'];
+  if (known[0] === '-') return ['is not a valid key; this group takes no settings'];
   const near = closest(key, known);
   const others = known.includes('operation') ? 'Put options of the operation into options.' : '';
   const hint = HINTS.get(key) ?? (near === null ? others : `Did you mean ${near}?`);
-  return ['is not known here', `${hint} Known here: ${known.join(', ')}.`.trim()];
+  return ['is not a valid key', `${hint} Valid keys: ${known.join(', ')}.`.trim()];
 }
 
 /** @param {Issue} issue @param {unknown} value @returns {[problem: string, remedy?: string]} */
@@ -90,7 +90,7 @@ const leavesOf = (issue) =>
 /** @param {unknown} value @param {Path} path */
 export function valueAt(value, path) {
   return path.reduce(
-    (one, step) => (Object.hasOwn(Object(one), step) ? one[step] : undefined),
+    (parent, step) => (Object.hasOwn(Object(parent), step) ? parent[step] : undefined),
     /** @type {any} */ (value),
   );
 }
@@ -102,7 +102,7 @@ const HINTS = new Map(
     [Object.keys(loadOptions), 'Move it to load.'],
     [['token'], 'A token is a secret and must not be in a file: token-env names its environment variable.'],
     [['dev', 'shard', 'start-at'], 'It is a command-line flag.'],
-    [['address', 'vault'], 'Write url.'],
+    [['address', 'vault'], 'Use url.'],
     [['<<'], 'Merge keys (<<) are YAML 1.1: repeat the keys, or alias the whole map.'],
   ]).flatMap(([keys, hint]) => keys.map((key) => /** @type {const} */ ([key, hint]))),
 );

@@ -40,7 +40,7 @@ export async function readScenario(text, name, env) {
   /** @type {OperationOptions} */
   const options = {};
   const resolved = JSON.stringify(source.value);
-  for (const operation of names.filter((one) => resolved.includes(one))) {
+  for (const operation of names.filter((known) => resolved.includes(known))) {
     options[operation] = (await loadOperation(operation)).options;
   }
   const parsed = scenarioSchema(names, options).safeParse(source.value);
@@ -49,8 +49,8 @@ export async function readScenario(text, name, env) {
   const { name: title, description = null, target = {}, repeat = 1, pause = 0, out = [] } = scenario;
   const setup = readSetup(scenario.setup);
   const reads = new Map(source.reads);
-  const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ one) => {
-    const { name: own = null, 'token-env': tokenEnv = null, ...given } = one;
+  const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ entry) => {
+    const { name: own = null, 'token-env': tokenEnv = null, ...given } = entry;
     if (tokenEnv !== null) reads.set(tokenEnv, [...(reads.get(tokenEnv) ?? []), 'token-env']);
     return /** @type {ScenarioTarget} */ ({ name: own, tokenEnv, options: given });
   });
@@ -124,7 +124,7 @@ function readStages(source, stages, level, path) {
   const read = [];
   for (const [i, stage] of stages.entries()) {
     const given = /** @type {Record<string, any>} */ (stage);
-    const shape = Object.keys(SHAPES).find((one) => given[one] !== undefined) ?? '';
+    const shape = Object.keys(SHAPES).find((key) => given[key] !== undefined) ?? '';
     const name = stage.name ?? uniqueName(shape, read);
     const group = [...path, i];
     const place = { source, groups: [[...group, shape], group] };
@@ -168,7 +168,7 @@ export function placed({ source, groups, flags = {}, otherwise }, act) {
     if (!(error instanceof PkiLoadError) || error.code === 'bad_scenario') throw error;
     const names = [...error.message.matchAll(FLAG)].map(([, name]) => name);
     const paths = names.map((name) => (name in flags ? null : findPath(source, groups, name)));
-    const path = paths.find((one) => one !== null) ?? otherwise;
+    const path = paths.find((found) => found !== null) ?? otherwise;
     if (path === undefined) throw error;
     const plain = (/** @type {string} */ text) =>
       text.replace(FLAG, (flag, name) => (name in flags ? flag : name));

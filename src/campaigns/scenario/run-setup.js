@@ -20,7 +20,7 @@ import { tearDown } from '../../vault/setup/teardown.js';
 /**
  * `interruptible`: wraps a client: after `stop` each call throws code `interrupted`, and long waits are reported
  * @typedef {{say: (text: string) => void, warn: (text: string) => void,
- *   interruptible: (client: VaultClient, stop: AbortSignal) => VaultClient}} How
+ *   interruptible: (client: VaultClient, stop: AbortSignal) => VaultClient}} SetupContext
  */
 
 const UUID_TIMEOUT_MS = 10_000;
@@ -30,7 +30,7 @@ const connectTo = ({ plan, token }) => connect(plan.target, token);
 /** Replaced in tests. */
 const REAL = { setUp, tearDown, connect: connectTo };
 
-/** @param {ScenarioSetup} setup @param {readonly Step[]} steps @param {How} how @param {typeof REAL} [system] */
+/** @param {ScenarioSetup} setup @param {readonly Step[]} steps @param {SetupContext} context @param {typeof REAL} [system] */
 export function createScenarioSetup(setup, steps, { say, warn, interruptible }, system = REAL) {
   const { name, keep } = setup;
   const places = placesOf(name, steps, system.connect);
@@ -44,7 +44,7 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
     const uuid = places.length > 1 ? await uuidOf(client, name) : null;
     if (isOurs(place)) own.add(uuid);
     if (isOurs(place) || (uuid !== null && own.has(uuid))) return;
-    const added = made.length === 0 ? '' : ' or what it added to it';
+    const added = made.length === 0 ? '' : ' or its own additions';
     warn(
       `${name} existed at ${place.url} before; the scenario does not remove it${added}. To remove it: ${place.remove}`,
     );
@@ -56,9 +56,9 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
     place.report = { made: [], there: [] };
     // Another user may depend on existing settings: a different value is refused.
     const plan = planSetup({ ...setup, keepsSettings: true });
-    const sayThere = (/** @type {string} */ text) => say(`${place.url}: ${text}`);
+    const sayWithUrl = (/** @type {string} */ text) => say(`${place.url}: ${text}`);
     try {
-      await system.setUp(interruptible(client, stop), plan, sayThere, place.report);
+      await system.setUp(interruptible(client, stop), plan, sayWithUrl, place.report);
     } finally {
       await inspect(place, client);
       await client.close();

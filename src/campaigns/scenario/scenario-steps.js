@@ -14,7 +14,7 @@ import { findPath, placed } from './read.js';
 
 /** @import { MixEntry, Plan } from '../../plan/plan.js' */
 /** @import { VaultEnvironment } from '../../vault/environment.js' */
-/** @import { AskedSearch } from '../search/search-options.js' */
+/** @import { RequestedSearch } from '../search/search-options.js' */
 /** @import { ReadScenario, ScenarioRun, ScenarioTarget } from './read.js' */
 /** @import { Source } from './source.js' */
 
@@ -26,7 +26,7 @@ const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'ramp-u
 
 /**
  * @param {Pick<ReadScenario, 'runs' | 'targets'>} scenario @param {Given} flags
- * @param {{search?: AskedSearch | null, pauseMs: number, allowEnv?: readonly string[]}} settings `allowEnv`: token-env may read these
+ * @param {{search?: RequestedSearch | null, pauseMs: number, allowEnv?: readonly string[]}} settings `allowEnv`: token-env may read these
  * @returns all targets of the first run, then all of the next
  */
 export async function stepsOf({ runs, targets }, flags, settings) {
@@ -73,7 +73,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
 function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
   if (tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv) || allowed.includes(tokenEnv)) return;
   const { targets = [] } = /** @type {{targets?: {name: string}[]}} */ (source.value);
-  const path = name === null ? ['target'] : ['targets', targets.findIndex((one) => one.name.trim() === name)];
+  const path = name === null ? ['target'] : ['targets', targets.findIndex((own) => own.name.trim() === name)];
   const problem = `would send ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`;
   throw source.error([...path, 'token-env'], problem, `To allow it, add --allow-env ${tokenEnv}.`);
 }
@@ -94,7 +94,7 @@ export function remarksOf({ run, notJudged }) {
 /**
  * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags of the command line: they override the scenario
  * @param {VaultEnvironment} environment defaults of the target
- * @param {AskedSearch | null} [search] determines the load, in place of model and stages
+ * @param {RequestedSearch | null} [search] determines the load, in place of model and stages
  * @returns {Promise<Readonly<Plan>>}
  * @throws {PkiLoadError} naming the contradicting options
  */
@@ -144,7 +144,7 @@ function stagesOf({ stages, level }, flags) {
 }
 
 /**
- * Addresses, certificates and set-ups of the targets do not apply to the embedded server.
+ * Addresses, certificates and setups of the targets do not apply to the embedded server.
  * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags @returns {Given}
  */
 function targetGiven({ setup }, { options }, { dev }) {
@@ -185,7 +185,7 @@ function stagesTotals({ source, loadGroups, level }, stages) {
 
 /**
  * A search determines the loop. With `model: closed`, concurrency counts requests in flight, not connections.
- * @param {ScenarioRun} run @param {Given} flags override it @param {AskedSearch | null} search @returns {Given}
+ * @param {ScenarioRun} run @param {Given} flags override it @param {RequestedSearch | null} search @returns {Given}
  */
 function mergeLoad({ load, model }, flags, search) {
   const merged = { ...load };

@@ -75,7 +75,7 @@ export function parseSource(text, name) {
 /** @typedef {(offset: number | null, problem: string, remedy?: string) => PkiLoadError} ErrorAt */
 
 /**
- * parseDocument is recursive, and V8 aborts the process if a regular expression is compiled at the end of the stack.
+ * parseDocument is recursive, and V8 aborts the process if it compiles a regular expression when the stack is full.
  * @param {string} text
  */
 function isNestedTooDeeply(text) {
@@ -112,7 +112,7 @@ function toPlain(document, errorAt) {
 /** @param {unknown} value @param {number} [depth] @returns {boolean} also true for a value that contains itself */
 function isTooDeep(value, depth = 0) {
   if (typeof value !== 'object' || value === null) return false;
-  return depth > MAX_DEPTH || Object.values(value).some((one) => isTooDeep(one, depth + 1));
+  return depth > MAX_DEPTH || Object.values(value).some((inner) => isTooDeep(inner, depth + 1));
 }
 
 /**

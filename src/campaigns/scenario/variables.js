@@ -7,10 +7,10 @@ import { findSecret, pathText, TOKEN_REMEDY } from './source.js';
 /** `NAME`, or `NAME=default`. */
 export const DECLARATION = /^([A-Za-z_]\w*)(?:=(.*))?$/s;
 
-/** A variable; or `$${`, without a name. */
+/** A variable, or `$${`, for which the name is undefined. */
 const REFERENCE = /\$\$\{|\$\{([^${}]*)\}/g;
 
-/** Such variables may be secrets, and a plan is written into results. */
+/** Variables with such names may be secrets, and a plan is written into results. */
 const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE|CREDENTIAL|(?:^|_)KEY(?:$|_)/i;
 
 /** Characters of a text, as some options are parsed in quadratic time; and of all variables together. */
@@ -56,11 +56,11 @@ export function resolveVariables(source, env) {
   /** @param {unknown} value @param {Path} path @returns {unknown} */
   const resolve = (value, path) => {
     if (typeof value === 'string') return resolveText(value, path);
-    if (Array.isArray(value)) return value.map((one, i) => resolve(one, [...path, i]));
+    if (Array.isArray(value)) return value.map((entry, i) => resolve(entry, [...path, i]));
     if (typeof value !== 'object' || value === null) return value;
     if (Object.hasOwn(value, '__proto__'))
       throw source.error([...path, '__proto__'], 'cannot be a key', 'Remove it.', 'key');
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(one, [...path, key])]));
+    return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, resolve(own, [...path, key])]));
   };
   return { ...source, value: resolve(source.value, []), reads };
 }
@@ -74,12 +74,12 @@ function lookUp(source, path, name, declared, env) {
   if (fallback === undefined) {
     const known = [...declared.keys()];
     const near = closest(name, known);
-    const how = DECLARATION.test(name) ? `Declare it, env: [${name}]` : `Write a variable as \${NAME}`;
+    const hint = DECLARATION.test(name) ? `Declare it with env: [${name}]` : `Write a variable as \${NAME}`;
     const problem = `the variable ${JSON.stringify(name)} is not declared (declared: ${known.join(', ') || 'none'})`;
     throw source.error(
       path,
       problem,
-      near === null ? `${how}; $\${ is a literal \${.` : `Did you mean \${${near}}?`,
+      near === null ? `${hint}; $\${ is a literal \${.` : `Did you mean \${${near}}?`,
     );
   }
   const value = env[name] || fallback;

@@ -126,12 +126,12 @@ export function checkSearchable({ operation, requirements, load }, { of }) {
   /** @type {[isWrong: boolean, problem: string, remedy: string][]} */
   const rules = [
     [load.stages !== null, 'the plan has stages, whose rate changes', 'Leave the stages out.'],
-    [isStaged, 'a requirement is about a stage', 'Leave it out.'],
+    [isStaged, 'a requirement applies to a stage', 'Leave it out.'],
     [load.requests !== null, '--requests ends each step', 'Use --duration, the minimum of each step.'],
-    [load.shard !== null, '--shard sends a part only', 'Search on one machine, with more --threads.'],
-    [load.startAt !== null, '--start-at is the time of one run', 'Leave it out.'],
+    [load.shard !== null, '--shard sends only a part', 'Search on one machine, with more --threads.'],
+    [load.startAt !== null, '--start-at sets the time of a single run', 'Leave it out.'],
     [load.rampUpMs > 0, '--ramp-up changes the rate within a step', 'Use --warmup.'],
-    [of === 'rate' && load.overflow === 'drop', '--overflow drop has no backlog', 'Leave it out.'],
+    [of === 'rate' && load.overflow === 'drop', '--overflow drop hides a backlog', 'Leave it out.'],
   ];
   const sentence = (/** @type {string} */ problem) => `${flag} measures one level at a time, but ${problem}.`;
   for (const [isWrong, problem, remedy] of rules) rejectIf(isWrong, sentence(problem), remedy);

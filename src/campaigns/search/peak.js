@@ -76,11 +76,11 @@ async function confirmPeak(tries, why) {
     if (isMet) confirmed.push({ ...step, level });
     else tooMany = level;
     // A confirmed level slower than a step with more in flight becomes the answer if that step's level fails.
-    const found = confirmed.find((one) => one.level < tooMany && isAsFast(one, below(steps, tooMany)));
+    const found = confirmed.find((step) => step.level < tooMany && isAsFast(step, below(steps, tooMany)));
     if (found !== undefined)
       return { level: found.level, why: Number.isFinite(tooMany) ? whyNoMore(steps, found.level) : why };
     if (isMet) tooFew = level;
-    level = fewestAtPeak(below(passing(steps), tooMany).filter((one) => one.level > tooFew));
+    level = fewestAtPeak(below(passing(steps), tooMany).filter((step) => step.level > tooFew));
   }
   return withoutAnswer('unconfirmed');
 }

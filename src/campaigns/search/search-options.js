@@ -24,18 +24,18 @@ export const searchOptions = inGroup('Search', {
   }),
 });
 
-/** @typedef {{of: 'rate' | 'concurrency', highest: number}} AskedSearch */
+/** @typedef {{of: 'rate' | 'concurrency', highest: number}} RequestedSearch */
 
 /**
  * @param {Record<string, any>} values of searchOptions @param {number} repeat
- * @returns {AskedSearch | null} null: no search
+ * @returns {RequestedSearch | null} null: no search
  */
 export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
   const isClosed = maxConcurrency !== null;
   const flag = findMaxRate ? '--find-max-rate' : '--max-concurrency';
   rejectIf(
     maxRate !== null && !findMaxRate,
-    '--max-rate bounds a search, but there is none.',
+    '--max-rate limits a search, but there is none.',
     'Add --find-max-rate.',
   );
   rejectIf(
@@ -55,7 +55,7 @@ export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
 const { threads, concurrency } = commonOptions;
 
 /**
- * @param {AskedSearch | null} search @param {Record<string, unknown>} planned options of a plan, by kebab-case name
+ * @param {RequestedSearch | null} search @param {Record<string, unknown>} planned options of a plan, by kebab-case name
  * @returns {Record<string, unknown>} plus the start of the search and at least one connection per thread
  */
 export function plannedForSearch(search, planned) {
@@ -81,11 +81,11 @@ export function plannedForSearch(search, planned) {
 
 /**
  * @param {Plan} plan the search starts at its rate or, in a closed loop, its concurrency
- * @param {{search?: AskedSearch | null, pauseMs: number}} settings `search` must not be null
+ * @param {{search?: RequestedSearch | null, pauseMs: number}} settings `search` must not be null
  * @param {{duration?: unknown, concurrency?: unknown}} given load options; the search sets the others
  */
 export function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
-  const { of, highest } = /** @type {AskedSearch} */ (search);
+  const { of, highest } = /** @type {RequestedSearch} */ (search);
   const stepMs = duration === undefined ? STEP_MS : (load.durationMs ?? STEP_MS);
   const start = of === 'rate' ? (load.ratePerSecond ?? START_RATE) : load.concurrency;
   return {

@@ -33,7 +33,7 @@ const STEPS_DOWN = [1, 1, 2, 2, 4, 0];
 const LIMITS = Object.freeze({ failed: 2, unproven: 3, unoffered: 3 });
 const CONFIRMING = Object.freeze({ failed: 1, unproven: 2, unoffered: 3 });
 
-/** A failed level this near above the confirmed one counts before a lower one that was not offered. */
+/** A failed level this near above the confirmed one takes precedence over a lower one that was not offered. */
 const STILL_NEAR = 0.05;
 
 /** If the tool cannot offer this many levels in a row, and no level passed, the search ends. */

@@ -22,7 +22,7 @@ const LONGER = 3;
 const STANDARD_ERRORS = 4;
 
 /** Certificates to revoke: per expected request, and minimum. */
-const [READY, MIN_READY] = [1.5, 100];
+const [POOL_PER_REQUEST, MIN_POOL] = [1.5, 100];
 
 /** A rate requirement needs several one-second samples. */
 const MIN_FOR_RATE_MS = 6000;
@@ -46,8 +46,8 @@ const STEP_STREAM = 310;
 export function planOfStep(plan, settings, { level, phase, number }, before) {
   const { of, fitConnections } = settings;
   const { load } = plan;
-  const seen = before.findLast((step) => step.level === level);
-  const perSecond = of === 'rate' ? level : seen === undefined ? null : rateOf(seen);
+  const previous = before.findLast((step) => step.level === level);
+  const perSecond = of === 'rate' ? level : previous === undefined ? null : rateOf(previous);
   const undecided = countUndecided(plan, before, { level, phase });
   const durationMs = stepMs(plan, settings, { perSecond, phase, undecided });
   // Each step has its own random gaps and order; without randomness one preparation serves all steps.
@@ -74,8 +74,8 @@ const rateOf = ({ requests, seconds }) => requests / seconds;
  *   levels, as throughput grows at most in proportion to requests in flight. Null: no steps yet
  */
 export function likelyAt(steps, level) {
-  const seen = steps.findLast((step) => step.level === level);
-  if (seen !== undefined) return rateOf(seen);
+  const previous = steps.findLast((step) => step.level === level);
+  if (previous !== undefined) return rateOf(previous);
   if (steps.length === 0) return null;
   return Math.min(...steps.map((step) => rateOf(step) * Math.max(1, level / step.level)));
 }
@@ -99,13 +99,13 @@ const revokeOf = ({ operation, options, mix }) => (mix ?? [{ operation, options 
 /** Adds enough certificates, if the user did not set --pool. @param {Plan} plan @param {number} requests */
 function withPool({ mix, ...plan }, requests) {
   /** @template {{operation: string, options: Readonly<Record<string, any>>}} T @param {T} one @param {number} share @returns {T} */
-  const ready = (one, share) => {
+  const withEnough = (one, share) => {
     if (!isRevoke(one) || one.options.pool !== null) return one;
-    const pool = Math.min(MAX_POOL, Math.max(MIN_READY, Math.ceil(READY * share * requests)));
+    const pool = Math.min(MAX_POOL, Math.max(MIN_POOL, Math.ceil(POOL_PER_REQUEST * share * requests)));
     return { ...one, options: { ...one.options, pool } };
   };
-  if (mix === null) return { ...ready(plan, 1), mix };
-  return { ...plan, mix: mix.map((entry) => ready(entry, shareOf(mix, entry.name))) };
+  if (mix === null) return { ...withEnough(plan, 1), mix };
+  return { ...plan, mix: mix.map((entry) => withEnough(entry, shareOf(mix, entry.name))) };
 }
 
 /** Whether the next step issues more certificates to revoke. @param {Plan} plan @param {Plan} step */
@@ -178,9 +178,9 @@ function shareOf(mix, operation) {
 
 /** @param {Plan} plan @param {number} level @returns {number} a power of two: neighbouring levels share it */
 function connectionsFor({ requirements, load }, level) {
-  const isPatience = (/** @type {Plan['requirements'][number]} */ { metric, comparator }) =>
+  const limitsLatency = (/** @type {Plan['requirements'][number]} */ { metric, comparator }) =>
     ['percentile', 'mean', 'max'].includes(metric) && comparator[0] === '<';
-  const limits = requirements.filter(isPatience).map(({ limit }) => limit);
+  const limits = requirements.filter(limitsLatency).map(({ limit }) => limit);
   const patienceMs = limits.length === 0 ? DEFAULT_PATIENCE_MS : Math.max(...limits);
   const needed = (SPARE * level * patienceMs) / 1000;
   const fitting = needed <= load.concurrency ? load.concurrency : 2 ** Math.ceil(Math.log2(needed));

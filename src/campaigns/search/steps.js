@@ -144,7 +144,7 @@ function openProbe({ origin, tls }, stop) {
 
 /** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
 
-/** A step ends early if CLEARLY times the allowed requests, and over MIN_LATE, are late IN_A_ROW seconds. */
+/** A step ends early if CLEARLY times the allowed requests, and over MIN_LATE, are late for IN_A_ROW seconds. */
 const [CLEARLY, MIN_LATE, IN_A_ROW] = [2, 5, 2];
 
 /** Standard deviations: random arrivals exceed this about once in a thousand times. */
@@ -152,7 +152,7 @@ const SURE = 3;
 
 /**
  * @param {Pick<Plan, 'load' | 'requirements'>} plan of a step
- * @returns {(seen: Interval) => string | null} called once a second: why a requirement cannot be met any more
+ * @returns {(interval: Interval) => string | null} called once a second: why a requirement can no longer be met
  */
 export function watchEarlyStop({ load, requirements }) {
   const { ratePerSecond, durationMs, warmupMs, concurrency } = load;
@@ -164,10 +164,10 @@ export function watchEarlyStop({ load, requirements }) {
       if (!isLimit || comparator[0] !== '<' || series !== 'response' || operation !== undefined) return [];
       const due = (ratePerSecond * limit) / 1000;
       const share = metric === 'max' ? 0 : 1 - quantile;
-      return [{ text, allowed: share * planned, young: due + SURE * Math.sqrt(due) + 1 }];
+      return [{ text, allowed: share * planned, notLate: due + SURE * Math.sqrt(due) + 1 }];
     },
   );
-  let row = 0;
+  let streak = 0;
   return ({ elapsedMs, inFlight, waiting, phase }) => {
     // Requests that wait while connections are free are delayed by the tool.
     const isTool = waiting > 0 && inFlight < concurrency;
@@ -175,11 +175,11 @@ export function watchEarlyStop({ load, requirements }) {
     const open = Math.min(inFlight + waiting, (ratePerSecond * measuredMs) / 1000);
     const broken =
       phase === 'measuring' && !isTool
-        ? limits.find(({ allowed, young }) => open - young > Math.max(MIN_LATE, CLEARLY * allowed))
+        ? limits.find(({ allowed, notLate }) => open - notLate > Math.max(MIN_LATE, CLEARLY * allowed))
         : undefined;
-    row = broken === undefined ? 0 : row + 1;
-    if (broken === undefined || row < IN_A_ROW) return null;
-    const late = `${formatCount(Math.floor(open - broken.young))} or more of ${formatCount(Math.round(planned))}`;
+    streak = broken === undefined ? 0 : streak + 1;
+    if (broken === undefined || streak < IN_A_ROW) return null;
+    const late = `${formatCount(Math.floor(open - broken.notLate))} or more of ${formatCount(Math.round(planned))}`;
     return `It was cut short after ${formatDuration(measuredMs)}, as ${broken.text} could no longer be met: ${late} planned requests had waited for longer without a response.`;
   };
 }

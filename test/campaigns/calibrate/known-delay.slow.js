@@ -57,7 +57,7 @@ async function start(context, answer = async (request) => Buffer.from(`re ${requ
   const target = createKnownDelayServer({
     clock: createClock(originNs),
     alarm,
-    ask(request) {
+    fetchResponse(request) {
       asked.push(String(request));
       return answer(request);
     },
@@ -114,11 +114,11 @@ test('no answer before the delay is over', async (t) => {
   assert.equal(end().arrivedMs.length, 1);
   begin(2.5);
   for (const body of ['a', 'b', 'b', 'a', 'a']) assert.equal(await exchange(post(body)), answerTo(body));
-  const { arrivedMs, answeredMs } = end();
+  const { arrivedMs, respondedMs } = end();
   assert.equal(arrivedMs.length, 5);
   for (let i = 0; i < 5; i++) {
-    assert.ok(answeredMs[i] - arrivedMs[i] >= 2.5, `${answeredMs[i] - arrivedMs[i]} ms`);
-    assert.ok(i === 0 || arrivedMs[i] >= answeredMs[i - 1], 'one after the other');
+    assert.ok(respondedMs[i] - arrivedMs[i] >= 2.5, `${respondedMs[i] - arrivedMs[i]} ms`);
+    assert.ok(i === 0 || arrivedMs[i] >= respondedMs[i - 1], 'one after the other');
   }
 });
 
@@ -146,7 +146,7 @@ test('what waits when another delay begins is answered at once, and is not in th
   const second = exchange(post('a'));
   await oneArrived();
   await new Promise(setImmediate);
-  assert.deepEqual([...end().answeredMs], [Number.NaN]);
+  assert.deepEqual([...end().respondedMs], [Number.NaN]);
   ring();
   assert.equal(await second, answerTo('a'));
 });
@@ -163,9 +163,9 @@ for (const delayMs of [0.001, 0.05, 0.3]) {
       begin(delayMs);
       const { port } = /** @type {AddressInfo} */ (server.address());
       await Promise.all([1, 2, 3, 4, 5].map((n) => exchangeMany(t, port, 600 * n)));
-      const { arrivedMs, answeredMs } = end();
+      const { arrivedMs, respondedMs } = end();
       assert.equal(arrivedMs.length, 9000);
-      assert.ok(answeredMs.every((ms, i) => ms - arrivedMs[i] >= delayMs));
+      assert.ok(respondedMs.every((ms, i) => ms - arrivedMs[i] >= delayMs));
     },
   );
 }

@@ -37,7 +37,7 @@ test('thousands of times, past, now and soon, set as soon as the last one rang o
 test('a second time before the first is over is a fault', async (t) => {
   const { alarm, clock } = await start(t);
   alarm.set(clock() + 60_000, () => {});
-  assert.throws(() => alarm.set(clock(), () => {}), /set already/);
+  assert.throws(() => alarm.set(clock(), () => {}), /already set/);
 });
 
 /** The worker thread that is started next. @returns {Promise<Worker>} */

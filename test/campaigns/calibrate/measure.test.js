@@ -23,10 +23,10 @@ function planOf(ratePerSecond) {
   return /** @type {Plan} */ (/** @type {unknown} */ ({ load }));
 }
 
-/** @param {number[]} arrivedMs @param {number[]} answeredMs @param {[number, number][]} [cpu] */
-const seen = (arrivedMs, answeredMs, cpu = []) => ({
+/** @param {number[]} arrivedMs @param {number[]} respondedMs @param {[number, number][]} [cpu] */
+const seen = (arrivedMs, respondedMs, cpu = []) => ({
   arrivedMs: Float64Array.from(arrivedMs),
-  answeredMs: Float64Array.from(answeredMs),
+  respondedMs: Float64Array.from(respondedMs),
   cpu: cpu.map(([atMs, cpuMs]) => ({ atMs, cpuMs })),
   baseNs: 7_000_000_000n,
 });

@@ -57,7 +57,7 @@ test('no accurate rate and no measurement are reported', () => {
   });
   assert.match(
     text,
-    /at most an unknown time too high .* Lateness was not measured\. No rate tried is accurate\.$/,
+    /at most an unknown time too high .* Lateness was not measured\. None of the tested rates is accurate\.$/,
   );
 });
 

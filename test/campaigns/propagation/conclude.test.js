@@ -228,7 +228,7 @@ for (const [text, sentence, lags, verdict] of LATE) {
       lags,
     }).requirements;
     assert.equal(judged.verdict, verdict, judged.reason);
-    const because = /But polls were up to 25\.0 ms late: had the responses .* been as late, it would fail\.$/;
+    const because = /But polls were up to 25\.0 ms late: if the responses .* were as late, it would fail\.$/;
     assert.equal(because.test(judged.reason), verdict === 'not proven', judged.reason);
   });
 }

@@ -21,7 +21,7 @@ const LEFT = [
   [
     'calls without a good response',
     [VALID, UNKNOWN, UNKNOWN],
-    '1 not revoked, as the call failed; 2 perhaps issued, as the call had no good response',
+    '1 not revoked, as the call failed; 2 possibly issued, as the call got no valid response',
   ],
 ];
 

@@ -61,7 +61,7 @@ test('what is asked, and when it was sent and answered', async () => {
   await time.until(3);
   exchange.onSent();
   await time.until(8);
-  exchange.onAnswer(200, Buffer.alloc(0));
+  exchange.onResponse(200, Buffer.alloc(0));
   assert.deepEqual(answers, [{ outcome: 'good', sentMs: 3, arrivedMs: 8 }]);
   assert.equal(time.waiting(), 0);
 });

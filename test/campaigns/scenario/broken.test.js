@@ -74,6 +74,6 @@ test('the command says the same, and exits with 1', async (t) => {
   assert.deepEqual([code, stdout], [1, '']);
   assert.match(
     stderr,
-    /^vault-pki-load: \S*s\.yaml:4:3: load\.raet: is not known here\. Did you mean rate\? [^\n]+\n$/,
+    /^vault-pki-load: \S*s\.yaml:4:3: load\.raet: is not a valid key\. Did you mean rate\? [^\n]+\n$/,
   );
 });

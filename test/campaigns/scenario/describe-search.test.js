@@ -6,11 +6,11 @@ import { readScenario } from '../../../src/campaigns/scenario/read.js';
 import { stepsOf } from '../../../src/campaigns/scenario/scenario-steps.js';
 import { HEAD } from './read.js';
 
-/** @import { AskedSearch } from '../../../src/campaigns/search/search-options.js' */
+/** @import { RequestedSearch } from '../../../src/campaigns/search/search-options.js' */
 
 /**
  * @param {string} text
- * @param {AskedSearch | null} search
+ * @param {RequestedSearch | null} search
  * @param {Record<string, unknown>} [flags]
  * @param {Partial<{pauseMs: number, out: string[]}>} [more]
  */

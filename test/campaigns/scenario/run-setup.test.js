@@ -333,7 +333,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.equal(isAuto(vault), true);
     assert.ok(vault.mounted.mounts.has('load-test-kv'));
     assert.deepEqual(warned, [
-      'load-test existed at http://a before; the scenario does not remove it or what it added to it. To remove it: vault-pki-load teardown --name load-test --url http://a',
+      'load-test existed at http://a before; the scenario does not remove it or its own additions. To remove it: vault-pki-load teardown --name load-test --url http://a',
     ]);
   });
 
@@ -351,7 +351,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.ok(vault.mounted.mounts.has('load-test-kv'));
     assert.match(
       warned.join(),
-      /^load-test existed at http:\/\/a before; the scenario does not remove it or what it added to it\./,
+      /^load-test existed at http:\/\/a before; the scenario does not remove it or its own additions\./,
     );
   });
 

@@ -8,13 +8,13 @@ import { PkiLoadError } from '../../../src/common/errors.js';
 import { HEAD } from './read.js';
 
 /** @import { Step } from '../../../src/campaigns/scenario/scenario-steps.js' */
-/** @import { AskedSearch } from '../../../src/campaigns/search/search-options.js' */
+/** @import { RequestedSearch } from '../../../src/campaigns/search/search-options.js' */
 
 const RATE = Object.freeze({ of: /** @type {const} */ ('rate'), highest: 1e6 });
 const FLIGHT = Object.freeze({ of: /** @type {const} */ ('concurrency'), highest: 64 });
 const REQUIRED = Object.freeze({ require: ['p99<200ms'] });
 
-/** @param {string} text @param {AskedSearch | null} search @param {Record<string, unknown>} [flags] */
+/** @param {string} text @param {RequestedSearch | null} search @param {Record<string, unknown>} [flags] */
 const plan = async (text, search, flags = {}) =>
   stepsOf(await readScenario(text, 's.yaml', {}), flags, { search, pauseMs: 0 });
 
@@ -166,7 +166,7 @@ const REFUSED = [
     `${HEAD}load: {rate: 5, overflow: drop}\n`,
     RATE,
     REQUIRED,
-    /^s\.yaml:3:27: load\.overflow: --find-max-rate .* overflow drop has no backlog\. Leave it out\./,
+    /^s\.yaml:3:27: load\.overflow: --find-max-rate .* overflow drop hides a backlog\. Leave it out\./,
     `${HEAD}load: {rate: 5}\n`,
     REQUIRED,
   ],

@@ -483,10 +483,10 @@ const REFUSED = [
     /--find-max-rate searches for the highest rate .* has none on a whole run/,
   ],
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
-  ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends a part only/],
-  ['a time to begin', ['p99<1s'], { startAt: '2026-01-01T00:00:00Z' }, 'rate', /--start-at is the time of/],
+  ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends only a part/],
+  ['a time to begin', ['p99<1s'], { startAt: '2026-01-01T00:00:00Z' }, 'rate', /--start-at sets the time of/],
   ['a rate that rises', ['p99<1s'], { rampUpMs: 1 }, 'rate', /--ramp-up changes the rate within a step/],
-  ['dropping', ['p99<1s'], { overflow: 'drop' }, 'rate', /--overflow drop has no backlog/],
+  ['dropping', ['p99<1s'], { overflow: 'drop' }, 'rate', /--overflow drop hides a backlog/],
   ['stages', ['p99<1s'], { stages: [] }, 'concurrency', /--max-concurrency .* the plan has stages/],
 ];
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { withWhatStays } from '../../../src/cli/setup.js';
+import { withCleanupHint } from '../../../src/cli/setup.js';
 import { targetError } from '../../../src/common/errors.js';
 import { readEnvironment } from '../../../src/vault/environment.js';
 import { targetFlags, teardownCommand, teardownCommands } from '../../../src/vault/setup/command.js';
@@ -106,11 +106,11 @@ test('there is one for each target that is no embedded server', () => {
 test('setup that fails half-way says what takes it away, with the flags that it was given', () => {
   const error = targetError('unreachable', 'It is gone.', 'Start it.');
   assert.deepEqual(
-    { .../** @type {any} */ (withWhatStays(error, 'load', ' --namespace team')) },
+    { .../** @type {any} */ (withCleanupHint(error, 'load', ' --namespace team')) },
     {
       ...targetError('unreachable', 'It is gone.'),
       remedy:
-        'Start it. Objects created so far stay: run setup again to complete it, or vault-pki-load teardown --name load --namespace team to remove them.',
+        'Start it. The objects created so far remain: run setup again to complete it, or vault-pki-load teardown --name load --namespace team to remove them.',
     },
   );
 });
