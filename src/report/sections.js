@@ -63,11 +63,6 @@ export function toneOf(verdict) {
   return tones.find((tone) => TONES[tone].includes(verdict)) ?? 'neutral';
 }
 
-/** @param {readonly {verdict: string}[]} items @param {readonly string[]} [order] the worst first */
-export function worstVerdict(items, order = ['not met', 'not proven', 'met']) {
-  return order.find((one) => items.some(({ verdict }) => verdict === one));
-}
-
 /** @param {string} text @param {boolean} [isStrong] @returns {Part[]} none for an empty text */
 export function sentence(text, isStrong = false) {
   return text === '' ? [] : [{ kind: 'sentence', text, isStrong }];

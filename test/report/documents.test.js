@@ -77,7 +77,7 @@ test('the report of a result in Markdown has the answer first', async () => {
   for (const [name, document] of Object.entries(DOCUMENTS)) {
     if (kindOf(document) !== 'result') continue;
     const text = await renderDocument('md', document);
-    assert.match(text, /^## (?:Met|Not met|Not proven|[\d.,e-]+\/s = )/, name);
+    assert.match(text, /^## (?:Invalid measurement|Met|Not met|Not proven|[\d.,e-]+\/s = )/, name);
   }
 });
 

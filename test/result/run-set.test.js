@@ -79,12 +79,12 @@ describe('whose summary is not that of its runs', () => {
   /** @type {[string, unknown, RegExp][]} */
   const TABLE = [
     ['in a median', withMetric({ median: 1 }), /its summary and its runs disagree on p99\./],
-    ['in the value of a run', withMetric({ values: TEN }), /differ in p99/],
-    ['in a value too few', withMetric({ values: [] }), /differ in p99/],
+    ['in the value of a run', withMetric({ values: TEN }), /disagree on p99/],
+    ['in a value too few', withMetric({ values: [] }), /disagree on p99/],
     [
       'in the runs that count',
       { ...good, summary: { ...good.summary, used: ['run 1'] } },
-      /differ in which runs count/,
+      /disagree on which runs count/,
     ],
   ];
   for (const [why, value, message] of TABLE) {

@@ -1,9 +1,8 @@
 /** The charts of HTML reports by name. */
-import { errors } from './errors.js';
 import { latencyOverTime, sendLag } from './latency-over-time.js';
 import { levels } from './levels.js';
 import { percentiles } from './percentiles.js';
-import { rates } from './rates.js';
+import { errors, rates } from './rates.js';
 import { runs } from './runs.js';
 
 /**

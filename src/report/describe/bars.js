@@ -22,6 +22,11 @@ export function keyFigure(name, format, value, bar) {
   return { name, value: format(value), range: rangeText(value, bar, format), bar: { value, low, high } };
 }
 
+/** @param {readonly {verdict: string}[]} items @param {readonly string[]} [order] the worst first */
+export function worstVerdict(items, order = ['not met', 'not proven', 'met']) {
+  return order.find((one) => items.some(({ verdict }) => verdict === one));
+}
+
 /** @param {RequirementVerdict} requirement @returns {VerdictItem} with its error bar and limit */
 export function requirementItem(requirement) {
   const { text, verdict, reason, doubt, actual: value, limit, low, high } = requirement;
@@ -30,7 +35,7 @@ export function requirementItem(requirement) {
     verdict,
     name: text,
     text: requirementClause(requirement),
-    reason: verdict === 'met' || doubt === 'invalid' ? undefined : reason,
+    reason: verdict === 'met' ? undefined : doubt === 'invalid' ? 'The measurement is invalid.' : reason,
     bar: isMeasured ? { value, low: low ?? 0, high: high ?? null, limit } : undefined,
   };
 }

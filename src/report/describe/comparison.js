@@ -2,7 +2,8 @@
 import { differenceText, figureText, intervalText, pText } from '../../result/runs/figures.js';
 import { VARIANCE_KEYS } from '../../result/runs/run-set.js';
 import { formatPercent } from '../../result/wording.js';
-import { facts, notes, report, section, sentence, table, verdicts, worstVerdict } from '../sections.js';
+import { facts, notes, report, section, sentence, table, verdicts } from '../sections.js';
+import { worstVerdict } from './bars.js';
 import { differenceTo, doubtsOf, finding, toneOf } from './differences.js';
 import { minuteText, runsChart, SPREAD_COLUMNS, targetsPhrase } from './runs.js';
 import { counted, joined, loadPhrase } from './words.js';

@@ -1,19 +1,8 @@
 /** The report of a propagation: the answer, then each node. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
 import { FIGURES } from '../../result/latency.js';
-import {
-  chart,
-  facts,
-  figures,
-  notes,
-  report,
-  section,
-  sentence,
-  table,
-  verdicts,
-  worstVerdict,
-} from '../sections.js';
-import { invalidItem, requirementItem, spanText } from './bars.js';
+import { chart, facts, figures, notes, report, section, sentence, table, verdicts } from '../sections.js';
+import { invalidItem, requirementItem, spanText, worstVerdict } from './bars.js';
 import { counted, joined, targetPhrase, timeColumns, timeText } from './words.js';
 
 /** @import { DelayBlock, Propagation } from '../../result/propagation/propagation-schema.js' */

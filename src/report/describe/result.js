@@ -3,19 +3,8 @@ import { formatCount, formatDuration } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { FIGURES } from '../../result/latency.js';
 import { formatPercent } from '../../result/wording.js';
-import {
-  chart,
-  facts,
-  figures,
-  notes,
-  report,
-  section,
-  sentence,
-  table,
-  verdicts,
-  worstVerdict,
-} from '../sections.js';
-import { invalidItem, keyFigure, requirementItem } from './bars.js';
+import { chart, facts, figures, notes, report, section, sentence, table, verdicts } from '../sections.js';
+import { invalidItem, keyFigure, requirementItem, worstVerdict } from './bars.js';
 import { nextSteps } from './next.js';
 import {
   countColumns,

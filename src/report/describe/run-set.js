@@ -1,18 +1,8 @@
 /** A set of runs as a report: medians, then a row per run. */
 import { figureText } from '../../result/runs/figures.js';
 import { METRICS, namedRuns } from '../../result/runs/run-set.js';
-import {
-  facts,
-  figures,
-  notes,
-  report,
-  section,
-  sentence,
-  table,
-  verdicts,
-  worstVerdict,
-} from '../sections.js';
-import { spanText } from './bars.js';
+import { facts, figures, notes, report, section, sentence, table, verdicts } from '../sections.js';
+import { spanText, worstVerdict } from './bars.js';
 import { runsChart, SPREAD_COLUMNS, targetsPhrase, verdictCounts } from './runs.js';
 import { counted, operationsPhrase, planPhrase, verdictCell } from './words.js';
 

@@ -2,8 +2,8 @@
 import { total } from '../../common/sums.js';
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
 import { formatPercent } from '../../result/wording.js';
-import { facts, notes, report, section, sentence, verdicts, worstVerdict } from '../sections.js';
-import { requirementItem, spanText } from './bars.js';
+import { facts, notes, report, section, sentence, verdicts } from '../sections.js';
+import { requirementItem, spanText, worstVerdict } from './bars.js';
 import { conclusions, doubtsOf, finding } from './differences.js';
 import { verdictCounts } from './runs.js';
 import {

@@ -2,7 +2,7 @@
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
 import { labelOf } from '../../result/latency.js';
 import { formatPercent } from '../../result/wording.js';
-import { worstVerdict } from '../sections.js';
+import { worstVerdict } from './bars.js';
 
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Cell } from '../sections.js' */
@@ -103,6 +103,7 @@ export function subjectPhrase(result) {
  * @returns {string} the answer in a line: `Not met: 1 of 2 requirements`; without requirements, the rate
  */
 export function headline({ requirements, ...result }) {
+  if (result.measurement.verdict === 'invalid' && !result.unfinished) return 'Invalid measurement';
   const worst = worstVerdict(requirements);
   if (worst === undefined) return ratePhrase(result);
   const count = requirements.filter(({ verdict }) => verdict === worst).length;

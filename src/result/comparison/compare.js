@@ -9,14 +9,7 @@ import { admit } from './admit.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
 import { SubjectLoad } from './comparison-schema.js';
 import { judgeFailIf, parseFailIf } from './fail-if.js';
-import {
-  ALPHA,
-  chooseMethod,
-  INTERVAL_CONFIDENCE,
-  RESAMPLES,
-  runsNeeded,
-  smallestPValue,
-} from './run-statistics.js';
+import { ALPHA, CONFIDENCE, chooseMethod, RESAMPLES, runsNeeded, smallestPValue } from './run-statistics.js';
 
 /** @import { MetricHead } from '../runs/run-set-schema.js' */
 /** @import { Result } from '../schema.js' */
@@ -54,7 +47,7 @@ export function compareGroups(groups, options = {}) {
     tool: { version: TOOL_VERSION },
     createdAt,
     command,
-    method: { alpha: ALPHA, confidence: INTERVAL_CONFIDENCE, resamples, seed },
+    method: { alpha: ALPHA, confidence: CONFIDENCE, resamples, seed },
     groups: described,
     metrics,
     failIf: rules.map((rule) => judgeFailIf(rule, metrics, described)),

@@ -14,7 +14,7 @@ import { normalUpperTail } from '../../verdict/statistics.js';
 /** A difference is shown where the p-value is below this. */
 export const ALPHA = 0.05;
 
-export const INTERVAL_CONFIDENCE = 0.95;
+export const CONFIDENCE = 0.95;
 
 export const RESAMPLES = 10_000;
 
@@ -140,7 +140,7 @@ export function bootstrapInterval(base, other, difference, { seed, resamples = R
     differences[i] = found;
   }
   differences.sort();
-  const outside = Math.floor(((1 - INTERVAL_CONFIDENCE) / 2) * resamples);
+  const outside = Math.floor(((1 - CONFIDENCE) / 2) * resamples);
   return [differences[outside], differences[resamples - 1 - outside]];
 }
 
