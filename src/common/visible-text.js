@@ -1,9 +1,8 @@
 /**
- * Escapes text from servers, files and scenarios for terminals, logs and pages: control characters (C0, C1),
- * line breaks, bidi controls, lone surrogates, noncharacters and GitHub log commands (`::error::`, `##[error]`).
+ * Escapes control characters, line breaks, format characters (bidi controls; not joiners), lone surrogates,
+ * noncharacters and GitHub log commands (`::error::`, `##[error]`) in text from servers, files and scenarios.
  */
-const INVISIBLE =
-  /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Noncharacter_Code_Point}\u2028\u2029]/gu;
 /** Bounded, so that a long text takes linear time. */
 const COMMANDS = /(?<=^|\s):(?=:[a-z])|:(?=:[a-z-]{1,50}(?: .{0,200})?::)|#(?=#\[)/gi;
 

@@ -1,5 +1,6 @@
 /** Before a run: checks of the target, the token and the role, and certificates issued in advance. */
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
 import { describeUnreadable, targetError, usageError } from '../common/errors.js';
 import { interrupted } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
@@ -84,11 +85,15 @@ export async function checkIssuance(context, { role, mustStore = false, ...wante
   return { fixture, role: facts.role };
 }
 
+const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+
 /** @param {string} path @param {string} flag that names the file */
-export function readInput(path, flag) {
-  return readFile(path).catch((error) => {
+export async function readInput(path, flag) {
+  const bytes = await buffer(createReadStream(path, { end: MAX_INPUT_BYTES })).catch((error) => {
     throw cannotRead(path, flag, error);
   });
+  if (bytes.length <= MAX_INPUT_BYTES) return bytes;
+  throw usageError('file_too_large', `${flag} ${path} is larger than 64 MiB.`, 'Give a smaller file.');
 }
 
 /** @param {string} path @param {string} flag @param {unknown} error of the system */

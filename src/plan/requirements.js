@@ -75,6 +75,7 @@ const problem = (problem) => usageError('bad_requirement', `${problem}.`);
 
 /** @param {string} source @returns {Omit<Requirement, 'text'>} */
 function parseParts(source) {
+  if (source.length > 200) throw problem('it is longer than 200 characters'); // parsing takes quadratic time
   const match = SHAPE.exec(source);
   if (match === null) throw problem(`it does not begin with a metric (${NAMES})`);
   const [, name, seriesName, sign, limit] = match;

@@ -1,5 +1,5 @@
 /** Files -> validated documents. An error names the file and its fault in one sentence. */
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { describeUnreadable } from '../common/errors.js';
 import { checkResult } from './check/check.js';
@@ -41,7 +41,8 @@ export async function readDocuments(paths) {
 /** @param {string} path `-` is standard input @returns {Promise<Document>} @throws {PkiLoadError} naming the file */
 export async function readDocument(path) {
   const name = nameOf(path);
-  const bytes = await (path === STDIN ? buffer(process.stdin) : readFile(path)).catch((error) => {
+  const source = path === STDIN ? process.stdin : createReadStream(path, { end: MAX_BYTES });
+  const bytes = await buffer(source).catch((error) => {
     throw fileError('cannot_read', `${name} ${describeUnreadable(error)}.`, 'Check the path.', error);
   });
   return parseDocument(bytes, name);

@@ -109,7 +109,7 @@ export function connect({ tls, ...target }, token, limits = limitsOf(readEnviron
  * @param {string} origin @param {unknown} location @param {string | null} token
  */
 function redirected(origin, location, token) {
-  const message = `${origin} redirects to ${redact(textOf(location, 'nowhere'), [token])}.`;
+  const message = `${origin} redirects to ${redact(textOf(location, 'nowhere').replace(/[?#].*/s, ''), [token])}.`;
   return targetError('redirected', message, 'Give the URL of Vault itself with --url (VAULT_ADDR).');
 }
 

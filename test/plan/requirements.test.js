@@ -91,6 +91,14 @@ const BAD = [
   ['fewer than no errors', 'errors<0', /fewer than 0 errors; write errors<=0/],
 ];
 
+test('refuses a long text before it is parsed, in quadratic time', () => {
+  const text = `p99<${'1'.repeat(1_000_000)}x`;
+  assert.throws(
+    () => parseRequirement(text),
+    refusal('bad_requirement', /^.{80,150}: it is longer than 200 char/),
+  );
+});
+
 for (const [why, text, message] of BAD) {
   test(`refuses ${why}: ${text}`, () => {
     assert.throws(() => parseRequirement(text), refusal('bad_requirement', message, /Examples: 'rate>=1/));

@@ -10,7 +10,7 @@ import { SAMPLES } from './samples.js';
 import { withoutCode } from './svg.js';
 
 const PLANTED =
-  '\u001b]0;X\u0007\u001b[31m\u0085\u009b2J\u202e\u2066\n::error file=a::b\r\n##[error]c <script>x</script> | `d` [e](http://f) @g';
+  '\u001b]0;X\u0007\u001b[31m\u0085\u009b2J\u202e\u2066\u200b\u{e0041}\n::error file=a::b\r\n##[error]c <script>x</script> | `d` [e](http://f) @g';
 
 /** Read by the program: changed, they would be another document. */
 const READ = new Set([

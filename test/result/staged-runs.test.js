@@ -202,9 +202,9 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
       /360 of/,
     ],
     ['errors now and then', good(nowAndThen, failed), { 'hold: rate>=60/s': 'not met' }],
-    ['all is offered', NO_TROUBLE, { 'hold: rate>=60/s': 'met' }, /60\/s) succeeded/],
+    ['all is offered', NO_TROUBLE, { 'hold: rate>=60/s': 'met' }, /60\/s\) succeeded/],
     ['no more than that', NO_TROUBLE, { 'hold: rate>=61/s': 'not met' }, /The rate is 60\/s/],
-    ['a few seconds', NO_TROUBLE, { 'ramp: rate>=20/s': 'met' }, /30\/s on average) succeeded/],
+    ['a few seconds', NO_TROUBLE, { 'ramp: rate>=20/s': 'met' }, /30\/s on average\) succeeded/],
     ['rates of operations', NO_TROUBLE, OF_OPERATIONS],
   ];
   for (const [what, change, expected, reason = /./] of table) {

@@ -121,7 +121,9 @@ function certificateRows({ rows, nodes }) {
 
 /** @param {Field} value */
 function escapeField(value) {
-  const text = String(value ?? '');
+  // A spreadsheet would run such text as a formula.
+  const isFormula = typeof value === 'string' && /^[=+@\t\r-]/.test(value);
+  const text = `${isFormula ? "'" : ''}${value ?? ''}`;
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
