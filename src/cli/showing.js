@@ -86,7 +86,10 @@ export async function runRepeatedly(context) {
   const { repeat, pauseMs, out } = settings;
   /** @type {Result[]} */
   const results = [];
-  const setSoFar = () => withRemarks(makeRunSet(name, results), remarks);
+  const setSoFar = () => {
+    const missing = results.length < repeat ? [`Only ${results.length} of ${repeat} runs ended.`] : [];
+    return withRemarks(makeRunSet(name, results), [...remarks, ...missing]);
+  };
   const reportAll = () => reportTo(repeat === 1 ? withRemarks(results[0], remarks) : setSoFar(), settings);
   try {
     for (;;) {

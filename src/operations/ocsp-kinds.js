@@ -49,7 +49,7 @@ export function readKinds(about, expect) {
 }
 
 /** @param {Record<string, any>} options @returns {{good: boolean, revoked: boolean}} whether such certificates are issued for the run */
-export function whatToIssue({ about, cert, serials, revokedSerials }) {
+export function poolSizes({ about, cert, serials, revokedSerials }) {
   const isGiven = cert !== null || serials !== null;
   const names = readKinds(about, []).map(({ name }) => name ?? 'good');
   return {
@@ -122,7 +122,7 @@ function describeOutcome(kind, answer, isExpected) {
 }
 
 /** Meanings of the outcomes of all kinds. @returns {Record<string, string>} */
-export function describeOutcomes() {
+export function outcomesOf() {
   // `good` and `revoked` mean the same with --about and without: the last meaning counts.
   const outcomes = [...NAMES, null].flatMap((kind) =>
     ANSWERS.flatMap((answer) =>

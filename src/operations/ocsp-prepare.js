@@ -8,7 +8,7 @@ import { ocspUrls, parseCertificate } from '../pki/certificate-der.js';
 import { decodePem, parseSerial } from '../pki/text.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
 import { withoutSlashes } from '../vault/environment.js';
-import { DEFAULT_POOL, readKinds, whatToIssue } from './ocsp-kinds.js';
+import { DEFAULT_POOL, poolSizes, readKinds } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
 import { cannotRead, issueBefore, makeMany, readInput } from './prepare.js';
 import { apiPath } from './request-parts.js';
@@ -59,7 +59,7 @@ export async function prepare(context) {
 /** @param {PrepareContext} context @returns {Promise<Subjects>} */
 export async function findSubjects(context) {
   const { cert, serials, revokedSerials } = context.plan.options;
-  const toIssue = whatToIssue(context.plan.options);
+  const toIssue = poolSizes(context.plan.options);
   const given = cert
     ? await readLeaf(context, cert)
     : serials && (await readSerials(context, serials, '--serials'));
@@ -193,7 +193,7 @@ function parseLine(line, place) {
 /** The token must stay valid for this long to issue and revoke the certificates. */
 const PREPARING_MS = 60_000;
 
-/** @param {PrepareContext} context @param {ReturnType<typeof whatToIssue>} toIssue @returns {Promise<Subjects>} */
+/** @param {PrepareContext} context @param {ReturnType<typeof poolSizes>} toIssue @returns {Promise<Subjects>} */
 async function issueSubjects(context, toIssue) {
   const { client, plan } = context;
   const { about, role, pool } = plan.options;

@@ -3,15 +3,7 @@ import { rejectIf } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { createOcspChecker, isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-check.js';
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
-import {
-  ANSWERS,
-  DEFAULT_POOL,
-  describeOutcomes,
-  KINDS,
-  readKinds,
-  verdictsOf,
-  whatToIssue,
-} from './ocsp-kinds.js';
+import { ANSWERS, DEFAULT_POOL, KINDS, outcomesOf, poolSizes, readKinds, verdictsOf } from './ocsp-kinds.js';
 import { openRequestSet } from './ocsp-requests.js';
 import { isSuccess, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { createChooser, sendAlways } from './request-parts.js';
@@ -76,13 +68,13 @@ export const ocsp = {
     }),
   }),
   outcomes: {
-    ...describeOutcomes(),
+    ...outcomesOf(),
     ...OCSP_FAILURES,
     ...REFUSAL_OUTCOMES,
     bad_request: 'HTTP 400 without an OCSP response; a sealed Vault sends this for POST (503 for GET)',
   },
   leaves(options) {
-    const { good, revoked } = whatToIssue(options);
+    const { good, revoked } = poolSizes(options);
     return good || revoked ? 'the certificates that it issues, in storage until tidied' : null;
   },
   check,
@@ -103,7 +95,7 @@ export const ocsp = {
 function check(options) {
   const { about, cert, serials, issuer, pool, ocspUrl, fromAia, revokedSerials } = options;
   const hasRevoked = readKinds(about, options.expect).some(({ name }) => name === 'revoked');
-  const { good, revoked } = whatToIssue(options);
+  const { good, revoked } = poolSizes(options);
   const given = cert !== null ? '--cert' : serials !== null ? '--serials' : null;
   rejectIf(cert !== null && serials !== null, '--cert and --serials are both given.', 'Give one of them.');
   rejectIf(

@@ -43,7 +43,7 @@ export const REASONS = Object.freeze({
   still_changing: stillChanging,
   connection_setup({ dialled, sent }) {
     if (sent === 0 || dialled / sent < DIALLED) return null;
-    const text = `${ofAll(dialled, sent)} requests opened a connection first, and their latency includes that.`;
+    const text = `${ofAll(dialled, sent)} requests had to connect first, and their latency includes that.`;
     return { text, remedy: 'Let the target keep connections open for longer, or raise --rate.' };
   },
   unchecked({ unchecked, succeeded }) {

@@ -144,7 +144,7 @@ describe('the target of the benches', () => {
   it('reports why it cannot read a file', async () => {
     await assert.rejects(
       withTarget({ ...CALM, bodyFile: '/nonexistent' }, async () => {}),
-      /ended with 1/,
+      /exited with code 1/,
     );
   });
 });

@@ -99,7 +99,7 @@ describe('a short calibration', () => {
     assertNoStack(stderr);
     assert.match(
       stdout,
-      /^Calibration with --concurrency 10 --threads 2 --pacing sleep, 100 ms per measurement\n/,
+      /^Calibration with --concurrency 10 --threads 2 --pacing sleep, 100 ms per\s+measurement\n/,
     );
     for (const row of [/^200 µs +20 /m, /^20\/s +2 /m, /^100\/s +10 /m, /^Highest /m, /^Peak /m]) {
       assert.match(stdout, row);

@@ -118,6 +118,7 @@ test('a stop while the end of a run is still sent is not kept waiting', async ()
   });
   assert.equal(await code, 130);
   assert.equal(reported[0].runs.length, 1);
+  assert.deepEqual(reported[0].summary.warnings, ['Only 1 of 2 runs ended.']);
 });
 
 test('an interrupted run is the last one', async () => {

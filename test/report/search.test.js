@@ -48,6 +48,19 @@ test('an answer that the tool put an end to is told as a lower bound in the firs
   assert.match(await renderDocument('junit', search), /tests="2" failures="0" errors="2"/);
 });
 
+test('without an answer, the title names the highest level that was met below every level that was not', async () => {
+  const search = await sampleSearch();
+  const [step] = search.steps;
+  const steps = [
+    [200, 'met'],
+    [354, 'not met'],
+    [400, 'not met'],
+    [400, 'met'],
+  ].map(([level, verdict]) => /** @type {typeof step} */ ({ ...step, level, verdict }));
+  const { title } = await describeDocument({ ...search, answer: null, why: 'unconfirmed', steps });
+  assert.equal(title, 'The highest rate is not confirmed; met up to 200/s');
+});
+
 test('a search in a closed loop shows the throughput of each level, too', async () => {
   const { title, sections } = await describeDocument(await samplePeak());
   assert.equal(title, 'The peak throughput is 600/s with 12 in flight');

@@ -86,7 +86,8 @@ function summary(result) {
   if (succeeded + errors === 0) return 'Nothing was measured.';
   const { checked, unchecked } = verification;
   const all = checked + unchecked;
-  const share = checked === all ? 'all checked' : `${formatPercent(checked / all)} checked`;
+  const number = errors === 0 ? 'all' : formatCount(checked);
+  const share = checked === all ? `${number} checked` : `${formatPercent(checked / all)} checked`;
   const good = `${formatCount(succeeded)} of ${formatCount(succeeded + errors)} ${unitName(result)} good`;
   const time = `in ${formatDuration(durationSeconds * 1000)} ${pacePhrase(result)}`;
   const failed = errors === 0 ? '' : `. Failed: ${errorsPhrase(result)}`;

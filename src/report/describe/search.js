@@ -48,8 +48,12 @@ function answerPhrase({ searched, answer: found, steps, unfinished, why }) {
     return why === 'highest' ? `at least ${reached}, the highest level allowed` : reached;
   }
   if (why === 'generator') return 'unknown: the tool could not offer the load';
-  const levels = lastOfEach(steps).flatMap(({ verdict, level }) => (verdict === 'met' ? [level] : []));
-  const met = levels.length === 0 ? '' : `; met up to ${levelText(searched, Math.max(...levels))}`;
+  const last = lastOfEach(steps).sort((a, b) => a.level - b.level);
+  const failed = last.findIndex(({ verdict }) => verdict === 'not met');
+  const highest = last
+    .slice(0, failed < 0 ? last.length : failed)
+    .findLast(({ verdict }) => verdict === 'met');
+  const met = highest === undefined ? '' : `; met up to ${levelText(searched, highest.level)}`;
   return unfinished ? `not known yet${met}` : `not confirmed${met}`;
 }
 
@@ -144,7 +148,7 @@ function how(search) {
   const time = (/** @type {number} */ seconds) => formatDuration(seconds * 1000);
   const confirmation = `a confirmation at least ${time(settings.confirmationSeconds)}; longer where the requirements need more requests`;
   return facts([
-    ['Time', `${formatCount(steps.length)} steps in ${time(durationSeconds)}, from ${startedAt}`],
+    ['Steps', `${formatCount(steps.length)} in ${time(durationSeconds)}, from ${startedAt}`],
     ['First level', levelCell(search, settings.start)],
     ['Each step', `at least ${time(settings.stepSeconds)}, ${confirmation}`],
     ['Command', command],
