@@ -34,7 +34,7 @@ describe('a thread that fails in a run', { concurrency: 2 }, () => {
     ['the recorder', 'data.ring', open],
     ['the recorder of a closed loop', 'data.ring', []],
     ['the recorder of one of two senders', 'data.ring && data.shards === 2', [...open, '--threads', '2']],
-    ['the pacing thread', 'data.underWay', open],
+    ['the pacing thread', 'data.isPending', open],
     ['a sender', 'data.tls && data.shard === 1', [...open, '--threads', '2']],
   ];
   for (const [name, isWanted, args] of threads) {
