@@ -129,7 +129,7 @@ async function parse(args) {
 const LIMITS = {
   EMFILE: 'Too many files are open. Raise the limit (ulimit -n).',
   ENFILE: 'Too many files are open on this machine. Close other programs.',
-  ENOMEM: 'There is not enough memory. Raise the limit (ulimit -v), or end other programs.',
+  ENOMEM: 'There is not enough memory. Raise the limit (ulimit -v), or close other programs.',
   ERR_WORKER_OUT_OF_MEMORY: 'There is not enough memory for a thread. Close other programs.',
 };
 

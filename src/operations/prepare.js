@@ -93,7 +93,11 @@ export async function readInput(path, flag) {
     throw cannotRead(path, flag, error);
   });
   if (bytes.length <= MAX_INPUT_BYTES) return bytes;
-  throw usageError('file_too_large', `${flag} ${path} is larger than 64 MiB.`, 'Give a smaller file.');
+  throw usageError(
+    'file_too_large',
+    `${flag} ${path} is larger than ${MAX_INPUT_BYTES / 2 ** 20} MiB.`,
+    'Give a smaller file.',
+  );
 }
 
 /** @param {string} path @param {string} flag @param {unknown} error of the system */

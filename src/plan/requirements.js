@@ -45,6 +45,7 @@ export const METRICS = declare({
 const WORDS = /** @type {(keyof typeof METRICS)[]} */ (Object.keys(METRICS)).filter(
   (name) => name !== 'percentile',
 );
+const MAX_LENGTH = 200; // characters; parsing takes quadratic time
 const EXAMPLES = "'rate>=1000/h', 'p99<200ms', 'p95(service)<50ms', 'errors<0.1%', 'max<2s'";
 const NAMES = `${WORDS.join(', ')}, or a percentile such as p50, p99, p99.9`;
 const SHAPE = /^([\w.%]+)\s*(?:\(([^)]*)\))?\s*([<>=≤≥]*)\s*(.*)$/s;
@@ -75,7 +76,7 @@ const problem = (problem) => usageError('bad_requirement', `${problem}.`);
 
 /** @param {string} source @returns {Omit<Requirement, 'text'>} */
 function parseParts(source) {
-  if (source.length > 200) throw problem('it is longer than 200 characters'); // parsing takes quadratic time
+  if (source.length > MAX_LENGTH) throw problem(`it is longer than ${MAX_LENGTH} characters`);
   const match = SHAPE.exec(source);
   if (match === null) throw problem(`it does not begin with a metric (${NAMES})`);
   const [, name, seriesName, sign, limit] = match;

@@ -1,12 +1,5 @@
 /** The figures of a distribution of times: each entry appears in every latency block, with its error bar. */
-import {
-  createHistogram,
-  decodeHistogram,
-  encodeHistogram,
-  meanOf,
-  valueAtRank,
-  valueAtShare,
-} from '../common/histogram.js';
+import { decodeHistogram, encodeHistogram, meanOf, valueAtRank, valueAtShare } from '../common/histogram.js';
 import { extremeBar, meanBar, percentileBar } from '../verdict/bars.js';
 
 /** @import { Times, ValueBar } from '../verdict/bars.js' */
@@ -61,7 +54,7 @@ export function figuresOf(histogram) {
   return ofEach(({ read }) => (histogram.totalCount === 0 ? null : read(histogram)));
 }
 
-/** Computes figures that a file of an older version lacks. @param {unknown} value parsed JSON, changed in place @throws {Error} if a histogram is malformed */
+/** Adds the figures that an older file lacks. @param {unknown} value JSON @throws {Error} for a bad histogram */
 export function addMissingFigures(value) {
   if (typeof value !== 'object' || value === null) return;
   const block = /** @type {Record<string, unknown>} */ (value);
@@ -69,8 +62,8 @@ export function addMissingFigures(value) {
   const isOld = 'mean' in block && 'histogram' in block && missing.length > 0;
   if (!isOld) return Object.values(block).forEach(addMissingFigures);
   const { histogram } = block;
-  const figures = figuresOf(typeof histogram === 'string' ? decodeHistogram(histogram) : createHistogram());
-  for (const figure of missing) block[figure] = figures[figure];
+  const figures = typeof histogram === 'string' ? figuresOf(decodeHistogram(histogram)) : null;
+  for (const figure of missing) block[figure] = figures?.[figure] ?? null;
 }
 
 /** @param {Histogram} histogram @returns {LatencyBlock} ms */

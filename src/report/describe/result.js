@@ -90,7 +90,8 @@ function summary(result) {
   const share = checked === all ? `${number} checked` : `${formatPercent(checked / all)} checked`;
   const good = `${formatCount(succeeded)} of ${formatCount(succeeded + errors)} ${unitName(result)} good`;
   const time = `in ${formatDuration(durationSeconds * 1000)} ${pacePhrase(result)}`;
-  const failed = errors === 0 ? '' : `. Failed: ${errorsPhrase(result)}`;
+  const timed = totals.dropped < errors ? '; times include failed requests' : '';
+  const failed = errors === 0 ? '' : `. Failed: ${errorsPhrase(result)}${timed}`;
   return `${[good, ...(all === 0 ? [] : [share]), time].join(', ')}${failed}`;
 }
 

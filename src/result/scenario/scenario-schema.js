@@ -80,8 +80,9 @@ const Row = z.object({
   ratePerSecond: amount,
   /** Successes, over the time until the last one. */
   perSecond: amount,
-  /** Older files do not have all of them. */
   ...each(FIGURES, number.optional()),
+  /** Older files have only these. */
+  ...each(['min', 'mean', 'p50', 'p95', 'p99', 'max'], number),
   /** Of `count`; null: no request was due. */
   ...each(['successRatio', 'errorShare'], share),
   /** By outcome, `dropped` and `never_sent` included; the counts add up to `count`. Older files do not have it. */
