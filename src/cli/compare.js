@@ -27,7 +27,7 @@ const otherOptions = {
   ...inGroup('Results', {
     'fail-if': {
       ...{ type: 'text', placeholder: 'EXPR', repeatable: true },
-      describe: "Exit with 99 if shown or not proven: 'p99 slower by 10%'; repeatable",
+      describe: "Exit with 99 unless the results rule it out: 'p99 slower by 10%'; repeatable",
     },
   }),
   ...outputOptions,
@@ -43,7 +43,7 @@ At least 4 runs per group are needed to show a difference (p < 0.05). See docs/c
 ${describeExitCodes({
   0: 'no --fail-if fired',
   1: 'wrong usage, or files that cannot be read or compared, such as invalid runs',
-  99: 'a --fail-if fired or is not proven',
+  99: 'a --fail-if is shown, or cannot be ruled out',
 })}`;
 
 /** @type {Command} */

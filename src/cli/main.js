@@ -12,22 +12,19 @@ import { closeLostTerminals, handleOutputErrors, writeLine } from './process.js'
 /** @import { Argv } from 'yargs' */
 
 /** @param {string} describe @param {() => Promise<Record<string, unknown>>} load its module exports `command`, or commands by name */
-const declared = (describe, load) => ({ describe, load });
+const lazy = (describe, load) => ({ describe, load });
 
 const modules = {
-  run: declared(
-    'Run a scenario: mixes of operations, stages, several targets',
-    () => import('./scenario.js'),
-  ),
-  setup: declared('Create a PKI for testing on a real Vault', () => import('./setup.js')),
-  teardown: declared('Remove a setup, and leftovers of killed runs', () => import('./setup.js')),
-  propagation: declared('Measure how soon OCSP reports revocations', () => import('./measurements.js')),
-  dev: declared('Run the embedded PKI server', () => import('./dev.js')),
-  report: declared('Convert result files to reports', () => import('./report.js')),
-  compare: declared('Compare groups of results statistically', () => import('./compare.js')),
-  merge: declared('Merge the parts of one plan (--shard)', () => import('./report.js')),
-  calibrate: declared('Measure the limits of this machine', () => import('./measurements.js')),
-  schema: declared('Print the JSON Schema of results or scenarios', () => import('./schema.js')),
+  run: lazy('Run a scenario: mixes of operations, stages, several targets', () => import('./scenario.js')),
+  setup: lazy('Create a PKI for testing on a real Vault', () => import('./setup.js')),
+  teardown: lazy('Remove a setup, and leftovers of killed runs', () => import('./setup.js')),
+  propagation: lazy('Measure how soon OCSP reports revocations', () => import('./measurements.js')),
+  dev: lazy('Run the embedded PKI server', () => import('./dev.js')),
+  report: lazy('Convert result files to reports', () => import('./report.js')),
+  compare: lazy('Compare groups of results statistically', () => import('./compare.js')),
+  merge: lazy('Merge the parts of one plan (--shard)', () => import('./report.js')),
+  calibrate: lazy('Measure the limits of this machine', () => import('./measurements.js')),
+  schema: lazy('Print the JSON Schema of results or scenarios', () => import('./schema.js')),
 };
 
 /** In the order of `--help`. @type {Record<string, {describe: string}>} */

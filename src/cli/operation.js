@@ -125,8 +125,8 @@ export function keepV8Quiet() {
 export async function runPlan(plan, { token, settings, interrupt, remarks }) {
   const { stop, cutOff } = interrupt;
   const { run } = await import('../run.js');
-  const { runRepeatedly, startShowing } = await import('./showing.js');
-  const live = await startShowing(plan, settings, interrupt);
+  const { runRepeatedly, startLiveSession } = await import('./live-session.js');
+  const live = await startLiveSession(plan, settings, interrupt);
   const options = { token, signal: stop, cutOff, command: settings.command };
   const runOnce = (/** @type {number} */ number) =>
     run(planOfRun(plan, number), { ...options, onEvent: live.event, live: live.hook });

@@ -6,16 +6,16 @@ import { reporterForFile, reporters } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
 import { run } from '../run.js';
+import { startLiveSession } from './live-session.js';
 import { checkOutputs, withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, exitCodeOf, worstOf, writeLine, writeWarning } from './process.js';
 import { searchPlan } from './search.js';
-import { startShowing } from './showing.js';
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
 /** @import { SearchSettings } from '../campaigns/search/search-options.js' */
 /** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
-/** @import { Showing } from './showing.js' */
+/** @import { LiveSession } from './live-session.js' */
 
 /**
  * @typedef {{scenario: ReadScenario, steps: readonly Step[], settings: RunSettings, files: ReturnType<typeof scenarioFiles>}} Given
@@ -31,11 +31,11 @@ export async function runSteps(given, refused, interrupt) {
   const { steps, settings } = given;
   const repeat = turnsOf(steps, settings.repeat).length;
   // Files contain more than the current run, so they are written between runs, not by the live thread.
-  const live = await startShowing(steps[0].plan, { ...settings, out: [], repeat }, interrupt);
+  const live = await startLiveSession(steps[0].plan, { ...settings, out: [], repeat }, interrupt);
   return runAll(given, refused, interrupt, live).finally(live.close);
 }
 
-/** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @param {Showing} live */
+/** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @param {LiveSession} live */
 async function runAll({ scenario, steps, settings, files }, refused, interrupt, live) {
   const { command, repeat, pauseMs } = settings;
   const { stop, cutOff } = interrupt;

@@ -127,17 +127,17 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
     if (setup === null || steps.every(({ plan }) => plan.dev)) return await act(new Map(), interrupt);
     const { createScenarioSetup } = await import('../campaigns/scenario/run-setup.js');
     const { interruptible } = await import('./setup.js');
-    const say = quiet ? () => {} : writeLine;
-    const made = createScenarioSetup(setup, steps, { say, warn: writeWarning, interruptible });
-    const onExit = () => made.left().forEach(writeWarning);
+    const log = quiet ? () => {} : writeLine;
+    const made = createScenarioSetup(setup, steps, { log, warn: writeWarning, interruptible });
+    const onExit = () => made.leftovers().forEach(writeWarning);
     process.once('exit', onExit);
     try {
       interrupt.over(() => writeLine(`Interrupted: removing the setup. ${AGAIN}`));
-      const refused = await made.up(interrupt.stop);
+      const refused = await made.setUp(interrupt.stop);
       return interrupt.stop.aborted ? EXIT.interrupted : await act(refused, interrupt);
     } finally {
       interrupt.over(() => writeLine(`Removing the setup. ${AGAIN}`));
-      await made.down();
+      await made.tearDown();
       process.off('exit', onExit);
     }
   } finally {

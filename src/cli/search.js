@@ -6,9 +6,9 @@ import { unlessStopped } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { stepPhrase } from '../report/describe/search.js';
 import { brokenOff, levelText } from '../result/search/explain.js';
+import { startLiveSession } from './live-session.js';
 import { withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, textOf } from './process.js';
-import { startShowing } from './showing.js';
 
 /** @import { StepPlace } from '../campaigns/search/find-max.js' */
 /** @import { SearchSettings } from '../campaigns/search/search-options.js' */
@@ -27,7 +27,7 @@ export async function searchPlan(plan, { token, settings, goal, interrupt, remar
   const { stop, cutOff } = interrupt;
   const { command } = settings;
   // Progress shows each step as a run; files contain the whole search.
-  const live = await startShowing(plan, { ...settings, out: [], repeat: Infinity }, interrupt);
+  const live = await startLiveSession(plan, { ...settings, out: [], repeat: Infinity }, interrupt);
   const options = { token, command, cutOff, signal: stop, recoverMs: goal.recoverMs };
   const steps = openSteps(plan, { ...options, onEvent: live.event });
   /** @type {Search | null} */

@@ -15,7 +15,7 @@ import { changed, onInterrupt, visibleLines, writeLine } from './process.js';
 /** @import { TeardownReport } from '../vault/setup/teardown.js' */
 /** @import { Command } from './arguments.js' */
 
-/** @typedef {{client: VaultClient, name: string, say: (text: string) => void, flags: string}} Work `say` reports a change;
+/** @typedef {{client: VaultClient, name: string, log: (text: string) => void, flags: string}} Work `log` reports a change;
  *   `flags` name the target in other command lines, empty if the environment does */
 
 /** Commands to try, by engine; NAME and MOUNT are replaced by those of the setup. */
@@ -60,11 +60,11 @@ export const setup = {
   async run(given) {
     const plan = planSetup(readSetupOptions(given));
     /** @type {SetupReport & {mount?: string, policy?: string}} */
-    const report = { made: [], there: [] };
-    return runOnVault('setup', given, report, async ({ client, say, flags }) => {
+    const report = { made: [], existing: [] };
+    return runOnVault('setup', given, report, async ({ client, log, flags }) => {
       const { setUp } = await import('../vault/setup/setup.js');
       try {
-        await setUp(client, plan, say, report);
+        await setUp(client, plan, log, report);
       } catch (error) {
         throw report.made.length > 0 ? withCleanupHint(error, plan.name, flags) : error;
       }
@@ -85,17 +85,17 @@ export const teardown = {
   async run(given) {
     /** @type {TeardownReport} */
     const report = { gone: [], left: [] };
-    return runOnVault('teardown', given, report, async ({ client, name, say }) => {
+    return runOnVault('teardown', given, report, async ({ client, name, log }) => {
       const { tearDown } = await import('../vault/setup/teardown.js');
-      if (!(await tearDown(client, name, say, report, true))) return { code: EXIT.target, last: '' };
+      if (!(await tearDown(client, name, log, report, true))) return { code: EXIT.target, last: '' };
       return { code: EXIT.ok, last: report.gone.length > 0 ? '' : `No setup named ${name} was found.\n` };
     });
   },
 };
 
 /** @param {string} name @param {SetupReport & {mount?: string, policy?: string}} report @param {string} flags see Work */
-function nextSteps(name, { made, there, mount, policy }, flags) {
-  const types = new Set([...made, ...there].map(({ type }) => type));
+function nextSteps(name, { made, existing, mount, policy }, flags) {
+  const types = new Set([...made, ...existing].map(({ type }) => type));
   const lines = TRY.filter(([engine]) => types.has(engine)).map(
     ([, words]) =>
       `  vault-pki-load ${words.replace('NAME', name).replace('MOUNT', String(mount))}${flags} --duration 10s`,
@@ -139,7 +139,7 @@ async function runOnVault(command, given, report, work) {
   const client = connect(target, environment.token);
   const isJson = common.format === 'json';
   const { url, namespace } = target;
-  const say = isJson
+  const log = isJson
     ? writeLine
     : (/** @type {string} */ text) => process.stdout.write(`${visibleText(text)}\n`);
   const printEnd = (/** @type {string} */ last, /** @type {object} */ error = {}) => {
@@ -153,7 +153,7 @@ async function runOnVault(command, given, report, work) {
   const own = interruptible(client, interrupt.stop, interrupt.cutOff);
   const isNamed = Object.keys(targetOptions).some((option) => given[option] !== undefined);
   try {
-    const { code, last } = await work({ client: own, name, say, flags: isNamed ? targetFlags(target) : '' });
+    const { code, last } = await work({ client: own, name, log, flags: isNamed ? targetFlags(target) : '' });
     printEnd(last);
     return code;
   } catch (error) {

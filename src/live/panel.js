@@ -61,7 +61,7 @@ export function panel(picture, { width, color }) {
     ['Progress', progressText(picture, room)],
     ...(stage === null ? [] : [['Stage', `${stageLeft}: ${visibleText(stage.name)}`]]),
     ['Rate', isMeasured ? rate : 'warming up: not measured yet'],
-    ['Under way', `${formatCount(inFlight)} in flight, ${waits} waiting`],
+    ['In flight', `${formatCount(inFlight)}, ${waits} waiting`],
     ['p99 now', isMeasured ? p99Text(picture, room) : '–'],
     ['Errors', kinds.length === 0 ? 'none' : `${errors}: ${kinds.join(', ')}`],
   ];

@@ -52,7 +52,7 @@ async function serveMetrics(where) {
   const server = await createMetricsServer(where);
   const text = `Metrics are served at http://${server.address}/metrics.`;
   // With port 0 this line is the only way to learn the port.
-  if (where.port === 0) view.say(text);
+  if (where.port === 0) view.print(text);
   else onNotice(text);
   return server;
 }

@@ -41,7 +41,7 @@ export function createView({ write, terminal, quiet = false, now = () => perform
 
   const width = () => Math.max(NARROWEST_LINE, Math.min(WIDTH, screen.columns()));
   /** Writes a line even when quiet. @param {string} text */
-  const say = (text) => screen.lines(wrap(text, width()));
+  const print = (text) => screen.lines(wrap(text, width()));
 
   function showState() {
     if (state.interval === null) return;
@@ -71,17 +71,17 @@ export function createView({ write, terminal, quiet = false, now = () => perform
   return {
     /** @param {RunEvent} event */
     event(event) {
-      if (event.type === 'warning') return say(`Warning: ${event.text}`);
+      if (event.type === 'warning') return print(`Warning: ${event.text}`);
       if (event.type === 'result') return close();
       if (quiet) return;
-      if (event.type === 'notice') return say(event.text);
+      if (event.type === 'notice') return print(event.text);
       if (event.type === 'interval') return showInterval(event);
       isOver = false;
       if (event.type === 'progress') return screen.show(preparationLine(event, width()));
       if (event.type !== 'start') return;
       state = emptyState(event);
       screen.clear();
-      say(startLine(event));
+      print(startLine(event));
     },
     /** Shows its requirements with the next second. @param {{requirements: JudgedRequirement[]}} result */
     soFar({ requirements }) {
@@ -90,7 +90,7 @@ export function createView({ write, terminal, quiet = false, now = () => perform
       const planned = state.start?.plan.requirements;
       state.requirements = requirements.map((own, i) => ({ ...own, rateUnit: planned?.[i]?.rateUnit }));
     },
-    say,
+    print,
     /** @param {number} columns @param {number} rows */
     resize(columns, rows) {
       screen.resize(columns, rows);

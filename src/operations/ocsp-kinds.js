@@ -6,16 +6,16 @@ import { failed, passed, refused } from './outcomes.js';
 /** @import { Verdict } from './index.js' */
 
 /** `unauthorized`: RFC 9919, for certificates whose status a responder does not have. */
-export const ANSWERS = /** @type {const} */ (['good', 'revoked', 'unknown', 'unauthorized']);
+export const EXPECTABLE = /** @type {const} */ (['good', 'revoked', 'unknown', 'unauthorized']);
 
-/** @typedef {typeof ANSWERS[number]} ExpectedAnswer */
+/** @typedef {typeof EXPECTABLE[number]} ExpectedStatus */
 /** @typedef {'good' | 'revoked' | 'never-issued' | 'wrong-issuer'} KindName */
-/** @typedef {{name: KindName | null, weight: number, expect: ExpectedAnswer}} Kind `name` is null without --about */
+/** @typedef {{name: KindName | null, weight: number, expect: ExpectedStatus}} Kind `name` is null without --about */
 
 /**
  * The statuses that Vault returns. For a serial that was never issued this is `good`, which RFC 6960 section 2.2
  * allows and the CA/Browser Forum's Baseline Requirements (4.9.10) forbid.
- * @type {Readonly<Record<KindName, {expect: ExpectedAnswer, subject: string}>>}
+ * @type {Readonly<Record<KindName, {expect: ExpectedStatus, subject: string}>>}
  */
 export const KINDS = Object.freeze({
   good: { expect: 'good', subject: 'a valid certificate' },
@@ -38,12 +38,12 @@ export function readKinds(about, expect) {
   if (about.length === 0) {
     const [text = 'good'] = expect;
     if (expect.length <= 1 && !text.includes('='))
-      return [{ name: null, weight: 1, expect: readAnswer(text, text) }];
+      return [{ name: null, weight: 1, expect: readStatus(text, text) }];
     const message = `--expect is ${quote(expect)}, a status for each kind, but --about names no kinds.`;
     throw usageError('contradiction', message, 'Give --about too, or one status: --expect revoked.');
   }
   const weights = readPairs('--about', about, NAMES, readWeight);
-  const expected = readPairs('--expect', expect, [...weights.keys()], readAnswer);
+  const expected = readPairs('--expect', expect, [...weights.keys()], readStatus);
   const expectOf = (/** @type {KindName} */ name) => expected.get(name) ?? KINDS[name].expect;
   return [...weights].map(([name, weight]) => ({ name, weight, expect: expectOf(name) }));
 }
@@ -94,41 +94,41 @@ function readWeight(value, text) {
 }
 
 /** @param {string} value @param {string} text */
-function readAnswer(value, text) {
-  const found = ANSWERS.find((answer) => answer === value);
+function readStatus(value, text) {
+  const found = EXPECTABLE.find((status) => status === value);
   if (found !== undefined) return found;
-  throw badValue('--expect', text, 'not an OCSP status', `It can be ${ANSWERS.join(', ')}.`);
+  throw badValue('--expect', text, 'not an OCSP status', `It can be ${EXPECTABLE.join(', ')}.`);
 }
 
 /**
- * @param {KindName | null} kind @param {ExpectedAnswer} answer
+ * @param {KindName | null} kind @param {ExpectedStatus} status
  * @param {boolean} isExpected false: a valid response with another status @returns {string} outcome
  */
-export function outcomeOf(kind, answer, isExpected) {
-  const own = kind?.replace('-', '_');
-  if (isExpected) return own === undefined || own === answer ? answer : `${own}_${answer}`;
-  if (answer === 'unauthorized') return 'ocsp_unauthorized';
-  return own === undefined ? `status_${answer}` : `${own}_but_${answer}`;
+export function outcomeOf(kind, status, isExpected) {
+  const prefix = kind?.replace('-', '_');
+  if (isExpected) return prefix === undefined || prefix === status ? status : `${prefix}_${status}`;
+  if (status === 'unauthorized') return 'ocsp_unauthorized';
+  return prefix === undefined ? `status_${status}` : `${prefix}_but_${status}`;
 }
 
-/** @param {KindName | null} kind @param {ExpectedAnswer} answer @param {boolean} isExpected @returns {string} meaning of the outcome */
-function describeOutcome(kind, answer, isExpected) {
+/** @param {KindName | null} kind @param {ExpectedStatus} status @param {boolean} isExpected @returns {string} meaning of the outcome */
+function describeOutcome(kind, status, isExpected) {
   const about = kind === null ? '' : `${KINDS[kind].subject}: `;
-  if (!isExpected) return `${about}a valid response, but its status is ${answer}, not the expected one`;
-  if (answer === 'unauthorized') return `${about}refused as expected (unauthorized, an unsigned response)`;
+  if (!isExpected) return `${about}a valid response, but its status is ${status}, not the expected one`;
+  if (status === 'unauthorized') return `${about}refused as expected (unauthorized, an unsigned response)`;
   const note =
-    kind === 'wrong-issuer' && answer === 'unknown' ? ' (except for the CertID, if a note reports that)' : '';
-  return `${about}the expected status, ${answer}, and every check passed${note}`;
+    kind === 'wrong-issuer' && status === 'unknown' ? ' (except for the CertID, if a note reports that)' : '';
+  return `${about}the expected status, ${status}, and every check passed${note}`;
 }
 
 /** Meanings of the outcomes of all kinds. @returns {Record<string, string>} */
 export function outcomesOf() {
   // `good` and `revoked` mean the same with --about and without: the last meaning counts.
   const outcomes = [...NAMES, null].flatMap((kind) =>
-    ANSWERS.flatMap((answer) =>
-      (answer === 'unauthorized' ? [true] : [true, false]).map((isExpected) => [
-        outcomeOf(kind, answer, isExpected),
-        describeOutcome(kind, answer, isExpected),
+    EXPECTABLE.flatMap((status) =>
+      (status === 'unauthorized' ? [true] : [true, false]).map((isExpected) => [
+        outcomeOf(kind, status, isExpected),
+        describeOutcome(kind, status, isExpected),
       ]),
     ),
   );
@@ -138,9 +138,11 @@ export function outcomesOf() {
 /** @param {Kind} kind @returns {Readonly<Record<OcspVerdict, Verdict>>} by verdict of the OCSP check */
 export function verdictsOf({ name, expect }) {
   const verdicts = Object.keys(OCSP_VERDICTS).map((verdict) => {
-    const answer = ANSWERS.find((one) => verdict === (one === 'unauthorized' ? 'ocsp_unauthorized' : one));
-    const isExpected = answer === expect;
-    const outcome = answer === undefined ? verdict : outcomeOf(name, answer, isExpected);
+    const status = EXPECTABLE.find(
+      (each) => verdict === (each === 'unauthorized' ? 'ocsp_unauthorized' : each),
+    );
+    const isExpected = status === expect;
+    const outcome = status === undefined ? verdict : outcomeOf(name, status, isExpected);
     const isRefusal = verdict.startsWith('ocsp_') && verdict !== 'ocsp_wrong_type';
     return [verdict, isExpected ? passed(outcome) : isRefusal ? refused(outcome) : failed(outcome)];
   });

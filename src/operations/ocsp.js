@@ -3,7 +3,15 @@ import { rejectIf } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { createOcspChecker, isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-check.js';
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
-import { ANSWERS, DEFAULT_POOL, KINDS, outcomesOf, poolSizes, readKinds, verdictsOf } from './ocsp-kinds.js';
+import {
+  DEFAULT_POOL,
+  EXPECTABLE,
+  KINDS,
+  outcomesOf,
+  poolSizes,
+  readKinds,
+  verdictsOf,
+} from './ocsp-kinds.js';
 import { openRequestSet } from './ocsp-requests.js';
 import { isSuccess, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { createChooser, sendAlways } from './request-parts.js';
@@ -62,7 +70,7 @@ export const ocsp = {
     }),
     hash: option('choice', 'Hash of the CertID', { choices: ['sha1', 'sha256'], default: 'sha1' }),
     nonce: option('flag', 'Send a new 32-byte nonce with each request; Vault ignores it'),
-    expect: option('list', `Expected status: ${ANSWERS.join(', ')}; with --about KIND=STATUS,...`, {
+    expect: option('list', `Expected status: ${EXPECTABLE.join(', ')}; with --about KIND=STATUS,...`, {
       placeholder: 'STATUS',
       defaultText: 'good; with --about, as Vault responds',
     }),

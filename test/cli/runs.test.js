@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { runRepeatedly } from '../../src/cli/showing.js';
+import { runRepeatedly } from '../../src/cli/live-session.js';
 import { PkiLoadError, usageError } from '../../src/common/errors.js';
 import { runOf } from '../result/runs.js';
 import { scratch } from './support.js';

@@ -55,7 +55,7 @@ describe('a target that cannot be reached', () => {
       url: env.VAULT_ADDR,
       namespace: null,
       made: [],
-      there: [],
+      existing: [],
     });
     assert.match(error.message, /refused the connection/);
     assert.equal(typeof error.code, 'string');

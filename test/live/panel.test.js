@@ -29,7 +29,7 @@ test('a usual second', () => {
   assert.deepEqual(lines(picture()), [
     'Progress   ██████████░░░░░░░░░░░░░░░░░░░░  35 %  7 s of 20 s, 13 s left',
     'Rate       19.8/s succeeded, 20/s offered',
-    'Under way  1 in flight, none waiting',
+    'In flight  1, none waiting',
     'p99 now    12.3 ms  ▃▃█▃▃ up to 48.0 ms',
     'Errors     none',
   ]);
@@ -56,7 +56,7 @@ const TABLE = [
     {},
     /^Progress .*\nStage {6}2 of 3, 12 s left: the peak\nRate /m,
   ],
-  ['a backlog', {}, { waiting: 12_345 }, /^Under way {2}1 in flight, 12,345 waiting$/m],
+  ['a backlog', {}, { waiting: 12_345 }, /^In flight {2}1, 12,345 waiting$/m],
   ['a warm-up', {}, { phase: 'warmup' }, /^Rate {7}warming up: not measured yet\n.*\np99 now {4}–$/m],
   ['the last responses', {}, { phase: 'draining' }, /^Progress {3}7 s, waiting for the last responses$/m],
   [

@@ -26,7 +26,7 @@ const HANGS_AFTER_MS = 300_000;
 const LONG = ['--duration', '10m'];
 
 /** A picture of the live view, wherever it is. */
-const PICTURE = /^(Progress {3}|Rate {7}\S|Under way {2}|Required {3})/m;
+const PICTURE = /^(Progress {3}|Rate {7}\S|In flight {2}|Required {3})/m;
 
 /** Of util-linux: other systems' `script` is asked in another way. @returns {string | false} */
 function noScript() {
@@ -182,10 +182,10 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     const { press, shows, ended, seen } = startOnTerminal(['ocsp', ...EC, ...load], { env });
     await shows(/^Rate {7}\d/m);
     process.kill(server.pid, 'SIGSTOP');
-    await shows(/^Under way {2}2 in flight, \d\d+ waiting$/m);
+    await shows(/^In flight {2}2, \d\d+ waiting$/m);
     press(CTRL_C);
     const pattern =
-      /^Progress {3}(\d+) s, waiting for the last responses\nRate .* succeeded\nUnder way {2}2 in flight, (\d+) waiting$/m;
+      /^Progress {3}(\d+) s, waiting for the last responses\nRate .* succeeded\nIn flight {2}2, (\d+) waiting$/m;
     const [, begun, waited] = await shows(pattern);
     for (let later = begun, waiting = waited; Number(later) < Number(begun) + 2; ) {
       [, later, waiting] = await shows(pattern);

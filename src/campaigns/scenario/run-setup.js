@@ -19,7 +19,7 @@ import { tearDown } from '../../vault/setup/teardown.js';
  */
 /**
  * `interruptible`: wraps a client: after `stop` each call throws code `interrupted`, and long waits are reported
- * @typedef {{say: (text: string) => void, warn: (text: string) => void,
+ * @typedef {{log: (text: string) => void, warn: (text: string) => void,
  *   interruptible: (client: VaultClient, stop: AbortSignal) => VaultClient}} SetupContext
  */
 
@@ -31,7 +31,7 @@ const connectTo = ({ plan, token }) => connect(plan.target, token);
 const REAL = { setUp, tearDown, connect: connectTo };
 
 /** @param {ScenarioSetup} setup @param {readonly Step[]} steps @param {SetupContext} context @param {typeof REAL} [system] */
-export function createScenarioSetup(setup, steps, { say, warn, interruptible }, system = REAL) {
+export function createScenarioSetup(setup, steps, { log, warn, interruptible }, system = REAL) {
   const { name, keep } = setup;
   const places = placesOf(name, steps, system.connect);
   /** UUIDs of root mounts that we created: two addresses may reach the same Vault. @type {Set<string | null>} */
@@ -39,8 +39,8 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
 
   /** Warns of a setup that existed before. @param {Place} place @param {VaultClient} client */
   async function inspect(place, client) {
-    const { made, there } = /** @type {SetupReport} */ (place.report);
-    if (keep || made.length + there.length === 0) return;
+    const { made, existing } = /** @type {SetupReport} */ (place.report);
+    if (keep || made.length + existing.length === 0) return;
     const uuid = places.length > 1 ? await uuidOf(client, name) : null;
     if (isOurs(place)) own.add(uuid);
     if (isOurs(place) || (uuid !== null && own.has(uuid))) return;
@@ -53,12 +53,12 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
   /** @param {Place} place @param {AbortSignal} stop */
   async function setUpAt(place, stop) {
     const client = place.connect();
-    place.report = { made: [], there: [] };
+    place.report = { made: [], existing: [] };
     // Another user may depend on existing settings: a different value is refused.
     const plan = planSetup({ ...setup, keepsSettings: true });
-    const sayWithUrl = (/** @type {string} */ text) => say(`${place.url}: ${text}`);
+    const logWithUrl = (/** @type {string} */ text) => log(`${place.url}: ${text}`);
     try {
-      await system.setUp(interruptible(client, stop), plan, sayWithUrl, place.report);
+      await system.setUp(interruptible(client, stop), plan, logWithUrl, place.report);
     } finally {
       await inspect(place, client);
       await client.close();
@@ -69,7 +69,7 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
   async function tearDownAt({ url, connect: open, remove }) {
     const client = interruptible(open(), new AbortController().signal);
     try {
-      const isGone = await system.tearDown(client, name, (text) => say(`${url}: ${text}`));
+      const isGone = await system.tearDown(client, name, (text) => log(`${url}: ${text}`));
       if (!isGone) warn(`Not all of ${name} at ${url} could be removed. To remove it: ${remove}`);
     } catch (error) {
       const why = error instanceof PkiLoadError ? error.full : String(error);
@@ -84,7 +84,7 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
      * @param {AbortSignal} stop ends it after the current call
      * @returns {Promise<Map<number, PkiLoadError>>} failures, by the steps on these targets
      */
-    async up(stop) {
+    async setUp(stop) {
       /** @type {Map<number, PkiLoadError>} */
       const refused = new Map();
       for (const place of places) {
@@ -99,14 +99,14 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
       return refused;
     },
     /** @returns {string[]} a sentence for each target on which our setup remains */
-    left() {
+    leftovers() {
       const ours = keep ? [] : places.filter(isOurs);
       return ours.map(({ url, remove }) => `${name} is left at ${url}. To remove it: ${remove}`);
     },
     /** Warns of failures, never throws. */
-    async down() {
+    async tearDown() {
       for (const place of places.filter(isOurs)) {
-        if (keep) say(`Left ${name} at ${place.url} (keep).`);
+        if (keep) log(`Left ${name} at ${place.url} (keep).`);
         else await tearDownAt(place);
         place.report = null;
       }
@@ -117,7 +117,7 @@ export function createScenarioSetup(setup, steps, { say, warn, interruptible }, 
 /** Whether we created all its mounts. @param {Place} place */
 function isOurs({ report }) {
   if (report === null || report.made.length === 0) return false;
-  return !report.there.some(({ kind }) => kind === 'mount' || kind === 'auth');
+  return !report.existing.some(({ kind }) => kind === 'mount' || kind === 'auth');
 }
 
 /** @param {VaultClient} client @param {string} name @returns {Promise<string | null>} the same at every address of a Vault; null: unknown */

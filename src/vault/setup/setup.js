@@ -16,7 +16,7 @@ import { CONTENT_NAME, CONTENTS, mountApi, otherName, policyText, possibleMounts
  * did not respond or failed
  * @typedef {{kind: ItemKind, path: string, type?: string, uncertain?: boolean}} Item
  */
-/** @typedef {{made: Item[], there: Item[]}} SetupReport created by this setup, and existing before */
+/** @typedef {{made: Item[], existing: Item[]}} SetupReport created by this setup, and existing before */
 /** @typedef {'rsa' | 'ec'} KeyType */
 /** @typedef {(item: Item, isPresent: boolean, make: () => Promise<unknown>, sentence: string) => Promise<void>} Ensure */
 
@@ -32,11 +32,11 @@ const rebuilt = (isAuto) => (isAuto ? 'periodically (auto_rebuild)' : 'with ever
 /**
  * Checks everything before it creates anything.
  * @param {VaultClient} client @param {SetupPlan} plan
- * @param {(text: string) => void} say receives a sentence on each creation
+ * @param {(text: string) => void} log receives a sentence on each creation
  * @param {SetupReport} [report] filled step by step; complete even if this throws
  * @throws {PkiLoadError} items created until then stay; the caller reports that
  */
-export async function setUp(client, plan, say, report = { made: [], there: [] }) {
+export async function setUp(client, plan, log, report = { made: [], existing: [] }) {
   const { name } = plan;
   const { product } = await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
   if (product === 'vault-pki-load dev') {
@@ -55,12 +55,12 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   const keyTypes = await checkAuthorities(client, whole, present);
   /** @type {Ensure} */
   const ensure = async (item, isPresent, make, sentence) => {
-    if (isPresent) return void report.there.push(item);
+    if (isPresent) return void report.existing.push(item);
     await make();
     report.made.push(item);
-    say(sentence);
+    log(sentence);
   };
-  await makeMounts(client, whole, present, report, say);
+  await makeMounts(client, whole, present, report, log);
   await makeAuthorities(client, whole, keyTypes, ensure);
   await makeContents(client, whole, ensure);
   const [text, found] = [policyText(whole), existing.policy?.text];
@@ -75,13 +75,13 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
 
 /**
  * @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlySet<string>} present paths of existing mounts
- * @param {SetupReport} report @param {(text: string) => void} say
+ * @param {SetupReport} report @param {(text: string) => void} log
  */
-async function makeMounts(client, plan, present, report, say) {
-  const { made, there } = report;
+async function makeMounts(client, plan, present, report, log) {
+  const { made, existing } = report;
   // Lists all existing mounts before creating any, so that the report is right however this ends.
-  const existing = plan.mounts.filter(({ path }) => present.has(path));
-  there.push(...existing.map(({ kind, path, type }) => ({ kind, path, type })));
+  const kept = plan.mounts.filter(({ path }) => present.has(path));
+  existing.push(...kept.map(({ kind, path, type }) => ({ kind, path, type })));
   for (const { settings, ...item } of plan.mounts.filter(({ path }) => !present.has(path))) {
     // From now on it may exist, also for a caller that reads the report before Vault has responded.
     const at = made.push({ ...item, uncertain: true }) - 1;
@@ -92,7 +92,7 @@ async function makeMounts(client, plan, present, report, say) {
       throw error;
     }
     made[at] = item;
-    say(`Mounted ${item.path} (${item.type}).`);
+    log(`Mounted ${item.path} (${item.type}).`);
   }
 }
 

@@ -23,12 +23,12 @@ const CONTENTS = Object.freeze({
 /**
  * Continues after a failed removal.
  * @param {VaultClient} client @param {string} name of the setup
- * @param {(text: string) => void} say receives a sentence on each removal and each object left
+ * @param {(text: string) => void} log receives a sentence on each removal and each object left
  * @param {TeardownReport} [report] filled step by step; complete even if this throws
  * @param {boolean} [withRuns] also removes the mounts of killed runs
  * @returns {Promise<boolean>} nothing is left
  */
-export async function tearDown(client, name, say, report = { gone: [], left: [] }, withRuns = false) {
+export async function tearDown(client, name, log, report = { gone: [], left: [] }, withRuns = false) {
   checkName(name);
   await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
   await checkRights(client, rightsToInspect(name), 'teardown');
@@ -43,7 +43,7 @@ export async function tearDown(client, name, say, report = { gone: [], left: [] 
     const why = whyLeft ?? (await remove(client, path));
     if (why === null) report.gone.push(item);
     else report.left.push({ ...item, why });
-    say(why === null ? `Removed ${label}${details}.` : `Left ${label}: ${why}`);
+    log(why === null ? `Removed ${label}${details}.` : `Left ${label}: ${why}`);
   }
   return report.left.length === 0;
 }

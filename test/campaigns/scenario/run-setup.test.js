@@ -44,22 +44,22 @@ function stage(steps, { setup = {}, vaults = {} } = {}) {
   const made = createScenarioSetup(
     { ...SETUP, ...setup },
     steps,
-    { say: (text) => void did.push(text), warn: (text) => void warned.push(text), interruptible },
+    { log: (text) => void did.push(text), warn: (text) => void warned.push(text), interruptible },
     {
       connect: ({ plan }) =>
         /** @type {any} */ ({
           url: plan.target.url,
           close: async () => void did.push(`closed ${plan.target.url}`),
         }),
-      async setUp(client, plan, say, report = { made: [], there: [] }) {
+      async setUp(client, plan, log, report = { made: [], existing: [] }) {
         const { url } = /** @type {any} */ (client);
         did.push(`set up ${plan.name} at ${url}`);
         if (vaults[url] === 'refuses') throw DOWN;
-        if (vaults[url] === 'was there') report.there.push(MOUNT);
+        if (vaults[url] === 'was there') report.existing.push(MOUNT);
         else report.made.push(MOUNT);
         if (vaults[url] === 'half') throw DOWN;
         report.made.push(POLICY);
-        say('Made it.');
+        log('Made it.');
         return report;
       },
       async tearDown(client, name) {
@@ -79,16 +79,16 @@ const never = new AbortController().signal;
 describe('what a scenario sets up', () => {
   test('is made once for all steps on a target, and removed at the end', async () => {
     const { made, did, deeds, warned } = stage([step('http://a'), step('http://b'), step('http://a')]);
-    assert.equal((await made.up(never)).size, 0);
+    assert.equal((await made.setUp(never)).size, 0);
     assert.deepEqual(deeds(), ['set up load-test at http://a', 'set up load-test at http://b']);
     assert.ok(did.includes('http://a: Made it.'));
-    await made.down();
+    await made.tearDown();
     assert.deepEqual(deeds().slice(2), [
       'tore down load-test at http://a',
       'tore down load-test at http://b',
     ]);
     assert.deepEqual([did.filter((what) => what.startsWith('closed')).length, warned], [4, []]);
-    await made.down();
+    await made.tearDown();
     assert.equal(deeds().length, 4, 'once');
   });
 
@@ -98,23 +98,23 @@ describe('what a scenario sets up', () => {
       step('http://a', { namespace: 'n' }),
       step('http://b', { dev: true }),
     ]);
-    await made.up(never);
+    await made.setUp(never);
     assert.equal(deeds().length, 2);
   });
 
   test('stays where the scenario says so', async () => {
     const { made, did, deeds } = stage([step('http://a')], { setup: { keep: true } });
-    await made.up(never);
-    assert.deepEqual(made.left(), []);
-    await made.down();
+    await made.setUp(never);
+    assert.deepEqual(made.leftovers(), []);
+    await made.tearDown();
     assert.equal(deeds().length, 1);
     assert.equal(did.at(-1), 'Left load-test at http://a (keep).');
   });
 
   test("stays where it was there before: it is somebody's", async () => {
     const { made, deeds, warned } = stage([step('http://a')], { vaults: { 'http://a': 'was there' } });
-    await made.up(never);
-    await made.down();
+    await made.setUp(never);
+    await made.tearDown();
     assert.deepEqual(deeds(), ['set up load-test at http://a']);
     assert.match(
       warned[0],
@@ -127,20 +127,20 @@ describe('what a scenario sets up', () => {
       vaults: { 'http://b': 'refuses' },
     });
     assert.deepEqual(
-      [...(await made.up(never))],
+      [...(await made.setUp(never))],
       [
         [1, DOWN],
         [2, DOWN],
       ],
     );
-    await made.down();
+    await made.tearDown();
     assert.deepEqual(deeds().slice(2), ['tore down load-test at http://a']);
   });
 
   test('only by half is removed as well', async () => {
     const { made, deeds } = stage([step('http://a')], { vaults: { 'http://a': 'half' } });
-    assert.equal((await made.up(never)).size, 1);
-    await made.down();
+    assert.equal((await made.setUp(never)).size, 1);
+    await made.tearDown();
     assert.deepEqual(deeds().slice(1), ['tore down load-test at http://a']);
   });
 
@@ -148,22 +148,22 @@ describe('what a scenario sets up', () => {
     const stop = new AbortController();
     stop.abort();
     const { made, deeds } = stage([step('http://a')]);
-    await made.up(stop.signal);
-    await made.down();
+    await made.setUp(stop.signal);
+    await made.tearDown();
     assert.deepEqual(deeds(), []);
   });
 
   for (const how of /** @type {const} */ (['stays', 'gone'])) {
     test(`and cannot be removed (${how}) is said, with the command that does`, async () => {
       const { made, warned } = stage([step('http://a'), step('http://b')], { vaults: { 'http://a': how } });
-      await made.up(never);
-      assert.equal(made.left().length, 2);
-      await made.down();
+      await made.setUp(never);
+      assert.equal(made.leftovers().length, 2);
+      await made.tearDown();
       assert.match(
         warned.join(),
         /^(?:load-test|Not all of load-test) at http:\/\/a could .*vault-pki-load teardown --name load-test --url http:\/\/a$/,
       );
-      assert.deepEqual([warned.length, made.left()], [1, []]);
+      assert.deepEqual([warned.length, made.leftovers()], [1, []]);
     });
   }
 });
@@ -176,7 +176,7 @@ test('what is waited for is said while it is removed, too, and a stop does not e
     SETUP,
     [step('http://a')],
     {
-      say() {},
+      log() {},
       warn: (text) => assert.fail(text),
       interruptible(client, signal) {
         stopped.push(signal.aborted);
@@ -185,7 +185,7 @@ test('what is waited for is said while it is removed, too, and a stop does not e
     },
     {
       connect: () => /** @type {any} */ ({ close: async () => {} }),
-      async setUp(_client, _plan, _say, report = { made: [], there: [] }) {
+      async setUp(_client, _plan, _log, report = { made: [], existing: [] }) {
         report.made.push(MOUNT);
         return report;
       },
@@ -195,16 +195,16 @@ test('what is waited for is said while it is removed, too, and a stop does not e
       },
     },
   );
-  await made.up(stop.signal);
+  await made.setUp(stop.signal);
   stop.abort();
-  await made.down();
-  assert.deepEqual([stopped, made.left()], [[false, false], []]);
+  await made.tearDown();
+  assert.deepEqual([stopped, made.leftovers()], [[false, false], []]);
 });
 
 test('what keeps it there is said with what to do about that', async () => {
   const { made, warned } = stage([step('http://a')], { vaults: { 'http://a': 'gone' } });
-  await made.up(never);
-  await made.down();
+  await made.setUp(never);
+  await made.tearDown();
   assert.deepEqual(warned, [
     'load-test at http://a could not be removed: http://b refused the connection. Start it. To remove it: vault-pki-load teardown --name load-test --url http://a',
   ]);
@@ -212,8 +212,8 @@ test('what keeps it there is said with what to do about that', async () => {
 
 test('what is left is said with the command that finds it: its namespace, its token', async () => {
   const { made } = stage([step('http://a', { namespace: 'team', tokenEnv: 'TOKEN_A' })]);
-  await made.up(never);
-  assert.deepEqual(made.left(), [
+  await made.setUp(never);
+  assert.deepEqual(made.leftovers(), [
     'load-test is left at http://a. To remove it: BAO_TOKEN="$TOKEN_A" vault-pki-load teardown --name load-test --url http://a --namespace team',
   ]);
 });
@@ -246,7 +246,7 @@ function stageOn(vaults, setup = {}, onWrite = () => {}) {
   const made = createScenarioSetup(
     { ...SETUP, ...setup },
     Object.keys(vaults).map((url) => step(url)),
-    { say: () => {}, warn: (text) => void warned.push(text), interruptible },
+    { log: () => {}, warn: (text) => void warned.push(text), interruptible },
     { setUp, tearDown, connect },
   );
   return { made, warned, limits };
@@ -284,9 +284,9 @@ describe('on Vaults that keep what they are told', () => {
     const vault = fakeVault();
     const empty = vault.state();
     const { made, warned } = stageOn({ 'http://a': vault, 'http://b': vault });
-    assert.equal((await made.up(never)).size, 0);
-    assert.equal(made.left().length, 1);
-    await made.down();
+    assert.equal((await made.setUp(never)).size, 0);
+    assert.equal(made.leftovers().length, 1);
+    await made.tearDown();
     assert.deepEqual(vault.state(), empty);
     assert.deepEqual(warned, []);
   });
@@ -300,8 +300,8 @@ describe('on Vaults that keep what they are told', () => {
       failing((url, path) => url === 'http://a' && path === 'load-test-root/root/generate/internal'),
     );
     // What was made until then does not stay, and is not said to.
-    assert.deepEqual([...(await made.up(never))], [[0, DOWN]]);
-    await made.down();
+    assert.deepEqual([...(await made.setUp(never))], [[0, DOWN]]);
+    await made.tearDown();
     assert.deepEqual(vault.state(), empty);
     assert.deepEqual(warned, []);
   });
@@ -311,8 +311,8 @@ describe('on Vaults that keep what they are told', () => {
     for (const vault of Object.values(vaults)) await earlier(vault, { with: ['kv'] });
     const before = Object.values(vaults).map((vault) => vault.state());
     const { made, warned } = stageOn(vaults);
-    await made.up(never);
-    await made.down();
+    await made.setUp(never);
+    await made.tearDown();
     const told = Object.values(vaults).map((vault) => vault.state());
     assert.deepEqual(told, before);
     assert.deepEqual(
@@ -328,8 +328,8 @@ describe('on Vaults that keep what they are told', () => {
     const vault = fakeVault();
     await earlier(vault, { autoRebuild: true });
     const { made, warned } = stageOn({ 'http://a': vault });
-    assert.equal((await made.up(never)).size, 0);
-    await made.down();
+    assert.equal((await made.setUp(never)).size, 0);
+    await made.tearDown();
     assert.equal(isAuto(vault), true);
     assert.ok(vault.mounted.mounts.has('load-test-kv'));
     assert.deepEqual(warned, [
@@ -345,9 +345,9 @@ describe('on Vaults that keep what they are told', () => {
     const { made, warned } = stageOn({ 'http://a': vault }, {}, (_url, path) => {
       if (path === 'sys/mounts/load-test-root') stop.abort();
     });
-    await made.up(stop.signal);
+    await made.setUp(stop.signal);
     assert.ok(vault.mounted.mounts.has('load-test-root'));
-    await made.down();
+    await made.tearDown();
     assert.ok(vault.mounted.mounts.has('load-test-kv'));
     assert.match(
       warned.join(),
@@ -360,8 +360,8 @@ describe('on Vaults that keep what they are told', () => {
     await earlier(vault, { autoRebuild: true });
     const before = vault.state();
     const { made } = stageOn({ 'http://a': vault }, { autoRebuild: false });
-    assert.equal((await made.up(never)).get(0)?.code, 'other_auto_rebuild');
-    await made.down();
+    assert.equal((await made.setUp(never)).get(0)?.code, 'other_auto_rebuild');
+    await made.tearDown();
     assert.deepEqual(vault.state(), before);
   });
 
@@ -371,7 +371,7 @@ describe('on Vaults that keep what they are told', () => {
     const reference = stageOn({ 'http://a': fakeVault() }, { autoRebuild: true }, (_url, path) => {
       paths.push(path);
     });
-    await reference.made.up(never);
+    await reference.made.setUp(never);
     assert.ok(paths.includes('load-test-int/config/crl'));
     for (const at of new Set(paths)) {
       const vault = fakeVault();
@@ -381,9 +381,9 @@ describe('on Vaults that keep what they are told', () => {
         { autoRebuild: true },
         failing((url, path) => url === 'http://a' && path === at),
       );
-      assert.deepEqual([...(await made.up(never))], [[0, DOWN]], at);
+      assert.deepEqual([...(await made.setUp(never))], [[0, DOWN]], at);
       assert.equal(isAuto(vault), true, at);
-      await made.down();
+      await made.tearDown();
       assert.deepEqual(vault.state(), empty, at);
       assert.deepEqual(warned, [], at);
     }
@@ -396,7 +396,7 @@ describe('on Vaults that keep what they are told', () => {
     };
     const limitsOf = async (/** @type {Parameters<typeof stageOn>} */ ...how) => {
       const { made, limits } = stageOn(...how);
-      await made.up(never);
+      await made.setUp(never);
       return limits;
     };
     assert.deepEqual(await limitsOf(two()), [10_000, 10_000]);
@@ -416,13 +416,13 @@ describe('while it is being set up', () => {
       const empty = vault.state();
       const { reached, release, onWrite } = heldAt(at);
       const { made } = stageOn({ 'http://a': vault }, {}, onWrite);
-      const up = made.up(never);
+      const up = made.setUp(never);
       await reached;
-      assert.deepEqual(made.left(), [`load-test is left at http://a. To remove it: ${TEARDOWN_A}`]);
+      assert.deepEqual(made.leftovers(), [`load-test is left at http://a. To remove it: ${TEARDOWN_A}`]);
       release();
       await up;
-      await made.down();
-      assert.deepEqual([made.left(), vault.state()], [[], empty]);
+      await made.tearDown();
+      assert.deepEqual([made.leftovers(), vault.state()], [[], empty]);
     });
   }
 
@@ -431,9 +431,9 @@ describe('while it is being set up', () => {
     await setUp(vault.client, planSetup({ name: 'load-test', caKeyType: 'ec' }), () => {});
     const { reached, release, onWrite } = heldAt('sys/mounts/load-test-kv');
     const { made } = stageOn({ 'http://a': vault }, {}, onWrite);
-    const up = made.up(never);
+    const up = made.setUp(never);
     await reached;
-    assert.deepEqual(made.left(), []);
+    assert.deepEqual(made.leftovers(), []);
     release();
     await up;
   });
@@ -444,7 +444,7 @@ describe('while it is being set up', () => {
     const { reached, release, onWrite } = heldAt('load-test-root/root/generate/internal');
     const { made, warned } = stageOn(vaults, {}, onWrite);
     const stop = new AbortController();
-    const up = made.up(stop.signal);
+    const up = made.setUp(stop.signal);
     await reached;
     stop.abort();
     release();
@@ -454,7 +454,7 @@ describe('while it is being set up', () => {
       path: 'load-test-root/root/generate/internal',
     });
     assert.deepEqual(vaults['http://b'].calls, []);
-    await made.down();
+    await made.tearDown();
     assert.deepEqual([vaults['http://a'].state(), warned], [empty, []]);
   });
 });

@@ -1,4 +1,4 @@
-/** `setup` on a Vault that is not there: what it makes, leaves and refuses, and what is left when any call fails. */
+/** `setup` on a Vault that does not exist: what it makes, leaves and refuses, and what is left when any call fails. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PkiLoadError, targetError } from '../../../src/common/errors.js';
@@ -31,8 +31,8 @@ describe('setup', () => {
     const vault = fakeVault();
     /** @type {string[]} */
     const said = [];
-    const { made, there } = await setUp(vault.client, ALL, (text) => said.push(text));
-    const kinds = there.map(({ kind }) => kind);
+    const { made, existing } = await setUp(vault.client, ALL, (text) => said.push(text));
+    const kinds = existing.map(({ kind }) => kind);
     assert.deepEqual(kinds, ['crl']);
     assert.deepEqual(
       made.map(({ kind, path }) => `${kind} ${path}`),
@@ -70,9 +70,9 @@ describe('setup', () => {
     const vault = fakeVault();
     await setUp(vault.client, ALL, silent);
     const [before, asked] = [vault.state(), vault.calls.length];
-    const { made, there } = await setUp(vault.client, ALL, () => assert.fail('nothing is made'));
+    const { made, existing } = await setUp(vault.client, ALL, () => assert.fail('nothing is made'));
     assert.deepEqual(made, []);
-    assert.equal(there.length, 17);
+    assert.equal(existing.length, 17);
     assert.deepEqual(vault.state(), before);
     assert.deepEqual(changes(vault.calls.slice(asked)), []);
   });
@@ -103,10 +103,10 @@ describe('setup', () => {
     assert.deepEqual(crl(), { auto_rebuild: false });
   });
 
-  test('a CA that is there is fine whatever its key, where no type is asked for; what is missing is made like it', async () => {
+  test('an existing CA of any key type is accepted if no type is requested; the missing parts get its type', async () => {
     /** @type {[string, (vault: ReturnType<typeof fakeVault>) => void, string[]][]} */
     const cases = [
-      ['all is there', () => {}, []],
+      ['all is existing', () => {}, []],
       ['the intermediate is not', (v) => void v.mounted.mounts.delete('vault-pki-load-int'), ['ca ec']],
       [
         'the CA of the root is not',
@@ -118,11 +118,11 @@ describe('setup', () => {
       const vault = fakeVault();
       await setUp(vault.client, planSetup({ caKeyType: 'ec' }), silent);
       lose(vault);
-      const { made, there } = await setUp(vault.client, planSetup(), silent);
+      const { made, existing } = await setUp(vault.client, planSetup(), silent);
       const authorities = (/** @type {Item[]} */ items) =>
         items.filter(({ kind }) => kind === 'ca').map(({ kind, type }) => `${kind} ${type}`);
       assert.deepEqual(authorities(made), expected, what);
-      assert.deepEqual([...authorities(made), ...authorities(there)], ['ca ec', 'ca ec'], what);
+      assert.deepEqual([...authorities(made), ...authorities(existing)], ['ca ec', 'ca ec'], what);
       for (const mount of ['root', 'int'])
         assert.equal(vault.mounted.mounts.get(`vault-pki-load-${mount}`)?.writes.get('ca'), 'ec', what);
     }
@@ -338,7 +338,7 @@ describe('whichever call of setup fails, another setup completes it and teardown
         const vault = fakeVault();
         Object.assign(vault.fault, { at, when });
         /** @type {SetupReport} */
-        const report = { made: [], there: [] };
+        const report = { made: [], existing: [] };
         await assert.rejects(setUp(vault.client, ALL, silent, report), (/** @type {any} */ error) => {
           assert.match(error.message, /^failed at /);
           assert.equal(error.remedy, 'Mend it.', 'what becomes of it is for the caller to say');
@@ -359,9 +359,13 @@ describe('whichever call of setup fails, another setup completes it and teardown
 describe('a mount whose answer never came', () => {
   /** @type {[string, PkiLoadError, boolean][]} */
   const ERRORS = [
-    ['may be there', targetError('connection_lost', 'cut off'), true],
-    ['may be there when Vault failed', targetError('vault_internal_error', 'HTTP 500'), true],
-    ['is not there when it was refused', targetError('vault_bad_request', 'path is already in use'), false],
+    ['may be existing', targetError('connection_lost', 'cut off'), true],
+    ['may be existing when Vault failed', targetError('vault_internal_error', 'HTTP 500'), true],
+    [
+      'is not existing when it was refused',
+      targetError('vault_bad_request', 'path is already in use'),
+      false,
+    ],
   ];
   for (const [what, error, isThere] of ERRORS) {
     test(what, async () => {
@@ -374,7 +378,7 @@ describe('a mount whose answer never came', () => {
         },
       };
       /** @type {SetupReport} */
-      const report = { made: [], there: [] };
+      const report = { made: [], existing: [] };
       await assert.rejects(setUp(failing, ALL, silent, report), { code: error.code });
       const item = { kind: 'mount', path: 'vault-pki-load-root', type: 'pki', uncertain: true };
       assert.deepEqual(report.made, isThere ? [item] : []);
@@ -384,7 +388,7 @@ describe('a mount whose answer never came', () => {
   test('may be there while it is waited for, too', async () => {
     const { client } = fakeVault();
     /** @type {SetupReport} */
-    const report = { made: [], there: [] };
+    const report = { made: [], existing: [] };
     /** @type {boolean[]} */
     const uncertain = [];
     const watching = {

@@ -1,7 +1,7 @@
 /** Who shows how a run goes, and who does where that is lost. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startShowing } from '../../src/cli/showing.js';
+import { startLiveSession } from '../../src/cli/live-session.js';
 import { interval } from '../live/interval.js';
 
 /** @import { RunSettings } from '../../src/cli/operation.js' */
@@ -43,7 +43,7 @@ async function stage(changes = {}) {
   const asked = [];
   /** @type {(error: Error) => void} */
   let lose = () => {};
-  const live = await startShowing(PLAN, { ...SETTINGS, ...changes }, INTERRUPT, {
+  const live = await startLiveSession(PLAN, { ...SETTINGS, ...changes }, INTERRUPT, {
     stderr,
     env: {},
     start: async (options, onLost) => {

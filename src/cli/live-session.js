@@ -15,7 +15,7 @@ import { endWith, exitCodeOf, textOf, worstOf } from './process.js';
 /** @import { Interrupt } from './process.js' */
 /** @import { WriteStream } from 'node:tty' */
 
-/** @typedef {Awaited<ReturnType<typeof startShowing>>} Showing the caller closes it */
+/** @typedef {Awaited<ReturnType<typeof startLiveSession>>} LiveSession the caller closes it */
 
 /**
  * @param {Plan} plan of the first run
@@ -23,7 +23,7 @@ import { endWith, exitCodeOf, textOf, worstOf } from './process.js';
  * @param {Interrupt} interrupt
  * @param {{stderr?: WriteStream, env?: NodeJS.ProcessEnv, start?: typeof startLive}} [system]
  */
-export async function startShowing(plan, settings, interrupt, system = {}) {
+export async function startLiveSession(plan, settings, interrupt, system = {}) {
   const { out, metrics, otlp, quiet, repeat, command } = settings;
   const { stderr = process.stderr, env = process.env, start = startLive } = system;
   const isTTY = Boolean(stderr.isTTY) && env.TERM !== 'dumb';
@@ -76,7 +76,7 @@ export async function startShowing(plan, settings, interrupt, system = {}) {
 /**
  * Runs a plan `repeat` times and reports the results.
  * @param {Pick<RunContext, 'settings' | 'remarks'> & {name: string, runOnce: (run: number) => Promise<Result>, stop: AbortSignal,
- *   live: Pick<Showing, 'event' | 'warn' | 'finish' | 'next' | 'abandon'>, reportTo?: typeof writeReports}} context `name`: of the set of
+ *   live: Pick<LiveSession, 'event' | 'warn' | 'finish' | 'next' | 'abandon'>, reportTo?: typeof writeReports}} context `name`: of the set of
  *   runs; `runOnce`: executes the run with this number, from 0
  * @returns {Promise<number>} exit code of the worst run
  * @throws {PkiLoadError} if an output could not be written; its exit code is that of the runs, unless that is 0
