@@ -24,6 +24,9 @@ const scenarioOptions = inGroup('Scenario', {
   'allow-env': option('text', 'Let token-env read this environment variable; repeatable', {
     repeatable: true,
   }),
+  'allow-url': option('url', 'Let the scenario send requests to this address; repeatable', {
+    repeatable: true,
+  }),
   'dry-run': { type: 'flag', describe: 'Print the planned load and its leftovers, but send nothing' },
 });
 
@@ -46,14 +49,14 @@ export const command = {
   async run({ files, ...given }, line) {
     const [file] = /** @type {string[]} */ (files);
     keepV8Quiet();
-    const { only, dryRun, allowEnv } = readOptions(scenarioOptions, given);
+    const { only, dryRun, ...allowed } = readOptions(scenarioOptions, given);
     const scenario = await read(file, only);
     const count = scenario.runs.length * scenario.targets.length;
     const settings = await readRunOptions(withDefaults(scenario, count, given), { line, steps: count });
     const { stepsOf } = await import('../campaigns/scenario/scenario-steps.js');
     const { describeReads, describeSteps } = await import('../campaigns/scenario/describe.js');
     const planned = omit(given, { ...scenarioOptions, ...runOptions });
-    const steps = await stepsOf(scenario, planned, { ...settings, allowEnv });
+    const steps = await stepsOf(scenario, planned, { ...settings, ...allowed });
     const { paths, act } = await prepare(scenario, steps, settings);
     refuseOverwrite(paths, [file]);
     if (dryRun) {
@@ -61,8 +64,7 @@ export const command = {
       return EXIT.ok;
     }
     const reads = describeReads(scenario.reads).join('; ');
-    if (reads !== '' && !settings.quiet)
-      writeLine(`Environment variables that the scenario reads: ${reads}.`);
+    if (reads !== '' && !settings.quiet) writeLine(`The scenario uses ${reads}.`);
     for (const remark of new Set(steps.flatMap(({ remarks }) => remarks))) writeWarning(remark);
     return withSetup(scenario, steps, settings, act);
   },

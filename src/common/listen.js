@@ -1,5 +1,6 @@
 /** A server on an address of this machine. */
 import { once } from 'node:events';
+import { isIPv4 } from 'node:net';
 import { usageError } from './errors.js';
 
 /** @import { Server } from 'node:http' */
@@ -29,6 +30,11 @@ export async function listen(server, { host, port }, subject, prefix) {
     throw usageError(`${prefix}_${suffix}`, text, remedy, error);
   }
   return `${name}:${/** @type {AddressInfo} */ (server.address()).port}`;
+}
+
+/** Whether only this machine can reach it. @param {string} host a name or an address, without brackets */
+export function isLoopback(host) {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 /** Closes connections immediately. May be called again. @param {Server} server @returns {Promise<void>} */

@@ -6,6 +6,9 @@ import { getSystemErrorMap } from 'node:util';
 
 /** @typedef {string | readonly (string | Uint8Array)[]} Content pieces are written one after the other */
 
+/** Code of our own: a link that another user created. */
+const PLANTED = 'PLANTED';
+
 /** A file may be writable but not replaceable: it is a mount point, or its folder belongs to another user. */
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 
@@ -71,9 +74,18 @@ export function placeOf(path) {
   const place = join(fs.realpathSync(dirname(path)), basename(path));
   const stats = fs.lstatSync(place, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isSymbolicLink()) return place;
+  if (isPlanted(stats, fs.statSync(dirname(place)))) throw Object.assign(new Error(), { code: PLANTED });
   // Throws for a cycle of links. A link to a missing file resolves to that file's place.
   if (fs.statSync(place, { throwIfNoEntry: false }) !== undefined) return fs.realpathSync(place);
   return placeOf(resolve(dirname(place), fs.readlinkSync(place)));
+}
+
+/**
+ * Like Linux's fs.protected_symlinks, which containers may turn off, but for every folder that others can write to.
+ * @param {fs.Stats} link @param {fs.Stats} folder
+ */
+function isPlanted(link, folder) {
+  return (folder.mode & 0o022) !== 0 && ![process.geteuid?.(), folder.uid].includes(link.uid);
 }
 
 /** @param {string} place @returns {string} random, so that no other user of the folder can create a link there */
@@ -143,6 +155,7 @@ const REASONS = {
   ENOSPC: 'the disk is full',
   ENOTDIR: 'its folder is a file',
   ENXIO: 'nothing reads the pipe',
+  [PLANTED]: 'it is a link that another user created',
 };
 
 /** @type {Readonly<Record<string, string>>} */
@@ -156,6 +169,7 @@ const REMEDIES = {
   ENOSPC: MAKE_ROOM,
   ENXIO: START_READER,
   EPIPE: START_READER,
+  [PLANTED]: 'Remove the link, or name a file in a folder of your own.',
 };
 
 /**

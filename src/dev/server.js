@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { usageError } from '../common/errors.js';
-import { closeAtOnce, listen } from '../common/listen.js';
+import { closeAtOnce, isLoopback, listen } from '../common/listen.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createAuthorities, createServerCertificate } from './certificate.js';
 import { urlExtensions } from './issuing.js';
@@ -63,7 +63,7 @@ export async function createDevServer(options = {}) {
 
 /** @param {string} host @param {boolean | undefined} allowRemote @param {string} mount */
 function checkOptions(host, allowRemote, mount) {
-  if (allowRemote !== true && !/^(localhost|::1|127(\.\d{1,3}){3})$/.test(host)) {
+  if (allowRemote !== true && !isLoopback(host)) {
     const message = `The embedded server would listen on ${JSON.stringify(host)}, which other machines can reach.`;
     const remedy = 'Use 127.0.0.1, or allow it with --allow-remote (allowRemote).';
     throw usageError('dev_host_not_loopback', message, remedy);

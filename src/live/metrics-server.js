@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { usageError } from '../common/errors.js';
-import { closeAtOnce, listen } from '../common/listen.js';
+import { closeAtOnce, isLoopback, listen } from '../common/listen.js';
 import { render } from '../report/data/prometheus.js';
 
 /** @import { Result } from '../result/schema.js' */
@@ -108,6 +108,5 @@ function isOwnHost({ headers, socket }, host) {
     .toLowerCase()
     .replace(/:\d+$/, '')
     .replace(/^\[(.*)\]$/, '$1');
-  const isLoopback = name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
-  return isLoopback || name === host.toLowerCase() || name === socket.localAddress;
+  return isLoopback(name) || name === host.toLowerCase() || name === socket.localAddress;
 }

@@ -1,6 +1,7 @@
 /** The file of `issue --keep`: a JSON line for each certificate. */
 import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
+import { fileFault, placeOf } from '../common/whole-file.js';
 /** @import { Keeper } from './index.js' */
 
 /**
@@ -33,22 +34,24 @@ export function openKeepFile(path) {
 }
 
 /** O_NONBLOCK: a pipe that replaced the file after the check would block until it has a reader. */
-const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
+const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK, O_WRONLY } = constants;
+const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
 
 /** @param {string} path */
 function openToAppend(path) {
-  const remedy = 'Give a file in an existing, writable folder.';
-  const fault = (/** @type {string} */ problem, /** @type {unknown} */ cause) =>
-    usageError('cannot_write', `--keep ${path} ${problem}.`, remedy, cause);
+  const refuse = (
+    /** @type {string} */ problem,
+    /** @type {string} */ remedy,
+    /** @type {unknown} */ cause,
+  ) => usageError('cannot_write', `--keep ${path} ${problem}.`, remedy, cause);
   const stat = statSync(path, { throwIfNoEntry: false });
   // Opening a pipe would block until it has a reader. /dev/null and the like never block.
   if (stat?.isFIFO() || stat?.isSocket() || stat?.isBlockDevice())
-    throw fault('is a pipe, a socket or a disk, not a file', undefined);
+    throw refuse('is a pipe, a socket or a disk, not a file', 'Name a file in a writable folder.', null);
   try {
-    // O_EXCL does not follow a link to a missing file.
-    const flags = stat === undefined ? APPEND | constants.O_CREAT | constants.O_EXCL : APPEND;
-    return openSync(path, flags, 0o644);
+    return openSync(placeOf(path), APPEND, 0o644);
   } catch (error) {
-    throw fault(`cannot be written to (${/** @type {NodeJS.ErrnoException} */ (error).code})`, error);
+    const { why, remedy } = fileFault(path, error);
+    throw refuse(`cannot be written to: ${why}`, remedy, error);
   }
 }

@@ -85,7 +85,7 @@ describe('what one document is printed in', () => {
   ]) {
     test(`${format} is refused for several searches before anything is sent`, async (t) => {
       const mix = [{ operation: 'token-lookup' }];
-      const targets = ['one', 'two'].map((name) => ({ name, url: 'http://192.0.2.1:8200' }));
+      const targets = ['one', 'two'].map((name) => ({ name, url: 'http://127.0.0.1:1' }));
       const file = scratch(t)('s.yaml', JSON.stringify({ name: 'Tiny', targets, mix }));
       for (const dry of [[], ['--dry-run']]) {
         assertRefused(

@@ -11,8 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, test } from 'node:test';
-import { fileTypeAt, placeOf, tryWhole, writeWhole } from '../../src/common/whole-file.js';
+import { fileFault, fileTypeAt, placeOf, tryWhole, writeWhole } from '../../src/common/whole-file.js';
 import { scratch } from '../cli/support.js';
+import { plantLink } from './plant-link.js';
 
 describe('a whole file', () => {
   test('takes the place of what was there, and leaves nothing beside it', (t) => {
@@ -74,6 +75,22 @@ describe('a link', () => {
       assert.throws(attempt, { code: 'ELOOP' });
     }
   });
+});
+
+test('a link that another user created is not followed', (t) => {
+  const path = scratch(t);
+  const victim = path('victim', 'untouched');
+  const planted = plantLink(t, victim);
+  const isRefused = (/** @type {unknown} */ error) => {
+    const { why, remedy } = fileFault(planted, error);
+    return (
+      `${why}. ${remedy}` ===
+      'it is a link that another user created. Remove the link, or name a file in a folder of your own.'
+    );
+  };
+  assert.throws(() => tryWhole(planted), isRefused);
+  assert.throws(() => writeWhole(planted, 'new'), isRefused);
+  assert.equal(readFileSync(victim, 'utf8'), 'untouched');
 });
 
 test('a link planted under the name of an earlier temporary file is not followed', (t) => {

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import fs, {
   closeSync,
   constants,
-  existsSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -16,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openKeepFile } from '../../src/operations/keep-file.js';
+import { plantLink } from '../common/plant-link.js';
 
 test('--keep appends one JSON line each from several writers', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
@@ -33,15 +33,15 @@ test('--keep appends one JSON line each from several writers', (t) => {
   again.close();
   const text = [1, 2, 3, 4, 5].map((n) => `${JSON.stringify(item(n))}\n`).join('');
   assert.equal(readFileSync(path, 'utf8'), text);
-  for (const [wrong, code] of [
-    [folder, 'EISDIR'],
-    [join(folder, 'no', 'file'), 'ENOENT'],
+  for (const [wrong, why] of [
+    [folder, 'it is a folder. Give the name of a file in it.'],
+    [join(folder, 'no', 'file'), 'its folder was not found. Give a file in a writable folder.'],
   ]) {
     assert.throws(
       () => openKeepFile(wrong),
       (/** @type {any} */ { code: own, full, exitCode }) => {
         assert.deepEqual([own, exitCode], ['cannot_write', 1]);
-        return full.includes(`--keep ${wrong}`) && full.includes(code) && full.includes('Give a file');
+        return full === `--keep ${wrong} cannot be written to: ${why}`;
       },
     );
   }
@@ -62,7 +62,7 @@ test('--keep: a full disk ends the writing, not the run', (t) => {
   assert.equal(mock.callCount(), 1);
 });
 
-test('--keep: pipes and links to nothing are refused at once, an existing file behind a link is not', (t) => {
+test('--keep: pipes are refused at once, links followed', (t) => {
   if (process.platform !== 'linux') return t.skip('mkfifo, /dev/full');
   const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -74,9 +74,8 @@ test('--keep: pipes and links to nothing are refused at once, an existing file b
   writeFileSync(at('file'), '');
   symlinkSync(at('file'), at('link'));
   for (const [path, message] of /** @type {[string, RegExp][]} */ ([
-    [at('fifo'), /fifo is a pipe, .* not a file\. Give a file in/],
+    [at('fifo'), /fifo is a pipe, .* not a file\. Name a file in/],
     [at('read'), /read is a pipe, .* not a file/],
-    [at('dangling'), /dangling cannot be written to \(EEXIST\)/],
   ])) {
     assert.throws(
       () => openKeepFile(path),
@@ -84,9 +83,18 @@ test('--keep: pipes and links to nothing are refused at once, an existing file b
       path,
     );
   }
-  assert.equal(existsSync(at('nothing')), false);
-  const linked = openKeepFile(at('link'));
-  linked.write([1]);
-  linked.close();
+  for (const [link, file] of [
+    ['link', 'file'],
+    ['dangling', 'nothing'],
+  ]) {
+    const linked = openKeepFile(at(link));
+    linked.write([1]);
+    linked.close();
+    assert.equal(readFileSync(at(file), 'utf8'), '1\n');
+  }
+  const planted = plantLink(t, at('file'));
+  assert.throws(() => openKeepFile(planted), {
+    message: /cannot be written to: it is a link that another user created\.$/,
+  });
   assert.equal(readFileSync(at('file'), 'utf8'), '1\n');
 });

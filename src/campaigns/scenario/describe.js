@@ -27,7 +27,7 @@ import { planOfStep } from '../search/step-plan.js';
 export async function describeSteps({ name, description, setup, reads }, steps, settings) {
   const sections = [
     [...wrap(name), ...(description === null ? [] : wrap(description.trim()))],
-    facts({ Reads: describeReads(reads) }),
+    facts({ Uses: describeReads(reads) }),
     setup === null ? [] : describeSetup(setup, steps),
     ...(await Promise.all(steps.map((step) => describeStep(step, setup, settings)))),
     describeRest(steps, settings),
@@ -42,12 +42,11 @@ function facts(texts) {
   );
 }
 
-/** @param {ReadScenario['reads']} reads @returns {string[]} each environment variable, with the places of its value */
+/** @param {ReadScenario['reads']} reads @returns {string[]} each environment variable and file, with the places that use it */
 export function describeReads(reads) {
   return [...reads].map(([name, places]) => {
-    const shown = places.map((place) => (place === 'token-env' ? 'the token' : place));
-    const more = shown.length > 5 ? `, and ${shown.length - 5} more` : '';
-    return `${name}: ${shown.slice(0, 5).join(', ')}${more}`;
+    const more = places.length > 5 ? `, and ${places.length - 5} more` : '';
+    return `${name}: ${places.slice(0, 5).join(', ')}${more}`;
   });
 }
 

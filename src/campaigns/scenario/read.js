@@ -8,9 +8,9 @@ import { loadOperation, operations } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { readSetupOptions } from '../../vault/setup/setup-plan.js';
-import { scenarioSchema } from './declaration.js';
+import { scenarioSchema, targetOptions } from './declaration.js';
 import { firstProblem, valueAt } from './problems.js';
-import { parseSource } from './source.js';
+import { parseSource, pathText } from './source.js';
 import { linesOf, SHAPES } from './stages.js';
 import { resolveVariables } from './variables.js';
 
@@ -49,19 +49,35 @@ export async function readScenario(text, name, env) {
   const { name: title, description = null, target = {}, repeat = 1, pause = 0, out = [] } = scenario;
   const setup = readSetup(scenario.setup);
   const reads = new Map(source.reads);
+  const addTo = (/** @type {string} */ name, /** @type {string} */ place) =>
+    reads.set(name, [...(reads.get(name) ?? []), place]);
+  for (const [path, file] of filesIn(source.value, [targetOptions, ...Object.values(options)]))
+    addTo(`file ${file}`, pathText(path));
   const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ entry) => {
     const { name: own = null, 'token-env': tokenEnv = null, ...given } = entry;
-    if (tokenEnv !== null) reads.set(tokenEnv, [...(reads.get(tokenEnv) ?? []), 'token-env']);
+    if (tokenEnv !== null) addTo(tokenEnv, 'the token');
     return /** @type {ScenarioTarget} */ ({ name: own, tokenEnv, options: given });
   });
   const runs = scenario.runs?.map((run, i) => readRun(source, scenario, run, ['runs', i], setup));
   return {
-    /** environment variables -> places of their values */
+    /** environment variables and files -> places where the scenario uses them */
     reads,
     ...{ name: title, description, setup, targets },
     runs: runs ?? [readRun(source, scenario, scenario, [], setup)],
     ...{ repeat, pauseMs: parseDuration(/** @type {string} */ (pause)), out: [out].flat() },
   };
+}
+
+/**
+ * @param {unknown} value @param {readonly OperationOptions[string][]} specs @param {Path} [path] of the value
+ * @returns {Generator<[Path, string]>} each value of a file option, with its path
+ */
+function* filesIn(value, specs, path = []) {
+  for (const [key, inner] of Object.entries(Object(value))) {
+    const at = [...path, Array.isArray(value) ? Number(key) : key];
+    if (typeof inner === 'object') yield* filesIn(inner, specs, at);
+    else if (specs.some((options) => options[key]?.type === 'file')) yield [at, String(inner)];
+  }
 }
 
 /** @param {Scenario['setup']} setup @returns `caKeyType`, `autoRebuild`: null if not given */

@@ -1,6 +1,7 @@
 /** A scenario and flags -> its steps: each run on each target, planned, and checked for a search. */
 import { usageError } from '../../common/errors.js';
-import { readOptions } from '../../common/options.js';
+import { isLoopback } from '../../common/listen.js';
+import { camelCase, readOptions } from '../../common/options.js';
 import { total } from '../../common/sums.js';
 import { loadOperation } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
@@ -16,17 +17,18 @@ import { findPath, placed } from './read.js';
 /** @import { VaultEnvironment } from '../../vault/environment.js' */
 /** @import { RequestedSearch } from '../search/search-options.js' */
 /** @import { ReadScenario, ScenarioRun, ScenarioTarget } from './read.js' */
-/** @import { Source } from './source.js' */
+/** @import { Path } from './source.js' */
 
 /** Flags that replace the scenario's stages. */
 const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'ramp-up']);
 
 /** @typedef {Record<string, unknown>} Given options by kebab-case name */
+/** @typedef {{allowEnv?: readonly string[], allowUrl?: readonly string[]}} Allowed variables for token-env, and addresses */
 /** @typedef {Awaited<ReturnType<typeof stepsOf>>[number]} Step a run on a target */
 
 /**
  * @param {Pick<ReadScenario, 'runs' | 'targets'>} scenario @param {Given} flags
- * @param {{search?: RequestedSearch | null, pauseMs: number, allowEnv?: readonly string[]}} settings `allowEnv`: token-env may read these
+ * @param {{search?: RequestedSearch | null, pauseMs: number} & Allowed} settings
  * @returns all targets of the first run, then all of the next
  */
 export async function stepsOf({ runs, targets }, flags, settings) {
@@ -41,7 +43,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
   for (const run of runs) {
     for (const target of targets) {
       const plan = await planRun(run, target, flags, environment, search);
-      if (!plan.dev) checkTokenEnv(target, run.source, settings.allowEnv);
+      if (!plan.dev) await checkAllowed(run, target, plan, [environment.address, flags.url], settings);
       const goal = search && searchSettings(plan, settings, mergeLoad(run, flags, search));
       if (goal !== null) {
         const place = { source: run.source, groups: run.loadGroups, flags: ownFlags };
@@ -67,16 +69,37 @@ export async function stepsOf({ runs, targets }, flags, settings) {
 }
 
 /**
- * A scenario from a third party must not send secrets other than Vault tokens to its targets.
- * @param {ScenarioTarget} target @param {Source} source @param {readonly string[]} [allowed]
+ * Only the user decides where a scenario may send requests, and which secrets besides Vault tokens go with them.
+ * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Plan} plan of the run
+ * @param {unknown[]} addresses of the environment and the command line @param {Allowed} allowed
  */
-function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
-  if (tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv) || allowed.includes(tokenEnv)) return;
-  const { targets = [] } = /** @type {{targets?: {name: string}[]}} */ (source.value);
-  const path = name === null ? ['target'] : ['targets', targets.findIndex((own) => own.name.trim() === name)];
-  const problem = `would send ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`;
-  throw source.error([...path, 'token-env'], problem, `To allow it, add --allow-env ${tokenEnv}.`);
+async function checkAllowed(run, { name, tokenEnv }, plan, addresses, { allowEnv = [], allowUrl = [] }) {
+  const { targets = [] } = /** @type {{targets?: {name: string}[]}} */ (run.source.value);
+  const place =
+    name === null ? ['target'] : ['targets', targets.findIndex((own) => own.name.trim() === name)];
+  const refuse = (/** @type {Path} */ path, /** @type {string} */ problem, /** @type {string} */ flag) => {
+    throw run.source.error(path, problem, `To allow it, add ${flag}.`);
+  };
+  if (tokenEnv !== null && !/^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv) && !allowEnv.includes(tokenEnv)) {
+    const problem = `would send ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`;
+    refuse([...place, 'token-env'], problem, `--allow-env ${tokenEnv}`);
+  }
+  const known = [...addresses, ...allowUrl].filter((url) => URL.canParse(`${url}`)).map(originOf);
+  const check = (/** @type {Path} */ path, /** @type {unknown} */ url) => {
+    const origin = originOf(url);
+    if (known.includes(origin) || isLoopback(new URL(origin).hostname.replace(/^\[|\]$/g, ''))) return;
+    refuse(path, `is ${origin}, an address that only the scenario names`, `--allow-url ${origin}`);
+  };
+  check([...place, 'url'], plan.target.url);
+  for (const [i, { operation, options }] of (plan.mix ?? []).entries()) {
+    for (const [option, { type }] of Object.entries((await loadOperation(operation)).options)) {
+      const url = type === 'url' ? options[camelCase(option)] : null;
+      if (url !== null) check([...run.at('mix'), i, 'options', option], url);
+    }
+  }
 }
+
+const originOf = (/** @type {unknown} */ url) => new URL(`${url}`).origin;
 
 /** @param {string} name @returns {string} a secret */
 function tokenIn(name) {

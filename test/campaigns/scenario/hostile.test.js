@@ -159,7 +159,20 @@ describe('the environment', () => {
       [
         ['RATE', ['load.rate']],
         ['HOST', ['targets[0].url', 'targets[1].url']],
-        ['SOME_KEY', ['token-env']],
+        ['SOME_KEY', ['the token']],
+      ],
+    );
+  });
+
+  test('the files that it names are listed, with the options that name them', async () => {
+    const mix =
+      'mix:\n  - {operation: http, options: {method: POST, path: /v1/sys/x, body-file: b.json}}\n  - {operation: ocsp, options: {cert: c.pem}}\n';
+    const { reads } = await readScenario(`name: x\n${mix}target: {ca-cert: c.pem}\n`, 's.yaml', {});
+    assert.deepEqual(
+      [...reads],
+      [
+        ['file b.json', ['mix[0].options.body-file']],
+        ['file c.pem', ['mix[1].options.cert', 'target.ca-cert']],
       ],
     );
   });
@@ -173,10 +186,50 @@ describe('the environment', () => {
       /^PkiLoadError: s\.yaml:6:49: targets\[0\]\.token-env: would send SOME_KEY to the target as a token/,
     );
     await assert.rejects(() => stepsOf(scenario, {}, { pauseMs: 0, allowEnv: ['OTHER'] }), /SOME_KEY/);
-    const [first] = await stepsOf(scenario, {}, { pauseMs: 0, allowEnv: ['SOME_KEY'] });
+    const allowed = { allowEnv: ['SOME_KEY'], allowUrl: ['http://h'] };
+    const [first] = await stepsOf(scenario, {}, { pauseMs: 0, ...allowed });
     assert.equal(first.token, 'not-yours');
     await stepsOf(scenario, { dev: true }, { pauseMs: 0 });
   });
+
+  /** @type {[title: string, scenario: string, place: string, origin: string][]} */
+  const ADDRESSES = [
+    ['a target', 'target: {url: "https://h.example:8200"}', 'target.url', 'https://h.example:8200'],
+    [
+      'a name like loopback',
+      'target: {url: "http://127.0.0.1.h.example"}',
+      'target.url',
+      'http://127.0.0.1.h.example',
+    ],
+    [
+      'the second of two targets',
+      'targets: [{name: a, url: "http://[::1]:1"}, {name: b, url: "http://h.example"}]',
+      'targets\\[1\\].url',
+      'http://h.example',
+    ],
+    [
+      'a responder',
+      'runs: [{name: r, mix: [{operation: ocsp, options: {cert: c.pem, ocsp-url: "http://h.example/o"}}]}]',
+      'runs\\[0\\].mix\\[0\\].options.ocsp-url',
+      'http://h.example',
+    ],
+  ];
+  for (const [title, text, place, origin] of ADDRESSES) {
+    test(`an address that only the scenario names is refused, unless the user allows it: ${title}`, async (t) => {
+      t.after(() => delete process.env.VAULT_ADDR);
+      const mix = text.startsWith('runs') ? 'name: x\n' : HEAD;
+      const scenario = await readScenario(`${mix}${text}\n`, 's.yaml', {});
+      const message = new RegExp(`: ${place}: is ${origin}, an address .*--allow-url ${origin}\\.$`);
+      await assert.rejects(
+        () => stepsOf(scenario, {}, { pauseMs: 0, allowUrl: ['http://other.example'] }),
+        (/** @type {any} */ error) => message.test(error.full),
+      );
+      await stepsOf(scenario, {}, { pauseMs: 0, allowUrl: [`${origin}/path`] });
+      await stepsOf(scenario, { dev: true }, { pauseMs: 0 });
+      process.env.VAULT_ADDR = origin;
+      await stepsOf(scenario, {}, { pauseMs: 0 });
+    });
+  }
 
   for (const name of ['VAULT_A', 'BAO_B', 'OPENBAO_C']) {
     test(`${name} is a token of Vault`, async (t) => {
@@ -201,12 +254,9 @@ describe('the environment', () => {
     );
     const allowed = await runCli(['run', file, '--dry-run', '--allow-env', 'AWS_SECRET_ACCESS_KEY'], { env });
     assert.deepEqual([allowed.code, allowed.stderr], [0, '']);
-    assert.match(allowed.stdout, /^Reads {9}N: load\.rate\n {14}AWS_SECRET_ACCESS_KEY: the token$/m);
+    assert.match(allowed.stdout, /^Uses {10}N: load\.rate\n {14}AWS_SECRET_ACCESS_KEY: the token$/m);
     assert.doesNotMatch(allowed.stdout, /their-secret/);
     const run = await runCli(['run', file, '--dev', '--duration', '0.1', '--cold-start'], { env });
-    assert.match(
-      run.stderr,
-      /^Environment variables that the scenario reads: N: load\.rate; AWS_SECRET_ACCESS_KEY: the token\.\n/,
-    );
+    assert.match(run.stderr, /^The scenario uses N: load\.rate; AWS_SECRET_ACCESS_KEY: the token\.\n/);
   });
 });
