@@ -1,4 +1,4 @@
-/** Sums of numbers, of records and of arrays; the median; groups. */
+/** Sums numbers, records and arrays; medians; groups. */
 
 /** @param {readonly number[]} values */
 export function total(values) {

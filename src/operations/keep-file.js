@@ -37,7 +37,7 @@ const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
 
 /** @param {string} path */
 function openToAppend(path) {
-  const remedy = 'Give a file in an existing, writable folder.';
+  const remedy = 'Use a file in an existing, writable folder.';
   const fault = (/** @type {string} */ problem, /** @type {unknown} */ cause) =>
     usageError('cannot_write', `--keep ${path} ${problem}.`, remedy, cause);
   const stat = statSync(path, { throwIfNoEntry: false });

@@ -30,7 +30,7 @@ const NAMES = /** @type {KindName[]} */ (Object.keys(KINDS));
 export const DEFAULT_POOL = 10;
 
 /**
- * @param {readonly string[]} about texts such as `revoked=5`; none: only given or issued certificates
+ * @param {readonly string[]} about texts such as `revoked=5`; empty: without --about
  * @param {readonly string[]} expect one status; with `about` texts such as `never-issued=unknown`
  * @returns {Kind[]} at least one @throws {PkiLoadError}
  */
@@ -40,7 +40,7 @@ export function readKinds(about, expect) {
     if (expect.length <= 1 && !text.includes('='))
       return [{ name: null, weight: 1, expect: readAnswer(text, text) }];
     const message = `--expect is ${quote(expect)}, a status for each kind, but --about names no kinds.`;
-    throw usageError('contradiction', message, 'Give --about too, or one status: --expect revoked.');
+    throw usageError('contradiction', message, 'Add --about, or use one status: --expect revoked.');
   }
   const weights = readPairs('--about', about, NAMES, readWeight);
   const expected = readPairs('--expect', expect, [...weights.keys()], readAnswer);
@@ -48,7 +48,7 @@ export function readKinds(about, expect) {
   return [...weights].map(([name, weight]) => ({ name, weight, expect: expectOf(name) }));
 }
 
-/** @param {Record<string, any>} options @returns {{good: boolean, revoked: boolean}} whether such certificates are issued for the run */
+/** @param {Record<string, any>} options @returns {{good: boolean, revoked: boolean}} whether the run issues such ones */
 export function poolSizes({ about, cert, serials, revokedSerials }) {
   const isGiven = cert !== null || serials !== null;
   const names = readKinds(about, []).map(({ name }) => name ?? 'good');
@@ -105,10 +105,10 @@ function readAnswer(value, text) {
  * @param {boolean} isExpected false: a valid response with another status @returns {string} outcome
  */
 export function outcomeOf(kind, answer, isExpected) {
-  const own = kind?.replace('-', '_');
-  if (isExpected) return own === undefined || own === answer ? answer : `${own}_${answer}`;
+  const prefix = kind?.replace('-', '_');
+  if (isExpected) return prefix === undefined || prefix === answer ? answer : `${prefix}_${answer}`;
   if (answer === 'unauthorized') return 'ocsp_unauthorized';
-  return own === undefined ? `status_${answer}` : `${own}_but_${answer}`;
+  return prefix === undefined ? `status_${answer}` : `${prefix}_but_${answer}`;
 }
 
 /** @param {KindName | null} kind @param {ExpectedAnswer} answer @param {boolean} isExpected @returns {string} meaning of the outcome */
@@ -117,7 +117,7 @@ function describeOutcome(kind, answer, isExpected) {
   if (!isExpected) return `${about}a valid response, but its status is ${answer}, not the expected one`;
   if (answer === 'unauthorized') return `${about}refused as expected (unauthorized, an unsigned response)`;
   const note =
-    kind === 'wrong-issuer' && answer === 'unknown' ? ' (except for the CertID, if a note reports that)' : '';
+    kind === 'wrong-issuer' && answer === 'unknown' ? ' (if a note says so, except the CertID)' : '';
   return `${about}the expected status, ${answer}, and every check passed${note}`;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { createWriter, openOwn } from '../../src/live/terminal.js';
+import { createWriter, reopenNonBlocking } from '../../src/live/terminal.js';
 import { scratch } from '../cli/support.js';
 
 const FULL = 'EAGAIN';
@@ -24,7 +24,7 @@ function stage(script) {
   const taken = { text: '' };
   let tried = 0;
   const writer = createWriter(2, {
-    own: 7,
+    output: 7,
     write(descriptor, bytes) {
       assert.equal(descriptor, 7);
       tried++;
@@ -153,7 +153,7 @@ describe('a description of its own', () => {
     execFileSync('mkfifo', [path]);
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const theirs = openSync(path, constants.O_WRONLY);
-    const own = openOwn(theirs);
+    const own = reopenNonBlocking(theirs);
     t.after(() => {
       for (const one of [reader, theirs, own]) closeSync(one);
     });
@@ -173,7 +173,7 @@ describe('a description of its own', () => {
     const path = scratch(t)('log');
     const file = openSync(path, 'w');
     t.after(() => closeSync(file));
-    assert.equal(openOwn(file), file);
+    assert.equal(reopenNonBlocking(file), file);
     const writer = createWriter(file);
     writer.write('one\n');
     writer.write('two\n');
@@ -181,7 +181,7 @@ describe('a description of its own', () => {
   });
 
   test('what cannot be opened is used as it is', () => {
-    assert.equal(openOwn(999_999), 999_999);
+    assert.equal(reopenNonBlocking(999_999), 999_999);
   });
 });
 
