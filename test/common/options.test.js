@@ -81,7 +81,7 @@ describe('an option', () => {
   }
 
   for (const [sentence, spec, given, code, holds] of REFUSED) {
-    test(`refuses ${sentence}`, () => {
+    test(`rejects ${sentence}`, () => {
       assert.throws(
         () => read(spec, given),
         (error) => {
@@ -96,7 +96,7 @@ describe('an option', () => {
     });
   }
 
-  test('may be given by its kebab-case or its camelCase name', () => {
+  test('may be set by its kebab-case or camelCase name', () => {
     /** @type {OptionSpec} */
     const spec = { type: 'text', describe: '', group: '' };
     assert.equal(readOptions({ 'a-b_c': spec }, { aBC: 'x' }).aBC, 'x');

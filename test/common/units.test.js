@@ -126,7 +126,7 @@ const TIMES = [
   [Number.NaN, '–', '–'],
 ];
 for (const [ms, sentence, column] of TIMES) {
-  test(`${ms} ms is written ${sentence} and ${column}`, () => {
+  test(`${ms} ms is formatted as ${sentence} and ${column}`, () => {
     assert.equal(formatDuration(ms), sentence);
     assert.equal(formatLatency(ms), column);
   });
@@ -143,10 +143,10 @@ const WRITTEN_RATES = [
   [Number.POSITIVE_INFINITY, '–'],
 ];
 for (const [perSecond, text] of WRITTEN_RATES) {
-  test(`${perSecond} per second is written ${text}`, () => assert.equal(formatRate(perSecond), text));
+  test(`${perSecond} per second is formatted as ${text}`, () => assert.equal(formatRate(perSecond), text));
 }
 
-test('thousands are separated, fractions are not', () => {
+test('thousands are separated, decimals are not', () => {
   for (const [value, text] of /** @type {[number | string, string][]} */ ([
     [0, '0'],
     [999, '999'],
@@ -161,7 +161,7 @@ test('thousands are separated, fractions are not', () => {
 
 const positive = fc.double({ min: 1e-3, max: 1e10, noNaN: true });
 
-test('a duration survives being written and read, to three digits', () => {
+test('a duration survives formatting and parsing, to three digits', () => {
   fc.assert(
     fc.property(positive, (ms) => {
       // From a minute on whole seconds are written, from an hour on whole minutes, always downwards.
@@ -171,7 +171,7 @@ test('a duration survives being written and read, to three digits', () => {
   );
 });
 
-test('a rate survives being written and read, to three digits', () => {
+test('a rate survives formatting and parsing, to three digits', () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-4, max: 1e9, noNaN: true }), (perSecond) => {
       const back = parseRate(formatRate(perSecond).replaceAll(',', ''));
@@ -180,7 +180,7 @@ test('a rate survives being written and read, to three digits', () => {
   );
 });
 
-test('whatever the text, a finite number or the error of its kind', () => {
+test('any text is a finite number or the expected error', () => {
   const text = fc.oneof(
     fc.string(),
     fc.array(fc.constantFrom('1', '.', 'e', '_', 's', 'm', 'h', 'µs', '/', ' ', '-')).map((p) => p.join('')),

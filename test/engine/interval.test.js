@@ -12,7 +12,7 @@ function eventAt(changes, elapsedMs) {
   );
 }
 
-describe('what is said once a second', () => {
+describe('the interval event', () => {
   /** @type {[string, Partial<Parameters<typeof intervalEvent>[0]>, number, string, number][]} changes, time, phase, waiting */
   const TABLE = [
     ['a warm-up', {}, 999, 'warmup', 7],

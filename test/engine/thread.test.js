@@ -10,7 +10,7 @@ function start(code, options = {}) {
 }
 
 describe('a thread', () => {
-  test('posts replies, values that come more than once, and signals', async () => {
+  test('posts replies, repeated values and signals', async () => {
     /** @type {unknown[]} */
     const seen = [];
     const options = {
@@ -28,7 +28,7 @@ describe('a thread', () => {
     assert.equal(thread.hasEnded(), true);
   });
 
-  test('that has posted its last reply may end', async () => {
+  test('may end after its last reply', async () => {
     const thread = start(`port.postMessage({ type: 'end', value: 1 })`);
     assert.equal(await thread.first('end'), 1);
   });
@@ -50,7 +50,7 @@ describe('a thread', () => {
     ],
   ]);
   for (const [what, code, error, fails] of threads) {
-    test(`that ${what} keeps nothing waiting`, async () => {
+    test(`that ${what} rejects every pending reply`, async () => {
       const thread = start(`port.once('message', () => { ${code} })`);
       const reply = thread.first('end');
       thread.post('go');

@@ -73,7 +73,7 @@ for (const [what, given, code, headersSeen] of table) {
   });
 }
 
-test('the meaning of an answer that is too long names the limit', () => {
+test('the meaning of answer_too_large states the limit', () => {
   const limit = `${MAX_BODY_BYTES / 1024 ** 2} MiB`;
   assert.equal(
     TRANSPORT_MEANINGS.answer_too_large,
@@ -81,7 +81,7 @@ test('the meaning of an answer that is too long names the limit', () => {
   );
 });
 
-test('every code is tested above or by a real server in request.test.js', () => {
+test('every code is tested above, or with a real server in request.test.js', () => {
   const elsewhere = ['certificate_not_yet_valid', 'no_answer', 'answer_too_large'];
   const tested = new Set([...table.map(([, , code]) => code), ...elsewhere]);
   assert.deepEqual(

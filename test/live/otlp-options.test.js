@@ -53,7 +53,7 @@ describe('parseOtlpUrl', () => {
   }
 
   for (const text of BAD_URLS) {
-    test(`refuses ${JSON.stringify(text)}, and shows no secret`, () => {
+    test(`rejects ${JSON.stringify(text)} without showing a secret`, () => {
       assertRefused(() => parseOtlpUrl(text), 'bad_url', /^--otlp (?:is|contains) .*\.$/);
     });
   }
@@ -110,13 +110,13 @@ describe('readOtlpHeaders', () => {
     });
   }
 
-  test('reads those for metrics, in place of those for all signals', () => {
+  test('prefers the headers for metrics to those for all signals', () => {
     const env = { OTEL_EXPORTER_OTLP_HEADERS: 'x=1', OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'y=2' };
     assert.deepEqual(readOtlpHeaders(env), { y: '2' });
   });
 
   for (const [what, value, message] of BAD_HEADERS) {
-    test(`refuses ${what}, and shows no value`, () => {
+    test(`rejects ${what} without showing a value`, () => {
       assertRefused(
         () => readOtlpHeaders({ OTEL_EXPORTER_OTLP_HEADERS: value }),
         'bad_otlp_headers',

@@ -55,14 +55,14 @@ function start(replies, headers = {}) {
 }
 
 describe('pushes', () => {
-  test('go out every ten seconds with the newest result', async () => {
+  test('are sent every ten seconds with the newest result', async () => {
     const { run, sent, warnings } = start([]);
     await run(32);
     assert.deepEqual(sent(), [0, 10_000, 20_000, 30_000]);
     assert.deepEqual(warnings, []);
   });
 
-  test('are one at a time, and the newest result follows a slow one', async () => {
+  test('are sent one at a time, and the newest result follows a slow one', async () => {
     const { run, sent, receiver } = start(['held']);
     await run(26);
     assert.deepEqual(sent(), [0]);
@@ -71,7 +71,7 @@ describe('pushes', () => {
     assert.deepEqual(sent(), [0, 26_000]);
   });
 
-  test('tell the time at which they were made', async () => {
+  test('contain the time of sending', async () => {
     const { run, receiver } = start([]);
     await run(12);
     const [, second] = receiver.asked.map(({ body }) => String(body));
@@ -89,7 +89,7 @@ const PACE = [
   ['Retry-After counts only where it may be tried again', [retryAfter(400, 60)], 12, [0, 10_000]],
 ];
 
-describe('the pace', () => {
+describe('pacing', () => {
   for (const [what, replies, seconds, expected] of PACE) {
     test(what, async () => {
       const { run, sent } = start(replies);
@@ -147,7 +147,7 @@ const WARNINGS = [
   ],
 ];
 
-describe('what is told', () => {
+describe('warnings', () => {
   for (const [what, replies, expected] of WARNINGS) {
     test(what, async () => {
       const { run, warnings } = start([...replies]);
@@ -160,7 +160,7 @@ describe('what is told', () => {
     });
   }
 
-  test('a result that cannot be put into OTLP', async () => {
+  test('a result that cannot be encoded', async () => {
     const { pusher, receiver, warnings } = start([]);
     pusher.update(/** @type {any} */ ({}));
     await settle();
@@ -168,7 +168,7 @@ describe('what is told', () => {
     assert.deepEqual(warnings, [INTERNAL]);
   });
 
-  test('never the words of a receiver where the URL has a query, which may be a key', async () => {
+  test("omit the receiver's text if the URL has a query, which may be a key", async () => {
     /** @type {string[]} */
     const warnings = [];
     const pusher = createOtlpPusher({
@@ -191,7 +191,7 @@ describe('what is told', () => {
     ['a short one', 'tenant 7 is unknown'],
   ];
   for (const [what, said] of ECHOES) {
-    test(`never a secret that the receiver gives back: ${what}`, async () => {
+    test(`never contain a secret that the receiver repeats: ${what}`, async () => {
       const basic = Buffer.from('me:hunter2').toString('base64');
       const headers = { authorization: 'Bearer s3cr3t', 'x-other': `Basic ${basic}`, 'x-tenant': '7' };
       const replies = [{ status: 403, body: { message: said } }, partial('2', said)];
@@ -217,7 +217,7 @@ const ENDS = [
   ['but not for long', [retryAfter(429, 60)], [], 1, [LOST]],
 ];
 
-describe('the end', () => {
+describe('the last push', () => {
   for (const [what, replies, waits, tries, told] of ENDS) {
     test(what, async () => {
       const { time, pusher, receiver, warnings, sent } = start([...replies]);
@@ -258,7 +258,7 @@ describe('the end', () => {
     ['the push before it', 1],
     ['the last push', 2],
   ])) {
-    test(`does not wait for ever where ${what} gets no answer`, async () => {
+    test(`gives up if ${what} gets no response`, async () => {
       const { time, pusher, receiver, warnings, sent } = start(['held']);
       if (number === 1) pusher.update(result(1));
       let isOver = false;
@@ -276,7 +276,7 @@ describe('the end', () => {
     });
   }
 
-  test('keeps to what the receiver asked for before', async () => {
+  test("respects the receiver's earlier Retry-After", async () => {
     const { time, pusher, warnings, sent } = start([retryAfter(429, 12)]);
     pusher.update(result(1));
     await settle();
@@ -290,7 +290,7 @@ describe('the end', () => {
     assert.match(warnings.join('\n'), /^\S+ did not accept the metrics: HTTP 429\.$/);
   });
 
-  test('sends nothing where that is too long', async () => {
+  test('sends nothing if that is too long', async () => {
     const { pusher, warnings, sent } = start([retryAfter(429, 120)]);
     pusher.update(result(1));
     await settle();
@@ -300,8 +300,8 @@ describe('the end', () => {
   });
 });
 
-describe('the end of a run that others follow', () => {
-  test('is sent, however short ago a push was', async () => {
+describe('the last push of a run followed by others', () => {
+  test('is sent even right after another push', async () => {
     const { run, pusher, sent, warnings, time } = start([]);
     for (const number of [1, 2, 3]) {
       await run(4);
@@ -314,7 +314,7 @@ describe('the end of a run that others follow', () => {
     assert.deepEqual(warnings, []);
   });
 
-  test('waits for the push under way, and is the next', async () => {
+  test('waits for the push under way, then goes next', async () => {
     const { pusher, receiver, sent } = start(['held']);
     pusher.update(result(1));
     const finished = pusher.finish(result(2));
@@ -325,7 +325,7 @@ describe('the end of a run that others follow', () => {
     assert.deepEqual(sent(), [1, 2]);
   });
 
-  test('is tried again for a while, then the next run is not kept waiting, and is told once', async () => {
+  test('is retried for a while, then the next run starts, with one warning', async () => {
     const { time, pusher, sent, warnings } = start(new Array(6).fill(503));
     for (const number of [1, 2]) {
       const finished = pusher.finish(result(number));
@@ -347,7 +347,7 @@ async function portOf(server) {
 }
 
 describe('on the wire', { timeout: 120_000 }, () => {
-  test('a receiver gets whole requests, right by the protobuf-JSON mapping, as JSON, with the headers given and our name', async (t) => {
+  test('a receiver gets complete requests, valid in the protobuf-JSON mapping, as JSON, with the configured headers and our user agent', async (t) => {
     /** @type {{method?: string, url?: string, headers: IncomingHttpHeaders, body: string}[]} */
     const seen = [];
     const server = createServer(async (request, response) => {
@@ -384,7 +384,7 @@ describe('on the wire', { timeout: 120_000 }, () => {
     }
   });
 
-  test('where nothing listens, the run is told so and goes on', async () => {
+  test('if nothing is listening, the run gets a warning and continues', async () => {
     const server = createServer();
     const port = await portOf(server);
     server.close();
@@ -406,7 +406,7 @@ describe('on the wire', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('what the URL or the headers are wrong in is said at once', () => {
+  test('a wrong URL or header is reported at once', () => {
     const onWarning = () => assert.fail('that is an error');
     assert.throws(() => createOtlpPusher({ url: '127.0.0.1:4318', headers: {}, onWarning }), {
       code: 'bad_url',

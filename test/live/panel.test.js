@@ -25,7 +25,7 @@ function picture(changes, second) {
 /** @param {Picture} of @param {number} [width] */
 const lines = (of, width = 80) => panel(of, { width, color: false });
 
-test('a usual second', () => {
+test('a typical second', () => {
   assert.deepEqual(lines(picture()), [
     'Progress   ██████████░░░░░░░░░░░░░░░░░░░░  35 %  7 s of 20 s, 13 s left',
     'Rate       19.8/s succeeded, 20/s offered',
@@ -96,7 +96,7 @@ describe('requirements', () => {
     { text: 'max<2s', verdict: 'not met', actual: null, unit: 'ms' },
   ];
 
-  test('are shown as they stand', () => {
+  test('are shown with their current verdict', () => {
     assert.deepEqual(lines(picture({ requirements })).slice(5), [
       'Required   p99<200ms  met so far: 12.3 ms',
       '           rate>=1000/h  not proven yet: 71,280/h',
@@ -105,21 +105,21 @@ describe('requirements', () => {
     ]);
   });
 
-  test('have colours that say no more than the words', () => {
+  test('have colours that add nothing to the words', () => {
     const plain = lines(picture({ requirements }));
     const coloured = panel(picture({ requirements }), { width: 80, color: true });
     assert.notDeepEqual(coloured, plain);
     assert.deepEqual(coloured.map(stripVTControlCharacters), plain);
   });
 
-  test('are counted where there are many', () => {
+  test('are counted if there are many', () => {
     const many = Array.from({ length: 9 }, () => requirements[0]);
     const shown = lines(picture({ requirements: many })).slice(5);
     assert.deepEqual([shown.length, shown.at(-1)], [5, '           and 5 more']);
   });
 });
 
-test('no line is longer than the terminal is wide, nor than is easy to read, whatever there is to say', () => {
+test("no line exceeds the terminal's width or the maximum, whatever the content", () => {
   const number = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e9, noNaN: true }));
   const second = fc.record({
     elapsedMs: number,
@@ -161,7 +161,7 @@ test('no line is longer than the terminal is wide, nor than is easy to read, wha
   );
 });
 
-test('a sparkline goes from zero to the highest', () => {
+test('a sparkline spans zero to the maximum', () => {
   assert.equal(sparkline([0, 1, 2, 3, 4, 5, 6, 7, 8]), '▁▂▃▄▅▆▇██');
   assert.equal(sparkline([100, null, 50]), '█ ▅');
   assert.equal(sparkline([0, 0]), '▁▁');

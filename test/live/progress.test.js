@@ -119,7 +119,7 @@ const STANDINGS = [
 ];
 
 for (const [what, ratePerSecond, verdicts, second, line] of STANDINGS) {
-  test(`a log says how the run stands: ${what}`, () => {
+  test(`a log line shows the state of the run: ${what}`, () => {
     let text = '';
     const view = createView({
       write(more) {
@@ -137,7 +137,7 @@ for (const [what, ratePerSecond, verdicts, second, line] of STANDINGS) {
   });
 }
 
-test('warnings are lines at once, wrapped, without control characters', () => {
+test('warnings are written at once, wrapped, without control characters', () => {
   const { progress, written } = stage();
   progress.event({
     type: 'warning',
@@ -147,7 +147,7 @@ test('warnings are lines at once, wrapped, without control characters', () => {
   for (const line of written.text.split('\n')) assert.ok(line.length <= 80);
 });
 
-test('notices are lines, and preparation is a line as any other', () => {
+test('notices and preparation are lines like any other', () => {
   const { progress, written } = stage();
   progress.event({ type: 'notice', text: 'About 400 certificates will be stored.' });
   progress.event({ type: 'progress', label: 'Making keys', done: 1, total: 2000 });
@@ -169,7 +169,7 @@ test('quiet hides everything but warnings', () => {
   }
 });
 
-test('a second run is shown as the first was', () => {
+test('a second run is shown like the first', () => {
   const { progress, written, clock } = stage();
   for (let run = 0; run < 2; run++) {
     clock.ms += 60_000;
@@ -181,7 +181,7 @@ test('a second run is shown as the first was', () => {
   assert.equal(written.text.match(/^1 s\/20 s /gm)?.length, 2);
 });
 
-test('no string of a server, a plan or a scenario reaches the terminal with control or bidi characters', () => {
+test('no string from a server, a plan or a scenario reaches the terminal with control or bidi characters', () => {
   const evil = 'a\u001b]0;b\u0007c\u009bd\u202ee\u007f\n::error::f';
   for (const terminal of [
     { isTTY: false },

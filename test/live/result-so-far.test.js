@@ -20,7 +20,7 @@ function assertRight(result) {
 }
 
 describe('the result so far', () => {
-  test('adds up where a closed loop has so many requests to share out among several operations', () => {
+  test('adds up if a closed loop divides its requests among several operations', () => {
     const names = ['operation 0', 'operation 1', 'operation 2'];
     const { start, zero, load } = startRun({ model: 'closed', ratePerSecond: null, requests: 500 });
     const mix = /** @type {any} */ ({
@@ -44,7 +44,7 @@ describe('the result so far', () => {
     );
   });
 
-  test('is there before anything was reported: empty, but whole', () => {
+  test('exists before the first report: empty, but complete', () => {
     for (const changes of [
       { durationMs: 20_000 },
       { durationMs: 20_000, threads: 3 },
@@ -63,7 +63,7 @@ describe('the result so far', () => {
     }
   });
 
-  test('says what was planned, what became of it, and that the measurement is not judged', () => {
+  test('has the plan, the outcomes so far, and no verdict on the measurement', () => {
     const run = startRun({ durationMs: 20_000 });
     run.soFar.add(0, reportAt(run, 0, 0, 3010, { what: (index) => (index % 20 === 3 ? 'refused' : 'good') }));
     const result = run.soFar.result();
@@ -87,7 +87,7 @@ describe('the result so far', () => {
     assert.equal(result.durationSeconds, 3.01);
   });
 
-  test('adds up whenever it is asked for, however the threads report', () => {
+  test('adds up at any time, however the threads report', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -115,7 +115,7 @@ describe('the result so far', () => {
     );
   });
 
-  test('of a part of a plan can be merged: it has what merging needs', () => {
+  test('of a part of a plan has everything that merging needs', () => {
     const run = startRun({ durationMs: 20_000, shard: { index: 1, of: 4 } }, ['p99<1s']);
     run.soFar.add(0, reportAt(run, 0, 0, 2500));
     const result = run.soFar.result();
@@ -153,7 +153,7 @@ describe('the rate so far', () => {
     });
   }
 
-  test('is never higher than what is offered, whenever it is asked for', () => {
+  test('never exceeds the offered rate, at any time', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -192,7 +192,7 @@ describe('the rate so far', () => {
   });
 });
 
-describe('a requirement on the rate, while the run goes on,', () => {
+describe('a requirement on the rate, during the run,', () => {
   /** @type {[string, Partial<LoadPlan>, number, number, string][]} load, answered after, asked at, verdict */
   const TABLE = [
     ['is met where all that was due was answered', { ratePerSecond: 20 }, 5, 8000, 'met'],
@@ -211,7 +211,7 @@ describe('a requirement on the rate, while the run goes on,', () => {
     });
   }
 
-  test('is not met where a backlog grows', () => {
+  test('is not met if a backlog grows', () => {
     const run = startRun({ durationMs: 20_000 }, ['rate>=20/s']);
     // Only what was due in the first four seconds is answered after eight.
     run.soFar.add(0, { ...reportAt(run, 0, 0, 4000), atMs: 8000 });

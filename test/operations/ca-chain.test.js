@@ -52,7 +52,7 @@ test('ca-chain: each declared outcome can occur', () => {
   assert.deepEqual([...seen].sort(), Object.keys(outcomes).sort());
 });
 
-test('ca-chain: a verdict is not that of the chain before, and ends with its certificates', (t) => {
+test('ca-chain: a verdict does not depend on the previous chain, and expires with its certificates', (t) => {
   const chain = Buffer.from(issuer + up + top);
   const classify = createClassifier(/** @type {any} */ ({}), { issuerPem: issuer });
   const seen = [chain, Buffer.from('no'), chain].map((body) => classify(200, body, 0).outcome);

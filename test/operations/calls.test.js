@@ -18,7 +18,7 @@ describe('approle-login', () => {
   /** @type {(sentence: string, changes: Record<string, unknown>, outcome: string) => Row} */
   const row = (sentence, changes, outcome) => [sentence, 200, { auth: { ...auth, ...changes } }, outcome];
 
-  test('the request holds role and secret ID and no token', () => {
+  test('the request contains role ID and secret ID, and no token', () => {
     const fixture = { ...CALL, headers: {}, mount: 'ar', credentials: { role_id: 'r', secret_id: 's' } };
     assert.deepEqual(login.createRequester(planOf(login), fixture)(0), {
       method: 'POST',
@@ -28,7 +28,7 @@ describe('approle-login', () => {
     });
   });
 
-  test('answers', () => {
+  test('responses', () => {
     const classify = login.createClassifier(planOf(login, { tokenTtl: '1m' }), CALL);
     /** @type {Row[]} */
     const rows = [
@@ -60,7 +60,7 @@ describe('approle-login', () => {
   });
 });
 
-test('token-lookup: the token that asked, with its policies', () => {
+test('token-lookup: the token that was sent, with its policies', () => {
   assert.deepEqual(lookup.createRequester(planOf(lookup), CALL)(0), {
     method: 'GET',
     path: '/base/v1/auth/token/lookup-self',
@@ -82,7 +82,7 @@ test('token-lookup: the token that asked, with its policies', () => {
   );
 });
 
-test('health: by status and by what the body says', () => {
+test('health: by status and by body', () => {
   const active = { initialized: true, sealed: false, version: '1.21.1' };
   const other = { ...active, sealed: true };
   const standby = { ...active, standby: true };
@@ -120,7 +120,7 @@ describe('http', () => {
   const requestOf = (/** @type {Record<string, unknown>} */ given, more = {}) =>
     http.createRequester(planOf(http, given), { ...fixture, ...more })(7);
 
-  test('answers', () => {
+  test('responses', () => {
     const classify = http.createClassifier(planOf(http, { status: '200,403', contains: 'denied' }), CALL);
     /** @type {Row[]} */
     const rows = [
@@ -135,7 +135,7 @@ describe('http', () => {
     );
   });
 
-  test('an answer whose body was not kept is judged by its status where that is enough', () => {
+  test('a response without its body is judged by its status where that is enough', () => {
     /** @type {[string, Record<string, unknown>, number, string | undefined][]} sentence, options, status, outcome, where it tells */
     const rows = [
       ['a 200 where a refusal is wanted has failed', { status: '403' }, 200, 'other_status'],
@@ -174,7 +174,7 @@ describe('http', () => {
     assert.equal(requestOf({ method: 'POST', bodyFile: 'x' }, { file: bytes }).body, bytes);
   });
 
-  test('a body file that is there is read before the run, one that is not is refused', async (t) => {
+  test('an existing body file is read before the run, a missing one is rejected', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'vpl-http-'));
     t.after(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'body'), 'x');
@@ -217,11 +217,11 @@ describe('http', () => {
     [{ method: 'HEAD' }, /--method/],
   ];
   for (const [given, message] of REFUSED) {
-    test(`refused: ${JSON.stringify(given)}`, () => assertUsage(() => planOf(http, given), message));
+    test(`rejected: ${JSON.stringify(given)}`, () => assertUsage(() => planOf(http, given), message));
   }
 });
 
-test('a standby that is asked with --standby-ok has no product: it may be either', async () => {
+test("with --standby-ok, a standby's product is unknown", async () => {
   const json = { initialized: true, sealed: false, standby: true, version: '2.6.2' };
   const client = { origin: 'http://192.0.2.1:8200', health: async () => ({ status: 429, json }) };
   const prepare = (/** @type {Record<string, unknown>} */ given) =>

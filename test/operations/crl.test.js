@@ -53,7 +53,7 @@ test('crl: each declared outcome can occur', () => {
   assert.deepEqual([...seen].sort(), Object.keys(outcomes).sort());
 });
 
-test('crl: a verdict is not that of the list before, and its bytes may be overwritten afterwards', () => {
+test('crl: a verdict does not depend on the previous list, whose buffer may be reused', () => {
   const classify = open();
   const right = crlByHand(ca);
   const damaged = Buffer.from(right);
@@ -93,7 +93,7 @@ test('crl: the note names the largest list', () => {
   note(long, '2 entries', 5);
 });
 
-test('crl is asked for without a token', () => {
+test('crl is requested without a token', () => {
   const plan = /** @type {any} */ ({ target: { mount: 'a b/pki' } });
   const headers = { accept: 'x' };
   const expected = { method: 'GET', path: '/base/v1/a%20b/pki/crl', headers, body: null };

@@ -71,7 +71,7 @@ for (const [what, body, outcome] of ROWS) {
   });
 }
 
-test('issue: bytes at their place, names by the index, a serial once, HTTP errors as refusals', () => {
+test('issue: exact bytes, names by index, each serial once, HTTP errors as refusals', () => {
   const body = bytes({ data: right });
   const lent = Buffer.concat([Buffer.from('xxxx'), body, Buffer.from('yyyy')]);
   const classify = open();
@@ -82,7 +82,7 @@ test('issue: bytes at their place, names by the index, a serial once, HTTP error
   assert.deepEqual(classify(503, body, 3), refused);
 });
 
-test('issue: with --keep serial and certificate are handed over, and nothing else of the response', () => {
+test('issue: --keep passes on serial and certificate, and nothing else of the response', () => {
   const { keyPem, pem, serial } = leaf;
   const planted = but({ certificate: `${keyPem}\n${pem}\n${keyPem}`, serial_number: keyPem });
   const { kept, outcome } = open({ keep: 'x' })(200, bytes(planted), 3);

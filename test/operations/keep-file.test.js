@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openKeepFile } from '../../src/operations/keep-file.js';
 
-test('--keep appends one JSON line each from several writers', (t) => {
+test('--keep: several writers append one JSON line per certificate', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const item = (/** @type {number} */ n) => ({ serial: `0${n}`, certificate: `line 1\nline 2 ${n}` });
@@ -62,7 +62,7 @@ test('--keep: a full disk ends the writing, not the run', (t) => {
   assert.equal(mock.callCount(), 1);
 });
 
-test('--keep: pipes and links to nothing are refused at once, an existing file behind a link is not', (t) => {
+test('--keep: pipes and dangling links are rejected at once, a link to a file is accepted', (t) => {
   if (process.platform !== 'linux') return t.skip('mkfifo, /dev/full');
   const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

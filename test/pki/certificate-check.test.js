@@ -145,7 +145,7 @@ for (const [name, failure, change] of ROWS) {
   });
 }
 
-test('extensions and names are read as they are written', () => {
+test('extensions and names are read as written', () => {
   const both = der(0x30, oid('1.3.6.1.5.5.7.3.1'), oid('1.3.6.1.5.5.7.3.2'));
   const server = parseCertificate(ca.issue(CN, { extensions: [extension('2.5.29.37', true, both)] }).der);
   for (const [purpose, has] of /** @type {const} */ ([
@@ -168,7 +168,7 @@ test('extensions and names are read as they are written', () => {
 });
 
 for (const key of KEY_KINDS) {
-  test(`${key}: the key in every format matches its certificate, and another one does not`, () => {
+  test(`${key}: the key in every format matches its certificate, and another key does not`, () => {
     const [mine, other] = [new Issued(ecCa, CN, key), new Issued(ecCa, CN, key)];
     const { privateKey } = mine;
     const texts = [mine.keyPem];
@@ -181,7 +181,7 @@ for (const key of KEY_KINDS) {
   });
 }
 
-test('an RSA key with a borrowed modulus, or right modulo one prime only, does not match', () => {
+test('an RSA key with a borrowed modulus, or correct modulo only one prime, does not match', () => {
   const [mine, other] = [makeKeys('rsa'), makeKeys('rsa')];
   const spki = mine.publicKey.export({ format: 'der', type: 'spki' });
   const fieldsOf = (/** @type {KeyObject} */ key) => {
@@ -215,7 +215,7 @@ function integer(value) {
   return bytes[0] > 0x7f ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes;
 }
 
-test('an EC key with another private number, version or curve, or outside of its curve, does not match', () => {
+test('an EC key with another private number, version or curve, or not on its curve, does not match', () => {
   const { privateKey, publicKey } = makeKeys('ec');
   const key = privateKey.export({ format: 'der', type: 'sec1' });
   const spki = publicKey.export({ format: 'der', type: 'spki' });
@@ -236,7 +236,7 @@ test('an EC key with another private number, version or curve, or outside of its
   }
 });
 
-test('a damaged certificate never passes, and whatever the texts, the failure is of the closed list', () => {
+test('a damaged certificate never passes, and any text has a declared failure', () => {
   fc.assert(
     fc.property(fc.nat({ max: leaf.der.length - 1 }), fc.integer({ min: 1, max: 255 }), (index, change) => {
       const bytes = Buffer.from(leaf.der);
@@ -266,7 +266,7 @@ test('a damaged certificate never passes, and whatever the texts, the failure is
   );
 });
 
-test('addresses become the octets that URL parsing gives them', () => {
+test('IP addresses have the octets of the URL parser', () => {
   for (const [address, hex] of [
     ['10.0.0.1', '0a000001'],
     ['::1', `${'00'.repeat(15)}01`],

@@ -49,7 +49,7 @@ for (const [name, parts, expected] of RIGHT) {
   });
 }
 
-test('each entry is given with its serial and time', () => {
+test('each entry has its serial and time', () => {
   const serial = bytesOf('00ff01');
   const second = der(0x30, der(2, serial), generalizedTime(TIME));
   /** @type {[string, number][]} */
@@ -91,7 +91,7 @@ for (const [name, parts] of WRONG) {
   });
 }
 
-test('nothing, a certificate, a part of a CRL and one with more behind it are refused', () => {
+test('empty input, a certificate, a truncated CRL and trailing bytes are rejected', () => {
   const right = crlByHand(ca);
   const wrong = [Buffer.alloc(0), ca.der, Buffer.concat([right, Buffer.alloc(1)]), der(0x30, right, der(5))];
   for (const bytes of [...wrong, ...Array.from(right.keys(), (length) => right.subarray(0, length))]) {
@@ -99,7 +99,7 @@ test('nothing, a certificate, a part of a CRL and one with more behind it are re
   }
 });
 
-test('a damaged CRL is a DerError, or read within its bounds, and its signature does not verify', () => {
+test('a damaged CRL throws a DerError, or is read within its bounds and does not verify', () => {
   const original = crlByHand(ca, { entries: der(0x30, entry(1), entry(2)) });
   const around = Buffer.concat([Buffer.alloc(7, 0x30), original, Buffer.alloc(9, 0xff)]);
   const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), {

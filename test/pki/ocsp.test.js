@@ -211,7 +211,7 @@ for (const [name, verdict, bytes, expected = { certId, nonce: NONCE, nowMs: THIS
   });
 }
 
-test('a delegate must be valid now, give or take the skew', () => {
+test('a delegate must be valid now, within the allowed skew', () => {
   const { notBefore, notAfter } = parseCertificate(delegate.der);
   const checker = createOcspChecker({ issuerDer: signer.der });
   for (const [nowMs, verdict] of /** @type {const} */ ([
@@ -277,7 +277,7 @@ function watchVerify(t) {
   return verify;
 }
 
-test('identical bytes are verified once, and yet time, nonce and CertID are checked each time', (t) => {
+test('identical bytes are verified once, but time, nonce and CertID are checked each time', (t) => {
   const verify = watchVerify(t);
   const checker = createOcspChecker({ issuerDer: signer.der });
   const bytes = by(delegate, {
@@ -294,7 +294,7 @@ test('identical bytes are verified once, and yet time, nonce and CertID are chec
   assert.equal(verify.mock.callCount(), 3);
 });
 
-test('what is remembered is bounded, oldest first, in count and size, and survives reuse of the buffer', (t) => {
+test('the cache is bounded in count and size, drops the oldest, and survives reuse of the buffer', (t) => {
   const verify = watchVerify(t);
   const [a, b, c] = [1, 2, 3].map((seconds) => made({ producedAt: THIS - seconds * 1000 }));
   const checker = createOcspChecker({ issuerDer: signer.der, maxRemembered: 2 });
@@ -317,7 +317,7 @@ test('what is remembered is bounded, oldest first, in count and size, and surviv
   assert.equal(verify.mock.callCount(), 6);
 });
 
-test('the embedded responder, with an RSA key, is believed; no flipped bit is, no piece is a response', async () => {
+test('the embedded responder with an RSA key passes; no flipped bit and no fragment does', async () => {
   const { intermediate } = await createAuthorities('rsa');
   const respond = createResponder(intermediate, new Store());
   const asked = createCertId({ issuerDer: intermediate.der, serial: leaf.serial, hash: 'sha256' });

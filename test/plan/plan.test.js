@@ -103,7 +103,7 @@ describe('a plan', () => {
     'http://me:hunter2@host',
     'http://h?x',
   ]) {
-    test(`refuses ${address} in VAULT_ADDR, and does not repeat a password`, () => {
+    test(`rejects ${address} in VAULT_ADDR without showing a password`, () => {
       assert.throws(() => plan({}, { VAULT_ADDR: address }), {
         code: 'bad_url',
         message: /^(?!.*hunter2).*VAULT_ADDR/s,
@@ -112,7 +112,7 @@ describe('a plan', () => {
   }
 
   for (const [sentence, given, code, message, operation] of REFUSED) {
-    test(`refuses ${sentence}`, () => {
+    test(`rejects ${sentence}`, () => {
       assert.throws(
         () => plan(given, {}, operation === 'ocsp' ? ocsp : issue),
         (error) => {
@@ -125,7 +125,7 @@ describe('a plan', () => {
     });
   }
 
-  test('refuses every option given twice, unless it may be repeated', () => {
+  test('rejects every repeated option, unless it is repeatable', () => {
     for (const operation of [issue, ocsp]) {
       for (const [name, spec] of Object.entries({ ...commonOptions, ...operation.options })) {
         if (spec.repeatable || spec.type === 'list') continue;
@@ -137,7 +137,7 @@ describe('a plan', () => {
     }
   });
 
-  test('is plain, deeply frozen, and holds no token', () => {
+  test('is plain, deeply frozen and without a token', () => {
     const made = plan({ rate: 20, require: ['p99<1s', 'rate>=1000/h'], altNames: 'a,b' });
     assert.deepEqual(structuredClone(made), made);
     assert.deepEqual(JSON.parse(JSON.stringify(made)), made);
@@ -155,11 +155,11 @@ describe('the runs of one plan', () => {
   const made = plan({ rate: '100/s', requests: 1000, arrivals: 'poisson', seed: 7 });
   const runs = Array.from({ length: 50 }, (_, i) => planOfRun(made, i));
 
-  test('the first is the plan itself', () => {
+  test("the first has the plan's seed", () => {
     assert.deepEqual(runs[0], made);
   });
 
-  test('they differ in nothing but the seed, which is another for each, and the same when asked again', () => {
+  test('differ only in their seeds, which are distinct and reproducible', () => {
     for (const run of runs) {
       assert.deepEqual({ ...run, load: { ...run.load, seed: 7 } }, made);
       assert.ok(Object.isFrozen(run) && Object.isFrozen(run.load));

@@ -48,7 +48,7 @@ for (const [why, text, expected] of GOOD) {
   });
 }
 
-test('the whole object, without a key too many', () => {
+test('the complete object', () => {
   assert.deepEqual(parseRequirement('p99<200ms'), {
     text: 'p99<200ms',
     metric: 'percentile',
@@ -91,7 +91,7 @@ const BAD = [
   ['fewer than no errors', 'errors<0', /fewer than 0 errors; write errors<=0/],
 ];
 
-test('refuses a long text before it is parsed, in quadratic time', () => {
+test('rejects a long text before parsing, which takes quadratic time', () => {
   const text = `p99<${'1'.repeat(1_000_000)}x`;
   assert.throws(
     () => parseRequirement(text),
@@ -100,12 +100,12 @@ test('refuses a long text before it is parsed, in quadratic time', () => {
 });
 
 for (const [why, text, message] of BAD) {
-  test(`refuses ${why}: ${text}`, () => {
+  test(`rejects ${why}: ${text}`, () => {
     assert.throws(() => parseRequirement(text), refusal('bad_requirement', message, /Examples: 'rate>=1/));
   });
 }
 
-test('whatever the text, either a sound requirement or a bad_requirement', () => {
+test('any text is a valid requirement or bad_requirement', () => {
   const pieces = 'p 9 99 . 0 rate errors max ( ) service < > = ms s /h % - e9 _'.split(' ');
   const piece = fc.constantFrom(' ', ...pieces);
   const text = fc.oneof(

@@ -24,12 +24,12 @@ function assertRefuses(refused, code, message) {
 }
 
 describe('--shard', () => {
-  test('is null unless it is given', () => {
+  test('is null by default', () => {
     const { shard, startAt } = plan({}).load;
     assert.deepEqual([shard, startAt], [null, null]);
   });
 
-  test('names a part, from 0; everything else is the whole plan', () => {
+  test('selects a part, from 0; everything else describes the whole plan', () => {
     const { load } = plan({ shard: '1/4', seed: 7, rate: '100/s', requests: 1000, concurrency: 40 });
     assert.deepEqual(load.shard, { index: 1, of: 4 });
     assert.deepEqual([load.ratePerSecond, load.requests, load.concurrency], [100, 1000, 40]);
@@ -74,7 +74,7 @@ describe('--shard', () => {
     ],
   ];
   for (const [what, given, code, message] of REFUSED) {
-    test(`refuses ${what}`, () => assertRefuses(() => plan(given), code, message));
+    test(`rejects ${what}`, () => assertRefuses(() => plan(given), code, message));
   }
 });
 
@@ -94,12 +94,12 @@ describe('--start-at', () => {
     ['a date and time in UTC', new Date(NOW + 5 * MINUTE).toISOString(), 5 * MINUTE],
   ];
   for (const [what, text, inMs] of TAKEN) {
-    test(`takes ${what}`, () => {
+    test(`accepts ${what}`, () => {
       assert.equal(parseStartAt(text, NOW), new Date(NOW + inMs).toISOString());
     });
   }
 
-  test('takes a date and time with a zone, and without one as of this zone', () => {
+  test('accepts a date and time with a zone, and without one as local time', () => {
     const at = new Date(NOW + 5 * MINUTE);
     const shifted = new Date(at.getTime() + 90 * MINUTE).toISOString().replace('.000Z', '+01:30');
     assert.equal(parseStartAt(shifted, NOW), at.toISOString());
@@ -127,15 +127,15 @@ describe('--start-at', () => {
     ],
   ];
   for (const [what, text, message] of REFUSED) {
-    test(`refuses ${what}`, () => assertRefuses(() => parseStartAt(text, NOW), 'bad_start_at', message));
+    test(`rejects ${what}`, () => assertRefuses(() => parseStartAt(text, NOW), 'bad_start_at', message));
   }
 
-  test('is in the plan as a time in UTC', () => {
+  test('is in the plan as UTC', () => {
     const at = new Date(Date.now() + 5 * MINUTE).toISOString();
     assert.equal(plan({ startAt: at }).load.startAt, at);
   });
 
-  test('is time zero, unless it is missed', () => {
+  test('is time zero, unless missed', () => {
     const at = new Date(NOW).toISOString();
     assert.equal(leadMs(at, NOW - 2500), 2500);
     assert.ok(leadMs(null, NOW) > 0);

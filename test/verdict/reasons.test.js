@@ -160,7 +160,7 @@ describe('the verdict on a measurement', () => {
   }
 });
 
-test('every reason stands in the table', () => {
+test('every reason is in the table', () => {
   const seen = new Set(TABLE.flatMap(([, , , codes]) => codes));
   assert.deepEqual(
     Object.keys(REASONS).filter((code) => !seen.has(code)),
@@ -175,14 +175,14 @@ const CAUSES = /** @type {[string, Parameters<typeof judge>[0], RegExp][]} */ ([
   ['a target beside it', { machine: FULL }, /^The target shares this machine, and its latency includes/],
 ]);
 for (const [what, changes, detail] of CAUSES) {
-  test(`a busy machine is explained: ${what}`, () => {
+  test(`the explanation of a busy machine: ${what}`, () => {
     const [reason] = judge({ lagMs: 60, ...changes }).reasons;
     assert.match(reason.text, /^This machine was busy: up to 60\.\d ms of the p99 may be this tool's own\.$/);
     assert.match(String(reason.detail), detail);
   });
 }
 
-test('which addresses are of this machine', () => {
+test('addresses of this machine', () => {
   const own = [
     'localhost',
     'a.localhost',
@@ -197,7 +197,7 @@ test('which addresses are of this machine', () => {
   for (const host of other) assert.equal(isThisMachine(`https://${host}:8200`), false, host);
 });
 
-test('what threads saw adds up: counts are sums, shares those of the worst', () => {
+test('the observations of threads add up: counts are sums, shares are the worst', () => {
   /** @param {Record<string, unknown>} watch */
   const endOf = (watch) =>
     /** @type {ShardEnd} */ (
