@@ -94,7 +94,7 @@ async function removeEntity({ client }, entity) {
     const why = error instanceof PkiLoadError ? error.message : String(error);
     throw targetError(
       'entity_left',
-      `The entity ${entity} of the logins was left behind: it could not be removed (${why}).`,
+      `Left behind: the entity ${entity} of the logins, which could not be removed (${why}).`,
       `Remove it with vault delete ${path}, or grant the token delete on identity/entity/id/*.`,
       error,
     );

@@ -40,7 +40,7 @@ const VALUES = [
 
 /** @type {[string, Partial<OptionSpec> & {type: OptionType}, unknown, string, RegExp][]} sentence, declaration, given, code, what the message holds */
 const REFUSED = [
-  ['an empty text', { type: 'text' }, '', 'empty_option', /is empty.*Give it a value/],
+  ['an empty text', { type: 'text' }, '', 'empty_option', /is empty.*Set a value/],
   ['a newline', { type: 'text' }, 'a\nb', 'bad_option', /control character.*Remove it/],
   ['a NUL', { type: 'file' }, 'a\0', 'bad_option', /control character/],
   ['a text given twice', { type: 'text' }, ['a', 'b'], 'repeated_option', /2 times.*once/],

@@ -36,18 +36,8 @@ describe('a thread', () => {
   const threads = /** @type {[string, string, RegExp, boolean][]} */ ([
     ['throws', 'throw new Error("broken")', /^Error: broken$/, true],
     ['rejects', 'Promise.reject(new TypeError("broken"))', /^TypeError: broken$/, true],
-    [
-      'exits with an error code',
-      'process.exit(3)',
-      /test thread ended before its work was done \(exit code 3\)/,
-      true,
-    ],
-    [
-      'exits as if all were well',
-      'process.exit(0)',
-      /test thread ended before its work was done \(exit code 0\)/,
-      false,
-    ],
+    ['exits with an error code', 'process.exit(3)', /test thread exited too early \(exit code 3\)/, true],
+    ['exits as if all were well', 'process.exit(0)', /test thread exited too early \(exit code 0\)/, false],
   ]);
   for (const [what, code, error, fails] of threads) {
     test(`that ${what} rejects every pending reply`, async () => {

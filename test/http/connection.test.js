@@ -162,7 +162,7 @@ describe('a connection', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     const refused = await exchange(connection).ended;
     assert.deepEqual([refused.failure, refused.beforeSent, refused.sent], ['connection_refused', true, 0]);
-    const message = 'refused the connection: nothing listens there';
+    const message = 'refused the connection: nothing is listening there';
     await assert.rejects(connection.open(10_000), { message });
     server = await startRaw(ok, server.port);
     assert.equal((await ask(ok)).answer?.status, 200);

@@ -102,7 +102,7 @@ describe('files during a run', () => {
     }
     assert.equal(under.length, 6);
     assert.deepEqual(warnings, [
-      '--out a.json cannot be written: the disk is full. Trying again during the run. Free some space, or give a file on another disk.',
+      '--out a.json cannot be written: the disk is full. Retrying during the run. Free some space, or use a file on another disk.',
     ]);
   });
 

@@ -316,7 +316,7 @@ describe('parseListenAddress', () => {
         code: 'bad_listen_address',
         exitCode: 1,
         message: `--metrics is ${JSON.stringify(text.slice(0, 80))}, which is not a port or an address with a port.`,
-        remedy: 'Write it as 9464, 127.0.0.1:9464 or [::1]:9464.',
+        remedy: 'Use 9464, 127.0.0.1:9464 or [::1]:9464.',
       });
     });
   }

@@ -80,10 +80,10 @@ const BAD_HEADERS = [
   [
     'no equals sign',
     'x=1,hunter2',
-    /^Part 2 of OTEL_EXPORTER_OTLP_HEADERS does not begin with the name of a header and an equals sign\.$/,
+    /^Part 2 of OTEL_EXPORTER_OTLP_HEADERS does not start with a header name and an equals sign\.$/,
   ],
-  ['no name', '=hunter2', /^Part 1 .* does not begin with the name of a header/],
-  ['a name with a space', 'api key=hunter2', /does not begin with the name of a header/],
+  ['no name', '=hunter2', /^Part 1 .* does not start with a header name/],
+  ['a name with a space', 'api key=hunter2', /does not start with a header name/],
   ['a half percent sign', 'api-key=hunter2%2', /has a bad %XX or .*, in the value of api-key/],
   ['what is no UTF-8', 'api-key=hunter2%ff', /has a bad %XX or .*, in the value of api-key/],
   [

@@ -401,7 +401,7 @@ describe('on the wire', { timeout: 120_000 }, () => {
     });
     await pusher.finish(result(1));
     assert.deepEqual(warnings, [
-      `The metrics were not sent: ${url} refused the connection: nothing listens there. Start the receiver, or correct --otlp.`,
+      `The metrics were not sent: ${url} refused the connection: nothing is listening there. Start the receiver, or correct --otlp.`,
       `The last metrics of a run were not delivered to ${url}/v1/metrics.`,
     ]);
   });

@@ -41,7 +41,7 @@ test('--keep: several writers append one JSON line per certificate', (t) => {
       () => openKeepFile(wrong),
       (/** @type {any} */ { code: own, full, exitCode }) => {
         assert.deepEqual([own, exitCode], ['cannot_write', 1]);
-        return full.includes(`--keep ${wrong}`) && full.includes(code) && full.includes('Give a file');
+        return full.includes(`--keep ${wrong}`) && full.includes(code) && full.includes('Use a file');
       },
     );
   }
@@ -74,7 +74,7 @@ test('--keep: pipes and dangling links are rejected at once, a link to a file is
   writeFileSync(at('file'), '');
   symlinkSync(at('file'), at('link'));
   for (const [path, message] of /** @type {[string, RegExp][]} */ ([
-    [at('fifo'), /fifo is a pipe, .* not a file\. Give a file in/],
+    [at('fifo'), /fifo is a pipe, .* not a file\. Use a file in/],
     [at('read'), /read is a pipe, .* not a file/],
     [at('dangling'), /dangling cannot be written to \(EEXIST\)/],
   ])) {

@@ -67,11 +67,11 @@ describe('--about and --expect', () => {
       /--expect is "good=revoked", but names good twice/,
     ],
     [{ expect: 'fine' }, /"fine", which is not an OCSP status/],
-    [{ expect: 'never-issued=unknown' }, /but --about names no kinds.*Give --about too/],
+    [{ expect: 'never-issued=unknown' }, /but --about names no kinds.*Add --about/],
     [{ expect: 'good,revoked' }, /but --about names no kinds/],
     [
       { about: 'revoked=1', cert: 'a' },
-      /with --cert the run issues none, and the given ones are not revoked.*--revoked-serials/,
+      /--cert names good ones, and with it the run issues none.*--revoked-serials/,
     ],
     [{ about: 'revoked=1', serials: 'a', issuer: 'b' }, /with --serials the run issues none/],
     [{ revokedSerials: 'a' }, /--about does not include revoked certificates\. Add --about revoked=WEIGHT/],

@@ -44,7 +44,7 @@ describe('a profile', () => {
     assert.equal(expected(6000), 10);
   });
 
-  test('after an initial pause, and before a final one, has its arrivals', () => {
+  test('starts after an initial pause, and moves an arrival due at a final one to the end', () => {
     const { timeOf, endMs } = createProfile([line(0, 0, 5000), line(10, 10, 1000), line(0, 0, 5000)]);
     assert.equal(timeOf(0), 5000);
     assert.equal(timeOf(10), endMs);

@@ -46,13 +46,13 @@ describe('--shard', () => {
       'a count from 1',
       { shard: '4/4' },
       'bad_shard',
-      /--shard is "4\/4", but parts count from 0\. The first of 4 is 0\/4, the last 3\/4\./,
+      /--shard is "4\/4", but parts are numbered from 0\. The first of 4 is 0\/4, the last 3\/4\./,
     ],
     [
       'no seed',
       { shard: '0/4' },
       'shard_without_seed',
-      /--shard is given without --seed.*Give every part the same seed, e\.g\. --seed 1\./,
+      /--shard is given without --seed.*Use the same seed for every part, e\.g\. --seed 1\./,
     ],
     [
       '--dev',
@@ -113,7 +113,7 @@ describe('--start-at', () => {
     [
       'what is over',
       new Date(NOW - 5 * MINUTE).toISOString(),
-      /which was 5 min ago by this machine's clock\. Give a later time\./,
+      /which was 5 min ago by this machine's clock\. Use a later time\./,
     ],
     [
       'a time of day that is over: it is tomorrow',
@@ -142,7 +142,7 @@ describe('--start-at', () => {
     assertRefuses(
       () => leadMs(at, NOW + 1),
       'start_at_missed',
-      /passed before everything was ready; nothing was sent/,
+      /passed before the run was ready; nothing was sent/,
     );
   });
 });
