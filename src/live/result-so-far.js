@@ -64,7 +64,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       const { operations: recorded, ...late } = received.length === 0 ? emptyTally : mergeTallies(tallies);
       const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
       const operations = foldStages(cells, stages);
-      const atMs = Math.max(0, ...known.map((report) => report.atMs));
+      const atMs = Math.max(0, ...received.map((report) => report.atMs));
       const settledMs = settledUntil(operations, atMs);
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, settledMs }), ...words };
       const rows = seconds.soFar(received.flatMap(({ open }) => open ?? []));

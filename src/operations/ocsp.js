@@ -105,7 +105,7 @@ function check(options) {
   );
   rejectIf(
     fileFlag !== null && revoked,
-    `--about includes revoked certificates, but ${fileFlag} names good ones, and with it the run issues none.`,
+    `--about includes revoked certificates, but with ${fileFlag} the run issues none, and its certificates count as good.`,
     'Add --revoked-serials FILE, or leave the file out to issue and revoke some.',
   );
   rejectIf(

@@ -67,7 +67,7 @@ const TABLE = [
   ['issue --shard 0/2', /--shard is given without --seed.*Use the same seed for every part/],
   ['issue --shard 0/2 --seed 1 --dev', /--dev starts a server for this process alone/],
   ['issue --shard 0/2 --shard 1/2 --seed 1', TWICE('shard')],
-  ['issue --start-at noon', /--start-at is "noon", which is not a time\. Write it as 14:30:00/],
+  ['issue --start-at noon', /--start-at is "noon", which is not a time\. Use a time such as 14:30:00/],
   ['issue --start-at 2020-01-01T00:00:00Z', /--start-at is .* ago by this machine's clock\./],
   ["issue --require ''", EMPTY('require')],
   ['issue --require speed>3', /Requirement "speed>3": "speed" is not a metric; use rate, errors/],

@@ -153,12 +153,12 @@ describe('a non-blocking descriptor', () => {
     execFileSync('mkfifo', [path]);
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const theirs = openSync(path, constants.O_WRONLY);
-    const own = reopenNonBlocking(theirs);
+    const output = reopenNonBlocking(theirs);
     t.after(() => {
-      for (const one of [reader, theirs, own]) closeSync(one);
+      for (const one of [reader, theirs, output]) closeSync(one);
     });
-    assert.notEqual(own, theirs);
-    const writer = createWriter(theirs, { own });
+    assert.notEqual(output, theirs);
+    const writer = createWriter(theirs, { output });
     for (let i = 0; i < 100; i++) writer.write('x'.repeat(10_000));
     assert.equal(writer.isBusy(), true, 'full, and this thread goes on');
     let read = 0;

@@ -71,7 +71,7 @@ describe('--about and --expect', () => {
     [{ expect: 'good,revoked' }, /but --about names no kinds/],
     [
       { about: 'revoked=1', cert: 'a' },
-      /--cert names good ones, and with it the run issues none.*--revoked-serials/,
+      /with --cert the run issues none, and its certificates count as good.*--revoked-serials/,
     ],
     [{ about: 'revoked=1', serials: 'a', issuer: 'b' }, /with --serials the run issues none/],
     [{ revokedSerials: 'a' }, /--about does not include revoked certificates\. Add --about revoked=WEIGHT/],

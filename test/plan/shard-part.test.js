@@ -108,7 +108,7 @@ describe('--start-at', () => {
 
   /** @type {[string, string, RegExp][]} */
   const REFUSED = [
-    ['words', 'soon', /--start-at is "soon", which is not a time\. Write it as 14:30:00/],
+    ['words', 'soon', /--start-at is "soon", which is not a time\. Use a time such as 14:30:00/],
     ['a date alone', '2026-01-07', /which is not a time/],
     [
       'what is over',
