@@ -6,8 +6,8 @@ import { badValue, quote, usageError } from './errors.js';
 import { formatDuration, parseDuration, parseRate } from './units.js';
 
 /**
- * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url'} OptionType `duration`
- *   becomes milliseconds, `rate` events per second; `list` splits at commas, and repeated lists are joined.
+ * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url'} OptionType
+ *   `duration` becomes milliseconds, `rate` events per second; `list` splits at commas, and repeated lists are joined.
  */
 /**
  * @typedef {object} OptionSpec

@@ -107,6 +107,6 @@ const TEXTS_OF_400 = [
   [/No required SSL certificate was sent/i, 'client_certificate_required'],
 ];
 
-/** @param {number} status @param {Buffer} body @returns {string | undefined} code of the failure in the text of a 400 */
+/** @param {number} status @param {Buffer} body @returns {string | undefined} code of the failure that a 400 reports */
 const codeOf400 = (status, body) =>
   TEXTS_OF_400.find(([pattern]) => status === 400 && pattern.test(body.toString('latin1', 0, 2048)))?.[1];

@@ -170,7 +170,7 @@ export class ResponseReader {
     return 'more';
   }
 
-  /** @param {string} line without line break @returns {'size' | 'data end' | 'trailer' | 'done' | 'bad'} the next line */
+  /** @param {string} line without CRLF @returns {'size' | 'data end' | 'trailer' | 'done' | 'bad'} the next line */
   #readLine(line) {
     if (this.#nextLine === 'data end') return line === '' ? 'size' : 'bad';
     if (this.#nextLine === 'trailer') {

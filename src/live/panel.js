@@ -176,7 +176,7 @@ function rateTexts({ achievedPerSecond, offeredPerSecond }) {
   };
 }
 
-/** @param {JudgedRequirement[]} requirements @returns {string[]} at most one: the first requirement not met, or the verdict so far */
+/** @param {JudgedRequirement[]} requirements @returns {string[]} at most one: the first not met, else the verdict */
 function requirementSummary(requirements) {
   if (requirements.length === 0) return [];
   const [first, ...more] = requirements.filter(({ verdict }) => verdict === 'not met');

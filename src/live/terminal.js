@@ -23,7 +23,7 @@ const MAX_UNWRITTEN_BYTES = 65_536;
 
 /**
  * @param {number} descriptor
- * @param {{output?: number, write?: (descriptor: number, bytes: Uint8Array) => number}} [system] `output`: see reopenNonBlocking
+ * @param {{output?: number, write?: (descriptor: number, bytes: Uint8Array) => number}} [system] for tests
  */
 export function createWriter(descriptor, { output = reopenNonBlocking(descriptor), write = writeSync } = {}) {
   /** Not written yet. @type {Buffer} */

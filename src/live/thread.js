@@ -79,7 +79,6 @@ export async function startLive(options, onLost) {
   };
 
   return {
-    /** For `run`. */
     hook,
     /** @param {RunEvent} event */
     event: (event) => thread.post(call('event', event)),

@@ -133,7 +133,7 @@ function checkCrl(der, issuer) {
   }
 }
 
-/** @param {Crl} list @param {X509Certificate} issuer @returns {string | null} outcome; null: acceptable while current */
+/** @param {Crl} list @param {X509Certificate} issuer @returns {string | null} outcome; null: good while current */
 function findFault(list, issuer) {
   if (!list.issuer.equals(parseCertificate(issuer.raw).subject)) return 'other_issuer';
   const signature = verifySignature(list.signed, issuer.publicKey);

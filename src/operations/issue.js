@@ -202,7 +202,7 @@ const SERIALS_OF_PART = 'Serials were compared within this part of the plan (--s
 
 /** @type {Operation['createClassifier']} */
 function createClassifier({ options, load: { seed, shard } }, { serials, csrs: pool }) {
-  const seen = openSerialSet(serials);
+  const serialSet = openSerialSet(serials);
   const classify = createJsonClassifier('issued', ({ data }, index) => {
     const csr = pool === null ? null : pool[index % pool.length];
     const { failure, serial } = checkIssuedCertificate({
@@ -216,13 +216,13 @@ function createClassifier({ options, load: { seed, shard } }, { serials, csrs: p
     if (failure !== null) return failure;
     if (csr === null && !data.private_key) return 'no_private_key';
     if (serial === null) return null;
-    if (seen.add(serial) === 'repeated') return 'serial_repeated';
+    if (serialSet.add(serial) === 'repeated') return 'serial_repeated';
     if (options.keep === null) return null;
     // Only checked fields: the file must not contain a private key.
     const der = decodePem(data.certificate, /^CERTIFICATE$/) ?? Buffer.alloc(0);
     const kept = { serial: serialHex(serial), certificate: encodePem('CERTIFICATE', der).trimEnd() };
     return { outcome: 'issued', success: true, verification: 'passed', kept };
   });
-  classify.notes = () => [...(seen.isFull() ? [SERIALS_FULL] : []), ...(shard ? [SERIALS_OF_PART] : [])];
+  classify.notes = () => [...(serialSet.isFull() ? [SERIALS_FULL] : []), ...(shard ? [SERIALS_OF_PART] : [])];
   return classify;
 }

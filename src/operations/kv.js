@@ -165,7 +165,7 @@ async function openStore(context) {
   return store;
 }
 
-/** @param {PrepareContext['client']} client @param {string} mount @param {string | null} wanted @returns {Promise<Store>} */
+/** @type {(client: PrepareContext['client'], mount: string, wanted: string | null) => Promise<Store>} */
 async function findStore(client, mount, wanted) {
   await checkMount(client, mount, 'kv');
   const existing = await lookUpMount(client, mount);

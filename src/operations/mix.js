@@ -95,6 +95,6 @@ function joinFixtures(members, fixtures) {
       'Mix only operations on one server; use a separate run for the other.',
     );
   }
-  const known = fixtures.find(({ target }) => target.product !== null) ?? first;
-  return { origin: first.origin, targetUrl: first.targetUrl, target: known.target, members: fixtures };
+  const identified = fixtures.find(({ target }) => target.product !== null) ?? first;
+  return { origin: first.origin, targetUrl: first.targetUrl, target: identified.target, members: fixtures };
 }

@@ -48,7 +48,7 @@ export function readKinds(about, expect) {
   return [...weights].map(([name, weight]) => ({ name, weight, expect: expectOf(name) }));
 }
 
-/** @param {Record<string, any>} options @returns {{good: boolean, revoked: boolean}} whether the run issues such ones */
+/** @param {Record<string, any>} options @returns {{good: boolean, revoked: boolean}} whether the run issues any */
 export function poolSizes({ about, cert, serials, revokedSerials }) {
   const isGiven = cert !== null || serials !== null;
   const names = readKinds(about, []).map(({ name }) => name ?? 'good');
@@ -111,7 +111,7 @@ export function outcomeOf(kind, answer, isExpected) {
   return prefix === undefined ? `status_${answer}` : `${prefix}_but_${answer}`;
 }
 
-/** @param {KindName | null} kind @param {ExpectedAnswer} answer @param {boolean} isExpected @returns {string} meaning of the outcome */
+/** @param {KindName | null} kind @param {ExpectedAnswer} answer @param {boolean} isExpected */
 function describeOutcome(kind, answer, isExpected) {
   const about = kind === null ? '' : `${KINDS[kind].subject}: `;
   if (!isExpected) return `${about}a valid response, but its status is ${answer}, not the expected one`;

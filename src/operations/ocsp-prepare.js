@@ -35,8 +35,8 @@ export async function prepare(context) {
   const { origin, basePath } = parseTargetUrl(url);
   const common = { issuerDer: new Uint8Array(issuer.der), hash: options.hash, nonce: options.nonce };
   // wrong-issuer uses known serials, if any: a responder that checks only the serial would accept them.
-  const known = good.length === 0 ? revoked : good;
-  const serialsOf = { good, revoked, 'never-issued': [], 'wrong-issuer': known };
+  const knownSerials = good.length === 0 ? revoked : good;
+  const serialsOf = { good, revoked, 'never-issued': [], 'wrong-issuer': knownSerials };
   const kinds = readKinds(options.about, options.expect).map((kind) => {
     const serials = serialsOf[kind.name ?? 'good'];
     const order = shuffled(serials.length, load.seed);
@@ -157,7 +157,7 @@ async function readSerials(context, file, flag) {
 /** A line of --keep has about 2 kB. */
 const MAX_LINE_CHARACTERS = 64 * 1024;
 
-/** @param {string} file @param {string} flag @returns {AsyncGenerator<string>} trimmed lines; ends at an overlong one */
+/** @param {string} file @param {string} flag @returns {AsyncGenerator<string>} trimmed; ends at an overlong line */
 async function* readLines(file, flag) {
   let rest = '';
   try {

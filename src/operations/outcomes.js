@@ -44,10 +44,10 @@ export const refused = createVerdicts(false, null);
  */
 function createVerdicts(success, verification) {
   /** @type {Map<string, Verdict>} */
-  const known = new Map();
+  const verdicts = new Map();
   return (outcome) => {
-    const verdict = known.get(outcome) ?? Object.freeze({ outcome, success, verification });
-    known.set(outcome, verdict);
+    const verdict = verdicts.get(outcome) ?? Object.freeze({ outcome, success, verification });
+    verdicts.set(outcome, verdict);
     return verdict;
   };
 }
@@ -65,7 +65,7 @@ export function isSuccess(status) {
 
 /**
  * @param {string} success outcome
- * @param {(json: Record<string, any>, index: number) => string | Verdict | null} check outcome of a fault, a verdict, or null
+ * @param {(json: Record<string, any>, index: number) => string | Verdict | null} check null: passed
  * @returns {Classify}
  */
 export function createJsonClassifier(success, check) {

@@ -115,12 +115,12 @@ const CALLS_AT_ONCE = 2;
  */
 export async function makeMany(size, { label, progress, signal, atOnce = CALLS_AT_ONCE }, make) {
   /** @type {T[]} */
-  const made = new Array(size);
+  const results = new Array(size);
   let [next, done] = [0, 0];
   const work = async () => {
     for (let i = next++; i < size; i = next++) {
       if (signal.aborted) throw interrupted();
-      made[i] = await make(i);
+      results[i] = await make(i);
       progress(label, ++done, size);
     }
   };
@@ -128,7 +128,7 @@ export async function makeMany(size, { label, progress, signal, atOnce = CALLS_A
     next = size;
   };
   await Promise.all(Array.from({ length: atOnce }, () => work().finally(endAll)));
-  return made;
+  return results;
 }
 
 const HOUR_MS = 3_600_000;

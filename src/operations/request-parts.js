@@ -18,7 +18,7 @@ export function apiPath(basePath, ...parts) {
   return `${basePath}/v1/${parts.join('/').split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** For Vault's issue and sign. @param {CertificateNames & {ttlMs: number | null}} names @returns {Record<string, string>} */
+/** Of issue and sign. @param {CertificateNames & {ttlMs: number | null}} names @returns {Record<string, string>} */
 export function certificateParameters({ commonName, altNames, ipSans, ttlMs }) {
   return {
     common_name: commonName,
@@ -59,7 +59,7 @@ export const MAX_BYTES = 512 * 1024;
 
 const CONTENT_STREAM = 4000;
 
-/** @param {number} seed @param {number} number of the secret or text @param {number} size bytes @returns {string} base64 */
+/** @param {number} seed @param {number} number of the secret @param {number} size bytes @returns {string} base64 */
 export function secretValue(seed, number, size) {
   const bytes = Buffer.alloc(size);
   fillBytes(bytes, seed, number, CONTENT_STREAM);

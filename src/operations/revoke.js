@@ -98,7 +98,7 @@ const MAX_EXAMINED = 10_000_000;
 /**
  * Gives each request a certificate of its own.
  * @param {LoadPlan} load
- * @param {{owns?: (index: number) => boolean, max: number}} options `owns`: which requests are revocations; by default, all
+ * @param {{owns?: (index: number) => boolean, max: number}} options `owns`: which requests revoke; by default, all
  * @returns {number[]} ascending indexes of the first requests of this part of the plan
  */
 export function ownIndexes(load, { owns = () => true, max }) {

@@ -106,7 +106,7 @@ export const transit = {
     const { data: key } = action === 'sign' ? await client.read(path) : { data: null };
     const { field, textField, label } = PRODUCERS[producer];
     // Ciphertexts or signatures, by number of the text.
-    const made = await makeMany(action === producer ? 0 : pool, { ...context, label }, async (number) => {
+    const prepared = await makeMany(action === producer ? 0 : pool, { ...context, label }, async (number) => {
       const input = { [textField]: secretValue(plan.load.seed, number, size) };
       const { data } = await client.write(`${mount}/${producer}/${KEY}`, input);
       if (bytesOf(data?.[field]) !== null) return data?.[field];
@@ -117,18 +117,18 @@ export const transit = {
       mount,
       // Several runs may share the texts, so their own seeds do not apply.
       dataSeed: plan.load.seed,
-      made,
+      prepared,
       publicKey: key === null ? null : String(key.keys?.[key.latest_version]?.public_key),
     };
   },
-  createRequester({ options: { action, size, pool } }, { basePath, headers, mount, dataSeed, made }) {
+  createRequester({ options: { action, size, pool } }, { basePath, headers, mount, dataSeed, prepared }) {
     const path = apiPath(basePath, mount, action, KEY);
     const { field, textField } = PRODUCERS[producerOf(action)];
     /** @type {Request[]} */
     const requests = Array.from({ length: pool }, (_, number) => {
       const input = {
         ...(action === 'decrypt' ? {} : { [textField]: secretValue(dataSeed, number, size) }),
-        ...(action in PRODUCERS ? {} : { [field]: made[number] }),
+        ...(action in PRODUCERS ? {} : { [field]: prepared[number] }),
       };
       return { method: 'POST', path, headers, body: JSON.stringify(input) };
     });

@@ -5,7 +5,7 @@
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
  * 3. a SingleResponse has the CertID of the request (`cert_id_mismatch`); the first such one counts;
  * 4. the responderId names a signer that the issuer allows (`responder_not_authorized`), whose signature over the raw
- *    tbsResponseData is valid (`unsupported_signature_algorithm`, `bad_signature`). Unless the issuer is the signer, the
+ *    tbsResponseData is valid (`unsupported_signature_algorithm`, `bad_signature`). Unless the issuer signed, the
  *    signer's certificate has a key usage that allows it (`responder_key_usage`), no unknown critical extension
  *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; one of those with the key);
  * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, if present, not past (`expired`);
@@ -85,7 +85,7 @@ const MAX_RESPONDERS = 32;
  * @typedef {{failure: OcspFailure, signer: Signer | null} | {failure: null, signer: Signer}} Candidate `signer` null: unreadable
  * @typedef {{failure: OcspFailure | null, signers: CertificateFields[]}} SignerResult `signers`: certificates with the
  *   key that signed, one of which must be valid; empty if the issuer itself signed
- * @typedef {{verdict: OcspVerdict} | {verdict: null, response: BasicResponse, signed: SignerResult | null}} Known result
+ * @typedef {{verdict: OcspVerdict} | {verdict: null, response: BasicResponse, signed: SignerResult | null}} Parsed result
  *   for the same bytes: a verdict, or the response, whose signature is verified when first needed
  */
 
@@ -98,16 +98,16 @@ const MAX_RESPONDERS = 32;
 export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED }) {
   const issuer = readSigner(Buffer.from(issuerDer));
   const remembered = remember(maxRemembered, (key) => read(Buffer.from(key, 'latin1')));
-  /** Comparing bytes is faster than looking them up. @type {{bytes: Buffer, known: Known} | null} */
+  /** Comparing bytes is faster than looking them up. @type {{bytes: Buffer, parsed: Parsed} | null} */
   let last = null;
   const assess = remember(MAX_RESPONDERS, (key) => assessResponder(Buffer.from(key, 'latin1'), issuer));
 
   /** @param {Buffer} bytes the caller may reuse them */
   function recall(bytes) {
     if (bytes.length > MAX_REMEMBERED_BYTES) return read(bytes);
-    const known = remembered(bytes.toString('latin1'));
-    if (maxRemembered > 0) last = { bytes: Buffer.from(bytes), known };
-    return known;
+    const parsed = remembered(bytes.toString('latin1'));
+    if (maxRemembered > 0) last = { bytes: Buffer.from(bytes), parsed };
+    return parsed;
   }
 
   /** Rule 4: the issuer, then the enclosed certificates. @param {BasicResponse} response @returns {SignerResult} */
@@ -134,13 +134,13 @@ export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED })
   return {
     /** Never throws. @param {Uint8Array} bytes @param {OcspExpectation} expected @returns {OcspVerdict} */
     check(bytes, { certId, nonce, nowMs }) {
-      const known = last?.bytes.equals(bytes) ? last.known : recall(asBuffer(bytes));
-      if (known.verdict !== null) return known.verdict;
-      const { response } = known;
+      const parsed = last?.bytes.equals(bytes) ? last.parsed : recall(asBuffer(bytes));
+      if (parsed.verdict !== null) return parsed.verdict;
+      const { response } = parsed;
       const single = response.responses.find((item) => isSameCertId(item.certId, certId.raw));
       if (single === undefined) return 'cert_id_mismatch';
-      known.signed ??= findSigners(response);
-      const { failure, signers } = known.signed;
+      parsed.signed ??= findSigners(response);
+      const { failure, signers } = parsed.signed;
       if (failure !== null) return failure;
       if (signers.length > 0 && !signers.some((cert) => isValid(cert, nowMs)))
         return 'responder_cert_expired';
@@ -152,7 +152,7 @@ export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED })
   };
 }
 
-/** Rules 1 and 2. @param {Buffer} bytes @returns {Known} */
+/** Rules 1 and 2. @param {Buffer} bytes @returns {Parsed} */
 function read(bytes) {
   try {
     const response = parseOcspResponse(bytes);

@@ -65,7 +65,7 @@ export function planOfRun(plan, run) {
   return Object.freeze({ ...plan, load: loadOfRun(plan.load, run) });
 }
 
-/** @type {(common: Record<string, any>, input: Record<string, unknown>, environment: VaultEnvironment) => TargetPlan} */
+/** @type {(common: Record<string, any>, input: Record<string, any>, environment: VaultEnvironment) => TargetPlan} */
 export function planTarget(common, input, environment) {
   const isContradiction = common.dev && common.url !== null;
   rejectIf(isContradiction, '--dev starts its own server, but --url names another.', 'Use one of them.');

@@ -54,8 +54,8 @@ export function createSchedule(load) {
  */
 export function linesOf({ rampUpMs, warmupMs, stages }, rate) {
   if (stages === null) {
-    const held = { durationMs: Number.POSITIVE_INFINITY, from: rate, to: rate };
-    return rampUpMs > 0 ? [{ durationMs: rampUpMs, from: 0, to: rate }, held] : [held];
+    const constant = { durationMs: Number.POSITIVE_INFINITY, from: rate, to: rate };
+    return rampUpMs > 0 ? [{ durationMs: rampUpMs, from: 0, to: rate }, constant] : [constant];
   }
   const lines = stages.flatMap((stage) => stage.lines);
   const [{ from }] = lines;

@@ -8,7 +8,7 @@ import { failedAtLimits } from './observed.js';
 
 /** @import { Observed } from './observed.js' */
 
-/** @typedef {{grade?: 'invalid' | 'remark', text: string, detail?: string, remedy: string}} Reason a remark by default */
+/** @typedef {{grade?: 'invalid' | 'remark', text: string, detail?: string, remedy: string}} Reason default: remark */
 /** @typedef {(observed: Observed) => Reason | null} Find null: it does not apply */
 
 /** Share of planned requests that the tool did not send, or that failed at a limit of its machine. */

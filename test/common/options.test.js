@@ -57,7 +57,7 @@ const REFUSED = [
   ['an endless duration', { type: 'duration' }, '1e400', 'bad_duration', /not a duration such as/],
   ['too short a duration', { type: 'duration', min: 1 }, '0', 'out_of_range', /at least 1 ms\./],
   ['too long a duration', { type: 'duration', max: 3_600_000 }, '61m', 'out_of_range', /at most 1 h\./],
-  ['a rate of zero', { type: 'rate' }, '0', 'bad_rate', /above zero such as/],
+  ['a rate of zero', { type: 'rate' }, '0', 'bad_rate', /above zero, such as/],
   ['a rate a fortnight', { type: 'rate' }, '5/fortnight', 'bad_rate', /such as/],
   ['too high a rate', { type: 'rate', max: 1e6 }, '1e10/h', 'out_of_range', /at most 1000000\/s\./],
   ['no choice of these', { type: 'choice', choices: ['a', 'b'] }, 'c', 'bad_option', /"c".*one of a, b/],

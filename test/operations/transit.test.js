@@ -11,7 +11,7 @@ const FIXTURE = {
   ...CALL,
   mount: 'tr',
   dataSeed: 3,
-  made: ['vault:v1:AAAA', 'vault:v1:BBBB'],
+  prepared: ['vault:v1:AAAA', 'vault:v1:BBBB'],
   publicKey: null,
 };
 const given = (/** @type {string} */ action, more = {}) =>
