@@ -16,7 +16,7 @@ const cause = new Error('ENOENT');
 /** @type {[string, PkiLoadError, object][]} */
 const ERRORS = [
   [
-    'a usage error with everything',
+    'a complete usage error',
     usageError('bad_file', 'No such file.', 'Check the path.', cause),
     {
       code: 'bad_file',
@@ -27,7 +27,7 @@ const ERRORS = [
     },
   ],
   [
-    'a usage error with the least',
+    'a minimal usage error',
     usageError('bad_file', 'No such file.'),
     { code: 'bad_file', exitCode: 1, remedy: undefined, full: 'No such file.', cause: undefined },
   ],
@@ -37,7 +37,7 @@ const ERRORS = [
     { code: 'sealed', exitCode: 2, remedy: 'Unseal it.', full: 'Vault is sealed. Unseal it.', cause },
   ],
   [
-    'an error of another exit code',
+    'an error with another exit code',
     new PkiLoadError('odd', 'Odd.', { exitCode: 98 }),
     { code: 'odd', exitCode: 98, remedy: undefined, full: 'Odd.', cause: undefined },
   ],

@@ -83,7 +83,7 @@ describe('a recorder', () => {
     ],
     ['not by the wait for the target', { due: 1500, sent: 4010, lag: 0 }, { second: 0, tenth: 0 }],
     [
-      'not where that was longer anyway',
+      'not if the wait was longer anyway',
       { due: 1500, sent: 4010, lag: 9, carried: 500 },
       { second: 0, tenth: 0 },
     ],

@@ -37,7 +37,7 @@ describe('a thread', () => {
     ['throws', 'throw new Error("broken")', /^Error: broken$/, true],
     ['rejects', 'Promise.reject(new TypeError("broken"))', /^TypeError: broken$/, true],
     ['exits with an error code', 'process.exit(3)', /test thread exited too early \(exit code 3\)/, true],
-    ['exits as if all were well', 'process.exit(0)', /test thread exited too early \(exit code 0\)/, false],
+    ['exits with code 0', 'process.exit(0)', /test thread exited too early \(exit code 0\)/, false],
   ]);
   for (const [what, code, error, fails] of threads) {
     test(`that ${what} rejects every pending reply`, async () => {

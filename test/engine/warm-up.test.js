@@ -26,7 +26,7 @@ async function warmUpWith(changes, request) {
 describe('the warm-up', () => {
   /** @type {[string, Partial<LoadPlan>][]} */
   const loads = [
-    ['an open loop by a thread', { ratePerSecond: 1000 }],
+    ['an open loop with a pacing thread', { ratePerSecond: 1000 }],
     ['a closed loop', { model: 'closed', ratePerSecond: null, requests: 5 }],
     ['a long warm-up and a ramp', { warmupMs: 60_000, rampUpMs: 60_000, overflow: 'drop' }],
   ];

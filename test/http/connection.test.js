@@ -207,11 +207,11 @@ describe('with and without TLS', () => {
 
   /** @type {[string, keyof typeof servers, Tls, string | number][]} */
   const table = [
-    ['a certificate of the given CA', 'secure', trust, 200],
-    ['one for the given name', 'named', { ...trust, servername: 'vault.example.com' }, 200],
-    ['one for another name', 'named', trust, 'certificate_name_mismatch'],
+    ['a certificate of the configured CA', 'secure', trust, 200],
+    ['a certificate for the configured name', 'named', { ...trust, servername: 'vault.example.com' }, 200],
+    ['a certificate for another name', 'named', trust, 'certificate_name_mismatch'],
     ['an unknown CA', 'secure', { rejectUnauthorized: true }, 'certificate_not_trusted'],
-    ['an unknown CA that does not matter', 'secure', { rejectUnauthorized: false }, 200],
+    ['an unknown CA without verification', 'secure', { rejectUnauthorized: false }, 200],
     ['plain HTTP', 'plain', { rejectUnauthorized: true }, 'wrong_scheme_https_to_http_port'],
   ];
   for (const [what, name, tls, outcome] of table) {

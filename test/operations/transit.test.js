@@ -138,5 +138,5 @@ test('impossible options are rejected', () => {
   );
   assert.ok(planOf(operation, { keyType: 'rsa-2048', size: 190 }));
   assert.ok(planOf(operation, { action: 'sign', keyType: 'rsa-2048', size: 191 }));
-  assertUsage(() => planOf(operation, { size: 500_000, pool: 1000 }), /more than 64 MiB/);
+  assertUsage(() => planOf(operation, { size: 500_000, pool: 1000 }), /exceed 64 MiB/);
 });

@@ -57,7 +57,7 @@ const at = (made, path) => path.split('.').reduce((inner, name) => inner[name], 
 /** @type {[string, Given, string, RegExp, string?][]} sentence, options, code, message, operation */
 const REFUSED = [
   ['an unknown option', { rps: 5 }, 'unknown_option', /issue has no option "rps".*--help/],
-  ['a name that every object has', { constructor: 5 }, 'unknown_option', /"constructor"/],
+  ['a property of Object.prototype', { constructor: 5 }, 'unknown_option', /"constructor"/],
   ['--dev with --url', { dev: true, url: 'http://x' }, 'contradiction', /--dev.*--url.*one of them/],
   ['2 time-outs', { timeout: '1s', timeout_ms: 5 }, 'contradiction', /--timeout .*--timeout_ms.*one of them/],
   [
@@ -69,11 +69,11 @@ const REFUSED = [
   ['Poisson without a rate', { arrivals: 'poisson' }, 'contradiction', /--arrivals poisson.*Add --rate/],
   ['drop without a rate', { overflow: 'drop' }, 'contradiction', /--overflow drop.*Add --rate/],
   ['a ramp without a rate', { 'ramp-up': '5s' }, 'contradiction', /--ramp-up.*Add --rate/],
-  ['a mount that climbs', { mount: 'a/../b' }, 'bad_option', /--mount.*path of a mount/],
+  ['a mount with ..', { mount: 'a/../b' }, 'bad_option', /--mount.*path of a mount/],
   ['no duration', { duration: 0 }, 'out_of_range', /--duration.*at least 1 ms/],
-  ['a rate beyond all clocks', { rate: '1e7' }, 'out_of_range', /--rate.*at most 1000000\/s/],
+  ['an excessive rate', { rate: '1e7' }, 'out_of_range', /--rate.*at most 1000000\/s/],
   ['a seed of 33 bits', { seed: 2 ** 32 }, 'out_of_range', /--seed.*at most 4294967295/],
-  ['a requirement that is none', { require: 'p99' }, 'bad_requirement', /"p99".*use </],
+  ['an invalid requirement', { require: 'p99' }, 'bad_requirement', /"p99".*use </],
   ['--pool without --sign', { pool: 5 }, 'contradiction', /--pool.*--sign/],
   ['--cert, --serials', { cert: 'a', serials: 'b' }, 'contradiction', /--cert and --serials.*one/, 'ocsp'],
   [
@@ -83,7 +83,7 @@ const REFUSED = [
     /--ocsp-url and --from-aia/,
     'ocsp',
   ],
-  ['an issuer of nothing', { issuer: 'a' }, 'contradiction', /--issuer.*--cert.*--serials/, 'ocsp'],
+  ['an issuer without certificates', { issuer: 'a' }, 'contradiction', /--issuer.*--cert.*--serials/, 'ocsp'],
 ];
 
 describe('a plan', () => {

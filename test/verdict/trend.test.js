@@ -37,12 +37,12 @@ const each = (/** @type {number} */ length, /** @type {(i: number) => number} */
 /** @type {[string, number[], number, boolean][]} sentence, values, least change, drifts */
 const TABLE = [
   ['nothing', [], 0, false],
-  ['seven seconds that rise are too few', each(7, (i) => i + 1), 0, false],
+  ['seven rising seconds: too few', each(7, (i) => i + 1), 0, false],
   ['eight seconds that rise throughout', each(8, (i) => 1 + i / 8), 0, true],
   ['a rise of a fifth over the whole', each(60, (i) => 1 + (0.2 * i) / 59), 0, false],
   ['a rise of three tenths', each(60, (i) => 1 + (0.3 * i) / 59), 0, true],
   ['a fall by a third', each(60, (i) => 3 - i / 59), 0, true],
-  ['a rise of less than the least', each(60, (i) => 0.1 + (0.05 * i) / 59), 0.1, false],
+  ['a rise below the minimum', each(60, (i) => 0.1 + (0.05 * i) / 59), 0.1, false],
   ['four freezes that repeat', each(20, (i) => (i % 5 === 2 ? 400 : 1)), 0.1, false],
   ['four freezes of two seconds', each(20, (i) => (i % 5 >= 3 ? 400 + i : 1)), 0.1, false],
   ['one step in the middle', each(20, (i) => (i < 10 ? 1 : 2)), 0.1, true],
