@@ -160,11 +160,11 @@ describe('time spun without work', () => {
   let answers = 0;
   /** @type {[string, Spins, number, () => number, number, number][]} sentence, spins, turn, work, at least and at most */
   const CASES = [
-    ['is all of it while nothing happens', 'always', 0.01, () => 0, 9.9, 10.02],
-    ['is the last stretch only where the rest is slept', 'last stretch', 0.01, () => 0, 0.5, 3],
-    ['leaves out turns in which an answer came', 'always', 0.01, () => answers++, 0, 0],
-    ['leaves out turns that took too long to be empty', 'always', 0.1, () => 0, 0, 0],
-    ['is none for an alarm that never spins', 'never', 0.01, () => 0, 0, 0],
+    ['is all of it without work', 'always', 0.01, () => 0, 9.9, 10.02],
+    ['is only the last stretch if the rest is slept', 'last stretch', 0.01, () => 0, 0.5, 3],
+    ['excludes turns with a response', 'always', 0.01, () => answers++, 0, 0],
+    ['excludes turns too long to be empty', 'always', 0.1, () => 0, 0, 0],
+    ['is zero for an alarm that never spins', 'never', 0.01, () => 0, 0, 0],
   ];
   for (const [sentence, spins, turnMs, work, least, most] of CASES) {
     test(sentence, () => {
@@ -276,11 +276,11 @@ const table = [
   ["wide gaps are a timer's, spun at the end", { ratePerSecond: 100 }, 1, 2, 'timer, last stretch'],
   ["narrow gaps are a thread's", { ratePerSecond: 101 }, 1, 2, 'thread, last stretch'],
   ['the gap is that of one shard', { ratePerSecond: 200 }, 2, 4, 'timer, last stretch'],
-  ['a single core is not spun on', { ratePerSecond: 100 }, 1, 1, 'thread, never'],
-  ['a sender on each core leaves none to spin on', { ratePerSecond: 5000 }, 4, 4, 'thread, never'],
+  ['a single core never spins', { ratePerSecond: 100 }, 1, 1, 'thread, never'],
+  ['a sender on each core never spins', { ratePerSecond: 5000 }, 4, 4, 'thread, never'],
   ['sleep never spins', { ratePerSecond: 5000, pacing: 'sleep' }, 1, 2, 'timer, never'],
-  ['spin always does', { ratePerSecond: 20, pacing: 'spin' }, 1, 1, 'timer, always'],
-  ['a closed loop waits for answers alone', { model: 'closed', ratePerSecond: null }, 1, 2, 'timer, never'],
+  ['spin always spins', { ratePerSecond: 20, pacing: 'spin' }, 1, 1, 'timer, always'],
+  ['a closed loop waits only for responses', { model: 'closed', ratePerSecond: null }, 1, 2, 'timer, never'],
   ['closed loops never spin', { model: 'closed', ratePerSecond: null, pacing: 'spin' }, 1, 2, 'timer, never'],
 ];
 

@@ -76,11 +76,7 @@ describe('a recorder', () => {
     ['by half a tenth of a second', { due: 1500, sent: 1550, lag: 50 }, { second: 0.05, tenth: 0.5 }],
     ['by half a second', { due: 1500, sent: 2000, lag: 500 }, { second: 0.5, tenth: 1 }],
     ['by two seconds', { due: 1500, sent: 3500, lag: 2000 }, { second: 1, tenth: 1 }],
-    [
-      'by the wait for a request that was late',
-      { due: 1500, sent: 1550, carried: 50 },
-      { second: 0.05, tenth: 0.5 },
-    ],
+    ['by the wait for a late request', { due: 1500, sent: 1550, carried: 50 }, { second: 0.05, tenth: 0.5 }],
     ['not by the wait for the target', { due: 1500, sent: 4010, lag: 0 }, { second: 0, tenth: 0 }],
     [
       'not if the wait was longer anyway',

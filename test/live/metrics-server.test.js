@@ -115,7 +115,7 @@ const REFUSED = [
   ['the root', 'GET', '/', 404],
   ['another path', 'GET', '/v1/sys/metrics', 404],
   ['a path below', 'GET', '/metrics/', 404],
-  ['another path, asked to change', 'POST', '/', 404],
+  ['a POST to another path', 'POST', '/', 404],
   ['a change', 'POST', '/metrics', 405],
   ['a removal', 'DELETE', '/metrics', 405],
 ];
@@ -196,7 +196,7 @@ describe('limits', HANGS, () => {
 /** @type {[string, string][]} what a scraper has sent when the server closes */
 const SCRAPERS = [
   ['that only connected', ''],
-  ['that stopped in the midst of its request', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n'],
+  ['that stopped in the middle of its request', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n'],
   ['that keeps its connection for the next scrape', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'],
   [
     'that never sends the body it promised',
@@ -273,7 +273,7 @@ async function refusal(starting, code) {
 
 /** @type {[string, string, string, number][]} what, text, host, port */
 const ADDRESSES = [
-  ['a port alone is of loopback', '9464', '127.0.0.1', 9464],
+  ['a port alone means loopback', '9464', '127.0.0.1', 9464],
   ['with a colon in front too', ':9464', '127.0.0.1', 9464],
   ['an IPv4 address', '127.0.0.1:9464', '127.0.0.1', 9464],
   ['an IPv6 address, without its brackets', '[::1]:9464', '::1', 9464],
@@ -282,7 +282,7 @@ const ADDRESSES = [
   ['a name with dots and dashes', 'load-1.example.com:80', 'load-1.example.com', 80],
   ['a name of one letter', 'a:80', 'a', 80],
   ['every address of this machine', '0.0.0.0:9464', '0.0.0.0', 9464],
-  ['the same of IPv6', '[::]:9464', '::', 9464],
+  ['the same for IPv6', '[::]:9464', '::', 9464],
   ['port 0', '127.0.0.1:0', '127.0.0.1', 0],
   ['port 0 alone', '0', '127.0.0.1', 0],
   ['the highest port', ':65535', '127.0.0.1', 65_535],

@@ -88,7 +88,7 @@ const RESULTS = [
   ['only errors', sampleResult([{ outcome: 'timeout', success: false, service: [10_000] }])],
   ['no samples', sampleResult([], { counts: { neverSent: 400 }, interrupted: true })],
   ['two operations', sampleResult([{ outcome: 'good', service: [1] }], { operations: { issue, ocsp } })],
-  ['an unfinished one', { ...whole, unfinished: true }],
+  ['an unfinished result', { ...whole, unfinished: true }],
   ['a shard', { ...whole, shard: { index: 0, of: 4 } }],
   [
     'a target without a name, or with half a character in it',

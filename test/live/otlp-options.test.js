@@ -12,7 +12,7 @@ const URLS = [
     ['http://127.0.0.1:4318', '/v1/metrics', '/v1/metrics'],
   ],
   [
-    'a slash is no path',
+    'a bare slash is not a path',
     'https://otel.example.com/',
     ['https://otel.example.com', '/v1/metrics', '/v1/metrics'],
   ],
@@ -22,7 +22,7 @@ const URLS = [
     ['http://[::1]:9090', '/api/v1/metrics', '/api/v1/metrics'],
   ],
   [
-    'a query goes along and is not shown',
+    'a query is sent but not shown',
     'https://a.example/in?key=hunter2',
     ['https://a.example', '/in?key=hunter2', '/in'],
   ],
@@ -70,7 +70,7 @@ const HEADERS = [
     { 'api-key': 'abc', 'x-tenant': '7' },
   ],
   ['percent-encoding', 'Authorization=Basic%20dXNl%3D,x=a%2Cb', { authorization: 'Basic dXNl=', x: 'a,b' }],
-  ['what need not be encoded', 'authorization=Bearer a+b==', { authorization: 'Bearer a+b==' }],
+  ['characters that need no encoding', 'authorization=Bearer a+b==', { authorization: 'Bearer a+b==' }],
   ['an empty value', 'x=', { x: '' }],
   ['the last of two', 'x=1,X=2', { x: '2' }],
 ];
@@ -85,7 +85,7 @@ const BAD_HEADERS = [
   ['no name', '=hunter2', /^Part 1 .* does not start with a header name/],
   ['a name with a space', 'api key=hunter2', /does not start with a header name/],
   ['a half percent sign', 'api-key=hunter2%2', /has a bad %XX or .*, in the value of api-key/],
-  ['what is no UTF-8', 'api-key=hunter2%ff', /has a bad %XX or .*, in the value of api-key/],
+  ['invalid UTF-8', 'api-key=hunter2%ff', /has a bad %XX or .*, in the value of api-key/],
   [
     'a line break',
     'api-key=hunter2%0d%0aHost: x',

@@ -82,8 +82,8 @@ describe('pushes', () => {
 /** @type {[string, Reply[], number, number[]][]} what, replies, seconds, when pushes go out (ms) */
 const PACE = [
   ['Retry-After in seconds is waited for', [retryAfter(429, 30)], 42, [0, 30_000, 40_000]],
-  ['a short Retry-After makes pushes no more frequent', [retryAfter(503, 1)], 12, [0, 10_000]],
-  ['what Retry-After means nothing by is passed over', [retryAfter(503, 'soon')], 12, [0, 10_000]],
+  ['a short Retry-After does not speed up pushes', [retryAfter(503, 1)], 12, [0, 10_000]],
+  ['an invalid Retry-After is ignored', [retryAfter(503, 'soon')], 12, [0, 10_000]],
   ['without Retry-After, the next comes as usual', [503, REFUSED, 200], 32, [0, 10_000, 20_000, 30_000]],
   ['a refusal of this push says nothing of the next', [400, 413, 200], 22, [0, 10_000, 20_000]],
   ['Retry-After counts only where it may be tried again', [retryAfter(400, 60)], 12, [0, 10_000]],
@@ -119,9 +119,9 @@ const WARNINGS = [
       `${NOT_TAKEN} HTTP 400: bad \\u{1b}[31mdata.`,
     ],
   ],
-  ['an answer that is no JSON', [{ status: 500, body: '<html>' }], [`${NOT_TAKEN} HTTP 500.`]],
+  ['a response that is not JSON', [{ status: 500, body: '<html>' }], [`${NOT_TAKEN} HTTP 500.`]],
   [
-    'an answer that is JSON of another kind',
+    'a response with unexpected JSON',
     [
       { status: 500, body: 'null' },
       { status: 200, body: '[1]' },
@@ -134,7 +134,7 @@ const WARNINGS = [
     [/HTTP 307\.$/],
   ],
   [
-    'nobody there, once',
+    'a dead receiver, once',
     [REFUSED, REFUSED],
     [
       'The metrics were not sent: http://127.0.0.1:4318 refused the connection. Start the receiver, or correct --otlp.',
@@ -207,12 +207,12 @@ describe('warnings', () => {
 
 /** @type {[string, Reply[], number[], number, string[]][]} what, replies to the last push, waits (ms), tries, what is told of the end */
 const ENDS = [
-  ['a push that arrives is the only one', [200], [], 1, []],
-  ['one that is taken in part is not sent again', [partial(1)], [], 1, []],
-  ['one that is refused for now is tried again', [503, 200], [1000], 2, []],
-  ['so is one without an answer', [REFUSED, REFUSED, 200], [1000, 1000], 3, []],
+  ['a successful push is the only one', [200], [], 1, []],
+  ['a partially accepted push is not retried', [partial(1)], [], 1, []],
+  ['a retryable refusal is retried', [503, 200], [1000], 2, []],
+  ['a push without a response is retried', [REFUSED, REFUSED, 200], [1000, 1000], 3, []],
   ['but only three times', [503, 503, 503], [1000, 1000], 3, [LOST]],
-  ['one that is refused for good is not', [400], [], 1, [LOST]],
+  ['a permanent refusal is not retried', [400], [], 1, [LOST]],
   ['Retry-After is waited for', [retryAfter(429, 4), 200], [4000], 2, []],
   ['but not for long', [retryAfter(429, 60)], [], 1, [LOST]],
 ];

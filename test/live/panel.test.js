@@ -39,19 +39,19 @@ test('a typical second', () => {
 const TABLE = [
   ['a closed loop offers nothing', { offeredPerSecond: null }, {}, /^Rate {7}19\.8\/s succeeded$/m],
   [
-    'a low rate per hour, as what is offered',
+    'a low rate per hour, like the offered rate',
     { offeredPerSecond: 1000 / 3600, achievedPerSecond: 0.27 },
     {},
     /^Rate {7}972\/h succeeded, 1,000\/h offered$/m,
   ],
   [
-    'a ramp that begins with nothing',
+    'a ramp that starts at zero',
     { offeredPerSecond: 0, achievedPerSecond: 0 },
     {},
     /^Rate {7}0\/s succeeded, 0\/s offered$/m,
   ],
   [
-    'the stage that goes on',
+    'the current stage',
     { stage: { name: 'the peak', number: 2, count: 3, leftMs: 12_400 } },
     {},
     /^Progress .*\nStage {6}2 of 3, 12 s left: the peak\nRate /m,
@@ -66,7 +66,7 @@ const TABLE = [
     /^Progress {3}█+░+ {2}25 % {2}100 of 400, about 21 s left$/m,
   ],
   ['nothing done of them yet', {}, { totalMs: null, succeeded: 0 }, /░ {3}0 % {2}0 of 400$/m],
-  ['no end in sight', { planned: null }, { totalMs: null }, /^Progress {3}7 s so far$/m],
+  ['no planned end', { planned: null }, { totalMs: null }, /^Progress {3}7 s so far$/m],
   ['nothing answered', { p99s: [null, null, null] }, { p99Ms: null }, /^p99 now {4}– {8} {3} up to 0 ms$/m],
   ['the first second', { p99s: [12] }, {}, /^p99 now {4}12\.3 ms$/m],
   [
@@ -76,7 +76,7 @@ const TABLE = [
     /^Errors {5}1,203 errors: http_503 1,200, timeout 3$/m,
   ],
   [
-    'more kinds of errors than there is room for',
+    'more kinds of errors than fit',
     {},
     { errors: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`error_${i}`, 30 - i])) },
     /^Errors {5}465 errors: error_0 30, error_1 29, .*…$/m,

@@ -23,8 +23,8 @@ function stage(options) {
 
 /** @type {[string, Partial<IntervalEvent>, string][]} */
 const LINES = [
-  ['a usual second', {}, '1 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight'],
-  ['no end in sight', { totalMs: null }, '1 s  19/s  p99 12.3 ms  no errors  1 in flight'],
+  ['a typical second', {}, '1 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight'],
+  ['no planned end', { totalMs: null }, '1 s  19/s  p99 12.3 ms  no errors  1 in flight'],
   ['nothing completed', { p99Ms: null, ratePerSecond: 0 }, '1 s/20 s  0/s  p99 –  no errors  1 in flight'],
   ['the first moment', { elapsedMs: 12 }, '0 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight'],
   ['a warm-up', { phase: 'warmup' }, 'warm-up 1 s/20 s  not measured yet  no errors  1 in flight'],
@@ -91,11 +91,11 @@ test('without a terminal: the start, the first second, then every fifth', () => 
 /** @typedef {JudgedRequirement['verdict']} Verdict */
 /** @type {[string, number | null, Verdict[], Partial<IntervalEvent>, string][]} what, offered, verdicts, second, line after the time */
 const STANDINGS = [
-  ['what is offered', 20, [], {}, '19/s of 20/s  p99 12.3 ms  no errors  1 in flight'],
+  ['the offered rate', 20, [], {}, '19/s of 20/s  p99 12.3 ms  no errors  1 in flight'],
   ['a low rate', 0.5, [], { ratePerSecond: 0.5 }, '1,800/h of 1,800/h  p99 12.3 ms  no errors  1 in flight'],
   ['all met', 20, ['met', 'met'], {}, '19/s of 20/s  p99 12.3 ms  met so far  no errors  1 in flight'],
   [
-    'one not proven',
+    'a requirement not proven',
     20,
     ['met', 'not proven'],
     {},

@@ -130,13 +130,13 @@ describe('the result so far', () => {
 describe('the rate so far', () => {
   /** @type {[string, Partial<LoadPlan>, number, number, number][]} load, asked at, known until so much later, rate */
   const TABLE = [
-    ['is that of the plan', { ratePerSecond: 20 }, 1000, 0, 20],
-    ['is so with what was done while it was told', { ratePerSecond: 20 }, 1000, 99, 20],
-    ['is so where the next arrival is far off', { ratePerSecond: 1000 / 3600 }, 1000, 99, 1000 / 3600],
-    ['is so at the very end', { ratePerSecond: 20 }, 5970, 20, 20],
-    ['is so when more time has passed than there was to be', { ratePerSecond: 20 }, 7000, 0, 20],
-    ['is that of a part of a plan', { ratePerSecond: 20, shard: { index: 1, of: 4 } }, 3000, 99, 5],
-    ['leaves a warm-up out', { ratePerSecond: 20, warmupMs: 1500 }, 4000, 60, 20],
+    ['is the planned rate', { ratePerSecond: 20 }, 1000, 0, 20],
+    ['is the same with requests completed during the report', { ratePerSecond: 20 }, 1000, 99, 20],
+    ['is the same long before the next arrival', { ratePerSecond: 1000 / 3600 }, 1000, 99, 1000 / 3600],
+    ['is the same at the very end', { ratePerSecond: 20 }, 5970, 20, 20],
+    ['is the same after the planned end', { ratePerSecond: 20 }, 7000, 0, 20],
+    ['is the rate of a part of a plan', { ratePerSecond: 20, shard: { index: 1, of: 4 } }, 3000, 99, 5],
+    ['excludes a warm-up', { ratePerSecond: 20, warmupMs: 1500 }, 4000, 60, 20],
   ];
   for (const [what, changes, atMs, laterMs, rate] of TABLE) {
     test(what, () => {
@@ -146,10 +146,7 @@ describe('the rate so far', () => {
       assertRight(result);
       assert.equal(result.rates.perSecond.toFixed(6), rate.toFixed(6));
       const measuredMs = Math.max(0, atMs - (changes.warmupMs ?? 0));
-      assert.ok(
-        result.durationSeconds * 1000 <= measuredMs + laterMs,
-        'no time is counted that has not passed',
-      );
+      assert.ok(result.durationSeconds * 1000 <= measuredMs + laterMs, 'counts no future time');
     });
   }
 
@@ -195,11 +192,11 @@ describe('the rate so far', () => {
 describe('a requirement on the rate, during the run,', () => {
   /** @type {[string, Partial<LoadPlan>, number, number, string][]} load, answered after, asked at, verdict */
   const TABLE = [
-    ['is met where all that was due was answered', { ratePerSecond: 20 }, 5, 8000, 'met'],
-    ['is met in between two arrivals, too', { ratePerSecond: 20 }, 5, 8033, 'met'],
-    ['is met where some are on their way, as always', { ratePerSecond: 20 }, 400, 8020, 'met'],
-    ['is met after a few seconds, too', { ratePerSecond: 20 }, 5, 3000, 'met'],
-    ['is not met where less was asked for', { ratePerSecond: 19 }, 5, 8000, 'not met'],
+    ['is met if every due request has a response', { ratePerSecond: 20 }, 5, 8000, 'met'],
+    ['is also met between two arrivals', { ratePerSecond: 20 }, 5, 8033, 'met'],
+    ['is met with the usual requests in flight', { ratePerSecond: 20 }, 400, 8020, 'met'],
+    ['is also met after a few seconds', { ratePerSecond: 20 }, 5, 3000, 'met'],
+    ['is not met if the planned rate is lower', { ratePerSecond: 19 }, 5, 8000, 'not met'],
   ];
   for (const [what, changes, tookMs, atMs, verdict] of TABLE) {
     test(what, () => {

@@ -173,11 +173,16 @@ test('a low rate is a mean over many seconds, so it does not flicker', () => {
 
 /** @type {[string, number, number[], string][]} what, offered, successes second by second, shown */
 const ACHIEVED = [
-  ['the first of a low rate is no higher rate', 1000 / 3600, [1], '1,000/h succeeded, 1,000/h offered'],
-  ['nor are those after it', 1000 / 3600, [1, 0, 0, 1], '1,000/h succeeded, 1,000/h offered'],
-  ['an arrival that falls into the second before it', 20, [21], '20/s succeeded, 20/s offered'],
-  ['a backlog that is worked off is seen', 20, [5, 35], '35/s succeeded, 20/s offered'],
-  ['so is what falls short', 20, [20, 19], '19/s succeeded, 20/s offered'],
+  [
+    'the first success at a low rate does not raise it',
+    1000 / 3600,
+    [1],
+    '1,000/h succeeded, 1,000/h offered',
+  ],
+  ['nor do later ones', 1000 / 3600, [1, 0, 0, 1], '1,000/h succeeded, 1,000/h offered'],
+  ['an arrival that falls into the previous second', 20, [21], '20/s succeeded, 20/s offered'],
+  ['a shrinking backlog is visible', 20, [5, 35], '35/s succeeded, 20/s offered'],
+  ['so is a shortfall', 20, [20, 19], '19/s succeeded, 20/s offered'],
 ];
 for (const [what, ratePerSecond, rates, shown] of ACHIEVED) {
   test(`the recent rate: ${what}`, () => {

@@ -33,7 +33,7 @@ describe('approle-login', () => {
     /** @type {Row[]} */
     const rows = [
       row('a login', {}, 'logged_in'),
-      ['no auth at all', 200, { data: {} }, 'no_token'],
+      ['no auth', 200, { data: {} }, 'no_token'],
       row('an empty token', { client_token: '' }, 'no_token'),
       row('a token that is a number', { client_token: 5 }, 'no_token'),
       row('no accessor', { accessor: '' }, 'no_accessor'),
@@ -107,7 +107,7 @@ test('health: by status and by body', () => {
   const lenient = health.createClassifier(planOf(health, { standbyOk: true }), CALL);
   /** @type {Row[]} */
   const notStandby = [
-    ['a limit on rates', 429, '<html>', 'not_json'],
+    ['a rate limit', 429, '<html>', 'not_json'],
     ['429, but active', 429, active, 'not_health'],
     ['473, but sealed', 473, { ...standby, sealed: true }, 'not_health'],
     ['472 and errors', 472, { errors: ['x'] }, 'error_body'],
@@ -138,12 +138,17 @@ describe('http', () => {
   test('a response without its body is judged by its status where that is enough', () => {
     /** @type {[string, Record<string, unknown>, number, string | undefined][]} sentence, options, status, outcome, where it tells */
     const rows = [
-      ['a 200 where a refusal is wanted has failed', { status: '403' }, 200, 'other_status'],
-      ['the refusal is what is wanted', { status: '403' }, 403, 'expected'],
-      ['a 200 of which no text is wanted needs no body', {}, 200, 'expected'],
-      ['one of which a text is wanted does', { contains: 'x' }, 200, undefined],
-      ['so does a wanted refusal', { status: '403', contains: 'x' }, 403, undefined],
-      ['another status fails whatever is wanted of the body', { contains: 'x' }, 204, 'other_status'],
+      ['a 200 fails if a refusal is expected', { status: '403' }, 200, 'other_status'],
+      ['the expected refusal passes', { status: '403' }, 403, 'expected'],
+      ['a 200 without an expected text needs no body', {}, 200, 'expected'],
+      ['a 200 with an expected text needs its body', { contains: 'x' }, 200, undefined],
+      [
+        'an expected refusal with an expected text needs its body',
+        { status: '403', contains: 'x' },
+        403,
+        undefined,
+      ],
+      ['another status fails regardless of the body', { contains: 'x' }, 204, 'other_status'],
     ];
     for (const [sentence, given, status, outcome] of rows) {
       const { byStatus } = http.createClassifier(planOf(http, given), fixture);

@@ -25,7 +25,7 @@ const certificate = (...issued) => but({ certificate: ca.issue(...issued).pem, p
 
 /** @type {[string, unknown, string][]} what, body, outcome */
 const ROWS = [
-  ['a right response', { data: right }, 'issued'],
+  ['a correct response', { data: right }, 'issued'],
   ['warnings', { data: right, errors: null, warnings: ['w'] }, 'issued'],
   ['HTML', '<!doctype html>', 'not_json'],
   ['nothing', '', 'not_json'],
@@ -38,12 +38,12 @@ const ROWS = [
   ['data that is a text', { data: 'x' }, 'no_certificate'],
   ['data that is a list', { data: [] }, 'no_certificate'],
   ['a certificate that is a number', but({ certificate: 5 }), 'no_certificate'],
-  ['a certificate cut off', but({ certificate: leaf.pem.slice(0, 300) }), 'certificate_unreadable'],
+  ['a truncated certificate', but({ certificate: leaf.pem.slice(0, 300) }), 'certificate_unreadable'],
   ['no issuing CA', but({ issuing_ca: null }), 'no_issuing_ca'],
   ['another issuing CA', but({ issuing_ca: stranger.ca.pem }), 'wrong_issuer'],
   ['another key', but({ private_key: ca.issue('other').keyPem }), 'key_mismatch'],
-  ['a key that is none', but({ private_key: 'x' }), 'private_key_unreadable'],
-  ['no key at all', but({ private_key: undefined }), 'no_private_key'],
+  ['an invalid key', but({ private_key: 'x' }), 'private_key_unreadable'],
+  ['no key', but({ private_key: undefined }), 'no_private_key'],
   ['an empty key', but({ private_key: '' }), 'private_key_unreadable'],
   ['another name', certificate('elsewhere'), 'wrong_subject'],
   ["a CA's certificate", certificate('localhost', { extensions: [san, EXTENSIONS.ca] }), 'ca_certificate'],

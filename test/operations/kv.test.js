@@ -31,21 +31,21 @@ test('kv-write: requests depend only on --data-seed, --size and the secret numbe
 test('kv-write: responses', () => {
   /** @type {Row[]} */
   const second = [
-    ['a version is a written secret', 200, { data: { version: 3 } }, 'written'],
+    ['a version means that the secret was written', 200, { data: { version: 3 } }, 'written'],
     ['without a version', 200, { data: {} }, 'no_version'],
-    ['version 0 is none', 200, { data: { version: 0 } }, 'no_version'],
-    ['nor is what is no number', 200, { data: { version: true } }, 'no_version'],
-    ['no data at all', 200, { data: null }, 'no_version'],
-    ['nothing at all is no answer of version 2', 204, '', 'not_json'],
+    ['version 0 is invalid', 200, { data: { version: 0 } }, 'no_version'],
+    ['a version must be a number', 200, { data: { version: true } }, 'no_version'],
+    ['no data', 200, { data: null }, 'no_version'],
+    ['an empty response is not from version 2', 204, '', 'not_json'],
     ...REFUSALS,
   ];
   /** @type {Row[]} */
   const first = [
-    ['version 1 says nothing', 204, '', 'written'],
-    ['warnings do no harm', 200, { request_id: 'r', warnings: ['w'] }, 'written'],
+    ['version 1 responds without a body', 204, '', 'written'],
+    ['warnings are accepted', 200, { request_id: 'r', warnings: ['w'] }, 'written'],
     ['200 and nothing is not what Vault says', 200, '', 'not_json'],
     ['200 and anything is not either', 200, {}, 'not_vault'],
-    ['nor is another success', 202, { ok: false }, 'not_vault'],
+    ['another 2xx is rejected', 202, { ok: false }, 'not_vault'],
     ...REFUSALS,
   ];
   const good = ['written'];
@@ -64,8 +64,8 @@ test('kv-read: only the complete secret that was written passes', () => {
   const second = [
     ['the secret that was written', 200, { data: { data: { value: right } } }, 'read'],
     ['another secret', 200, { data: { data: { value: secretValue(1, 2, 40) } } }, 'other_secret'],
-    ['one that is cut off', 200, { data: { data: { value: right.slice(0, -4) } } }, 'other_secret'],
-    ['the shape of version 1', 200, { data: { value: right } }, 'other_secret'],
+    ['a truncated secret', 200, { data: { data: { value: right.slice(0, -4) } } }, 'other_secret'],
+    ['the format of version 1', 200, { data: { value: right } }, 'other_secret'],
     ['no data', 200, { data: null }, 'other_secret'],
     ...REFUSALS,
   ];

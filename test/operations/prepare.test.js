@@ -34,7 +34,7 @@ describe('requests and time of a plan', () => {
   /** @type {[string, LoadPlan, number | null, number | null, number | null][]} sentence, load, indexes, expected requests, longest ms */
   const TABLE = [
     ['a rate and a time', loadOf({ rate: 5, duration: '10s' }), 50, 50, 30_000],
-    ['that is no whole number', loadOf({ rate: 3, duration: '3500ms' }), 11, 11, 23_500],
+    ['a fractional number of requests', loadOf({ rate: 3, duration: '3500ms' }), 11, 11, 23_500],
     ['with a warm-up', loadOf({ rate: 5, duration: '10s', warmup: '2s' }), 60, 60, 32_000],
     ['a rate and a number', loadOf({ rate: 5, requests: 7 }), 7, 7, 21_400],
     ['both, the number first', loadOf({ rate: 5, requests: 7, duration: '10s' }), 7, 7, 30_000],
@@ -53,9 +53,9 @@ describe('requests and time of a plan', () => {
       80_000,
     ],
     ['a part of a plan', loadOf({ rate: 5, duration: '10s', shard: '1/3' }), 50, 17, 30_000],
-    ['as many as are answered', loadOf({ duration: '10s' }), null, null, 30_000],
-    ['a number of them', loadOf({ requests: 30 }), 30, 30, null],
-    ['a number of them after a warm-up', loadOf({ requests: 30, warmup: '1s' }), null, 30, null],
+    ['a closed loop with a duration', loadOf({ duration: '10s' }), null, null, 30_000],
+    ['a closed loop with a number', loadOf({ requests: 30 }), 30, 30, null],
+    ['a closed loop with a number, after a warm-up', loadOf({ requests: 30, warmup: '1s' }), null, 30, null],
   ];
   for (const [sentence, load, indexes, expected, longest] of TABLE) {
     test(`${sentence}: ${expected}`, () => {
@@ -145,10 +145,10 @@ describe('messages about a plan', () => {
   /** @type {[string, LoadPlan, number][]} sentence, load, secrets at the most */
   const BOUNDS = [
     ['a closed loop that warms up writes more than it counts', loadOf({ requests: 30, warmup: '5s' }), 1e5],
-    ['one as long as it takes', loadOf({ duration: '10s' }), 1e5],
-    ['what serves runs of any load', { ...loadOf({ duration: '10s' }), durationMs: null }, 1e5],
-    ['so many, without a warm-up', loadOf({ requests: 30 }), 30],
-    ['a rate, warm-up and all', loadOf({ rate: 5, duration: '10s', warmup: '2s' }), 60],
+    ['a closed loop with a duration', loadOf({ duration: '10s' }), 1e5],
+    ['a preparation for runs of any load', { ...loadOf({ duration: '10s' }), durationMs: null }, 1e5],
+    ['a closed loop without a warm-up', loadOf({ requests: 30 }), 30],
+    ['a rate, including the warm-up', loadOf({ rate: 5, duration: '10s', warmup: '2s' }), 60],
   ];
   for (const [sentence, load, most] of BOUNDS) {
     test(`no more secrets are left than the message says: ${sentence}`, async () => {

@@ -17,8 +17,8 @@ const RIGHT = {
 };
 /** @type {[string, unknown, string][]} what, body, outcome of a certificate that is revoked for the first time */
 const ROWS = [
-  ['what Vault says', { data: RIGHT, warnings: null }, 'revoked'],
-  ['what Vault said before it had states', { data: { revocation_time: 1 } }, 'revoked'],
+  ['the response of Vault', { data: RIGHT, warnings: null }, 'revoked'],
+  ['the response of older versions of Vault, without a state', { data: { revocation_time: 1 } }, 'revoked'],
   ['no data', {}, 'not_revoked'],
   ['an expired certificate', { data: null, warnings: ['expired'] }, 'not_revoked'],
   ['a time of zero', { data: { ...RIGHT, revocation_time: 0 } }, 'not_revoked'],

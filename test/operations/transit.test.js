@@ -58,7 +58,7 @@ test('responses to each action; every outcome can occur', () => {
     sign: [
       ['a signature of the text', 200, { data: { signature } }, 'signed'],
       [
-        'one of another text',
+        'a signature of another text',
         200,
         { data: { signature: wrapped(sign(null, Buffer.from(text(0), 'base64'), ed25519.privateKey)) } },
         'bad_signature',
