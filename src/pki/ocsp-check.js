@@ -3,7 +3,7 @@
  * verdict:
  * 1. it is an OCSPResponse in DER, without unknown critical extensions (`not_ocsp`, `unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
- * 3. a SingleResponse has the CertID of the request (`cert_id_mismatch`); the first such one counts;
+ * 3. a SingleResponse has the CertID of the request (`cert_id_mismatch`); the first counts;
  * 4. the responderId names a signer that the issuer allows (`responder_not_authorized`), whose signature over the raw
  *    tbsResponseData is valid (`unsupported_signature_algorithm`, `bad_signature`). Unless the issuer signed, the
  *    signer's certificate has a key usage that allows it (`responder_key_usage`), no unknown critical extension
