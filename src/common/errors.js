@@ -19,7 +19,7 @@ const MEANINGS = Object.freeze({
   130: 'interrupted; the results so far were reported',
 });
 
-/** @param {Record<number, string>} [meanings] if not those of a run @returns {string} for `--help` */
+/** @param {Record<number, string>} [meanings] default: those of a run @returns {string} for `--help` */
 export function describeExitCodes(meanings = MEANINGS) {
   const lines = Object.entries(meanings).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`);
   return `Exit codes:\n${lines.join('\n')}`;
@@ -88,10 +88,10 @@ const UNREADABLE = {
   ENOENT: 'was not found',
   ENOTDIR: 'was not found: part of its path is a file, not a folder',
   EISDIR: 'is a folder',
-  EACCES: 'is not readable for this user',
+  EACCES: 'is not readable by this user',
 };
 
-/** @param {unknown} error of the system @returns {string} a predicate, to follow the file's name */
+/** @param {unknown} error a system error @returns {string} a predicate, to follow the file's name */
 export function describeUnreadable(error) {
   const { code = 'unknown error' } = /** @type {NodeJS.ErrnoException} */ (error);
   return UNREADABLE[code] ?? `cannot be read (${code})`;

@@ -10,11 +10,11 @@ import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js';
 
 /** @import { Histogram } from 'hdr-histogram-js' */
 
-/** Longer latencies are counted as this long: 24 h. */
+/** 24 h; longer latencies are recorded as this value. */
 const MAX_US = 86_400_000_000;
 
 /** Buckets and highest value of a histogram that has grown to MAX_US. */
-const [MOST_BUCKETS, HIGHEST_US] = [28_672, 137_438_953_471n];
+const [MAX_BUCKETS, HIGHEST_US] = [28_672, 137_438_953_471n];
 
 /** Size of the header of an encoded histogram; its counts follow. */
 const HEADER_BYTES = 40;
@@ -46,8 +46,8 @@ export function decodeHistogram(text) {
   const bytes = Buffer.from(text, 'base64');
   const length = bytes.length < 8 ? -1 : bytes.readInt32BE(4);
   if (length <= 0 || length > bytes.length - 8) throw new RangeError('a histogram is truncated');
-  // Longer data is not a histogram of ours, and could exhaust the memory.
-  const maxOutputLength = HEADER_BYTES + 9 * MOST_BUCKETS;
+  // This tool writes no longer data, which could exhaust the memory.
+  const maxOutputLength = HEADER_BYTES + 9 * MAX_BUCKETS;
   const data = inflateSync(bytes.subarray(8, 8 + length), { maxOutputLength });
   if (!isOurs(data)) throw new RangeError('a histogram was not written by this tool');
   return /** @type {any} */ (JsHistogram).decode(data, 32);
@@ -59,9 +59,9 @@ function isOurs(data) {
   const [digits, lowest, highest] = [data.readInt32BE(12), data.readBigInt64BE(16), data.readBigInt64BE(24)];
   if (digits !== 3 || lowest !== 1n || highest < 2n || highest > HIGHEST_US) return false;
   let buckets = 0;
-  for (let at = HEADER_BYTES; at < data.length && buckets <= MOST_BUCKETS; ) {
+  for (let at = HEADER_BYTES; at < data.length && buckets <= MAX_BUCKETS; ) {
     let number = 0;
-    // LEB128, zigzag: an even number is twice a count, an odd one less than twice as many empty buckets.
+    // LEB128, zigzag: 2n is a bucket with count n; 2n - 1 is a run of n empty buckets.
     for (let byte = 128, unit = 1, i = 0; byte >= 128 && i < 9; i++, unit *= 128) {
       if (at === data.length) return false;
       byte = data[at++];
@@ -69,11 +69,11 @@ function isOurs(data) {
     }
     buckets += number % 2 === 0 ? 1 : (number + 1) / 2;
   }
-  return buckets <= MOST_BUCKETS;
+  return buckets <= MAX_BUCKETS;
 }
 
 /**
- * For another thread: the non-empty buckets, cheaper than the text form. Histograms also count in 32 bits.
+ * The non-empty buckets, to post to another thread: cheaper than the text form. Histograms also count in 32 bits.
  * @typedef {Uint32Array} PackedHistogram index, count, index, count, ...
  */
 
@@ -88,7 +88,7 @@ export function packHistogram(histogram) {
 /** Non-empty buckets only. @param {Histogram} histogram @param {(index: number, count: number) => void} visit */
 function visitBuckets(histogram, visit) {
   for (let i = 0, left = histogram.totalCount; left > 0; i++) {
-    const count = buckets(histogram).getCountAtIndex(i);
+    const count = asJsHistogram(histogram).getCountAtIndex(i);
     if (count === 0) continue;
     visit(i, count);
     left -= count;
@@ -98,20 +98,20 @@ function visitBuckets(histogram, visit) {
 /** @param {PackedHistogram} packed @returns {Histogram} */
 function unpackHistogram(packed) {
   const histogram = createHistogram();
-  const all = buckets(histogram);
+  const source = asJsHistogram(histogram);
   // Largest value first, so that the histogram grows only once: a live view unpacks hundreds per report.
   for (let i = packed.length - 2; i >= 0; i -= 2) {
-    histogram.recordValueWithCount(all.valueFromIndex(packed[i]), packed[i + 1]);
+    histogram.recordValueWithCount(source.valueFromIndex(packed[i]), packed[i + 1]);
   }
-  // As after decoding a text: the largest value is the upper end of its bucket.
-  all.establishInternalTackingValues();
+  // As in a decoded text, the largest value is the upper end of its bucket.
+  source.establishInternalTackingValues();
   return histogram;
 }
 
 /**
  * The sum of several histograms, bucket by bucket. Its text equals that of one histogram of all samples.
  * @param {(Histogram | PackedHistogram | string)[]} parts
- * @returns {Histogram} do not change it: it may be the only part itself
+ * @returns {Histogram} do not modify it: a single part may be returned as it is
  */
 export function sumHistograms(parts) {
   if (parts.length === 1 && typeof parts[0] !== 'string') {
@@ -119,8 +119,8 @@ export function sumHistograms(parts) {
   }
   const sum = createHistogram();
   for (const part of parts) {
-    const read = typeof part === 'string' ? decodeHistogram(part) : part;
-    const histogram = read instanceof Uint32Array ? unpackHistogram(read) : read;
+    const decoded = typeof part === 'string' ? decodeHistogram(part) : part;
+    const histogram = decoded instanceof Uint32Array ? unpackHistogram(decoded) : decoded;
     // The text depends on the size: recording grows it by powers of two, `add` only as far as needed.
     sum.recordValueWithCount(histogram.maxValue, 0);
     sum.add(histogram);
@@ -158,7 +158,7 @@ export function valueAtRank(histogram, rank) {
 
 /** @param {Histogram} histogram @param {number} rank @returns {number} ms: the lower end of its bucket */
 export function lowestAtRank(histogram, rank) {
-  return buckets(histogram).lowestEquivalentValue(usAtRank(histogram, rank)) / 1000;
+  return asJsHistogram(histogram).lowestEquivalentValue(usAtRank(histogram, rank)) / 1000;
 }
 
 /** @param {Histogram} histogram @param {number} rank @returns {number} us: the upper end of its bucket */
@@ -168,7 +168,7 @@ function usAtRank(histogram, rank) {
 }
 
 /** @param {Histogram} histogram */
-function buckets(histogram) {
+function asJsHistogram(histogram) {
   return /** @type {JsHistogram} */ (histogram);
 }
 
@@ -180,10 +180,10 @@ export function meanOf(histogram) {
 /** @param {Histogram} histogram not empty @returns {{mean: number, deviation: number}} ms */
 export function meanAndDeviationOf(histogram) {
   const { totalCount } = histogram;
-  const all = buckets(histogram);
+  const source = asJsHistogram(histogram);
   let [sum, squares] = [0, 0];
   visitBuckets(histogram, (index, count) => {
-    const us = all.medianEquivalentValue(all.valueFromIndex(index));
+    const us = source.medianEquivalentValue(source.valueFromIndex(index));
     sum += us * count;
     squares += us * us * count;
   });

@@ -24,8 +24,8 @@ export async function listen(server, { host, port }, subject, prefix) {
     await once(server.listen({ host, port }), 'listening');
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
-    const other = ['listen_failed', message, 'Choose another address, such as 127.0.0.1.'];
-    const [suffix, reason, remedy] = CAUSES[code ?? ''] ?? other;
+    const fallback = ['listen_failed', message, 'Choose another address, such as 127.0.0.1.'];
+    const [suffix, reason, remedy] = CAUSES[code ?? ''] ?? fallback;
     const text = `${subject} cannot listen on ${name}:${port}: ${reason}.`;
     throw usageError(`${prefix}_${suffix}`, text, remedy, error);
   }

@@ -6,8 +6,8 @@ import { badValue, quote, usageError } from './errors.js';
 import { formatDuration, parseDuration, parseRate } from './units.js';
 
 /**
- * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url'} OptionType `duration`
- *   becomes milliseconds, `rate` events per second; `list` splits at commas, and lists given several times are joined.
+ * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url'} OptionType
+ *   `duration` becomes milliseconds, `rate` events per second; `list` splits at commas, and repeated lists are joined.
  */
 /**
  * @typedef {object} OptionSpec
@@ -45,7 +45,7 @@ export function option(type, describe, more) {
 
 /**
  * @param {string} group @param {Record<string, UngroupedSpec>} specs by kebab-case name
- * @returns {Record<string, OptionSpec>} the same with the group and a placeholder
+ * @returns {Record<string, OptionSpec>} with the group and a placeholder added
  */
 export function inGroup(group, specs) {
   const withGroup = (/** @type {UngroupedSpec} */ spec) => {
@@ -58,16 +58,16 @@ export function inGroup(group, specs) {
 /**
  * Reads the value of each declared option, or its default.
  * @param {Record<string, OptionSpec>} specs by kebab-case name
- * @param {Record<string, unknown>} given by kebab- or camelCase name; undefined counts as not given
+ * @param {Record<string, unknown>} values by kebab- or camelCase name; undefined counts as not set
  * @returns {Record<string, any>} by camelCase name
  */
-export function readOptions(specs, given) {
+export function readOptions(specs, values) {
   const read = (/** @type {string} */ name, /** @type {OptionSpec} */ spec) => {
-    const value = given[camelCase(name)] ?? given[name] ?? spec.default ?? null;
-    if (spec.repeatable) return [value ?? []].flat().map((one) => readOne(spec, `--${name}`, one));
+    const value = values[camelCase(name)] ?? values[name] ?? spec.default ?? null;
+    if (spec.repeatable) return [value ?? []].flat().map((item) => readOne(spec, `--${name}`, item));
     if (value === null) return spec.type === 'flag' ? false : spec.type === 'list' ? [] : null;
     if (spec.type === 'list' || !Array.isArray(value)) return readOne(spec, `--${name}`, value);
-    throw usageError('repeated_option', `--${name} is given ${value.length} times.`, 'Give it once.');
+    throw usageError('repeated_option', `--${name} is given ${value.length} times.`, 'Use it once.');
   };
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [camelCase(name), read(name, spec)]));
 }
@@ -79,11 +79,11 @@ export function camelCase(name) {
 
 /**
  * @param {string} command for the error
- * @param {Record<string, OptionSpec>} specs @param {Record<string, unknown>} given by kebab- or camelCase name
+ * @param {Record<string, OptionSpec>} specs @param {Record<string, unknown>} values by kebab- or camelCase name
  */
-export function rejectUnknownOptions(command, specs, given) {
+export function rejectUnknownOptions(command, specs, values) {
   const known = new Set(Object.keys(specs).flatMap((name) => [name, camelCase(name)]));
-  const unknown = Object.keys(given).find((key) => given[key] !== undefined && !known.has(key));
+  const unknown = Object.keys(values).find((key) => values[key] !== undefined && !known.has(key));
   if (unknown === undefined) return;
   const message = `${command} has no option ${JSON.stringify(unknown)}.`;
   throw usageError('unknown_option', message, 'See --help for its options.');
@@ -126,12 +126,12 @@ const CONVERT = {
 /** @param {unknown} raw @param {string} flag */
 function toText(raw, flag) {
   const text = String(raw);
-  if (text === '') throw usageError('empty_option', `${flag} is empty.`, 'Give it a value or leave it out.');
+  if (text === '') throw usageError('empty_option', `${flag} is empty.`, 'Set a value or leave it out.');
   if (!/\p{Cc}/u.test(text)) return text;
   throw usageError('bad_option', `${flag} contains a control character such as a newline.`, 'Remove it.');
 }
 
-/** @param {string} text @param {string} name of the option @returns {string} without a trailing slash; code `bad_url` */
+/** @param {string} text @param {string} name of the option @returns {string} without trailing slashes */
 export function readUrl(text, name) {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
     usageError('bad_url', `${name} ${problem}.`, remedy);
@@ -140,7 +140,7 @@ export function readUrl(text, name) {
     throw bad('contains a user name or password, which would be visible to others', 'Leave them out.');
   if (url === null || !/^https?:\/\//i.test(text)) {
     const problem = 'not an http:// or https:// address';
-    throw badValue(name, text, problem, 'Write it as http://127.0.0.1:8200.', 'bad_url');
+    throw badValue(name, text, problem, 'Use an address such as http://127.0.0.1:8200.', 'bad_url');
   }
   const extra = text.search(/[?#]/);
   if (extra >= 0) throw bad(`has a query or fragment (${quote(text.slice(extra))})`, 'Leave it out.');

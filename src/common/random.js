@@ -14,7 +14,7 @@ export function hash32(seed, counter, stream = 0) {
   return mix32((h + Math.imul(high + 1, 0x85ebca6b)) | 0) >>> 0;
 }
 
-/** @param {number} seed @param {number} counter @param {number} [stream] @returns {number} in the open interval (0, 1), 52 bits */
+/** In the open interval (0, 1), 52 bits. @param {number} seed @param {number} counter @param {number} [stream] */
 export function uniform(seed, counter, stream = 0) {
   const high = hash32(seed, counter, stream * 2) >>> 6;
   const low = hash32(seed, counter, stream * 2 + 1) >>> 6;

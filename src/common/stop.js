@@ -1,4 +1,4 @@
-/** Waiting that ends at a stop signal. */
+/** Waits that end at a stop signal. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, PkiLoadError } from './errors.js';
 

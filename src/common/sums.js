@@ -1,4 +1,4 @@
-/** Sums of numbers, of records and of arrays; the median; groups. */
+/** Sums numbers, records and arrays; medians; groups. */
 
 /** @param {readonly number[]} values */
 export function total(values) {
@@ -29,7 +29,7 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** @template T @param {readonly T[]} values @param {(value: T) => unknown} keyOf @returns {T[][]} in order of appearance */
+/** @template T @param {readonly T[]} values @param {(value: T) => unknown} keyOf @returns {T[][]} in first-seen order */
 export function groupBy(values, keyOf) {
   /** @type {Map<unknown, T[]>} */
   const groups = new Map();

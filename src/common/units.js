@@ -1,4 +1,4 @@
-/** Durations and rates as users write them, to and from milliseconds and events per second. */
+/** Parses and formats durations (milliseconds) and rates (events per second). */
 import { badValue } from './errors.js';
 import { total } from './sums.js';
 
@@ -54,7 +54,7 @@ export function parseRate(text, name = 'rate', canBeZero = false) {
   const match = RATE.exec(source);
   const rate = match === null ? Number.NaN : toNumber(match[1]) / SECONDS_PER_UNIT[match[2] ?? 's'];
   if (Number.isFinite(rate) && (canBeZero || rate > 0)) return rate;
-  const example = canBeZero ? 'such as 0' : 'above zero such as 20';
+  const example = canBeZero ? 'such as 0' : 'above zero, such as 20';
   throw badValue(name, source, `not a rate ${example}, 20/s or 1000/h`, undefined, 'bad_rate');
 }
 
@@ -71,10 +71,10 @@ export function formatDuration(ms) {
   if (ms < 0.9995) return `${Math.round(ms * 1000)} µs`;
   if (ms < 999.5) return `${significant(ms)} ms`;
   if (ms < 59_950) return `${significant(ms / 1000)} s`;
-  const allSeconds = Math.round(ms / 1000);
-  const [hours, minutes] = [Math.floor(allSeconds / 3600), Math.floor((allSeconds % 3600) / 60)];
+  const totalSeconds = Math.round(ms / 1000);
+  const [hours, minutes] = [Math.floor(totalSeconds / 3600), Math.floor((totalSeconds % 3600) / 60)];
   if (hours > 0) return minutes > 0 ? `${hours} h ${minutes} min` : `${hours} h`;
-  const seconds = allSeconds % 60;
+  const seconds = totalSeconds % 60;
   return seconds > 0 ? `${minutes} min ${seconds} s` : `${minutes} min`;
 }
 
@@ -100,12 +100,12 @@ export function formatCount(value) {
   return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
 }
 
-/** Three significant digits without trailing zeros; whole numbers stay whole. @param {number} value */
+/** Three significant digits without trailing zeros; never rounds a whole number. @param {number} value */
 function significant(value) {
   return String(value >= 100 ? Math.round(value) : Number(value.toPrecision(3)));
 }
 
-/** A fixed number of decimals for its size, so that columns line up. @param {number} value */
+/** At least three significant digits, zeros included, so that columns line up. @param {number} value */
 function threeDigits(value) {
   if (value >= 99.95) return formatCount(value.toFixed(0));
   return value.toFixed(value >= 9.995 ? 1 : 2);

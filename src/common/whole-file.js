@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 
-/** @typedef {string | readonly (string | Uint8Array)[]} Content pieces are written one after the other */
+/** @typedef {string | readonly (string | Uint8Array)[]} Content pieces are written in order */
 
 /** Code of our own: a link that another user created. */
 const PLANTED = 'PLANTED';
@@ -13,7 +13,7 @@ const PLANTED = 'PLANTED';
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 
 /**
- * Follows links. An existing file keeps its mode and, if permitted, its owner. Writes in place if it must.
+ * Follows links. An existing file keeps its mode and, if permitted, its owner. Writes in place as a last resort.
  * @param {string} path of a file, see fileTypeAt @param {Content} content
  * @param {{rename?: typeof fs.renameSync}} [system]
  * @throws {NodeJS.ErrnoException} the file is then unchanged, unless it was written in place
@@ -33,7 +33,7 @@ export function writeWhole(path, content, { rename = fs.renameSync } = {}) {
 }
 
 /**
- * Throws the error that writeWhole would throw, as far as this is known without writing.
+ * Throws the error that writeWhole would throw, if it can be known without writing.
  * @param {string} path of a file, see fileTypeAt @throws {NodeJS.ErrnoException}
  */
 export function tryWhole(path) {
@@ -105,8 +105,8 @@ function writeNew(path, content, before) {
   try {
     writePieces(descriptor, content);
     if (before === undefined) return;
-    const own = fs.fstatSync(descriptor);
-    const isOwner = own.uid === before.uid && own.gid === before.gid;
+    const created = fs.fstatSync(descriptor);
+    const isOwner = created.uid === before.uid && created.gid === before.gid;
     if (!isOwner) ignoreFailure(() => fs.fchownSync(descriptor, before.uid, before.gid));
     ignoreFailure(() => fs.fchmodSync(descriptor, mode));
   } finally {
@@ -143,9 +143,9 @@ function codeOf(error) {
   return /** @type {NodeJS.ErrnoException} */ (error).code ?? '';
 }
 
-const ELSEWHERE = 'Give a file in a writable folder.';
-const START_READER = 'Start its reader before the run, or give a file.';
-const MAKE_ROOM = 'Free some space, or give a file on another disk.';
+const ELSEWHERE = 'Use a file in a writable folder.';
+const START_READER = 'Start its reader before the run, or use a file.';
+const MAKE_ROOM = 'Free some space, or use a file on another disk.';
 
 /** By system error code; other codes use the system's own text. @type {Readonly<Record<string, string>>} */
 const REASONS = {
@@ -162,19 +162,19 @@ const REASONS = {
 const REMEDIES = {
   EAGAIN: START_READER,
   EDQUOT: MAKE_ROOM,
-  EFBIG: 'Raise the limit (ulimit -f), or give a file on another disk.',
-  EISDIR: 'Give the name of a file in it.',
+  EFBIG: 'Raise the limit (ulimit -f), or use a file on another disk.',
+  EISDIR: 'Use the name of a file in it.',
   EMFILE: 'Raise the limit (ulimit -n).',
-  ENAMETOOLONG: 'Give a shorter name.',
+  ENAMETOOLONG: 'Use a shorter name.',
   ENOSPC: MAKE_ROOM,
   ENXIO: START_READER,
   EPIPE: START_READER,
-  [PLANTED]: 'Remove the link, or name a file in a folder of your own.',
+  [PLANTED]: 'Remove the link, or use a folder of your own.',
 };
 
 /**
- * @param {string} path @param {unknown} error of the system
- * @returns {{why: string, remedy: string}} `why`: the rest of a sentence, after a colon
+ * @param {string} path @param {unknown} error a system error
+ * @returns {{why: string, remedy: string}} `why` follows a colon
  */
 export function fileFault(path, error) {
   const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);

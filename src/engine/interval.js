@@ -9,9 +9,9 @@ import { formatDuration } from '../common/units.js';
 
 /** @typedef {ReturnType<typeof intervalEvent>} IntervalEvent emitted once a second */
 
-/** Time from choosing time zero to time zero itself. */
+/** Time zero is set this far ahead. */
 const LEAD_MS = 30;
-/** Connections open this early: enough time for many, too little for a server to close idle ones. */
+/** Connections open this early: enough time to open many, too little for a server to close idle ones. */
 const OPEN_BEFORE_MS = 5000;
 const INTERVAL_MS = 1000;
 /** Delay of an event after its second ends, so that the recorders can deliver their rows. */
@@ -27,10 +27,10 @@ export function startTicking(leadMs, tick) {
 
 /**
  * @param {object} run @param {number} run.warmupMs
- * @param {number | null} run.windowMs planned length of the measured part; null: the requests decide
+ * @param {number | null} run.windowMs planned length of the measured part; null: not known in advance
  * @param {Pick<Shard, 'state'>[]} run.shards
  * @param {Pick<ReturnType<typeof createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds
- * @param {number | null} run.waitingAtStop requests waiting when the run was interrupted; null: it was not
+ * @param {number | null} run.waitingAtStop requests waiting at the interruption; null: not interrupted
  * @param {number} elapsedMs of the whole run, warm-up included
  */
 export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsedMs) {
@@ -41,7 +41,7 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
   return {
     type: /** @type {const} */ ('interval'),
     elapsedMs,
-    /** Planned, warm-up included; null: the requests decide. */
+    /** Planned, warm-up included; null: not known in advance. */
     totalMs,
     sent: total(states.map(({ sent }) => sent)),
     ...seconds.sums,
@@ -84,7 +84,7 @@ export function leadMs(startAt, nowMs = Date.now()) {
   if (ms >= LEAD_MS) return ms;
   throw usageError(
     'start_at_missed',
-    `The --start-at time, ${startAt}, passed before everything was ready; nothing was sent.`,
-    'Give all parts a later time: checks, certificate requests and connections come first.',
+    `The --start-at time, ${startAt}, passed before the run was ready; nothing was sent.`,
+    'Use a later time for all parts: checks, certificate requests and connections come first.',
   );
 }

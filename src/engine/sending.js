@@ -121,7 +121,7 @@ export function startSending(context) {
     const { next } = pacer;
     // Excludes requests that became due after an interruption.
     const waiting = schedule === null ? 0 : countDue(schedule, next, shards, stoppedMs);
-    const seen = {
+    const observed = {
       /** Time of the last response, from time zero. */
       endedMs,
       /** Measured requests handed to a connection, as counted by the sender. */
@@ -136,14 +136,14 @@ export function startSending(context) {
       forgone: Math.min(forgone.count, waiting),
       /** Measured requests that had to open a connection first. */
       dialled,
-      /** Requests remained unsent although connections had been free for long. */
+      /** Requests remained unsent although connections had been free for more than LATE_MS. */
       leftWhileFree,
       backlog: backlog.end(),
       watch: watch.end(),
     };
     close();
     const tail = { endedMs, next, waiting, carried: forgone.carriedMs, dropped };
-    return { ...(await recorder.finish(tail)), ...seen };
+    return { ...(await recorder.finish(tail)), ...observed };
   }
   function close() {
     for (const timer of timers) clearTimeout(timer);

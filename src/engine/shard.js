@@ -53,12 +53,12 @@ const NOTHING_SENT = Object.freeze({ sent: 0, inFlight: 0, waiting: 0 });
 export async function createShards(input, mix, onSecond, livePorts = []) {
   const { threads, shard: part } = input.plan.load;
   const starting = Array.from({ length: threads }, (_, thread) => {
-    const own = { ...input, ...shardOfThread(part, thread, threads), livePort: livePorts[thread] ?? null };
-    return threads === 1 ? createShard(own, mix, onSecond) : createRemoteShard(own, onSecond);
+    const data = { ...input, ...shardOfThread(part, thread, threads), livePort: livePorts[thread] ?? null };
+    return threads === 1 ? createShard(data, mix, onSecond) : createRemoteShard(data, onSecond);
   });
   const started = await Promise.allSettled(starting);
-  const failed = started.find((one) => one.status === 'rejected');
-  const shards = started.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  const failed = started.find((result) => result.status === 'rejected');
+  const shards = started.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   if (failed === undefined) return shards;
   await Promise.all(shards.map((shard) => shard.close()));
   throw failed.reason;

@@ -12,7 +12,7 @@ const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6 });
  * @param {object} options @param {any} options.data
  * @param {MessagePort | null} [options.port] in `data`, transferred to the thread
  * @param {{maxYoungGenerationSizeMb?: number}} [options.limits]
- * @param {Record<string, (value: any) => void>} [options.on] types that are posted more than once
+ * @param {Record<string, (value: any) => void>} [options.on] handlers of types that are posted more than once
  * @param {() => void} [options.onSignal]
  */
 export function startThread(
@@ -49,7 +49,7 @@ export function startThread(
     failure.reject(end);
   });
   worker.on('exit', (code) => {
-    fail(new Error(`The ${name} thread ended before its work was done (exit code ${code}).`));
+    fail(new Error(`The ${name} thread exited too early (exit code ${code}).`));
     if (code !== 0) failure.reject(end);
   });
   return {

@@ -10,8 +10,8 @@ const RESPONSE = Buffer.concat([
   BODY,
 ]);
 
-/** @param {Buffer} bytes of a request so far @returns {boolean} it is complete */
-function isWhole(bytes) {
+/** @param {Buffer} bytes of a request so far */
+function isComplete(bytes) {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return false;
   const length = /\r\ncontent-length: (\d+)/i.exec(bytes.toString('latin1', 0, end));
@@ -23,7 +23,7 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
     pending = Buffer.concat([pending, chunk]);
-    if (!isWhole(pending)) return;
+    if (!isComplete(pending)) return;
     pending = Buffer.alloc(0);
     socket.write(RESPONSE);
   });

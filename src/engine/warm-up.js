@@ -87,11 +87,11 @@ export function redacted(request) {
 /** @template {object} T, U @param {(original: T) => U} make @returns {(original: T) => U} */
 function memoize(make) {
   /** @type {WeakMap<T, U>} */
-  const known = new WeakMap();
+  const copies = new WeakMap();
   return (original) => {
-    const made = known.get(original) ?? make(original);
-    known.set(original, made);
-    return made;
+    const copy = copies.get(original) ?? make(original);
+    copies.set(original, copy);
+    return copy;
   };
 }
 
@@ -119,7 +119,7 @@ export async function warmUp(input, request, pacing) {
  */
 async function sendAll(origin, input, request, pacing) {
   // Kept until the end: V8 forgets a collected closure and specialises on the next one again.
-  const held = [];
+  const sendings = [];
   const other = (/** @type {number} */ index) => request(index);
   for (const part of PARTS) {
     const connections = Array.from({ length: CONNECTIONS }, () =>
@@ -139,14 +139,14 @@ async function sendAll(origin, input, request, pacing) {
       arrivals: arrivalsOf(load, 0, 1),
       originNs,
       connections,
-      request: held.length % 2 === 0 ? request : other,
+      request: sendings.length % 2 === 0 ? request : other,
       memberOf: () => 0,
       cells: { count: 1, of: () => 0 },
       recorder: { ...openWriter(ring), finish: async () => /** @type {any} */ ({}) },
       pacing,
       thread,
     });
-    held.push(sending);
+    sendings.push(sending);
     await sending.ended;
     clearInterval(forgetting);
     await Promise.all([thread?.stop(), ...connections.map((connection) => connection.close())]);

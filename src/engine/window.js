@@ -14,17 +14,17 @@ import { plannedCells } from '../plan/stages.js';
 
 /** @param {LoadPlan} load @param {Members} [members] */
 export function plannedWindow(load, members = { count: 1, memberOf: () => 0 }) {
-  const own = (/** @type {number} */ all) => shareOf(all, load.shard);
+  const ofPart = (/** @type {number} */ count) => shareOf(count, load.shard);
   const schedule = scheduleOf(load);
   const [first, end] = schedule === null ? [0, load.requests] : [schedule.firstMeasured, schedule.count];
-  const isOne = members.count === 1 && load.stages === null;
+  const isSingleCell = members.count === 1 && load.stages === null;
   return {
-    /** Measured requests of this part of the plan; null: a closed loop sends as many as get a response. */
-    planned: end === null ? null : own(end) - own(first),
-    /** Planned length of the measured part; null: the requests decide. */
+    /** Measured requests of this part of the plan; null: a closed loop without `requests`. */
+    planned: end === null ? null : ofPart(end) - ofPart(first),
+    /** Planned length of the measured part; null: not known in advance. */
     windowMs: schedule === null ? load.durationMs : schedule.endMs - load.warmupMs,
     /** `planned` by operation and stage; null: a closed loop, or a single cell. */
-    cells: schedule === null || isOne ? null : plannedCells(load, schedule, members),
+    cells: schedule === null || isSingleCell ? null : plannedCells(load, schedule, members),
   };
 }
 
@@ -41,7 +41,7 @@ export function factsOf(load, { planned, windowMs }, operations, { ends, stopped
     planned: model === 'open' ? Number(planned) : total(ends.map(({ fired }) => fired)) + left,
     /** As the senders counted them. */
     neverSent: left,
-    /** Planned length, or until the last success, or until an interruption. */
+    /** The planned length, else the time of the last success; cut short by an interruption. */
     windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - warmupMs)),
     /** Time of the last response, from the start of the measured part. */
     endedMs: Math.max(0, ...ends.map(({ endedMs }) => endedMs - warmupMs)),

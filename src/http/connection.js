@@ -39,21 +39,21 @@ export function createConnection({ origin, tls }) {
   function connect(onReady, onGone) {
     hangUp();
     keptUntil = Number.POSITIVE_INFINITY;
-    const own = dial({
+    const dialled = dial({
       ready() {
-        if (own !== socket) return;
+        if (dialled !== socket) return;
         connected = true;
         onReady();
       },
       read(chunk) {
-        if (own === socket) read(chunk);
+        if (dialled === socket) read(chunk);
       },
       gone(error) {
-        if (own === socket) onGone(error);
-        else own.destroy();
+        if (dialled === socket) onGone(error);
+        else dialled.destroy();
       },
     });
-    socket = own;
+    socket = dialled;
   }
 
   function hangUp() {
@@ -65,7 +65,7 @@ export function createConnection({ origin, tls }) {
 
   /** @param {Buffer} chunk */
   function read(chunk) {
-    // Bytes that no request asked for: the next response could be wrong.
+    // Unsolicited bytes: the next response could be wrong.
     if (exchange === null) return hangUp();
     const progress = reader.read(chunk);
     if (progress === 'done') finishResponse();
@@ -96,7 +96,7 @@ export function createConnection({ origin, tls }) {
   function lost(error) {
     if (exchange === null) return hangUp();
     const ending = sent ? reader.end() : 'nothing';
-    // Node reports a TLS end without close_notify as one with it: a response delimited only by the end may be truncated (RFC 9112, 9.8).
+    // Node hides a missing close_notify, so a response delimited only by the end may be truncated (RFC 9112, 9.8).
     if (error === null && ending === 'done' && !isTls) return finishResponse();
     const report = error ?? { code: 'ECONNRESET' };
     fail(describeTransportError(report, ending !== 'nothing').code);
@@ -167,11 +167,11 @@ let shared = null;
 const SHARED_BYTES = 64 * 1024;
 
 /**
- * Reuses Node's objects for TCP sockets that failed to connect. The load dials a target that is down ten thousand times a
+ * Reuses Node's objects for TCP sockets that failed to connect. The load dials a dead target ten thousand times a
  * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
  * @param {string} origin scheme, host and port
  * @param {Tls} tls
- * @returns {(callbacks: SocketCallbacks) => Socket} they are not called after their socket is reused
+ * @returns {(callbacks: SocketCallbacks) => Socket} not called after their socket is reused
  */
 export function createDialler(origin, tls) {
   const { protocol, hostname, port } = new URL(origin);
@@ -181,7 +181,7 @@ export function createDialler(origin, tls) {
   const address = { host, port: Number(port || (isTls ? 443 : 80)), noDelay: true };
   // SNI carries names, never addresses: RFC 6066, 3.
   const secure = { servername: isAddress ? '' : host, ...connectOptions(tls) };
-  // tls.connect takes `onread` as net.connect does, which its types omit, but ignores `noDelay`.
+  // Like net.connect, tls.connect takes `onread`, which its types omit; but it ignores `noDelay`.
   const connect = (/** @type {{onread: OnReadOpts}} */ onread) =>
     isTls
       ? connectTls({ ...address, ...secure, ...onread }).setNoDelay(true)
@@ -191,7 +191,7 @@ export function createDialler(origin, tls) {
   return (callbacks) =>
     spare.pop()?.(callbacks) ??
     open(connect, isTls ? 'secureConnect' : 'connect', callbacks, (socket, redirect, failed) => {
-      // The name look-up of an abandoned attempt may still be running, and would reach the next connection.
+      // The DNS lookup of an abandoned attempt may still be running, and its result would reach the next connection.
       if (isTls || (!failed && !isAddress)) return;
       spare.push((next) => {
         redirect(next);
@@ -204,8 +204,8 @@ export function createDialler(origin, tls) {
  * @param {(onread: {onread: OnReadOpts}) => Socket} connect
  * @param {'connect' | 'secureConnect'} readyEvent
  * @param {SocketCallbacks} first
- * @param {(socket: Socket, redirect: (next: SocketCallbacks) => void, failed: boolean) => void} onUnused closed and never ready; `redirect`
- *   makes the socket call `next` instead; `failed`: with an error, not abandoned
+ * @param {(socket: Socket, redirect: (next: SocketCallbacks) => void, failed: boolean) => void} onUnused
+ *   closed, never ready; `redirect` makes the socket call `next` instead; `failed`: with an error, not abandoned
  */
 function open(connect, readyEvent, first, onUnused) {
   shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);

@@ -8,7 +8,7 @@ const CHECK_SERVER_LOG = "Check the server's log; a proxy or load balancer in be
 const TABLE = {
   connection_refused: {
     on: 'ECONNREFUSED',
-    text: 'refused the connection: nothing listens there',
+    text: 'refused the connection: nothing is listening there',
     remedy: 'Start the server, or correct the host and port in --url (VAULT_ADDR).',
   },
   connection_reset: {
@@ -41,12 +41,12 @@ const TABLE = {
       'CERT_SIGNATURE_FAILURE CERT_CHAIN_TOO_LONG INVALID_CA INVALID_PURPOSE CERT_REVOKED DEPTH_ZERO_SELF_SIGNED_CERT ' +
       'SELF_SIGNED_CERT_IN_CHAIN',
     text: 'presented a certificate that no known CA signed',
-    remedy: 'Name its CA with --ca-cert FILE (VAULT_CACERT), or use --tls-skip-verify for a test.',
+    remedy: 'Set --ca-cert (VAULT_CACERT) to its CA, or use --tls-skip-verify for a test.',
   },
   certificate_name_mismatch: {
     on: 'ERR_TLS_CERT_ALTNAME_INVALID HOSTNAME_MISMATCH',
     text: 'presented a certificate that does not match the name in the address',
-    remedy: 'Use a name from the certificate, or give one with --tls-server-name (VAULT_TLS_SERVER_NAME).',
+    remedy: 'Use a name from the certificate, or set one with --tls-server-name (VAULT_TLS_SERVER_NAME).',
   },
   certificate_expired: {
     on: 'CERT_HAS_EXPIRED',
@@ -63,16 +63,16 @@ const TABLE = {
       'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED ERR_SSL_TLSV1_ALERT_CERTIFICATE_REQUIRED ERR_SSL_TLSV1_ALERT_UNKNOWN_CA ' +
       'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
     text: 'requires a client certificate, and received none or rejected it',
-    remedy: 'Give --client-cert and --client-key (VAULT_CLIENT_CERT, VAULT_CLIENT_KEY).',
+    remedy: 'Set --client-cert and --client-key (VAULT_CLIENT_CERT, VAULT_CLIENT_KEY).',
   },
   wrong_scheme_https_to_http_port: {
     on: 'ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_PACKET_LENGTH_TOO_LONG ERR_SSL_HTTP_REQUEST',
     text: 'speaks plain HTTP on this port, not TLS',
-    remedy: 'Write http:// in place of https:// in --url (VAULT_ADDR).',
+    remedy: 'Use http:// in place of https:// in --url (VAULT_ADDR).',
   },
   wrong_scheme_http_to_https_port: {
     text: 'speaks TLS on this port, not plain HTTP',
-    remedy: 'Write https:// in place of http:// in --url (VAULT_ADDR).',
+    remedy: 'Use https:// in place of http:// in --url (VAULT_ADDR).',
   },
   tls_error: {
     on: 'EPROTO ERR_TLS_HANDSHAKE_TIMEOUT ERR_TLS_PROTOCOL_VERSION_CONFLICT',
@@ -82,7 +82,7 @@ const TABLE = {
   bad_http: {
     on: 'UND_ERR_HEADERS_OVERFLOW',
     text: 'sent a response that is not HTTP/1.1',
-    remedy: 'Check the port in --url: another kind of server may listen there.',
+    remedy: 'Check the port in --url: another kind of server may be listening there.',
   },
   truncated: {
     on: 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
@@ -91,7 +91,7 @@ const TABLE = {
   },
   answer_too_large: {
     on: 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
-    text: 'sent a longer response than this tool reads (under load 1 MiB)',
+    text: 'sent a response too large for this tool (under load 1 MiB)',
   },
   too_many_open_files: {
     on: 'EMFILE ENFILE',
@@ -125,7 +125,7 @@ export const TRANSPORT_MEANINGS = Object.freeze(
   Object.fromEntries(Object.entries(TABLE).map(([code, { text }]) => [code, `the target ${text}`])),
 );
 
-/** @param {unknown} error of undici, a socket or TLS @param {boolean} [headersSeen] then a closed connection truncated the response */
+/** @param {unknown} error from undici, a socket or TLS @param {boolean} [headersSeen] so an early end is `truncated` */
 export function describeTransportError(error, headersSeen = false) {
   const { code: reported, start } = findInnermost(error);
   const report = reported.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_'); // OpenSSL renamed them in 3.5
@@ -136,11 +136,11 @@ export function describeTransportError(error, headersSeen = false) {
   return transportFailure(/^(ERR_SSL|ERR_TLS|CERT)_/.test(report) ? 'tls_error' : 'transport_error');
 }
 
-/** Many TLS ports send plain HTTP an alert record (RFC 8446, 5.1 and 6). @param {string} start of the response, latin1 */
+/** TLS ports answer HTTP with an alert record (RFC 8446, 5.1 and 6). @param {string} start of the response, latin1 */
 export const describeUnexpectedBytes = (start) =>
   transportFailure(start.startsWith('\x15\x03') ? 'wrong_scheme_http_to_https_port' : 'bad_http');
 
-/** @param {any} error @returns {{code: string, start: string}} `start`: first bytes received in place of an HTTP response */
+/** @param {any} error @returns {{code: string, start: string}} `start`: first bytes of a response that is not HTTP */
 function findInnermost(error) {
   let current = error;
   for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {

@@ -30,7 +30,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Idle connections are not reused after this time, or the server's if shorter: the server may be closing them. */
 const KEEP_IDLE_MS = 4000;
 
-/** `basePath` is '' or starts with a slash and does not end with one. @param {string} text @param {string} [name] of its option */
+/** `basePath`: '' or `/path`, without a trailing slash. @param {string} text @param {string} [name] of its option */
 export function parseTargetUrl(text, name = '--url') {
   const { origin, pathname } = new URL(readUrl(text, name));
   return { origin, basePath: pathname.replace(/\/+$/, '') };
@@ -38,11 +38,11 @@ export function parseTargetUrl(text, name = '--url') {
 
 /**
  * @param {{origin: string, tls?: Tls, timeoutMs?: number, maxBodyBytes?: number, named?: string}} options
- *   `timeoutMs`: for a whole request, from connecting to the end of the body; `named`: the option with the address, for remedies
+ *   `timeoutMs`: from connecting to the end of the body; `named`: the option with the address, for remedies
  */
 export function createRequester(options) {
   const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, named = URL_OPTION } = options;
-  /** Names `named` in the remedy, not --url. @param {TransportFailure} failure */
+  /** Puts `named` in place of --url in the remedy. @param {TransportFailure} failure */
   const asTargetError = ({ code, text, remedy }) =>
     targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
   /** @type {Promise<{client: Client, request: Client['request']}> | undefined} */
@@ -57,7 +57,7 @@ export function createRequester(options) {
     return { client, request };
   };
   return {
-    /** Without a response, a PkiLoadError with exit code 2. @param {RequestOptions} options @returns {Promise<Response>} */
+    /** @param {RequestOptions} options @returns {Promise<Response>} @throws {PkiLoadError} exit code 2: no response */
     async request({ method = 'GET', path, headers, body, timeoutMs: limitMs = timeoutMs, onHead }) {
       opened ??= open();
       const { client, request } = await opened;
@@ -101,12 +101,12 @@ export function createRequester(options) {
 
 /** @typedef {ReturnType<typeof createRequester>} Requester */
 
-/** From Go and nginx for plain HTTP on a TLS port; from nginx for a missing client certificate. @type {[RegExp, string][]} */
+/** Go and nginx: plain HTTP on a TLS port; nginx: no client certificate. @type {[RegExp, string][]} */
 const TEXTS_OF_400 = [
   [/HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i, 'wrong_scheme_http_to_https_port'],
   [/No required SSL certificate was sent/i, 'client_certificate_required'],
 ];
 
-/** @param {number} status @param {Buffer} body @returns {string | undefined} code of the failure that the text of a 400 reports */
+/** @param {number} status @param {Buffer} body @returns {string | undefined} code of the failure that a 400 reports */
 const codeOf400 = (status, body) =>
   TEXTS_OF_400.find(([pattern]) => status === 400 && pattern.test(body.toString('latin1', 0, 2048)))?.[1];

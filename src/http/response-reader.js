@@ -9,7 +9,7 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 /** The limit of Node's own parser. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** A server could send interim responses without end. */
+/** A server could send interim responses endlessly. */
 const MAX_INTERIM = 1000;
 
 /** Size of a connection's own buffer; for a longer response it borrows a large one until the next response. */
@@ -22,11 +22,11 @@ const NOTHING = Buffer.alloc(0);
 /** Unused large buffers of this thread. @type {Buffer[]} */
 const spare = [];
 
-/** @typedef {'more' | 'done' | 'bad' | 'too large'} Progress `done`: `status` and `body` are valid until the next call */
+/** @typedef {'more' | 'done' | 'bad' | 'too large'} Progress `done`: `status`, `body` are valid until the next call */
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
-/** Of a chunk. Without white space around extensions: RFC 9112 allows it, Node rejects it, servers do not send it. */
+/** Of a chunk. No white space around extensions: RFC 9112 allows it, Node rejects it, servers do not send it. */
 const SIZE_LINE = new RegExp(`^(0*[0-9a-fA-F]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*$`);
 
 /** Of a size line with its extensions, and of each trailer field. */
@@ -83,11 +83,11 @@ export class ResponseReader {
   /** @param {Buffer} bytes valid only during the call @returns {Progress} */
   read(bytes) {
     if (this.#head !== null) return this.#readBody(this.#head, bytes, 0);
-    const all = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes]);
+    const input = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes]);
     for (let at = 0; ; ) {
-      const end = all.indexOf(HEAD_END, at);
-      if (end < 0) return this.#awaitHead(all.subarray(at));
-      const head = end - at > MAX_HEAD_BYTES ? null : this.#parse(all.toString('latin1', at, end));
+      const end = input.indexOf(HEAD_END, at);
+      if (end < 0) return this.#awaitHead(input.subarray(at));
+      const head = end - at > MAX_HEAD_BYTES ? null : this.#parse(input.toString('latin1', at, end));
       // 101 would be the response to an Upgrade, which no request has.
       if (head === null || head.status === 101) return 'bad';
       at = end + HEAD_END.length;
@@ -95,7 +95,7 @@ export class ResponseReader {
         this.#head = head;
         this.status = head.status;
         this.keepAliveMs = head.keepAliveMs;
-        return this.#readBody(head, all, at);
+        return this.#readBody(head, input, at);
       }
       // Early hints and the like: the response follows (RFC 9110, 15.2).
       if (++this.#interim > MAX_INTERIM) return 'bad';
@@ -140,13 +140,13 @@ export class ResponseReader {
     if (head.framing === 'close') return this.#append(bytes.subarray(from)) ? 'more' : 'too large';
     if (head.length > MAX_BODY_BYTES) return 'too large';
     const to = from + head.length - this.#length;
-    const isAll = to === bytes.length;
-    if (this.#length === 0 && bytes.length >= to) return this.#finish(bytes.subarray(from, to), isAll);
+    const isExact = to === bytes.length;
+    if (this.#length === 0 && bytes.length >= to) return this.#finish(bytes.subarray(from, to), isExact);
     this.#append(bytes.subarray(from, to));
-    return bytes.length < to ? 'more' : this.#finish(this.#buffer.subarray(0, this.#length), isAll);
+    return bytes.length < to ? 'more' : this.#finish(this.#buffer.subarray(0, this.#length), isExact);
   }
 
-  /** The chunked transfer coding (RFC 9112, section 7). @param {Buffer} bytes @param {number} from @returns {Progress} */
+  /** Chunked transfer coding (RFC 9112, section 7). @param {Buffer} bytes @param {number} from @returns {Progress} */
   #readChunks(bytes, from) {
     for (let at = from; at < bytes.length; ) {
       if (this.#left > 0) {
@@ -170,7 +170,7 @@ export class ResponseReader {
     return 'more';
   }
 
-  /** @param {string} line without its line break @returns {'size' | 'data end' | 'trailer' | 'done' | 'bad'} the next one */
+  /** @param {string} line without CRLF @returns {'size' | 'data end' | 'trailer' | 'done' | 'bad'} the next line */
   #readLine(line) {
     if (this.#nextLine === 'data end') return line === '' ? 'size' : 'bad';
     if (this.#nextLine === 'trailer') {
@@ -183,10 +183,10 @@ export class ResponseReader {
     return this.#left === 0 ? 'trailer' : 'data end';
   }
 
-  /** @param {Uint8Array} body @param {boolean} isAll @returns {'done'} */
-  #finish(body, isAll) {
+  /** @param {Uint8Array} body @param {boolean} isExact no byte follows it @returns {'done'} */
+  #finish(body, isExact) {
     this.body = body;
-    this.reusable = isAll && /** @type {ResponseHead} */ (this.#head).reusable;
+    this.reusable = isExact && /** @type {ResponseHead} */ (this.#head).reusable;
     return 'done';
   }
 
@@ -210,7 +210,7 @@ export class ResponseReader {
 /** @typedef {NonNullable<ReturnType<typeof parseResponseHead>>} ResponseHead */
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** A field line: name and value; never folded over lines, which RFC 9112, 5.2, makes obsolete. */
+/** A field line: name and value; never folded (obsolete: RFC 9112, 5.2). */
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 
 /** Null: not HTTP/1.x, or the end of the body is ambiguous. @param {string} text latin1, without the last empty line */
@@ -266,7 +266,7 @@ function framingOf(status, fields) {
   return { framing: 'length', length: Number(length) };
 }
 
-/** White space is that of HTTP; `trim` would remove \xa0, too. @param {string | undefined} list */
+/** Trims only HTTP's white space: `trim` alone would remove \xa0, too. @param {string | undefined} list */
 function tokensOf(list) {
   const tokens = list?.toLowerCase().split(',') ?? [];
   return tokens.map((token) => (token.includes('\xa0') ? token : token.trim()));

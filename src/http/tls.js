@@ -35,7 +35,7 @@ export function connectOptions(tls) {
 /** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */
 function readClientPair(clientCert, clientKey) {
   if (!clientCert || !clientKey) {
-    const remedy = 'Give both --client-cert (VAULT_CLIENT_CERT) and --client-key (VAULT_CLIENT_KEY).';
+    const remedy = 'Set both --client-cert (VAULT_CLIENT_CERT) and --client-key (VAULT_CLIENT_KEY).';
     if (clientCert)
       throw usageError('client_key_missing', 'A client certificate is given without its key.', remedy);
     throw usageError('client_cert_missing', 'A client key is given without its certificate.', remedy);
@@ -49,7 +49,7 @@ function readClientPair(clientCert, clientKey) {
   } catch (error) {
     if (/mismatch/i.test(String(error))) {
       const message = `The client key ${clientKey} does not belong to the certificate ${clientCert}.`;
-      const remedy = 'Give the key of the first certificate in the file, which must be the leaf.';
+      const remedy = 'Use the key of the first certificate in the file, which must be the leaf.';
       throw usageError('client_key_mismatch', message, remedy);
     }
     const remedy = 'Decrypt it with openssl pkey -in KEY -out PLAIN.';
@@ -60,45 +60,45 @@ function readClientPair(clientCert, clientKey) {
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
-/** @param {string} path @param {string} what @returns {string[]} in PEM */
-function readCertificates(path, what) {
-  const found = readText(path, what).match(CERTIFICATE) ?? [];
+/** @param {string} path @param {string} subject @returns {string[]} in PEM */
+function readCertificates(path, subject) {
+  const certificates = readText(path, subject).match(CERTIFICATE) ?? [];
   try {
-    for (const pem of found) new X509Certificate(pem);
-    if (found.length > 0) return found;
+    for (const pem of certificates) new X509Certificate(pem);
+    if (certificates.length > 0) return certificates;
   } catch {
-    throw usageError('not_a_certificate', `The ${what} ${path} contains an invalid certificate.`);
+    throw usageError('not_a_certificate', `The ${subject} ${path} contains an invalid certificate.`);
   }
-  const remedy = 'Give a PEM file; openssl x509 -inform der -in FILE -out FILE.pem converts DER.';
-  throw usageError('not_a_certificate', `The ${what} ${path} contains no PEM certificate.`, remedy);
+  const remedy = 'Use a PEM file; openssl x509 -inform der -in FILE -out FILE.pem converts DER.';
+  throw usageError('not_a_certificate', `The ${subject} ${path} contains no PEM certificate.`, remedy);
 }
 
 /** @param {string} path @returns {string[]} */
 function readFolder(path) {
-  const what = 'CA folder (--ca-path, VAULT_CAPATH)';
-  const all = readOrRefuse(path, what, () => readdirSync(path));
-  const names = all.filter((name) => /\.(pem|crt|cer)$/i.test(name));
+  const subject = 'CA folder (--ca-path, VAULT_CAPATH)';
+  const entries = readOrRefuse(path, subject, () => readdirSync(path));
+  const names = entries.filter((name) => /\.(pem|crt|cer)$/i.test(name));
   if (names.length === 0)
-    throw usageError('ca_path_empty', `The ${what} ${path} contains no .pem, .crt or .cer file.`);
+    throw usageError('ca_path_empty', `The ${subject} ${path} contains no .pem, .crt or .cer file.`);
   return names.sort().flatMap((name) => readCertificates(join(path, name), 'CA file'));
 }
 
-/** @param {string} path @param {string} what */
-function readText(path, what) {
-  return readOrRefuse(path, what, () => {
+/** @param {string} path @param {string} subject */
+function readText(path, subject) {
+  return readOrRefuse(path, subject, () => {
     if (statSync(path).size <= MAX_FILE_BYTES) return readFileSync(path, 'utf8');
-    throw usageError('file_too_large', `The ${what} ${path} is larger than 4 MiB.`);
+    throw usageError('file_too_large', `The ${subject} ${path} is larger than 4 MiB.`);
   });
 }
 
-/** @param {string} path @param {string} what @param {() => T} read @returns {T} @template T */
-function readOrRefuse(path, what, read) {
+/** @param {string} path @param {string} subject @param {() => T} read @returns {T} @template T */
+function readOrRefuse(path, subject, read) {
   try {
     return read();
   } catch (error) {
     if (error instanceof PkiLoadError) throw error;
     const isMissing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT';
-    const message = `The ${what} ${path} ${describeUnreadable(error)}.`;
+    const message = `The ${subject} ${path} ${describeUnreadable(error)}.`;
     throw usageError(isMissing ? 'file_not_found' : 'file_unreadable', message);
   }
 }
@@ -107,6 +107,6 @@ function readOrRefuse(path, what, read) {
 function checkServerName(name) {
   if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name;
   const message = `The TLS server name ${JSON.stringify(name.slice(0, 80))} is not a host name.`;
-  const remedy = 'Give a DNS name from the certificate with --tls-server-name (VAULT_TLS_SERVER_NAME).';
+  const remedy = 'Set --tls-server-name (VAULT_TLS_SERVER_NAME) to a DNS name from the certificate.';
   throw usageError('bad_tls_server_name', message, remedy);
 }

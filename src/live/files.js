@@ -7,7 +7,7 @@ import { makeRunSet } from '../result/runs/run-set.js';
 
 /** Writing may take a tenth of the time; up to half if the files would otherwise be older than FRESH_MS. */
 const SHARE = 0.1;
-const LARGEST_SHARE = 0.5;
+const MAX_SHARE = 0.5;
 const FRESH_MS = 3000;
 
 /**
@@ -38,7 +38,7 @@ export function createFiles(
     if (warned.has(path)) return;
     warned.add(path);
     const { why, remedy } = fileFault(path, error);
-    onWarning(`--out ${path} cannot be written: ${why}. Trying again during the run. ${remedy}`);
+    onWarning(`--out ${path} cannot be written: ${why}. Retrying during the run. ${remedy}`);
   }
 
   /** @param {Result} result */
@@ -49,7 +49,7 @@ export function createFiles(
       if (!isStopping) await write(path, document).catch((error) => warn(path, error));
     }
     const tookMs = now() - startMs;
-    nextAtMs = startMs + Math.min(tookMs / SHARE, Math.max(FRESH_MS, tookMs / LARGEST_SHARE));
+    nextAtMs = startMs + Math.min(tookMs / SHARE, Math.max(FRESH_MS, tookMs / MAX_SHARE));
   }
 
   function writeNext() {

@@ -16,7 +16,7 @@ import { createResultSoFar } from './result-so-far.js';
 /** @import { MessagePort } from 'node:worker_threads' */
 
 /** @typedef {ReturnType<typeof createLiveSession>} LiveSession */
-/** @typedef {Pick<MessagePort, 'close'> & {on: (event: 'message', listener: (report: any) => void) => unknown}} ReportPort */
+/** @typedef {Pick<MessagePort, 'close'> & {on: (event: 'message', call: (report: any) => void) => any}} ReportPort */
 /**
  * @typedef {object} Outlets null: not requested
  * @property {View} view
@@ -25,7 +25,7 @@ import { createResultSoFar } from './result-so-far.js';
  * @property {OtlpPusher | null} pusher
  */
 
-/** Recorders report at about the same time; reports within this time make one result. */
+/** Recorders report at about the same time; reports within this time are merged into one result. */
 const MERGE_WINDOW_MS = 150;
 
 /** @param {{mix: Mix, load: Plan['load'], command: string}} first run @param {Outlets} outlets */
@@ -109,9 +109,9 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
     /** Serves and sends an empty result; files stay as they are until the first report. @param {TimeZero} zero */
     begin(zero) {
       if (start === null) return;
-      const known = { mix: currentMix, start, zero, command, schedule };
+      const run = { mix: currentMix, start, zero, command, schedule };
       attempt(() => {
-        soFar = createResultSoFar(known);
+        soFar = createResultSoFar(run);
       });
       publish(false);
     },

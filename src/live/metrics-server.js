@@ -11,8 +11,8 @@ import { render } from '../report/data/prometheus.js';
 /** @typedef {Awaited<ReturnType<typeof createMetricsServer>>} MetricsServer */
 
 const DEFAULT_HOST = '127.0.0.1';
-/** All addresses of this machine, under any host name. */
-const EVERYWHERE = ['0.0.0.0', '::'];
+/** Listens on all addresses, and accepts any host name. */
+const ALL_ADDRESSES = ['0.0.0.0', '::'];
 const MAX_PORT = 65_535;
 const PATH = '/metrics';
 const TEXT = 'text/plain; charset=utf-8';
@@ -42,7 +42,7 @@ export function parseListenAddress(text) {
   throw usageError(
     'bad_listen_address',
     `--metrics is ${JSON.stringify(text.slice(0, 80))}, which is not a port or an address with a port.`,
-    'Write it as 9464, 127.0.0.1:9464 or [::1]:9464.',
+    'Use 9464, 127.0.0.1:9464 or [::1]:9464.',
   );
 }
 
@@ -103,7 +103,7 @@ function respond(request, host, exposition) {
  * @param {IncomingMessage} request @param {string} host see parseListenAddress
  */
 function isOwnHost({ headers, socket }, host) {
-  if (headers.host === undefined || EVERYWHERE.includes(host)) return true;
+  if (headers.host === undefined || ALL_ADDRESSES.includes(host)) return true;
   const name = headers.host
     .toLowerCase()
     .replace(/:\d+$/, '')

@@ -1,6 +1,6 @@
 /**
- * Result -> OTLP ExportMetricsServiceRequest, as a plain object. Its metric names, translated for Prometheus by a
- * receiver, are those of src/report/data/prometheus.js.
+ * Result -> OTLP ExportMetricsServiceRequest, as a plain object. A receiver that translates its metric names for
+ * Prometheus gets the names of src/report/data/prometheus.js.
  */
 import { BOUNDS_SECONDS, cumulativeCounts, metricsOf, QUANTILES } from '../report/data/metrics.js';
 
@@ -91,12 +91,12 @@ function encodeAttributes(labels) {
  * (powers of 2^(2^-scale)), so the bounds are explicit, as in the Prometheus text. A latency counts as the
  * upper end of its histogram bucket: at most 0.1 % too long.
  * @param {LatencyBlock} latency milliseconds
- * @returns seconds; `bucketCounts`: one more than bounds, for times above them
+ * @returns seconds; `bucketCounts` has one more than the bounds, for times above them
  */
 function encodeLatency(latency) {
   const { count, min, mean, max } = latency;
   if (min === null || mean === null || max === null) return [];
-  const bucketCounts = cumulativeCounts(latency).map((upTo, i, all) => String(upTo - (all[i - 1] ?? 0)));
+  const bucketCounts = cumulativeCounts(latency).map((upTo, i, list) => String(upTo - (list[i - 1] ?? 0)));
   const seconds = { sum: (mean * count) / 1000, min: min / 1000, max: max / 1000 };
   return [{ count: String(count), ...seconds, bucketCounts, explicitBounds: [...BOUNDS_SECONDS] }];
 }

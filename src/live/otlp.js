@@ -39,11 +39,11 @@ const REMEDIES = {
   405: CHECK_PATH,
   415: 'The receiver must accept OTLP as JSON.',
   bad_http: 'The receiver may speak gRPC on this port (4317); --otlp needs its HTTP port (4318).',
-  certificate_not_trusted: 'Name the CA of its certificate in NODE_EXTRA_CA_CERTS.',
+  certificate_not_trusted: 'Set NODE_EXTRA_CA_CERTS to the file of its CA.',
   connection_refused: 'Start the receiver, or correct --otlp.',
   host_not_found: 'Correct the host name in --otlp.',
-  wrong_scheme_https_to_http_port: 'Write http:// in --otlp.',
-  wrong_scheme_http_to_https_port: 'Write https:// in --otlp.',
+  wrong_scheme_https_to_http_port: 'Use http:// in --otlp.',
+  wrong_scheme_http_to_https_port: 'Use https:// in --otlp.',
 };
 
 /**
@@ -51,7 +51,7 @@ const REMEDIES = {
  * @param {Record<string, string>} [options.headers] secrets: never shown
  * @param {(text: string) => void} options.onWarning
  * @param {Pick<Requester, 'request' | 'close'>} [options.requester]
- * @param {() => number} [options.now] the date, Unix time in ms
+ * @param {() => number} [options.now] Unix time in ms
  * @param {() => number} [options.clock] ms, monotonic
  * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [options.wait] rejects when the signal ends it
  * @throws {PkiLoadError} for a bad URL or header
@@ -70,7 +70,7 @@ export function createOtlpPusher({
   const client = requester ?? createRequester({ origin, ...limits, named: '--otlp' });
   const tool = `vault-pki-load/${TOOL_VERSION}`;
   const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };
-  /** A receiver may repeat headers or the query, which are secrets: its text is shown only without them. */
+  /** A receiver may repeat headers or the query, which are secrets: its text is shown only if there are none. */
   const mayQuote = Object.keys(headers).length === 0 && !path.includes('?');
   /** Kinds of warnings already shown. @type {Set<string>} */
   const warned = new Set();
@@ -140,14 +140,14 @@ export function createOtlpPusher({
     return underWay;
   }
 
-  /** Waits for the current push, then tries a few times. @param {Result} result @param {AbortSignal} over */
-  async function deliver(result, over) {
+  /** Waits for the current push, then tries a few times. @param {Result} result @param {AbortSignal} deadline */
+  async function deliver(result, deadline) {
     await underWay;
     for (let tries = 0; tries < LAST_TRIES; tries++) {
       const pauseMs = Math.max(pausedUntilMs - clock(), tries === 0 ? 0 : LAST_PAUSE_MS);
       if (pauseMs > LAST_MS) return;
-      if (pauseMs > 0) await wait(pauseMs, over).catch(() => {});
-      if (over.aborted) return;
+      if (pauseMs > 0) await wait(pauseMs, deadline).catch(() => {});
+      if (deadline.aborted) return;
       const outcome = await send(result);
       if (outcome !== 'retryable') return outcome;
     }
@@ -160,10 +160,10 @@ export function createOtlpPusher({
     },
     /** Sends a run's final result at once; waits a limited time. Never rejects. @param {Result} result */
     async finish(result) {
-      const over = new AbortController();
-      const tooLate = wait(LAST_MS, over.signal).catch(() => {});
-      const outcome = await Promise.race([deliver(result, over.signal), tooLate]);
-      over.abort();
+      const deadline = new AbortController();
+      const tooLate = wait(LAST_MS, deadline.signal).catch(() => {});
+      const outcome = await Promise.race([deliver(result, deadline.signal), tooLate]);
+      deadline.abort();
       if (outcome !== 'delivered') warn('last', `The last metrics of a run were not delivered to ${shown}.`);
     },
     /** Ends a push that is still under way. */
@@ -183,7 +183,7 @@ function parse(body) {
   }
 }
 
-/** The first one wins. https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
+/** The first that is set wins. https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
 const HEADER_VARIABLES = ['OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'];
 /** The connection sets these. */
 const RESERVED = /^(?:connection|content-(?:encoding|length|type)|expect|host|transfer-encoding|upgrade)$/;
@@ -207,7 +207,7 @@ export function parseOtlpUrl(text) {
     throw usageError(
       'bad_url',
       `--otlp is${culprit} not an http:// or https:// URL.`,
-      'Give the address of an OTLP/HTTP receiver, such as http://127.0.0.1:4318.',
+      'Use the address of an OTLP/HTTP receiver, such as http://127.0.0.1:4318.',
     );
   }
   const path = url.pathname === '/' ? '/v1/metrics' : url.pathname;
@@ -233,12 +233,12 @@ function parseHeader(entry, where) {
     usageError(
       'bad_otlp_headers',
       `${where} ${why}.`,
-      'Write NAME=VALUE,NAME=VALUE, with spaces and commas in values as %20 and %2C.',
+      'Use NAME=VALUE,NAME=VALUE, with spaces and commas in values as %20 and %2C.',
     );
   // RFC 9110, 5.6.2: a token.
-  const [, written, encoded] = /^([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/s.exec(entry) ?? [];
-  if (written === undefined) throw bad('does not begin with the name of a header and an equals sign');
-  const name = written.toLowerCase();
+  const [, rawName, encoded] = /^([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/s.exec(entry) ?? [];
+  if (rawName === undefined) throw bad('does not start with a header name and an equals sign');
+  const name = rawName.toLowerCase();
   if (RESERVED.test(name)) throw bad(`sets the header ${name}, which the connection itself sets`);
   try {
     const value = decodeURIComponent(encoded.trim());

@@ -51,8 +51,8 @@ export function panel(picture, { width, color }) {
   const { inFlight, waiting } = interval;
   const { achieved, offered } = rateTexts(picture);
   const [errors, ...kinds] = errorParts(interval.errors);
-  const own = Math.min(WIDEST, width);
-  const room = own - INDENT;
+  const lineWidth = Math.min(WIDEST, width);
+  const room = lineWidth - INDENT;
   const isMeasured = interval.phase !== 'warmup';
   const stageLeft = stage && `${stage.number} of ${stage.count}, ${wholeSeconds(stage.leftMs)} left`;
   const rate = `${achieved} succeeded${offered === null ? '' : `, ${offered} offered`}`;
@@ -66,8 +66,8 @@ export function panel(picture, { width, color }) {
     ['Errors', kinds.length === 0 ? 'none' : `${errors}: ${kinds.join(', ')}`],
   ];
   return [
-    ...lines.map(([label, text]) => cut(`${label.padEnd(INDENT)}${text}`, own)),
-    ...requirementLines(picture.requirements, own, color),
+    ...lines.map(([label, text]) => cut(`${label.padEnd(INDENT)}${text}`, lineWidth)),
+    ...requirementLines(picture.requirements, lineWidth, color),
   ];
 }
 
@@ -84,11 +84,11 @@ function progressText({ interval, planned }, room) {
     totalMs === null
       ? `${formatCount(done)} of ${formatCount(Number(planned))}${left}`
       : `${elapsed} of ${wholeSeconds(totalMs)}, ${wholeSeconds(totalMs - elapsedMs)} left`;
-  const whole = `${String(Math.floor(share * 100)).padStart(3)} %  ${text}`;
-  const length = Math.min(LONGEST_BAR, room - whole.length - 1);
-  if (length < SHORTEST_BAR) return whole.trimStart();
+  const line = `${String(Math.floor(share * 100)).padStart(3)} %  ${text}`;
+  const length = Math.min(LONGEST_BAR, room - line.length - 1);
+  if (length < SHORTEST_BAR) return line.trimStart();
   const full = Math.floor(share * length);
-  return `${'█'.repeat(full)}${'░'.repeat(length - full)} ${whole}`;
+  return `${'█'.repeat(full)}${'░'.repeat(length - full)} ${line}`;
 }
 
 /** @param {Picture} picture @param {number} room */
@@ -117,8 +117,8 @@ function requirementLines(requirements, width, color) {
     const state = `${SO_FAR[verdict]}${actual === null ? '' : `: ${figureText(actual, requirement)}`}`;
     const label = (i === 0 ? 'Required' : '').padEnd(INDENT);
     const line = `${label}${cut(visibleText(text), Math.max(8, width - INDENT - state.length - 2))}  `;
-    const own = cut(state, width - line.length);
-    return line + (color ? styleText(COLOURS[verdict], own, { validateStream: false }) : own);
+    const shown = cut(state, width - line.length);
+    return line + (color ? styleText(COLOURS[verdict], shown, { validateStream: false }) : shown);
   });
   const more = requirements.length - lines.length;
   return more === 0 ? lines : [...lines, `${' '.repeat(INDENT)}and ${more} more`];
@@ -176,7 +176,7 @@ function rateTexts({ achievedPerSecond, offeredPerSecond }) {
   };
 }
 
-/** @param {JudgedRequirement[]} requirements @returns {string[]} at most one: the first requirement not met, or the verdict so far */
+/** @param {JudgedRequirement[]} requirements @returns {string[]} at most one: the first not met, else the verdict */
 function requirementSummary(requirements) {
   if (requirements.length === 0) return [];
   const [first, ...more] = requirements.filter(({ verdict }) => verdict === 'not met');
@@ -195,11 +195,11 @@ function wholeSeconds(ms) {
 
 /** @param {Record<string, number>} errors by outcome @returns {string[]} total, then most frequent first */
 function errorParts(errors) {
-  const found = Object.entries(errors).filter(([, count]) => count > 0);
-  if (found.length === 0) return ['no errors'];
-  const kinds = found.sort(([, a], [, b]) => b - a);
-  const all = counted(total(Object.values(errors)), 'error');
-  return [all, ...kinds.map(([name, count]) => `${visibleText(name)} ${formatCount(count)}`)];
+  const kinds = Object.entries(errors).filter(([, count]) => count > 0);
+  if (kinds.length === 0) return ['no errors'];
+  kinds.sort(([, a], [, b]) => b - a);
+  const sum = counted(total(Object.values(errors)), 'error');
+  return [sum, ...kinds.map(([name, count]) => `${visibleText(name)} ${formatCount(count)}`)];
 }
 
 /** @param {string} text @param {number} width */

@@ -1,4 +1,4 @@
-/** Reports of the recorders -> the Result so far, without a verdict on the measurement. */
+/** Recorders' reports -> the Result so far, without a verdict on the measurement. */
 import { total } from '../common/sums.js';
 import { createSeconds } from '../engine/recording/seconds.js';
 import { createTally, foldStages, mergeTallies, settledOf, withPlanned } from '../engine/recording/tally.js';
@@ -59,15 +59,15 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     },
     /** @returns {Result} consistent; empty before the first report */
     result() {
-      const known = [...reports.values()];
-      const tallies = known.map(({ tally }) => tally);
-      const { operations: recorded, ...late } = known.length === 0 ? emptyTally : mergeTallies(tallies);
+      const received = [...reports.values()];
+      const tallies = received.map(({ tally }) => tally);
+      const { operations: recorded, ...late } = received.length === 0 ? emptyTally : mergeTallies(tallies);
       const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
       const operations = foldStages(cells, stages);
-      const atMs = Math.max(0, ...known.map((report) => report.atMs));
+      const atMs = Math.max(0, ...received.map((report) => report.atMs));
       const settledMs = settledUntil(operations, atMs);
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, settledMs }), ...words };
-      const rows = seconds.soFar(known.flatMap(({ open }) => open ?? []));
+      const rows = seconds.soFar(received.flatMap(({ open }) => open ?? []));
       const { startedAt, startedAtNs } = zero;
       const watched = { ...NOT_WATCHED, ...late };
       const merge = { operations, facts, watched, machine: NO_MACHINE, seconds: rows };
@@ -83,8 +83,8 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
 
 /**
  * @param {CellTally[]} cells @param {{planned: number | null, plannedCells: readonly number[] | null, mix: Mix}} run
- * @returns {number[]} of each: planned requests neither sent nor dropped so far. In a running closed loop they are
- *   divided by weight, as the order of operations is known only at the end
+ * @returns {number[]} per cell: planned requests neither sent nor dropped so far. In a running closed loop they are
+ *   divided by weight: the order of operations is known only at the end
  */
 function leftOf(cells, { planned, plannedCells, mix }) {
   if (plannedCells !== null || planned === null) {
@@ -100,21 +100,21 @@ function leftOf(cells, { planned, plannedCells, mix }) {
 
 /**
  * As if the run had been planned to end now. Dropped arrivals, reported at the end, count as never sent.
- * @param {object} known @param {LoadPlan} known.load @param {number | null} known.planned
- * @param {TimeZero} known.zero @param {CellTally[]} known.operations
- * @param {number} known.atMs from time zero: all earlier requests are known, and some later ones
- * @param {number | null} known.settledMs see createSettledUntil @returns {WindowFacts & {allOnTime: boolean}}
+ * @param {object} run @param {LoadPlan} run.load @param {number | null} run.planned
+ * @param {TimeZero} run.zero @param {CellTally[]} run.operations
+ * @param {number} run.atMs from time zero: all earlier requests are known, and some later ones
+ * @param {number | null} run.settledMs see createSettledUntil @returns {WindowFacts & {allOnTime: boolean}}
  */
 function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
   const { model, arrivals, warmupMs } = load;
   const settled = total(operations.map(settledOf));
-  const all = Math.max(planned ?? settled, settled);
+  const expected = Math.max(planned ?? settled, settled);
   const endedMs = Math.max(0, atMs - warmupMs, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
   const reachedMs = settledMs ?? endedMs;
   const noneDropped = operations.every(({ dropped }) => dropped === 0);
   return {
-    ...{ planned: all, endedMs, model, arrivals, warmupMs, interrupted: false },
-    neverSent: all - settled,
+    ...{ planned: expected, endedMs, model, arrivals, warmupMs, interrupted: false },
+    neverSent: expected - settled,
     windowMs: Math.min(reachedMs, zero.windowMs ?? reachedMs),
     allOnTime: settledMs !== null && noneDropped && outcomesOf(operations).every(({ success }) => success),
   };
@@ -134,8 +134,8 @@ function createSettledUntil(load, schedule) {
   const before = shareOf(schedule.firstMeasured, load.shard);
   /**
    * @param {CellTally[]} operations @param {number} atMs from time zero
-   * @returns {number | null} ms of the measured part in which as many requests were due as are settled, until
-   *   the next one is due, possibly in the future; null: there is a backlog
+   * @returns {number | null} ms of the measured part until the first unsettled request is due, possibly in the
+   *   future; null: there is a backlog
    */
   return (operations, atMs) => {
     const settled = total(operations.map(settledOf));

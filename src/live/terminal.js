@@ -23,9 +23,9 @@ const MAX_UNWRITTEN_BYTES = 65_536;
 
 /**
  * @param {number} descriptor
- * @param {{own?: number, write?: (descriptor: number, bytes: Uint8Array) => number}} [system] `own`: see openOwn
+ * @param {{output?: number, write?: (descriptor: number, bytes: Uint8Array) => number}} [system] for tests
  */
-export function createWriter(descriptor, { own = openOwn(descriptor), write = writeSync } = {}) {
+export function createWriter(descriptor, { output = reopenNonBlocking(descriptor), write = writeSync } = {}) {
   /** Not written yet. @type {Buffer} */
   let unwritten = Buffer.alloc(0);
   let isGone = false;
@@ -37,7 +37,7 @@ export function createWriter(descriptor, { own = openOwn(descriptor), write = wr
   function flush() {
     timer = undefined;
     try {
-      while (unwritten.length > 0) unwritten = unwritten.subarray(write(own, unwritten));
+      while (unwritten.length > 0) unwritten = unwritten.subarray(write(output, unwritten));
     } catch (error) {
       isGone = /** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN';
       if (isGone) unwritten = unwritten.subarray(unwritten.length);
@@ -72,7 +72,7 @@ export function createWriter(descriptor, { own = openOwn(descriptor), write = wr
         onSettled = () => resolve(undefined);
         setTimeout(onSettled, SETTLE_MS).unref();
       });
-      // On a stopped terminal, blocks a thread of the pool, so that this text comes before that of the main thread.
+      // On a stopped terminal this blocks a pool thread, so that this text precedes the main thread's.
       if (unwritten.length === 0 || !isatty(descriptor) || !isatty(STDOUT)) return;
       writeLater(descriptor, unwritten, () => {});
       unwritten = unwritten.subarray(unwritten.length);
@@ -84,7 +84,7 @@ export function createWriter(descriptor, { own = openOwn(descriptor), write = wr
  * Opens the same terminal or pipe again: O_NONBLOCK would affect every process that shares the descriptor.
  * @param {number} descriptor @returns {number} the same descriptor for files and sockets
  */
-export function openOwn(descriptor) {
+export function reopenNonBlocking(descriptor) {
   const path = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : '/dev/tty';
   try {
     if (fstatSync(descriptor).isFile() || (path === '/dev/tty' && !isatty(descriptor))) return descriptor;
@@ -118,7 +118,7 @@ export function plainScreen({ write, isBusy }, now, columns = WIDTH) {
   };
 }
 
-/** If the terminal reports 0. */
+/** Used if the terminal reports 0. */
 const ROWS = 24;
 /** While the size changes, the position of the last picture is unknown. */
 const RESIZE_SETTLE_MS = 150;

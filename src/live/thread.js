@@ -22,7 +22,7 @@ import { startThread } from '../engine/thread.js';
  */
 /** @typedef {Awaited<ReturnType<typeof startLive>>} Live */
 
-/** Time-out for a blocked thread, e.g. on a stopped terminal. */
+/** Timeout for a blocked thread, e.g. on a stopped terminal. */
 const REPLY_WITHIN_MS = 30_000;
 
 /**
@@ -37,9 +37,9 @@ export async function startLive(options, onLost) {
   const thread = startThread('live', new URL('./thread-worker.js', import.meta.url), { data: options });
   await thread.first('ready');
   /** Ends the wait for replies. */
-  const over = new AbortController();
+  const ending = new AbortController();
   thread.failed.catch((error) => {
-    if (!over.signal.aborted) onLost(error);
+    if (!ending.signal.aborted) onLost(error);
   });
   let requests = 0;
   let closing = /** @type {Promise<void> | null} */ (null);
@@ -48,7 +48,7 @@ export async function startLive(options, onLost) {
   const call = (method, ...args) => ({ method, args });
 
   function cutShort() {
-    over.abort();
+    ending.abort();
     thread.stop();
   }
 
@@ -61,7 +61,7 @@ export async function startLive(options, onLost) {
     const reply = `reply ${requests++}`;
     thread.post({ ...call(method, ...args), reply });
     const timer = setTimeout(cutShort, REPLY_WITHIN_MS);
-    await orInterrupted(thread.first(reply), over.signal).catch(() => {});
+    await orInterrupted(thread.first(reply), ending.signal).catch(() => {});
     clearTimeout(timer);
   }
 
@@ -69,7 +69,7 @@ export async function startLive(options, onLost) {
   const hook = {
     ports(count) {
       const isUseful = hasOutlet || (!quiet && requirements.length > 0);
-      if (!isUseful || over.signal.aborted || thread.hasEnded()) return [];
+      if (!isUseful || ending.signal.aborted || thread.hasEnded()) return [];
       const channels = Array.from({ length: count }, () => new MessageChannel());
       const theirs = channels.map(({ port1 }) => port1);
       thread.post(call('listen', theirs), theirs);
@@ -79,7 +79,6 @@ export async function startLive(options, onLost) {
   };
 
   return {
-    /** For `run`. */
     hook,
     /** @param {RunEvent} event */
     event: (event) => thread.post(call('event', event)),
@@ -102,7 +101,7 @@ export async function startLive(options, onLost) {
     /** Resolves when the last metrics are sent and the thread has ended. May be called again. */
     close() {
       closing ??= request('close').then(() => {
-        over.abort();
+        ending.abort();
         return thread.stop();
       });
       return closing;

@@ -88,7 +88,7 @@ export function createView({ write, terminal, quiet = false, now = () => perform
       // Requests due but not sent after an interruption do not count against the target.
       if (state.interval?.phase === 'draining') return;
       const planned = state.start?.plan.requirements;
-      state.requirements = requirements.map((own, i) => ({ ...own, rateUnit: planned?.[i]?.rateUnit }));
+      state.requirements = requirements.map((item, i) => ({ ...item, rateUnit: planned?.[i]?.rateUnit }));
     },
     print,
     /** @param {number} columns @param {number} rows */
@@ -147,7 +147,7 @@ function stageAt(load, elapsedMs) {
 function meanRate(rates, offeredPerSecond) {
   const seconds = offeredPerSecond === null ? 1 : Math.ceil(FEW / Math.max(offeredPerSecond, 0.01));
   const shown = rates.slice(-Math.min(MAX_MEAN_SECONDS, seconds));
-  const sum = shown.reduce((all, rate) => all + rate, 0);
+  const sum = shown.reduce((subtotal, rate) => subtotal + rate, 0);
   const due = (offeredPerSecond ?? 0) * shown.length;
   if (offeredPerSecond !== null && sum > due && sum <= due + 1) return offeredPerSecond;
   return sum / Math.max(1, shown.length);

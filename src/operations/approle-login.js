@@ -33,7 +33,7 @@ export const approleLogin = {
   outcomes: {
     logged_in: 'a token of the requested type, policies and lifetime',
     no_token: 'HTTP 2xx, but without a token',
-    no_accessor: 'HTTP 2xx, but the service token has no accessor, by which it could be revoked',
+    no_accessor: 'HTTP 2xx, but the service token has no accessor to revoke it by',
     other_token: 'HTTP 2xx, but the token is of another type, or has other policies',
     other_lease: 'HTTP 2xx, but the lifetime of the token is not the requested one',
     ...CALL_OUTCOMES,
@@ -58,9 +58,9 @@ export const approleLogin = {
       secret_id_ttl: '768h',
     };
     await untilReady(() => client.write(role, fields), signal);
-    const { data: named } = await client.read(`${role}/role-id`);
+    const { data: roleId } = await client.read(`${role}/role-id`);
     const { data: secret } = await client.write(`${role}/secret-id`);
-    const credentials = { role_id: String(named?.role_id), secret_id: String(secret?.secret_id) };
+    const credentials = { role_id: String(roleId?.role_id), secret_id: String(secret?.secret_id) };
     // All logins with one role share one entity.
     const { auth } = await client.write(`auth/${mount}/login`, credentials);
     entity = String(auth?.entity_id ?? '');
@@ -95,7 +95,7 @@ async function removeEntity({ client }, entity) {
     throw targetError(
       'entity_left',
       `Left behind: the entity ${entity} of the logins, which could not be removed (${why}).`,
-      `Remove it with vault delete ${path}, or give the token delete on identity/entity/id/*.`,
+      `Remove it with vault delete ${path}, or grant the token delete on identity/entity/id/*.`,
       error,
     );
   }

@@ -1,4 +1,4 @@
-/** `crl` and `ca-chain`: the revocation list and the CA certificates of a mount, fetched without a token and checked. */
+/** `crl` and `ca-chain`: fetch the revocation list and the CA certificates of a mount, and check them. No token. */
 import { X509Certificate } from 'node:crypto';
 import { formatCount } from '../common/units.js';
 import { parseCertificate } from '../pki/certificate-der.js';
@@ -24,7 +24,7 @@ export const crl = {
   options: {},
   outcomes: {
     ...REFUSAL_OUTCOMES,
-    crl: 'a CRL of the issuer, with a good signature, and current',
+    crl: 'a current CRL of the issuer, with a valid signature',
     not_crl: 'HTTP 2xx, but the body is not a CRL in DER',
     other_issuer: 'a CRL of another issuer',
     unsupported_signature_algorithm: 'this tool cannot verify the signature',
@@ -97,10 +97,10 @@ function requesterOf(name) {
     sendAlways({ path: apiPath(basePath, mount, name), headers });
 }
 
-/** @typedef {{failure: string | null, fromMs: number, untilMs: number}} Checked `failure`: an outcome, whatever the time */
+/** @typedef {{failure: string | null, fromMs: number, untilMs: number}} Checked `failure`: an outcome at any time */
 
 /**
- * @param {{current: string, early: string, late: string}} outcomes of a body without a failure, by current time
+ * @param {{current: string, early: string, late: string}} outcomes of a body without a failure, by the current time
  * @param {(body: Buffer) => Checked} check
  * @returns {Classify}
  */
@@ -133,7 +133,7 @@ function checkCrl(der, issuer) {
   }
 }
 
-/** @param {Crl} list @param {X509Certificate} issuer @returns {string | null} outcome; null: acceptable while it is current */
+/** @param {Crl} list @param {X509Certificate} issuer @returns {string | null} outcome; null: good while current */
 function findFault(list, issuer) {
   if (!list.issuer.equals(parseCertificate(issuer.raw).subject)) return 'other_issuer';
   const signature = verifySignature(list.signed, issuer.publicKey);

@@ -1,4 +1,4 @@
-/** `health`: `sys/health`, as load balancers request it. No token. */
+/** `health`: requests `sys/health`, as load balancers do. No token. */
 import { PkiLoadError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { createJsonClassifier, REFUSAL_OUTCOMES, refused } from './outcomes.js';
@@ -7,7 +7,7 @@ import { sendAlways } from './request-parts.js';
 
 /** @import { Operation } from './index.js' */
 
-/** https://developer.hashicorp.com/vault/api-docs/system/health; other paths use these differently. @type {Record<number, string>} */
+/** Of this path only: developer.hashicorp.com/vault/api-docs/system/health. @type {Record<number, string>} */
 const BY_STATUS = { 429: 'standby', 472: 'standby', 473: 'standby', 501: 'uninitialised', 503: 'sealed' };
 
 /** Errors before the run that --standby-ok accepts. */

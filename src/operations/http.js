@@ -10,7 +10,7 @@ import { apiHeaders, expandName, hasPlaceholder, sendAlways } from './request-pa
 
 const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST']);
 
-/** In the form of a token, so that the server looks it up. */
+/** Formatted like a token, so that the server looks it up. */
 const BAD_TOKEN = 'hvs.vault-pki-load-sends-this-to-be-refused';
 
 /** Headers that the connection sets itself. */
@@ -64,32 +64,32 @@ export const http = {
     rejectIf(
       body !== null && bodyFile !== null,
       '--body and --body-file are both given.',
-      'Give one of them.',
+      'Use one of them.',
     );
     const remedy = 'Add --method POST, or leave the body out.';
     rejectIf(hasBody && isBodyless(method), `A ${method} request has no body.`, remedy);
   },
   async prepare(context) {
-    const { token: which, bodyFile } = context.plan.options;
-    const fixture = await prepareCalls(context, { withToken: which === 'own' && context.token !== null });
+    const { token: tokenKind, bodyFile } = context.plan.options;
+    const fixture = await prepareCalls(context, { withToken: tokenKind === 'own' && context.token !== null });
     return { ...fixture, file: bodyFile && new Uint8Array(await readInput(bodyFile, '--body-file')) };
   },
   createRequester({ options, load: { seed }, target }, { basePath, headers, file }) {
     const { method, path, body, header, token } = options;
-    const own = token === 'bad' ? apiHeaders(BAD_TOKEN, target.namespace) : headers;
-    const all = { ...own, ...Object.fromEntries(header.map(readHeader)) };
+    const base = token === 'bad' ? apiHeaders(BAD_TOKEN, target.namespace) : headers;
+    const allHeaders = { ...base, ...Object.fromEntries(header.map(readHeader)) };
     const build = (/** @type {number} */ index) => ({
       method,
       path: `${basePath}${expandName(path, seed, index)}`,
-      headers: all,
+      headers: allHeaders,
       body: file ?? (body === null ? null : expandName(body, seed, index)),
     });
     return [path, body ?? ''].some(hasPlaceholder) ? build : sendAlways(build(0));
   },
   createClassifier({ options: { status: statuses, contains } }) {
-    const wanted = new Set(statuses.map(Number));
+    const accepted = new Set(statuses.map(Number));
     const good = contains === null ? passed('expected') : null;
-    const byStatus = (/** @type {number} */ status) => (wanted.has(status) ? good : failed('other_status'));
+    const byStatus = (/** @type {number} */ status) => (accepted.has(status) ? good : failed('other_status'));
     /** @type {Classify} */
     const classify = (status, body) => {
       const verdict = byStatus(status);
@@ -121,7 +121,7 @@ function readHeader(text) {
 function checkStatuses(codes, flag) {
   const wrong = codes.length === 0 ? '' : codes.find((code) => !/^[2-5]\d\d$/.test(code));
   if (wrong === undefined) return;
-  throw badValue(flag, wrong, 'not an HTTP status from 200 to 599', 'Write it as 200,204 or 403.');
+  throw badValue(flag, wrong, 'not an HTTP status from 200 to 599', 'Use codes such as 200,204 or 403.');
 }
 
 /** RFC 9112, 3.2.1. @param {string} path @param {string} flag */

@@ -15,21 +15,21 @@ import { camelCase } from '../common/options.js';
  * @property {string | null} token a secret: only for request headers
  * @property {Tls} tls
  * @property {(everyMs: number) => void} keepAlive renews the token at this interval until the end of the run
- * @property {(end: () => Promise<void>) => void} onEnd registers a function that removes or reports leftovers. It is called once
- *   after the run, even after an interruption or a failure; the last registered runs first. Register it before the request that
- *   creates something; `end` may throw
+ * @property {(end: () => Promise<void>) => void} onEnd registers a function that removes or reports leftovers. Called
+ *   once after the run, even if interrupted or failed; last registered, first called. Register it before the request
+ *   that creates something; `end` may throw
  * @property {(text: string) => void} notice for the user, before the run
  * @property {(text: string) => void} warn
  * @property {(label: string, done: number, total: number) => void} progress of long preparations
  * @property {AbortSignal} signal
- * @property {(index: number) => boolean} [owns] in a mix: whether a request is this operation's; none: all are
+ * @property {(index: number) => boolean} [owns] in a mix: whether this operation sends a request; by default, all
  */
 /**
- * @typedef {object} Fixture plain data for every thread; an operation adds its own
+ * @typedef {object} Fixture plain data for every thread; operations add fields
  * @property {string} origin scheme, host and port of all requests
  * @property {string} targetUrl for the result
  * @property {{product: string | null, version: string | null}} target
- * @property {FirstResponse} [firstResponse] the target's response before the run, if one was requested: the warm-up uses it
+ * @property {FirstResponse} [firstResponse] the target's response before the run, if any, for the warm-up
  */
 /** @typedef {{status: number, body: Uint8Array}} FirstResponse */
 /**
@@ -48,10 +48,10 @@ import { camelCase } from '../common/options.js';
  * @property {string} unit of its responses, plural, e.g. `certificates`
  * @property {string[]} examples command lines without the program's name
  * @property {Record<string, OptionSpec>} options
- * @property {Readonly<Record<string, string>>} outcomes all of them, a sentence each
+ * @property {Readonly<Record<string, string>>} outcomes every outcome and its meaning
  * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check] throws a usage error if options
  *   contradict each other
- * @property {(options: Record<string, any>) => string | null} [leaves] phrase about leftovers on the target; null: none
+ * @property {(options: Record<string, any>) => string | null} [leaves] names the leftovers on the target; null: none
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
  * @property {(plan: Plan, fixture: any) => (index: number) => Request} createRequester
  * @property {(plan: Plan, fixture: any) => Classify} createClassifier
@@ -61,7 +61,7 @@ import { camelCase } from '../common/options.js';
 /** @typedef {{write: (items: any[]) => void, close: () => Kept}} Keeper on the recorder's thread, not the sender's */
 /** @typedef {{count: number, failure: string | null}} Kept items written; the error code if writing failed */
 
-/** NAME.js, or the given file, exports the operation under its name in camelCase. @type {[name: string, describe: string, file?: string][]} */
+/** FILE.js exports the operation as its name in camelCase. @type {[name: string, describe: string, file?: string][]} */
 const LIST = [
   ['issue', 'Issue certificates and check each'],
   ['sign', 'Sign CSRs and check each certificate', 'issue'],

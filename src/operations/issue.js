@@ -71,7 +71,7 @@ export const issue = {
     ...CERTIFICATE_FAILURES,
     ...CALL_OUTCOMES,
   },
-  leaves: (given) => `certificates in storage until tidied, unless the role ${given.role} has no_store`,
+  leaves: (options) => `certificates in storage until tidied, unless the role ${options.role} has no_store`,
   check({ keyType, pool, sign: isSign }) {
     const flag = keyType !== null ? '--key-type' : pool !== null ? '--pool' : null;
     const message = `${flag} applies to CSRs, but --sign is not given.`;
@@ -153,15 +153,15 @@ async function prepare(context) {
   };
 }
 
-/** @param {PrepareContext} context @param {Record<string, any> | null} facts of the role, as Vault returns it @returns {Promise<Csr[]>} */
+/** @param {PrepareContext} context @param {Record<string, any> | null} facts Vault's role @returns {Promise<Csr[]>} */
 async function makeCsrs({ plan, progress, signal }, facts) {
   const { createCsr } = await import('../pki/csr.js');
   const { pool } = plan.options;
   const keyType = plan.options.keyType ?? keyTypeOf(facts);
   const context = { progress, signal, label: 'Creating CSRs', atOnce: availableParallelism() };
   return makeMany(pool ?? DEFAULT_POOL, context, async (i) => {
-    const own = namesOf(plan.options, plan.load.seed, i);
-    return { ...own, ...(await createCsr({ keyType, ...own })) };
+    const csrNames = namesOf(plan.options, plan.load.seed, i);
+    return { ...csrNames, ...(await createCsr({ keyType, ...csrNames })) };
   });
 }
 
@@ -169,11 +169,11 @@ async function makeCsrs({ plan, progress, signal }, facts) {
 function keyTypeOf(facts) {
   const { key_type: type = 'any', key_bits: bits = 0 } = facts ?? {};
   if (type === 'any') return 'ec-256';
-  const found = KEY_TYPES.find((keyType) => {
-    const [own, ownBits = bits] = keyType.split('-');
-    return own === type && (bits === 0 || bits === Number(ownBits));
+  const match = KEY_TYPES.find((keyType) => {
+    const [name, nameBits = bits] = keyType.split('-');
+    return name === type && (bits === 0 || bits === Number(nameBits));
   });
-  if (found !== undefined) return found;
+  if (match !== undefined) return match;
   throw usageError(
     'unsupported_key_type',
     `The role accepts only ${type} keys of ${bits} bits, but CSRs can have ${KEY_TYPES.join(', ')}.`,
@@ -183,9 +183,9 @@ function keyTypeOf(facts) {
 
 /** @type {Operation['createRequester']} */
 function createRequester({ options, load: { seed } }, { path, headers, csrs: pool }) {
-  /** @param {object} csr @param {ReturnType<typeof namesOf>} own @returns {Request} */
-  const build = (csr, own) => {
-    const parameters = certificateParameters({ ...own, ttlMs: options.ttl });
+  /** @param {object} csr @param {ReturnType<typeof namesOf>} subject @returns {Request} */
+  const build = (csr, subject) => {
+    const parameters = certificateParameters({ ...subject, ttlMs: options.ttl });
     return { method: 'POST', path, headers, body: JSON.stringify({ ...csr, ...parameters }) };
   };
   if (pool !== null) {
@@ -202,7 +202,7 @@ const SERIALS_OF_PART = 'Serials were compared within this part of the plan (--s
 
 /** @type {Operation['createClassifier']} */
 function createClassifier({ options, load: { seed, shard } }, { serials, csrs: pool }) {
-  const seen = openSerialSet(serials);
+  const serialSet = openSerialSet(serials);
   const classify = createJsonClassifier('issued', ({ data }, index) => {
     const csr = pool === null ? null : pool[index % pool.length];
     const { failure, serial } = checkIssuedCertificate({
@@ -216,13 +216,13 @@ function createClassifier({ options, load: { seed, shard } }, { serials, csrs: p
     if (failure !== null) return failure;
     if (csr === null && !data.private_key) return 'no_private_key';
     if (serial === null) return null;
-    if (seen.add(serial) === 'repeated') return 'serial_repeated';
+    if (serialSet.add(serial) === 'repeated') return 'serial_repeated';
     if (options.keep === null) return null;
     // Only checked fields: the file must not contain a private key.
     const der = decodePem(data.certificate, /^CERTIFICATE$/) ?? Buffer.alloc(0);
     const kept = { serial: serialHex(serial), certificate: encodePem('CERTIFICATE', der).trimEnd() };
     return { outcome: 'issued', success: true, verification: 'passed', kept };
   });
-  classify.notes = () => [...(seen.isFull() ? [SERIALS_FULL] : []), ...(shard ? [SERIALS_OF_PART] : [])];
+  classify.notes = () => [...(serialSet.isFull() ? [SERIALS_FULL] : []), ...(shard ? [SERIALS_OF_PART] : [])];
   return classify;
 }

@@ -47,7 +47,7 @@ function openToAppend(path) {
   const stat = statSync(path, { throwIfNoEntry: false });
   // Opening a pipe would block until it has a reader. /dev/null and the like never block.
   if (stat?.isFIFO() || stat?.isSocket() || stat?.isBlockDevice())
-    throw refuse('is a pipe, a socket or a disk, not a file', 'Name a file in a writable folder.', null);
+    throw refuse('is a pipe, a socket or a disk, not a file', 'Use a file in a writable folder.', null);
   try {
     return openSync(placeOf(path), APPEND, 0o644);
   } catch (error) {

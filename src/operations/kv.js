@@ -120,7 +120,7 @@ export const kvRead = {
     rejectIf(
       filled && kvMount === null,
       '--filled reads existing secrets, but --kv-mount is not given.',
-      'Give --kv-mount, or leave --filled out: a store is created and filled for the run.',
+      'Add --kv-mount, or leave --filled out: the run then creates and fills a store.',
     );
   },
   async prepare(context) {
@@ -165,13 +165,13 @@ async function openStore(context) {
   return store;
 }
 
-/** @param {PrepareContext['client']} client @param {string} mount @param {string | null} wanted version @returns {Promise<Store>} */
+/** @type {(client: PrepareContext['client'], mount: string, wanted: string | null) => Promise<Store>} */
 async function findStore(client, mount, wanted) {
   await checkMount(client, mount, 'kv');
-  const found = await lookUpMount(client, mount);
-  const version = String(found?.options?.version) === '2' ? '2' : '1';
+  const existing = await lookUpMount(client, mount);
+  const version = String(existing?.options?.version) === '2' ? '2' : '1';
   if (wanted === null || wanted === version) return { mount, version };
-  const message = `The store ${mount} is of version ${version}, but --kv-version is ${wanted}.`;
+  const message = `The store ${mount} has version ${version}, but --kv-version is ${wanted}.`;
   throw targetError('kv_version_differs', message, 'Leave --kv-version out.');
 }
 
@@ -189,7 +189,7 @@ function secretsOf({ mount, version }, { dataSeed, size }) {
   };
 }
 
-/** @param {Plan} plan @returns {(index: number) => number} which secret a request reads */
+/** @param {Plan} plan @returns {(index: number) => number} number of the secret that a request reads */
 function createPick({ options: { paths, pick }, load: { seed } }) {
   if (pick === 'in-turn') return (index) => index % paths;
   const order = shuffled(paths, seed);
@@ -210,7 +210,7 @@ function reportLeft({ plan, notice, onEnd }, { mount }, count) {
   );
 }
 
-/** Checks the first and the last secret; the run checks the rest. @param {PrepareContext} context @param {Store} store */
+/** Checks the first and last secret; the run checks the rest. @param {PrepareContext} context @param {Store} store */
 async function checkFilled({ client, plan }, store) {
   const { dataSeed, size, paths } = plan.options;
   const { folder, isIn } = secretsOf(store, plan.options);
@@ -220,7 +220,7 @@ async function checkFilled({ client, plan }, store) {
     throw targetError(
       'not_filled',
       `--filled is given, but ${folder}/${number} is not the secret that kv-write writes there with --size ${size} and --data-seed ${dataSeed}.`,
-      `Give the --size and --data-seed of the existing secrets, or write them: kv-write --kv-mount ${store.mount} --paths ${paths} --requests ${paths}.`,
+      `Use the --size and --data-seed of the existing secrets, or write them: kv-write --kv-mount ${store.mount} --paths ${paths} --requests ${paths}.`,
     );
   }
 }

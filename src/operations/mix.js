@@ -6,7 +6,7 @@ import { createChooser } from './request-parts.js';
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Classify, Fixture, Keeper, Operation, PrepareContext } from './index.js' */
 
-/** @typedef {{name: string, weight: number, operation: Operation, plan: Plan}} Member `plan`: for this operation alone */
+/** @typedef {{name: string, weight: number, operation: Operation, plan: Plan}} Member `plan`: of this operation */
 /** @typedef {Fixture & {members?: Fixture[]}} MixFixture `members`: one per operation of a mix */
 /** @typedef {ReturnType<typeof mixOf>} Mix */
 
@@ -15,8 +15,8 @@ export async function loadMix(plan) {
   const { operation, options, mix } = plan;
   const entries = mix ?? [{ name: operation, operation, weight: 1, options }];
   const members = entries.map(async (entry) => {
-    const own = { ...plan, operation: entry.operation, options: entry.options };
-    return { ...entry, operation: await loadOperation(entry.operation), plan: own };
+    const memberPlan = { ...plan, operation: entry.operation, options: entry.options };
+    return { ...entry, operation: await loadOperation(entry.operation), plan: memberPlan };
   });
   return mixOf(plan, await Promise.all(members));
 }
@@ -92,9 +92,9 @@ function joinFixtures(members, fixtures) {
     throw targetError(
       'several_targets',
       `${members[0].name} sends to ${first.origin}, but ${members[other].name} to ${fixtures[other].origin}.`,
-      'Mix only operations of one server; use a separate run for the other.',
+      'Mix only operations on one server; use a separate run for the other.',
     );
   }
-  const known = fixtures.find(({ target }) => target.product !== null) ?? first;
-  return { origin: first.origin, targetUrl: first.targetUrl, target: known.target, members: fixtures };
+  const identified = fixtures.find(({ target }) => target.product !== null) ?? first;
+  return { origin: first.origin, targetUrl: first.targetUrl, target: identified.target, members: fixtures };
 }

@@ -30,7 +30,7 @@ const NAMES = /** @type {KindName[]} */ (Object.keys(KINDS));
 export const DEFAULT_POOL = 10;
 
 /**
- * @param {readonly string[]} about texts such as `revoked=5`; none: only given or issued certificates
+ * @param {readonly string[]} about texts such as `revoked=5`; empty: without --about
  * @param {readonly string[]} expect one status; with `about` texts such as `never-issued=unknown`
  * @returns {Kind[]} at least one @throws {PkiLoadError}
  */
@@ -40,7 +40,7 @@ export function readKinds(about, expect) {
     if (expect.length <= 1 && !text.includes('='))
       return [{ name: null, weight: 1, expect: readStatus(text, text) }];
     const message = `--expect is ${quote(expect)}, a status for each kind, but --about names no kinds.`;
-    throw usageError('contradiction', message, 'Give --about too, or one status: --expect revoked.');
+    throw usageError('contradiction', message, 'Add --about, or use one status: --expect revoked.');
   }
   const weights = readPairs('--about', about, NAMES, readWeight);
   const expected = readPairs('--expect', expect, [...weights.keys()], readStatus);
@@ -48,7 +48,7 @@ export function readKinds(about, expect) {
   return [...weights].map(([name, weight]) => ({ name, weight, expect: expectOf(name) }));
 }
 
-/** @param {Record<string, any>} options @returns {{good: boolean, revoked: boolean}} whether such certificates are issued for the run */
+/** @param {Record<string, any>} options @returns {{good: boolean, revoked: boolean}} whether the run issues any */
 export function poolSizes({ about, cert, serials, revokedSerials }) {
   const isGiven = cert !== null || serials !== null;
   const names = readKinds(about, []).map(({ name }) => name ?? 'good');

@@ -1,4 +1,4 @@
-/** Prepares `ocsp`: the certificates, from files or issued (and revoked) for the run, their issuer and the responder. */
+/** Prepares `ocsp`: certificates from files, or issued (and revoked) for the run, their issuer and the responder. */
 import { createReadStream } from 'node:fs';
 import { targetError, usageError } from '../common/errors.js';
 import { shuffled } from '../common/random.js';
@@ -35,8 +35,8 @@ export async function prepare(context) {
   const { origin, basePath } = parseTargetUrl(url);
   const common = { issuerDer: new Uint8Array(issuer.der), hash: options.hash, nonce: options.nonce };
   // wrong-issuer uses known serials, if any: a responder that checks only the serial would accept them.
-  const known = good.length === 0 ? revoked : good;
-  const serialsOf = { good, revoked, 'never-issued': [], 'wrong-issuer': known };
+  const knownSerials = good.length === 0 ? revoked : good;
+  const serialsOf = { good, revoked, 'never-issued': [], 'wrong-issuer': knownSerials };
   const kinds = readKinds(options.about, options.expect).map((kind) => {
     const serials = serialsOf[kind.name ?? 'good'];
     const order = shuffled(serials.length, load.seed);
@@ -60,17 +60,17 @@ export async function prepare(context) {
 export async function findSubjects(context) {
   const { cert, serials, revokedSerials } = context.plan.options;
   const toIssue = poolSizes(context.plan.options);
-  const given = cert
+  const fromFile = cert
     ? await readLeaf(context, cert)
     : serials && (await readSerials(context, serials, '--serials'));
-  const known = revokedSerials && (await readSerials(context, revokedSerials, '--revoked-serials'));
-  const made = toIssue.good || toIssue.revoked ? await issueSubjects(context, toIssue) : null;
+  const revokedFromFile = revokedSerials && (await readSerials(context, revokedSerials, '--revoked-serials'));
+  const fresh = toIssue.good || toIssue.revoked ? await issueSubjects(context, toIssue) : null;
   /** @type {Source[]} */
-  const sources = [given, known, made].filter((one) => one !== null);
+  const sources = [fromFile, revokedFromFile, fresh].filter((source) => source !== null);
   const issuer = sources[0]?.issuer ?? (await findIssuers(context)).certificates[0];
   // With the same name and key, a renewed CA certificate yields the same CertIDs.
-  const isIssuer = (/** @type {Certificate} */ one) =>
-    one.subjectDer.equals(issuer.subjectDer) && one.spkiBits.equals(issuer.spkiBits);
+  const isIssuer = (/** @type {Certificate} */ { subjectDer, spkiBits }) =>
+    subjectDer.equals(issuer.subjectDer) && spkiBits.equals(issuer.spkiBits);
   const other = sources.find((source) => !isIssuer(source.issuer))?.issuer;
   if (other !== undefined) {
     const nameOf = (/** @type {Certificate} */ { x509 }) => x509.subject.replace(/\n/g, ', ').slice(0, 200);
@@ -82,8 +82,8 @@ export async function findSubjects(context) {
     );
   }
   return {
-    good: given?.serials ?? made?.good ?? [],
-    revoked: known?.serials ?? made?.revoked ?? [],
+    good: fromFile?.serials ?? fresh?.good ?? [],
+    revoked: revokedFromFile?.serials ?? fresh?.revoked ?? [],
     issuer,
     example: sources.find(({ example }) => example !== null)?.example ?? null,
   };
@@ -121,7 +121,7 @@ async function readLeaf(context, file) {
 const MAX_SERIALS = 1_000_000;
 
 /**
- * @param {PrepareContext} context @param {string} file JSON lines of `issue --keep`, or one serial a line
+ * @param {PrepareContext} context @param {string} file JSON lines of `issue --keep`, or one serial per line
  * @param {string} flag that names it @returns {Promise<Found>}
  */
 async function readSerials(context, file, flag) {
@@ -138,10 +138,10 @@ async function readSerials(context, file, flag) {
     const place = `${file} line ${number}`;
     const { serial, pem, issuerDer } = parseLine(line, place);
     issuers ??= await findIssuers(context);
-    // Vault answers good for serials that it never issued, so each certificate must be from the issuer.
-    if (issuerDer !== undefined && !issuers.certificates.some((one) => one.subjectDer.equals(issuerDer))) {
+    // Vault returns good for serials that it never issued, so each certificate must be from the issuer.
+    if (issuerDer !== undefined && !issuers.certificates.some((ca) => ca.subjectDer.equals(issuerDer))) {
       const message = `${place} has a certificate that ${issuers.name} did not issue.`;
-      const remedy = 'Give its issuer with --issuer, or use one issuer per run.';
+      const remedy = 'Set --issuer to its issuer, or use one issuer per run.';
       throw usageError('wrong_issuer', message, remedy);
     }
     if (pem !== undefined) example ??= readCertificates(Buffer.from(pem), place)[0];
@@ -157,7 +157,7 @@ async function readSerials(context, file, flag) {
 /** A line of --keep has about 2 kB. */
 const MAX_LINE_CHARACTERS = 64 * 1024;
 
-/** @param {string} file @param {string} flag @returns {AsyncGenerator<string>} lines without white space around them; a longer line is cut */
+/** @param {string} file @param {string} flag @returns {AsyncGenerator<string>} trimmed; ends at an overlong line */
 async function* readLines(file, flag) {
   let rest = '';
   try {
@@ -185,8 +185,8 @@ function parseLine(line, place) {
   } catch {
     // Reported below.
   }
-  const message = `${place} is neither a serial (1a:2b:...) nor a JSON line of a serial and its certificate.`;
-  const remedy = 'Write the file with issue --keep FILE, or one serial a line.';
+  const message = `${place} is neither a serial (1a:2b:...) nor a JSON line with a serial and its certificate.`;
+  const remedy = 'Write the file with issue --keep FILE, or one serial per line.';
   throw usageError('bad_serials_file', message, remedy);
 }
 
@@ -197,10 +197,10 @@ const PREPARING_MS = 60_000;
 async function issueSubjects(context, toIssue) {
   const { client, plan } = context;
   const { about, role, pool } = plan.options;
-  const each = about.length === 0 ? 1 : (pool ?? DEFAULT_POOL);
-  const size = each * (toIssue.good && toIssue.revoked ? 2 : 1);
+  const perKind = about.length === 0 ? 1 : (pool ?? DEFAULT_POOL);
+  const size = perKind * (toIssue.good && toIssue.revoked ? 2 : 1);
   const uses = [toIssue.good && 'to query', toIssue.revoked && 'to revoke at once and query'];
-  const listed = uses.filter(Boolean).map((use) => `${each} ${use}`);
+  const listed = uses.filter(Boolean).map((use) => `${perKind} ${use}`);
   const { issued } = await issueBefore(context, {
     size,
     label: 'Issuing certificates to query',
@@ -208,10 +208,10 @@ async function issueSubjects(context, toIssue) {
     ...{ usesBefore: size * 2, usesInRun: false, neededMs: PREPARING_MS },
     revokes: toIssue.revoked,
   });
-  const revoked = toIssue.revoked ? issued.slice(-each) : [];
+  const revoked = toIssue.revoked ? issued.slice(-perKind) : [];
   const [example] = readCertificates(Buffer.from(issued[0].certificate), 'a certificate that was issued');
   const certificates = readCertificates(Buffer.from(issued[0].issuingCa), "the issuing CA's certificate");
-  const name = 'the issuing_ca that came with it';
+  const name = 'the issuing_ca in the same response';
   const issuer = chooseIssuer({ certificates, name }, example, 'a certificate that was issued');
   const label = 'Revoking certificates to query';
   await makeMany(revoked.length, { ...context, label }, async (i) => {
@@ -224,7 +224,7 @@ async function issueSubjects(context, toIssue) {
     throw targetError('not_revoked', message, remedy);
   });
   return {
-    good: toIssue.good ? issued.slice(0, each).map(({ serial }) => parseSerial(serial)) : [],
+    good: toIssue.good ? issued.slice(0, perKind).map(({ serial }) => parseSerial(serial)) : [],
     revoked: revoked.map(({ serial }) => parseSerial(serial)),
     issuer,
     example,
@@ -242,11 +242,11 @@ function findResponder({ options: { ocspUrl, fromAia }, target }, example) {
     example === null
       ? '--from-aia needs a certificate, but --serials has only serials.'
       : 'The certificate names no OCSP responder.',
-    'Give its URL with --ocsp-url; in Vault, set config/urls before issuing certificates.',
+    'Set --ocsp-url to its URL; in Vault, set config/urls before issuing certificates.',
   );
 }
 
-/** Outcomes that even an overloaded OCSP responder never causes. */
+/** Outcomes that even an overloaded OCSP responder never produces. */
 const REFUSED = ['bad_request', 'permission_denied', 'not_found', 'redirected', 'http_error'];
 
 /** A first response may take longer than the load's timeout. */
@@ -273,7 +273,7 @@ export async function probe({ plan, tls, warn }, { origin, targetUrl }, { reques
         'not_an_ocsp_responder',
         `${targetUrl} responded to an OCSP request with HTTP ${status} and no OCSP response.`,
         plan.options.ocspUrl === null
-          ? 'Check --mount, or give the responder with --ocsp-url.'
+          ? 'Check --mount, or set --ocsp-url to the responder.'
           : 'Check --ocsp-url: it must be the complete URL of the responder.',
       );
     }

@@ -1,4 +1,4 @@
-/** OCSP requests for many serials of one issuer: a template per length of serial, copied and filled in with serial and nonce. */
+/** OCSP requests for many serials of one issuer: a template per serial length, filled in with serial and nonce. */
 import { createHash } from 'node:crypto';
 import { fillBytes } from '../common/random.js';
 import { buildOcspRequest, createCertId } from '../pki/ocsp-request.js';
@@ -7,16 +7,16 @@ import { parseCertId } from '../pki/ocsp-response.js';
 const NONCE_LENGTH = 32;
 const NONCE_STREAM = 200;
 
-/** Maximum length of a serial (RFC 5280 section 4.1.2.2). Invented ones are positive and in their shortest form. */
+/** Maximum length of a serial (RFC 5280 section 4.1.2.2). Invented serials are positive and minimally encoded. */
 const INVENTED_LENGTH = 20;
 const SERIAL_STREAM = 300;
 
 /** @typedef {ReturnType<typeof createTemplate>} Template */
 /** @typedef {ReturnType<typeof createRequestSet>} RequestSet plain data */
-/** @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} TemplateOptions `otherIssuer`: invent one */
+/** @typedef {{issuerDer: Uint8Array, hash: 'sha1' | 'sha256', nonce: boolean, otherIssuer?: boolean}} TemplateOptions */
 
-/** @param {TemplateOptions & {serials: Uint8Array[], order: Uint32Array}} options `serials`: empty: invent one per request, from the seed and the
- *   index; `order`: index modulo its length -> number of the serial */
+/** @param {TemplateOptions & {serials: Uint8Array[], order: Uint32Array}} options
+ *   `serials`: if empty, one per request is invented; `order`: index modulo its length -> number of the serial */
 export function createRequestSet({ serials, order, ...options }) {
   const offsets = new Uint32Array(serials.length + 1);
   /** By length of the serial. @type {Record<number, Template>} */
@@ -47,7 +47,7 @@ function createTemplate(serial, { issuerDer, hash, nonce, otherIssuer = false })
     serialAt: bytes.indexOf(raw) + raw.length - serial.length,
     // The nonce is the only extension, and extensions come last.
     nonceAt: nonce ? bytes.length - NONCE_LENGTH : -1,
-    certId: new Uint8Array(raw), // its last part is the serial
+    certId: new Uint8Array(raw), // ends with the serial
     ownCertId: otherIssuer ? new Uint8Array(ownRaw) : null, // of the real issuer
   };
 }
@@ -59,7 +59,7 @@ function inventSerial(serial, seed, index) {
   return serial;
 }
 
-/** @param {RequestSet} set @param {number} seed determines the nonces, with the index */
+/** @param {RequestSet} set @param {number} seed with the index, determines the nonces */
 export function openRequestSet({ serials, offsets, order, templates }, seed) {
   const expectations = Object.fromEntries(
     Object.entries(templates).map(([length, template]) => [length, createExpectation(template)]),
@@ -83,7 +83,7 @@ export function openRequestSet({ serials, offsets, order, templates }, seed) {
       if (nonceAt >= 0) fillBytes(bytes.subarray(nonceAt, nonceAt + NONCE_LENGTH), seed, index, NONCE_STREAM);
       return bytes;
     },
-    /** @param {number} index @returns values that its response must have; valid until the next call */
+    /** @param {number} index @returns expected values of its response; valid until the next call */
     expectation(index) {
       const serial = serialOf(index);
       const expectation = expectations[serial.length];

@@ -72,7 +72,7 @@ export const ocsp = {
     nonce: option('flag', 'Send a new 32-byte nonce with each request; Vault ignores it'),
     expect: option('list', `Expected status: ${EXPECTABLE.join(', ')}; with --about KIND=STATUS,...`, {
       placeholder: 'STATUS',
-      defaultText: 'good; with --about, as Vault responds',
+      defaultText: 'good; with --about, as in Vault',
     }),
   }),
   outcomes: {
@@ -83,7 +83,7 @@ export const ocsp = {
   },
   leaves(options) {
     const { good, revoked } = poolSizes(options);
-    return good || revoked ? 'the certificates that it issues, in storage until tidied' : null;
+    return good || revoked ? 'the issued certificates, in storage until tidied' : null;
   },
   check,
   async prepare(context) {
@@ -104,27 +104,27 @@ function check(options) {
   const { about, cert, serials, issuer, pool, ocspUrl, fromAia, revokedSerials } = options;
   const hasRevoked = readKinds(about, options.expect).some(({ name }) => name === 'revoked');
   const { good, revoked } = poolSizes(options);
-  const given = cert !== null ? '--cert' : serials !== null ? '--serials' : null;
-  rejectIf(cert !== null && serials !== null, '--cert and --serials are both given.', 'Give one of them.');
+  const fileFlag = cert !== null ? '--cert' : serials !== null ? '--serials' : null;
+  rejectIf(cert !== null && serials !== null, '--cert and --serials are both given.', 'Use one of them.');
   rejectIf(
     ocspUrl !== null && fromAia,
     '--ocsp-url and --from-aia both name a responder.',
-    'Give one of them.',
+    'Use one of them.',
   );
   rejectIf(
-    given !== null && revoked,
-    `--about includes revoked certificates, but with ${given} the run issues none, and the given ones are not revoked.`,
-    'Give revoked ones with --revoked-serials, or leave the file out to issue and revoke some.',
+    fileFlag !== null && revoked,
+    `--about includes revoked certificates, but with ${fileFlag} the run issues none, and its certificates count as good.`,
+    'Add --revoked-serials FILE, or leave the file out to issue and revoke some.',
   );
   rejectIf(
     revokedSerials !== null && !hasRevoked,
     '--revoked-serials is given, but --about does not include revoked certificates.',
-    'Add --about revoked=WEIGHT, or give the file with --serials and --expect revoked.',
+    'Add --about revoked=WEIGHT, or use --serials FILE --expect revoked.',
   );
   rejectIf(
     issuer !== null && (good || revoked),
     '--issuer is given, but the certificates to query are issued for the run.',
-    'Give the certificate with --cert, or the serials with --serials (revoked ones with --revoked-serials).',
+    'Add --cert or --serials (--revoked-serials for revoked certificates), or leave --issuer out.',
   );
   rejectIf(
     pool !== null && (about.length === 0 || !(good || revoked)),
@@ -147,7 +147,7 @@ function chooseKind(kinds, seed) {
   return createChooser(weights, seed, KIND_STREAM);
 }
 
-/** @param {RequestSet} requests @param {number} seed @param {OcspFixture} fixture @returns {(index: number) => Request} */
+/** @type {(requests: RequestSet, seed: number, fixture: OcspFixture) => (index: number) => Request} */
 function createKindRequester(requests, seed, { origin, path, method, namespace }) {
   const set = openRequestSet(requests, seed);
   const headers = {
@@ -185,9 +185,9 @@ function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
     const { ownCertId } = expected;
     if (verdict === 'cert_id_mismatch' && ownCertId !== null) {
       // For an unknown issuer, Vault returns the CA's own CertID: check everything else.
-      const own = checker.check(body, { ...expected, certId: ownCertId });
-      if (own === 'unknown') hasOtherCertId = true;
-      if (own === 'unknown' || !isOcspStatus(own)) verdict = own;
+      const ownVerdict = checker.check(body, { ...expected, certId: ownCertId });
+      if (ownVerdict === 'unknown') hasOtherCertId = true;
+      if (ownVerdict === 'unknown' || !isOcspStatus(ownVerdict)) verdict = ownVerdict;
     }
     const isResponse = verdict !== 'not_ocsp' && !isOcspStatus(verdict);
     return isResponse || isSuccess(status) ? verdicts[kind][verdict] : refusal(status);

@@ -6,12 +6,12 @@ import { asBuffer } from '../pki/der.js';
 /** @type {[outcome: string, statuses: number[], meaning: string][]} */
 const REFUSALS = [
   ['redirected', [], 'HTTP 3xx: a redirect, which is not followed under load'],
-  ['bad_request', [400], 'HTTP 400: the server did not accept the request'],
-  ['permission_denied', [403], 'HTTP 403: the token may not do this, or is no longer valid'],
+  ['bad_request', [400], 'HTTP 400: the server rejected the request'],
+  ['permission_denied', [403], 'HTTP 403: the token lacks permission, or is no longer valid'],
   ['not_found', [404], 'HTTP 404: no such mount, role or path'],
   ['rate_limited', [429], 'HTTP 429: a rate limit quota refused the request'],
   ['standby', [472, 473], 'HTTP 472 or 473: a standby node refused'],
-  ['server_error', [500], 'HTTP 500: an error inside the server'],
+  ['server_error', [500], 'HTTP 500: an internal server error'],
   ['bad_gateway', [502, 504], 'HTTP 502 or 504: a proxy in between got no response'],
   ['unavailable', [503], 'HTTP 503: sealed, overloaded or without a leader'],
   ['http_error', [], 'any other HTTP status outside 2xx'],
@@ -44,10 +44,10 @@ export const refused = createVerdicts(false, null);
  */
 function createVerdicts(success, verification) {
   /** @type {Map<string, Verdict>} */
-  const known = new Map();
+  const verdicts = new Map();
   return (outcome) => {
-    const verdict = known.get(outcome) ?? Object.freeze({ outcome, success, verification });
-    known.set(outcome, verdict);
+    const verdict = verdicts.get(outcome) ?? Object.freeze({ outcome, success, verification });
+    verdicts.set(outcome, verdict);
     return verdict;
   };
 }
@@ -65,7 +65,7 @@ export function isSuccess(status) {
 
 /**
  * @param {string} success outcome
- * @param {(json: Record<string, any>, index: number) => string | Verdict | null} check the outcome of a fault; null: none; or a verdict
+ * @param {(json: Record<string, any>, index: number) => string | Verdict | null} check null: passed
  * @returns {Classify}
  */
 export function createJsonClassifier(success, check) {
@@ -75,9 +75,9 @@ export function createJsonClassifier(success, check) {
     const json = readJson(body);
     if (json === null) return failed('not_json');
     if (Array.isArray(json.errors) && json.errors.length > 0) return failed('error_body');
-    const found = check(json, index);
-    if (found === null) return good;
-    return typeof found === 'string' ? failed(found) : found;
+    const result = check(json, index);
+    if (result === null) return good;
+    return typeof result === 'string' ? failed(result) : result;
   };
 }
 

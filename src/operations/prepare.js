@@ -96,31 +96,31 @@ export async function readInput(path, flag) {
   throw usageError(
     'file_too_large',
     `${flag} ${path} is larger than ${MAX_INPUT_BYTES / 2 ** 20} MiB.`,
-    'Give a smaller file.',
+    'Use a smaller file.',
   );
 }
 
-/** @param {string} path @param {string} flag @param {unknown} error of the system */
+/** @param {string} path @param {string} flag @param {unknown} error a system error */
 export function cannotRead(path, flag, error) {
   return usageError('cannot_read', `${flag} ${path} ${describeUnreadable(error)}.`, 'Check the path.', error);
 }
 
-/** The client has one connection, and a call's timeout counts from its start: more calls would time out in the queue. */
+/** The client has one connection, and a call's timeout counts from its start: more calls would time out queued. */
 const CALLS_AT_ONCE = 2;
 
 /**
  * @template T @param {number} size
  * @param {Pick<PrepareContext, 'progress' | 'signal'> & {label: string, atOnce?: number}} context
- * @param {(i: number) => Promise<T>} make @returns {Promise<T[]>} in order; the first failure, or an interruption, ends the rest
+ * @param {(i: number) => Promise<T>} make @returns {Promise<T[]>} in order; a failure or interruption ends it
  */
 export async function makeMany(size, { label, progress, signal, atOnce = CALLS_AT_ONCE }, make) {
   /** @type {T[]} */
-  const made = new Array(size);
+  const results = new Array(size);
   let [next, done] = [0, 0];
   const work = async () => {
     for (let i = next++; i < size; i = next++) {
       if (signal.aborted) throw interrupted();
-      made[i] = await make(i);
+      results[i] = await make(i);
       progress(label, ++done, size);
     }
   };
@@ -128,12 +128,12 @@ export async function makeMany(size, { label, progress, signal, atOnce = CALLS_A
     next = size;
   };
   await Promise.all(Array.from({ length: atOnce }, () => work().finally(endAll)));
-  return made;
+  return results;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** Short, so that storage and CRL can be tidied soon. @param {LoadPlan} load @returns {number} a lifetime that outlasts the run */
+/** Outlasts the run, but is short, so that storage and CRL can be tidied soon. @param {LoadPlan} load */
 export function lifetimeMs(load) {
   const runMs = longestRunMs(load);
   return runMs === null ? 24 * HOUR_MS : runMs + HOUR_MS;
@@ -155,7 +155,7 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
   if (revokes) await checkPermission(client, `${plan.target.mount}/revoke`);
   const onCrl = revokes ? ', and the revoked ones on the CRL' : '';
   notice(
-    `Issues ${subject}, valid for ${formatDuration(ttlMs)} if the role allows it. They stay in storage until tidied${onCrl}.`,
+    `Issuing ${subject}, valid for ${formatDuration(ttlMs)} if the role allows it. They stay in storage until tidied${onCrl}.`,
   );
   const issued = await makeMany(size, { ...context, label }, async (i) => {
     const parameters = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });
@@ -165,7 +165,7 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
     if ([serial, certificate, issuingCa].every((text) => typeof text === 'string'))
       return { serial, certificate, issuingCa };
     const message = `The response of ${client.origin} to issue/${role} has no certificate.`;
-    throw targetError('not_issued', message, 'Check the response of the role with vault write.');
+    throw targetError('not_issued', message, "Check the role's response with vault write.");
   });
   return { fixture, issued };
 }

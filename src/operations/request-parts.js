@@ -13,12 +13,12 @@ export function apiHeaders(token, namespace) {
   };
 }
 
-/** @param {string} basePath of the target's URL, without a slash at its end @param {...string} parts mount, verb, role */
+/** @param {string} basePath of the target's URL, without a trailing slash @param {...string} parts mount, verb, role */
 export function apiPath(basePath, ...parts) {
   return `${basePath}/v1/${parts.join('/').split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** @param {CertificateNames & {ttlMs: number | null}} names @returns {Record<string, string>} parameters of Vault's issue and sign */
+/** Of issue and sign. @param {CertificateNames & {ttlMs: number | null}} names @returns {Record<string, string>} */
 export function certificateParameters({ commonName, altNames, ipSans, ttlMs }) {
   return {
     common_name: commonName,
@@ -38,7 +38,7 @@ export function hasPlaceholder(template) {
   return template.includes('{n}') || template.includes('{random}');
 }
 
-/** @param {string} template @param {number} seed @param {number} index of the request; `{random}` is 48 bits in hexadecimal */
+/** `{random}` is 48 bits in hexadecimal. @param {string} template @param {number} seed @param {number} index */
 export function expandName(template, seed, index) {
   const hex = (/** @type {number} */ stream) => hash32(seed, index, stream).toString(16).padStart(8, '0');
   return template.replace(/\{(n|random)\}/g, (_, kind) =>
@@ -48,7 +48,7 @@ export function expandName(template, seed, index) {
 
 /** @typedef {{commonName: string, altNames: string[], ipSans: string[]}} CertificateNames */
 
-/** @param {Record<string, any>} templates @param {number} seed @param {number} index of the request @returns {CertificateNames} */
+/** @param {Record<string, any>} templates @param {number} seed @param {number} index @returns {CertificateNames} */
 export function namesOf({ cn, altNames, ipSans = [] }, seed, index) {
   const expand = (/** @type {string} */ template) => expandName(template, seed, index);
   return { commonName: expand(cn), altNames: altNames.map(expand), ipSans };
@@ -59,7 +59,7 @@ export const MAX_BYTES = 512 * 1024;
 
 const CONTENT_STREAM = 4000;
 
-/** @param {number} seed @param {number} number of the secret or text @param {number} size bytes @returns {string} base64 */
+/** @param {number} seed @param {number} number of the secret @param {number} size bytes @returns {string} base64 */
 export function secretValue(seed, number, size) {
   const bytes = Buffer.alloc(size);
   fillBytes(bytes, seed, number, CONTENT_STREAM);
@@ -76,8 +76,8 @@ const CHOICE_STREAM = 51;
 export function createChooser(weights, seed, stream = CHOICE_STREAM) {
   const last = weights.length - 1;
   if (last === 0) return () => 0;
-  const all = total(weights);
-  const bounds = weights.map((_, i) => total(weights.slice(0, i + 1)) / all);
+  const sum = total(weights);
+  const bounds = weights.map((_, i) => total(weights.slice(0, i + 1)) / sum);
   return (index) => {
     const drawn = uniform(seed, index, stream);
     for (let i = 0; i < last; i++) if (drawn < bounds[i]) return i;
@@ -85,7 +85,7 @@ export function createChooser(weights, seed, stream = CHOICE_STREAM) {
   };
 }
 
-/** @param {Pick<Request, 'path' | 'headers'> & Partial<Request>} request the same each time */
+/** @param {Pick<Request, 'path' | 'headers'> & Partial<Request>} request sent every time */
 export function sendAlways({ method = 'GET', path, headers, body = null }) {
   const request = { method, path, headers, body };
   return () => request;

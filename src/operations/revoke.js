@@ -39,7 +39,7 @@ export const revoke = {
   leaves: () => 'the certificates, in storage until tidied: valid or, once revoked, on the CRL',
   outcomes: {
     revoked: 'revoked, and the response has the time of the revocation',
-    revoked_again: 'it was revoked before: there were more requests than certificates; not a success',
+    revoked_again: 'already revoked: there were more requests than certificates; not a success',
     not_revoked: 'HTTP 2xx, but the response does not confirm the revocation',
     ...CALL_OUTCOMES,
   },
@@ -56,16 +56,16 @@ export const revoke = {
       const isRevoked = data?.revocation_time > 0 && (data.state ?? 'revoked') === 'revoked';
       return isRevoked ? null : 'not_revoked';
     });
-    let hasAgain = false;
+    let hasRepeats = false;
     /** @type {Classify} */
     const classify = (status, body, index) => {
       const verdict = judge(status, body, index);
       if (places.has(index)) return verdict;
-      hasAgain = true;
+      hasRepeats = true;
       // Cheaper than a revocation: it must not raise the rate.
       return verdict.success ? refused('revoked_again') : verdict;
     };
-    classify.notes = () => (hasAgain ? [USED_UP] : []);
+    classify.notes = () => (hasRepeats ? [USED_UP] : []);
     return classify;
   },
 };
@@ -98,15 +98,15 @@ const MAX_EXAMINED = 10_000_000;
 /**
  * Gives each request a certificate of its own.
  * @param {LoadPlan} load
- * @param {{owns?: (index: number) => boolean, max: number}} options `owns`: which requests are revocations; none: all
+ * @param {{owns?: (index: number) => boolean, max: number}} options `owns`: which requests revoke; by default, all
  * @returns {number[]} ascending indexes of the first requests of this part of the plan
  */
 export function ownIndexes(load, { owns = () => true, max }) {
   const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
   const end = Math.min(allRequests(load) ?? Number.POSITIVE_INFINITY, first + MAX_EXAMINED * step);
-  const found = [];
-  for (let index = first; index < end && found.length < max; index += step) {
-    if (owns(index)) found.push(index);
+  const indexes = [];
+  for (let index = first; index < end && indexes.length < max; index += step) {
+    if (owns(index)) indexes.push(index);
   }
-  return found;
+  return indexes;
 }

@@ -22,16 +22,16 @@ export function openSerialSet(memory) {
       const print = fingerprint(serial);
       let slot = Number(BigInt.asUintN(21, print >> 7n));
       for (;;) {
-        let found = Atomics.load(table, slot);
-        if (found === 0n) {
+        let stored = Atomics.load(table, slot);
+        if (stored === 0n) {
           if (isFull()) return 'full';
-          found = Atomics.compareExchange(table, slot, 0n, print);
-          if (found === 0n) {
+          stored = Atomics.compareExchange(table, slot, 0n, print);
+          if (stored === 0n) {
             Atomics.add(count, 0, 1);
             return 'new';
           }
         }
-        if (found === print) return 'repeated';
+        if (stored === print) return 'repeated';
         slot = (slot + 1) % SLOTS;
       }
     },

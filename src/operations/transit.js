@@ -1,4 +1,4 @@
-/** `transit`: encrypt, decrypt, sign or verify with a key created for the run; each response is compared with its request. */
+/** `transit`: encrypt, decrypt, sign or verify with a key created for the run; checks each response. */
 import { constants, createPublicKey, verify } from 'node:crypto';
 import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
@@ -64,35 +64,35 @@ export const transit = {
   outcomes: {
     encrypted: 'a ciphertext of the right length; it is not decrypted',
     decrypted: 'the text that was encrypted',
-    signed: "a signature of the text by the key's public key",
-    verified: 'the good signature is reported as valid',
+    signed: 'a signature of the text that the public key verifies',
+    verified: 'the valid signature was accepted',
     no_ciphertext: 'HTTP 2xx, but without a ciphertext',
     wrong_length: 'HTTP 2xx, but the ciphertext is too long or too short for the text',
     other_text: 'HTTP 2xx, but not the text that was encrypted',
     no_signature: 'HTTP 2xx, but without a signature',
     bad_signature: 'HTTP 2xx, but not a valid signature of the text',
-    called_bad: 'HTTP 2xx, but a good signature is not reported as valid',
+    called_bad: 'HTTP 2xx, but the valid signature was not accepted',
     ...CALL_OUTCOMES,
   },
-  check({ action, size, pool, ...given }) {
+  check({ action, size, pool, ...options }) {
     const producer = producerOf(action);
-    const keyType = given.keyType ?? KEY_TYPES[producer][0];
+    const keyType = options.keyType ?? KEY_TYPES[producer][0];
     const isOaep = producer === 'encrypt' && keyType.startsWith('rsa-');
-    const longest = isOaep ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
+    const maxSize = isOaep ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
     rejectIf(
       !KEY_TYPES[producer].includes(keyType),
       `--action ${action} does not work with a key of type ${keyType}.`,
       `Use one of ${KEY_TYPES[producer].join(', ')}.`,
     );
     rejectIf(
-      size > longest,
-      `A key of type ${keyType} encrypts at most ${longest} bytes, but --size is ${size}.`,
+      size > maxSize,
+      `A key of type ${keyType} encrypts at most ${maxSize} bytes, but --size is ${size}.`,
       `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
     );
     rejectIf(
       size * pool > MAX_POOL_MIB * 1024 * 1024,
-      `--pool ${pool} texts of --size ${size} bytes are more than ${MAX_POOL_MIB} MiB, which every thread would keep.`,
-      'Lower one of them.',
+      `--pool ${pool} texts of --size ${size} bytes exceed ${MAX_POOL_MIB} MiB, and every thread would keep them.`,
+      'Lower --pool or --size.',
     );
   },
   async prepare(context) {
@@ -106,7 +106,7 @@ export const transit = {
     const { data: key } = action === 'sign' ? await client.read(path) : { data: null };
     const { field, textField, label } = PRODUCERS[producer];
     // Ciphertexts or signatures, by number of the text.
-    const made = await makeMany(action === producer ? 0 : pool, { ...context, label }, async (number) => {
+    const prepared = await makeMany(action === producer ? 0 : pool, { ...context, label }, async (number) => {
       const input = { [textField]: secretValue(plan.load.seed, number, size) };
       const { data } = await client.write(`${mount}/${producer}/${KEY}`, input);
       if (bytesOf(data?.[field]) !== null) return data?.[field];
@@ -117,18 +117,18 @@ export const transit = {
       mount,
       // Several runs may share the texts, so their own seeds do not apply.
       dataSeed: plan.load.seed,
-      made,
+      prepared,
       publicKey: key === null ? null : String(key.keys?.[key.latest_version]?.public_key),
     };
   },
-  createRequester({ options: { action, size, pool } }, { basePath, headers, mount, dataSeed, made }) {
+  createRequester({ options: { action, size, pool } }, { basePath, headers, mount, dataSeed, prepared }) {
     const path = apiPath(basePath, mount, action, KEY);
     const { field, textField } = PRODUCERS[producerOf(action)];
     /** @type {Request[]} */
     const requests = Array.from({ length: pool }, (_, number) => {
       const input = {
         ...(action === 'decrypt' ? {} : { [textField]: secretValue(dataSeed, number, size) }),
-        ...(action in PRODUCERS ? {} : { [field]: made[number] }),
+        ...(action in PRODUCERS ? {} : { [field]: prepared[number] }),
       };
       return { method: 'POST', path, headers, body: JSON.stringify(input) };
     });
@@ -178,8 +178,8 @@ export function bytesOf(text) {
 }
 
 /**
- * Defaults of transit/sign: SHA-256 (not for Ed25519), ASN.1 for ECDSA, PSS with the longest salt for RSA.
- * @param {Buffer} text @param {Buffer} signature @param {string} publicKey as Vault returns it: PEM; for Ed25519 base64 of the bare key
+ * Defaults of transit/sign: SHA-256 (not for Ed25519), ASN.1 for ECDSA, PSS with the maxSize salt for RSA.
+ * @param {Buffer} text @param {Buffer} signature @param {string} publicKey PEM; for Ed25519, base64 of the bare key
  */
 export function isSignature(text, signature, publicKey) {
   try {

@@ -1,9 +1,9 @@
 /**
  * Checks a certificate that a CA has just issued. The first broken rule, in this order, determines the failure: the
- * certificate and its issuing CA are readable; that CA's name and key issued it; it has the requested names, and is not a
- * CA certificate; its key is the requested one, or matches the private key in the response; it is valid now. Extra names
- * are allowed: Vault adds the commonName to the alternative names, and roles may add more. The issuing CA comes from the
- * response; whether it is trusted is not checked.
+ * certificate and its issuing CA are readable; that CA's name and key issued it; it has the requested names, and is no
+ * CA certificate; its key is the requested one, or matches the private key in the response; it is valid now. Extra
+ * names are allowed: Vault adds the commonName to the alternative names, and roles may add more. The issuing CA comes
+ * from the response; whether it is trusted is not checked.
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
@@ -45,7 +45,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   certificate_expired: 'The certificate has already expired.',
 });
 
-/** How far apart the clocks may be. */
+/** Allowed difference between the clocks. */
 const SKEW_MS = 5000;
 
 /** By PEM text, which is the same in every response of a mount. */
@@ -140,8 +140,8 @@ const CURVES = Object.freeze({
 });
 
 /**
- * Unlike `X509Certificate.checkPrivateKey`, rejects a private key that only repeats the public half. RSA: the product of
- * the primes is the modulus, and the exponents are inverse. Others: derives the public key from the private key.
+ * Unlike `X509Certificate.checkPrivateKey`, rejects a private key that only repeats the public half. RSA: the primes'
+ * product is the modulus, and the exponents are inverse. Others: derives the public key from the private key.
  * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
  * @param {Uint8Array} spki raw SubjectPublicKeyInfo of the certificate
  * @returns {CertificateFailure | null} never throws, and reveals nothing about the key
@@ -170,7 +170,7 @@ function isKeyOf(der, spki) {
   return createPublicKey(key).export({ format: 'der', type: 'spki' }).equals(spki);
 }
 
-/** The key inside PKCS#8 (RFC 5208 section 5), or the bytes as they are. @param {Buffer} der */
+/** The key inside PKCS#8 (RFC 5208 section 5), or the bytes unchanged. @param {Buffer} der */
 function unwrap(der) {
   const fields = readWhole(der, (reader) => reader.enter(TAG.sequence));
   fields.readSmallNumber();
@@ -181,20 +181,20 @@ function unwrap(der) {
 
 /** RFC 8017 A.1.2: n = p q; e d = 1 modulo p - 1 and q - 1. @param {Buffer} der @param {Buffer} bits RSAPublicKey */
 function isRsaKeyOf(der, bits) {
-  const wanted = new DerReader(bits).enter(TAG.sequence);
+  const certified = new DerReader(bits).enter(TAG.sequence);
   const fields = new DerReader(der).enter(TAG.sequence);
   if (fields.readSmallNumber() !== 0) return false;
-  const number = (/** @type {DerReader} */ reader) => BigInt(`0x${reader.readInteger().toString('hex')}`);
-  const [n, e, d, p, q] = Array.from({ length: 5 }, () => number(fields));
+  const readNumber = (/** @type {DerReader} */ reader) => BigInt(`0x${reader.readInteger().toString('hex')}`);
+  const [n, e, d, p, q] = Array.from({ length: 5 }, () => readNumber(fields));
   const isInverse = (/** @type {bigint} */ order) => (e * (d % order)) % order === 1n;
-  const isPublic = n === number(wanted) && e === number(wanted);
+  const isPublic = n === readNumber(certified) && e === readNumber(certified);
   return isPublic && p > 1n && q > 1n && p * q === n && isInverse(p - 1n) && isInverse(q - 1n);
 }
 
 /** By curve: creating one takes as long as the multiplication itself. @type {Record<string, ECDH>} */
 const keyAgreements = {};
 
-/** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {string} curve @param {Buffer} bits uncompressed point */
+/** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {string} curve @param {Buffer} bits the point */
 function isEcKeyOf(der, curve, bits) {
   const fields = new DerReader(der).enter(TAG.sequence);
   if (fields.readSmallNumber() !== 1) return false;
@@ -207,7 +207,7 @@ function isEcKeyOf(der, curve, bits) {
   return ecdh.getPublicKey().equals(bits);
 }
 
-/** RFC 8410 section 7. As JWK, since OpenSSL takes 0.4 ms to recognise a DER key. @param {Buffer} der @param {Buffer} bits */
+/** RFC 8410 section 7. JWK: OpenSSL takes 0.4 ms to recognise a DER key. @param {Buffer} der @param {Buffer} bits */
 function isEd25519KeyOf(der, bits) {
   const d = new DerReader(der).read(TAG.octetString).toString('base64url');
   const x = bits.toString('base64url');

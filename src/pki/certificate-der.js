@@ -25,7 +25,7 @@ export const OID = Object.freeze({
   ocspNonce: '1.3.6.1.5.5.7.48.1.2',
 });
 
-/** @typedef {{oid: string, parameters: Buffer | null, data: Buffer, signature: Buffer}} Signed `data`: the raw bytes that are signed */
+/** @typedef {{oid: string, parameters: Buffer | null, data: Buffer, signature: Buffer}} Signed `data`: raw */
 
 /** @param {DerReader} reader */
 export const readAlgorithm = (reader) =>
@@ -49,7 +49,7 @@ export function readName(reader) {
 /** @param {DerReader} attribute */
 const readAttribute = (attribute) => ({ oid: attribute.readOid(), value: attribute.readAny() });
 
-/** The frame of certificates, CRLs and CSRs: fields, algorithm, signature. @param {Uint8Array} der @throws {DerError} */
+/** Frame of certificates, CRLs and CSRs: fields, algorithm, signature. @param {Uint8Array} der @throws {DerError} */
 export const readSigned = (der) => readWhole(der, (reader) => reader.inside(TAG.sequence, readFrame));
 
 /** @param {DerReader} frame */
@@ -66,7 +66,7 @@ export function assertSameAlgorithm(tbs, rawAlgorithm) {
   if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
 }
 
-/** @typedef {{values: Map<string, Buffer>, critical: string | null}} Extensions `values`: contents of extnValue by OID */
+/** @typedef {{values: Map<string, Buffer>, critical: string | null}} Extensions `values`: of extnValue, by OID */
 
 /** For a message without extensions. @type {Extensions} */
 export const NO_EXTENSIONS = Object.freeze({ values: new Map(), critical: null });
@@ -101,7 +101,7 @@ export function readSomeExtensions(reader, understood) {
   return extensions;
 }
 
-/** The extensions of section 4.2.1, whose OIDs end in these numbers, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1). */
+/** Extensions of section 4.2.1, by the end of their OIDs, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1). */
 const UNDERSTOOD = new Set([
   ...[14, 15, 17, 18, 19, 30, 31, 32, 33, 35, 36, 37, 46, 54].map((number) => `2.5.29.${number}`),
   OID.authorityInfoAccess,
@@ -180,7 +180,7 @@ export function isCa({ extensions }) {
 
 /**
  * @param {Pick<CertificateFields, 'extensions'>} certificate
- * @returns {string[]} http(s) addresses of its OCSP responders (section 4.2.2.1), in order; none if the extension is damaged
+ * @returns {string[]} http(s) URLs of its OCSP responders (section 4.2.2.1), in order; none if the extension is damaged
  */
 export function ocspUrls({ extensions }) {
   const urls = [];
@@ -200,15 +200,15 @@ export function ocspUrls({ extensions }) {
 /** @param {Uint8Array} name raw Name @returns {string | null} the last commonName, which is the most specific one */
 export function commonNameOf(name) {
   const names = new DerReader(name).enter(TAG.sequence);
-  let found = null;
+  let commonName = null;
   while (!names.atEnd) {
     const set = names.enter(TAG.set);
     while (!set.atEnd) {
       const { oid, value } = set.inside(TAG.sequence, readAttribute);
-      if (oid === OID.commonName) found = directoryString(value);
+      if (oid === OID.commonName) commonName = directoryString(value);
     }
   }
-  return found;
+  return commonName;
 }
 
 /** @param {Buffer} der @returns {string} a DirectoryString (section 4.1.2.4) */

@@ -11,11 +11,11 @@ import { pemBlocks } from './text.js';
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /** @param {string} code @param {string} message @param {string} [remedy] */
-const refused = (code, message, remedy = 'Give a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.') =>
+const refused = (code, message, remedy = 'Use a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.') =>
   usageError(code, message, remedy);
 
 /**
- * @param {Uint8Array} bytes PEM, one or a chain, with any text around it; or DER of one
+ * @param {Uint8Array} bytes PEM of one certificate or a chain, with any text around it; or DER of one
  * @param {string} name of the file, for messages
  * @returns {Certificate[]} at least one, in the order of the file
  * @throws {PkiLoadError}
@@ -84,7 +84,7 @@ export function assertIssued(leaf, issuer, names) {
     ? 'the name of the issuer matches, but the key does not'
     : `the issuer is ${nameText(leaf.x509.issuer)}`;
   const message = `${names.issuer} (${nameText(issuer.x509.subject)}) did not issue ${names.leaf}: ${why}.`;
-  throw usageError('wrong_issuer', message, 'Give the certificate of the CA that issued it.');
+  throw usageError('wrong_issuer', message, 'Use the certificate of the CA that issued it.');
 }
 
 /** @param {Certificate} leaf @param {Certificate} issuer */

@@ -25,7 +25,7 @@ export function parseCrl(der, onEntry = () => {}) {
   if (isV2 && tbs.readSmallNumber() !== 1) throw new DerError('Unknown CRL version', tbs.pos);
   const readSome = (/** @type {DerReader} */ reader) => {
     if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
-    // No critical extension is accepted: those of delta (5.2.4), partial (5.2.5) and indirect CRLs (5.3.3) are not supported.
+    // No critical extension is accepted: no delta (5.2.4), partial (5.2.5) or indirect CRLs (5.3.3).
     return readSomeExtensions(reader, new Set());
   };
   assertSameAlgorithm(tbs, rawAlgorithm);
@@ -51,7 +51,7 @@ export function parseCrl(der, onEntry = () => {}) {
     thisUpdateMs, // epoch ms
     nextUpdateMs,
     revoked, // entries
-    critical: critical ?? extensions.critical, // OID of a critical extension, of the list or of an entry
+    critical: critical ?? extensions.critical, // OID of a critical extension of the list or an entry
     signed,
     number: number === undefined ? null : readWhole(number, (reader) => reader.readInteger()), // 5.2.3
   };

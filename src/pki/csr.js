@@ -56,7 +56,7 @@ export async function createCsr({ keyType, commonName = '', altNames = [], ipSan
   csr.subjectPublicKeyInfo = new pkijs.PublicKeyInfo({ schema: schemaOf(spki) });
   csr.signatureAlgorithm = new pkijs.AlgorithmIdentifier({ schema: schemaOf(algorithm) });
   csr.attributes = extensions.map(
-    (one) => new pkijs.Attribute({ type: OID.extensionRequest, values: [schemaOf(sequence(one))] }),
+    (value) => new pkijs.Attribute({ type: OID.extensionRequest, values: [schemaOf(sequence(value))] }),
   );
   csr.tbsView = new Uint8Array(csr.toSchema(true).valueBlock.value[0].toBER());
   csr.signatureValue = new asn1js.BitString({ valueHex: await signAsync(hash, csr.tbsView, privateKey) });

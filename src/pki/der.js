@@ -108,7 +108,7 @@ export class DerReader {
     return new DerReader(this.bytes, this.from, this.to);
   }
 
-  /** `read` reads all of the contents. @template T @param {number} tag @param {(contents: DerReader) => T} read */
+  /** `read` must read all contents. @template T @param {number} tag @param {(contents: DerReader) => T} read */
   inside(tag, read) {
     const contents = this.enter(tag);
     const value = read(contents);
@@ -116,7 +116,7 @@ export class DerReader {
     return value;
   }
 
-  /** Null: another tag. @template T @param {number} tag @param {(contents: DerReader) => T} read */
+  /** Null if the tag differs. @template T @param {number} tag @param {(contents: DerReader) => T} read */
   insideOptional(tag, read) {
     return this.tag === tag ? this.inside(tag, read) : null;
   }
@@ -127,8 +127,8 @@ export class DerReader {
   }
 
   /**
-   * An element of any type. Checks lengths, the form of universal types, and the contents of BOOLEAN, numbers, OIDs, times
-   * and NULL at every level; does not decode strings. @returns {Buffer} raw
+   * An element of any type. Checks lengths, the form of universal types, and the contents of BOOLEAN, numbers, OIDs,
+   * times and NULL at every level; does not decode strings. @returns {Buffer} raw
    */
   readAny(depth = 0) {
     const { pos: start, tag } = this;
@@ -204,7 +204,7 @@ export class DerReader {
   }
 }
 
-/** `read` reads all of the bytes. @template T @param {Uint8Array} bytes @param {(reader: DerReader) => T} read */
+/** `read` must read all bytes. @template T @param {Uint8Array} bytes @param {(reader: DerReader) => T} read */
 export function readWhole(bytes, read) {
   const reader = new DerReader(bytes);
   const value = read(reader);
@@ -212,7 +212,7 @@ export function readWhole(bytes, read) {
   return value;
 }
 
-/** X.690 sections 8.1.3.5 and 10.1. @param {Uint8Array} bytes @param {number} at @param {number} octets @param {number} end */
+/** X.690, 8.1.3.5 and 10.1. @param {Uint8Array} bytes @param {number} at @param {number} octets @param {number} end */
 function longLength(bytes, at, octets, end) {
   if (octets === 0) throw new DerError('Indefinite length', at - 1);
   if (octets > 4) throw new DerError('Length of more than four octets', at - 1);
@@ -247,7 +247,7 @@ function decodeOid(octets) {
 }
 
 /**
- * The forms of `Time` (RFC 5280 section 4.1.2.5), in UTC (Z), with seconds and without fractions: UTCTime `YYMMDDHHMMSSZ`,
+ * The forms of `Time` (RFC 5280 section 4.1.2.5), in UTC (Z), with seconds, without fractions: UTCTime `YYMMDDHHMMSSZ`,
  * whose years 50 to 99 are 19xx, and GeneralizedTime `YYYYMMDDHHMMSSZ`. Epoch milliseconds.
  * @param {Uint8Array} bytes @param {number} from @param {number} to @param {2 | 4} yearDigits
  */

@@ -24,7 +24,7 @@ export function readAlternativeNames(value) {
   while (!list.atEnd) {
     const { tag } = list;
     const name = list.read();
-    const kind = TEXTS.find((each) => tag === contextTag(NUMBER[each], false));
+    const kind = TEXTS.find((text) => tag === contextTag(NUMBER[text], false));
     if (kind !== undefined) names[kind].push(name.toString('latin1'));
     else if (tag === contextTag(NUMBER.ip, false)) names.ip.push(name);
   }
@@ -33,12 +33,12 @@ export function readAlternativeNames(value) {
 
 /** @param {Omit<AlternativeNames, 'uri'>} names @returns {Buffer[]} the extension; empty without names */
 export function writeAlternativeNames({ dns, email, ip }) {
-  const all = [
+  const encoded = [
     ...dns.map((name) => implicit(NUMBER.dns, Buffer.from(name, 'latin1'))),
     ...email.map((address) => implicit(NUMBER.email, Buffer.from(address, 'latin1'))),
     ...ip.map((bytes) => implicit(NUMBER.ip, bytes)),
   ];
-  return all.length === 0 ? [] : [extension(OID.subjectAltName, sequence(...all))];
+  return encoded.length === 0 ? [] : [extension(OID.subjectAltName, sequence(...encoded))];
 }
 
 /** Separates DNS names from e-mail addresses, which contain an at sign. @param {readonly string[]} names */

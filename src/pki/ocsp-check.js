@@ -3,13 +3,13 @@
  * verdict:
  * 1. it is an OCSPResponse in DER, without unknown critical extensions (`not_ocsp`, `unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
- * 3. one SingleResponse has the CertID of the request (`cert_id_mismatch`); of several the first counts;
- * 4. a signer that the issuer allows has the responderId (`responder_not_authorized`), and the signature over the raw
- *    tbsResponseData is its own (`unsupported_signature_algorithm`, `bad_signature`); its certificate, if it is not the
- *    issuer's, has a key usage that allows it (`responder_key_usage`), no unknown critical extension
- *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; if several share the key, one of them);
- * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, where present, not past (`expired`);
- * 6. the nonce, where one was sent and one came back, is the one sent (`nonce_mismatch`; RFC 9654 section 2.1).
+ * 3. a SingleResponse has the CertID of the request (`cert_id_mismatch`); the first counts;
+ * 4. the responderId names a signer that the issuer allows (`responder_not_authorized`), whose signature over the raw
+ *    tbsResponseData is valid (`unsupported_signature_algorithm`, `bad_signature`). Unless the issuer signed, the
+ *    signer's certificate has a key usage that allows it (`responder_key_usage`), no unknown critical extension
+ *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; one of those with the key);
+ * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, if present, not past (`expired`);
+ * 6. the nonce, if both sent and returned, is the same (`nonce_mismatch`; RFC 9654 section 2.1).
  *
  * By rule 3, Vault's response for an unknown issuer, `unknown` with another CertID, is `cert_id_mismatch`.
  * Not checked: validity and revocation of the issuer, revocation of the responder.
@@ -45,7 +45,7 @@ export const OCSP_FAILURES = Object.freeze({
   responder_not_authorized:
     'The response is signed by neither the issuer nor a responder the issuer authorised with id-kp-OCSPSigning.',
   unsupported_signature_algorithm:
-    'This tool cannot verify the signature, or that of the responder certificate.',
+    'This tool cannot verify the signature of the response or of the responder certificate.',
   bad_signature: 'The signature does not match the response and its signer.',
   responder_unknown_critical_extension:
     'The responder certificate has a critical extension that this client does not understand.',
@@ -53,13 +53,14 @@ export const OCSP_FAILURES = Object.freeze({
   responder_cert_expired: 'The responder certificate is outside its validity period.',
   not_yet_valid: 'thisUpdate is in the future.',
   expired: 'nextUpdate has passed.',
-  nonce_mismatch: 'The nonce of the response is not that of the request.',
+  nonce_mismatch: 'The nonce of the response differs from that of the request.',
 });
 
 /** Every verdict with its description. */
 export const OCSP_VERDICTS = Object.freeze({ ...OCSP_STATUSES, ...OCSP_FAILURES });
 
-/** @typedef {keyof typeof OCSP_STATUSES} OcspStatus @typedef {keyof typeof OCSP_FAILURES} OcspFailure @typedef {OcspStatus | OcspFailure} OcspVerdict */
+/** @typedef {keyof typeof OCSP_STATUSES} OcspStatus @typedef {keyof typeof OCSP_FAILURES} OcspFailure */
+/** @typedef {OcspStatus | OcspFailure} OcspVerdict */
 
 /** @type {(verdict: OcspVerdict) => verdict is OcspStatus} */
 export const isOcspStatus = (verdict) => Object.hasOwn(OCSP_STATUSES, verdict);
@@ -67,7 +68,7 @@ export const isOcspStatus = (verdict) => Object.hasOwn(OCSP_STATUSES, verdict);
 /** @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs`: epoch ms */
 /** @typedef {ReturnType<typeof createOcspChecker>} OcspChecker */
 
-/** How far apart two clocks with NTP may be; more would hide responses that are too old. */
+/** Allowed difference between two clocks with NTP; more would hide stale responses. */
 export const SKEW_MS = 5000;
 
 /** An RSA responder repeats its response for a serial within a second; an ECDSA responder never repeats. */
@@ -84,32 +85,32 @@ const MAX_RESPONDERS = 32;
  * @typedef {{failure: OcspFailure, signer: Signer | null} | {failure: null, signer: Signer}} Candidate `signer` null: unreadable
  * @typedef {{failure: OcspFailure | null, signers: CertificateFields[]}} SignerResult `signers`: certificates with the
  *   key that signed, one of which must be valid; empty if the issuer itself signed
- * @typedef {{verdict: OcspVerdict} | {verdict: null, response: BasicResponse, signed: SignerResult | null}} Known of the
- *   same bytes at any time: a verdict, or the response, whose signature is verified when first needed
+ * @typedef {{verdict: OcspVerdict} | {verdict: null, response: BasicResponse, signed: SignerResult | null}} Parsed result
+ *   for the same bytes: a verdict, or the response, whose signature is verified when first needed
  */
 
 /**
- * `issuerDer`: certificate of the CA that issued the checked certificates; `maxRemembered`: responses whose signature need
- * not be verified again.
+ * `issuerDer`: certificate of the CA that issued the checked certificates; `maxRemembered`: responses whose signature
+ * is not verified again.
  * @param {{issuerDer: Uint8Array, maxRemembered?: number}} options
  * @throws {DerError} if the issuer cannot be read
  */
 export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED }) {
   const issuer = readSigner(Buffer.from(issuerDer));
   const remembered = remember(maxRemembered, (key) => read(Buffer.from(key, 'latin1')));
-  /** Comparing bytes is faster than looking them up. @type {{bytes: Buffer, known: Known} | null} */
+  /** Comparing bytes is faster than looking them up. @type {{bytes: Buffer, parsed: Parsed} | null} */
   let last = null;
   const assess = remember(MAX_RESPONDERS, (key) => assessResponder(Buffer.from(key, 'latin1'), issuer));
 
   /** @param {Buffer} bytes the caller may reuse them */
   function recall(bytes) {
     if (bytes.length > MAX_REMEMBERED_BYTES) return read(bytes);
-    const known = remembered(bytes.toString('latin1'));
-    if (maxRemembered > 0) last = { bytes: Buffer.from(bytes), known };
-    return known;
+    const parsed = remembered(bytes.toString('latin1'));
+    if (maxRemembered > 0) last = { bytes: Buffer.from(bytes), parsed };
+    return parsed;
   }
 
-  /** Rule 4: the issuer first, then the enclosed certificates. @param {BasicResponse} response @returns {SignerResult} */
+  /** Rule 4: the issuer, then the enclosed certificates. @param {BasicResponse} response @returns {SignerResult} */
   function findSigners({ signed, responderId, certs }) {
     /** @type {SignerResult} */
     const result = { failure: 'responder_not_authorized', signers: [] };
@@ -131,17 +132,18 @@ export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED })
   }
 
   return {
-    /** Never throws, whatever the bytes. @param {Uint8Array} bytes @param {OcspExpectation} expected @returns {OcspVerdict} */
+    /** Never throws. @param {Uint8Array} bytes @param {OcspExpectation} expected @returns {OcspVerdict} */
     check(bytes, { certId, nonce, nowMs }) {
-      const known = last?.bytes.equals(bytes) ? last.known : recall(asBuffer(bytes));
-      if (known.verdict !== null) return known.verdict;
-      const { response } = known;
-      const single = response.responses.find((each) => isSameCertId(each.certId, certId.raw));
+      const parsed = last?.bytes.equals(bytes) ? last.parsed : recall(asBuffer(bytes));
+      if (parsed.verdict !== null) return parsed.verdict;
+      const { response } = parsed;
+      const single = response.responses.find((item) => isSameCertId(item.certId, certId.raw));
       if (single === undefined) return 'cert_id_mismatch';
-      known.signed ??= findSigners(response);
-      const { failure, signers } = known.signed;
+      parsed.signed ??= findSigners(response);
+      const { failure, signers } = parsed.signed;
       if (failure !== null) return failure;
-      if (signers.length > 0 && !signers.some((one) => isValid(one, nowMs))) return 'responder_cert_expired';
+      if (signers.length > 0 && !signers.some((cert) => isValid(cert, nowMs)))
+        return 'responder_cert_expired';
       if (single.thisUpdate > nowMs + SKEW_MS) return 'not_yet_valid';
       if (single.nextUpdate !== null && single.nextUpdate < nowMs - SKEW_MS) return 'expired';
       if (nonce !== null && response.nonce !== null && !response.nonce.equals(nonce)) return 'nonce_mismatch';
@@ -150,7 +152,7 @@ export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED })
   };
 }
 
-/** Rules 1 and 2. @param {Buffer} bytes @returns {Known} */
+/** Rules 1 and 2. @param {Buffer} bytes @returns {Parsed} */
 function read(bytes) {
   try {
     const response = parseOcspResponse(bytes);
@@ -164,7 +166,7 @@ function read(bytes) {
 }
 
 /**
- * The issuer itself must have issued its certificate, with id-kp-OCSPSigning (RFC 6960 section 4.2.2.2).
+ * The issuer itself must have issued the responder's certificate, with id-kp-OCSPSigning (RFC 6960 section 4.2.2.2).
  * @param {Buffer} der
  * @param {Signer} issuer
  * @returns {Candidate}

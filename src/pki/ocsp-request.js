@@ -9,7 +9,7 @@ import { HASHES } from './signature.js';
 /** RFC 9654 section 2.1. */
 export const MAX_NONCE_LENGTH = 128;
 
-/** RFC 9919 section 5 (RFC 5019 before it): up to this many bytes of URL, GET is required. */
+/** RFC 9919 section 5 (RFC 5019 before it): GET is required for URLs up to this many bytes. */
 const MAX_GET_URL_BYTES = 255;
 
 /**
@@ -37,14 +37,14 @@ export function buildOcspRequest({ certId, nonce = null }) {
 }
 
 /**
- * Path of a GET request (RFC 6960 appendix A.1): standard base64, percent-encoded, since `//` in a path is often collapsed.
- * @param {string} basePath of the responder; with or without a slash at its end
+ * Path of a GET request (RFC 6960 appendix A.1): base64, percent-encoded, since `//` in a path is often collapsed.
+ * @param {string} basePath of the responder; with or without a trailing slash
  * @param {Uint8Array} der
  */
 export function ocspGetPath(basePath, der) {
   return `${basePath.replace(/\/+$/, '')}/${encodeURIComponent(asBuffer(der).toString('base64'))}`;
 }
 
-/** The method for `auto`. @param {string} origin e.g. `http://127.0.0.1:8200` @param {string} getPath from `ocspGetPath` */
+/** The method for `auto`. @param {string} origin @param {string} getPath from `ocspGetPath` */
 export const chooseOcspMethod = (origin, getPath) =>
   Buffer.byteLength(origin + getPath) <= MAX_GET_URL_BYTES ? 'GET' : 'POST';

@@ -1,5 +1,5 @@
 /**
- * Reads an OCSPResponse (RFC 6960 section 4.2.1) into plain data; `ocsp-check.js` decides whether a client may accept it.
+ * Reads an OCSPResponse (RFC 6960 section 4.2.1) into plain data; `ocsp-check.js` decides whether to accept it.
  * Like other clients, accepts an encoded DEFAULT value, which DER forbids.
  */
 import {
@@ -41,7 +41,7 @@ function readCertId(reader) {
 }
 
 /**
- * There should be at least one extension, but Go's golang.org/x/crypto/ocsp, and so Vault, sends an empty list with
+ * There must be at least one extension, but Go's golang.org/x/crypto/ocsp, and so Vault, sends an empty list with
  * every response (seen with Vault 1.21.1).
  * @param {DerReader} reader
  */
@@ -113,7 +113,7 @@ function readResponseData(data) {
     responses.push(single);
   }
   const extensions = readMessageExtensions(data);
-  critical ??= extensions.critical; // not understood, of the response or of a single one
+  critical ??= extensions.critical; // of the response or a SingleResponse
   const nonceValue = extensions.values.get(OID.ocspNonce);
   const nonce = nonceValue === undefined ? null : readWhole(nonceValue, readOctets); // RFC 9654 section 2.1
   return { version, responderId, producedAt, responses, nonce, critical };
@@ -122,7 +122,7 @@ function readResponseData(data) {
 /** @param {DerReader} reader */
 const readOctets = (reader) => reader.read(TAG.octetString);
 
-/** @param {DerReader} data @returns {{kind: 'name' | 'keyHash', value: Buffer}} a raw Name, or the SHA-1 of a public key */
+/** @param {DerReader} data @returns {{kind: 'name' | 'keyHash', value: Buffer}} raw Name, or SHA-1 of the key */
 function readResponderId(data) {
   const keyHash = data.insideOptional(contextTag(2), readOctets);
   if (keyHash !== null) return { kind: 'keyHash', value: keyHash };

@@ -7,8 +7,8 @@
 export function remember(max, make) {
   const results = /** @type {Map<string, T>} */ (new Map());
   return (/** @type {string} */ key) => {
-    const known = results.get(key);
-    if (known !== undefined) return known;
+    const cached = results.get(key);
+    if (cached !== undefined) return cached;
     const result = make(key);
     results.set(key, result);
     if (results.size > max) results.delete(/** @type {string} */ (results.keys().next().value));

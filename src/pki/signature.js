@@ -43,7 +43,7 @@ export function verifySignature({ oid, parameters, data, signature }, key) {
     if (oid === RSASSA_PSS) return verifyPss(parameters, data, signature, key);
     const algorithm = ALGORITHMS[oid];
     if (algorithm === undefined) return 'unsupported';
-    // Must be absent with EdDSA (RFC 8410 section 3) and ECDSA (RFC 5758 section 3.2), but some CAs write NULL for ECDSA.
+    // Absent with EdDSA (RFC 8410 section 3) and ECDSA (RFC 5758 section 3.2), but some CAs write NULL for ECDSA.
     if (parameters !== null && (algorithm.hash === null || !isNullOrAbsent(parameters))) return 'unsupported';
     if (key.asymmetricKeyType !== algorithm.family) return 'bad';
     return verify(algorithm.hash, data, key, signature) ? 'valid' : 'bad';
@@ -62,7 +62,7 @@ function verifyPss(parameters, data, signature, key) {
   return verify(pss.hash, data, options, signature) ? 'valid' : 'bad';
 }
 
-/** RSASSA-PSS-params (RFC 4055 section 3.1); null: Node.js does not support them. @param {Uint8Array | null} parameters */
+/** RSASSA-PSS-params (RFC 4055 section 3.1); null: not supported by Node.js. @param {Uint8Array | null} parameters */
 function readPssParameters(parameters) {
   if (parameters === null) return null;
   return new DerReader(parameters).inside(TAG.sequence, (fields) => {

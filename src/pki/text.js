@@ -21,7 +21,7 @@ export function* pemBlocks(text) {
   }
 }
 
-/** @param {string} text @param {RegExp} label @returns {Buffer | null} DER of the first such block; null: none, or cut off */
+/** @param {string} text @param {RegExp} label @returns {Buffer | null} DER of the first; null: none, or truncated */
 export function decodePem(text, label) {
   for (const block of pemBlocks(text)) {
     if (label.test(block.label)) return block.body === null ? null : Buffer.from(block.body, 'base64');
@@ -60,7 +60,7 @@ export function parseSerial(text, name = 'serial') {
   const isHex = /^(?:0x)?[0-9a-f]+$|^[0-9a-f]{1,2}(?:[:-][0-9a-f]{1,2})*$/i.test(source);
   if (!isHex || source.length > 3 * MAX_SERIAL_BYTES) {
     const message = `${name} is ${JSON.stringify(source.slice(0, 80))}, which is not a certificate serial number.`;
-    throw usageError('bad_serial', message, 'Give it in hexadecimal, such as 1a:2b:3c or 1a2b3c.');
+    throw usageError('bad_serial', message, 'Use hexadecimal, such as 1a:2b:3c or 1a2b3c.');
   }
   const pairs = source.replace(/^0x/i, '').split(/[:-]/);
   const digits = pairs.length > 1 ? pairs.map((pair) => pair.padStart(2, '0')).join('') : pairs[0];

@@ -96,5 +96,5 @@ export const commonOptions = {
 export function checkPath(path, flag) {
   const isSegment = (/** @type {string} */ text) => /^[\w.~-]+$/.test(text) && text !== '..' && text !== '.';
   if (withoutSlashes(path).split('/').every(isSegment)) return;
-  throw badValue(flag, path, 'not the path of a mount', 'Give the path that `vault secrets list` shows.');
+  throw badValue(flag, path, 'not the path of a mount', 'Use the path that `vault secrets list` shows.');
 }

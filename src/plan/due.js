@@ -1,4 +1,4 @@
-/** How many requests a plan has, and when, computed from its schedule without visiting each request. */
+/** Counts a plan's requests over time from its schedule, without visiting each. */
 import { createSchedule, TOLERANCE_MS } from './schedule.js';
 import { shareOf } from './shard-part.js';
 
@@ -52,10 +52,10 @@ export function createDueCounter({ count, dueMs }, part) {
     until(ms) {
       const isBefore = (/** @type {number} */ index) => dueMs(index) < ms - TOLERANCE_MS;
       const from = last > 0 && !isBefore(last - 1) ? 0 : last;
-      const found = from + countFirst(count - from, (nth) => isBefore(from + nth), step);
-      step = Math.max(1, found - last);
-      last = found;
-      return shareOf(found, part);
+      const reached = from + countFirst(count - from, (nth) => isBefore(from + nth), step);
+      step = Math.max(1, reached - last);
+      last = reached;
+      return shareOf(reached, part);
     },
   };
 }
@@ -88,7 +88,7 @@ export function longestRunMs(load) {
   return sendingMs === null ? null : waitMs + sendingMs + 2 * timeoutMs;
 }
 
-/** @param {LoadPlan} load @returns {number | null} of the plan, warm-up included; null: the responses decide */
+/** @param {LoadPlan} load @returns {number | null} of the plan, warm-up included; null: not known in advance */
 export function allRequests(load) {
   return scheduleOf(load)?.count ?? (load.warmupMs > 0 ? null : load.requests);
 }
@@ -97,18 +97,18 @@ export function allRequests(load) {
 const MAX_COUNTED = 1_000_000;
 
 /**
- * @param {LoadPlan} load @param {(index: number) => boolean} [owns] which requests are the operation's; none: all
+ * @param {LoadPlan} load @param {(index: number) => boolean} [owns] which requests the operation sends; by default, all
  * @returns {number | null} about how many requests the run, or this part of it, sends, without a closed loop's
- *   warm-up; null: the responses decide
+ *   warm-up; null: not known in advance
  */
 export function expectedRequests(load, owns) {
-  const all = scheduleOf(load)?.count ?? load.requests;
-  if (all === null) return null;
-  const ofPart = shareOf(all, load.shard);
+  const planned = scheduleOf(load)?.count ?? load.requests;
+  if (planned === null) return null;
+  const ofPart = shareOf(planned, load.shard);
   if (owns === undefined || ofPart === 0) return ofPart;
   const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
   const counted = Math.min(ofPart, MAX_COUNTED);
-  let own = 0;
-  for (let i = 0; i < counted; i++) if (owns(first + i * step)) own++;
-  return Math.round((own / counted) * ofPart);
+  let matches = 0;
+  for (let i = 0; i < counted; i++) if (owns(first + i * step)) matches++;
+  return Math.round((matches / counted) * ofPart);
 }

@@ -24,12 +24,12 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {boolean} coldStart skip the warm-up of the tool's own code
  * @property {Readonly<ShardPart> | null} shard the part that this process sends; null: the whole plan. `threads`,
  *   `pacing` and `coldStart` are settings of the part, all others of the whole plan
- * @property {string | null} startAt time zero, ISO 8601; null: as soon as everything is ready
- * @property {readonly Readonly<StagePlan>[] | null} stages of the measured part, in order; their maximum is `ratePerSecond` or, in
- *   a closed loop, `concurrency`; their sum is `durationMs`
+ * @property {string | null} startAt time zero, ISO 8601; null: as soon as possible
+ * @property {readonly Readonly<StagePlan>[] | null} stages of the measured part, in order; their maximum is
+ *   `ratePerSecond` or, in a closed loop, `concurrency`; their sum is `durationMs`
  */
 /** @typedef {{name: string, lines: readonly Readonly<Line>[]}} StagePlan `name` is unique; `lines` follow each other */
-/** @typedef {{durationMs: number, from: number, to: number}} Line requests per second or, in a closed loop, in flight */
+/** @typedef {{durationMs: number, from: number, to: number}} Line requests per second, or in flight in a closed loop */
 
 /** All Poisson arrivals are computed before the run: 3 s for this many. */
 const MAX_POISSON_ARRIVALS = 100_000_000;
@@ -81,7 +81,7 @@ function checkLoad({ arrivals, concurrency, threads, rate, ...common }) {
   rejectIf(
     common.timeout !== null && common.timeoutMs !== null,
     '--timeout and --timeout_ms are both given.',
-    'Give one of them.',
+    'Use one of them.',
   );
   rejectIf(
     threads > concurrency,
@@ -107,18 +107,18 @@ function checkPart({ seed, dev, concurrency, threads }, shard) {
     throw usageError(
       'shard_without_seed',
       '--shard is given without --seed, so each part would draw different times and names.',
-      'Give every part the same seed, e.g. --seed 1.',
+      'Use the same seed for every part, e.g. --seed 1.',
     );
   }
-  const own = shareOf(concurrency, shard);
+  const connections = shareOf(concurrency, shard);
   rejectIf(
     dev,
     '--dev starts a server for this process alone, so the parts of --shard would not load the same server.',
-    'Start one with vault-pki-load dev, and give every part its --url.',
+    'Start one with vault-pki-load dev, and set --url to it in every part.',
   );
   rejectIf(
-    threads > own,
-    `--concurrency ${concurrency} is for all parts: ${partName(shard)} has ${own}, too few for --threads ${threads}.`,
+    threads > connections,
+    `--concurrency ${concurrency} is for all parts: ${partName(shard)} has ${connections}, too few for --threads ${threads}.`,
     `Raise --concurrency to at least ${shard.of * threads}.`,
   );
 }

@@ -25,8 +25,8 @@ export const DEFAULT_URL = 'http://127.0.0.1:8200';
  * @property {number} weight above zero; its share of the total weight is its share of the requests
  * @property {Readonly<Record<string, any>>} options the operation's own
  */
-/** @typedef {{name: string, options: Record<string, OptionSpec>, check?: (options: Record<string, any>, common: Record<string, any>) => void}}
- *   PlannedOperation see operations/index.js */
+/** @typedef {{name: string, options: Record<string, OptionSpec>,
+ *   check?: (options: Record<string, any>, common: Record<string, any>) => void}} PlannedOperation see operations/index.js */
 /**
  * @typedef {object} Plan
  * @property {string} operation
@@ -40,19 +40,19 @@ export const DEFAULT_URL = 'http://127.0.0.1:8200';
 
 /**
  * @param {PlannedOperation} operation
- * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
+ * @param {Record<string, unknown>} input options by kebab- or camelCase name, as text or as values
  * @param {VaultEnvironment} [environment] defaults of the target @returns {Readonly<Plan>}
  * @throws {PkiLoadError} naming the option and the remedy
  */
-export function makePlan(operation, given, environment = readEnvironment()) {
-  rejectUnknownOptions(operation.name, { ...commonOptions, ...operation.options }, given);
-  const common = readOptions(commonOptions, given);
-  const options = readOptions(operation.options, given);
+export function makePlan(operation, input, environment = readEnvironment()) {
+  rejectUnknownOptions(operation.name, { ...commonOptions, ...operation.options }, input);
+  const common = readOptions(commonOptions, input);
+  const options = readOptions(operation.options, input);
   operation.check?.(options, common);
   return deepFreeze({
     operation: operation.name,
     dev: common.dev,
-    target: planTarget(common, given, environment),
+    target: planTarget(common, input, environment),
     load: planLoad(common, environment),
     options,
     mix: null,
@@ -65,13 +65,13 @@ export function planOfRun(plan, run) {
   return Object.freeze({ ...plan, load: loadOfRun(plan.load, run) });
 }
 
-/** @param {Record<string, any>} common @param {Record<string, unknown>} given @param {VaultEnvironment} environment @returns {TargetPlan} */
-export function planTarget(common, given, environment) {
+/** @type {(common: Record<string, any>, input: Record<string, any>, environment: VaultEnvironment) => TargetPlan} */
+export function planTarget(common, input, environment) {
   const isContradiction = common.dev && common.url !== null;
-  rejectIf(isContradiction, '--dev starts its own server, but --url names another.', 'Give one of them.');
+  rejectIf(isContradiction, '--dev starts its own server, but --url names another.', 'Use one of them.');
   // The environment's address and TLS settings do not apply to the embedded server.
   const { address, namespace, tls } = common.dev ? NO_ENVIRONMENT : environment;
-  const isVerifyGiven = (given.tlsSkipVerify ?? given['tls-skip-verify']) !== undefined;
+  const isVerifyGiven = (input.tlsSkipVerify ?? input['tls-skip-verify']) !== undefined;
   return {
     url: common.url ?? (address === null ? DEFAULT_URL : readOne(commonOptions.url, ADDRESS, address)),
     mount: withoutSlashes(common.mount),

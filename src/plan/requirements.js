@@ -19,8 +19,8 @@ import { parseDuration, parseRate } from '../common/units.js';
 /**
  * @typedef {object} Metric
  * @property {'ms' | '/s' | 'fraction'} unit of its limit; also determines how it is judged
- * @property {(counts: Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue', number>) => number} [counted] of a fraction
- *   of the due requests
+ * @property {(counts: Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue', number>) => number} [counted] of
+ *   a fraction of the due requests
  * @property {string} [called] of a fraction: the predicate of these requests, e.g. `were dropped`
  */
 
@@ -134,7 +134,7 @@ function parseLimit(metric, comparator, text) {
   throw problem(`${shown} is not above zero`);
 }
 
-/** @param {string} metric @param {Comparator} comparator @param {string} text @param {string} shown @returns {number} a fraction */
+/** @param {string} metric @param {Comparator} comparator @param {string} text @param {string} shown @returns a fraction */
 function parseShare(metric, comparator, text, shown) {
   if (comparator[0] === '>') throw problem(`${metric} take an upper limit; use < or <=`);
   const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);

@@ -25,11 +25,11 @@ export function createSchedule(load) {
   if (ratePerSecond === null) throw new TypeError('a closed loop has no schedule');
   const { expected, timeOf } = createProfile(linesOf(load, ratePerSecond));
   const limit = durationMs === null ? Number.POSITIVE_INFINITY : warmupMs + durationMs;
-  const inAll = expected(limit - TOLERANCE_MS);
+  const expectedTotal = expected(limit - TOLERANCE_MS);
   const process =
     arrivals === 'poisson'
-      ? poissonProcess(seed, inAll, expected(warmupMs), requests)
-      : constantProcess(inAll, expected(warmupMs - TOLERANCE_MS), requests);
+      ? poissonProcess(seed, expectedTotal, expected(warmupMs), requests)
+      : constantProcess(expectedTotal, expected(warmupMs - TOLERANCE_MS), requests);
   const { firstMeasured, at } = process;
   // After a pause at the end of a stage, the last arrival may be too late.
   const isLate = process.count > 0 && timeOf(at(process.count - 1)) > limit - TOLERANCE_MS;
@@ -54,8 +54,8 @@ export function createSchedule(load) {
  */
 export function linesOf({ rampUpMs, warmupMs, stages }, rate) {
   if (stages === null) {
-    const held = { durationMs: Number.POSITIVE_INFINITY, from: rate, to: rate };
-    return rampUpMs > 0 ? [{ durationMs: rampUpMs, from: 0, to: rate }, held] : [held];
+    const constant = { durationMs: Number.POSITIVE_INFINITY, from: rate, to: rate };
+    return rampUpMs > 0 ? [{ durationMs: rampUpMs, from: 0, to: rate }, constant] : [constant];
   }
   const lines = stages.flatMap((stage) => stage.lines);
   const [{ from }] = lines;
@@ -141,14 +141,14 @@ export function createProfile(lines) {
 
   return {
     endMs,
-    /** Arrivals before `ms`; from the end on, all. @param {number} ms */
+    /** Arrivals before `ms`; all from the end on. @param {number} ms */
     expected(ms) {
       if (ms <= 0) return 0;
       if (ms >= endMs) return total;
       const part = partAt(starts, ms);
       return part.before + arrivalsIn(part, ms - part.startMs);
     },
-    /** When that many are expected: after a pause, its end; Infinity: never. @param {number} arrivals */
+    /** When this many are expected; in a pause, its end; Infinity: never. @param {number} arrivals */
     timeOf(arrivals) {
       if (arrivals > total) return Number.POSITIVE_INFINITY;
       const part = partAt(counts, Math.max(0, arrivals));

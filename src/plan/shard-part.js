@@ -11,7 +11,7 @@ import { formatDuration } from '../common/units.js';
 /** --concurrency is at most 10,000, and each part needs a connection. */
 const MAX_PARTS = 10_000;
 
-/** @param {string} text `0/4` is the first of four, `3/4` the last @returns {ShardPart} @throws {PkiLoadError} code `bad_shard` */
+/** @param {string} text `0/4` is the first of four @returns {ShardPart} @throws {PkiLoadError} code `bad_shard` */
 export function parseShard(text) {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
     usageError('bad_shard', `--shard is ${quote(text)}, ${problem}.`, remedy);
@@ -21,7 +21,7 @@ export function parseShard(text) {
     throw bad('which is not a part such as 0/4', 'The first of four parts is 0/4, the last 3/4.');
   if (of > MAX_PARTS) throw bad(`but there can be at most ${MAX_PARTS} parts`, 'Use fewer parts.');
   if (index < of) return { index, of };
-  throw bad('but parts count from 0', `The first of ${of} is 0/${of}, the last ${of - 1}/${of}.`);
+  throw bad('but parts are numbered from 0', `The first of ${of} is 0/${of}, the last ${of - 1}/${of}.`);
 }
 
 /**
@@ -63,13 +63,12 @@ export function parseStartAt(text, nowMs = Date.now()) {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
     usageError('bad_start_at', `--start-at is ${quote(text)}, which ${problem}.`, remedy);
   const atMs = timeOf(text.trim(), nowMs);
-  if (Number.isNaN(atMs))
-    throw bad('is not a time', 'Write it as 14:30:00, or with a date as 2026-01-31T14:30:00Z.');
+  if (Number.isNaN(atMs)) throw bad('is not a time', 'Use a time such as 14:30:00 or 2026-01-31T14:30:00Z.');
   const difference = formatDuration(Math.max(1, Math.abs(atMs - nowMs)));
-  if (atMs <= nowMs) throw bad(`was ${difference} ago by this machine's clock`, 'Give a later time.');
+  if (atMs <= nowMs) throw bad(`was ${difference} ago by this machine's clock`, 'Use a later time.');
   if (atMs - nowMs <= MAX_AHEAD_MS) return new Date(atMs).toISOString();
   const problem = `is ${difference} from now by this machine's clock; it can be at most an hour ahead`;
-  throw bad(problem, 'Give an earlier time, or start the command later.');
+  throw bad(problem, 'Use an earlier time, or start the command later.');
 }
 
 /** @param {string} source @param {number} nowMs @returns {number} ms since 1970; NaN: not a time */

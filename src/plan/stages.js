@@ -6,12 +6,12 @@ import { share, shareOf } from './shard-part.js';
 /** @import { LoadPlan } from './load.js' */
 /** @import { Schedule } from './schedule.js' */
 
-/** @typedef {{name: string, startMs: number, endMs: number, level: {least: number, most: number}}} StageSpan times from the start of the measured part */
-/** @typedef {StageSpan | {name: null, startMs: number, endMs: number}} Span `name` null: the whole measured part, without stages */
+/** @typedef {{name: string, startMs: number, endMs: number, level: {least: number, most: number}}} StageSpan */
+/** @typedef {StageSpan | {name: null, startMs: number, endMs: number}} Span name null: no stages */
 
 /**
  * @param {Pick<LoadPlan, 'stages'>} load
- * @param {number | null} measuredMs planned length of the measured part; null: the requests decide
+ * @param {number | null} measuredMs planned length of the measured part; null: not known in advance
  * @returns {Span[]} at least one
  */
 export function spansOf(load, measuredMs) {
@@ -72,7 +72,7 @@ export function settledFrom({ stages, warmupMs, rampUpMs }) {
 
 /**
  * @param {LoadPlan} load @param {Schedule | null} schedule of the whole plan; null: a closed loop
- * @returns {(StageSpan & {due: number | null})[]} `due`: arrivals of this part of the plan; null: a closed loop plans none
+ * @returns {(StageSpan & {due: number | null})[]} `due`: arrivals of this part of the plan; null: closed loop
  */
 export function stageFacts(load, schedule) {
   const bounds = schedule && stageBounds(load, schedule).map((index) => shareOf(index, load.shard));
@@ -86,7 +86,7 @@ const LEVEL_TOLERANCE = 1e-9;
 
 /**
  * @param {Pick<LoadPlan, 'stages' | 'warmupMs'>} load a closed loop @param {number} shard @param {number} shards
- * @returns {InFlight | null} null: always as many as there are connections
+ * @returns {InFlight | null} null: limited only by the connections
  */
 export function createInFlight({ stages, warmupMs }, shard, shards) {
   if (stages === null) return null;
@@ -102,7 +102,7 @@ export function createInFlight({ stages, warmupMs }, shard, shards) {
 }
 
 /** @typedef {{count: number, memberOf: (index: number) => number}} Members of the mix */
-/** @typedef {{next: number, step: number, left: number}} Rest the first `left` of the indexes `next`, `next + step`, ... */
+/** @typedef {{next: number, step: number, left: number}} Unsent `left` indexes: `next`, `next + step`, ... */
 
 /**
  * The recorders' counts are compared with these. With several operations, visits every index, 50 ns each.
@@ -116,14 +116,14 @@ export function plannedCells(load, schedule, members) {
 
 /**
  * @param {LoadPlan} load @param {Schedule | null} schedule of the whole plan; null: a closed loop
- * @param {Members} members @param {readonly Rest[]} rests measured requests of each thread that were neither sent nor dropped
+ * @param {Members} members @param {readonly Unsent[]} unsent measured requests of each thread, neither sent nor dropped
  * @returns {number[]} ordered as in plannedCells; a closed loop counts all in its last stage
  */
-export function leftCells(load, schedule, members, rests) {
+export function leftCells(load, schedule, members, unsent) {
   const bounds = schedule === null ? null : stageBounds(load, schedule);
   const stages = spansOf(load, null).length;
   const counts = new Array(stages * members.count).fill(0);
-  for (const { next, step, left } of rests) {
+  for (const { next, step, left } of unsent) {
     if (left === 0) continue;
     const inLast = [...new Array(stages).fill(next), next + left * step];
     const cells = countCells(bounds ?? inLast, { next, step }, members);

@@ -25,7 +25,7 @@ import {
  * Requests without a good response count as slower or faster than any limit, whichever is worse for a requirement.
  * @typedef {object} Lost
  * @property {number} count in addition to the requests in the histograms
- * @property {number} own upper bound of the tool's own: excluded from the better end of the bar
+ * @property {number} own upper bound of the losses that the tool caused: excluded from the better end of the bar
  * @property {'slow' | 'fast'} as
  */
 
@@ -43,16 +43,16 @@ export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
   const highCount = reported.totalCount + highLost.count;
   const n = reported.totalCount + lost.count;
   const value = valueAmong(lost, reported, quantileRank(n, quantile), valueAtRank);
-  const least = lowCount === 0 ? 0 : valueAmong(lowLost, own, quantileRank(lowCount, quantile), valueAtRank);
+  const ownMs = lowCount === 0 ? 0 : valueAmong(lowLost, own, quantileRank(lowCount, quantile), valueAtRank);
   const [lower, upper] = [lowerRank(lowCount, quantile), upperRank(highCount, quantile)];
   const high = upper === null ? Number.POSITIVE_INFINITY : valueAmong(highLost, reported, upper, valueAtRank);
   const low = lower === null ? 0 : valueAmong(lowLost, own, lower, lowestAtRank);
-  return { value, low: Math.min(low, high), high, tool: toolPart(value, least) };
+  return { value, low: Math.min(low, high), high, tool: toolPart(value, ownMs) };
 }
 
-/** @param {number} value as reported; Infinity: lost @param {number} least minus the tool's part */
-function toolPart(value, least) {
-  return Number.isFinite(value) ? Math.max(0, value - least) : 0;
+/** @param {number} value as reported; Infinity: lost @param {number} ownMs minus the tool's part */
+function toolPart(value, ownMs) {
+  return Number.isFinite(value) ? Math.max(0, value - ownMs) : 0;
 }
 
 /** @param {Lost} lost @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
@@ -65,10 +65,10 @@ function valueAmong({ count, as }, histogram, rank, at) {
 export function meanBar({ reported, own }) {
   const n = reported.totalCount;
   const { mean, deviation } = meanAndDeviationOf(reported);
-  const least = Math.min(mean, meanOf(own));
-  if (n < 2) return { value: mean, low: 0, high: Number.POSITIVE_INFINITY, tool: mean - least };
+  const ownMean = Math.min(mean, meanOf(own));
+  if (n < 2) return { value: mean, low: 0, high: Number.POSITIVE_INFINITY, tool: mean - ownMean };
   const sampling = (studentT95(n - 1) * deviation) / Math.sqrt(n - 1);
-  return { value: mean, low: Math.max(0, least - sampling), high: mean + sampling, tool: mean - least };
+  return { value: mean, low: Math.max(0, ownMean - sampling), high: mean + sampling, tool: mean - ownMean };
 }
 
 /** Bar of the min or max, without a sampling error. @param {Times} times not empty @param {'min' | 'max'} which */
@@ -105,12 +105,12 @@ export function rateBar(sample) {
     return { low: perSecond, high, sampled: high };
   }
   const { low, high } = sampledBar(sample);
-  const most =
+  const maxRate =
     offeredPerSecond === null
       ? Number.POSITIVE_INFINITY
       : offeredPerSecond * (1 - proportionLowerBound(errors, succeeded + errors));
-  const top = Math.max(perSecond, Math.min(high * slowdown, most));
-  const sampled = Math.max(perSecond, Math.min(high, most));
+  const top = Math.max(perSecond, Math.min(high * slowdown, maxRate));
+  const sampled = Math.max(perSecond, Math.min(high, maxRate));
   return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };
 }
 
@@ -118,15 +118,15 @@ export function rateBar(sample) {
 function sampledBar({ perSecond, succeeded, completedPerSecond }) {
   if (completedPerSecond.length < MIN_SECONDS) {
     const { low, high } = poissonBounds(succeeded / CLUMP);
-    const each = (perSecond * CLUMP) / succeeded;
-    return { low: low * each, high: high * each };
+    const scale = (perSecond * CLUMP) / succeeded;
+    return { low: low * scale, high: high * scale };
   }
   const means = batchMeans(completedPerSecond);
   const { variance } = meanAndVariance(means);
   const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
   // Equal counts in every batch do not rule out a spread: counts hide differences below one request.
-  const least = Math.max(half, 1 / completedPerSecond.length);
-  return { low: perSecond - least, high: perSecond + least };
+  const margin = Math.max(half, 1 / completedPerSecond.length);
+  return { low: perSecond - margin, high: perSecond + margin };
 }
 
 /** Omits seconds at the start that do not fill a batch. @param {readonly number[]} perSecond @returns {number[]} */

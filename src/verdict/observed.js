@@ -94,16 +94,16 @@ export function ownLossesOf(operations, { droppedLate, forgone }) {
 export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, apart }) {
   const { planned, neverSent, sent, succeeded } = block.totals;
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
-  const all = (/** @type {'response' | 'ownResponse'} */ series) =>
+  const sumOf = (/** @type {'response' | 'ownResponse'} */ series) =>
     sumHistograms(outcomes.map(({ latency }) => latency[series]));
   return {
     ...watched,
     ...{ model: load.model, interrupted: facts.interrupted, planned, neverSent, sent, succeeded },
     ...{ unchecked: block.verification.unchecked, outcomes: block.outcomes, targetIsLocal, apart },
     /** Of all due requests. */
-    response: all('response'),
+    response: sumOf('response'),
     /** The same, minus the time that the tool's own lateness may have added. */
-    ownResponse: all('ownResponse'),
+    ownResponse: sumOf('ownResponse'),
     ...driftsOf(load, facts, seconds),
   };
 }
@@ -141,7 +141,7 @@ export function isThisMachine(url) {
   if (host === 'localhost' || host.endsWith('.localhost') || host === hostname().toLowerCase()) return true;
   if (/^(127\.|0\.0\.0\.0$|::1?$|::ffff:7f)/.test(host)) return true;
   try {
-    return Object.values(networkInterfaces()).some((own) => own?.some(({ address }) => address === host));
+    return Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === host));
   } catch {
     // Some sandboxes do not report network interfaces.
     return false;

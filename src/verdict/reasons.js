@@ -8,7 +8,7 @@ import { failedAtLimits } from './observed.js';
 
 /** @import { Observed } from './observed.js' */
 
-/** @typedef {{grade?: 'invalid' | 'remark', text: string, detail?: string, remedy: string}} Reason grade: by default `remark` */
+/** @typedef {{grade?: 'invalid' | 'remark', text: string, detail?: string, remedy: string}} Reason default: remark */
 /** @typedef {(observed: Observed) => Reason | null} Find null: it does not apply */
 
 /** Share of planned requests that the tool did not send, or that failed at a limit of its machine. */
@@ -21,7 +21,7 @@ const [LATE_SHARE, LATE_MS] = [0.1, 1];
 const [IDLE, PRESSURE] = [0.05, 0.5];
 /** A backlog grows if each quarter's minimum exceeds the previous one's by this factor, and by a few. */
 const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
-/** From these shares on: requests that opened a connection first, and unchecked responses. */
+/** Minimum shares for a remark: of requests that opened a connection first, and of unchecked responses. */
 const [DIALLED, UNCHECKED] = [0.01, 0.5];
 
 /** @satisfies {Record<string, Find>} */
@@ -36,7 +36,7 @@ export const REASONS = Object.freeze({
   bookkeeping({ problems = [] }) {
     if (problems.length === 0) return null;
     const text = `The figures do not add up: ${problems.slice(0, 3).join('; ')}.`;
-    return { grade: 'invalid', text, remedy: 'Please report it, with the result file.' };
+    return { grade: 'invalid', text, remedy: 'Please report it with the result file.' };
   },
   busy_machine: busyMachine,
   backlog_growing: backlogGrowing,
@@ -70,7 +70,7 @@ function ofAll(count, all) {
 }
 
 /** @param {number} count @param {number} all @returns {boolean} the load differs from the requested one */
-function isMuch(count, all) {
+function isTooMany(count, all) {
   return count > 0 && count >= NOT_OFFERED * all;
 }
 
@@ -92,11 +92,11 @@ function notOffered(observed) {
   const lateness = [
     [hasLeft, `${ofAll(neverSent, planned)} planned requests were not sent although connections were free.`],
     [
-      isMuch(forgone, planned) && !isMuch(neverSent - forgone, planned),
+      isTooMany(forgone, planned) && !isTooMany(neverSent - forgone, planned),
       `The tool was late, so up to ${ofAll(forgone, planned)} planned requests found no free connection in time.`,
     ],
     [
-      isMuch(droppedLate, planned),
+      isTooMany(droppedLate, planned),
       `The tool was late and dropped ${ofAll(droppedLate, planned)} arrivals, which the target never saw.`,
     ],
     [
@@ -106,7 +106,7 @@ function notOffered(observed) {
   ];
   const [, late] = lateness.find(([applies]) => applies) ?? [];
   if (late !== undefined) return { grade: 'invalid', text: late, remedy: moreCpu(observed) };
-  if (!isMuch(failed, sent)) return null;
+  if (!isTooMany(failed, sent)) return null;
   return {
     grade: 'invalid',
     text: `${ofAll(failed, sent)} requests failed because this machine had no file descriptor or local port left for them.`,
@@ -144,7 +144,7 @@ function causeOf({ gc, runQueueShare, busyShare }) {
 /** @type {Find} */
 function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFree, forgone }) {
   const remedy = 'Lower --rate to a level the target can sustain, or raise --concurrency.';
-  if (!interrupted && !leftWhileFree && isMuch(neverSent - forgone, planned)) {
+  if (!interrupted && !leftWhileFree && isTooMany(neverSent - forgone, planned)) {
     const text = `${ofAll(neverSent, planned)} planned requests still waited for a free connection when the run ended: the target did not keep up, and the percentiles depend on the length of the run.`;
     return { text, remedy };
   }

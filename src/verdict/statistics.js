@@ -5,7 +5,7 @@ const CONFIDENCE = 0.95;
 const NORMAL_95 = 1.6448536269514722;
 
 /**
- * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the
+ * The rank whose value is an upper confidence bound of the q-quantile for any distribution: the
  * smallest k with P(Bin(n, q) <= k - 1) >= 0.95.
  * @param {number} n samples @param {number} q quantile, 0..1
  * @returns {number | null} rank from 1, or null if n is too small for a bound
@@ -38,11 +38,11 @@ export function samplesToProve(share) {
  * @returns {number | null} null if misses / n equals the limit: no number of samples is enough
  */
 export function samplesNeeded(misses, n, allowed) {
-  const least = samplesToProve(allowed);
-  if (misses === 0) return least;
+  const minimum = samplesToProve(allowed);
+  if (misses === 0) return minimum;
   const gap = allowed - misses / n;
   if (gap <= allowed * 1e-3) return null;
-  const guess = Math.max(least, n + 1, (2.71 * allowed * (1 - allowed)) / gap ** 2);
+  const guess = Math.max(minimum, n + 1, (2.71 * allowed * (1 - allowed)) / gap ** 2);
   const proven = (/** @type {number} */ size) =>
     binomialCdf(Math.ceil((misses / n) * size), size, allowed) <= 1 - CONFIDENCE;
   let size = roundUp(guess);

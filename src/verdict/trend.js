@@ -50,23 +50,23 @@ export function fitLine(values) {
   return { from, to: from + slope * (values.length - 1) };
 }
 
-/** @param {number[]} values in order of time @param {number} [least] change @returns {Drift | null} */
-export function findDrift(values, least = 0) {
+/** @param {number[]} values in time order @param {number} [limit] of the change @returns {Drift | null} */
+export function findDrift(values, limit = 0) {
   if (values.length < MIN_VALUES) return null;
-  const each = Math.ceil(values.length / MAX_VALUES);
-  const series = Array.from({ length: Math.floor(values.length / each) }, (_, i) =>
-    median(values.slice(i * each, (i + 1) * each)),
+  const width = Math.ceil(values.length / MAX_VALUES);
+  const series = Array.from({ length: Math.floor(values.length / width) }, (_, i) =>
+    median(values.slice(i * width, (i + 1) * width)),
   );
   if (mannKendall(series) >= P) return null;
   const { from, to } = fitLine(series);
   const change = Math.abs(to - from);
   const base = Math.max(Math.min(from, to), 0);
-  return change > least && change >= CHANGE * base ? { from: Math.max(0, from), to: Math.max(0, to) } : null;
+  return change > limit && change >= CHANGE * base ? { from: Math.max(0, from), to: Math.max(0, to) } : null;
 }
 
 /**
  * A rising rate (--ramp-up) raises the latency by design, and in an open loop the schedule determines how many
- * succeed. In a plan with stages, each constant stage is tested on its own.
+ * succeed. In a plan with stages, width constant stage is tested on its own.
  * @param {LoadPlan} load @param {{windowMs: number}} facts @param {Second[]} seconds
  * @returns {{latencyDrift: Drift | null, rateDrift: Drift | null}} of the first stage that has one
  */
@@ -79,10 +79,10 @@ export function driftsOf(load, { windowMs }, seconds) {
   );
   const first = Math.ceil(Math.max(0, load.rampUpMs - load.warmupMs) / 1000);
   for (const span of load.stages === null ? [{ first, endMs: windowMs, name: {} }] : stages) {
-    const own = seconds.slice(span.first, Math.floor(Math.min(span.endMs, windowMs) / 1000));
-    const medians = own.flatMap(({ p50 }) => p50 ?? []);
+    const rows = seconds.slice(span.first, Math.floor(Math.min(span.endMs, windowMs) / 1000));
+    const medians = rows.flatMap(({ p50 }) => p50 ?? []);
     const latency = findDrift(medians, MIN_DRIFT_MS);
-    const rate = load.model === 'open' ? null : findDrift(own.map(({ succeeded }) => succeeded));
+    const rate = load.model === 'open' ? null : findDrift(rows.map(({ succeeded }) => succeeded));
     if (latency === null && rate === null) continue;
     return {
       latencyDrift: latency && { ...latency, ...span.name },

@@ -7,8 +7,9 @@ const env = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'unused' };
 
 const run = startBatch({ after });
 
-const URL_NEEDED = /--url is "[^"]+", which is not an http:\/\/ or https:\/\/ address\. Write it as http/;
-const RATE_NEEDED = /--rate is "[^"]*", which is not a rate above zero such as 20, 20\/s or 1000\/h\.$/m;
+const URL_NEEDED =
+  /--url is "[^"]+", which is not an http:\/\/ or https:\/\/ address\. Use an address such as http/;
+const RATE_NEEDED = /--rate is "[^"]*", which is not a rate above zero, such as 20, 20\/s or 1000\/h\.$/m;
 const WHOLE = (/** @type {string} */ flag) => new RegExp(`--${flag} is "[^"]+", which is not a whole number`);
 const TIME = (/** @type {string} */ flag) =>
   new RegExp(`--${flag} is "[^"]*", which is not a duration such as`);
@@ -16,7 +17,7 @@ const RANGE = (/** @type {string} */ flag, /** @type {string} */ bound) =>
   new RegExp(`--${flag} is "[^"]+"; it must be ${bound}`);
 const OPEN_ONLY = (/** @type {string} */ flag) => new RegExp(`${flag} needs an open loop.*Add --rate`);
 const EMPTY = (/** @type {string} */ flag) => new RegExp(`--${flag} is empty\\.`);
-const TWICE = (/** @type {string} */ flag) => new RegExp(`--${flag} is given 2 times\\. Give it once\\.`);
+const TWICE = (/** @type {string} */ flag) => new RegExp(`--${flag} is given 2 times\\. Use it once\\.`);
 
 /** @type {[string, RegExp][]} words of the command line, '' for an empty one; what is said */
 const TABLE = [
@@ -62,11 +63,11 @@ const TABLE = [
   ['issue --seed -1', WHOLE('seed')],
   ['issue --seed 4294967296', RANGE('seed', 'at most 4294967295')],
   ['issue --shard 1', /--shard is "1", which is not a part such as 0\/4/],
-  ['issue --shard 2/2 --seed 1', /--shard is "2\/2", but parts count from 0\. .*the last 1\/2\./],
-  ['issue --shard 0/2', /--shard is given without --seed.*Give every part the same/],
+  ['issue --shard 2/2 --seed 1', /--shard is "2\/2", but parts are numbered from 0\. .*the last 1\/2\./],
+  ['issue --shard 0/2', /--shard is given without --seed.*Use the same seed for every part/],
   ['issue --shard 0/2 --seed 1 --dev', /--dev starts a server for this process alone/],
   ['issue --shard 0/2 --shard 1/2 --seed 1', TWICE('shard')],
-  ['issue --start-at noon', /--start-at is "noon", which is not a time\. Write it as 14:30:00/],
+  ['issue --start-at noon', /--start-at is "noon", which is not a time\. Use a time such as 14:30:00/],
   ['issue --start-at 2020-01-01T00:00:00Z', /--start-at is .* ago by this machine's clock\./],
   ["issue --require ''", EMPTY('require')],
   ['issue --require speed>3', /Requirement "speed>3": "speed" is not a metric; use rate, errors/],

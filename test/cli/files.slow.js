@@ -71,7 +71,7 @@ const REFUSED = [
   ['ocsp --cert @ca --issuer @leaf', /ca\.pem issued .*cert1\.pem: the two were swapped\./],
   ['ocsp --cert @leaf --issuer @leaf', /\(CN=leaf\) did not issue .*: the issuer is .*CN=Test CA/],
   ['ocsp --cert @leaf', /the CA of pki_int \(.*\) did not issue .*: the issuer is .*CN=Test CA/],
-  ['ocsp --cert @empty --issuer @ca', /empty is empty\. Give a certificate in PEM/],
+  ['ocsp --cert @empty --issuer @ca', /empty is empty\. Use a certificate in PEM/],
   ['ocsp --cert @noise --issuer @ca', /noise is larger than 4 MiB/],
   ['ocsp --cert @leaf --issuer @lines', /lines is larger than 4 MiB/],
   ['ocsp --cert @cut --issuer @ca', /cut\.pem is cut off: a PEM block has no end/],
@@ -84,7 +84,7 @@ const REFUSED = [
   ['ocsp --cert @backwards', /swapped/],
   [
     'ocsp --serials @noise',
-    /noise line 1 is neither a serial \(1a:2b:\.\.\.\) nor a JSON line of a serial and its certificate\./,
+    /noise line 1 is neither a serial \(1a:2b:\.\.\.\) nor a JSON line with a serial and its certificate\./,
   ],
   ['ocsp --serials @lines', /lines line 1 is neither a serial/],
   ['ocsp --serials @key', /cert1\.key line 1 is neither a serial/],
@@ -101,7 +101,7 @@ const REFUSED = [
     'ocsp --serials @serial --issuer @key',
     /cert1\.key contains a PEM block "PRIVATE KEY", not a certificate/,
   ],
-  ['ocsp --cert @leaf --issuer @ca --from-aia', /names no OCSP responder\. Give its URL with/],
+  ['ocsp --cert @leaf --issuer @ca --from-aia', /names no OCSP responder\. Set --ocsp-url/],
   [
     'ocsp --serials @serial --issuer @ca --from-aia',
     /--from-aia needs a certificate, but --serials has only/,
@@ -116,7 +116,7 @@ const REFUSED = [
   ['issue --ca-cert @missing', /CA file .*missing was not found/],
   ['issue --ca-path @missing', /CA folder .*missing was not found/],
   ['issue --ca-path @folder', /CA folder .*folder contains no \.pem, \.crt or \.cer file/],
-  ['issue --client-cert @leaf', /client certificate is given without its key\. Give both --client-cert/],
+  ['issue --client-cert @leaf', /client certificate is given without its key\. Set both --client-cert/],
   ['issue --client-key @key', /--client-cert/],
   ['issue --client-cert @leaf --client-key @caKey', /The client key .* does not belong to the certificate/],
 ];

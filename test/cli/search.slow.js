@@ -172,7 +172,7 @@ describe('on the embedded server', () => {
     assert.match(stderr, /^Step 1 \(coarse\): 120\/s for /m);
     assert.match(stderr, /^120\/s: (?:met|not )/m);
     // One preparation for all steps.
-    assert.equal(stderr.match(/Issues certificates with role/g)?.length, 1);
+    assert.equal(stderr.match(/Issuing certificates with role/g)?.length, 1);
     assert.match(readFileSync(html, 'utf8'), /<h1>The highest rate is /);
   });
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { EXIT, PkiLoadError, targetError, unpackError, usageError } from '../../src/common/errors.js';
 
-test('exit codes are what scripts rely on', () => {
+test('exit codes are stable', () => {
   assert.deepEqual(
     { ...EXIT },
     { ok: 0, usage: 1, target: 2, invalidMeasurement: 98, requirement: 99, interrupted: 130 },
@@ -16,7 +16,7 @@ const cause = new Error('ENOENT');
 /** @type {[string, PkiLoadError, object][]} */
 const ERRORS = [
   [
-    'a usage error with everything',
+    'a complete usage error',
     usageError('bad_file', 'No such file.', 'Check the path.', cause),
     {
       code: 'bad_file',
@@ -27,7 +27,7 @@ const ERRORS = [
     },
   ],
   [
-    'a usage error with the least',
+    'a minimal usage error',
     usageError('bad_file', 'No such file.'),
     { code: 'bad_file', exitCode: 1, remedy: undefined, full: 'No such file.', cause: undefined },
   ],
@@ -37,14 +37,14 @@ const ERRORS = [
     { code: 'sealed', exitCode: 2, remedy: 'Unseal it.', full: 'Vault is sealed. Unseal it.', cause },
   ],
   [
-    'an error of another exit code',
+    'an error with another exit code',
     new PkiLoadError('odd', 'Odd.', { exitCode: 98 }),
     { code: 'odd', exitCode: 98, remedy: undefined, full: 'Odd.', cause: undefined },
   ],
 ];
 
 for (const [why, error, expected] of ERRORS) {
-  test(`${why} carries its code, exit code and remedy`, () => {
+  test(`${why} has its code, exit code and remedy`, () => {
     const { code, exitCode, remedy, full } = error;
     assert.deepEqual({ code, exitCode, remedy, full, cause: error.cause }, expected);
     assert.ok(error instanceof PkiLoadError && error instanceof Error);
@@ -53,7 +53,7 @@ for (const [why, error, expected] of ERRORS) {
   });
 }
 
-test('an error of a worker has its class again', async () => {
+test('an error from a worker has its class again', async () => {
   const code = `throw Object.assign(new Error('Sealed.'), { name: 'PkiLoadError', code: 'sealed', exitCode: 2, remedy: 'Unseal.' })`;
   const [thrown] = await once(new Worker(code, { eval: true }), 'error').catch((error) => [error]);
   assert.ok(!(thrown instanceof PkiLoadError));

@@ -8,7 +8,7 @@ const HERE = fileURLToPath(import.meta.url);
 
 /** @type {[string, string, string, RegExp, RegExp][]} what, path, code, why, remedy */
 const TABLE = [
-  ['a folder that is missing', `${HERE}-nope/r.json`, 'ENOENT', /^its folder was not found$/, /folder/],
+  ['a missing folder', `${HERE}-nope/r.json`, 'ENOENT', /^its folder was not found$/, /folder/],
   ['a folder without files', `${dirname(HERE)}/r.json`, 'ENOENT', /^no file can be created there$/, /folder/],
   ['a full disk', HERE, 'ENOSPC', /^the disk is full$/, /Free some space/],
   ['a limit', HERE, 'EFBIG', /^file too large$/, /ulimit -f/],

@@ -39,8 +39,8 @@ const latency = fc.oneof(
 );
 const latencies = fc.array(latency, { minLength: 1, maxLength: 200 });
 
-describe('a histogram of latencies', () => {
-  test('packed for another thread and summed has the same text as before', () => {
+describe('a latency histogram', () => {
+  test('packed for another thread and summed has the same text', () => {
     fc.assert(
       fc.property(fc.array(latency, { maxLength: 200 }), (list) => {
         const histogram = histogramOf(list);
@@ -50,7 +50,7 @@ describe('a histogram of latencies', () => {
     );
   });
 
-  test('gives every rank within 0.1 % (or the microsecond it counts in) of the sorted samples', () => {
+  test('returns every rank within 0.1 % of the sorted samples (or within a microsecond)', () => {
     fc.assert(
       fc.property(latencies, (values) => {
         const histogram = histogramOf(values);
@@ -68,7 +68,7 @@ describe('a histogram of latencies', () => {
     );
   });
 
-  test('as text is the same histogram', () => {
+  test('survives encoding as text', () => {
     fc.assert(
       fc.property(fc.array(latency, { maxLength: 100 }), (values) => {
         const histogram = histogramOf(values);
@@ -85,7 +85,7 @@ describe('a histogram of latencies', () => {
     );
   });
 
-  test('as the sum of parts is the histogram of all, bucket for bucket, be they objects or text, empty or not', () => {
+  test('a sum of parts, as objects or text, equals the histogram of all samples, bucket for bucket', () => {
     fc.assert(
       fc.property(fc.array(fc.array(latency, { maxLength: 40 }), { maxLength: 6 }), (parts) => {
         const histograms = parts.map(histogramOf);
@@ -112,7 +112,7 @@ describe('a histogram of latencies', () => {
     });
   }
 
-  test('what is not a number is refused, and leaves no trace', () => {
+  test('rejects NaN and stays unchanged', () => {
     const histogram = createHistogram();
     assert.throws(() => recordMs(histogram, Number.NaN), RangeError);
     assert.equal(histogram.totalCount, 0);

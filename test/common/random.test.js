@@ -37,7 +37,7 @@ function correlation(a, b) {
 
 describe('numbers from seed and counter', () => {
   for (const seed of SEEDS) {
-    test(`seed ${seed}: top and low bits are uniform, and so are pairs of neighbours`, () => {
+    test(`seed ${seed}: top and low bits are uniform, as are pairs of neighbours`, () => {
       const values = draws((i) => uniform(seed, i));
       for (const [name, distance] of [
         [
@@ -80,7 +80,7 @@ describe('numbers from seed and counter', () => {
       }
     });
 
-    test(`seed ${seed}: streams and neighbouring seeds know nothing of each other`, () => {
+    test(`seed ${seed}: streams and neighbouring seeds are independent`, () => {
       const own = draws((i) => uniform(seed, i));
       for (const other of [
         draws((i) => uniform(seed, i, 1)),
@@ -94,7 +94,7 @@ describe('numbers from seed and counter', () => {
     });
   }
 
-  test('uniform lies between zero and one and includes neither', () => {
+  test('uniform lies strictly between zero and one', () => {
     fc.assert(
       fc.property(
         fc.nat(0xffff_ffff),
@@ -113,7 +113,7 @@ describe('numbers from seed and counter', () => {
 });
 
 describe('bytes from seed and counter', () => {
-  test('are uniform, and other for each counter, whatever their number', () => {
+  test('are uniform, and differ between counters, at any length', () => {
     const all = new Uint8Array(32 * 10_000);
     for (let i = 0; i < 10_000; i++) fillBytes(all.subarray(i * 32, i * 32 + 32), 1, i, 200);
     assert.ok(Math.abs(chiSquared(all, 256)) < 4.5);

@@ -19,13 +19,13 @@ const DURATIONS = [
   ['microseconds', '250us', 0.25],
   ['microseconds with the micro sign', '250 µs', 0.25],
   ['microseconds with the Greek letter', '250 μs', 0.25],
-  ['seconds, a blank between', ' 30 s ', 30_000],
+  ['seconds, with spaces', ' 30 s ', 30_000],
   ['minutes', '2m', 120_000],
-  ['minutes in long', '2min', 120_000],
+  ['the long form of minutes', '2min', 120_000],
   ['a fraction', '1.5h', 5_400_000],
   ['no leading zero', '.5s', 500],
   ['composed', '1h30m', 5_400_000],
-  ['composed with blanks', '1 h 30 min 5 s', 5_405_000],
+  ['composed, with spaces', '1 h 30 min 5 s', 5_405_000],
   ['a day', '1d', 86_400_000],
   ['digits in groups', '1_000ms', 1000],
   ['an exponent', '1e3ms', 1000],
@@ -70,7 +70,7 @@ const RATES = [
   ['a bare number is per second', '20', 20],
   ['so is a number', 0.5, 0.5],
   ['per second', '20/s', 20],
-  ['per second in long', '20/sec', 20],
+  ['the long form of per second', '20/sec', 20],
   ['per minute', '1200/min', 20],
   ['per hour', '1000/h', 1000 / 3600],
   ['blanks', ' 1000 / hour ', 1000 / 3600],
@@ -126,7 +126,7 @@ const TIMES = [
   [Number.NaN, '–', '–'],
 ];
 for (const [ms, sentence, column] of TIMES) {
-  test(`${ms} ms is written ${sentence} and ${column}`, () => {
+  test(`${ms} ms is formatted as ${sentence} and ${column}`, () => {
     assert.equal(formatDuration(ms), sentence);
     assert.equal(formatLatency(ms), column);
   });
@@ -143,10 +143,10 @@ const WRITTEN_RATES = [
   [Number.POSITIVE_INFINITY, '–'],
 ];
 for (const [perSecond, text] of WRITTEN_RATES) {
-  test(`${perSecond} per second is written ${text}`, () => assert.equal(formatRate(perSecond), text));
+  test(`${perSecond} per second is formatted as ${text}`, () => assert.equal(formatRate(perSecond), text));
 }
 
-test('thousands are separated, fractions are not', () => {
+test('thousands are separated, decimals are not', () => {
   for (const [value, text] of /** @type {[number | string, string][]} */ ([
     [0, '0'],
     [999, '999'],
@@ -161,7 +161,7 @@ test('thousands are separated, fractions are not', () => {
 
 const positive = fc.double({ min: 1e-3, max: 1e10, noNaN: true });
 
-test('a duration survives being written and read, to three digits', () => {
+test('a duration survives formatting and parsing, to three digits', () => {
   fc.assert(
     fc.property(positive, (ms) => {
       // From a minute on whole seconds are written, from an hour on whole minutes, always downwards.
@@ -171,7 +171,7 @@ test('a duration survives being written and read, to three digits', () => {
   );
 });
 
-test('a rate survives being written and read, to three digits', () => {
+test('a rate survives formatting and parsing, to three digits', () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-4, max: 1e9, noNaN: true }), (perSecond) => {
       const back = parseRate(formatRate(perSecond).replaceAll(',', ''));
@@ -180,7 +180,7 @@ test('a rate survives being written and read, to three digits', () => {
   );
 });
 
-test('whatever the text, a finite number or the error of its kind', () => {
+test('any text is a finite number or the expected error', () => {
   const text = fc.oneof(
     fc.string(),
     fc.array(fc.constantFrom('1', '.', 'e', '_', 's', 'm', 'h', 'µs', '/', ' ', '-')).map((p) => p.join('')),

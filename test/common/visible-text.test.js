@@ -15,7 +15,7 @@ for (const [what, given, expected] of TABLE) {
   test(`visible text: ${what}`, () => assert.equal(visibleText(given), expected));
 }
 
-test('visible data: what has nothing to hide is not copied, in a run of an hour 3,600 rows', () => {
+test('visible data: safe data is not copied', () => {
   const given = {
     rows: [{ n: 1, none: null }, { n: 2 }],
     names: { 'a\u0007': ['b\u001b', true] },

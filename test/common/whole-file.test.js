@@ -15,8 +15,8 @@ import { fileFault, fileTypeAt, placeOf, tryWhole, writeWhole } from '../../src/
 import { scratch } from '../cli/support.js';
 import { plantLink } from './plant-link.js';
 
-describe('a whole file', () => {
-  test('takes the place of what was there, and leaves nothing beside it', (t) => {
+describe('writeWhole', () => {
+  test('replaces the file, and leaves no other file', (t) => {
     const path = scratch(t);
     const file = path('r.json', 'x'.repeat(1e6));
     writeWhole(file, 'new');
@@ -25,7 +25,7 @@ describe('a whole file', () => {
     assert.deepEqual(readdirSync(path('.')), ['r.json']);
   });
 
-  test('that cannot be written leaves nothing behind', (t) => {
+  test('leaves nothing after a failed write', (t) => {
     const path = scratch(t);
     mkdirSync(path('folder'));
     writeFileSync(path('folder/inside'), '');
@@ -34,7 +34,7 @@ describe('a whole file', () => {
     assert.deepEqual(readdirSync(path('.')), ['folder']);
   });
 
-  test('is told from a folder and from a device', (t) => {
+  test('fileTypeAt distinguishes files, folders and devices', (t) => {
     const path = scratch(t);
     assert.deepEqual([path('nope'), path('there', ''), path('.'), '/dev/null'].map(fileTypeAt), [
       'file',
@@ -44,7 +44,7 @@ describe('a whole file', () => {
     ]);
   });
 
-  test('keeps the rights that the file before had', (t) => {
+  test('keeps the mode of the existing file', (t) => {
     const file = scratch(t)('r.json', 'old');
     chmodSync(file, 0o600);
     writeWhole(file, 'new');
@@ -53,8 +53,8 @@ describe('a whole file', () => {
   });
 });
 
-describe('a link', () => {
-  test('stays one: the file that it leads to is replaced', (t) => {
+describe('a symbolic link', () => {
+  test('stays: its target is replaced', (t) => {
     const path = scratch(t);
     mkdirSync(path('far'));
     writeFileSync(path('far/r.json'), 'old');
@@ -67,7 +67,7 @@ describe('a link', () => {
     assert.equal(placeOf(path('first.json')), placeOf(path('far/../far/r.json')));
   });
 
-  test('in a circle is an error, before and when it is written', (t) => {
+  test('in a cycle is an error, in advance and when writing', (t) => {
     const path = scratch(t);
     symlinkSync('b.json', path('a.json'));
     symlinkSync('a.json', path('b.json'));
@@ -85,7 +85,7 @@ test('a link that another user created is not followed', (t) => {
     const { why, remedy } = fileFault(planted, error);
     return (
       `${why}. ${remedy}` ===
-      'it is a link that another user created. Remove the link, or name a file in a folder of your own.'
+      'it is a link that another user created. Remove the link, or use a folder of your own.'
     );
   };
   assert.throws(() => tryWhole(planted), isRefused);
@@ -119,9 +119,9 @@ function refuseWith(code) {
   };
 }
 
-describe('where no file can take the place of another', () => {
+describe('a file that cannot be replaced', () => {
   for (const code of ['EBUSY', 'EXDEV', 'EPERM']) {
-    test(`one that is there is written in place (${code})`, (t) => {
+    test(`is written in place if it exists (${code})`, (t) => {
       const path = scratch(t);
       const file = path('r.json', 'longer than what comes');
       writeWhole(file, 'short', refuseWith(code));
@@ -132,7 +132,7 @@ describe('where no file can take the place of another', () => {
     });
   }
 
-  test('one that is not there is an error, as is a full disk, which leaves the old one', (t) => {
+  test('is an error if it does not exist, or if the disk is full, and then stays unchanged', (t) => {
     const path = scratch(t);
     assert.throws(() => writeWhole(path('new.json'), 'x', refuseWith('EPERM')), { code: 'EPERM' });
     const old = path('old.json', 'old');
@@ -142,8 +142,8 @@ describe('where no file can take the place of another', () => {
   });
 });
 
-describe('trying', () => {
-  test('changes nothing and leaves nothing', (t) => {
+describe('tryWhole', () => {
+  test('changes nothing and leaves no file', (t) => {
     const path = scratch(t);
     const old = path('old.json', 'old');
     tryWhole(old);
@@ -152,7 +152,7 @@ describe('trying', () => {
     assert.equal(readFileSync(old, 'utf8'), 'old');
   });
 
-  test('finds out what writing would run into', (t) => {
+  test('reports the error that writing would', (t) => {
     const path = scratch(t);
     assert.throws(() => tryWhole(path('nope/r.json')), { code: 'ENOENT' });
     assert.throws(() => tryWhole(path(`${'x'.repeat(300)}.json`)), { code: 'ENAMETOOLONG' });

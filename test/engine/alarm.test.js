@@ -59,7 +59,7 @@ afterEach(() => {
 for (const spins of SPINS) {
   describe(`an alarm that spins: ${spins}`, () => {
     for (const at of [0.3, 2.9, 33.33]) {
-      test(`set to ${at} ms rings once, not before, and at most ${spins === 'never' ? 2 : 0.2} ms after`, () => {
+      test(`set ${at} ms ahead fires once, never early, and at most ${spins === 'never' ? 2 : 0.2} ms late`, () => {
         const { alarm, rung, run } = setUp(spins);
         alarm.set(at);
         assert.equal(rung.length, 0, 'never from within set');
@@ -70,7 +70,7 @@ for (const spins of SPINS) {
       });
     }
 
-    test('set to a time gone by rings soon, but not from within set', () => {
+    test('set to a past time fires soon, but not within set', () => {
       const { alarm, rung, run } = setUp(spins);
       alarm.set(-5);
       assert.equal(rung.length, 0);
@@ -78,7 +78,7 @@ for (const spins of SPINS) {
       assert.equal(rung.length, 1);
     });
 
-    test('set to an earlier time rings then, and only then', () => {
+    test('set to an earlier time fires then, and only then', () => {
       const { alarm, rung, run } = setUp(spins);
       alarm.set(100);
       alarm.set(20);
@@ -87,7 +87,7 @@ for (const spins of SPINS) {
       assert.ok(rung[0] >= 20 && rung[0] < 23);
     });
 
-    test('set to a later time rings then, and only then, though it was about to ring', () => {
+    test('set to a later time just before firing fires only then', () => {
       const { alarm, rung, run } = setUp(spins);
       alarm.set(20);
       run(spins === 'never' ? 18 : 19.5);
@@ -97,7 +97,7 @@ for (const spins of SPINS) {
       assert.ok(rung[0] >= 100 && rung[0] < 103);
     });
 
-    test('cleared does not ring, and can be set again', () => {
+    test('cleared does not fire, and can be set again', () => {
       const { alarm, rung, run } = setUp(spins);
       alarm.set(20);
       run(spins === 'never' ? 18 : 19.5);
@@ -111,7 +111,7 @@ for (const spins of SPINS) {
   });
 }
 
-test('times beyond the reach of a timer are waited for in parts', () => {
+test("times beyond a timer's maximum are waited for in steps", () => {
   mock.timers.reset();
   for (const spins of /** @type {Spins[]} */ (['last stretch', 'never'])) {
     for (const at of [2 ** 31 + 5000, 2 ** 33, Number.POSITIVE_INFINITY]) {
@@ -139,7 +139,7 @@ test('times beyond the reach of a timer are waited for in parts', () => {
   }
 });
 
-test('a sleeping alarm never spins; a spinning one never sleeps', () => {
+test('a sleeping alarm never spins; a spinning alarm never sleeps', () => {
   const sleeper = setUp('never');
   sleeper.alarm.set(50);
   sleeper.run(60);
@@ -156,15 +156,15 @@ test('a sleeping alarm never spins; a spinning one never sleeps', () => {
   assert.ok(both.turns > 5 && both.turns < 40, `${both.turns} turns`);
 });
 
-describe('time spun without any work', () => {
+describe('time spun without work', () => {
   let answers = 0;
   /** @type {[string, Spins, number, () => number, number, number][]} sentence, spins, turn, work, at least and at most */
   const CASES = [
-    ['is all of it while nothing happens', 'always', 0.01, () => 0, 9.9, 10.02],
-    ['is the last stretch only where the rest is slept', 'last stretch', 0.01, () => 0, 0.5, 3],
-    ['leaves out turns in which an answer came', 'always', 0.01, () => answers++, 0, 0],
-    ['leaves out turns that took too long to be empty', 'always', 0.1, () => 0, 0, 0],
-    ['is none for an alarm that never spins', 'never', 0.01, () => 0, 0, 0],
+    ['is all of it without work', 'always', 0.01, () => 0, 9.9, 10.02],
+    ['is only the last stretch if the rest is slept', 'last stretch', 0.01, () => 0, 0.5, 3],
+    ['excludes turns with a response', 'always', 0.01, () => answers++, 0, 0],
+    ['excludes turns too long to be empty', 'always', 0.1, () => 0, 0, 0],
+    ['is zero for an alarm that never spins', 'never', 0.01, () => 0, 0, 0],
   ];
   for (const [sentence, spins, turnMs, work, least, most] of CASES) {
     test(sentence, () => {
@@ -177,7 +177,7 @@ describe('time spun without any work', () => {
   }
 });
 
-describe('an alarm whose sender awaits nothing', () => {
+describe('an alarm whose sender has nothing in flight', () => {
   /** @param {number} stepMs by which the clock moves with every reading */
   function watchIdle(stepMs) {
     let now = 0;
@@ -210,7 +210,7 @@ describe('an alarm whose sender awaits nothing', () => {
     return { rung: rung.mock.callCount(), turns, readings, emptySpinMs: alarm.emptySpinMs() };
   }
 
-  test('watches the clock, with few turns of the event loop, and all of it counts as spun', () => {
+  test('polls the clock in few turns of the event loop, and counts all of it as spun', () => {
     const { rung, turns, readings, emptySpinMs } = watchIdle(0.001);
     assert.equal(rung, 1);
     assert.ok(turns <= 25, `${turns} turns`);
@@ -218,13 +218,13 @@ describe('an alarm whose sender awaits nothing', () => {
     assert.ok(emptySpinMs > 0.9 && emptySpinMs <= 1.1, `${emptySpinMs} ms`);
   });
 
-  test('does not watch a clock that stands still for ever', () => {
+  test('stops polling a clock that does not advance', () => {
     const { rung, turns } = watchIdle(0);
     assert.equal(rung, 0);
     assert.equal(turns, 101);
   });
 
-  test('counts no time in which it did not run as spun', () => {
+  test('does not count time without a core as spun', () => {
     const { rung, emptySpinMs } = watchIdle(0.2);
     assert.equal(rung, 1);
     assert.equal(emptySpinMs, 0);
@@ -258,14 +258,14 @@ describe('the last stretch of a wait', () => {
     return { slept, rungMs };
   }
 
-  test('is slept through until shortly before the time where no response is awaited', () => {
+  test('is slept until just before the end if nothing is in flight', () => {
     const { slept, rungMs } = naps('last stretch', true);
     assert.equal(slept.length, 1);
     assert.ok(slept[0] > 1.1 && slept[0] <= 1.2, `${slept[0]} ms`);
     assert.ok(rungMs >= 1.5 && rungMs < 1.52, `${rungMs} ms`);
   });
 
-  test('is spun where a response is awaited, or the user asks for it', () => {
+  test('is spun with requests in flight, or if the user chose to spin', () => {
     assert.deepEqual(naps('last stretch', false).slept, []);
     assert.deepEqual(naps('always', true).slept, []);
   });
@@ -276,11 +276,11 @@ const table = [
   ["wide gaps are a timer's, spun at the end", { ratePerSecond: 100 }, 1, 2, 'timer, last stretch'],
   ["narrow gaps are a thread's", { ratePerSecond: 101 }, 1, 2, 'thread, last stretch'],
   ['the gap is that of one shard', { ratePerSecond: 200 }, 2, 4, 'timer, last stretch'],
-  ['a single core is not spun on', { ratePerSecond: 100 }, 1, 1, 'thread, never'],
-  ['a sender on each core leaves none to spin on', { ratePerSecond: 5000 }, 4, 4, 'thread, never'],
+  ['a single core never spins', { ratePerSecond: 100 }, 1, 1, 'thread, never'],
+  ['a sender on each core never spins', { ratePerSecond: 5000 }, 4, 4, 'thread, never'],
   ['sleep never spins', { ratePerSecond: 5000, pacing: 'sleep' }, 1, 2, 'timer, never'],
-  ['spin always does', { ratePerSecond: 20, pacing: 'spin' }, 1, 1, 'timer, always'],
-  ['a closed loop waits for answers alone', { model: 'closed', ratePerSecond: null }, 1, 2, 'timer, never'],
+  ['spin always spins', { ratePerSecond: 20, pacing: 'spin' }, 1, 1, 'timer, always'],
+  ['a closed loop waits only for responses', { model: 'closed', ratePerSecond: null }, 1, 2, 'timer, never'],
   ['closed loops never spin', { model: 'closed', ratePerSecond: null, pacing: 'spin' }, 1, 2, 'timer, never'],
 ];
 

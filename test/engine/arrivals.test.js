@@ -41,7 +41,7 @@ function senders(threads) {
 }
 
 describe('the parts of a plan', () => {
-  test('send its arrivals, each once and when it is due, whatever the threads of each machine', () => {
+  test('send every arrival once and on time, with any number of threads per machine', () => {
     fc.assert(
       fc.property(openLoad, machines, (plan, threads) => {
         const one = createSchedule(plan);
@@ -95,7 +95,7 @@ describe('the parts of a plan', () => {
     );
   });
 
-  test('share the requests of a closed loop, and the connections, without a rest', () => {
+  test('divide the requests and connections of a closed loop completely', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), machines, (total, threads) => {
         const plan = load({ model: 'closed', ratePerSecond: null, requests: total });
@@ -119,7 +119,7 @@ describe('the parts of a plan', () => {
     );
   });
 
-  test('without a split, the threads are the shards', () => {
+  test('without --shard, the threads are the shards', () => {
     assert.deepEqual(
       [0, 1, 2].map((thread) => shardOfThread(null, thread, 3)),
       [0, 1, 2].map((shard) => ({ shard, shards: 3 })),

@@ -14,7 +14,7 @@ for (const aheadNs of [
   -30_000_000n,
   -5_000_000_001n,
 ]) {
-  test(`the clock agrees with process.hrtime.bigint, its origin ${aheadNs} ns ago`, () => {
+  test(`the clock agrees with process.hrtime.bigint, with its origin ${aheadNs} ns ago`, () => {
     const origin = process.hrtime.bigint() - aheadNs;
     const clock = createClock(origin);
     for (let i = 0; i < 1000; i++) {

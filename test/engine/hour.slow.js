@@ -21,8 +21,8 @@ const ANSWER = Buffer.from('bad');
 /** Answers kept would be 300,000 by the end; what a second leaves behind is a few numbers and a histogram's text. */
 const MAX_GROWTH_BYTES = 4_000_000;
 
-describe('a plan of an hour', () => {
-  it('sends each request when it is due, to the last, and takes no more memory after an hour than after ten minutes', () => {
+describe('a plan of one hour', () => {
+  it('sends every request on time, and uses no more memory after an hour than after ten minutes', () => {
     const { time, pacer, seen, recorder, rows } = begin();
     pacer.tick();
     time.runUntil(HOUR_MS / 6);

@@ -12,17 +12,17 @@ function eventAt(changes, elapsedMs) {
   );
 }
 
-describe('what is said once a second', () => {
+describe('the interval event', () => {
   /** @type {[string, Partial<Parameters<typeof intervalEvent>[0]>, number, string, number][]} changes, time, phase, waiting */
   const TABLE = [
     ['a warm-up', {}, 999, 'warmup', 7],
     ['the measured part', {}, 1000, 'measuring', 7],
-    ['what comes after it', {}, 31_000, 'draining', 7],
+    ['after the measured part', {}, 31_000, 'draining', 7],
     ['a run without a planned time', { windowMs: null }, 99_000, 'measuring', 7],
-    ['after an interruption nothing is sent, none begins to wait', { waitingAtStop: 5 }, 4000, 'draining', 5],
-    ['so it is where nobody waited', { waitingAtStop: 0 }, 4000, 'draining', 0],
-    ['and in a warm-up', { waitingAtStop: 0 }, 500, 'draining', 0],
-    ['and without a planned time', { waitingAtStop: 1, windowMs: null }, 4000, 'draining', 1],
+    ['after an interruption: nothing is sent or comes due', { waitingAtStop: 5 }, 4000, 'draining', 5],
+    ['the same without waiting requests', { waitingAtStop: 0 }, 4000, 'draining', 0],
+    ['the same in a warm-up', { waitingAtStop: 0 }, 500, 'draining', 0],
+    ['the same without a planned time', { waitingAtStop: 1, windowMs: null }, 4000, 'draining', 1],
   ];
   for (const [what, changes, elapsedMs, phase, waiting] of TABLE) {
     test(what, () => {
@@ -35,11 +35,11 @@ describe('what is said once a second', () => {
 
 /** @type {[string, string | null, string[]][]} */
 const WAITS = [
-  ['a start as soon as possible is not waited for', null, []],
-  ['nor are the seconds in which connections are opened', '2026-01-02T03:04:10.000Z', []],
-  ['nor a time that is over', '2026-01-02T03:00:00.000Z', []],
+  ['starting as soon as possible needs no wait', null, []],
+  ['nor does a start within the lead for connections', '2026-01-02T03:04:10.000Z', []],
+  ['nor does a past time', '2026-01-02T03:00:00.000Z', []],
   [
-    'a later time is',
+    'a later time is waited for',
     '2026-01-02T03:28:25.000Z',
     ['Waiting until 2026-01-02T03:28:25.000Z, for 24 min 20 s.'],
   ],

@@ -7,7 +7,7 @@ import { pace, scheduleOf } from './pacing.js';
 const every10 = Array.from({ length: 100 }, (_, i) => i * 10);
 
 describe('open loop', () => {
-  test('nothing is handed out before time zero, when the clock starts earlier', () => {
+  test('hands out nothing before time zero, even if the clock starts earlier', () => {
     const { pacer, time, fired } = pace({
       arrivals: { schedule: scheduleOf(every10) },
       slots: 100,
@@ -21,7 +21,7 @@ describe('open loop', () => {
     assert.equal(fired.length, 1);
   });
 
-  test('a stop in the middle hands out nothing more and ends once', () => {
+  test('a stop hands out nothing more and ends once', () => {
     const { pacer, time, fired, seen } = pace({
       arrivals: { schedule: scheduleOf(every10) },
       slots: 1,
@@ -38,7 +38,7 @@ describe('open loop', () => {
     assert.deepEqual([fired.length, seen.ends, seen.endedAt, pacer.ended()], [before, 1, 100, true]);
   });
 
-  test('requests that fail at once do not pile up on the stack', () => {
+  test('requests that fail at once do not recurse', () => {
     const { pacer, seen } = pace({
       arrivals: { schedule: scheduleOf(Array.from({ length: 50_000 }, () => 0)) },
       slots: 3,
@@ -76,7 +76,7 @@ function servedInTurn({ due, mine, serviceMs, slots, overflow, stopAtMs }) {
 }
 
 describe('any open loop', () => {
-  test('handed out + dropped + left over = planned; in order, never early, never more than there are slots', () => {
+  test('handed out + dropped + left = planned; in order, never early, never more than the slots', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -136,7 +136,7 @@ describe('any open loop', () => {
     );
   });
 
-  test('countDue counts what a loop over all would', () => {
+  test('countDue equals a plain loop', () => {
     fc.assert(
       fc.property(
         dueTimes,
@@ -153,7 +153,7 @@ describe('any open loop', () => {
     );
   });
 
-  test('countDue looks at one arrival where none is due, at few where many are', () => {
+  test('countDue visits one arrival if none is due, and few if many are', () => {
     for (const [now, most] of [
       [-1, 1],
       [1e9, 70],
@@ -171,7 +171,7 @@ describe('any open loop', () => {
 });
 
 describe('closed loop', () => {
-  test('ends at its time, though every slot is busy then, and does not spin until one is free', () => {
+  test('ends on time even if every slot is busy, and does not spin until then', () => {
     const { pacer, time, fired, seen } = pace({ arrivals: { stopAtMs: 100 }, slots: 2, serviceMs: () => 70 });
     pacer.tick();
     time.runUntil(100);
@@ -180,7 +180,7 @@ describe('closed loop', () => {
     assert.deepEqual([fired.length, seen.ends], [4, 1]);
   });
 
-  test('requests of the warm-up do not count among --requests', () => {
+  test('warm-up requests do not count towards --requests', () => {
     const { pacer, time, fired } = pace({
       arrivals: { warmupMs: 100, requests: 5 },
       slots: 1,
@@ -194,19 +194,19 @@ describe('closed loop', () => {
     );
   });
 
-  test('a shard whose part of the requests is none sends none', () => {
+  test('a shard without requests sends none', () => {
     const { pacer, fired, seen } = pace({ arrivals: { requests: 0 }, slots: 1, serviceMs: () => 10 });
     pacer.tick();
     assert.deepEqual([fired.length, seen.ends], [0, 1]);
   });
 
-  test('requests that fail at once do not pile up on the stack', () => {
+  test('requests that fail at once do not recurse', () => {
     const { pacer, fired, seen } = pace({ arrivals: { requests: 50_000 }, slots: 3, serviceMs: () => -1 });
     pacer.tick();
     assert.deepEqual([fired.length, seen.ends, seen.deepest], [50_000, 1, 1]);
   });
 
-  test('any: never more in flight than slots, exactly its own requests, each due and sent when its slot was free', () => {
+  test('any: never more in flight than slots, exactly its requests, each due when its slot became free', () => {
     fc.assert(
       fc.property(
         fc.record({

@@ -12,7 +12,7 @@ const ARRIVALS = 300;
 
 const LOAD = load({ ratePerSecond: 1000, durationMs: ARRIVALS });
 
-test('an arrival that goes out without the thread does not set the sender spinning', async () => {
+test('an arrival sent before its wake-up does not make the sender spin', async () => {
   const schedule = createSchedule(LOAD);
   const input = { plan: /** @type {Plan} */ ({ load: LOAD }), shard: 0, shards: 1 };
   const pacing = await startPacingThread(input, true, null);

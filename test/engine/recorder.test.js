@@ -15,7 +15,7 @@ function shape(packed) {
 }
 
 describe('a recorder', () => {
-  test('records response, service and send lag apart, by outcome', () => {
+  test('records response, service and send lag separately, by outcome', () => {
     const { recorder } = setUp();
     recorder.record(sample(100, 103, 'good', { sent: 101, lag: 0.5 }));
     recorder.record(sample(100, 120, 'refused', { sent: 110 }));
@@ -29,7 +29,7 @@ describe('a recorder', () => {
     assert.equal(shape(lag)[0], 2);
   });
 
-  test('leaves the warm-up out of every figure, but keeps what it left behind', () => {
+  test('excludes the warm-up from every figure, but keeps its items', () => {
     const { recorder, rows, kept } = setUp({ warmupMs: 1000 });
     recorder.record(sample(999.9, 2500, 'good', { index: 4 }));
     recorder.record(sample(10, 20, 'bad'));
@@ -45,7 +45,7 @@ describe('a recorder', () => {
     assert.deepEqual(kept, [[0, 4]]);
   });
 
-  test('counts what is due exactly as the warm-up ends', () => {
+  test('counts a request due exactly at the end of the warm-up', () => {
     const { recorder } = setUp({ warmupMs: 1000 });
     recorder.record(sample(1000, 1001, 'good'));
     assert.equal(recorder.finish().operations[0].outcomes.good.count, 1);
@@ -59,7 +59,7 @@ describe('a recorder', () => {
     assert.deepEqual([dropped, outcomes, rows], [3, {}, []]);
   });
 
-  test('counts what was never sent with the age it reached, but as neither sent nor answered', () => {
+  test('counts unsent requests with their age, as neither sent nor completed', () => {
     const { recorder, rows } = setUp();
     recorder.record(sample(100, 5100, { failure: 'never_sent' }));
     const { operations, lag } = recorder.finish();
@@ -76,27 +76,23 @@ describe('a recorder', () => {
     ['by half a tenth of a second', { due: 1500, sent: 1550, lag: 50 }, { second: 0.05, tenth: 0.5 }],
     ['by half a second', { due: 1500, sent: 2000, lag: 500 }, { second: 0.5, tenth: 1 }],
     ['by two seconds', { due: 1500, sent: 3500, lag: 2000 }, { second: 1, tenth: 1 }],
-    [
-      'by the wait for a request that was late',
-      { due: 1500, sent: 1550, carried: 50 },
-      { second: 0.05, tenth: 0.5 },
-    ],
+    ['by the wait for a late request', { due: 1500, sent: 1550, carried: 50 }, { second: 0.05, tenth: 0.5 }],
     ['not by the wait for the target', { due: 1500, sent: 4010, lag: 0 }, { second: 0, tenth: 0 }],
     [
-      'not where that was longer anyway',
+      'not if the wait was longer anyway',
       { due: 1500, sent: 4010, lag: 9, carried: 500 },
       { second: 0, tenth: 0 },
     ],
     ['not in the warm-up', { due: 999, sent: 1001, lag: 2 }, { second: 0, tenth: 0 }],
   ])) {
-    test(`counts what the tool displaced: ${what}`, () => {
+    test(`counts displaced requests: ${what}`, () => {
       const { recorder } = setUp({ warmupMs: 1000 });
       recorder.record(sample(due, sent + 5, 'good', { sent, ...late }));
       assert.deepEqual(recorder.finish().displaced, expected);
     });
   }
 
-  test('successes without their bodies are unchecked by name, refusals are judged by their status', () => {
+  test('successes without a body are unchecked, refusals are judged by status', () => {
     const { recorder } = setUp();
     recorder.record(sample(0, 1, 'x', { body: null, status: 200 }));
     recorder.record(sample(0, 1, 'x', { body: null, status: 299 }));
@@ -113,7 +109,7 @@ describe('a recorder', () => {
     assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 2, failures: {}, notes: [] });
   });
 
-  test('what the status alone tells of a success without its body is not left unchecked', () => {
+  test('a success without a body that its status fully determines is not unchecked', () => {
     const other = { outcome: 'other', success: false, verification: /** @type {const} */ ('failed') };
     const good = { outcome: 'good', success: true, verification: /** @type {const} */ ('passed') };
     /** @type {Classify} */
@@ -136,7 +132,7 @@ describe('a recorder', () => {
     assert.deepEqual(verification, { checked: 3, passed: 1, unchecked: 2, failures, notes: [] });
   });
 
-  test('says what was checked, what passed, and which rule failed how often', () => {
+  test('counts checked and passed responses, and failures by rule', () => {
     const { recorder } = setUp();
     for (const what of ['good', 'good', 'bad', 'refused', 'bad']) recorder.record(sample(0, 1, what));
     recorder.record(sample(0, 1, { failure: 'timeout' }));
@@ -149,7 +145,7 @@ describe('a recorder', () => {
     });
   });
 
-  test('counts seconds from the end of the warm-up: sent when it was sent, the rest when it was done', () => {
+  test('counts by second from the end of the warm-up: sent when sent, the rest when done', () => {
     const { recorder } = setUp({ warmupMs: 500 });
     recorder.record(sample(600, 1499, 'good'));
     recorder.record(sample(1400, 2600, 'good', { sent: 1600 }));
@@ -161,7 +157,7 @@ describe('a recorder', () => {
     });
   });
 
-  test('hands out seconds in order, each once, gaps filled, the last one full or not', () => {
+  test('emits each second once, in order, without gaps, the last even if incomplete', () => {
     const { recorder, rows } = setUp({ warmupMs: 1000 });
     recorder.advance(900);
     recorder.record(sample(1000, 1200, 'good'));
@@ -191,7 +187,7 @@ describe('a recorder', () => {
     );
   });
 
-  test('a second has the percentiles, the send lag and the histogram of what was done in it', () => {
+  test('a second has percentiles, send lag and histogram of the requests completed in it', () => {
     const { recorder, rows } = setUp();
     for (let i = 1; i <= 100; i++) recorder.record(sample(0, i, i > 95 ? 'bad' : 'good', { sent: i / 100 }));
     recorder.record(sample(900, 1100, 'good', { sent: 950 }));
@@ -207,7 +203,7 @@ describe('a recorder', () => {
     assert.deepEqual([second.lag99, shape(String(second.histogram))[0]], [50, 1]);
   });
 
-  test('hands out the histogram of the send lags where other shards have some too', () => {
+  test('emits send lag histograms if there are other shards', () => {
     const { recorder, rows } = setUp({ shards: 2 });
     recorder.record(sample(0, 10, 'good', { sent: 2 }));
     recorder.advance(2000);
@@ -215,7 +211,7 @@ describe('a recorder', () => {
     assert.deepEqual([rows[1].lag, rows[1].histogram, rows[1].lag99], [null, null, null]);
   });
 
-  test('tells what is known so far as often as it is asked', () => {
+  test('reports the tally so far any number of times', () => {
     const { recorder, rows } = setUp({ warmupMs: 1000 });
     recorder.record(sample(500, 600, 'good'));
     const {
@@ -236,7 +232,7 @@ describe('a recorder', () => {
     assert.equal(rows.length, 2);
   });
 
-  test('knows the last success, the waits of the first half, and what came after the end', () => {
+  test('records the last success, the waits of the first half, and successes after the end', () => {
     const { recorder } = setUp({ warmupMs: 1000, measuredMs: 4000 });
     recorder.record(sample(1000, 1300, 'good'));
     recorder.record(sample(2999, 3099, 'good'));
@@ -301,7 +297,7 @@ for (const { perMs, ms, lot } of [
   { perMs: 10, ms: 2, lot: 20 },
   { perMs: 100, ms: 1, lot: 100 },
 ]) {
-  test(`at ${perMs * 1000}/s the recorder sleeps ${ms} ms and takes about ${lot} samples at once`, () => {
+  test(`at ${perMs * 1000}/s the recorder sleeps ${ms} ms and takes about ${lot} samples at a time`, () => {
     const { sleeps, lots, recorded, tail } = loopAt(perMs);
     assert.equal(tail, TAIL);
     const [later] = sleeps.slice(-1);
@@ -317,7 +313,7 @@ for (const { perMs, ms, lot } of [
 }
 
 for (const perMs of [0, 1, 100]) {
-  test(`at ${perMs * 1000}/s a report is due after a second, then every two, in time of the run`, () => {
+  test(`at ${perMs * 1000}/s the first report is due after a second, then every two, in run time`, () => {
     /** @type {number[]} */
     const reports = [];
     loopAt(perMs, { lastMs: 9000, onReport: (watermarkMs) => reports.push(watermarkMs) });

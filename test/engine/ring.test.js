@@ -53,8 +53,8 @@ const anySample = fc.record(
   { noNullPrototype: true },
 );
 
-describe('the ring of samples', () => {
-  test('gives back what was put in, in order, whenever it is read', () => {
+describe('the sample ring', () => {
+  test('returns samples in order, whenever they are read', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anySample, fc.nat(3))), (entries) => {
         const { writer, seen, take } = setUp();
@@ -73,7 +73,7 @@ describe('the ring of samples', () => {
     );
   });
 
-  test('goes round many times, bodies of any size in one piece', () => {
+  test('wraps many times, with bodies of any size in one piece', () => {
     const { writer, reader } = setUp();
     const bodies = [700_001, 3, 1_048_576, 0, 250_000].map((size, i) => Buffer.alloc(size, i + 1));
     let index = 0;
@@ -89,7 +89,7 @@ describe('the ring of samples', () => {
     }
   });
 
-  test('keeps one copy of a body that repeats itself', () => {
+  test('stores a repeated body once', () => {
     const { writer, seen, take } = setUp();
     const body = Buffer.alloc(1_000_000, 7);
     for (let i = 0; i < 100; i++) writer.add(sample({ index: i, body }));
@@ -99,7 +99,7 @@ describe('the ring of samples', () => {
     );
   });
 
-  test('leaves out bodies, never samples, when there is no room for them', () => {
+  test('drops bodies, never samples, when full', () => {
     const { writer, seen, take } = setUp();
     for (let i = 0; i < 20; i++) writer.add(sample({ index: i, body: Buffer.alloc(1_000_000, i) }));
     take();
@@ -112,7 +112,7 @@ describe('the ring of samples', () => {
     assert.ok(kept.every(({ index, body }) => body?.every((byte) => byte === index)));
   });
 
-  test('a reader that does not come loses nothing, and time waits for it', () => {
+  test('a slow reader loses nothing, and the watermark waits for it', () => {
     const { writer, reader } = setUp();
     const count = 100_000;
     for (let i = 0; i < count; i++) writer.add(sample({ index: i, body: Buffer.from([i & 255, i >> 8]) }));
@@ -132,7 +132,7 @@ describe('the ring of samples', () => {
     assert.equal(reader.watermarkMs(), 5000);
   });
 
-  test('the last word comes through', () => {
+  test('the tail arrives', () => {
     const { writer, reader } = setUp();
     assert.equal(reader.tail(), null);
     const tail = { endedMs: 1234.5, next: 1e9, waiting: 1e6, carried: 0, dropped: [7] };
@@ -140,12 +140,12 @@ describe('the ring of samples', () => {
     assert.deepEqual(reader.tail(), tail);
   });
 
-  test('an outcome that the engine does not know is a mistake, not a sample', () => {
+  test('an unknown failure throws instead of becoming a sample', () => {
     const { writer } = setUp();
     assert.throws(() => writer.add(sample({ failure: 'no_such_thing' })), RangeError);
   });
 
-  test('between two threads at full speed, every sample arrives once and whole', async () => {
+  test('between two threads at full speed, every sample arrives once and intact', async () => {
     const { memory, writer } = setUp();
     const count = 50_000;
     const reader = new Worker(new URL('ring-reader.js', import.meta.url), { workerData: { memory } });

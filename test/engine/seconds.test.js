@@ -26,7 +26,7 @@ const PART = { index: 0, of: 4 };
 const brief = (seconds) => seconds.map((one) => [one.second, one.succeeded, one.failed].join());
 
 describe('seconds', () => {
-  test('are whole when every shard has handed in its row', () => {
+  test('are complete once every shard has delivered its row', () => {
     const seconds = createSeconds({ threads: 2, shard: PART });
     const [one, other] = [rowsOf([100, 1101], 3000), rowsOf([201, 2300], 3000)];
     seconds.add(one.rows[0]);
@@ -42,7 +42,7 @@ describe('seconds', () => {
     assert.deepEqual(brief(seconds.rows).at(-1), '2,1,0');
   });
 
-  test('so far hold what single shards have, and nothing is closed by looking', () => {
+  test('so far include open seconds, without closing them', () => {
     const seconds = createSeconds({ threads: 2, shard: PART });
     const [one, other] = [rowsOf([100, 1101, 2102], 2500), rowsOf([200, 1202], 1500)];
     for (const row of [...one.rows, ...other.rows]) seconds.add(row);
@@ -54,7 +54,7 @@ describe('seconds', () => {
     assert.deepEqual(brief(seconds.soFar()), ['0,2,0', '1,0,1']);
   });
 
-  test('without a row so far are none, and one alone is as it was handed in', () => {
+  test('without a row are empty, and a single row stays unchanged', () => {
     assert.deepEqual(createSeconds({ threads: 3, shard: PART }).soFar(), []);
     const { rows } = rowsOf([100], 1000);
     const seconds = createSeconds({ threads: 1, shard: PART });
@@ -101,7 +101,7 @@ describe('seconds', () => {
   });
 });
 
-test('failures are added up by name, whatever the name is', () => {
+test('failures are summed by name, for any name', () => {
   const records = [
     { constructor: 1, timeout: 2 },
     { timeout: 1, toString: 4 },

@@ -22,8 +22,8 @@ function setUp({ hasRunQueue = true } = {}) {
   return { at, watch };
 }
 
-describe('what a sender thread observes of itself', () => {
-  test('counts from the start of the measured part until nothing more is sent', () => {
+describe('the watch of a sender thread', () => {
+  test('counts from the start of the measured part until sending ends', () => {
     const { at, watch } = setUp();
     Object.assign(at, { now: 100, idle: 50, spun: 20, queued: 5 });
     watch.begin();
@@ -38,7 +38,7 @@ describe('what a sender thread observes of itself', () => {
     );
   });
 
-  test('is nothing where the measured part was never reached', () => {
+  test('is zero if the measured part was never reached', () => {
     const { watch } = setUp();
     watch.rest();
     const { wallMs, busyMs, gc } = watch.end();
@@ -46,7 +46,7 @@ describe('what a sender thread observes of itself', () => {
     assert.deepEqual([wallMs, busyMs, gc.count], [0, 0, 0]);
   });
 
-  test('does not take a nap for work', () => {
+  test('does not count a nap as busy', () => {
     const { at, watch } = setUp();
     watch.begin();
     watch.nap(8);
@@ -56,7 +56,7 @@ describe('what a sender thread observes of itself', () => {
     watch.close();
   });
 
-  test('has no run queue where the kernel does not tell', () => {
+  test('has no run-queue time if the kernel reports none', () => {
     const { at, watch } = setUp({ hasRunQueue: false });
     watch.begin();
     at.now = 100;
@@ -65,7 +65,7 @@ describe('what a sender thread observes of itself', () => {
     watch.close();
   });
 
-  test('takes late timers for time without a core there', async () => {
+  test('then counts late timers as time without a core', async () => {
     const { at, watch } = setUp({ hasRunQueue: false });
     at.now = 1;
     const sent = watch.reading.onSent(watch.reading.now());
@@ -76,7 +76,7 @@ describe('what a sender thread observes of itself', () => {
     watch.close();
   });
 
-  test('sees real garbage collections, with their time', async () => {
+  test('records real garbage collections with their durations', async () => {
     const watch = createWatch();
     watch.begin();
     await turn();
@@ -132,12 +132,12 @@ function createThread() {
   };
 }
 
-describe('how late a response is read, at most', () => {
+describe('the upper bound of a late read', () => {
   /** @param {number} actual @param {number} expected */
   const near = (actual, expected) =>
     assert.ok(Math.abs(actual - UNSEEN_MS - expected) < 1e-9, `${actual}, not ${expected}`);
 
-  test('is the time that the thread was awake since it sent the request', () => {
+  test("is the thread's awake time since it sent the request", () => {
     const { reading, work, poll } = createThread();
     work(40);
     const sent = reading.onSent(reading.now());
@@ -147,14 +147,14 @@ describe('how late a response is read, at most', () => {
     near(reading.lateMs(sent), 0.4);
   });
 
-  test('holds the time for which it was ready to run but had no core', () => {
+  test('includes time in which the thread was runnable without a core', () => {
     const { reading, poll } = createThread();
     const sent = reading.onSent(reading.now());
     poll(20, 7);
     near(reading.lateMs(sent), 7);
   });
 
-  test('holds the time that the thread had no core while it was sending', () => {
+  test('includes time without a core during the send', () => {
     const { reading, work, poll, queue } = createThread();
     const beforeMs = reading.now();
     queue(5);
@@ -164,7 +164,7 @@ describe('how late a response is read, at most', () => {
     assert.ok(reading.lateMs(sent) >= 6, 'the response may have come meanwhile');
   });
 
-  test('leaves out the time that the thread had no core before it sent', () => {
+  test('excludes time without a core before the send', () => {
     const { reading, poll } = createThread();
     poll(20, 7);
     const sent = reading.onSent(reading.now());
@@ -172,7 +172,7 @@ describe('how late a response is read, at most', () => {
     near(reading.lateMs(sent), 0);
   });
 
-  test('counts from the turn before the one in which it is read: what had come earlier was read then', () => {
+  test('counts from the previous turn, which read all earlier responses', () => {
     const { reading, work, poll } = createThread();
     const [first, second] = [reading.onSent(reading.now()), reading.onSent(reading.now())];
     work(50);
@@ -184,7 +184,7 @@ describe('how late a response is read, at most', () => {
     near(reading.lateMs(second), 5);
   });
 
-  test('holds the time that responses before it in the same turn took', () => {
+  test('includes the time spent on earlier responses in the same turn', () => {
     const { reading, work, poll } = createThread();
     const sent = [reading.onSent(reading.now()), reading.onSent(reading.now())];
     poll(20);
@@ -193,7 +193,7 @@ describe('how late a response is read, at most', () => {
     near(reading.lateMs(sent[1]), 4);
   });
 
-  test('reads the counter at most every 0.4 ms, and takes what it does not know for awake', () => {
+  test('reads the counter at most every 0.4 ms, and counts unknown time as awake', () => {
     const { reading, asked, poll } = createThread();
     poll(1);
     const sent = reading.onSent(reading.now());
@@ -210,7 +210,7 @@ describe('how late a response is read, at most', () => {
 });
 
 describe('a backlog', () => {
-  test('is the fewest that waited in each quarter of the time', () => {
+  test('has the minimum of each quarter of the time', () => {
     const backlog = watchBacklog(1000, 2000);
     for (const [at, waiting] of [
       [900, 9],
@@ -226,13 +226,13 @@ describe('a backlog', () => {
     assert.deepEqual(backlog.end(), { looks: 5, waitingLooks: 4, quarterMins: [2, 5, 0, 8], atEnd: 8 });
   });
 
-  test('is what waits in the target too', () => {
+  test('includes requests waiting in the target', () => {
     const backlog = watchBacklog(0, 4000);
     for (let second = 0; second < 4; second++) backlog.sample(1000 * second, 0, 10 * second);
     assert.deepEqual(backlog.end(), { looks: 4, waitingLooks: 0, quarterMins: [0, 10, 20, 30], atEnd: 30 });
   });
 
-  test('of several shards is their sum, where all looked', () => {
+  test('of several shards is the sum where every shard has a sample', () => {
     const one = { looks: 10, waitingLooks: 5, quarterMins: [0, 1, null, 3], atEnd: 4 };
     const other = { looks: 9, waitingLooks: 1, quarterMins: [1, 1, 1, 1], atEnd: 1 };
     assert.deepEqual(mergeBacklogs([one, other]), {
@@ -261,7 +261,7 @@ describe('the machine between two readings', () => {
     coreMs: 2040,
     pressureMs: 255,
   };
-  test('was idle, under pressure, and the process busy for so much', () => {
+  test('has its idle share, pressure share and the CPU time of the process', () => {
     assert.deepEqual(between(from, to), {
       wallMs: 1000,
       processCpuMs: 500,
@@ -270,7 +270,7 @@ describe('the machine between two readings', () => {
       pressureShare: 0.25,
     });
   });
-  test('tells nothing in no time', () => {
+  test('reports nothing over zero time', () => {
     const { wallMs, idleShare, pressureShare } = between(to, to);
     assert.deepEqual(
       { wallMs, idleShare, pressureShare },

@@ -54,7 +54,7 @@ function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {}, p
 }
 
 describe('a slot', () => {
-  test('takes the three times of a request', () => {
+  test('takes the three timestamps of a request', () => {
     const { time, slots, exchanges, done } = setUp();
     time.block(5);
     slots.fire(7, 3);
@@ -79,7 +79,7 @@ describe('a slot', () => {
     assert.deepEqual([slots.free, slots.busy, slots.nextFreeSince], [1, 0, 16]);
   });
 
-  test('that fails before anything is on the wire has no time of sending', () => {
+  test('whose request fails before it is on the wire has no send time', () => {
     const { time, slots, exchanges, done } = setUp();
     time.block(5);
     slots.fire(0, 0);
@@ -92,7 +92,7 @@ describe('a slot', () => {
     );
   });
 
-  test('is not taken for slow where its response was read late: the next request waits for the tool', () => {
+  test('does not count a late read as a slow target: the next request waits for the tool', () => {
     /** @param {number} lateMs of a response that was read after 100 ms @returns {number} how late the next request, due at 20 ms, is sent */
     const lagAfter = (lateMs) => {
       const { time, slots, exchanges, lags } = setUp({
@@ -117,7 +117,7 @@ describe('a slot', () => {
     assert.equal(lagAfter(900), 80, 'no response comes before its request was sent');
   });
 
-  test('gives up after the time-out, with the age reached, counted from when it took the request', () => {
+  test('times out with the age of the request, counted from when it took the request', () => {
     const { time, slots, exchanges, done, log } = setUp({ count: 2, timeoutMs: 100 });
     time.block(50);
     slots.fire(0, 10);
@@ -137,7 +137,7 @@ describe('a slot', () => {
     assert.deepEqual([slots.free, slots.busy], [1, 1]);
   });
 
-  test('one whose response lies in the socket when the deadline is looked at is answered', () => {
+  test('does not time out a response that is already in the socket at the deadline', () => {
     const { time, slots, exchanges, done } = setUp({ count: 2, timeoutMs: 100, poll: true });
     slots.fire(0, 0);
     slots.fire(1, 0);
@@ -154,7 +154,7 @@ describe('a slot', () => {
     );
   });
 
-  test('the same with real sockets and timers, after a stall that is longer than the time-out', async () => {
+  test('does the same with real sockets and timers, after a stall longer than the timeout', async () => {
     const timeoutMs = 20;
     const server = createServer((socket) =>
       socket.on('data', () => {
@@ -188,7 +188,7 @@ describe('a slot', () => {
     server.close();
   });
 
-  test('a request fired because another timed out does not time out with it', () => {
+  test('does not time out a request fired because another timed out', () => {
     const { time, slots, done } = setUp({
       count: 3,
       timeoutMs: 100,
@@ -206,7 +206,7 @@ describe('a slot', () => {
     assert.equal(slots.busy, 3);
   });
 
-  test('all in flight can be cut off, with the age they reached', () => {
+  test('cuts off all requests in flight, with their age', () => {
     const { time, slots, done, log } = setUp({ count: 3 });
     slots.fire(0, 0);
     slots.fire(1, 0);
@@ -223,7 +223,7 @@ describe('a slot', () => {
     assert.deepEqual([slots.free, slots.busy], [3, 0]);
   });
 
-  test('the one idle longest is used first', () => {
+  test('idle for longest is used first', () => {
     const { slots, exchanges, log } = setUp({ count: 3 });
     for (const index of [0, 1, 2]) slots.fire(index, 0);
     for (const slot of [1, 2, 0]) exchanges[slot].onResponse(200, Buffer.alloc(0));
@@ -232,8 +232,8 @@ describe('a slot', () => {
   });
 });
 
-describe('a slot whose connection cannot be made', () => {
-  test('rests in a closed loop, twice as long each time up to a second, and is neither free nor busy', () => {
+describe('a slot that cannot connect', () => {
+  test('rests in a closed loop, each time twice as long up to a second, neither free nor busy', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       const { slots, exchanges } = setUp({ rest: true });

@@ -18,8 +18,8 @@ function histogramOf(ms) {
   return histogram;
 }
 
-describe('spans of seconds that share a histogram', () => {
-  test('are a second, ten seconds, a minute long, and a day has 7,680 of them', () => {
+describe('histogram spans', () => {
+  test('last a second, ten seconds or a minute, and a day has 7,680', () => {
     const ends = Array.from({ length: 86_400 }, (_, second) => second).filter(
       (second) => (second + 1) % spanLength(second) === 0,
     );
@@ -27,7 +27,7 @@ describe('spans of seconds that share a histogram', () => {
     assert.deepEqual([0, 3599, 3600, 35_999, 36_000, 86_399].map(spanLength), [1, 1, 10, 10, 60, 60]);
   });
 
-  test('in the first hour each second has its own, and one in which nothing was done has none', () => {
+  test('in the first hour each second has its own histogram, or none if empty', () => {
     const spans = createSpans();
     const own = histogramOf([1, 2]);
     assert.deepEqual(spans.add(0, own), { histogram: encodeHistogram(own), histogramSeconds: 1 });
@@ -35,7 +35,7 @@ describe('spans of seconds that share a histogram', () => {
     assert.equal(spans.isOpen(), false);
   });
 
-  test('later the last second of a span has those of all, whatever the others held', () => {
+  test('later, the last second of a span has the sum of all its seconds', () => {
     const spans = createSpans();
     const ended = Array.from({ length: 10 }, (_, i) =>
       spans.add(FINE_SECONDS + i, i % 3 === 0 ? histogramOf([i + 1]) : null),
@@ -45,7 +45,7 @@ describe('spans of seconds that share a histogram', () => {
     assert.equal(ended[9].histogram, encodeHistogram(histogramOf([1, 4, 7, 10])));
   });
 
-  test('the last one may be short', () => {
+  test('the last span may be short', () => {
     const spans = createSpans();
     spans.add(FINE_SECONDS, histogramOf([5]));
     assert.equal(spans.isOpen(), true);
@@ -54,7 +54,7 @@ describe('spans of seconds that share a histogram', () => {
     assert.equal(spans.isOpen(), false);
   });
 
-  test('together hold what the seconds held, encoded before or not', () => {
+  test('together contain all seconds, encoded beforehand or not', () => {
     const seconds = fc.array(fc.array(fc.double({ min: 0, max: 20_000, noNaN: true }), { maxLength: 4 }), {
       minLength: 1,
       maxLength: 40,
@@ -74,7 +74,7 @@ describe('spans of seconds that share a histogram', () => {
   });
 });
 
-test('a recorder alone joins seconds after the first hour; one of several hands out each', () => {
+test('a single recorder joins seconds after the first hour; one of several does not', () => {
   const doneMs = [500, 3_599_500, 3_600_500, 3_605_500, 3_611_500];
   const [alone, part] = [setUp(), setUp({ shards: 2 })];
   for (const { recorder } of [alone, part]) {
@@ -90,7 +90,7 @@ test('a recorder alone joins seconds after the first hour; one of several hands 
   assert.deepEqual(told(part.rows), each);
 });
 
-test('a run that ends after a pause still hands out what was not told yet', () => {
+test('a run that ends after a pause still emits the open span', () => {
   const { recorder, rows } = setUp();
   recorder.record(sample(3_600_495, 3_600_500, 'good'));
   recorder.advance(3_603_000);

@@ -56,7 +56,7 @@ function plain(value) {
 }
 
 describe('recorders of three shards', () => {
-  test('together have recorded what one would have, bucket for bucket', () => {
+  test('together record what a single recorder would, bucket for bucket', () => {
     fc.assert(
       fc.property(samples, (list) => {
         const options = { warmupMs: WARMUP_MS, measuredMs: 8000, operations: 2 };
@@ -73,7 +73,7 @@ describe('recorders of three shards', () => {
     );
   });
 
-  test('rows and per-second counts sum to the totals; every count has its latency', () => {
+  test('rows and per-second counts sum to the totals; every count has its latencies', () => {
     fc.assert(
       fc.property(samples, (list) => {
         const { recorder, rows } = setUp({ warmupMs: WARMUP_MS, operations: 2 });

@@ -10,7 +10,7 @@ function start(code, options = {}) {
 }
 
 describe('a thread', () => {
-  test('posts replies, values that come more than once, and signals', async () => {
+  test('posts replies, repeated values and signals', async () => {
     /** @type {unknown[]} */
     const seen = [];
     const options = {
@@ -28,7 +28,7 @@ describe('a thread', () => {
     assert.equal(thread.hasEnded(), true);
   });
 
-  test('that has posted its last reply may end', async () => {
+  test('may end after its last reply', async () => {
     const thread = start(`port.postMessage({ type: 'end', value: 1 })`);
     assert.equal(await thread.first('end'), 1);
   });
@@ -36,21 +36,11 @@ describe('a thread', () => {
   const threads = /** @type {[string, string, RegExp, boolean][]} */ ([
     ['throws', 'throw new Error("broken")', /^Error: broken$/, true],
     ['rejects', 'Promise.reject(new TypeError("broken"))', /^TypeError: broken$/, true],
-    [
-      'exits with an error code',
-      'process.exit(3)',
-      /test thread ended before its work was done \(exit code 3\)/,
-      true,
-    ],
-    [
-      'exits as if all were well',
-      'process.exit(0)',
-      /test thread ended before its work was done \(exit code 0\)/,
-      false,
-    ],
+    ['exits with an error code', 'process.exit(3)', /test thread exited too early \(exit code 3\)/, true],
+    ['exits with code 0', 'process.exit(0)', /test thread exited too early \(exit code 0\)/, false],
   ]);
   for (const [what, code, error, fails] of threads) {
-    test(`that ${what} keeps nothing waiting`, async () => {
+    test(`that ${what} rejects every pending reply`, async () => {
       const thread = start(`port.once('message', () => { ${code} })`);
       const reply = thread.first('end');
       thread.post('go');

@@ -26,12 +26,12 @@ async function warmUpWith(changes, request) {
 describe('the warm-up', () => {
   /** @type {[string, Partial<LoadPlan>][]} */
   const loads = [
-    ['an open loop by a thread', { ratePerSecond: 1000 }],
+    ['an open loop with a pacing thread', { ratePerSecond: 1000 }],
     ['a closed loop', { model: 'closed', ratePerSecond: null, requests: 5 }],
     ['a long warm-up and a ramp', { warmupMs: 60_000, rampUpMs: 60_000, overflow: 'drop' }],
   ];
   for (const [name, changes] of loads) {
-    test(`of ${name} sends some requests of the plan, none of them to the target, and ends`, async () => {
+    test(`of ${name} sends some requests of the plan, none to the target, and ends`, async () => {
       /** @type {Set<number>} */
       const asked = new Set();
       await warmUpWith(changes, (index) => {
@@ -43,7 +43,7 @@ describe('the warm-up', () => {
     });
   }
 
-  test('is with requests of the same size without their secrets', () => {
+  test('sends requests of the same size without their secrets', () => {
     const headers = { 'x-vault-token': 'hvs.secret', accept: '*/*' };
     const own = [
       { method: /** @type {const} */ ('POST'), path: '/a', headers, body: 'secret' },
@@ -64,7 +64,7 @@ describe('the warm-up', () => {
     assert.equal(request(3), text);
   });
 
-  test('ends where no request can be sent', async () => {
+  test('ends even if no request can be sent', async () => {
     await warmUpWith({}, () => ({ ...REQUEST, path: 'no path\r\n' }));
   });
 });

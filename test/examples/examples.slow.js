@@ -95,7 +95,7 @@ describe('validate-1000-per-hour.sh', { skip: !posix }, () => {
     assert.match(ended.stdout, /not met +rate>=1000000\/h/);
   });
 
-  test('nothing listens there: 2; no address: 1', async () => {
+  test('nothing is listening there: 2; no address: 1', async () => {
     const ended = await run([script], { ...env(), VAULT_ADDR: 'http://127.0.0.1:1' });
     assert.equal(ended.code, 2);
     assert.match(ended.stderr, /refused the connection[\s\S]*Nothing was measured/);

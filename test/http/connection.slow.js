@@ -13,7 +13,7 @@ const FULL = `const { createServer } = require('node:net');
     setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 20);
   });`;
 
-test('a server that takes no connection is given up in time, and no socket stays behind', async () => {
+test('a server that accepts no connection times out, and no socket is left open', async () => {
   const worker = new Worker(FULL, { eval: true });
   const port = await new Promise((resolve) => worker.once('message', resolve));
   await new Promise((resolve) => setTimeout(resolve, 100));

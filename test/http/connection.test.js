@@ -73,7 +73,7 @@ async function until(holds) {
 
 describe('an exchange', () => {
   for (const [name, [behave, outcome, isReusable]] of Object.entries(BEHAVIOURS)) {
-    test(`with ${name} ends once, with ${outcome}; the next one is served`, async () => {
+    test(`with ${name} ends once, with ${outcome}; the next request succeeds`, async () => {
       await connection.open(10_000);
       const first = await ask(behave);
       assert.deepEqual([first.sent, first.ends, first.sentFirst], [1, 1, true]);
@@ -87,7 +87,7 @@ describe('an exchange', () => {
     });
   }
 
-  test('gives every byte of a body, whatever came before, over one connection', async () => {
+  test('delivers every byte of any body over one connection', async () => {
     for (const length of [10, 20_000, 0, MAX_BODY_BYTES, 16_384, 16_385, 3]) {
       const body = Buffer.alloc(length, `${length} bytes `);
       const { answer } = await ask(write(whole(body)));
@@ -96,7 +96,7 @@ describe('an exchange', () => {
     assert.equal(server.state.connections, 1);
   });
 
-  test('any sequence of exchanges, each begun as the one before ends: one sent, one end, its own answer', async () => {
+  test('any sequence of exchanges: each sends once, ends once and gets its own response', async () => {
     const names = fc.array(fc.constantFrom(...Object.keys(BEHAVIOURS)), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(names, async (sequence) => {
@@ -131,7 +131,7 @@ describe('an exchange', () => {
 });
 
 describe('a connection', () => {
-  test('is opened beforehand and then used, and made anew when the server has closed it', async () => {
+  test('is opened in advance, used, and reopened after the server closes it', async () => {
     await connection.open(10_000);
     for (let i = 0; i < 5; i++) assert.equal((await ask(ok)).answer?.status, 200);
     assert.deepEqual([server.state.connections, server.state.requests], [1, 5]);
@@ -144,7 +144,7 @@ describe('a connection', () => {
     }
   });
 
-  test('an abort ends an exchange without an event; the next one has a connection of its own', async () => {
+  test('aborting an exchange calls nothing back; the next exchange gets a new connection', async () => {
     for (const silent of [() => {}, write(`${OK}Content-Length: 9\r\n\r\nx`)]) {
       server.state.behave = silent;
       const before = server.state.requests;
@@ -156,19 +156,19 @@ describe('a connection', () => {
     }
   });
 
-  test('a refused connection is a failure before anything is sent; later it works again', async () => {
+  test('a refused connection fails before anything is sent; later it works again', async () => {
     await ask(ok);
     await server.stop();
     await new Promise((resolve) => setTimeout(resolve, 20));
     const refused = await exchange(connection).ended;
     assert.deepEqual([refused.failure, refused.beforeSent, refused.sent], ['connection_refused', true, 0]);
-    const message = 'refused the connection: nothing listens there';
+    const message = 'refused the connection: nothing is listening there';
     await assert.rejects(connection.open(10_000), { message });
     server = await startRaw(ok, server.port);
     assert.equal((await ask(ok)).answer?.status, 200);
   });
 
-  test('after a close nothing is sent; a request that HTTP does not allow is a failure, not an exception', async () => {
+  test('after close nothing is sent; a request that HTTP does not allow fails without an exception', async () => {
     const bad = await ask(ok, { headers: { 'bad header': 'x' } });
     assert.deepEqual([bad.answer, bad.beforeSent, bad.ends], [null, true, 1]);
     await connection.close();
@@ -177,7 +177,7 @@ describe('a connection', () => {
   });
 });
 
-describe('over TLS and plain', () => {
+describe('with and without TLS', () => {
   const CONNECTIONS = 8;
   const ca = new TestCa();
   const trust = { ca: [ca.ca.pem], rejectUnauthorized: true };
@@ -207,11 +207,11 @@ describe('over TLS and plain', () => {
 
   /** @type {[string, keyof typeof servers, Tls, string | number][]} */
   const table = [
-    ['a certificate of the given CA', 'secure', trust, 200],
-    ['one for the given name', 'named', { ...trust, servername: 'vault.example.com' }, 200],
-    ['one for another name', 'named', trust, 'certificate_name_mismatch'],
+    ['a certificate of the configured CA', 'secure', trust, 200],
+    ['a certificate for the configured name', 'named', { ...trust, servername: 'vault.example.com' }, 200],
+    ['a certificate for another name', 'named', trust, 'certificate_name_mismatch'],
     ['an unknown CA', 'secure', { rejectUnauthorized: true }, 'certificate_not_trusted'],
-    ['an unknown CA that does not matter', 'secure', { rejectUnauthorized: false }, 200],
+    ['an unknown CA without verification', 'secure', { rejectUnauthorized: false }, 200],
     ['plain HTTP', 'plain', { rejectUnauthorized: true }, 'wrong_scheme_https_to_http_port'],
   ];
   for (const [what, name, tls, outcome] of table) {
@@ -228,7 +228,7 @@ describe('over TLS and plain', () => {
   }
 
   for (const name of /** @type {const} */ (['plain', 'secure'])) {
-    test(`connections that share a read buffer keep their answers apart, ${name}`, async () => {
+    test(`connections that share a read buffer keep their responses apart, ${name}`, async () => {
       const lengths = [1, 700, 16_385, 0, 70_000, 3, 200_000];
       const work = Array.from({ length: CONNECTIONS }, async (_, n) => {
         const own = createConnection({ origin: originOf(name), tls: trust });

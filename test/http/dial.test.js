@@ -43,7 +43,7 @@ async function listen(t, port, onPeer) {
 }
 
 for (const host of ['127.0.0.1', 'localhost']) {
-  test(`a target that is down is dialled again and again on two sockets, and reached on them once it is up: ${host}`, async (t) => {
+  test(`repeated dials of a dead target reuse two sockets, which connect once it is up: ${host}`, async (t) => {
     const port = await freePort();
     const dial = createDialler(`http://${host}:${port}`, TRUST);
     const sockets = new Set();
@@ -82,7 +82,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
   });
 }
 
-test('a socket that was connected once is not used again', async (t) => {
+test('a socket that was once connected is not reused', async (t) => {
   const port = await listen(t, 0, (peer) => peer.end());
   const dial = createDialler(`http://127.0.0.1:${port}`, TRUST);
   const sockets = new Set();
@@ -95,7 +95,7 @@ test('a socket that was connected once is not used again', async (t) => {
   assert.equal(sockets.size, 5);
 });
 
-test('a socket that was given up while its name was looked up is not used again', async (t) => {
+test('a socket abandoned during its DNS lookup is not reused', async (t) => {
   const port = await listen(t, 0, () => {});
   /** @type {(() => void)[]} */
   const held = [];

@@ -52,7 +52,7 @@ const requestArb = fc.record({
   body: fc.oneof(fc.constant(null), fc.string(), fc.uint8Array()),
 });
 
-test("what is written is what Node's server reads, whatever was written before", async () => {
+test("Node's server reads what the encoder writes, after any earlier request", async () => {
   const encode = createEncoder('vault.example.com:8200');
   await fc.assert(
     fc.asyncProperty(requestArb, async (request) => {
@@ -70,7 +70,7 @@ test("what is written is what Node's server reads, whatever was written before",
   );
 });
 
-test('requests that share their header fields, and the same request again', () => {
+test('requests with the same headers, and a repeated request', () => {
   const encode = createEncoder('h');
   const headers = { A: 'b' };
   const first = { method: /** @type {const} */ ('POST'), path: '/', headers, body: 'é' };
@@ -96,7 +96,7 @@ const REFUSED = [
   ['a header value beyond latin1', { headers: { a: '\u20ac' } }],
 ];
 for (const [what, part] of REFUSED) {
-  test(`${what} is refused, again and again`, () => {
+  test(`${what} is rejected every time`, () => {
     const encode = createEncoder('h');
     const request = { method: /** @type {const} */ ('GET'), path: '/', headers: {}, body: null, ...part };
     assert.throws(() => encode(request), TypeError);

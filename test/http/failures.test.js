@@ -21,7 +21,7 @@ const table = [
   ['hidden in a cause', new TypeError('failed', { cause: error('ENOTFOUND') }), 'host_not_found'],
   ['a reset', error('ECONNRESET'), 'connection_reset'],
   ['a reset after the status line', error('ECONNRESET'), 'truncated', true],
-  ['a refused connection is never a truncated answer', error('ECONNREFUSED'), 'connection_refused', true],
+  ['a refused connection is never a truncated response', error('ECONNREFUSED'), 'connection_refused', true],
   ['no route', error('EHOSTUNREACH'), 'host_unreachable'],
   ['the kernel gave up connecting', error('ETIMEDOUT'), 'connect_timeout'],
   ['unknown CA', error('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'certificate_not_trusted'],
@@ -36,20 +36,24 @@ const table = [
     }),
     'wrong_scheme_https_to_http_port',
   ],
-  ['a protocol error without more', error('EPROTO'), 'tls_error'],
-  ['a TLS alert for an answer', parserError('\x15\x03\x01\0'), 'wrong_scheme_http_to_https_port'],
+  ['a protocol error without details', error('EPROTO'), 'tls_error'],
+  ['a TLS alert as response', parserError('\x15\x03\x01\0'), 'wrong_scheme_http_to_https_port'],
   ['not HTTP', parserError('SSH-2.0'), 'bad_http'],
   ['another protocol', new errors.SocketError('bad upgrade'), 'bad_http'],
   ['closed by the server', new errors.SocketError('other side closed'), 'connection_reset'],
   ['closed in the body', new errors.SocketError('other side closed'), 'truncated', true],
-  ['a certificate wanted', error('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), 'client_certificate_required'],
   [
-    'a client certificate that is not taken, in the words of OpenSSL 3.0',
+    'a client certificate required',
+    error('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'),
+    'client_certificate_required',
+  ],
+  [
+    'a rejected client certificate, as reported by OpenSSL 3.0',
     error('ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE'),
     'client_certificate_required',
   ],
   [
-    'the same, in those of 3.5',
+    'the same, as reported by 3.5',
     error('EPROTO', {
       message:
         'write EPROTO 40:error:0A000412:SSL routines:ssl3_read_bytes:ssl/tls alert bad certificate:a.c:1:',
@@ -73,15 +77,15 @@ for (const [what, given, code, headersSeen] of table) {
   });
 }
 
-test('the meaning of an answer that is too long names the limit', () => {
+test('the meaning of answer_too_large states the limit', () => {
   const limit = `${MAX_BODY_BYTES / 1024 ** 2} MiB`;
   assert.equal(
     TRANSPORT_MEANINGS.answer_too_large,
-    `the target sent a longer response than this tool reads (under load ${limit})`,
+    `the target sent a response too large for this tool (under load ${limit})`,
   );
 });
 
-test('every code is tested above or by a real server in request.test.js', () => {
+test('every code is tested above, or with a real server in request.test.js', () => {
   const elsewhere = ['certificate_not_yet_valid', 'no_answer', 'answer_too_large'];
   const tested = new Set([...table.map(([, , code]) => code), ...elsewhere]);
   assert.deepEqual(

@@ -420,7 +420,7 @@ describe('a hostile server', () => {
     });
   }
 
-  test('certificates: another name, an unknown CA', async () => {
+  test('certificates: wrong name, unknown CA', async () => {
     rows += 2;
     const named = createConnection({
       origin: secure.origin,

@@ -32,7 +32,7 @@ async function assertFails(asked, code, remedy = /^/) {
   });
 }
 
-test('parseTargetUrl splits origin and path, and refuses what is no address, never showing a password', () => {
+test('parseTargetUrl splits origin and path, and rejects non-addresses without showing a password', () => {
   for (const [text, origin, basePath] of [
     ['http://127.0.0.1:8200', 'http://127.0.0.1:8200', ''],
     ['https://vault.example.com/', 'https://vault.example.com', ''],
@@ -87,7 +87,7 @@ describe('a request', () => {
     });
   }
 
-  test('silence runs into the deadline, in the head and in the body', async () => {
+  test('a silent server times out, in the head and in the body', async () => {
     for (const bytes of ['', `${OK}Content-Length: 5\r\n\r\nhel`]) {
       server.state.behave = (socket) => socket.write(bytes);
       await assertFails(ask(server.origin, { timeoutMs: 100 }), 'no_answer');
@@ -101,7 +101,7 @@ describe('a request', () => {
     server = await startRaw(() => {}, port);
   });
 
-  test('two go over one connection, and one that the server has closed in between over another', async () => {
+  test('two use one connection; after the server closes it, the next opens another', async () => {
     const requester = createRequester({ origin: server.origin, timeoutMs: 60_000 });
     await requester.request({ path: '/1' });
     await requester.request({ path: '/2' });
@@ -114,7 +114,7 @@ describe('a request', () => {
     await requester.close();
   });
 
-  test('closing ends what is under way, and asks nothing more', async () => {
+  test('closing cancels the request in flight and sends nothing more', async () => {
     const requester = createRequester({ origin: server.origin, timeoutMs: 60_000 });
     const asked = new Promise((resolve) => {
       server.state.behave = () => resolve(null);
@@ -159,7 +159,7 @@ describe('over TLS', () => {
     good = await serve('good');
   });
 
-  test('a certificate of a given CA passes; the default roots do not know it', async () => {
+  test('a certificate of the configured CA is accepted; the default roots do not know it', async () => {
     assert.equal((await ask(good, { tls: trust })).status, 200);
     await assertFails(ask(good), 'certificate_not_trusted', /--ca-cert.*VAULT_CACERT/);
     await assertFails(ask(good.replace('https', 'http')), 'connection_reset', /https:\/\//);
@@ -180,7 +180,7 @@ describe('over TLS', () => {
     });
   }
 
-  test('a missing or foreign client certificate: the remedy names the option', async () => {
+  test('a missing or unknown client certificate: the remedy names the option', async () => {
     const origin = await serve('good', client);
     const pair = (/** @type {keyof typeof made} */ name) => ({
       cert: made[name].pem,

@@ -67,7 +67,7 @@ const answerArb = fc
     };
   });
 
-test('an answer is read the same however it is cut to pieces, one after the other by the same reader', () => {
+test('a response is parsed the same at any chunk boundaries, many in turn by one reader', () => {
   const reader = new ResponseReader();
   fc.assert(
     fc.property(answerArb, fc.array(fc.nat(), { maxLength: 12 }), ({ status, body, text }, cuts) => {
@@ -84,7 +84,7 @@ test('an answer is read the same however it is cut to pieces, one after the othe
   );
 });
 
-test('an answer that was cut off is never whole', () => {
+test('a truncated response is never complete', () => {
   fc.assert(
     fc.property(answerArb, fc.nat(), ({ text }, at) => {
       const bytes = Buffer.from(text);
@@ -94,7 +94,7 @@ test('an answer that was cut off is never whole', () => {
   );
 });
 
-test('what comes behind an answer takes the connection out of use', () => {
+test('bytes after a response end the reuse of the connection', () => {
   fc.assert(
     fc.property(answerArb, fc.string({ minLength: 1 }), ({ status, text }, more) => {
       const read = readAll([Buffer.from(text + more)]);
@@ -108,7 +108,7 @@ test('a body of unknown length ends with the connection', () => {
   assert.deepEqual(read, { end: 'done', status: 200, body: 'abcd', reusable: false });
 });
 
-test('bodies up to the limit are read, by length, in chunks and until the end; longer ones refused', () => {
+test('bodies up to the limit are read, by length, chunked and until close; longer ones are rejected', () => {
   const head = 'HTTP/1.1 200 OK\r\n';
   for (const [extra, end] of /** @type {const} */ ([
     [0, 'done'],
@@ -128,7 +128,7 @@ test('bodies up to the limit are read, by length, in chunks and until the end; l
   }
 });
 
-test('long answers on several connections at a time, again and again, do not get into each other', () => {
+test('large responses on several connections at once do not mix', () => {
   const SIZE = 200_000;
   const names = ['a', 'b', 'c'];
   const readers = names.map(() => new ResponseReader());
@@ -161,7 +161,7 @@ const REFUSED = [
   ['endless trailers', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n${'a: b\r\n'.repeat(200)}`],
 ];
 for (const [what, text] of REFUSED) {
-  test(`${what} is refused before the connection ends`, () => {
+  test(`${what} is rejected before the connection ends`, () => {
     assert.equal(readAll([Buffer.from(text, 'latin1')]).end, 'bad');
     assert.equal(readAll([...text].map((byte) => Buffer.from(byte, 'latin1'))).end, 'bad');
   });
@@ -203,7 +203,7 @@ function readByNode(bytes) {
   });
 }
 
-test("mutated answers: what is read as whole, Node's client reads the same way", async () => {
+test("mutated responses: Node's client parses every complete one the same way", async () => {
   const mutationArb = fc.array(
     fc.record({
       at: fc.nat(),
@@ -289,7 +289,7 @@ const table = [
 ];
 
 for (const [what, lines, expected] of table) {
-  test(`the head of an answer: ${what}${expected === null ? ' is refused' : ''}`, () => {
+  test(`the head of a response: ${what}${expected === null ? ' is rejected' : ''}`, () => {
     const head = parseResponseHead(lines.join('\r\n'));
     if (expected === null || head === null) assert.equal(head, expected);
     else assert.deepEqual({ ...head, ...expected }, head);

@@ -38,13 +38,13 @@ describe('loadTls', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  test('nothing given: the default roots, verified', () => {
+  test('no options: the default roots, verified', () => {
     assert.deepEqual(loadTls(), { rejectUnauthorized: true });
     assert.equal('ca' in connectOptions(loadTls()), false);
     assert.equal(connectOptions(undefined).rejectUnauthorized, true);
   });
 
-  test('CA file and CA folder are put together', () => {
+  test('CA file and CA folder are combined', () => {
     const tls = loadTls({ caCert: at('ca.pem'), caPath: at('cas') });
     assert.deepEqual(
       tls.ca?.map((pem) => pem.trim()),
@@ -111,7 +111,7 @@ describe('loadTls', () => {
   }
 
   for (const serverName of ['10.0.0.1', '::1', 'a b', 'https://x']) {
-    test(`the server name ${serverName} is refused`, () => {
+    test(`the server name ${serverName} is rejected`, () => {
       assert.throws(() => loadTls({ serverName }), { code: 'bad_tls_server_name' });
     });
   }

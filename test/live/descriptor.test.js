@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { createWriter, openOwn } from '../../src/live/terminal.js';
+import { createWriter, reopenNonBlocking } from '../../src/live/terminal.js';
 import { scratch } from '../cli/support.js';
 
 const FULL = 'EAGAIN';
@@ -24,7 +24,7 @@ function stage(script) {
   const taken = { text: '' };
   let tried = 0;
   const writer = createWriter(2, {
-    own: 7,
+    output: 7,
     write(descriptor, bytes) {
       assert.equal(descriptor, 7);
       tried++;
@@ -41,14 +41,14 @@ function stage(script) {
 /** For as long as nobody looks. */
 const stopped = () => new Array(10_000).fill(FULL);
 
-describe('text to a descriptor', () => {
-  test('is written, in as many pieces as it takes', () => {
+describe('writing to a descriptor', () => {
+  test('splits text into as many writes as needed', () => {
     const { writer, taken } = stage([3, 1, 2]);
     writer.write('a few words');
     assert.deepEqual([taken.text, writer.isBusy()], ['a few words', false]);
   });
 
-  test('is kept where there is no room, and comes later, in order', () => {
+  test('keeps text that does not fit, and writes it later, in order', () => {
     const { writer, taken, script } = stage([4, ...stopped()]);
     writer.write('one,');
     writer.write('two,');
@@ -61,7 +61,7 @@ describe('text to a descriptor', () => {
     assert.deepEqual([taken.text, writer.isBusy()], ['one,two,three', false]);
   });
 
-  test('is tried again now and then, not all the time', () => {
+  test('retries at intervals, not continuously', () => {
     const { writer, tried } = stage(stopped());
     for (let i = 0; i < 100; i++) writer.write('more');
     assert.equal(tried(), 1);
@@ -69,7 +69,7 @@ describe('text to a descriptor', () => {
     assert.equal(tried(), 11);
   });
 
-  test('is told to be through, each time it is', () => {
+  test('reports each time that all text is written', () => {
     const { writer, script } = stage([FULL]);
     let times = 0;
     writer.onFree(() => times++);
@@ -85,7 +85,7 @@ describe('text to a descriptor', () => {
     assert.equal(times, 2);
   });
 
-  test('may be written by who is told so', () => {
+  test('allows writing from the callback', () => {
     const { writer, taken } = stage([FULL]);
     writer.onFree(() => writer.write('newest'));
     writer.write('old, ');
@@ -93,7 +93,7 @@ describe('text to a descriptor', () => {
     assert.equal(taken.text, 'old, newest');
   });
 
-  test('is dropped where more comes than anybody will read', () => {
+  test('drops text beyond the limit', () => {
     const { writer, taken, script } = stage(stopped());
     for (let i = 0; i < 100_000; i++) writer.write(`warning ${i}\n`);
     script.length = 0;
@@ -103,7 +103,7 @@ describe('text to a descriptor', () => {
     assert.ok(taken.text.length > 65_000 && taken.text.length < 70_000, `${taken.text.length} characters`);
   });
 
-  test('is not written any more, and nothing thrown, when nobody is there', async () => {
+  test('stops without an error when the reader is gone', async () => {
     const { writer, taken, tried } = stage(['EPIPE']);
     writer.write('one');
     writer.write('two');
@@ -112,14 +112,14 @@ describe('text to a descriptor', () => {
   });
 });
 
-describe('at the end text', () => {
-  test('is not waited for where all of it was taken', async () => {
+describe('settled()', () => {
+  test('resolves at once if all text is written', async () => {
     const { writer } = stage([]);
     writer.write('one');
     await writer.settled();
   });
 
-  test('is waited for', async () => {
+  test('waits for unwritten text', async () => {
     const { writer, script, taken } = stage(stopped());
     writer.write('one');
     let isSettled = false;
@@ -135,7 +135,7 @@ describe('at the end text', () => {
     assert.equal(taken.text, 'one');
   });
 
-  test('is not waited for longer than two seconds, and may come yet', async () => {
+  test('waits at most two seconds; the text may still appear later', async () => {
     const { writer, script, taken } = stage(stopped());
     writer.write('one');
     const settled = writer.settled();
@@ -147,18 +147,18 @@ describe('at the end text', () => {
   });
 });
 
-describe('a description of its own', () => {
-  test('of a pipe never waits, and whoever else writes to it still does', { skip: noFifo() }, (t) => {
+describe('a non-blocking descriptor', () => {
+  test('of a pipe never blocks, and other writers still do', { skip: noFifo() }, (t) => {
     const path = scratch(t)('pipe');
     execFileSync('mkfifo', [path]);
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const theirs = openSync(path, constants.O_WRONLY);
-    const own = openOwn(theirs);
+    const output = reopenNonBlocking(theirs);
     t.after(() => {
-      for (const one of [reader, theirs, own]) closeSync(one);
+      for (const one of [reader, theirs, output]) closeSync(one);
     });
-    assert.notEqual(own, theirs);
-    const writer = createWriter(theirs, { own });
+    assert.notEqual(output, theirs);
+    const writer = createWriter(theirs, { output });
     for (let i = 0; i < 100; i++) writer.write('x'.repeat(10_000));
     assert.equal(writer.isBusy(), true, 'full, and this thread goes on');
     let read = 0;
@@ -169,19 +169,19 @@ describe('a description of its own', () => {
     assert.ok(read > 65_536, `${read} bytes`);
   });
 
-  test('a file has none: there is a place in it at which all write', (t) => {
+  test('is not opened for a file, whose position all writers share', (t) => {
     const path = scratch(t)('log');
     const file = openSync(path, 'w');
     t.after(() => closeSync(file));
-    assert.equal(openOwn(file), file);
+    assert.equal(reopenNonBlocking(file), file);
     const writer = createWriter(file);
     writer.write('one\n');
     writer.write('two\n');
     assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\n');
   });
 
-  test('what cannot be opened is used as it is', () => {
-    assert.equal(openOwn(999_999), 999_999);
+  test('falls back to the original if it cannot be opened', () => {
+    assert.equal(reopenNonBlocking(999_999), 999_999);
   });
 });
 

@@ -34,10 +34,10 @@ function stage(paths, setName = null) {
   return { files, clock, warnings, under, settle };
 }
 
-describe('files of a run that goes on', () => {
+describe('files during a run', () => {
   const document = sampleResult([]);
 
-  test('are written one after the other, never twice at a time', async () => {
+  test('are written one at a time, never concurrently', async () => {
     const { files, clock, under, settle } = stage(['a.json', 'b.txt']);
     files.write(document);
     clock.ms += 2000;
@@ -74,7 +74,7 @@ describe('files of a run that goes on', () => {
     });
   }
 
-  test('are written with the newest there is, as soon as it is time', async () => {
+  test('are written with the newest result as soon as the pause ends', async () => {
     const { files, clock, under, settle } = stage(['a.json']);
     files.write(document);
     const [older, newest] = [
@@ -92,7 +92,7 @@ describe('files of a run that goes on', () => {
     assert.equal(under[2].document, older);
   });
 
-  test('that cannot be written are warned of once, and tried again; the others are written', async () => {
+  test('that cannot be written cause one warning and are retried; the others are written', async () => {
     const { files, clock, warnings, under, settle } = stage(['a.json', 'b.txt']);
     for (let round = 0; round < 3; round++) {
       files.write(document);
@@ -102,11 +102,11 @@ describe('files of a run that goes on', () => {
     }
     assert.equal(under.length, 6);
     assert.deepEqual(warnings, [
-      '--out a.json cannot be written: the disk is full. Trying again during the run. Free some space, or give a file on another disk.',
+      '--out a.json cannot be written: the disk is full. Retrying during the run. Free some space, or use a file on another disk.',
     ]);
   });
 
-  test('are left alone while they are stopped, and taken up again by the next run', async () => {
+  test('are not written while stopped, and are again in the next run', async () => {
     const { files, under, settle } = stage(['a.json', 'b.txt']);
     files.write(document);
     let isStopped = false;
@@ -122,7 +122,7 @@ describe('files of a run that goes on', () => {
     assert.equal(under.length, 2);
   });
 
-  test('of several runs hold the set of all, the current one last', async () => {
+  test('of several runs contain the whole set, the current run last', async () => {
     const { files, under } = stage(['a.json'], 'a set');
     const over = [runOf(1, 0), runOf(0.9, 1, { interrupted: true })];
     for (const run of over) files.add(run);
@@ -132,7 +132,7 @@ describe('files of a run that goes on', () => {
     assert.deepEqual(under[0].document.summary.used, ['run 1']);
   });
 
-  test('are whole results in their formats; pipes and devices are left to the end', async (t) => {
+  test('are complete results in their formats; pipes and devices are left to the end', async (t) => {
     const path = scratch(t);
     const paths = [path('r.json'), path('r.txt'), '/dev/null'];
     const files = createFiles(paths, { onWarning: (text) => assert.fail(text) });

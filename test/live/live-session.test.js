@@ -104,8 +104,8 @@ function stage(changes, { requirements = [], outlets = ['files', 'server', 'push
 
 const CLOSED = /** @type {const} */ ({ model: 'closed', ratePerSecond: null });
 
-describe('the session', () => {
-  test('serves and sends an empty result at once, and all of it goes out after each round of reports', async () => {
+describe('the live session', () => {
+  test('publishes an empty result at once, and a full one after each round of reports', async () => {
     const { run, ports, documents, served, said, next, begin } = stage({ threads: 2 });
     begin();
     assert.deepEqual(said, ['start', 'soFar', 'served', 'pushed']);
@@ -125,7 +125,7 @@ describe('the session', () => {
     assert.equal(documents.length, 2, 'two threads that report together are one round');
   });
 
-  test('is silent once the run is over, and says who may write the files then', async () => {
+  test('is silent after the run, and reports when the caller may write the files', async () => {
     const { session, ports, said, documents, sendings, next, begin, report } = stage({});
     begin();
     const first = next('file');
@@ -143,7 +143,7 @@ describe('the session', () => {
     assert.deepEqual(said.slice(-4), ['files stopped', 'view closed', 'pusher closed', 'server closed']);
   });
 
-  test('of several runs, hands on those that are over, and writes the one that goes on', async () => {
+  test('of several runs passes on the finished ones and writes the current one', async () => {
     const { session, documents, kept, next, begin, report } = stage({}, { outlets: ['files'] });
     const first = sampleResult([]);
     await session.finish(first);
@@ -156,7 +156,7 @@ describe('the session', () => {
     assert.deepEqual([documents[0].unfinished, documents[0].totals.sent], [true, 20]);
   });
 
-  test('sends the end of each run, and no other begins before it is there or given up', async () => {
+  test('sends the last result of each run, and delays the next run until it is sent or given up', async () => {
     const { session, said, sendings } = stage({});
     for (const number of [1, 2]) {
       await session.finish(sampleResult([]));
@@ -178,7 +178,7 @@ describe('the session', () => {
     assert.equal(said.filter((what) => what === 'pusher closed').length, 1);
   });
 
-  test('leaves a run alone that has broken off', async () => {
+  test('ignores an aborted run', async () => {
     const { session, ports, said, documents, begin, report } = stage({});
     begin();
     report(0);
@@ -189,7 +189,7 @@ describe('the session', () => {
     assert.deepEqual(documents, []);
   });
 
-  test('goes on without pictures where one cannot be drawn, and says so once', async () => {
+  test('continues without drawing after a drawing error, with one warning', async () => {
     const { session, said, documents, view, next, begin, report } = stage({});
     const { event } = view;
     view.event = (/** @type {any} */ one) => {
@@ -208,7 +208,7 @@ describe('the session', () => {
     assert.equal(said.filter((what) => what === 'warning').length, 2, 'what is said is still said');
   });
 
-  test('and without results where none can be made', async () => {
+  test('continues without results if none can be built', async () => {
     const { run, session, said } = stage({});
     session.event({ ...run.start, plan: /** @type {any} */ ({ requirements: [] }) });
     session.begin(run.zero);
@@ -218,27 +218,27 @@ describe('the session', () => {
     assert.deepEqual(said.slice(2), ['interval', 'files stopped', 'result', 'served']);
   });
 
-  test('makes no result that nobody wants', async () => {
+  test('builds no result without an outlet', async () => {
     const { session, said, begin } = stage(CLOSED, { outlets: [] });
     begin();
     session.event(interval());
     assert.deepEqual(said, ['start', 'interval']);
   });
 
-  test('but one for the view where there are requirements', async () => {
+  test('builds results for the view if there are requirements', async () => {
     const { run, session, shown } = stage({}, { outlets: [], requirements: ['p99<1s'] });
     session.event(run.start);
     session.begin(run.zero);
     assert.equal(shown[0].requirements[0].verdict, 'not proven');
   });
 
-  test('ends without a word where no run had begun', async () => {
+  test('closes silently without a run', async () => {
     const { session, said } = stage({});
     await session.close();
     assert.deepEqual(said, ['files stopped', 'view closed', 'pusher closed', 'server closed']);
   });
 
-  test('warns once where it cannot make sense of what is reported, and goes on', async () => {
+  test('warns once about a malformed report, and continues', async () => {
     const { session, ports, said, begin } = stage({});
     begin();
     for (const rows of [[], undefined]) {

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { createMetricsServer } from '../../src/live/metrics-server.js';
 
-test('a request that does not end is ended', { timeout: 120_000 }, async (t) => {
+test('an incomplete request is closed', { timeout: 120_000 }, async (t) => {
   const server = await createMetricsServer({ host: '127.0.0.1', port: 0 });
   t.after(() => server.close());
   const socket = connect(Number(server.address.split(':')[1]), '127.0.0.1');

@@ -54,7 +54,7 @@ async function connection(t, server, text) {
 /** @param {number} count */
 const result = (count) => sampleResult([{ outcome: 'good', service: spread(count, 1, 90), lag: 0.1 }]);
 
-describe('what is served', HANGS, () => {
+describe('responses', HANGS, () => {
   test('before the first result: no metrics, which is a valid exposition', async (t) => {
     const { status, headers, text } = await ask(await start(t));
     assert.equal(status, 200);
@@ -73,7 +73,7 @@ describe('what is served', HANGS, () => {
     assert.equal((await ask(server)).text, render(result(500)));
   });
 
-  test('text is rendered on request only', async (t) => {
+  test('the text is rendered only on request', async (t) => {
     const server = await start(t);
     let reads = 0;
     const watched = new Proxy(result(10), {
@@ -88,7 +88,7 @@ describe('what is served', HANGS, () => {
     assert.ok(reads > 0);
   });
 
-  test('a result that cannot be written is an error for who asks, and for nobody else', async (t) => {
+  test('a result that cannot be rendered is an error only for its request', async (t) => {
     const server = await start(t);
     server.update(/** @type {any} */ ({}));
     assert.equal((await ask(server)).status, 500);
@@ -96,7 +96,7 @@ describe('what is served', HANGS, () => {
     assert.equal((await ask(server)).status, 200);
   });
 
-  test('a HEAD request gets the head of it', async (t) => {
+  test('a HEAD request gets only the head', async (t) => {
     const server = await start(t);
     server.update(result(10));
     const { status, headers, text } = await ask(server, '/metrics', { method: 'HEAD' });
@@ -105,7 +105,7 @@ describe('what is served', HANGS, () => {
     assert.equal(headers['content-length'], String(Buffer.byteLength(render(result(10)))));
   });
 
-  test('a query does not matter', async (t) => {
+  test('a query is ignored', async (t) => {
     assert.equal((await ask(await start(t), '/metrics?format=prometheus')).status, 200);
   });
 });
@@ -115,12 +115,12 @@ const REFUSED = [
   ['the root', 'GET', '/', 404],
   ['another path', 'GET', '/v1/sys/metrics', 404],
   ['a path below', 'GET', '/metrics/', 404],
-  ['another path, asked to change', 'POST', '/', 404],
+  ['a POST to another path', 'POST', '/', 404],
   ['a change', 'POST', '/metrics', 405],
   ['a removal', 'DELETE', '/metrics', 405],
 ];
 
-describe('what is refused', HANGS, () => {
+describe('rejected requests', HANGS, () => {
   for (const [what, method, path, status] of REFUSED) {
     test(`${what}: ${method} ${path}`, async (t) => {
       const body = method === 'POST' ? 'x'.repeat(100_000) : undefined;
@@ -131,7 +131,7 @@ describe('what is refused', HANGS, () => {
     });
   }
 
-  test('what is no HTTP is closed, and others are served after it', async (t) => {
+  test('a connection without HTTP is closed, and others are still served', async (t) => {
     const server = await start(t);
     const socket = await connection(t, server, '\u0016\u0003\u0001 not HTTP\r\n\r\n');
     await once(socket.resume(), 'close');
@@ -156,7 +156,7 @@ const HOSTS = [
 
 describe('the Host of a request', HANGS, () => {
   for (const [host, status] of HOSTS) {
-    test(`${host || 'that is empty'}: ${status}`, async (t) => {
+    test(`${host || 'empty'}: ${status}`, async (t) => {
       const server = await start(t);
       server.update(result(10));
       const socket = await connection(t, server, `GET /metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
@@ -166,7 +166,7 @@ describe('the Host of a request', HANGS, () => {
     });
   }
 
-  test('does not matter where the user lets all others read', async (t) => {
+  test('is ignored when listening on all addresses', async (t) => {
     const server = await createMetricsServer({ host: '0.0.0.0', port: 0 });
     t.after(() => server.close());
     const socket = await connection(t, server, 'GET /metrics HTTP/1.1\r\nHost: load-1.example\r\n\r\n');
@@ -175,13 +175,13 @@ describe('the Host of a request', HANGS, () => {
 });
 
 describe('limits', HANGS, () => {
-  test('a head that is too large is refused', async (t) => {
+  test('a head that is too large is rejected', async (t) => {
     const server = await start(t);
     const socket = await connection(t, server, `GET /metrics HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
     assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 431 /);
   });
 
-  test('idle connections make room for a new one', async (t) => {
+  test('idle connections make room for new ones', async (t) => {
     const server = await start(t);
     for (let i = 0; i < 32; i++) {
       const socket = await connection(t, server, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -196,7 +196,7 @@ describe('limits', HANGS, () => {
 /** @type {[string, string][]} what a scraper has sent when the server closes */
 const SCRAPERS = [
   ['that only connected', ''],
-  ['that stopped in the midst of its request', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n'],
+  ['that stopped in the middle of its request', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n'],
   ['that keeps its connection for the next scrape', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'],
   [
     'that never sends the body it promised',
@@ -228,7 +228,7 @@ describe('closing', HANGS, () => {
     await server.close();
   });
 
-  test('frees the port, and may be done again', async (t) => {
+  test('frees the port, and may be repeated', async (t) => {
     const server = await start(t);
     await server.close();
     await server.close();
@@ -237,12 +237,12 @@ describe('closing', HANGS, () => {
   });
 });
 
-describe('where it listens', HANGS, () => {
-  test('says with which port', async (t) => {
+describe('listening', HANGS, () => {
+  test('reports the actual port', async (t) => {
     assert.match((await start(t)).address, /^127\.0\.0\.1:[1-9]\d*$/);
   });
 
-  test('refuses an address that this machine does not have', async () => {
+  test('rejects an address that this machine does not have', async () => {
     const { message } = await refusal(
       createMetricsServer({ host: '192.0.2.1', port: 0 }),
       'metrics_host_unknown',
@@ -250,7 +250,7 @@ describe('where it listens', HANGS, () => {
     assert.equal(message, '--metrics cannot listen on 192.0.2.1:0: this machine has no such address.');
   });
 
-  test('refuses a port that is taken', async (t) => {
+  test('rejects a port in use', async (t) => {
     const server = await start(t);
     const taken = createMetricsServer({ host: '127.0.0.1', port: portOf(server) });
     const { message } = await refusal(taken, 'metrics_port_in_use');
@@ -273,7 +273,7 @@ async function refusal(starting, code) {
 
 /** @type {[string, string, string, number][]} what, text, host, port */
 const ADDRESSES = [
-  ['a port alone is of loopback', '9464', '127.0.0.1', 9464],
+  ['a port alone means loopback', '9464', '127.0.0.1', 9464],
   ['with a colon in front too', ':9464', '127.0.0.1', 9464],
   ['an IPv4 address', '127.0.0.1:9464', '127.0.0.1', 9464],
   ['an IPv6 address, without its brackets', '[::1]:9464', '::1', 9464],
@@ -282,7 +282,7 @@ const ADDRESSES = [
   ['a name with dots and dashes', 'load-1.example.com:80', 'load-1.example.com', 80],
   ['a name of one letter', 'a:80', 'a', 80],
   ['every address of this machine', '0.0.0.0:9464', '0.0.0.0', 9464],
-  ['the same of IPv6', '[::]:9464', '::', 9464],
+  ['the same for IPv6', '[::]:9464', '::', 9464],
   ['port 0', '127.0.0.1:0', '127.0.0.1', 0],
   ['port 0 alone', '0', '127.0.0.1', 0],
   ['the highest port', ':65535', '127.0.0.1', 65_535],
@@ -307,16 +307,16 @@ const NO_ADDRESSES = [
 
 describe('parseListenAddress', () => {
   for (const [what, text, host, port] of ADDRESSES) {
-    test(`takes ${what}: ${text}`, () => assert.deepEqual(parseListenAddress(text), { host, port }));
+    test(`accepts ${what}: ${text}`, () => assert.deepEqual(parseListenAddress(text), { host, port }));
   }
 
   for (const text of NO_ADDRESSES) {
-    test(`refuses ${JSON.stringify(text.slice(0, 30))}`, () => {
+    test(`rejects ${JSON.stringify(text.slice(0, 30))}`, () => {
       assert.throws(() => parseListenAddress(text), {
         code: 'bad_listen_address',
         exitCode: 1,
         message: `--metrics is ${JSON.stringify(text.slice(0, 80))}, which is not a port or an address with a port.`,
-        remedy: 'Write it as 9464, 127.0.0.1:9464 or [::1]:9464.',
+        remedy: 'Use 9464, 127.0.0.1:9464 or [::1]:9464.',
       });
     });
   }

@@ -88,7 +88,7 @@ const RESULTS = [
   ['only errors', sampleResult([{ outcome: 'timeout', success: false, service: [10_000] }])],
   ['no samples', sampleResult([], { counts: { neverSent: 400 }, interrupted: true })],
   ['two operations', sampleResult([{ outcome: 'good', service: [1] }], { operations: { issue, ocsp } })],
-  ['an unfinished one', { ...whole, unfinished: true }],
+  ['an unfinished result', { ...whole, unfinished: true }],
   ['a shard', { ...whole, shard: { index: 0, of: 4 } }],
   [
     'a target without a name, or with half a character in it',
@@ -98,7 +98,7 @@ const RESULTS = [
 
 describe('a request', () => {
   for (const [what, result] of RESULTS) {
-    test(`is right by the protobuf-JSON mapping, and holds no empty metric: ${what}`, () => {
+    test(`is valid in the protobuf-JSON mapping, without empty metrics: ${what}`, () => {
       assert.deepEqual(otlpFaults(sent(result)), []);
       for (const { name, sum, gauge, histogram } of metricsOf(result)) {
         const points = (sum ?? gauge ?? histogram)?.dataPoints ?? [];
@@ -109,7 +109,7 @@ describe('a request', () => {
     });
   }
 
-  test('tells who made it, and against what', () => {
+  test('names its sender and target', () => {
     assert.deepEqual(resourceOf(whole), {
       'service.name': 'vault-pki-load',
       'service.version': '0.1.0',
@@ -122,7 +122,7 @@ describe('a request', () => {
     assert.deepEqual(scopeMetrics[0].scope, { name: 'vault-pki-load', version: '0.1.0' });
   });
 
-  test('of a shard differs from that of another one, in what it is called', () => {
+  test('of each shard has its own instance ID', () => {
     const [first, second] = [0, 1].map((index) => resourceOf({ ...whole, shard: { index, of: 2 } }));
     assert.notEqual(first['service.instance.id'], second['service.instance.id']);
   });
@@ -135,7 +135,7 @@ describe('a request', () => {
     ['between two milliseconds: the nearest', START_MS + 0.4, `${START_MS}000000`],
   ];
   for (const [what, nowMs, expected] of TIMES) {
-    test(`holds the time, which is ${what}`, () => {
+    test(`has a timestamp: ${what}`, () => {
       for (const { sum, gauge, histogram } of metricsOf(whole, nowMs)) {
         for (const point of (sum ?? gauge ?? histogram)?.dataPoints ?? []) {
           assert.equal(point.timeUnixNano, expected);
@@ -145,7 +145,7 @@ describe('a request', () => {
     });
   }
 
-  test('counts from the start of the run, and never less', () => {
+  test('counts from the start of the run, and never decreases', () => {
     const requests = metric(whole, 'requests');
     assert.equal(requests?.unit, '{request}');
     assert.equal(requests?.sum?.aggregationTemporality, 2);
@@ -160,12 +160,12 @@ describe('a request', () => {
     );
   });
 
-  test('holds what was never sent as a gauge: it becomes less while answers come in', () => {
+  test('has requests never sent as a gauge, which falls as responses arrive', () => {
     const [point] = metric(whole, 'requests_never_sent')?.gauge?.dataPoints ?? [];
     assert.equal(point.asDouble, 1);
   });
 
-  test('leaves out what there is not', () => {
+  test('omits missing values', () => {
     const names = metricsOf(sampleResult([], { load: closedLoad() })).map(({ name }) => name);
     const absent = [
       'offered',
@@ -180,7 +180,7 @@ describe('a request', () => {
     }
   });
 
-  test('says nothing of the measurement while the run goes on, but that it does', () => {
+  test('during the run reports only that it is unfinished, no verdict', () => {
     const unfinished = /** @type {Result} */ ({ ...whole, unfinished: true });
     assert.equal(metric(unfinished, 'measurement.state'), undefined);
     assert.equal(metric(unfinished, 'measurement.reason'), undefined);
@@ -188,7 +188,7 @@ describe('a request', () => {
     assert.equal(metric(whole, 'running')?.gauge?.dataPoints[0].asDouble, 0);
   });
 
-  test('holds a requirement that was given twice once', () => {
+  test('contains a repeated requirement once', () => {
     const points = metric({ ...whole, requirements: [MET, MET] }, 'requirement.state')?.gauge?.dataPoints;
     assert.deepEqual(
       points?.map(({ attributes, asDouble }) => [labelsOf(attributes).state, asDouble]),
@@ -205,7 +205,7 @@ describe('a histogram', () => {
   const result = sampleResult([{ outcome: 'good', service: [0.05, 0.2, 3, 3, 5, 200_000] }]);
   const [point] = metric(result, 'response_time')?.histogram?.dataPoints ?? [];
 
-  test('holds each latency in the bucket of the next bound, the last for what is beyond all', () => {
+  test('counts each latency in the bucket of the next bound, the last bucket beyond all', () => {
     assert.deepEqual(point.explicitBounds, [...BOUNDS_SECONDS]);
     const filled = point.bucketCounts.map((count, i) => [
       point.explicitBounds[i] ?? Number.POSITIVE_INFINITY,
@@ -224,7 +224,7 @@ describe('a histogram', () => {
     );
   });
 
-  test('holds count, sum, shortest and longest in seconds', () => {
+  test('has count, sum, min and max in seconds', () => {
     assert.equal(point.count, '6');
     assert.ok(Math.abs(point.sum - 200.01125) < 1e-9, String(point.sum));
     assert.deepEqual([point.min, point.max], [0.00005, 200]);
@@ -290,7 +290,7 @@ function keyOf(name, labels) {
 /** What only one of the two has: facts that are attributes of OTLP's resource, and sums of a summary. */
 const APART = /_info\{|latency_seconds_(?:sum|count)\{/;
 
-test('names, labels and values are those of the Prometheus text', () => {
+test('names, labels and values equal those of the Prometheus text', () => {
   const [theirs, ours] = [readText(render(whole)), asPrometheus(metricsOf(whole))].map(
     (samples) => new Map([...samples].filter(([key]) => !APART.test(key))),
   );
@@ -347,7 +347,7 @@ function pointOf({ sum, histogram }) {
   return (sum ?? histogram).dataPoints[0];
 }
 
-describe('the check of these tests finds', () => {
+describe('the validator of these tests finds', () => {
   for (const [what, name, change, said] of BROKEN) {
     test(what, () => {
       const request = sent(whole);

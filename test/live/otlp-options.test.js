@@ -12,7 +12,7 @@ const URLS = [
     ['http://127.0.0.1:4318', '/v1/metrics', '/v1/metrics'],
   ],
   [
-    'a slash is no path',
+    'a bare slash is not a path',
     'https://otel.example.com/',
     ['https://otel.example.com', '/v1/metrics', '/v1/metrics'],
   ],
@@ -22,7 +22,7 @@ const URLS = [
     ['http://[::1]:9090', '/api/v1/metrics', '/api/v1/metrics'],
   ],
   [
-    'a query goes along and is not shown',
+    'a query is sent but not shown',
     'https://a.example/in?key=hunter2',
     ['https://a.example', '/in?key=hunter2', '/in'],
   ],
@@ -53,7 +53,7 @@ describe('parseOtlpUrl', () => {
   }
 
   for (const text of BAD_URLS) {
-    test(`refuses ${JSON.stringify(text)}, and shows no secret`, () => {
+    test(`rejects ${JSON.stringify(text)} without showing a secret`, () => {
       assertRefused(() => parseOtlpUrl(text), 'bad_url', /^--otlp (?:is|contains) .*\.$/);
     });
   }
@@ -70,7 +70,7 @@ const HEADERS = [
     { 'api-key': 'abc', 'x-tenant': '7' },
   ],
   ['percent-encoding', 'Authorization=Basic%20dXNl%3D,x=a%2Cb', { authorization: 'Basic dXNl=', x: 'a,b' }],
-  ['what need not be encoded', 'authorization=Bearer a+b==', { authorization: 'Bearer a+b==' }],
+  ['characters that need no encoding', 'authorization=Bearer a+b==', { authorization: 'Bearer a+b==' }],
   ['an empty value', 'x=', { x: '' }],
   ['the last of two', 'x=1,X=2', { x: '2' }],
 ];
@@ -80,12 +80,12 @@ const BAD_HEADERS = [
   [
     'no equals sign',
     'x=1,hunter2',
-    /^Part 2 of OTEL_EXPORTER_OTLP_HEADERS does not begin with the name of a header and an equals sign\.$/,
+    /^Part 2 of OTEL_EXPORTER_OTLP_HEADERS does not start with a header name and an equals sign\.$/,
   ],
-  ['no name', '=hunter2', /^Part 1 .* does not begin with the name of a header/],
-  ['a name with a space', 'api key=hunter2', /does not begin with the name of a header/],
+  ['no name', '=hunter2', /^Part 1 .* does not start with a header name/],
+  ['a name with a space', 'api key=hunter2', /does not start with a header name/],
   ['a half percent sign', 'api-key=hunter2%2', /has a bad %XX or .*, in the value of api-key/],
-  ['what is no UTF-8', 'api-key=hunter2%ff', /has a bad %XX or .*, in the value of api-key/],
+  ['invalid UTF-8', 'api-key=hunter2%ff', /has a bad %XX or .*, in the value of api-key/],
   [
     'a line break',
     'api-key=hunter2%0d%0aHost: x',
@@ -110,13 +110,13 @@ describe('readOtlpHeaders', () => {
     });
   }
 
-  test('reads those for metrics, in place of those for all signals', () => {
+  test('prefers the headers for metrics to those for all signals', () => {
     const env = { OTEL_EXPORTER_OTLP_HEADERS: 'x=1', OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'y=2' };
     assert.deepEqual(readOtlpHeaders(env), { y: '2' });
   });
 
   for (const [what, value, message] of BAD_HEADERS) {
-    test(`refuses ${what}, and shows no value`, () => {
+    test(`rejects ${what} without showing a value`, () => {
       assertRefused(
         () => readOtlpHeaders({ OTEL_EXPORTER_OTLP_HEADERS: value }),
         'bad_otlp_headers',

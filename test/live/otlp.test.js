@@ -55,14 +55,14 @@ function start(replies, headers = {}) {
 }
 
 describe('pushes', () => {
-  test('go out every ten seconds with the newest result', async () => {
+  test('are sent every ten seconds with the newest result', async () => {
     const { run, sent, warnings } = start([]);
     await run(32);
     assert.deepEqual(sent(), [0, 10_000, 20_000, 30_000]);
     assert.deepEqual(warnings, []);
   });
 
-  test('are one at a time, and the newest result follows a slow one', async () => {
+  test('are sent one at a time, and the newest result follows a slow one', async () => {
     const { run, sent, receiver } = start(['held']);
     await run(26);
     assert.deepEqual(sent(), [0]);
@@ -71,7 +71,7 @@ describe('pushes', () => {
     assert.deepEqual(sent(), [0, 26_000]);
   });
 
-  test('tell the time at which they were made', async () => {
+  test('contain the time of sending', async () => {
     const { run, receiver } = start([]);
     await run(12);
     const [, second] = receiver.asked.map(({ body }) => String(body));
@@ -82,14 +82,14 @@ describe('pushes', () => {
 /** @type {[string, Reply[], number, number[]][]} what, replies, seconds, when pushes go out (ms) */
 const PACE = [
   ['Retry-After in seconds is waited for', [retryAfter(429, 30)], 42, [0, 30_000, 40_000]],
-  ['a short Retry-After makes pushes no more frequent', [retryAfter(503, 1)], 12, [0, 10_000]],
-  ['what Retry-After means nothing by is passed over', [retryAfter(503, 'soon')], 12, [0, 10_000]],
+  ['a short Retry-After does not speed up pushes', [retryAfter(503, 1)], 12, [0, 10_000]],
+  ['an invalid Retry-After is ignored', [retryAfter(503, 'soon')], 12, [0, 10_000]],
   ['without Retry-After, the next comes as usual', [503, REFUSED, 200], 32, [0, 10_000, 20_000, 30_000]],
   ['a refusal of this push says nothing of the next', [400, 413, 200], 22, [0, 10_000, 20_000]],
   ['Retry-After counts only where it may be tried again', [retryAfter(400, 60)], 12, [0, 10_000]],
 ];
 
-describe('the pace', () => {
+describe('pacing', () => {
   for (const [what, replies, seconds, expected] of PACE) {
     test(what, async () => {
       const { run, sent } = start(replies);
@@ -119,9 +119,9 @@ const WARNINGS = [
       `${NOT_TAKEN} HTTP 400: bad \\u{1b}[31mdata.`,
     ],
   ],
-  ['an answer that is no JSON', [{ status: 500, body: '<html>' }], [`${NOT_TAKEN} HTTP 500.`]],
+  ['a response that is not JSON', [{ status: 500, body: '<html>' }], [`${NOT_TAKEN} HTTP 500.`]],
   [
-    'an answer that is JSON of another kind',
+    'a response with unexpected JSON',
     [
       { status: 500, body: 'null' },
       { status: 200, body: '[1]' },
@@ -134,7 +134,7 @@ const WARNINGS = [
     [/HTTP 307\.$/],
   ],
   [
-    'nobody there, once',
+    'a dead receiver, once',
     [REFUSED, REFUSED],
     [
       'The metrics were not sent: http://127.0.0.1:4318 refused the connection. Start the receiver, or correct --otlp.',
@@ -147,7 +147,7 @@ const WARNINGS = [
   ],
 ];
 
-describe('what is told', () => {
+describe('warnings', () => {
   for (const [what, replies, expected] of WARNINGS) {
     test(what, async () => {
       const { run, warnings } = start([...replies]);
@@ -160,7 +160,7 @@ describe('what is told', () => {
     });
   }
 
-  test('a result that cannot be put into OTLP', async () => {
+  test('a result that cannot be encoded', async () => {
     const { pusher, receiver, warnings } = start([]);
     pusher.update(/** @type {any} */ ({}));
     await settle();
@@ -168,7 +168,7 @@ describe('what is told', () => {
     assert.deepEqual(warnings, [INTERNAL]);
   });
 
-  test('never the words of a receiver where the URL has a query, which may be a key', async () => {
+  test("omit the receiver's text if the URL has a query, which may be a key", async () => {
     /** @type {string[]} */
     const warnings = [];
     const pusher = createOtlpPusher({
@@ -191,7 +191,7 @@ describe('what is told', () => {
     ['a short one', 'tenant 7 is unknown'],
   ];
   for (const [what, said] of ECHOES) {
-    test(`never a secret that the receiver gives back: ${what}`, async () => {
+    test(`never contain a secret that the receiver repeats: ${what}`, async () => {
       const basic = Buffer.from('me:hunter2').toString('base64');
       const headers = { authorization: 'Bearer s3cr3t', 'x-other': `Basic ${basic}`, 'x-tenant': '7' };
       const replies = [{ status: 403, body: { message: said } }, partial('2', said)];
@@ -207,17 +207,17 @@ describe('what is told', () => {
 
 /** @type {[string, Reply[], number[], number, string[]][]} what, replies to the last push, waits (ms), tries, what is told of the end */
 const ENDS = [
-  ['a push that arrives is the only one', [200], [], 1, []],
-  ['one that is taken in part is not sent again', [partial(1)], [], 1, []],
-  ['one that is refused for now is tried again', [503, 200], [1000], 2, []],
-  ['so is one without an answer', [REFUSED, REFUSED, 200], [1000, 1000], 3, []],
+  ['a successful push is the only one', [200], [], 1, []],
+  ['a partially accepted push is not retried', [partial(1)], [], 1, []],
+  ['a retryable refusal is retried', [503, 200], [1000], 2, []],
+  ['a push without a response is retried', [REFUSED, REFUSED, 200], [1000, 1000], 3, []],
   ['but only three times', [503, 503, 503], [1000, 1000], 3, [LOST]],
-  ['one that is refused for good is not', [400], [], 1, [LOST]],
+  ['a permanent refusal is not retried', [400], [], 1, [LOST]],
   ['Retry-After is waited for', [retryAfter(429, 4), 200], [4000], 2, []],
   ['but not for long', [retryAfter(429, 60)], [], 1, [LOST]],
 ];
 
-describe('the end', () => {
+describe('the last push', () => {
   for (const [what, replies, waits, tries, told] of ENDS) {
     test(what, async () => {
       const { time, pusher, receiver, warnings, sent } = start([...replies]);
@@ -258,7 +258,7 @@ describe('the end', () => {
     ['the push before it', 1],
     ['the last push', 2],
   ])) {
-    test(`does not wait for ever where ${what} gets no answer`, async () => {
+    test(`gives up if ${what} gets no response`, async () => {
       const { time, pusher, receiver, warnings, sent } = start(['held']);
       if (number === 1) pusher.update(result(1));
       let isOver = false;
@@ -276,7 +276,7 @@ describe('the end', () => {
     });
   }
 
-  test('keeps to what the receiver asked for before', async () => {
+  test("respects the receiver's earlier Retry-After", async () => {
     const { time, pusher, warnings, sent } = start([retryAfter(429, 12)]);
     pusher.update(result(1));
     await settle();
@@ -290,7 +290,7 @@ describe('the end', () => {
     assert.match(warnings.join('\n'), /^\S+ did not accept the metrics: HTTP 429\.$/);
   });
 
-  test('sends nothing where that is too long', async () => {
+  test('sends nothing if that is too long', async () => {
     const { pusher, warnings, sent } = start([retryAfter(429, 120)]);
     pusher.update(result(1));
     await settle();
@@ -300,8 +300,8 @@ describe('the end', () => {
   });
 });
 
-describe('the end of a run that others follow', () => {
-  test('is sent, however short ago a push was', async () => {
+describe('the last push of a run followed by others', () => {
+  test('is sent even right after another push', async () => {
     const { run, pusher, sent, warnings, time } = start([]);
     for (const number of [1, 2, 3]) {
       await run(4);
@@ -314,7 +314,7 @@ describe('the end of a run that others follow', () => {
     assert.deepEqual(warnings, []);
   });
 
-  test('waits for the push under way, and is the next', async () => {
+  test('waits for the push under way, then goes next', async () => {
     const { pusher, receiver, sent } = start(['held']);
     pusher.update(result(1));
     const finished = pusher.finish(result(2));
@@ -325,7 +325,7 @@ describe('the end of a run that others follow', () => {
     assert.deepEqual(sent(), [1, 2]);
   });
 
-  test('is tried again for a while, then the next run is not kept waiting, and is told once', async () => {
+  test('is retried for a while, then the next run starts, with one warning', async () => {
     const { time, pusher, sent, warnings } = start(new Array(6).fill(503));
     for (const number of [1, 2]) {
       const finished = pusher.finish(result(number));
@@ -347,7 +347,7 @@ async function portOf(server) {
 }
 
 describe('on the wire', { timeout: 120_000 }, () => {
-  test('a receiver gets whole requests, right by the protobuf-JSON mapping, as JSON, with the headers given and our name', async (t) => {
+  test('a receiver gets complete requests, valid in the protobuf-JSON mapping, as JSON, with the configured headers and our user agent', async (t) => {
     /** @type {{method?: string, url?: string, headers: IncomingHttpHeaders, body: string}[]} */
     const seen = [];
     const server = createServer(async (request, response) => {
@@ -384,7 +384,7 @@ describe('on the wire', { timeout: 120_000 }, () => {
     }
   });
 
-  test('where nothing listens, the run is told so and goes on', async () => {
+  test('if nothing is listening, the run gets a warning and continues', async () => {
     const server = createServer();
     const port = await portOf(server);
     server.close();
@@ -401,12 +401,12 @@ describe('on the wire', { timeout: 120_000 }, () => {
     });
     await pusher.finish(result(1));
     assert.deepEqual(warnings, [
-      `The metrics were not sent: ${url} refused the connection: nothing listens there. Start the receiver, or correct --otlp.`,
+      `The metrics were not sent: ${url} refused the connection: nothing is listening there. Start the receiver, or correct --otlp.`,
       `The last metrics of a run were not delivered to ${url}/v1/metrics.`,
     ]);
   });
 
-  test('what the URL or the headers are wrong in is said at once', () => {
+  test('a wrong URL or header is reported at once', () => {
     const onWarning = () => assert.fail('that is an error');
     assert.throws(() => createOtlpPusher({ url: '127.0.0.1:4318', headers: {}, onWarning }), {
       code: 'bad_url',

@@ -25,7 +25,7 @@ function picture(changes, second) {
 /** @param {Picture} of @param {number} [width] */
 const lines = (of, width = 80) => panel(of, { width, color: false });
 
-test('a usual second', () => {
+test('a typical second', () => {
   assert.deepEqual(lines(picture()), [
     'Progress   ██████████░░░░░░░░░░░░░░░░░░░░  35 %  7 s of 20 s, 13 s left',
     'Rate       19.8/s succeeded, 20/s offered',
@@ -39,19 +39,19 @@ test('a usual second', () => {
 const TABLE = [
   ['a closed loop offers nothing', { offeredPerSecond: null }, {}, /^Rate {7}19\.8\/s succeeded$/m],
   [
-    'a low rate per hour, as what is offered',
+    'a low rate per hour, like the offered rate',
     { offeredPerSecond: 1000 / 3600, achievedPerSecond: 0.27 },
     {},
     /^Rate {7}972\/h succeeded, 1,000\/h offered$/m,
   ],
   [
-    'a ramp that begins with nothing',
+    'a ramp that starts at zero',
     { offeredPerSecond: 0, achievedPerSecond: 0 },
     {},
     /^Rate {7}0\/s succeeded, 0\/s offered$/m,
   ],
   [
-    'the stage that goes on',
+    'the current stage',
     { stage: { name: 'the peak', number: 2, count: 3, leftMs: 12_400 } },
     {},
     /^Progress .*\nStage {6}2 of 3, 12 s left: the peak\nRate /m,
@@ -66,7 +66,7 @@ const TABLE = [
     /^Progress {3}█+░+ {2}25 % {2}100 of 400, about 21 s left$/m,
   ],
   ['nothing done of them yet', {}, { totalMs: null, succeeded: 0 }, /░ {3}0 % {2}0 of 400$/m],
-  ['no end in sight', { planned: null }, { totalMs: null }, /^Progress {3}7 s so far$/m],
+  ['no planned end', { planned: null }, { totalMs: null }, /^Progress {3}7 s so far$/m],
   ['nothing answered', { p99s: [null, null, null] }, { p99Ms: null }, /^p99 now {4}– {8} {3} up to 0 ms$/m],
   ['the first second', { p99s: [12] }, {}, /^p99 now {4}12\.3 ms$/m],
   [
@@ -76,7 +76,7 @@ const TABLE = [
     /^Errors {5}1,203 errors: http_503 1,200, timeout 3$/m,
   ],
   [
-    'more kinds of errors than there is room for',
+    'more kinds of errors than fit',
     {},
     { errors: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`error_${i}`, 30 - i])) },
     /^Errors {5}465 errors: error_0 30, error_1 29, .*…$/m,
@@ -96,7 +96,7 @@ describe('requirements', () => {
     { text: 'max<2s', verdict: 'not met', actual: null, unit: 'ms' },
   ];
 
-  test('are shown as they stand', () => {
+  test('are shown with their current verdict', () => {
     assert.deepEqual(lines(picture({ requirements })).slice(5), [
       'Required   p99<200ms  met so far: 12.3 ms',
       '           rate>=1000/h  not proven yet: 71,280/h',
@@ -105,21 +105,21 @@ describe('requirements', () => {
     ]);
   });
 
-  test('have colours that say no more than the words', () => {
+  test('have colours that add nothing to the words', () => {
     const plain = lines(picture({ requirements }));
     const coloured = panel(picture({ requirements }), { width: 80, color: true });
     assert.notDeepEqual(coloured, plain);
     assert.deepEqual(coloured.map(stripVTControlCharacters), plain);
   });
 
-  test('are counted where there are many', () => {
+  test('are counted if there are many', () => {
     const many = Array.from({ length: 9 }, () => requirements[0]);
     const shown = lines(picture({ requirements: many })).slice(5);
     assert.deepEqual([shown.length, shown.at(-1)], [5, '           and 5 more']);
   });
 });
 
-test('no line is longer than the terminal is wide, nor than is easy to read, whatever there is to say', () => {
+test("no line exceeds the terminal's width or the maximum, whatever the content", () => {
   const number = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e9, noNaN: true }));
   const second = fc.record({
     elapsedMs: number,
@@ -161,7 +161,7 @@ test('no line is longer than the terminal is wide, nor than is easy to read, wha
   );
 });
 
-test('a sparkline goes from zero to the highest', () => {
+test('a sparkline spans zero to the maximum', () => {
   assert.equal(sparkline([0, 1, 2, 3, 4, 5, 6, 7, 8]), '▁▂▃▄▅▆▇██');
   assert.equal(sparkline([100, null, 50]), '█ ▅');
   assert.equal(sparkline([0, 0]), '▁▁');

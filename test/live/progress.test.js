@@ -23,8 +23,8 @@ function stage(options) {
 
 /** @type {[string, Partial<IntervalEvent>, string][]} */
 const LINES = [
-  ['a usual second', {}, '1 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight'],
-  ['no end in sight', { totalMs: null }, '1 s  19/s  p99 12.3 ms  no errors  1 in flight'],
+  ['a typical second', {}, '1 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight'],
+  ['no planned end', { totalMs: null }, '1 s  19/s  p99 12.3 ms  no errors  1 in flight'],
   ['nothing completed', { p99Ms: null, ratePerSecond: 0 }, '1 s/20 s  0/s  p99 –  no errors  1 in flight'],
   ['the first moment', { elapsedMs: 12 }, '0 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight'],
   ['a warm-up', { phase: 'warmup' }, 'warm-up 1 s/20 s  not measured yet  no errors  1 in flight'],
@@ -91,11 +91,11 @@ test('without a terminal: the start, the first second, then every fifth', () => 
 /** @typedef {JudgedRequirement['verdict']} Verdict */
 /** @type {[string, number | null, Verdict[], Partial<IntervalEvent>, string][]} what, offered, verdicts, second, line after the time */
 const STANDINGS = [
-  ['what is offered', 20, [], {}, '19/s of 20/s  p99 12.3 ms  no errors  1 in flight'],
+  ['the offered rate', 20, [], {}, '19/s of 20/s  p99 12.3 ms  no errors  1 in flight'],
   ['a low rate', 0.5, [], { ratePerSecond: 0.5 }, '1,800/h of 1,800/h  p99 12.3 ms  no errors  1 in flight'],
   ['all met', 20, ['met', 'met'], {}, '19/s of 20/s  p99 12.3 ms  met so far  no errors  1 in flight'],
   [
-    'one not proven',
+    'a requirement not proven',
     20,
     ['met', 'not proven'],
     {},
@@ -119,7 +119,7 @@ const STANDINGS = [
 ];
 
 for (const [what, ratePerSecond, verdicts, second, line] of STANDINGS) {
-  test(`a log says how the run stands: ${what}`, () => {
+  test(`a log line shows the state of the run: ${what}`, () => {
     let text = '';
     const view = createView({
       write(more) {
@@ -137,7 +137,7 @@ for (const [what, ratePerSecond, verdicts, second, line] of STANDINGS) {
   });
 }
 
-test('warnings are lines at once, wrapped, without control characters', () => {
+test('warnings are written at once, wrapped, without control characters', () => {
   const { progress, written } = stage();
   progress.event({
     type: 'warning',
@@ -147,7 +147,7 @@ test('warnings are lines at once, wrapped, without control characters', () => {
   for (const line of written.text.split('\n')) assert.ok(line.length <= 80);
 });
 
-test('notices are lines, and preparation is a line as any other', () => {
+test('notices and preparation are lines like any other', () => {
   const { progress, written } = stage();
   progress.event({ type: 'notice', text: 'About 400 certificates will be stored.' });
   progress.event({ type: 'progress', label: 'Making keys', done: 1, total: 2000 });
@@ -169,7 +169,7 @@ test('quiet hides everything but warnings', () => {
   }
 });
 
-test('a second run is shown as the first was', () => {
+test('a second run is shown like the first', () => {
   const { progress, written, clock } = stage();
   for (let run = 0; run < 2; run++) {
     clock.ms += 60_000;
@@ -181,7 +181,7 @@ test('a second run is shown as the first was', () => {
   assert.equal(written.text.match(/^1 s\/20 s /gm)?.length, 2);
 });
 
-test('no string of a server, a plan or a scenario reaches the terminal with control or bidi characters', () => {
+test('no string from a server, a plan or a scenario reaches the terminal with control or bidi characters', () => {
   const evil = 'a\u001b]0;b\u0007c\u009bd\u202ee\u007f\n::error::f';
   for (const terminal of [
     { isTTY: false },

@@ -20,7 +20,7 @@ function assertRight(result) {
 }
 
 describe('the result so far', () => {
-  test('adds up where a closed loop has so many requests to share out among several operations', () => {
+  test('adds up if a closed loop divides its requests among several operations', () => {
     const names = ['operation 0', 'operation 1', 'operation 2'];
     const { start, zero, load } = startRun({ model: 'closed', ratePerSecond: null, requests: 500 });
     const mix = /** @type {any} */ ({
@@ -44,7 +44,7 @@ describe('the result so far', () => {
     );
   });
 
-  test('is there before anything was reported: empty, but whole', () => {
+  test('exists before the first report: empty, but complete', () => {
     for (const changes of [
       { durationMs: 20_000 },
       { durationMs: 20_000, threads: 3 },
@@ -63,7 +63,7 @@ describe('the result so far', () => {
     }
   });
 
-  test('says what was planned, what became of it, and that the measurement is not judged', () => {
+  test('has the plan, the outcomes so far, and no verdict on the measurement', () => {
     const run = startRun({ durationMs: 20_000 });
     run.soFar.add(0, reportAt(run, 0, 0, 3010, { what: (index) => (index % 20 === 3 ? 'refused' : 'good') }));
     const result = run.soFar.result();
@@ -87,7 +87,7 @@ describe('the result so far', () => {
     assert.equal(result.durationSeconds, 3.01);
   });
 
-  test('adds up whenever it is asked for, however the threads report', () => {
+  test('adds up at any time, however the threads report', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -115,7 +115,7 @@ describe('the result so far', () => {
     );
   });
 
-  test('of a part of a plan can be merged: it has what merging needs', () => {
+  test('of a part of a plan has everything that merging needs', () => {
     const run = startRun({ durationMs: 20_000, shard: { index: 1, of: 4 } }, ['p99<1s']);
     run.soFar.add(0, reportAt(run, 0, 0, 2500));
     const result = run.soFar.result();
@@ -130,13 +130,13 @@ describe('the result so far', () => {
 describe('the rate so far', () => {
   /** @type {[string, Partial<LoadPlan>, number, number, number][]} load, asked at, known until so much later, rate */
   const TABLE = [
-    ['is that of the plan', { ratePerSecond: 20 }, 1000, 0, 20],
-    ['is so with what was done while it was told', { ratePerSecond: 20 }, 1000, 99, 20],
-    ['is so where the next arrival is far off', { ratePerSecond: 1000 / 3600 }, 1000, 99, 1000 / 3600],
-    ['is so at the very end', { ratePerSecond: 20 }, 5970, 20, 20],
-    ['is so when more time has passed than there was to be', { ratePerSecond: 20 }, 7000, 0, 20],
-    ['is that of a part of a plan', { ratePerSecond: 20, shard: { index: 1, of: 4 } }, 3000, 99, 5],
-    ['leaves a warm-up out', { ratePerSecond: 20, warmupMs: 1500 }, 4000, 60, 20],
+    ['is the planned rate', { ratePerSecond: 20 }, 1000, 0, 20],
+    ['is the same with requests completed during the report', { ratePerSecond: 20 }, 1000, 99, 20],
+    ['is the same long before the next arrival', { ratePerSecond: 1000 / 3600 }, 1000, 99, 1000 / 3600],
+    ['is the same at the very end', { ratePerSecond: 20 }, 5970, 20, 20],
+    ['is the same after the planned end', { ratePerSecond: 20 }, 7000, 0, 20],
+    ['is the rate of a part of a plan', { ratePerSecond: 20, shard: { index: 1, of: 4 } }, 3000, 99, 5],
+    ['excludes a warm-up', { ratePerSecond: 20, warmupMs: 1500 }, 4000, 60, 20],
   ];
   for (const [what, changes, atMs, laterMs, rate] of TABLE) {
     test(what, () => {
@@ -146,14 +146,11 @@ describe('the rate so far', () => {
       assertRight(result);
       assert.equal(result.rates.perSecond.toFixed(6), rate.toFixed(6));
       const measuredMs = Math.max(0, atMs - (changes.warmupMs ?? 0));
-      assert.ok(
-        result.durationSeconds * 1000 <= measuredMs + laterMs,
-        'no time is counted that has not passed',
-      );
+      assert.ok(result.durationSeconds * 1000 <= measuredMs + laterMs, 'counts no future time');
     });
   }
 
-  test('is never higher than what is offered, whenever it is asked for', () => {
+  test('never exceeds the offered rate, at any time', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -192,14 +189,14 @@ describe('the rate so far', () => {
   });
 });
 
-describe('a requirement on the rate, while the run goes on,', () => {
+describe('a requirement on the rate, during the run,', () => {
   /** @type {[string, Partial<LoadPlan>, number, number, string][]} load, answered after, asked at, verdict */
   const TABLE = [
-    ['is met where all that was due was answered', { ratePerSecond: 20 }, 5, 8000, 'met'],
-    ['is met in between two arrivals, too', { ratePerSecond: 20 }, 5, 8033, 'met'],
-    ['is met where some are on their way, as always', { ratePerSecond: 20 }, 400, 8020, 'met'],
-    ['is met after a few seconds, too', { ratePerSecond: 20 }, 5, 3000, 'met'],
-    ['is not met where less was asked for', { ratePerSecond: 19 }, 5, 8000, 'not met'],
+    ['is met if every due request has a response', { ratePerSecond: 20 }, 5, 8000, 'met'],
+    ['is also met between two arrivals', { ratePerSecond: 20 }, 5, 8033, 'met'],
+    ['is met with the usual requests in flight', { ratePerSecond: 20 }, 400, 8020, 'met'],
+    ['is also met after a few seconds', { ratePerSecond: 20 }, 5, 3000, 'met'],
+    ['is not met if the planned rate is lower', { ratePerSecond: 19 }, 5, 8000, 'not met'],
   ];
   for (const [what, changes, tookMs, atMs, verdict] of TABLE) {
     test(what, () => {
@@ -211,7 +208,7 @@ describe('a requirement on the rate, while the run goes on,', () => {
     });
   }
 
-  test('is not met where a backlog grows', () => {
+  test('is not met if a backlog grows', () => {
     const run = startRun({ durationMs: 20_000 }, ['rate>=20/s']);
     // Only what was due in the first four seconds is answered after eight.
     run.soFar.add(0, { ...reportAt(run, 0, 0, 4000), atMs: 8000 });

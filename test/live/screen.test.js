@@ -54,7 +54,7 @@ function stage(size = { columns: 80, rows: 24 }) {
 const picture = (/** @type {number} */ second) => `Progress ${second}\nRate ${second * 2}\nErrors none`;
 
 describe('a live screen', () => {
-  test('has the last picture below the lines that stay', () => {
+  test('keeps the last picture below the permanent lines', () => {
     const { screen, seen } = stage();
     screen.lines(['start']);
     screen.show(picture(1));
@@ -67,7 +67,7 @@ describe('a live screen', () => {
     assert.deepEqual(seen(), ['start', 'Warning: one', 'two', 'the end']);
   });
 
-  test('draws nothing on a terminal that was stopped, and the newest picture when it goes on', () => {
+  test('draws nothing on a stopped terminal, and the newest picture when it resumes', () => {
     const { screen, seen, stop, goOn, written, kept } = stage();
     screen.lines(['start']);
     screen.show(picture(1));
@@ -80,7 +80,7 @@ describe('a live screen', () => {
     assert.deepEqual(seen(), ['start', 'Progress 999', 'Rate 1998', 'Errors none']);
   });
 
-  test('keeps warnings for a terminal that was stopped, and leaves it clean at the end', () => {
+  test('keeps warnings for a stopped terminal, and leaves it clean at the end', () => {
     const { screen, seen, stop, goOn } = stage();
     screen.lines(['start']);
     screen.show(picture(1));
@@ -94,7 +94,7 @@ describe('a live screen', () => {
     assert.deepEqual(seen(), ['start', 'Warning: one', 'Warning: two']);
   });
 
-  test('draws on a terminal that does not know how large it is', () => {
+  test('draws on a terminal that reports no size', () => {
     const { screen, seen } = stage({ columns: 80, rows: 24 });
     screen.resize(0, 0);
     mock.timers.tick(CALM_MS);
@@ -108,11 +108,11 @@ describe('a live screen', () => {
   });
 });
 
-describe('on a live screen whose size changes', () => {
+describe('a live screen that is resized', () => {
   const wide = ['Progress 1 '.padEnd(90, '█'), `Rate ${'1'.repeat(50)}`, '', 'short'].join('\n');
 
   for (const sizes of [[60], [40], [150], [60, 150, 40], [20, 100], [45, 44, 43, 42, 41]]) {
-    test(`nothing is left of the last picture: 100, ${sizes.join(', ')}`, () => {
+    test(`leaves nothing of the last picture: 100, ${sizes.join(', ')}`, () => {
       const { screen, seen, resize } = stage({ columns: 100, rows: 24 });
       screen.lines(['start']);
       screen.show(wide);
@@ -127,7 +127,7 @@ describe('on a live screen whose size changes', () => {
       assert.deepEqual(seen(), ['start']);
     });
 
-    test(`nor where it changes all the time: 100, ${sizes.join(', ')}`, () => {
+    test(`leaves nothing while resizing continuously: 100, ${sizes.join(', ')}`, () => {
       const { screen, seen, resize, written } = stage({ columns: 100, rows: 24 });
       screen.lines(['start']);
       screen.show(wide);
@@ -144,7 +144,7 @@ describe('on a live screen whose size changes', () => {
     });
   }
 
-  test('warnings and the end do not wait until it is calm', () => {
+  test('warnings and the end do not wait for the resizing to settle', () => {
     const { screen, seen, resize } = stage({ columns: 100, rows: 24 });
     screen.lines(['start']);
     screen.show(wide);
@@ -160,7 +160,7 @@ describe('on a live screen whose size changes', () => {
     assert.deepEqual(seen(), ['start', 'Warning: one']);
   });
 
-  test('a picture that is higher than the terminal goes as far as it was drawn', () => {
+  test('a picture taller than the terminal is erased as far as it was drawn', () => {
     const { screen, seen } = stage({ columns: 80, rows: 4 });
     screen.lines(['start']);
     screen.show('1\n2\n3\n4\n5');
@@ -170,7 +170,7 @@ describe('on a live screen whose size changes', () => {
   });
 });
 
-test('a log that nobody reads gets no line that would be old when it is read', () => {
+test('a log without a reader gets no outdated line', () => {
   /** @type {string[]} */
   const lines = [];
   let isBusy = false;

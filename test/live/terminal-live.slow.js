@@ -116,7 +116,7 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     ['of a usual size', 'stty cols 100 rows 30'],
     ['that does not know its size', 'stty cols 0 rows 0'],
   ]) {
-    test(`${what} a run is shown as it goes, and nothing is left of that at the end`, async (t) => {
+    test(`${what} a run shows its progress, and removes it at the end`, async (t) => {
       const { env } = await environment(t);
       const load = ['--rate', '72000/h', '--duration', '8s', '--require', 'rate>=72000/h'];
       const { shows, ended, seen, output } = startOnTerminal(['ocsp', ...EC, ...load], { env, first });
@@ -132,7 +132,7 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     });
   }
 
-  test('that was stopped, files and metrics go on; when it goes on, it is right, and clean at the end', async (t) => {
+  test('stopped and resumed: files and metrics continue, the picture is current and removed at the end', async (t) => {
     const { env } = await environment(t);
     const json = scratch(t)('r.json');
     const args = ['ocsp', ...EC, '--rate', '20/s', ...LONG, '--out', json, '--metrics', '0'];
@@ -161,7 +161,7 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     assert.match(seen(), /^ {2}[\d,]+ of [\d,]+ OCSP responses good/m);
   });
 
-  test('that was stopped a run ends, and its files are there; the summary comes when it goes on, and nothing else', async (t) => {
+  test('stopped at the end of a run: the files are written; the summary appears on resume, and nothing else', async (t) => {
     const { env } = await environment(t);
     const json = scratch(t)('r.json');
     const args = ['ocsp', ...EC, '--rate', '20/s', '--duration', '6s', '--out', json];
@@ -176,7 +176,7 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     assert.match(seen(), /ocsp on .*\n(.*\n)?[\s\S]*^ {2}\d+ of \d+ OCSP responses good/m);
   });
 
-  test('Ctrl-C says that answers are waited for, and nobody begins to wait any more', async (t) => {
+  test('Ctrl-C: announces the wait for responses, and starts no other wait', async (t) => {
     const { server, env } = await environment(t);
     const load = ['--rate', '20/s', '--concurrency', '2', '--timeout', '60s', ...LONG];
     const { press, shows, ended, seen } = startOnTerminal(['ocsp', ...EC, ...load], { env });
@@ -197,7 +197,7 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     assert.doesNotMatch(seen(), PICTURE);
   });
 
-  test('that changes its size, nothing is left behind', async (t) => {
+  test('resized: nothing is left behind', async (t) => {
     const { env } = await environment(t);
     const load = ['--rate', '20/s', ...LONG, '--require', 'p99<10s'];
     const { shows, resize, press, ended, seen } = startOnTerminal(['ocsp', ...EC, ...load], {

@@ -49,7 +49,7 @@ async function written(path, isIt) {
 }
 
 describe('the live thread', () => {
-  test('writes what recorders report to it directly, and nothing before', async (t) => {
+  test("writes the recorders' direct reports, and nothing before the first", async (t) => {
     const file = scratch(t)('r.json');
     const { run, live: starting } = start({ outs: [file] });
     const live = await starting;
@@ -70,7 +70,7 @@ describe('the live thread', () => {
     for (const port of ports) port.close();
   });
 
-  test('of several runs, writes a set: those that are over, and the one that goes on', async (t) => {
+  test('of several runs writes a set: the finished runs and the current one', async (t) => {
     const file = scratch(t)('r.json');
     const { run, live: starting } = start({ outs: [file], runs: 2 });
     const live = await starting;
@@ -95,7 +95,7 @@ describe('the live thread', () => {
     for (const port of ports) port.close();
   });
 
-  test('is cut short where nobody wants to wait for it', { timeout: 300_000 }, async (t) => {
+  test('can be cut short', { timeout: 300_000 }, async (t) => {
     const silent = createServer();
     t.after(() => silent.close());
     await new Promise((resolve) => silent.listen(0, '127.0.0.1', () => resolve(null)));
@@ -115,7 +115,7 @@ describe('the live thread', () => {
     socket.destroy();
   });
 
-  test('wants no reports where nothing is made of them', async () => {
+  test('requests no reports without an outlet', async () => {
     const { live } = start({});
     const started = await live;
     assert.deepEqual(started.hook.ports(2), []);
@@ -123,7 +123,7 @@ describe('the live thread', () => {
     await started.close();
   });
 
-  test('does not start where the port for metrics is taken: an error as any other', async (t) => {
+  test('does not start if the metrics port is in use: an ordinary error', async (t) => {
     const server = createServer();
     t.after(() => server.close());
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));

@@ -29,7 +29,7 @@ function stage(changes) {
 
 afterEach(() => mock.timers.reset());
 
-test('the start stays, a few lines are drawn over again, and are gone at the end', () => {
+test('the start line stays; the panel is redrawn, and removed at the end', () => {
   const { view, seen } = stage();
   view.event(START);
   assert.equal(seen().raw, 'ocsp on http://127.0.0.1:8200 (Vault 1.21.1): 400 requests planned\n');
@@ -55,7 +55,7 @@ test('the start stays, a few lines are drawn over again, and are gone at the end
   assert.equal(seen().raw, '', 'nothing after the end');
 });
 
-test('preparation is one line, and gives way to the run', () => {
+test('preparation is one line, which the run replaces', () => {
   const { view, seen } = stage();
   view.event({ type: 'progress', label: 'Making keys', done: 1, total: 2000 });
   assert.equal(seen().plain, 'Making keys  1 of 2,000\n');
@@ -67,7 +67,7 @@ test('preparation is one line, and gives way to the run', () => {
   view.close();
 });
 
-test('requirements are shown as far as they are judged', () => {
+test('requirements are shown with the verdict so far', () => {
   const { view, seen } = stage();
   const judged = { limit: 200, unit: /** @type {const} */ ('ms'), reason: '' };
   view.event(START);
@@ -82,7 +82,7 @@ test('requirements are shown as far as they are judged', () => {
   view.close();
 });
 
-test('on a narrow terminal one line has to do, whole parts left out', () => {
+test('a narrow terminal gets one line, without the parts that do not fit', () => {
   const { view, seen } = stage({ columns: 30 });
   view.event(interval());
   assert.equal(seen().plain, '1 s/20 s  19/s  p99 12.3 ms\n');
@@ -97,7 +97,7 @@ test('on a narrow terminal one line has to do, whole parts left out', () => {
   assert.equal(seen().raw, '', 'nothing after the end');
 });
 
-test('a terminal that does not know how wide it is has the usual width', () => {
+test('a terminal that reports no width has the default width', () => {
   for (const columns of [0, undefined]) {
     const { view, seen } = stage({ columns, rows: 0 });
     view.event(START);
@@ -111,7 +111,7 @@ test('a terminal that does not know how wide it is has the usual width', () => {
   }
 });
 
-test('a rate is judged in the unit that it was asked for in', () => {
+test('a rate is shown in the unit of its requirement', () => {
   const { view, seen } = stage();
   const required = ['p99<1s', 'rate>=72000/h'].map((text) => parseRequirement(text));
   view.event(start({}, { requirements: required }));
@@ -127,7 +127,7 @@ test('a rate is judged in the unit that it was asked for in', () => {
   view.close();
 });
 
-test('after an interruption requirements stay as they stood', () => {
+test('after an interruption requirements keep their last verdict', () => {
   const { view, seen } = stage();
   /** @param {'met' | 'not met'} verdict */
   const judged = (verdict) => ({
@@ -146,7 +146,7 @@ test('after an interruption requirements stay as they stood', () => {
   view.close();
 });
 
-test('colour only where it is asked for', () => {
+test('colour only on request', () => {
   const failed = { text: 'p99<1ms', verdict: /** @type {const} */ ('not met'), actual: 12.3, limit: 1 };
   const requirements = [{ ...failed, unit: /** @type {const} */ ('ms'), reason: '' }];
   for (const color of [true, false]) {
@@ -158,7 +158,7 @@ test('colour only where it is asked for', () => {
   }
 });
 
-test('a low rate is a mean over many seconds, so that it does not flicker', () => {
+test('a low rate is a mean over many seconds, so it does not flicker', () => {
   const { view, seen } = stage();
   view.event(start({ ratePerSecond: 0.5 }));
   view.event(interval({ elapsedMs: 1000, ratePerSecond: 0 }));
@@ -173,14 +173,19 @@ test('a low rate is a mean over many seconds, so that it does not flicker', () =
 
 /** @type {[string, number, number[], string][]} what, offered, successes second by second, shown */
 const ACHIEVED = [
-  ['the first of a low rate is no higher rate', 1000 / 3600, [1], '1,000/h succeeded, 1,000/h offered'],
-  ['nor are those after it', 1000 / 3600, [1, 0, 0, 1], '1,000/h succeeded, 1,000/h offered'],
-  ['an arrival that falls into the second before it', 20, [21], '20/s succeeded, 20/s offered'],
-  ['a backlog that is worked off is seen', 20, [5, 35], '35/s succeeded, 20/s offered'],
-  ['so is what falls short', 20, [20, 19], '19/s succeeded, 20/s offered'],
+  [
+    'the first success at a low rate does not raise it',
+    1000 / 3600,
+    [1],
+    '1,000/h succeeded, 1,000/h offered',
+  ],
+  ['nor do later ones', 1000 / 3600, [1, 0, 0, 1], '1,000/h succeeded, 1,000/h offered'],
+  ['an arrival that falls into the previous second', 20, [21], '20/s succeeded, 20/s offered'],
+  ['a shrinking backlog is visible', 20, [5, 35], '35/s succeeded, 20/s offered'],
+  ['so is a shortfall', 20, [20, 19], '19/s succeeded, 20/s offered'],
 ];
 for (const [what, ratePerSecond, rates, shown] of ACHIEVED) {
-  test(`the rate of late: ${what}`, () => {
+  test(`the recent rate: ${what}`, () => {
     const { view, seen } = stage();
     view.event(start({ ratePerSecond }));
     seen();
@@ -199,7 +204,7 @@ const STAGES = [
   { name: 'peak', lines: [{ durationMs: 6000, from: 40, to: 40 }] },
 ];
 
-test('stages are named while they go on, with what they offer then, and no longer once they are over', () => {
+test('stages are named with their offered rate while they last, and not after', () => {
   const { view, seen } = stage();
   view.event(start({ ratePerSecond: 40, warmupMs: 1000, stages: STAGES }));
   view.event(interval({ elapsedMs: 500, phase: 'warmup', totalMs: 11_000 }));
@@ -213,7 +218,7 @@ test('stages are named while they go on, with what they offer then, and no longe
   view.close();
 });
 
-test('where nothing can be drawn over, a line a second names the stage too', () => {
+test('without redrawing, the lines name the stage too', () => {
   const { view, seen } = stage({ isTTY: false });
   view.event(start({ model: 'closed', ratePerSecond: null, stages: STAGES }));
   view.event(interval({ elapsedMs: 5000, totalMs: 10_000 }));

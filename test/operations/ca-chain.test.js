@@ -18,21 +18,21 @@ const [up, top] = [middle.pem, root.ca.pem];
 const ROWS = [
   ['three certificates, up to the root', issuer, issuer + up + top, 'chain'],
   ['text around and between them', issuer, `a\n${issuer}\nb\n${up}\n${top}`, 'chain'],
-  ['up to one whose issuer the mount does not know', issuer, issuer + up, 'chain'],
+  ['up to a certificate with an issuer unknown to the mount', issuer, issuer + up, 'chain'],
   ['a root alone', top, top, 'chain'],
   ['both chains of a cross-signed CA', issuer, issuer + up + top + crossSigned + other.ca.pem, 'chain'],
   ['one chain, and the root of the other', issuer, issuer + up + top + other.ca.pem, 'broken_chain'],
   ['nothing', issuer, '', 'not_pem'],
   ['HTML', issuer, '<html>', 'not_pem'],
-  ['one that is cut off', issuer, (issuer + up).slice(0, -40), 'not_pem'],
-  ['one that is no certificate', issuer, issuer + up.replace('\nMII', '\n////'), 'not_pem'],
+  ['a truncated certificate', issuer, (issuer + up).slice(0, -40), 'not_pem'],
+  ['an invalid certificate', issuer, issuer + up.replace('\nMII', '\n////'), 'not_pem'],
   ['a key among them', issuer, issuer + encodePem('PRIVATE KEY', Buffer.alloc(2)), 'not_pem'],
-  ['the chain of another', issuer, up + top, 'other_issuer'],
+  ['the chain of another issuer', issuer, up + top, 'other_issuer'],
   ['upside down', issuer, top + up + issuer, 'other_issuer'],
   ['one left out', issuer, issuer + top, 'broken_chain'],
   ['the last two swapped', issuer, issuer + top + up, 'broken_chain'],
   ['a root of the same name', up, up + other.ca.pem, 'broken_chain'],
-  ['one that has expired', past, past + top, 'not_valid_now'],
+  ['an expired certificate', past, past + top, 'not_valid_now'],
 ];
 
 for (const [what, issuerPem, body, outcome] of ROWS) {
@@ -52,7 +52,7 @@ test('ca-chain: each declared outcome can occur', () => {
   assert.deepEqual([...seen].sort(), Object.keys(outcomes).sort());
 });
 
-test('ca-chain: a verdict is not that of the chain before, and ends with its certificates', (t) => {
+test('ca-chain: a verdict does not depend on the previous chain, and expires with its certificates', (t) => {
   const chain = Buffer.from(issuer + up + top);
   const classify = createClassifier(/** @type {any} */ ({}), { issuerPem: issuer });
   const seen = [chain, Buffer.from('no'), chain].map((body) => classify(200, body, 0).outcome);

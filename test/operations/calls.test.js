@@ -18,7 +18,7 @@ describe('approle-login', () => {
   /** @type {(sentence: string, changes: Record<string, unknown>, outcome: string) => Row} */
   const row = (sentence, changes, outcome) => [sentence, 200, { auth: { ...auth, ...changes } }, outcome];
 
-  test('the request holds role and secret ID and no token', () => {
+  test('the request contains role ID and secret ID, and no token', () => {
     const fixture = { ...CALL, headers: {}, mount: 'ar', credentials: { role_id: 'r', secret_id: 's' } };
     assert.deepEqual(login.createRequester(planOf(login), fixture)(0), {
       method: 'POST',
@@ -28,12 +28,12 @@ describe('approle-login', () => {
     });
   });
 
-  test('answers', () => {
+  test('responses', () => {
     const classify = login.createClassifier(planOf(login, { tokenTtl: '1m' }), CALL);
     /** @type {Row[]} */
     const rows = [
       row('a login', {}, 'logged_in'),
-      ['no auth at all', 200, { data: {} }, 'no_token'],
+      ['no auth', 200, { data: {} }, 'no_token'],
       row('an empty token', { client_token: '' }, 'no_token'),
       row('a token that is a number', { client_token: 5 }, 'no_token'),
       row('no accessor', { accessor: '' }, 'no_accessor'),
@@ -60,7 +60,7 @@ describe('approle-login', () => {
   });
 });
 
-test('token-lookup: the token that asked, with its policies', () => {
+test('token-lookup: the token that was sent, with its policies', () => {
   assert.deepEqual(lookup.createRequester(planOf(lookup), CALL)(0), {
     method: 'GET',
     path: '/base/v1/auth/token/lookup-self',
@@ -82,7 +82,7 @@ test('token-lookup: the token that asked, with its policies', () => {
   );
 });
 
-test('health: by status and by what the body says', () => {
+test('health: by status and by body', () => {
   const active = { initialized: true, sealed: false, version: '1.21.1' };
   const other = { ...active, sealed: true };
   const standby = { ...active, standby: true };
@@ -107,7 +107,7 @@ test('health: by status and by what the body says', () => {
   const lenient = health.createClassifier(planOf(health, { standbyOk: true }), CALL);
   /** @type {Row[]} */
   const notStandby = [
-    ['a limit on rates', 429, '<html>', 'not_json'],
+    ['a rate limit', 429, '<html>', 'not_json'],
     ['429, but active', 429, active, 'not_health'],
     ['473, but sealed', 473, { ...standby, sealed: true }, 'not_health'],
     ['472 and errors', 472, { errors: ['x'] }, 'error_body'],
@@ -120,7 +120,7 @@ describe('http', () => {
   const requestOf = (/** @type {Record<string, unknown>} */ given, more = {}) =>
     http.createRequester(planOf(http, given), { ...fixture, ...more })(7);
 
-  test('answers', () => {
+  test('responses', () => {
     const classify = http.createClassifier(planOf(http, { status: '200,403', contains: 'denied' }), CALL);
     /** @type {Row[]} */
     const rows = [
@@ -135,15 +135,20 @@ describe('http', () => {
     );
   });
 
-  test('an answer whose body was not kept is judged by its status where that is enough', () => {
+  test('a response without its body is judged by its status where that is enough', () => {
     /** @type {[string, Record<string, unknown>, number, string | undefined][]} sentence, options, status, outcome, where it tells */
     const rows = [
-      ['a 200 where a refusal is wanted has failed', { status: '403' }, 200, 'other_status'],
-      ['the refusal is what is wanted', { status: '403' }, 403, 'expected'],
-      ['a 200 of which no text is wanted needs no body', {}, 200, 'expected'],
-      ['one of which a text is wanted does', { contains: 'x' }, 200, undefined],
-      ['so does a wanted refusal', { status: '403', contains: 'x' }, 403, undefined],
-      ['another status fails whatever is wanted of the body', { contains: 'x' }, 204, 'other_status'],
+      ['a 200 fails if a refusal is expected', { status: '403' }, 200, 'other_status'],
+      ['the expected refusal passes', { status: '403' }, 403, 'expected'],
+      ['a 200 without an expected text needs no body', {}, 200, 'expected'],
+      ['a 200 with an expected text needs its body', { contains: 'x' }, 200, undefined],
+      [
+        'an expected refusal with an expected text needs its body',
+        { status: '403', contains: 'x' },
+        403,
+        undefined,
+      ],
+      ['another status fails regardless of the body', { contains: 'x' }, 204, 'other_status'],
     ];
     for (const [sentence, given, status, outcome] of rows) {
       const { byStatus } = http.createClassifier(planOf(http, given), fixture);
@@ -174,7 +179,7 @@ describe('http', () => {
     assert.equal(requestOf({ method: 'POST', bodyFile: 'x' }, { file: bytes }).body, bytes);
   });
 
-  test('a body file that is there is read before the run, one that is not is refused', async (t) => {
+  test('an existing body file is read before the run, a missing one is rejected', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'vpl-http-'));
     t.after(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'body'), 'x');
@@ -217,11 +222,11 @@ describe('http', () => {
     [{ method: 'HEAD' }, /--method/],
   ];
   for (const [given, message] of REFUSED) {
-    test(`refused: ${JSON.stringify(given)}`, () => assertUsage(() => planOf(http, given), message));
+    test(`rejected: ${JSON.stringify(given)}`, () => assertUsage(() => planOf(http, given), message));
   }
 });
 
-test('a standby that is asked with --standby-ok has no product: it may be either', async () => {
+test("with --standby-ok, a standby's product is unknown", async () => {
   const json = { initialized: true, sealed: false, standby: true, version: '2.6.2' };
   const client = { origin: 'http://192.0.2.1:8200', health: async () => ({ status: 429, json }) };
   const prepare = (/** @type {Record<string, unknown>} */ given) =>

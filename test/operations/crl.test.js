@@ -19,19 +19,19 @@ const delta = der(0xa0, der(0x30, extension('2.5.29.27', true, bytesOf('020105')
 /** @type {[string, Buffer, string, typeof ca?][]} what, body, outcome, issuer other than the EC CA */
 const ROWS = [
   ['a right one', crlByHand(ca), 'crl'],
-  ['that of an RSA issuer', crlByHand(rsa), 'crl', rsa],
-  ['one that never ends', crlByHand(ca, { nextUpdate: null }), 'crl'],
-  ['clocks a little apart', crlByHand(ca, { thisUpdate: at(0.001) }), 'crl'],
+  ['a CRL of an RSA issuer', crlByHand(rsa), 'crl', rsa],
+  ['a CRL without nextUpdate', crlByHand(ca, { nextUpdate: null }), 'crl'],
+  ['a small clock difference', crlByHand(ca, { thisUpdate: at(0.001) }), 'crl'],
   ['HTML', Buffer.from('<!doctype html>'), 'not_crl'],
   ['nothing', Buffer.alloc(0), 'not_crl'],
-  ['the PEM of one', Buffer.from(encodePem('X509 CRL', crlByHand(ca))), 'not_crl'],
+  ['a CRL in PEM', Buffer.from(encodePem('X509 CRL', crlByHand(ca))), 'not_crl'],
   ['half of one', crlByHand(ca).subarray(0, 100), 'not_crl'],
-  ['that of another CA', crlByHand(rsa), 'other_issuer'],
-  ['that of another CA of the same name', crlByHand(namesake), 'bad_signature'],
+  ['a CRL of another CA', crlByHand(rsa), 'other_issuer'],
+  ['a CRL of another CA of the same name', crlByHand(namesake), 'bad_signature'],
   ['an unknown algorithm', crlByHand(ca, unknown), 'unsupported_signature_algorithm'],
   ['a delta CRL', crlByHand(ca, { extensions: delta }), 'unknown_critical_extension'],
-  ['one from tomorrow', crlByHand(ca, { thisUpdate: at(24), nextUpdate: at(48) }), 'not_yet_valid'],
-  ['one from yesterday', crlByHand(ca, { thisUpdate: at(-24), nextUpdate: at(-1) }), 'expired'],
+  ['a CRL from tomorrow', crlByHand(ca, { thisUpdate: at(24), nextUpdate: at(48) }), 'not_yet_valid'],
+  ['a CRL from yesterday', crlByHand(ca, { thisUpdate: at(-24), nextUpdate: at(-1) }), 'expired'],
 ];
 
 const open = (issuer = ca) => createClassifier(/** @type {any} */ ({}), { issuerPem: issuer.pem });
@@ -53,7 +53,7 @@ test('crl: each declared outcome can occur', () => {
   assert.deepEqual([...seen].sort(), Object.keys(outcomes).sort());
 });
 
-test('crl: a verdict is not that of the list before, and its bytes may be overwritten afterwards', () => {
+test('crl: a verdict does not depend on the previous list, whose buffer may be reused', () => {
   const classify = open();
   const right = crlByHand(ca);
   const damaged = Buffer.from(right);
@@ -93,7 +93,7 @@ test('crl: the note names the largest list', () => {
   note(long, '2 entries', 5);
 });
 
-test('crl is asked for without a token', () => {
+test('crl is requested without a token', () => {
   const plan = /** @type {any} */ ({ target: { mount: 'a b/pki' } });
   const headers = { accept: 'x' };
   const expected = { method: 'GET', path: '/base/v1/a%20b/pki/crl', headers, body: null };

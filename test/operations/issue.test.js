@@ -25,7 +25,7 @@ const certificate = (...issued) => but({ certificate: ca.issue(...issued).pem, p
 
 /** @type {[string, unknown, string][]} what, body, outcome */
 const ROWS = [
-  ['a right response', { data: right }, 'issued'],
+  ['a correct response', { data: right }, 'issued'],
   ['warnings', { data: right, errors: null, warnings: ['w'] }, 'issued'],
   ['HTML', '<!doctype html>', 'not_json'],
   ['nothing', '', 'not_json'],
@@ -38,12 +38,12 @@ const ROWS = [
   ['data that is a text', { data: 'x' }, 'no_certificate'],
   ['data that is a list', { data: [] }, 'no_certificate'],
   ['a certificate that is a number', but({ certificate: 5 }), 'no_certificate'],
-  ['a certificate cut off', but({ certificate: leaf.pem.slice(0, 300) }), 'certificate_unreadable'],
+  ['a truncated certificate', but({ certificate: leaf.pem.slice(0, 300) }), 'certificate_unreadable'],
   ['no issuing CA', but({ issuing_ca: null }), 'no_issuing_ca'],
   ['another issuing CA', but({ issuing_ca: stranger.ca.pem }), 'wrong_issuer'],
   ['another key', but({ private_key: ca.issue('other').keyPem }), 'key_mismatch'],
-  ['a key that is none', but({ private_key: 'x' }), 'private_key_unreadable'],
-  ['no key at all', but({ private_key: undefined }), 'no_private_key'],
+  ['an invalid key', but({ private_key: 'x' }), 'private_key_unreadable'],
+  ['no key', but({ private_key: undefined }), 'no_private_key'],
   ['an empty key', but({ private_key: '' }), 'private_key_unreadable'],
   ['another name', certificate('elsewhere'), 'wrong_subject'],
   ["a CA's certificate", certificate('localhost', { extensions: [san, EXTENSIONS.ca] }), 'ca_certificate'],
@@ -71,7 +71,7 @@ for (const [what, body, outcome] of ROWS) {
   });
 }
 
-test('issue: bytes at their place, names by the index, a serial once, HTTP errors as refusals', () => {
+test('issue: exact bytes, names by index, each serial once, HTTP errors as refusals', () => {
   const body = bytes({ data: right });
   const lent = Buffer.concat([Buffer.from('xxxx'), body, Buffer.from('yyyy')]);
   const classify = open();
@@ -82,7 +82,7 @@ test('issue: bytes at their place, names by the index, a serial once, HTTP error
   assert.deepEqual(classify(503, body, 3), refused);
 });
 
-test('issue: with --keep serial and certificate are handed over, and nothing else of the response', () => {
+test('issue: --keep passes on serial and certificate, and nothing else of the response', () => {
   const { keyPem, pem, serial } = leaf;
   const planted = but({ certificate: `${keyPem}\n${pem}\n${keyPem}`, serial_number: keyPem });
   const { kept, outcome } = open({ keep: 'x' })(200, bytes(planted), 3);

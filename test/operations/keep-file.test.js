@@ -17,7 +17,7 @@ import { test } from 'node:test';
 import { openKeepFile } from '../../src/operations/keep-file.js';
 import { plantLink } from '../common/plant-link.js';
 
-test('--keep appends one JSON line each from several writers', (t) => {
+test('--keep: several writers append one JSON line per certificate', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const item = (/** @type {number} */ n) => ({ serial: `0${n}`, certificate: `line 1\nline 2 ${n}` });
@@ -34,8 +34,8 @@ test('--keep appends one JSON line each from several writers', (t) => {
   const text = [1, 2, 3, 4, 5].map((n) => `${JSON.stringify(item(n))}\n`).join('');
   assert.equal(readFileSync(path, 'utf8'), text);
   for (const [wrong, why] of [
-    [folder, 'it is a folder. Give the name of a file in it.'],
-    [join(folder, 'no', 'file'), 'its folder was not found. Give a file in a writable folder.'],
+    [folder, 'it is a folder. Use the name of a file in it.'],
+    [join(folder, 'no', 'file'), 'its folder was not found. Use a file in a writable folder.'],
   ]) {
     assert.throws(
       () => openKeepFile(wrong),
@@ -74,7 +74,7 @@ test('--keep: pipes are refused at once, links followed', (t) => {
   writeFileSync(at('file'), '');
   symlinkSync(at('file'), at('link'));
   for (const [path, message] of /** @type {[string, RegExp][]} */ ([
-    [at('fifo'), /fifo is a pipe, .* not a file\. Name a file in/],
+    [at('fifo'), /fifo is a pipe, .* not a file\. Use a file in/],
     [at('read'), /read is a pipe, .* not a file/],
   ])) {
     assert.throws(

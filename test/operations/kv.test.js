@@ -9,7 +9,7 @@ import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from '.
 const V1 = { ...CALL, mount: 'some/kv', version: '1' };
 const V2 = { ...V1, version: '2' };
 
-test('kv-write: what is sent follows from --data-seed, --size and the number of the secret alone', () => {
+test('kv-write: requests depend only on --data-seed, --size and the secret number', () => {
   const request = write.createRequester(planOf(write, { paths: 3, size: 5, seed: 8 }), V2);
   const again = write.createRequester(planOf(write, { paths: 3, size: 5, seed: 9 }), V2);
   const value = secretValue(1, 1, 5);
@@ -28,24 +28,24 @@ test('kv-write: what is sent follows from --data-seed, --size and the number of 
   assert.notEqual(secretValue(7, 1, 5), value);
 });
 
-test('kv-write: answers', () => {
+test('kv-write: responses', () => {
   /** @type {Row[]} */
   const second = [
-    ['a version is a written secret', 200, { data: { version: 3 } }, 'written'],
+    ['a version means that the secret was written', 200, { data: { version: 3 } }, 'written'],
     ['without a version', 200, { data: {} }, 'no_version'],
-    ['version 0 is none', 200, { data: { version: 0 } }, 'no_version'],
-    ['nor is what is no number', 200, { data: { version: true } }, 'no_version'],
-    ['no data at all', 200, { data: null }, 'no_version'],
-    ['nothing at all is no answer of version 2', 204, '', 'not_json'],
+    ['version 0 is invalid', 200, { data: { version: 0 } }, 'no_version'],
+    ['a version must be a number', 200, { data: { version: true } }, 'no_version'],
+    ['no data', 200, { data: null }, 'no_version'],
+    ['an empty response is not from version 2', 204, '', 'not_json'],
     ...REFUSALS,
   ];
   /** @type {Row[]} */
   const first = [
-    ['version 1 says nothing', 204, '', 'written'],
-    ['warnings do no harm', 200, { request_id: 'r', warnings: ['w'] }, 'written'],
+    ['version 1 responds without a body', 204, '', 'written'],
+    ['warnings are accepted', 200, { request_id: 'r', warnings: ['w'] }, 'written'],
     ['200 and nothing is not what Vault says', 200, '', 'not_json'],
     ['200 and anything is not either', 200, {}, 'not_vault'],
-    ['nor is another success', 202, { ok: false }, 'not_vault'],
+    ['another 2xx is rejected', 202, { ok: false }, 'not_vault'],
     ...REFUSALS,
   ];
   const good = ['written'];
@@ -56,7 +56,7 @@ test('kv-write: answers', () => {
   ]);
 });
 
-test('kv-read: only the secret that was written will do, in full', () => {
+test('kv-read: only the complete secret that was written passes', () => {
   const plan = planOf(read, { paths: 4, size: 40, pick: 'in-turn' });
   const right = secretValue(1, 1, 40);
   const index = 5;
@@ -64,8 +64,8 @@ test('kv-read: only the secret that was written will do, in full', () => {
   const second = [
     ['the secret that was written', 200, { data: { data: { value: right } } }, 'read'],
     ['another secret', 200, { data: { data: { value: secretValue(1, 2, 40) } } }, 'other_secret'],
-    ['one that is cut off', 200, { data: { data: { value: right.slice(0, -4) } } }, 'other_secret'],
-    ['the shape of version 1', 200, { data: { value: right } }, 'other_secret'],
+    ['a truncated secret', 200, { data: { data: { value: right.slice(0, -4) } } }, 'other_secret'],
+    ['the format of version 1', 200, { data: { value: right } }, 'other_secret'],
     ['no data', 200, { data: null }, 'other_secret'],
     ...REFUSALS,
   ];
@@ -78,7 +78,7 @@ test('kv-read: only the secret that was written will do, in full', () => {
   assertRow(plain, ['version 1', 200, { data: { value: right } }, 'read'], { good: ['read'], index });
 });
 
-test('kv-read: every secret is read once before one is read again, in turn or in an order of the seed', () => {
+test('kv-read: every secret is read once before any repeats, in turn or in a seeded order', () => {
   const numbers = (/** @type {Record<string, unknown>} */ given) => {
     const request = read.createRequester(planOf(read, { paths: 50, ...given }), V2);
     return Array.from({ length: 100 }, (_, i) => Number(/\/(\d+)$/.exec(request(i).path)?.[1]));
@@ -96,7 +96,7 @@ test('kv-read: every secret is read once before one is read again, in turn or in
   assert.notDeepEqual(numbers({ seed: 2 }), random);
 });
 
-test('kv-read judges by the same order as it asks', () => {
+test('kv-read judges in the same order as it sends', () => {
   const plan = planOf(read, { paths: 20, size: 8 });
   const request = read.createRequester(plan, V2);
   const classify = read.createClassifier(plan, V2);
@@ -107,7 +107,7 @@ test('kv-read judges by the same order as it asks', () => {
   }
 });
 
-test('what cannot be meant is refused', () => {
+test('contradictory options are rejected', () => {
   assertUsage(
     () => planOf(read, { filled: true }),
     /--filled reads existing secrets, but --kv-mount is not given/,
@@ -120,7 +120,7 @@ test('what cannot be meant is refused', () => {
   assertUsage(() => planOf(write, { kvVersion: '3' }), /--kv-version/);
 });
 
-test('the secrets that stay in an existing store are named with the flags that read them', async () => {
+test('the secrets left in an existing store are reported with the flags that read them', async () => {
   const found = { data: { path: 'kv/', type: 'kv', options: { version: '2' } } };
   const left = async (/** @type {Record<string, unknown>} */ given) => {
     /** @type {string[]} */

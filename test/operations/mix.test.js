@@ -37,7 +37,7 @@ function mix(...members) {
   return { both, warnings, context, prepared: () => both.prepare(context) };
 }
 
-test('a mix asks and judges each by its own plan and fixture', async () => {
+test('a mix sends and judges each request with the plan and fixture of its operation', async () => {
   const { both, prepared } = mix(member('read'), member('write'));
   const fixture = await prepared();
   const { memberOf } = both;
@@ -58,7 +58,7 @@ test('a mix asks and judges each by its own plan and fixture', async () => {
   assert.deepEqual(both.outcomes, outcomes);
 });
 
-test('a mix of two servers is refused, and of which one cannot be prepared, too', async () => {
+test('a mix of two servers is rejected, as is a mix with an operation that cannot be prepared', async () => {
   const failing = () => {
     throw new Error('no such mount');
   };
@@ -71,7 +71,7 @@ test('a mix of two servers is refused, and of which one cannot be prepared, too'
   await assert.rejects(apart.prepared(), message);
 });
 
-test('a mix says once what several of its operations find out alike', async () => {
+test('a mix reports a message of several operations once', async () => {
   const prepare = async (/** @type {any} */ { warn, plan }) => {
     warn('The token ends soon.');
     warn(`About ${plan.options.path}.`);
@@ -82,7 +82,7 @@ test('a mix says once what several of its operations find out alike', async () =
   assert.deepEqual(warnings, ['The token ends soon.', 'About /read.', 'About /write.']);
 });
 
-test('a mix of one has the requester of that one, nothing around it', () => {
+test("a mix of one operation has that operation's own requester", () => {
   const requester = () => 'x';
   const one = mixOf({ mix: null, load: load({}) }, [member('read', { createRequester: () => requester })]);
   assert.equal(one.createRequester(/** @type {any} */ ({ of: 'read' })), requester);

@@ -24,7 +24,7 @@ const ALL = 'good=90,revoked=5,never-issued=3,wrong-issuer=2';
 const planOf = (given) => planFor(ocsp, given);
 
 describe('--about and --expect', () => {
-  test('each kind has a weight and an expected answer, by default that of Vault', () => {
+  test('each kind has a weight and an expected status, by default that of Vault', () => {
     const rows = [
       ['', '', ',1,good'],
       ['', 'revoked', ',1,revoked'],
@@ -67,11 +67,11 @@ describe('--about and --expect', () => {
       /--expect is "good=revoked", but names good twice/,
     ],
     [{ expect: 'fine' }, /"fine", which is not an OCSP status/],
-    [{ expect: 'never-issued=unknown' }, /but --about names no kinds.*Give --about too/],
+    [{ expect: 'never-issued=unknown' }, /but --about names no kinds.*Add --about/],
     [{ expect: 'good,revoked' }, /but --about names no kinds/],
     [
       { about: 'revoked=1', cert: 'a' },
-      /with --cert the run issues none, and the given ones are not revoked.*--revoked-serials/,
+      /with --cert the run issues none, and its certificates count as good.*--revoked-serials/,
     ],
     [{ about: 'revoked=1', serials: 'a', issuer: 'b' }, /with --serials the run issues none/],
     [{ revokedSerials: 'a' }, /--about does not include revoked certificates\. Add --about revoked=WEIGHT/],
@@ -81,10 +81,10 @@ describe('--about and --expect', () => {
     [{ pool: 5, about: 'good=1', cert: 'a' }, /--pool is given/],
   ];
   for (const [given, message] of BAD) {
-    test(`refused: ${JSON.stringify(given)}`, () => assertUsage(() => planOf(given), message));
+    test(`rejected: ${JSON.stringify(given)}`, () => assertUsage(() => planOf(given), message));
   }
 
-  test('what goes together is not refused', () => {
+  test('valid combinations are accepted', () => {
     for (const given of [
       { about: ALL },
       { about: ALL, pool: 3, ocspUrl: 'http://127.0.0.1:1' },
@@ -151,10 +151,10 @@ async function open(names, expect = [], { nonce = false } = {}) {
 const answer = (certId, status, { thisUpdate = Date.now(), signer = ca.ca } = {}) =>
   buildResponse({ signer, singles: [single({ certId, thisUpdate, status: STATUS[status] })] });
 
-describe('answers to each kind', () => {
+describe('responses to each kind', () => {
   const STATUSES = /** @type {(keyof typeof STATUS)[]} */ (Object.keys(STATUS));
 
-  test('the status that is expected is a success of the kind, another a failure of the kind', async () => {
+  test('the expected status is a success of the kind, any other a failure of the kind', async () => {
     for (const name of NAMES) {
       for (const expect of EXPECTABLE) {
         const { classify, sets } = await open([name], [`${name}=${expect}`]);
@@ -178,7 +178,7 @@ describe('answers to each kind', () => {
     }
   });
 
-  test('of another issuer: unknown under the own CertID passes with a note; nothing else does', async () => {
+  test("wrong issuer: only unknown under the CA's own CertID passes, with a note", async () => {
     const { classify, sets } = await open(['wrong-issuer'], [], { nonce: true });
     const { certId, ownCertId } = sets[0].expectation(0);
     const own = Buffer.from(/** @type {{raw: Buffer}} */ (ownCertId).raw);
@@ -205,7 +205,7 @@ describe('answers to each kind', () => {
     assert.match(String(classify.notes?.()), /a client has to reject them \(RFC 6960, 3\.2\)/);
   });
 
-  test('about certificates of the issuer an answer under another CertID is a mismatch, unknown or not', async () => {
+  test('known issuer: another CertID is a mismatch, even with unknown', async () => {
     for (const name of NAMES.filter((one) => one !== 'wrong-issuer')) {
       const { classify } = await open([name]);
       const other = await open(['wrong-issuer']);
@@ -242,7 +242,7 @@ describe('answers to each kind', () => {
 describe('requests of each kind', () => {
   const { serial } = parseCertificate(leaf.der);
 
-  test('serials that were never issued: positive, in shortest form, of 20 octets, none twice, from the seed', async () => {
+  test('never-issued serials: positive, minimally encoded, 20 octets, unique, from the seed', async () => {
     const [{ sets }, again] = [await open(['never-issued']), await open(['never-issued'])];
     const seen = new Set();
     for (let index = 0; index < 1000; index++) {
@@ -257,7 +257,7 @@ describe('requests of each kind', () => {
     assert.equal(sets[0].constant, false);
   });
 
-  test('of another issuer: a serial that the responder knows, under hashes that it does not', async () => {
+  test('wrong issuer: a known serial under unknown hashes', async () => {
     for (const nonce of [false, true]) {
       const { request, sets } = await open(['wrong-issuer'], [], { nonce });
       const { certId, ownCertId } = sets[0].expectation(3);
@@ -271,7 +271,7 @@ describe('requests of each kind', () => {
     }
   });
 
-  test('shares follow the weights within 3 sigma, by the seed and the index alone; judge and requester agree', async () => {
+  test('shares match the weights within 3 sigma, by seed and index alone; requester and classifier agree', async () => {
     const { request, classify, sets } = await open(NAMES);
     const counts = NAMES.map(() => 0);
     const N = 4000;

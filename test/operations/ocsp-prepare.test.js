@@ -36,10 +36,10 @@ const listed = (/** @type {string | Uint8Array} */ text) => ({ issuer, serials: 
 const GOOD = [
   ['a PEM certificate and its issuer', { cert, issuer }],
   ['both as DER', { cert: file(leaf.der), issuer: file(ca.ca.der) }],
-  ['a chain file, which brings its issuer', { cert: file(leaf.pem + ca.ca.pem) }],
+  ['a chain file that includes its issuer', { cert: file(leaf.pem + ca.ca.pem) }],
   ['an issuer anywhere in its file', { cert, issuer: file(stranger.ca.pem + ca.ca.pem) }],
   [
-    'serials, one a line, in any of the usual forms, as INTEGER contents',
+    'serials, one per line, in any common notation, as INTEGER contents',
     listed('1a:2b\n\n0x1A2C\r\n  ff-01 \n7\n00ab'),
     ['1a2b', '1a2c', '00ff01', '07', '00ab'],
   ],

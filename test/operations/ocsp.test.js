@@ -49,7 +49,7 @@ async function open(given = {}, serial = '4a') {
   };
 }
 
-describe('answers to ocsp', () => {
+describe('responses to ocsp', () => {
   for (const [status, expect, outcome] of /** @type {const} */ ([
     ['good', 'good', 'good'],
     ['revoked', 'good', 'status_revoked'],
@@ -58,7 +58,7 @@ describe('answers to ocsp', () => {
     ['good', 'revoked', 'status_good'],
     ['unknown', 'unknown', 'unknown'],
   ])) {
-    test(`${status} where ${expect} is expected: ${outcome}`, async () => {
+    test(`${status}, expected ${expect}: ${outcome}`, async () => {
       const success = status === expect;
       for (const nonce of [false, true]) {
         const { classify, respond } = await open({ expect, nonce });
@@ -70,13 +70,13 @@ describe('answers to ocsp', () => {
     });
   }
 
-  test('a response to another request has another nonce, one about another certificate another CertID', async () => {
+  test("another request's response has another nonce, another certificate's another CertID", async () => {
     const { classify, respond } = await open({ nonce: true });
     assert.equal(classify(200, respond('good'), 1).outcome, 'nonce_mismatch');
     assert.equal((await open({}, '4b')).classify(200, respond('good'), 0).outcome, 'cert_id_mismatch');
   });
 
-  test('a refusal is one with any HTTP status and nothing to verify, but where it is expected', async () => {
+  test('a refusal is one at any HTTP status, with nothing to verify, unless it is expected', async () => {
     const { classify } = await open();
     const lenient = (await open({ expect: 'unauthorized' })).classify;
     for (const status of [200, 400, 401, 500, 503]) {
@@ -94,7 +94,7 @@ describe('answers to ocsp', () => {
     }
   });
 
-  test('what is no OCSP response: a failure in 2xx, else what the HTTP status means', async () => {
+  test('not an OCSP response: a failure with 2xx, else the meaning of the HTTP status', async () => {
     const { classify } = await open();
     for (const body of [Buffer.alloc(0), Buffer.from('<html>'), Buffer.alloc(100_000, 0x30)]) {
       const failed = { outcome: 'not_ocsp', success: false, verification: 'failed' };
@@ -104,7 +104,7 @@ describe('answers to ocsp', () => {
     }
   });
 
-  test('POST carries the request, GET has it in its path; auto takes GET up to 255 bytes', async () => {
+  test('POST has the request in its body, GET in its path; auto is GET up to 255 bytes', async () => {
     const [post, get] = [
       (await open({ method: 'post' })).request(0),
       (await open({ method: 'get' })).request(0),
@@ -135,7 +135,7 @@ describe('requests for many serials', () => {
   }
   const serial = fc.bigInt({ min: 1n, max: 2n ** 159n - 1n }).map((value) => parseSerial(value.toString(16)));
 
-  test('are those that pkijs would build for each, with any serial, hash and nonce', async () => {
+  test('equal those that pkijs builds, with any serial, hash and nonce', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(serial, { minLength: 1, maxLength: 8 }),
@@ -157,7 +157,7 @@ describe('requests for many serials', () => {
     );
   });
 
-  test('go through the order again and again, each with bytes of its own', async () => {
+  test('repeat the order, each with its own bytes', async () => {
     const serials = ['01', '02', '0300'].map((hex) => parseSerial(hex));
     const set = await openSet(serials, { order: Uint32Array.of(2, 0, 1) });
     const asked = [0, 1, 2, 3, 4, 5, 3_000_000_001].map((index) =>
@@ -170,7 +170,7 @@ describe('requests for many serials', () => {
     assert.ok(first.equals(before));
   });
 
-  test('have nonces that differ for each request and seed, and follow from them', async () => {
+  test('have nonces that differ by request and seed, and depend only on them', async () => {
     const [one, same, other] = await Promise.all(
       [1, 1, 2].map((seed) => openSet([parseSerial('7f')], { nonce: true }, seed)),
     );
@@ -181,7 +181,7 @@ describe('requests for many serials', () => {
     assert.notEqual(hex(one, 5), hex(other, 5));
   });
 
-  test('are always the same for one serial without a nonce only', async () => {
+  test('are constant only for one serial without a nonce', async () => {
     const [one, two] = [[parseSerial('01')], [parseSerial('01'), parseSerial('02')]];
     assert.equal((await openSet(one)).constant, true);
     assert.equal((await openSet(one, { nonce: true })).constant, false);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { REFUSAL_OUTCOMES, refusal } from '../../src/operations/outcomes.js';
 
-test('every status but success is a declared outcome that is no success and nothing verified', () => {
+test('every status outside 2xx maps to a declared outcome that is neither a success nor verified', () => {
   for (const status of [...Array(200).keys(), ...Array.from({ length: 700 }, (_, i) => 300 + i)]) {
     const { outcome, success, verification } = refusal(status);
     assert.ok(Object.hasOwn(REFUSAL_OUTCOMES, outcome), `${status}: ${outcome}`);

@@ -67,7 +67,7 @@ async function startGrowingCrl(t) {
 }
 
 describe('on the embedded server', () => {
-  test('revoke: as many certificates as requests, each revoked once by any thread, and nothing else', async () => {
+  test('revoke: one certificate per request, each revoked once by any thread, and nothing else', async () => {
     const [revoked, all] = await counts();
     const { outcomes, notes } = await measure('revoke', { role: EC, threads: 2 });
     assert.deepEqual([outcomes, notes], [{ revoked: 40 }, []]);
@@ -78,7 +78,7 @@ describe('on the embedded server', () => {
     }
   });
 
-  test('revoke: with fewer certificates than requests the rest is about revoked ones; a role must store', async () => {
+  test('revoke: requests beyond the certificates revoke again; a role must store', async () => {
     const { outcomes, notes } = await measure('revoke', { role: EC, pool: 15 });
     assert.deepEqual(outcomes, { revoked: 15, revoked_again: 25 });
     assert.match(String(notes), /more requests than certificates/);
@@ -86,7 +86,7 @@ describe('on the embedded server', () => {
     await assert.rejects(measure('revoke', { role }), { name: 'PkiLoadError', code: 'role_does_not_store' });
   });
 
-  test('crl: it grows from response to response, and a sentence names the largest', async (t) => {
+  test('crl: it grows during the run, and a note names the largest', async (t) => {
     const { outcomes, notes } = await measure('crl', {}, await startGrowingCrl(t));
     assert.deepEqual(outcomes, { crl: 40 });
     const { body } = await ask(server, 'GET', 'pki_int/crl');
@@ -95,7 +95,7 @@ describe('on the embedded server', () => {
     assert.deepEqual([notes.length, String(notes).slice(0, start.length)], [1, start]);
   });
 
-  test('ocsp --about: kinds by their shares, the same for a seed whatever the threads, answered as Vault answers', async () => {
+  test('ocsp --about: kinds by share, the same for a seed with any threads, statuses as in Vault', async () => {
     const [revoked, all] = await counts();
     const about = 'good=4,revoked=2,never-issued=2,wrong-issuer=2';
     const options = { role: EC, about, pool: 3, requests: 400, cn: 'host-{n}.example.com' };
@@ -112,7 +112,7 @@ describe('on the embedded server', () => {
     assert.notDeepEqual((await measure('ocsp', { ...options, seed: 2 })).outcomes, outcomes);
   });
 
-  test('ocsp: certificates that are not stored can be asked about; what is not expected fails with its own outcome', async () => {
+  test('ocsp: unstored certificates can be queried; unexpected responses fail with their own outcome', async () => {
     const given = {
       role: 'example-dot-com-ec-no-store',
       about: 'good=1,revoked=1,never-issued=1,wrong-issuer=1',
@@ -125,7 +125,7 @@ describe('on the embedded server', () => {
   });
 });
 
-describe('ocsp --about against openssl ocsp, whose index knows what was issued', () => {
+describe('ocsp --about against openssl ocsp, whose index lists the issued certificates', () => {
   const ca = new TestCa({ name: 'Independent' });
   const stranger = new TestCa({ name: 'Stranger' });
   const good = ca.issue('good');
@@ -152,7 +152,7 @@ describe('ocsp --about against openssl ocsp, whose index knows what was issued',
     return measure('ocsp', { ...given, about, ...options }, 'http://127.0.0.1:1');
   };
 
-  test("never issued is unknown there, and so is another issuer; Vault's answers are contrary to it", async () => {
+  test('never issued and wrong issuer are unknown there, unlike in Vault', async () => {
     const revokedSerials = serials(revoked.map(({ serialHex }) => `${serialHex}\n`).join(''));
     const right = await measureThere({ expect: 'never-issued=unknown', revokedSerials, nonce: true });
     const names = ['good', 'never_issued_unknown', 'revoked', 'wrong_issuer_unknown'];
@@ -163,7 +163,7 @@ describe('ocsp --about against openssl ocsp, whose index knows what was issued',
     assert.ok(totals.failed > 0 && totals.succeeded > 0);
   });
 
-  test('revoked serials of another issuer, or in no such file, are refused before anything is sent', async () => {
+  test('revoked serials of another issuer, or in a bad file, are rejected before anything is sent', async () => {
     const other = stranger.issue('other');
     const revokedSerials = serials(
       `${JSON.stringify({ serial: other.serialHex, certificate: other.pem })}\n`,

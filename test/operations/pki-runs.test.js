@@ -44,6 +44,6 @@ test('a mix of sign, sign-verbatim, revoke, crl, ca-chain and all kinds of ocsp:
   assert.deepEqual([totals.failed, totals.succeeded], [0, 200]);
   assert.equal(verification.passed, 200);
   const { revoked } = operations.revoke.outcomes;
-  assert.match(messages.join(), new RegExp(`Issues ${revoked} certificates with role ${role} to revoke`));
-  assert.match(messages.join(), /Issues certificates with role \S+, 2 to query and 2 to revoke at once/);
+  assert.match(messages.join(), new RegExp(`Issuing ${revoked} certificates with role ${role} to revoke`));
+  assert.match(messages.join(), /Issuing certificates with role \S+, 2 to query and 2 to revoke at once/);
 });

@@ -34,7 +34,7 @@ describe('requests and time of a plan', () => {
   /** @type {[string, LoadPlan, number | null, number | null, number | null][]} sentence, load, indexes, expected requests, longest ms */
   const TABLE = [
     ['a rate and a time', loadOf({ rate: 5, duration: '10s' }), 50, 50, 30_000],
-    ['that is no whole number', loadOf({ rate: 3, duration: '3500ms' }), 11, 11, 23_500],
+    ['a fractional number of requests', loadOf({ rate: 3, duration: '3500ms' }), 11, 11, 23_500],
     ['with a warm-up', loadOf({ rate: 5, duration: '10s', warmup: '2s' }), 60, 60, 32_000],
     ['a rate and a number', loadOf({ rate: 5, requests: 7 }), 7, 7, 21_400],
     ['both, the number first', loadOf({ rate: 5, requests: 7, duration: '10s' }), 7, 7, 30_000],
@@ -53,9 +53,9 @@ describe('requests and time of a plan', () => {
       80_000,
     ],
     ['a part of a plan', loadOf({ rate: 5, duration: '10s', shard: '1/3' }), 50, 17, 30_000],
-    ['as many as are answered', loadOf({ duration: '10s' }), null, null, 30_000],
-    ['a number of them', loadOf({ requests: 30 }), 30, 30, null],
-    ['a number of them after a warm-up', loadOf({ requests: 30, warmup: '1s' }), null, 30, null],
+    ['a closed loop with a duration', loadOf({ duration: '10s' }), null, null, 30_000],
+    ['a closed loop with a number', loadOf({ requests: 30 }), 30, 30, null],
+    ['a closed loop with a number, after a warm-up', loadOf({ requests: 30, warmup: '1s' }), null, 30, null],
   ];
   for (const [sentence, load, indexes, expected, longest] of TABLE) {
     test(`${sentence}: ${expected}`, () => {
@@ -66,14 +66,14 @@ describe('requests and time of a plan', () => {
     });
   }
 
-  test('Poisson arrivals: those that will be, not those that chance would have', () => {
+  test('Poisson arrivals: the actual number, not the expected one', () => {
     for (let seed = 0; seed < 50; seed++) {
       const load = loadOf({ rate: 10, duration: '10s', arrivals: 'poisson', seed });
       assert.equal(allRequests(load), createSchedule(load).count);
     }
   });
 
-  test('of a mix: those that are its own, in this part of the plan', () => {
+  test("in a mix: the operation's own requests, in this part of the plan", () => {
     const memberOf = createChooser([95, 5], 5);
     const owns = (/** @type {number} */ index) => memberOf(index) === 1;
     const all = [...Array(3000).keys()];
@@ -84,7 +84,7 @@ describe('requests and time of a plan', () => {
     assert.equal(expectedRequests(loadOf({ duration: '10s' }), owns), null);
   });
 
-  test('of a mix of a hundred million: about its share, without looking at each', () => {
+  test('in a mix of a hundred million: about its share, without visiting each request', () => {
     const memberOf = createChooser([3, 1], 5);
     let looked = 0;
     const owns = (/** @type {number} */ index) => ++looked > 0 && memberOf(index) === 1;
@@ -136,7 +136,7 @@ describe('messages about a plan', () => {
   });
   const writes = entry('kv-write', 1, planOf(write, kvMount).options);
 
-  test('a ramp of kv-write leaves what it sends, not its peak over its time', async () => {
+  test('a ramp of kv-write counts the requests it sends, not its peak rate over its duration', async () => {
     assert.deepEqual(await left(staged({}, [[60, 0, 100]]), [writes]), [
       'Up to 3000 secrets stay in people, below vault-pki-load/seed-1/; if all were written, kv-read --kv-mount people --filled --paths 3000 --size 1024 --data-seed 1 reads them.',
     ]);
@@ -145,13 +145,13 @@ describe('messages about a plan', () => {
   /** @type {[string, LoadPlan, number][]} sentence, load, secrets at the most */
   const BOUNDS = [
     ['a closed loop that warms up writes more than it counts', loadOf({ requests: 30, warmup: '5s' }), 1e5],
-    ['one as long as it takes', loadOf({ duration: '10s' }), 1e5],
-    ['what serves runs of any load', { ...loadOf({ duration: '10s' }), durationMs: null }, 1e5],
-    ['so many, without a warm-up', loadOf({ requests: 30 }), 30],
-    ['a rate, warm-up and all', loadOf({ rate: 5, duration: '10s', warmup: '2s' }), 60],
+    ['a closed loop with a duration', loadOf({ duration: '10s' }), 1e5],
+    ['a preparation for runs of any load', { ...loadOf({ duration: '10s' }), durationMs: null }, 1e5],
+    ['a closed loop without a warm-up', loadOf({ requests: 30 }), 30],
+    ['a rate, including the warm-up', loadOf({ rate: 5, duration: '10s', warmup: '2s' }), 60],
   ];
   for (const [sentence, load, most] of BOUNDS) {
-    test(`no more secrets stay than the message says: ${sentence}`, async () => {
+    test(`no more secrets are left than the message says: ${sentence}`, async () => {
       const [message] = await left(load, [writes]);
       assert.match(
         message,
@@ -169,14 +169,14 @@ describe('messages about a plan', () => {
     assert.deepEqual(more, []);
   });
 
-  test('a token that may be used as often as all of a mix need it will do, one less often will not', async () => {
+  test('a token with exactly enough uses for the whole mix passes, with one fewer it fails', async () => {
     const load = loadOf({ rate: 10, duration: '10s' });
     const mix = [entry('token-lookup', 3), writes];
     await left(load, mix, 111);
     await assert.rejects(left(load, mix, 110), /used 110 more times|110/);
   });
 
-  test('uses of the token in preparing count, and requests that go without it do not', async () => {
+  test('uses during preparation count, and requests without the token do not', async () => {
     const plan = planOf(write, { rate: 10, duration: '10s' });
     const context = /** @type {any} */ ({ plan, client: vault(50), token: 't', warn() {}, keepAlive() {} });
     await prepareCalls(context, { usesInRun: false });
@@ -186,7 +186,7 @@ describe('messages about a plan', () => {
   });
 });
 
-test('many calls: results in their order, two at a time, until one fails or the run is stopped', async () => {
+test('many calls: results in order, two at a time, until one fails or the run is stopped', async () => {
   const stop = new AbortController();
   /** @type {number[]} */
   const seen = [];

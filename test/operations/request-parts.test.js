@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createChooser, expandName, hasPlaceholder } from '../../src/operations/request-parts.js';
 import { withoutSlashes } from '../../src/vault/environment.js';
 
-test('names have their placeholders filled in; random ones follow from seed and request', () => {
+test('placeholders in names are expanded; random ones depend on seed and request', () => {
   for (const [template, name, differs] of /** @type {[string, RegExp, boolean][]} */ ([
     ['localhost', /^localhost$/, false],
     ['host-{n}.example.com', /^host-7\.example\.com$/, true],
@@ -27,7 +27,7 @@ for (const weights of [
   [1000, 1],
   [0.5, 3, 7.25, 1, 2],
 ]) {
-  test(`the choice by weights of ${weights}: shares are within 3 sigma, but for what chance allows`, () => {
+  test(`weighted choice by ${weights}: shares are within 3 sigma, apart from chance`, () => {
     const all = weights.reduce((sum, weight) => sum + weight, 0);
     const [seeds, requests] = [60, 5000];
     let outside = 0;
@@ -47,7 +47,7 @@ for (const weights of [
   });
 }
 
-test('the choice follows from the seed and the index alone', () => {
+test('the choice depends only on seed and index', () => {
   const [one, other, another] = [42, 42, 1].map((seed) => createChooser([3, 1, 6], seed));
   const chosen = Array.from({ length: 2000 }, (_, i) => one(i));
   for (let i = 1999; i >= 0; i--) assert.equal(other(i), chosen[i]);
@@ -55,7 +55,9 @@ test('the choice follows from the seed and the index alone', () => {
   assert.ok(same > 750 && same < 1100, `${same} of 2000`);
 });
 
-test('slashes around a path are removed, also of a megabyte of them, at once', { timeout: 2000 }, () => {
+test('leading and trailing slashes are removed, even a megabyte of them, in linear time', {
+  timeout: 2000,
+}, () => {
   for (const text of ['a/b', '/a/b', '//a/b//']) assert.equal(withoutSlashes(text), 'a/b');
   for (const none of ['', '/', '///']) assert.equal(withoutSlashes(none), '');
   const long = `x${'/'.repeat(1_000_000)}x`;

@@ -17,8 +17,8 @@ const RIGHT = {
 };
 /** @type {[string, unknown, string][]} what, body, outcome of a certificate that is revoked for the first time */
 const ROWS = [
-  ['what Vault says', { data: RIGHT, warnings: null }, 'revoked'],
-  ['what Vault said before it had states', { data: { revocation_time: 1 } }, 'revoked'],
+  ['the response of Vault', { data: RIGHT, warnings: null }, 'revoked'],
+  ['the response of older versions of Vault, without a state', { data: { revocation_time: 1 } }, 'revoked'],
   ['no data', {}, 'not_revoked'],
   ['an expired certificate', { data: null, warnings: ['expired'] }, 'not_revoked'],
   ['a time of zero', { data: { ...RIGHT, revocation_time: 0 } }, 'not_revoked'],
@@ -48,7 +48,7 @@ for (const [what, body, outcome] of ROWS) {
   });
 }
 
-test('revoke: each declared outcome can occur; a note once there were more requests than certificates', () => {
+test('revoke: each declared outcome can occur; a note if there are more requests than certificates', () => {
   const outcomes = [...ROWS.map(([, , outcome]) => outcome), 'revoked_again', ...Object.keys(CALL_OUTCOMES)];
   assert.deepEqual([...new Set(outcomes)].sort(), Object.keys(revoke.outcomes).sort());
   const classify = open();
@@ -58,7 +58,7 @@ test('revoke: each declared outcome can occur; a note once there were more reque
   assert.match(String(classify.notes?.()), /more requests than certificates/);
 });
 
-test('revoke: each request has its own certificate; those that have none ask about one of them again', () => {
+test('revoke: each request has its own certificate; the rest repeat one', () => {
   const request = revoke.createRequester(/** @type {any} */ ({}), fixture);
   const serialOf = (/** @type {number} */ index) => JSON.parse(String(request(index).body)).serial_number;
   assert.deepEqual([4, 7, 5_000_000_000, 5, 0].map(serialOf), ['1a', '2b', '3c', '3c', '1a']);
@@ -66,7 +66,7 @@ test('revoke: each request has its own certificate; those that have none ask abo
   assert.deepEqual([method, path, headers], ['POST', fixture.path, fixture.headers]);
 });
 
-test('the indexes of a plan: shared by its parts, in a mix only the own ones, never looked for without end', () => {
+test('the indexes of a plan: split over its parts, in a mix only its own, with a bounded search', () => {
   const all = [...Array(10_000).keys()];
   const indexes = (/** @type {Record<string, unknown>} */ given, owns = () => true, most = 1000) => [
     ...ownIndexes(loadOf(given), { owns: /** @type {any} */ (owns), max: most }),

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { createSerialMemory, MAX_SERIALS, openSerialSet } from '../../src/operations/serial-set.js';
 
-test('a set of serials is the same as a Set, through any number of views on the same memory', () => {
+test('a serial set behaves as a Set, through any number of views of the same memory', () => {
   const serial = fc.uint8Array({ minLength: 1, maxLength: 3, max: 3 });
   fc.assert(
     fc.property(fc.array(fc.tuple(serial, fc.boolean()), { maxLength: 200 }), (serials) => {
@@ -22,7 +22,7 @@ test('a set of serials is the same as a Set, through any number of views on the 
   );
 });
 
-test('a set of serials tells those in sequence apart, and beyond its bound takes any as new', () => {
+test('a serial set distinguishes consecutive serials, and beyond its limit remembers none', () => {
   const set = openSerialSet(createSerialMemory());
   const bytes = Buffer.alloc(20);
   for (let n = 0; n < MAX_SERIALS; n++) {
@@ -54,7 +54,7 @@ const ADDER = `import { parentPort, workerData } from 'node:worker_threads';
   }
   parentPort.postMessage(repeats);`;
 
-test('a set of serials counts each repeat once when two threads add the same ones at the same time', async () => {
+test('a serial set counts each repeat once when two threads add the same serials concurrently', async () => {
   const url = new URL(`data:text/javascript,${encodeURIComponent(ADDER)}`);
   const source = new URL('../../src/operations/serial-set.js', import.meta.url).href;
   const [memory, step] = [createSerialMemory(), new SharedArrayBuffer(4)];

@@ -11,7 +11,7 @@ const FIXTURE = {
   ...CALL,
   mount: 'tr',
   dataSeed: 3,
-  made: ['vault:v1:AAAA', 'vault:v1:BBBB'],
+  prepared: ['vault:v1:AAAA', 'vault:v1:BBBB'],
   publicKey: null,
 };
 const given = (/** @type {string} */ action, more = {}) =>
@@ -34,7 +34,7 @@ test('requests: path, and a body for each action', () => {
   assert.deepEqual(bodyOf('verify'), { input: text(1), signature: 'vault:v1:BBBB' });
 });
 
-test('answers to each action; every outcome can occur', () => {
+test('responses to each action; every outcome can occur', () => {
   /** @type {Record<string, Row[]>} */
   const tables = {
     encrypt: [
@@ -58,7 +58,7 @@ test('answers to each action; every outcome can occur', () => {
     sign: [
       ['a signature of the text', 200, { data: { signature } }, 'signed'],
       [
-        'one of another text',
+        'a signature of another text',
         200,
         { data: { signature: wrapped(sign(null, Buffer.from(text(0), 'base64'), ed25519.privateKey)) } },
         'bad_signature',
@@ -101,7 +101,7 @@ describe('signatures', () => {
     ['P-521', generateKeyPairSync('ec', { namedCurve: 'P-521' }), {}],
     ['RSA', generateKeyPairSync('rsa', { modulusLength: 2048 }), pss],
   ])) {
-    test(`${name}: good ones are good, others are not`, () => {
+    test(`${name}: valid ones verify, others do not`, () => {
       const pem = String(pair.publicKey.export({ type: 'spki', format: 'pem' }));
       const right = sign('sha256', data, { key: pair.privateKey, ...more });
       assert.equal(isSignature(data, right, pem), true);
@@ -110,20 +110,20 @@ describe('signatures', () => {
       assert.equal(isSignature(data, sign('sha512', data, { key: pair.privateKey, ...more }), pem), false);
     });
   }
-  test('a public key that is none makes every signature bad', () => {
+  test('an invalid public key makes every signature bad', () => {
     assert.equal(isSignature(data, Buffer.alloc(64), 'undefined'), false);
     assert.equal(isSignature(data, Buffer.alloc(64), '-----BEGIN PUBLIC KEY-----'), false);
   });
 });
 
-test('texts of Vault', () => {
+test("Vault's text formats", () => {
   assert.deepEqual(bytesOf('vault:v12:aGk='), Buffer.from('hi'));
   for (const none of ['vault:v1:', 'vault:v:aGk=', 'aGk=', 'vault:v1:a k=', 5, undefined, null]) {
     assert.equal(bytesOf(none), null, String(none));
   }
 });
 
-test('what cannot be done is refused', () => {
+test('impossible options are rejected', () => {
   assertUsage(
     () => planOf(operation, { action: 'sign', keyType: 'aes256-gcm96' }),
     /--action sign does not work with a key of type aes256-gcm96\. Use one of ed25519, ecdsa-p256/,
@@ -138,5 +138,5 @@ test('what cannot be done is refused', () => {
   );
   assert.ok(planOf(operation, { keyType: 'rsa-2048', size: 190 }));
   assert.ok(planOf(operation, { action: 'sign', keyType: 'rsa-2048', size: 191 }));
-  assertUsage(() => planOf(operation, { size: 500_000, pool: 1000 }), /more than 64 MiB/);
+  assertUsage(() => planOf(operation, { size: 500_000, pool: 1000 }), /exceed 64 MiB/);
 });

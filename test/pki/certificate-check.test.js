@@ -78,8 +78,8 @@ const at = (/** @type {number} */ nowMs) => ({ nowMs });
 
 /** @type {[string, string | null, Partial<typeof RIGHT>][]} */
 const ROWS = [
-  ['the certificate that was asked for', null, {}],
-  ['one from a CSR', null, { privateKeyPem: null, expectedSpki: leaf.spki }],
+  ['the requested certificate', null, {}],
+  ['a certificate for a CSR', null, { privateKeyPem: null, expectedSpki: leaf.spki }],
   ['no text', 'no_certificate', { certificatePem: undefined }],
   ['an empty text', 'no_certificate', { certificatePem: '' }],
   ['a number', 'no_certificate', { certificatePem: 5 }],
@@ -89,10 +89,10 @@ const ROWS = [
   ['a private key', 'certificate_unreadable', { certificatePem: leaf.keyPem }],
   ['another algorithm outside', 'certificate_unreadable', { certificatePem: otherAlgorithm }],
   ['version 4', 'certificate_unreadable', { certificatePem: version4 }],
-  ['more behind the extensions', 'certificate_unreadable', { certificatePem: trailing }],
+  ['trailing bytes after the extensions', 'certificate_unreadable', { certificatePem: trailing }],
   ['no issuing CA', 'no_issuing_ca', { issuingCaPem: null }],
   ['an empty issuing CA', 'no_issuing_ca', { issuingCaPem: '' }],
-  ['garbage for a CA', 'issuing_ca_unreadable', { issuingCaPem: 'x' }],
+  ['garbage as CA', 'issuing_ca_unreadable', { issuingCaPem: 'x' }],
   ['a damaged CA', 'issuing_ca_unreadable', { issuingCaPem: toPem(ca.ca.der.subarray(0, 300)) }],
   ['another CA', 'wrong_issuer', { issuingCaPem: stranger.ca.pem }],
   ['a certificate of another CA', 'wrong_issuer', of(stranger.issue(CN))],
@@ -103,9 +103,9 @@ const ROWS = [
   ['a commonName in other case', 'wrong_subject', { expected: { commonName: 'WWW.example.com' } }],
   ['the commonName among the alternative names only', null, of(nameless)],
   ['no such name', 'wrong_subject', { ...of(nameless), expected: { commonName: 'other.example.com' } }],
-  ['no commonName asked for', null, { expected: {} }],
+  ['no commonName requested', null, { expected: {} }],
   ['the certificate of a CA', 'ca_certificate', of(subCa)],
-  ['one that says it is not that of a CA', null, of(notCa)],
+  ['an explicit non-CA certificate', null, of(notCa)],
   [
     'an unknown critical extension',
     'unknown_critical_extension',
@@ -123,7 +123,7 @@ const ROWS = [
   ['a name that only a wildcard covers', 'wrong_sans', asked({ altNames: ['a.wild.example'] })],
   ['an e-mail address in other case', 'wrong_sans', asked({ altNames: ['Me@example.com'] })],
   ['a missing address', 'wrong_sans', asked({ ipSans: ['10.0.0.1', '10.0.0.2'] })],
-  ['an address that is none', 'wrong_sans', asked({ ipSans: ['10.0.0'] })],
+  ['an invalid address', 'wrong_sans', asked({ ipSans: ['10.0.0'] })],
   ['no alternative names', 'wrong_sans', { ...of(bare), ...asked({ altNames: [CN] }) }],
   ['another key than in the CSR', 'key_mismatch', { privateKeyPem: null, expectedSpki: bare.spki }],
   ['the private key of another', 'key_mismatch', { privateKeyPem: bare.keyPem }],
@@ -145,7 +145,7 @@ for (const [name, failure, change] of ROWS) {
   });
 }
 
-test('extensions and names are read as they are written', () => {
+test('extensions and names are read as written', () => {
   const both = der(0x30, oid('1.3.6.1.5.5.7.3.1'), oid('1.3.6.1.5.5.7.3.2'));
   const server = parseCertificate(ca.issue(CN, { extensions: [extension('2.5.29.37', true, both)] }).der);
   for (const [purpose, has] of /** @type {const} */ ([
@@ -168,7 +168,7 @@ test('extensions and names are read as they are written', () => {
 });
 
 for (const key of KEY_KINDS) {
-  test(`${key}: the key in every format matches its certificate, and another one does not`, () => {
+  test(`${key}: the key in every format matches its certificate, and another key does not`, () => {
     const [mine, other] = [new Issued(ecCa, CN, key), new Issued(ecCa, CN, key)];
     const { privateKey } = mine;
     const texts = [mine.keyPem];
@@ -181,7 +181,7 @@ for (const key of KEY_KINDS) {
   });
 }
 
-test('an RSA key with a borrowed modulus, or right modulo one prime only, does not match', () => {
+test('an RSA key with a borrowed modulus, or correct modulo only one prime, does not match', () => {
   const [mine, other] = [makeKeys('rsa'), makeKeys('rsa')];
   const spki = mine.publicKey.export({ format: 'der', type: 'spki' });
   const fieldsOf = (/** @type {KeyObject} */ key) => {
@@ -215,7 +215,7 @@ function integer(value) {
   return bytes[0] > 0x7f ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes;
 }
 
-test('an EC key with another private number, version or curve, or outside of its curve, does not match', () => {
+test('an EC key with another private number, version or curve, or not on its curve, does not match', () => {
   const { privateKey, publicKey } = makeKeys('ec');
   const key = privateKey.export({ format: 'der', type: 'sec1' });
   const spki = publicKey.export({ format: 'der', type: 'spki' });
@@ -236,7 +236,7 @@ test('an EC key with another private number, version or curve, or outside of its
   }
 });
 
-test('a damaged certificate never passes, and whatever the texts, the failure is of the closed list', () => {
+test('a damaged certificate never passes, and any text has a declared failure', () => {
   fc.assert(
     fc.property(fc.nat({ max: leaf.der.length - 1 }), fc.integer({ min: 1, max: 255 }), (index, change) => {
       const bytes = Buffer.from(leaf.der);
@@ -266,7 +266,7 @@ test('a damaged certificate never passes, and whatever the texts, the failure is
   );
 });
 
-test('addresses become the octets that URL parsing gives them', () => {
+test('IP addresses have the octets of the URL parser', () => {
   for (const [address, hex] of [
     ['10.0.0.1', '0a000001'],
     ['::1', `${'00'.repeat(15)}01`],

@@ -32,7 +32,7 @@ const csrPem = (await createCsr({ keyType: 'ec-256', commonName: 'csr' })).pem;
 const crl = crlByHand(ca.ca);
 const pkcs8 = leaf.privateKey.export({ format: 'der', type: 'pkcs8' });
 
-test('PEM, PEM with text around it, a chain, a bundle with the key, and DER are read', () => {
+test('reads PEM, PEM with text around it, a chain, a bundle with the key, and DER', () => {
   const chain = `subject=somebody\n${leaf.pem}\nnext one\r\n${ca.ca.pem.replaceAll('\n', '\r\n')}the end`;
   const read = readCertificates(Buffer.from(chain), 'chain.pem');
   assert.deepEqual(
@@ -78,7 +78,7 @@ const UNREADABLE = [
 ];
 
 for (const [name, file, code] of UNREADABLE) {
-  test(`${name} is refused as ${code}, naming the file and not its contents`, () => {
+  test(`${name} is rejected as ${code}; the message names the file and shows none of its contents`, () => {
     assert.throws(
       () => readCertificates(Buffer.from(file), 'my file.crt'),
       (error) => {
@@ -93,7 +93,7 @@ for (const [name, file, code] of UNREADABLE) {
   });
 }
 
-test('PEM is read in time that grows with its length, whatever is missing in it', () => {
+test('PEM is read in linear time, whatever is missing', () => {
   for (const line of [
     '-----BEGIN CERTIFICATE-----\n',
     '-----BEGIN ',
@@ -112,7 +112,7 @@ test('PEM is read in time that grows with its length, whatever is missing in it'
   }
 });
 
-test('whatever the file, only a PkiLoadError is thrown', () => {
+test('any file content throws only a PkiLoadError', () => {
   const pem = Buffer.from(ca.ca.pem + leaf.pem);
   const octet = fc.nat({ max: 255 });
   fc.assert(
@@ -132,7 +132,7 @@ const read = (/** @type {{der: Buffer, name: string}} */ issued) =>
   readCertificates(issued.der, issued.name)[0];
 const NAMES = { leaf: 'leaf.pem', issuer: 'ca.pem' };
 
-test('a leaf with its issuer, and a root with itself, pass; others are told apart', () => {
+test('a leaf with its issuer, and a root with itself, pass; other pairs fail', () => {
   assertIssued(read(leaf), read(ca.ca), NAMES);
   assertIssued(read(ca.ca), read(ca.ca), NAMES);
   /** @type {[typeof leaf, typeof leaf, string, RegExp][]} */
@@ -153,12 +153,12 @@ test('a leaf with its issuer, and a root with itself, pass; others are told apar
   }
 });
 
-test('OCSP addresses come from AIA in their order, and none where there is none', () => {
+test('OCSP URLs come from AIA in order; none without it', () => {
   assert.deepEqual(ocspUrls(read(leaf)), ['http://ocsp.example/a', 'HTTPS://ocsp.example/b']);
   assert.deepEqual(ocspUrls(read(ca.ca)), []);
 });
 
-test('serials are read as people and Vault write them, minimal and positive', () => {
+test("serials are read in common notations and Vault's, minimal and positive", () => {
   for (const [given, raw] of [
     ['1a:2b:3c', '1a2b3c'],
     ['1a-2b-3c', '1a2b3c'],

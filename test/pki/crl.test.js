@@ -21,7 +21,7 @@ const TIME = Date.UTC(2026, 1, 3, 4, 5, 6);
 /** @type {[string, Parameters<typeof crlByHand>[1], object][]} what, parts, what is read */
 const RIGHT = [
   ['a list without entries', {}, { revoked: 0, number: null, critical: null }],
-  ['an empty list of entries, as some write it', { entries: der(0x30) }, { revoked: 0 }],
+  ['an empty list of entries, as some CAs write it', { entries: der(0x30) }, { revoked: 0 }],
   ['two entries, one with a reason', { entries: der(0x30, entry(1, reason), entry(2)) }, { revoked: 2 }],
   ['version 1', { version: null, entries: der(0x30, entry(1)) }, { revoked: 1 }],
   ['no nextUpdate', { nextUpdate: null }, { nextUpdateMs: null }],
@@ -32,9 +32,13 @@ const RIGHT = [
   ],
   ['nextUpdate as UTCTime', { nextUpdate: der(0x17, Buffer.from('260203040506Z')) }, { nextUpdateMs: TIME }],
   ['a critical entry', { entries: der(0x30, entry(1, certIssuer)) }, { critical: '2.5.29.29' }],
-  ['an entry that says not critical', { entries: der(0x30, entry(1, notCritical)) }, { critical: null }],
   [
-    'a delta CRL, which says so in a critical extension',
+    'an entry with an explicit non-critical extension',
+    { entries: der(0x30, entry(1, notCritical)) },
+    { critical: null },
+  ],
+  [
+    'a delta CRL, marked by a critical extension',
     { extensions: extensions(extension('2.5.29.27', true, bytesOf('020105'))) },
     { critical: '2.5.29.27' },
   ],
@@ -49,7 +53,7 @@ for (const [name, parts, expected] of RIGHT) {
   });
 }
 
-test('each entry is given with its serial and time', () => {
+test('each entry has its serial and time', () => {
   const serial = bytesOf('00ff01');
   const second = der(0x30, der(2, serial), generalizedTime(TIME));
   /** @type {[string, number][]} */
@@ -76,13 +80,13 @@ const WRONG = [
   ['an empty list of extensions', { extensions: extensions() }],
   ['an extension twice', { extensions: extensions(aki, aki) }],
   ['more in an extension', { extensions: extensions(der(0x30, bytesOf('0603551d23 0400 0500'))) }],
-  ['a number that is none', { extensions: extensions(number('0500')) }],
+  ['an invalid number', { extensions: extensions(number('0500')) }],
   ['a number with more behind it', { extensions: extensions(number('0201050500')) }],
   ['two lists of extensions', { extensions: extensions(aki), more: extensions(number('020105')) }],
   ['two lists in one', { extensions: der(0xa0, der(0x30, aki), der(0x30, aki)) }],
   ['something behind the extensions', { extensions: extensions(aki), more: der(5) }],
   ['no thisUpdate', { thisUpdate: Buffer.alloc(0), nextUpdate: null }],
-  ['a time that is none', { thisUpdate: der(0x18, Buffer.from('20261322000000Z')) }],
+  ['an invalid time', { thisUpdate: der(0x18, Buffer.from('20261322000000Z')) }],
   ['a name that is an INTEGER', { issuer: der(2, Buffer.from([1])) }],
 ];
 for (const [name, parts] of WRONG) {
@@ -91,7 +95,7 @@ for (const [name, parts] of WRONG) {
   });
 }
 
-test('nothing, a certificate, a part of a CRL and one with more behind it are refused', () => {
+test('empty input, a certificate, a truncated CRL and trailing bytes are rejected', () => {
   const right = crlByHand(ca);
   const wrong = [Buffer.alloc(0), ca.der, Buffer.concat([right, Buffer.alloc(1)]), der(0x30, right, der(5))];
   for (const bytes of [...wrong, ...Array.from(right.keys(), (length) => right.subarray(0, length))]) {
@@ -99,7 +103,7 @@ test('nothing, a certificate, a part of a CRL and one with more behind it are re
   }
 });
 
-test('a damaged CRL is a DerError, or read within its bounds, and its signature does not verify', () => {
+test('a damaged CRL throws a DerError, or is read within its bounds and does not verify', () => {
   const original = crlByHand(ca, { entries: der(0x30, entry(1), entry(2)) });
   const around = Buffer.concat([Buffer.alloc(7, 0x30), original, Buffer.alloc(9, 0xff)]);
   const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), {

@@ -58,7 +58,7 @@ for (const keyType of types.filter((type) => !/3072|4096/.test(type))) {
   });
 }
 
-test('a CSR without any names has neither commonName nor alternative names, and can be read', async () => {
+test('a CSR without names has neither commonName nor alternative names, and is readable', async () => {
   const { pem } = await createCsr({ keyType: 'ec-256' });
   assert.equal(read(pem).commonName, '');
   const bytes = decodePem(pem, /REQUEST/);

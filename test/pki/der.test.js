@@ -70,12 +70,12 @@ const REFUSED = [
 ];
 
 for (const [how, what, hex] of REFUSED) {
-  test(`refused: ${what} (${how})`, () => {
+  test(`rejected: ${what} (${how})`, () => {
     assert.throws(() => READ[how](new DerReader(bytesOf(hex))), DerError);
   });
 }
 
-test('an element of any type is read with what is in it, and what follows is left', () => {
+test('an element of any type is read with its contents, and the next one is left', () => {
   for (const hex of ['0500', '3000', '8001ff', '6102 0500', '300a 3106 3004 0500 0500 0500']) {
     const bytes = bytesOf(hex);
     const reader = new DerReader(Buffer.concat([bytes, bytesOf('0500')]));
@@ -84,7 +84,7 @@ test('an element of any type is read with what is in it, and what follows is lef
   }
 });
 
-test('GeneralizedTime and UTCTime are read to the second, in Zulu, and only where there is such a time', () => {
+test('GeneralizedTime and UTCTime are read to the second, in UTC, and invalid times are rejected', () => {
   const parse = (/** @type {number} */ tag) => (/** @type {string} */ text) =>
     new DerReader(der(tag, Buffer.from(text))).readTime();
   const [parseGeneralizedTime, parseUtcTime] = [parse(TAG.generalizedTime), parse(TAG.utcTime)];
@@ -114,7 +114,7 @@ test('GeneralizedTime and UTCTime are read to the second, in Zulu, and only wher
   );
 });
 
-test('OIDs are read as asn1js reads them, more of them than are kept, and none as another', () => {
+test('OIDs equal those of asn1js, also beyond the cache size', () => {
   const arcs = fc.array(fc.nat({ max: 2 ** 31 - 1 }), { minLength: 1, maxLength: 10 });
   fc.assert(
     fc.property(fc.nat({ max: 2 }), fc.nat({ max: 39 }), arcs, (root, second, rest) => {
@@ -142,7 +142,7 @@ test('values are views, INTEGERs keep their leading zero, lengths of any size ar
   }
 });
 
-test('whatever the bytes, nothing but DerError is thrown, however deep they are nested', () => {
+test('any bytes throw only a DerError, at any nesting depth', () => {
   const octets = fc.oneof(
     fc.nat({ max: 255 }),
     fc.constantFrom(...Object.values(TAG), 0, 1, 2, 3, 0x81, 0x82),

@@ -85,7 +85,7 @@ const ROWS = [
   ['status malformedRequest', 'ocsp_malformed_request', refusal(1)],
   ['status internalError', 'ocsp_internal_error', refusal(2)],
   ['status tryLater', 'ocsp_try_later', refusal(3)],
-  ['status 4, which is not used', 'ocsp_unknown_error_status', refusal(4)],
+  ['the unused status 4', 'ocsp_unknown_error_status', refusal(4)],
   ['status sigRequired', 'ocsp_sig_required', refusal(5)],
   ['status unauthorized', 'ocsp_unauthorized', refusal(6)],
   ['status 7', 'ocsp_unknown_error_status', refusal(7)],
@@ -99,14 +99,14 @@ const ROWS = [
   ['version 1, written', 'good', made({ version: bytesOf('a003 020100') })],
   ['version 2', 'not_ocsp', made({ version: bytesOf('a003 020101') })],
   ['another response type', 'ocsp_wrong_type', made({ type: '1.3.6.1.5.5.7.48.1.99' })],
-  ['a good that is no NULL', 'not_ocsp', of({ status: bytesOf('8001 00') })],
+  ['a good status that is not NULL', 'not_ocsp', of({ status: bytesOf('8001 00') })],
   ['a fourth status', 'not_ocsp', of({ status: bytesOf('8300') })],
   ['more in a revocation', 'not_ocsp', of({ status: der(0xa1, revokedAt, bytesOf('0500')) })],
   ['an unknown critical extension', 'unknown_critical_extension', extended(critical)],
-  ['one of a single response', 'unknown_critical_extension', of({ extensions: [critical] })],
+  ['a critical extension of a single response', 'unknown_critical_extension', of({ extensions: [critical] })],
   ['an unknown extension, not critical', 'good', extended(extension('1.2.3.4', false, bytesOf('0500')))],
   [
-    'the critical extensions that are understood',
+    'the supported critical extensions',
     'good',
     of({
       extensions: ['1.3.6.1.5.5.7.48.1.3', '1.3.6.1.5.5.7.48.1.6', '1.3.6.1.5.5.7.48.1.9']
@@ -122,18 +122,18 @@ const ROWS = [
   ['two nonces', 'not_ocsp', extended(nonce(NONCE), nonce(NONCE))],
   ['a nonce with more behind it', 'not_ocsp', extended(extension(NONCE_OID, false, bytesOf('0400 0500')))],
   ['more in an extension', 'not_ocsp', extended(der(0x30, oid('1.2.3'), bytesOf('0400 0500')))],
-  ['extensions without one, as Go sends them', 'good', extended()],
+  ['extensions without a nonce, as Go sends them', 'good', extended()],
   ['a name with an empty part', 'not_ocsp', made({ responderId: der(0xa1, der(0x30, der(0x31))) })],
   ['a responder without a name', 'responder_not_authorized', made({ responderId: der(0xa1, der(0x30)) })],
-  ['no response at all', 'cert_id_mismatch', made({ singles: [] })],
+  ['no single response', 'cert_id_mismatch', made({ singles: [] })],
   [
     'the right response behind another',
     'good',
     made({ singles: [one({ certId: otherId, status: der(0xa1, revokedAt) }), one()] }),
   ],
-  ['of two the first', 'revoked', made({ singles: [one({ status: der(0xa1, revokedAt) }), one()] })],
+  ['the first of two', 'revoked', made({ singles: [one({ status: der(0xa1, revokedAt) }), one()] })],
   ['unknown, another CertID (Vault)', 'cert_id_mismatch', of({ certId: otherId, status: bytesOf('8200') })],
-  ['a CertID of the other hash', 'cert_id_mismatch', of({ certId: sha256Id.raw })],
+  ['a CertID with the other hash', 'cert_id_mismatch', of({ certId: sha256Id.raw })],
   ['absent hash parameters', 'good', of({ certId: idWith(absent) })],
   ['absent in the request', 'good', made(), { certId: { raw: idWith(absent) }, nonce: null, nowMs: THIS }],
   ['absent parameters of another name', 'cert_id_mismatch', of({ certId: idWith(absent, Buffer.alloc(20)) })],
@@ -151,10 +151,10 @@ const ROWS = [
   ['ECDSA called RSA', 'bad_signature', made({ algorithm: der(0x30, oid('1.2.840.113549.1.1.11')) })],
   ['no certificate, beside a valid signature', 'not_ocsp', made({ certs: [der(0x30, bytesOf('0500'))] })],
   ['the key id of the CA', 'good', made({ responderId: keyHashResponderId(signer) })],
-  ['a CA that is not known', 'responder_not_authorized', by(stranger.ca)],
-  ['one of the same name and another key', 'bad_signature', by(namesake.ca)],
+  ['an unknown CA', 'responder_not_authorized', by(stranger.ca)],
+  ['a CA of the same name with another key', 'bad_signature', by(namesake.ca)],
   [
-    'the same by key id',
+    'the same by key ID',
     'responder_not_authorized',
     by(namesake.ca, { responderId: keyHashResponderId(namesake.ca) }),
   ],
@@ -166,7 +166,7 @@ const ROWS = [
   ['for clientAuth', 'responder_not_authorized', by(ca.issue('c', { extensions: [EXTENSIONS.clientAuth] }))],
   ['a delegate of a namesake', 'responder_not_authorized', by(namesake.issue('d', OCSP_SIGNING))],
   ['a delegate of another CA', 'responder_not_authorized', by(stranger.issue('d', OCSP_SIGNING))],
-  ['a delegate whose algorithm is not known', 'unsupported_signature_algorithm', by(unsupported)],
+  ['a delegate with an unknown algorithm', 'unsupported_signature_algorithm', by(unsupported)],
   ['a delegate whose key cannot be read', 'responder_not_authorized', by(oddKey)],
   [
     'a delegate with an unknown critical extension',
@@ -184,13 +184,17 @@ const ROWS = [
     by(delegateWith(extension('1.3.6.1.5.5.7.48.1.5', true, bytesOf('0500')))),
   ],
   ['with a key usage for key agreement', 'responder_key_usage', by(delegateWith(keyUsage('03020308')))],
-  ['with a key usage of no bits', 'responder_key_usage', by(delegateWith(keyUsage('030100')))],
+  ['with an empty key usage', 'responder_key_usage', by(delegateWith(keyUsage('030100')))],
   ['with a key usage for signatures', 'good', by(delegateWith(keyUsage('03020780')))],
-  ['with a key usage that is none', 'responder_not_authorized', by(delegateWith(keyUsage('0500')))],
+  ['with an invalid key usage', 'responder_not_authorized', by(delegateWith(keyUsage('0500')))],
   ['renewed, beside its expired certificate', 'good', by(delegate, { certs: [expired.der, delegate.der] })],
-  ['the same the other way round', 'good', by(delegate, { certs: [delegate.der, expired.der] })],
+  ['the same in reverse order', 'good', by(delegate, { certs: [delegate.der, expired.der] })],
   ['the expired certificate only', 'responder_cert_expired', by(expired)],
-  ['the right one behind one of its name', 'good', by(delegate, { certs: [unsupported.der, delegate.der] })],
+  [
+    'the right delegate after another of the same name',
+    'good',
+    by(delegate, { certs: [unsupported.der, delegate.der] }),
+  ],
   ['a wrong signature of a delegate', 'bad_signature', by(delegate, { signWith: (tbs) => leaf.sign(tbs) })],
   [
     'the SHA-256 of a delegate',
@@ -211,7 +215,7 @@ for (const [name, verdict, bytes, expected = { certId, nonce: NONCE, nowMs: THIS
   });
 }
 
-test('a delegate must be valid now, give or take the skew', () => {
+test('a delegate must be valid now, within the allowed skew', () => {
   const { notBefore, notAfter } = parseCertificate(delegate.der);
   const checker = createOcspChecker({ issuerDer: signer.der });
   for (const [nowMs, verdict] of /** @type {const} */ ([
@@ -277,7 +281,7 @@ function watchVerify(t) {
   return verify;
 }
 
-test('identical bytes are verified once, and yet time, nonce and CertID are checked each time', (t) => {
+test('identical bytes are verified once, but time, nonce and CertID are checked each time', (t) => {
   const verify = watchVerify(t);
   const checker = createOcspChecker({ issuerDer: signer.der });
   const bytes = by(delegate, {
@@ -294,7 +298,7 @@ test('identical bytes are verified once, and yet time, nonce and CertID are chec
   assert.equal(verify.mock.callCount(), 3);
 });
 
-test('what is remembered is bounded, oldest first, in count and size, and survives reuse of the buffer', (t) => {
+test('the cache is bounded in count and size, drops the oldest, and survives reuse of the buffer', (t) => {
   const verify = watchVerify(t);
   const [a, b, c] = [1, 2, 3].map((seconds) => made({ producedAt: THIS - seconds * 1000 }));
   const checker = createOcspChecker({ issuerDer: signer.der, maxRemembered: 2 });
@@ -317,7 +321,7 @@ test('what is remembered is bounded, oldest first, in count and size, and surviv
   assert.equal(verify.mock.callCount(), 6);
 });
 
-test('the embedded responder, with an RSA key, is believed; no flipped bit is, no piece is a response', async () => {
+test('the embedded responder with an RSA key passes; no flipped bit and no fragment does', async () => {
   const { intermediate } = await createAuthorities('rsa');
   const respond = createResponder(intermediate, new Store());
   const asked = createCertId({ issuerDer: intermediate.der, serial: leaf.serial, hash: 'sha256' });

@@ -45,7 +45,7 @@ test('a request equals that of openssl: both hashes, serials of every length, wi
 });
 
 for (const key of KEY_KINDS) {
-  test(`${key}: responses of openssl have their verdict, by the CA and by delegates, by name and by key id`, async () => {
+  test(`${key}: responses of openssl have the expected verdict, by the CA and by delegates, by name and by key ID`, async () => {
     const by = key === 'rsa' ? rsaCa : new TestCa({ key });
     try {
       const good = by.issue('good');
@@ -98,7 +98,7 @@ for (const [verdict, ...args] of [
   });
 }
 
-test('a listening openssl responder is asked by POST and by GET', async () => {
+test('a running openssl responder is queried with POST and GET', async () => {
   const leaf = ca.issue('leaf');
   const responder = await ca.listen();
   try {
@@ -134,7 +134,7 @@ const DELEGATES = [
   ['a key usage for key agreement', usageOf('03020308'), 'responder_key_usage', true],
 ];
 for (const [what, more, verdict, isAccepted] of DELEGATES) {
-  test(`a delegate with ${what}: ${verdict}; OpenSSL ${isAccepted ? 'accepts' : 'refuses'} it`, async () => {
+  test(`a delegate with ${what}: ${verdict}; OpenSSL ${isAccepted ? 'accepts' : 'rejects'} it`, async () => {
     const leaf = ca.issue('leaf');
     const signer = ca.issue('delegate', { extensions: [EXTENSIONS.ocspSigning, more], status: null });
     const { request, ...asked } = await ask(ca, leaf);
@@ -202,7 +202,7 @@ for (const [name, rows, lines, critical] of /** @type {[string, string[][], stri
 }
 
 for (const key of ['rsa', 'ec']) {
-  test(`a certificate by openssl with an ${key} key is read and passes, its key in every format matches`, () => {
+  test(`an openssl certificate with an ${key} key passes, and its key in every format matches`, () => {
     const path = (/** @type {string} */ file) => ca.path(`own-${file}`);
     const names = 'subjectAltName=DNS:www.example.com,DNS:Alt.Example.com,email:me@Example.com,IP:10.0.0.1';
     const newKey = key === 'rsa' ? ['rsa:2048'] : ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'];

@@ -46,8 +46,8 @@ const dueIn = (plan, seconds) => createDuePerSecond(createSchedule(plan), plan.s
 /** As due.js rounds. @param {number} ms */
 const secondOf = (ms) => Math.floor((ms + 1e-6) / 1000);
 
-describe('arrivals that are due in each second', () => {
-  test('are those of the schedule, counted one by one', () => {
+describe('arrivals due in each second', () => {
+  test('equal a count of the schedule, one by one', () => {
     fc.assert(
       fc.property(loads, (changes) => {
         const plan = planOf(changes);
@@ -60,18 +60,18 @@ describe('arrivals that are due in each second', () => {
     );
   });
 
-  test('are the rate where it is constant, to the last second', () => {
+  test('equal a constant rate, to the last second', () => {
     for (const ratePerSecond of [1, 3, 7, 20, 999, 5000]) {
       const plan = planOf({ ratePerSecond, durationMs: 60_000 });
       assert.deepEqual(dueIn(plan, 61), [...new Array(60).fill(ratePerSecond), 0]);
     }
   });
 
-  test('are none in a closed loop', () => {
+  test('do not exist in a closed loop', () => {
     assert.equal(scheduleOf(planOf({ model: 'closed', ratePerSecond: null, requests: 5 })), null);
   });
 
-  test('of an hour are found without asking for all of them', () => {
+  test('over an hour are counted without visiting each', () => {
     const plan = planOf({ ratePerSecond: 10_000, durationMs: 3_600_000 });
     const schedule = createSchedule(plan);
     let asked = 0;
@@ -91,7 +91,7 @@ describe('arrivals that are due in each second', () => {
   });
 });
 
-test('a counter says how many are due before a time, whatever it was asked before', () => {
+test('a counter counts arrivals due before any time, in any order', () => {
   fc.assert(
     fc.property(
       loads,

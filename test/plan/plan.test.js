@@ -57,7 +57,7 @@ const at = (made, path) => path.split('.').reduce((inner, name) => inner[name], 
 /** @type {[string, Given, string, RegExp, string?][]} sentence, options, code, message, operation */
 const REFUSED = [
   ['an unknown option', { rps: 5 }, 'unknown_option', /issue has no option "rps".*--help/],
-  ['a name that every object has', { constructor: 5 }, 'unknown_option', /"constructor"/],
+  ['a property of Object.prototype', { constructor: 5 }, 'unknown_option', /"constructor"/],
   ['--dev with --url', { dev: true, url: 'http://x' }, 'contradiction', /--dev.*--url.*one of them/],
   ['2 time-outs', { timeout: '1s', timeout_ms: 5 }, 'contradiction', /--timeout .*--timeout_ms.*one of them/],
   [
@@ -69,11 +69,11 @@ const REFUSED = [
   ['Poisson without a rate', { arrivals: 'poisson' }, 'contradiction', /--arrivals poisson.*Add --rate/],
   ['drop without a rate', { overflow: 'drop' }, 'contradiction', /--overflow drop.*Add --rate/],
   ['a ramp without a rate', { 'ramp-up': '5s' }, 'contradiction', /--ramp-up.*Add --rate/],
-  ['a mount that climbs', { mount: 'a/../b' }, 'bad_option', /--mount.*path of a mount/],
+  ['a mount with ..', { mount: 'a/../b' }, 'bad_option', /--mount.*path of a mount/],
   ['no duration', { duration: 0 }, 'out_of_range', /--duration.*at least 1 ms/],
-  ['a rate beyond all clocks', { rate: '1e7' }, 'out_of_range', /--rate.*at most 1000000\/s/],
+  ['an excessive rate', { rate: '1e7' }, 'out_of_range', /--rate.*at most 1000000\/s/],
   ['a seed of 33 bits', { seed: 2 ** 32 }, 'out_of_range', /--seed.*at most 4294967295/],
-  ['a requirement that is none', { require: 'p99' }, 'bad_requirement', /"p99".*use </],
+  ['an invalid requirement', { require: 'p99' }, 'bad_requirement', /"p99".*use </],
   ['--pool without --sign', { pool: 5 }, 'contradiction', /--pool.*--sign/],
   ['--cert, --serials', { cert: 'a', serials: 'b' }, 'contradiction', /--cert and --serials.*one/, 'ocsp'],
   [
@@ -83,7 +83,7 @@ const REFUSED = [
     /--ocsp-url and --from-aia/,
     'ocsp',
   ],
-  ['an issuer of nothing', { issuer: 'a' }, 'contradiction', /--issuer.*--cert.*--serials/, 'ocsp'],
+  ['an issuer without certificates', { issuer: 'a' }, 'contradiction', /--issuer.*--cert.*--serials/, 'ocsp'],
 ];
 
 describe('a plan', () => {
@@ -103,7 +103,7 @@ describe('a plan', () => {
     'http://me:hunter2@host',
     'http://h?x',
   ]) {
-    test(`refuses ${address} in VAULT_ADDR, and does not repeat a password`, () => {
+    test(`rejects ${address} in VAULT_ADDR without showing a password`, () => {
       assert.throws(() => plan({}, { VAULT_ADDR: address }), {
         code: 'bad_url',
         message: /^(?!.*hunter2).*VAULT_ADDR/s,
@@ -112,7 +112,7 @@ describe('a plan', () => {
   }
 
   for (const [sentence, given, code, message, operation] of REFUSED) {
-    test(`refuses ${sentence}`, () => {
+    test(`rejects ${sentence}`, () => {
       assert.throws(
         () => plan(given, {}, operation === 'ocsp' ? ocsp : issue),
         (error) => {
@@ -125,7 +125,7 @@ describe('a plan', () => {
     });
   }
 
-  test('refuses every option given twice, unless it may be repeated', () => {
+  test('rejects every repeated option, unless it is repeatable', () => {
     for (const operation of [issue, ocsp]) {
       for (const [name, spec] of Object.entries({ ...commonOptions, ...operation.options })) {
         if (spec.repeatable || spec.type === 'list') continue;
@@ -137,7 +137,7 @@ describe('a plan', () => {
     }
   });
 
-  test('is plain, deeply frozen, and holds no token', () => {
+  test('is plain, deeply frozen and without a token', () => {
     const made = plan({ rate: 20, require: ['p99<1s', 'rate>=1000/h'], altNames: 'a,b' });
     assert.deepEqual(structuredClone(made), made);
     assert.deepEqual(JSON.parse(JSON.stringify(made)), made);
@@ -155,11 +155,11 @@ describe('the runs of one plan', () => {
   const made = plan({ rate: '100/s', requests: 1000, arrivals: 'poisson', seed: 7 });
   const runs = Array.from({ length: 50 }, (_, i) => planOfRun(made, i));
 
-  test('the first is the plan itself', () => {
+  test("the first has the plan's seed", () => {
     assert.deepEqual(runs[0], made);
   });
 
-  test('they differ in nothing but the seed, which is another for each, and the same when asked again', () => {
+  test('differ only in their seeds, which are distinct and reproducible', () => {
     for (const run of runs) {
       assert.deepEqual({ ...run, load: { ...run.load, seed: 7 } }, made);
       assert.ok(Object.isFrozen(run) && Object.isFrozen(run.load));

@@ -22,7 +22,7 @@ const GOOD = [
     'p99<200ms',
     { metric: 'percentile', quantile: 0.99, series: 'response', comparator: '<', limit: 200 },
   ],
-  ['blanks anywhere', '  p99.9   <  1 s ', { text: 'p99.9   <  1 s', quantile: 0.999, limit: 1000 }],
+  ['spaces anywhere', '  p99.9   <  1 s ', { text: 'p99.9   <  1 s', quantile: 0.999, limit: 1000 }],
   ['p999 is p99.9', 'p999<=1s', { quantile: 0.999, comparator: '<=' }],
   ['p9999 is p99.99', 'p9999<1s', { quantile: 0.9999 }],
   ['p975 is p97.5', 'p975<1s', { quantile: 0.975 }],
@@ -48,7 +48,7 @@ for (const [why, text, expected] of GOOD) {
   });
 }
 
-test('the whole object, without a key too many', () => {
+test('the complete object', () => {
   assert.deepEqual(parseRequirement('p99<200ms'), {
     text: 'p99<200ms',
     metric: 'percentile',
@@ -61,7 +61,7 @@ test('the whole object, without a key too many', () => {
 
 /** @type {[string, string, RegExp][]} what is wrong, the text, what the message must name */
 const BAD = [
-  ['nothing at all', '', /does not begin with a metric/],
+  ['an empty text', '', /does not begin with a metric/],
   ['no metric', '<200ms', /does not begin with a metric/],
   ['an unknown metric', 'latency<200ms', /"latency" is not a metric; use rate, errors, min/],
   ['no comparison', 'p99', /"p99" has no comparison; use <, <=, > or >=/],
@@ -71,27 +71,31 @@ const BAD = [
   ['no limit', 'p99<', /no limit after "<"/],
   ['a bare number for a time', 'p99<200', /"200" has no unit; write 200ms or 200s/],
   ['a bare decimal for a time', 'max<1.5', /"1.5" has no unit/],
-  ['a unit there is not', 'p99<200parsec', /the limit is "200parsec", which is not a duration such as 30s/],
+  ['an unknown unit', 'p99<200parsec', /the limit is "200parsec", which is not a duration such as 30s/],
   ['a negative time', 'p99<-1s', /"-1s", which is not a duration/],
   ['a time of zero', 'p99<0ms', /"0ms" is not above zero/],
   ['p0', 'p0<1s', /"p0" is not a percentile between 0 and 100/],
   ['p100', 'p100<1s', /"p100" is the slowest request; write max/],
   ['more than 100 percent', 'p123<1s', /"p123" is not a percentile/],
   ['a percentile with two points', 'p9.9.9<1s', /"p9.9.9" is not a percentile/],
-  ['no kind of time', 'p99(wait)<1s', /"\(wait\)" is not a kind of time; use \(response\), \(service\)/],
-  ['a kind of time of the prototype', 'p99(constructor)<1s', /is not a kind of time/],
+  [
+    'an unknown kind of time',
+    'p99(wait)<1s',
+    /"\(wait\)" is not a kind of time; use \(response\), \(service\)/,
+  ],
+  ['a property of Object.prototype', 'p99(constructor)<1s', /is not a kind of time/],
   ['a kind of time for a rate', 'rate(service)>=1/s', /rate takes no "\(service\)"/],
-  ['a rate at most', 'rate<=5/s', /a rate takes a lower limit; use >= or >/],
+  ['an upper limit of a rate', 'rate<=5/s', /a rate takes a lower limit; use >= or >/],
   ['a rate of zero', 'rate>=0/s', /"0\/s", which is not a rate above zero/],
   ['a rate in a time unit', 'rate>=5ms', /"5ms", which is not a rate/],
-  ['errors at least', 'errors>1%', /errors take an upper limit; use < or <=/],
+  ['a lower limit of errors', 'errors>1%', /errors take an upper limit; use < or <=/],
   ['errors without percent sign', 'errors<1', /"1" is not a fraction below 1; for percent write 1%/],
   ['errors over 100 percent', 'errors<101%', /more than 100%/],
   ['errors in words', 'errors<few', /"few" is not a share such as 0.1% or 0.001/],
   ['fewer than no errors', 'errors<0', /fewer than 0 errors; write errors<=0/],
 ];
 
-test('refuses a long text before it is parsed, in quadratic time', () => {
+test('rejects a long text before parsing, which takes quadratic time', () => {
   const text = `p99<${'1'.repeat(1_000_000)}x`;
   assert.throws(
     () => parseRequirement(text),
@@ -100,12 +104,12 @@ test('refuses a long text before it is parsed, in quadratic time', () => {
 });
 
 for (const [why, text, message] of BAD) {
-  test(`refuses ${why}: ${text}`, () => {
+  test(`rejects ${why}: ${text}`, () => {
     assert.throws(() => parseRequirement(text), refusal('bad_requirement', message, /Examples: 'rate>=1/));
   });
 }
 
-test('whatever the text, either a sound requirement or a bad_requirement', () => {
+test('any text is a valid requirement or bad_requirement', () => {
   const pieces = 'p 9 99 . 0 rate errors max ( ) service < > = ms s /h % - e9 _'.split(' ');
   const piece = fc.constantFrom(' ', ...pieces);
   const text = fc.oneof(

@@ -21,13 +21,13 @@ describe('Poisson arrivals', () => {
     assert.deepEqual(long.slice(0, 2049), times(poisson({ requests: 2049 })));
   });
 
-  test('a schedule ends with its time, however long ago its last arrival was', () => {
+  test('a schedule lasts its full duration, however early its last arrival', () => {
     for (let seed = 0; seed < 50; seed++) {
       assert.equal(poisson({ seed, ratePerSecond: 1, durationMs: 10_000, warmupMs: 1000 }).endMs, 11_000);
     }
   });
 
-  test('there may be no arrival at all', () => {
+  test('a schedule may be empty', () => {
     const empty = Array.from({ length: 50 }, (_, seed) =>
       poisson({ seed, ratePerSecond: 0.1, durationMs: 1000 }),
     ).filter(({ count }) => count === 0);
@@ -35,7 +35,7 @@ describe('Poisson arrivals', () => {
     assert.ok(empty.every(({ endMs, firstMeasured }) => endMs === 1000 && firstMeasured === 0));
   });
 
-  test('requests are counted from the end of the warm-up', () => {
+  test('--requests counts from the end of the warm-up', () => {
     const { count, firstMeasured, dueMs } = poisson({ warmupMs: 5000, requests: 10 });
     assert.ok(firstMeasured > 400 && firstMeasured < 600, `${firstMeasured}`);
     assert.equal(count, firstMeasured + 10);

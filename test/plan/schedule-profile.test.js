@@ -27,7 +27,7 @@ const TABLE = [
 
 describe('a profile', () => {
   for (const [what, segments, points] of TABLE) {
-    test(`of ${what} expects what it should, and when`, () => {
+    test(`of ${what} has the expected arrivals and times`, () => {
       const { expected, timeOf } = createProfile(segments);
       for (const [time, arrivals] of Object.entries(points)) {
         const ms = Number(time);
@@ -37,21 +37,21 @@ describe('a profile', () => {
     });
   }
 
-  test('with a pause puts what is due at its beginning to its end', () => {
+  test('with a pause moves arrivals due at its start to its end', () => {
     const { timeOf, expected } = createProfile([line(10, 10, 1000), line(0, 0, 5000), line(10, 10, 1000)]);
     assert.equal(timeOf(10), 6000);
     assert.equal(expected(1000), 10);
     assert.equal(expected(6000), 10);
   });
 
-  test('that begins or ends with a pause is due after the one and not within the other', () => {
+  test('starts after an initial pause, and moves an arrival due at a final one to the end', () => {
     const { timeOf, endMs } = createProfile([line(0, 0, 5000), line(10, 10, 1000), line(0, 0, 5000)]);
     assert.equal(timeOf(0), 5000);
     assert.equal(timeOf(10), endMs);
     assert.equal(timeOf(10.5), Number.POSITIVE_INFINITY);
   });
 
-  test('says its rate, of the later segment where two meet, and none before and after', () => {
+  test('has the rate of the later line where two meet, and zero before and after', () => {
     const { ratePerSecond } = createProfile([line(0, 100, 1000), line(20, 20, 1000)]);
     assert.deepEqual([-1, 0, 500, 1000, 1999, 2000].map(ratePerSecond), [0, 0, 50, 20, 20, 0]);
   });
@@ -67,7 +67,7 @@ describe('a profile', () => {
     { minLength: 1, maxLength: 8 },
   );
 
-  test('finds again when so many are expected, never goes back, and forgets nothing of where it looked last', () => {
+  test('inverts its counts, never decreases, and does not depend on earlier searches', () => {
     fc.assert(
       fc.property(segments, fc.array(fc.integer({ min: 0, max: 1e6 }), { maxLength: 20 }), (all, parts) => {
         const shares = parts.map((part) => part / 1e6);

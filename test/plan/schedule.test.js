@@ -43,7 +43,7 @@ describe('constant arrivals', () => {
     for (const i of [0, 1, 2, 500, 999]) assert.ok(Math.abs(dueMs(i) - i * 3600) < 1e-6);
   });
 
-  test('on a ramp arrival i is due when t^2 r / 2T is i, after it at the full rate', () => {
+  test('on a ramp arrival i is due when t^2 r / 2T is i, later at the full rate', () => {
     const { dueMs } = createSchedule(load({ ratePerSecond: 50, durationMs: 20_000, rampUpMs: 8000 }));
     for (let i = 0; i < 200; i++) assert.ok(Math.abs((dueMs(i) / 1000) ** 2 * (50 / 16) - i) < 1e-6, `${i}`);
     for (let i = 200; i < 800; i++) assert.ok(Math.abs(dueMs(i) - (8000 + (i - 200) * 20)) < 1e-6, `${i}`);
@@ -71,7 +71,7 @@ const anyLoad = fc
   .map((changes) => load(/** @type {Partial<LoadPlan>} */ (changes)));
 
 describe('any schedule', () => {
-  test('due times never decrease, lie before its end, and tell the warm-up from the measured part', () => {
+  test('due times never decrease, are before its end, and separate warm-up and measured part', () => {
     fc.assert(
       fc.property(anyLoad, (plan) => {
         const { count, firstMeasured, endMs, dueMs } = createSchedule(plan);

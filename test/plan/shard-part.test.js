@@ -24,12 +24,12 @@ function assertRefuses(refused, code, message) {
 }
 
 describe('--shard', () => {
-  test('is null unless it is given', () => {
+  test('is null by default', () => {
     const { shard, startAt } = plan({}).load;
     assert.deepEqual([shard, startAt], [null, null]);
   });
 
-  test('names a part, from 0; everything else is the whole plan', () => {
+  test('selects a part, from 0; everything else describes the whole plan', () => {
     const { load } = plan({ shard: '1/4', seed: 7, rate: '100/s', requests: 1000, concurrency: 40 });
     assert.deepEqual(load.shard, { index: 1, of: 4 });
     assert.deepEqual([load.ratePerSecond, load.requests, load.concurrency], [100, 1000, 40]);
@@ -46,13 +46,13 @@ describe('--shard', () => {
       'a count from 1',
       { shard: '4/4' },
       'bad_shard',
-      /--shard is "4\/4", but parts count from 0\. The first of 4 is 0\/4, the last 3\/4\./,
+      /--shard is "4\/4", but parts are numbered from 0\. The first of 4 is 0\/4, the last 3\/4\./,
     ],
     [
       'no seed',
       { shard: '0/4' },
       'shard_without_seed',
-      /--shard is given without --seed.*Give every part the same seed, e\.g\. --seed 1\./,
+      /--shard is given without --seed.*Use the same seed for every part, e\.g\. --seed 1\./,
     ],
     [
       '--dev',
@@ -74,7 +74,7 @@ describe('--shard', () => {
     ],
   ];
   for (const [what, given, code, message] of REFUSED) {
-    test(`refuses ${what}`, () => assertRefuses(() => plan(given), code, message));
+    test(`rejects ${what}`, () => assertRefuses(() => plan(given), code, message));
   }
 });
 
@@ -94,12 +94,12 @@ describe('--start-at', () => {
     ['a date and time in UTC', new Date(NOW + 5 * MINUTE).toISOString(), 5 * MINUTE],
   ];
   for (const [what, text, inMs] of TAKEN) {
-    test(`takes ${what}`, () => {
+    test(`accepts ${what}`, () => {
       assert.equal(parseStartAt(text, NOW), new Date(NOW + inMs).toISOString());
     });
   }
 
-  test('takes a date and time with a zone, and without one as of this zone', () => {
+  test('accepts a date and time with a zone, and without one as local time', () => {
     const at = new Date(NOW + 5 * MINUTE);
     const shifted = new Date(at.getTime() + 90 * MINUTE).toISOString().replace('.000Z', '+01:30');
     assert.equal(parseStartAt(shifted, NOW), at.toISOString());
@@ -108,12 +108,12 @@ describe('--start-at', () => {
 
   /** @type {[string, string, RegExp][]} */
   const REFUSED = [
-    ['words', 'soon', /--start-at is "soon", which is not a time\. Write it as 14:30:00/],
+    ['words', 'soon', /--start-at is "soon", which is not a time\. Use a time such as 14:30:00/],
     ['a date alone', '2026-01-07', /which is not a time/],
     [
       'what is over',
       new Date(NOW - 5 * MINUTE).toISOString(),
-      /which was 5 min ago by this machine's clock\. Give a later time\./,
+      /which was 5 min ago by this machine's clock\. Use a later time\./,
     ],
     [
       'a time of day that is over: it is tomorrow',
@@ -127,22 +127,22 @@ describe('--start-at', () => {
     ],
   ];
   for (const [what, text, message] of REFUSED) {
-    test(`refuses ${what}`, () => assertRefuses(() => parseStartAt(text, NOW), 'bad_start_at', message));
+    test(`rejects ${what}`, () => assertRefuses(() => parseStartAt(text, NOW), 'bad_start_at', message));
   }
 
-  test('is in the plan as a time in UTC', () => {
+  test('is in the plan as UTC', () => {
     const at = new Date(Date.now() + 5 * MINUTE).toISOString();
     assert.equal(plan({ startAt: at }).load.startAt, at);
   });
 
-  test('is time zero, unless it is missed', () => {
+  test('is time zero, unless missed', () => {
     const at = new Date(NOW).toISOString();
     assert.equal(leadMs(at, NOW - 2500), 2500);
     assert.ok(leadMs(null, NOW) > 0);
     assertRefuses(
       () => leadMs(at, NOW + 1),
       'start_at_missed',
-      /passed before everything was ready; nothing was sent/,
+      /passed before the run was ready; nothing was sent/,
     );
   });
 });

@@ -46,7 +46,7 @@ const SHAPES = {
 describe('arrivals in stages', () => {
   for (const [what, stages] of Object.entries(SHAPES)) {
     for (const warmupMs of [0, 1500]) {
-      test(`follow the closed form: ${what}${warmupMs === 0 ? '' : ', after a warm-up'}`, () => {
+      test(`match the closed form: ${what}${warmupMs === 0 ? '' : ', after a warm-up'}`, () => {
         const plan = staged(stages, { warmupMs });
         const { count, firstMeasured, dueMs, endMs } = createSchedule(plan);
         const { expected } = createProfile(stages.flatMap(({ lines }) => lines));
@@ -64,7 +64,7 @@ describe('arrivals in stages', () => {
     }
   }
 
-  test('of a Poisson process are one of rate 1 in the time of the profile (time change)', () => {
+  test("of a Poisson process are one of rate 1 in the profile's time (time change)", () => {
     const stages = [
       stage('ramp', [100, 0, 100]),
       stage('burst', [50, 200, 200], [50, 20, 20]),
@@ -90,7 +90,7 @@ describe('arrivals in stages', () => {
 });
 
 describe('stages', () => {
-  test('are found by the time at which a request was due, wherever one looked last', () => {
+  test('are found by due time, independent of earlier searches', () => {
     const spans = spansOf({ stages: SHAPES['a pause between'] }, null);
     const find = createStageFinder(spans);
     const at = [0, 999.9, 1000, 4000, 3999, 1, 4999, 9999, 999.9999999, 4000];
@@ -118,7 +118,7 @@ describe('stages', () => {
     ['steps', 1500, 5500],
   ];
   for (const [what, warmupMs, from] of settled) {
-    test(`the rate of ${what} rises no more from ${from} ms on: a backlog that grows then is one`, () => {
+    test(`the rate of ${what} stops rising at ${from} ms: from then on, a growing backlog counts`, () => {
       assert.equal(settledFrom(staged(SHAPES[what], { warmupMs })), from);
     });
   }
@@ -150,7 +150,7 @@ describe('requests by operation and stage', () => {
     shard: fc.constantFrom(null, { index: 1, of: 3 }),
   });
 
-  test('are those that a walk through the schedule finds, and so are those that are left', () => {
+  test('equal a walk through the schedule, as do the unsent ones', () => {
     fc.assert(
       fc.property(
         stages,
@@ -186,7 +186,7 @@ describe('requests by operation and stage', () => {
     );
   });
 
-  test('of a closed loop, which plans none, are those that would have come next', () => {
+  test('of a closed loop are the ones that would have come next', () => {
     const memberOf = (/** @type {number} */ index) => index % 3;
     const plan = load({ model: 'closed', ratePerSecond: null, requests: 100 });
     const rests = [
@@ -206,7 +206,7 @@ describe('a closed loop in stages', () => {
   ];
   const plan = staged(STAGES, { model: 'closed', ratePerSecond: null, concurrency: 10 });
 
-  test('allows as many in flight as its levels say, in whole requests', () => {
+  test('allows as many in flight as its levels, in whole requests', () => {
     const limit = createInFlight(plan, 0, 1);
     assert.deepEqual(
       [0, 999, 1000, 1249, 1250, 2999.9999999, 3000, 3499, 3500, 4499, 4500].map((ms) => limit?.at(ms)),
@@ -215,7 +215,7 @@ describe('a closed loop in stages', () => {
     assert.equal(createInFlight(load({ model: 'closed' }), 0, 1), null);
   });
 
-  test('shares them among threads without a rest, at all times', () => {
+  test('divides the level among threads completely, at all times', () => {
     for (let ms = 0; ms < 4500; ms += 37) {
       const whole = createInFlight(plan, 0, 1)?.at(ms);
       const parts = [0, 1, 2].map((shard) => Number(createInFlight(plan, shard, 3)?.at(ms)));
@@ -228,7 +228,7 @@ describe('a closed loop in stages', () => {
     }
   });
 
-  test('has no more in flight than that, and as many, and counts no time in which a connection was held back', () => {
+  test('has at most, and reaches, this many in flight, and counts no time held back', () => {
     const inFlight = createInFlight(plan, 0, 1);
     const serviceMs = 7;
     const { pacer, time, fired } = pace({

@@ -45,7 +45,7 @@ describe('a thread that fails in a run', { concurrency: 2 }, () => {
     });
     test(`${name}: an exit ends the run with an error`, async (t) => {
       const { stderr, code } = await runBroken(t, isWanted, 'process.exit(3)', args);
-      assert.match(stderr, /The (recorder|pacing|sender) thread ended before its work was done|injected/);
+      assert.match(stderr, /The (recorder|pacing|sender) thread exited too early|injected/);
       assert.equal(code, 1);
     });
   }

@@ -113,7 +113,7 @@ for (const caKeyType of CA_KEY_TYPES) {
       const run = await runToResult(['ocsp', '--requests', '20', '--role', 'ec-stored'], env);
       assertRan(run);
       assert.deepEqual(run.result.outcomes, { good: 20 });
-      assert.match(run.stderr, /Issues certificates with role/);
+      assert.match(run.stderr, /Issuing certificates with role/);
     });
 
     test("another CA's certificate: cert_id_mismatch", async () => {

@@ -148,7 +148,7 @@ describe('a store that is there: one run writes, another reads', () => {
     [
       'another version',
       ['--kv-mount', 'old', '--kv-version', '2'],
-      /The store old is of version 1, but --kv-version is 2\. Leave/,
+      /The store old has version 1, but --kv-version is 2\. Leave/,
     ],
     ['no such store', ['--kv-mount', 'nowhere'], /There is no mount nowhere on .* Check --kv-mount/],
     ['no key-value store', ['--kv-mount', 'pki_int'], /The mount pki_int on .* is of type pki, not kv/],

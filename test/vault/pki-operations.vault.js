@@ -91,7 +91,7 @@ for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
           runs.map(({ result }) => result.outcomes),
           [{ revoked: 16 }, { revoked: 15 }],
         );
-        assert.match(runs[0].stderr, /Issues 16 certificates with role ec-stored to revoke/);
+        assert.match(runs[0].stderr, /Issuing 16 certificates with role ec-stored to revoke/);
         assert.equal(audit.since(mark, 'pki_int/issue/ec-stored').length, 31);
         assert.equal(audit.since(mark, 'pki_int/revoke').length, 31);
         assert.equal((await revokedOnCrl()).size - before.size, 31);

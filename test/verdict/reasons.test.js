@@ -82,19 +82,24 @@ const TABLE = [
     'invalid',
     ['load_not_offered'],
   ],
-  ['but the target did not keep up either', { forgone: 10, neverSent: 20 }, 'valid', ['backlog_growing']],
+  [
+    'the same, with a target that did not keep up',
+    { forgone: 10, neverSent: 20 },
+    'valid',
+    ['backlog_growing'],
+  ],
   ['5 % in another second', { displaced: { second: 50, tenth: 50 } }, 'valid', []],
   ['more', { displaced: { second: 51, tenth: 51 } }, 'invalid', ['load_not_offered']],
   ['25 % in another tenth of a second', { displaced: { second: 0, tenth: 250 } }, 'valid', []],
   ['more', { displaced: { second: 0, tenth: 251 } }, 'invalid', ['load_not_offered']],
   ['a closed loop has no schedule', { displaced: { second: 900, tenth: 900 }, model: 'closed' }, 'valid', []],
   ['unsent, connections free', { neverSent: 10, leftWhileFree: true }, 'invalid', ['load_not_offered']],
-  ['interrupted by intent', { neverSent: 900, leftWhileFree: true, interrupted: true }, 'valid', []],
+  ['interrupted on purpose', { neverSent: 900, leftWhileFree: true, interrupted: true }, 'valid', []],
   ['one failure of 1,000 at a local limit', { outcomes: { no_local_port: 1 } }, 'valid', []],
   ['one of 100', { outcomes: { no_local_port: 4, too_many_open_files: 6 } }, 'invalid', ['load_not_offered']],
   ['failures at the target are its own', { outcomes: { connection_refused: 500 } }, 'valid', []],
   [
-    'parts that started apart',
+    'parts that started at different times',
     { apart: { grade: 'invalid', text: 'A.', remedy: 'B.' } },
     'invalid',
     ['parts_apart'],
@@ -104,12 +109,12 @@ const TABLE = [
 
   ['late sending of a tenth of the p99', { lagMs: 11 }, 'valid', []],
   ['of more', { lagMs: 12 }, 'valid', ['busy_machine']],
-  ['however late, it is a remark', { lagMs: 5000 }, 'valid', ['busy_machine']],
-  ['but under 1 ms it is not worth one', { ownMs: 1, lagMs: 0.9 }, 'valid', []],
+  ['any lateness is only a remark', { lagMs: 5000 }, 'valid', ['busy_machine']],
+  ['less than 1 ms causes no remark', { ownMs: 1, lagMs: 0.9 }, 'valid', []],
   ['late reading of more than a tenth', { readMs: 12 }, 'valid', ['busy_machine']],
   ['of less', { readMs: 9 }, 'valid', []],
   [
-    'a target that froze is not late reading',
+    'a frozen target does not count as late reading',
     { response: mixed([900, 1], [100, 900]), ownResponse: mixed([900, 1], [100, 900]) },
     'valid',
     [],
@@ -117,8 +122,8 @@ const TABLE = [
   ['a full machine with both on it', { machine: FULL }, 'valid', ['busy_machine']],
   ['with the target elsewhere', { machine: FULL, targetIsLocal: false }, 'valid', []],
   ['with a core to spare', { machine: { ...FULL, idleShare: 0.05 } }, 'valid', []],
-  ['where no thread had to wait', { machine: { ...FULL, pressureShare: 0.49 } }, 'valid', []],
-  ['pressure not known', { machine: { ...FULL, pressureShare: null } }, 'valid', []],
+  ['without threads waiting for a core', { machine: { ...FULL, pressureShare: 0.49 } }, 'valid', []],
+  ['with unknown pressure', { machine: { ...FULL, pressureShare: null } }, 'valid', []],
 
   ['one per cent never sent', { neverSent: 10 }, 'valid', ['backlog_growing']],
   ['less', { neverSent: 9 }, 'valid', []],
@@ -127,7 +132,7 @@ const TABLE = [
   ['one that emptied once', { backlog: backlog(0, 10, 0, 30) }, 'valid', []],
   ['one that has stopped growing', { backlog: backlog(0, 20, 30, 31) }, 'valid', []],
   ['under a hundredth of the plan', { backlog: backlog(0, 3, 6, 9) }, 'valid', []],
-  ['a quarter without a look', { backlog: backlog(0, null, 20, 30) }, 'valid', []],
+  ['a quarter without a sample', { backlog: backlog(0, null, 20, 30) }, 'valid', []],
   ['unsent too', { backlog: backlog(0, 100, 200, 300), neverSent: 100 }, 'valid', ['backlog_growing']],
   ['a median that drifts', { latencyDrift: { from: 1, to: 2 } }, 'valid', ['still_changing']],
   ['a rate that drifts', { rateDrift: { from: 500, to: 900 } }, 'valid', ['still_changing']],
@@ -160,7 +165,7 @@ describe('the verdict on a measurement', () => {
   }
 });
 
-test('every reason stands in the table', () => {
+test('every reason is in the table', () => {
   const seen = new Set(TABLE.flatMap(([, , , codes]) => codes));
   assert.deepEqual(
     Object.keys(REASONS).filter((code) => !seen.has(code)),
@@ -170,19 +175,23 @@ test('every reason stands in the table', () => {
 
 const CAUSES = /** @type {[string, Parameters<typeof judge>[0], RegExp][]} */ ([
   ['garbage', { gc: { count: 3, totalMs: 90, longestMs: 40 } }, /collected garbage for up to 40 ms\.$/],
-  ['a core that others had', { runQueueShare: 0.02 }, /waited for a CPU core for 2\.0 % of the time\.$/],
+  ['waiting for a core', { runQueueShare: 0.02 }, /waited for a CPU core for 2\.0 % of the time\.$/],
   ['requests', { busyShare: 0.97 }, /busy for 97 % of the time\.$/],
-  ['a target beside it', { machine: FULL }, /^The target shares this machine, and its latency includes/],
+  [
+    'a target on the same machine',
+    { machine: FULL },
+    /^The target shares this machine, and its latency includes/,
+  ],
 ]);
 for (const [what, changes, detail] of CAUSES) {
-  test(`a busy machine is explained: ${what}`, () => {
+  test(`the explanation of a busy machine: ${what}`, () => {
     const [reason] = judge({ lagMs: 60, ...changes }).reasons;
     assert.match(reason.text, /^This machine was busy: up to 60\.\d ms of the p99 may be this tool's own\.$/);
     assert.match(String(reason.detail), detail);
   });
 }
 
-test('which addresses are of this machine', () => {
+test('addresses of this machine', () => {
   const own = [
     'localhost',
     'a.localhost',
@@ -197,7 +206,7 @@ test('which addresses are of this machine', () => {
   for (const host of other) assert.equal(isThisMachine(`https://${host}:8200`), false, host);
 });
 
-test('what threads saw adds up: counts are sums, shares those of the worst', () => {
+test('the observations of threads add up: counts are sums, shares are the worst', () => {
   /** @param {Record<string, unknown>} watch */
   const endOf = (watch) =>
     /** @type {ShardEnd} */ (

@@ -55,7 +55,7 @@ test('the binomial CDF agrees with scipy up to a billion trials', () => {
   assert.equal(binomialCdf(9, 10, 1), 0, 'a certain event always happens');
 });
 
-test('rank bounds of a quantile agree with scipy, and the upper one is the smallest with the confidence', () => {
+test('rank bounds of a quantile agree with scipy, and the upper one is the smallest with this confidence', () => {
   for (const [n, q, upper, lower] of rows(RANKS)) {
     assert.deepEqual([upperRank(n, q) ?? 0, lowerRank(n, q) ?? 0], [upper, lower], `${n}, ${q}`);
   }
@@ -70,7 +70,7 @@ test('rank bounds of a quantile agree with scipy, and the upper one is the small
   );
 });
 
-test('samplesToProve is where an upper rank first exists', () => {
+test('samplesToProve is the smallest n with an upper rank', () => {
   for (const [share, expected] of rows('0.5 5; 0.05 59; 0.01 299; 0.001 2995')) {
     assert.equal(samplesToProve(share), expected);
     assert.equal(upperRank(expected - 1, 1 - share), null);
@@ -78,7 +78,7 @@ test('samplesToProve is where an upper rank first exists', () => {
   }
 });
 
-test('the observed rank forgives rounding', () => {
+test('the observed rank is robust against rounding', () => {
   for (const [n, q, rank] of rows(
     '100 0.07 7; 100 0.99 99; 101 0.99 100; 1 0.5 1; 3 0.001 1; 1000 0.999 999',
   ))

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { uniform } from '../../src/common/random.js';
 import { findDrift, fitLine, mannKendall } from '../../src/verdict/trend.js';
 
-test('Mann-Kendall gives the p that its normal approximation has', () => {
+test('Mann-Kendall has the p of its normal approximation', () => {
   // n = 10 in order: S = 45, var S = 125, z = 44 / sqrt(125) = 3.9355, p = 8.30e-5.
   const rising = Array.from({ length: 10 }, (_, i) => i);
   assert.ok(Math.abs(mannKendall(rising) - 8.303e-5) < 2e-7, String(mannKendall(rising)));
@@ -14,7 +14,7 @@ test('Mann-Kendall gives the p that its normal approximation has', () => {
   assert.equal(mannKendall([]), 1);
 });
 
-test('Mann-Kendall does not care which way it goes, nor for the unit', () => {
+test('Mann-Kendall is independent of direction and unit', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 2, maxLength: 40 }), (values) => {
       const p = mannKendall(values);
@@ -25,7 +25,7 @@ test('Mann-Kendall does not care which way it goes, nor for the unit', () => {
   );
 });
 
-test('the Theil-Sen line goes through a straight line whatever one value does', () => {
+test('the Theil-Sen line fits a straight line despite an outlier', () => {
   const values = Array.from({ length: 11 }, (_, i) => 2 + 3 * i);
   values[4] = 900;
   assert.deepEqual(fitLine(values), { from: 2, to: 32 });
@@ -37,12 +37,12 @@ const each = (/** @type {number} */ length, /** @type {(i: number) => number} */
 /** @type {[string, number[], number, boolean][]} sentence, values, least change, drifts */
 const TABLE = [
   ['nothing', [], 0, false],
-  ['seven seconds that rise are too few', each(7, (i) => i + 1), 0, false],
+  ['seven rising seconds: too few', each(7, (i) => i + 1), 0, false],
   ['eight seconds that rise throughout', each(8, (i) => 1 + i / 8), 0, true],
   ['a rise of a fifth over the whole', each(60, (i) => 1 + (0.2 * i) / 59), 0, false],
   ['a rise of three tenths', each(60, (i) => 1 + (0.3 * i) / 59), 0, true],
   ['a fall by a third', each(60, (i) => 3 - i / 59), 0, true],
-  ['a rise of less than the least', each(60, (i) => 0.1 + (0.05 * i) / 59), 0.1, false],
+  ['a rise below the minimum', each(60, (i) => 0.1 + (0.05 * i) / 59), 0.1, false],
   ['four freezes that repeat', each(20, (i) => (i % 5 === 2 ? 400 : 1)), 0.1, false],
   ['four freezes of two seconds', each(20, (i) => (i % 5 >= 3 ? 400 + i : 1)), 0.1, false],
   ['one step in the middle', each(20, (i) => (i < 10 ? 1 : 2)), 0.1, true],
@@ -57,7 +57,7 @@ describe('a drift', () => {
     });
   }
 
-  test('is hardly ever found in noise', () => {
+  test('is rarely found in noise', () => {
     let found = 0;
     for (let i = 0; i < 2000; i++) {
       if (findDrift(each(30, (k) => 1 + uniform(7, i * 30 + k))) !== null) found++;

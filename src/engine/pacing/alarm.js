@@ -48,7 +48,7 @@ const pauseOn = new Int32Array(new SharedArrayBuffer(4));
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
  * @param {object} [sender] on this thread @param {() => number} [sender.work] work done, e.g. responses so far
  * @param {() => boolean} [sender.isIdle] nothing is in flight
- * @param {(ms: number) => void} [sender.nap] blocks this thread; without it, it spins
+ * @param {(ms: number) => void} [sender.nap] blocks this thread; without it, the alarm spins
  */
 export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
   const { work = () => 0, isIdle = () => false, nap } = sender;

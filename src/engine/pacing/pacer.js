@@ -14,7 +14,7 @@ import { createInFlight } from '../../plan/stages.js';
 
 /** @typedef {ReturnType<typeof arrivalsOf>} Arrivals with i mod shards = shard */
 
-/** Interval of checks whether a stage now allows more requests in flight. */
+/** How often to check whether the stage allows more requests in flight. */
 const CHECK_STAGE_MS = 20;
 
 /**

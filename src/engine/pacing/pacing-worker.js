@@ -20,7 +20,7 @@ const WARM_UP_ROUNDS = 2;
 const { load, shard, shards, spins } = workerData;
 /** @type {{warmUpLoad: LoadPlan | null, isPending: Int32Array}} see pacing-thread.js */
 const { warmUpLoad, isPending } = workerData;
-const never = new Int32Array(new SharedArrayBuffer(4));
+const neverWoken = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * @param {ReturnType<typeof createSchedule>} schedule
@@ -37,7 +37,7 @@ function pace(schedule, first, step, clock, isPending, spinMs) {
 /** @param {number} dueMs @param {Clock} clock @param {number} spinMs */
 function waitFor(dueMs, clock, spinMs) {
   for (let left = dueMs - clock(); left > spinMs; left = dueMs - clock()) {
-    Atomics.wait(never, 0, 0, left - spinMs);
+    Atomics.wait(neverWoken, 0, 0, left - spinMs);
   }
   while (clock() < dueMs);
 }

@@ -72,9 +72,9 @@ function report(soFar) {
 function recordWaiting({ endedMs: done, next, waiting, carried }) {
   if (waiting === 0) return;
   const schedule = /** @type {Schedule} */ (scheduleOf(load));
-  const given = { sent: done, done, lag: 0, late: 0, failure: 'never_sent', status: 0, body: null };
-  // One object for all: there may be a million.
-  const sample = { ...given, operation: 0, index: 0, intended: 0, carried: 0 };
+  const unsent = { sent: done, done, lag: 0, late: 0, failure: 'never_sent', status: 0, body: null };
+  // One reused object: there may be a million arrivals.
+  const sample = { ...unsent, operation: 0, index: 0, intended: 0, carried: 0 };
   for (let i = 0; i < waiting; i++) {
     sample.index = next + i * shards;
     sample.intended = schedule.dueMs(sample.index);
@@ -120,7 +120,7 @@ function warmUp() {
       writer.add({ operation: i % operations.length, index: 0, ...times, failure: null, status, body });
       writer.advanceWatermark(added * GAP_MS);
     };
-    // Two closures, for the same reason.
+    // Two closures, so that V8 does not specialise on one.
     const onTaken = part % 2 === 0 ? () => addNext() : addNext;
     const ignore = IGNORE[part % IGNORE.length];
     const measured = { warmupMs: 0, measuredMs: SAMPLES * GAP_MS, onSecond: ignore, onKept: ignore };

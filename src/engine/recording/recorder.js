@@ -85,7 +85,7 @@ export function createRecorder(context) {
     return current.isEmpty() ? null : current.row(isPart || spanLength(current.second) === 1);
   }
 
-  /** Also classifies the response, as the operation may keep an item from it. @param {CellTally} cell @param {Sample} sample */
+  /** Also classifies it: the operation may keep an item. @param {CellTally} cell @param {Sample} sample */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
     cell.warmup++;
@@ -142,7 +142,7 @@ export function createRecorder(context) {
     },
     /** Post it immediately. @returns {Pick<Report, 'tally' | 'open'>} up to now */
     soFar: () => ({ tally: packTally(tally), open: openRow() }),
-    /** Emits the last second, full or not. @returns {PackedTally} */
+    /** Emits the last second, even if incomplete. @returns {PackedTally} */
     finish() {
       if (!current.isEmpty() || spans?.isOpen()) closeSecond(true);
       for (const [i, { verification }] of cells.entries()) {
@@ -164,7 +164,7 @@ function displacedIn(stretchMs, { intended, sent, lag, carried }) {
 }
 
 /** Approximate samples per batch: a sender on the same core waits until they are recorded. */
-const AT_ONCE = 20;
+const BATCH_SAMPLES = 20;
 const [SHORTEST_SLEEP_MS, LONGEST_SLEEP_MS] = [1, 20];
 /** Report interval in run time; the recorder reads no clock. */
 export const REPORT_EVERY_MS = 2000;
@@ -175,7 +175,7 @@ export const FIRST_REPORT_MS = 1000;
  * @param {object} context @param {ReturnType<typeof openReader>} context.reader
  * @param {ReturnType<typeof createRecorder>} context.recorder
  * @param {() => void} context.onTaken after each batch of samples
- * @param {((watermarkMs: number) => void) | null} [context.onReport] a report is due, of all samples done
+ * @param {((watermarkMs: number) => void) | null} [context.onReport] a report is due on all samples done
  *   before `watermarkMs` (since time zero); null: no reports
  * @returns {Tail} once all samples are recorded
  */
@@ -196,7 +196,7 @@ export function recordAll({ reader, recorder, onTaken, onReport = null }) {
     }
     taken += count;
     if (count > 0) continue;
-    const wantedMs = taken === 0 ? LONGEST_SLEEP_MS : (ms * AT_ONCE) / taken;
+    const wantedMs = taken === 0 ? LONGEST_SLEEP_MS : (ms * BATCH_SAMPLES) / taken;
     ms = Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, wantedMs));
     taken = 0;
     reader.sleep(ms);

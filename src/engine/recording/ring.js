@@ -63,7 +63,7 @@ export function openWriter(memory) {
   const { control, tail, numbers, samples, bytes } = openMemory(memory);
   /** Samples that did not fit into the ring, without bodies. @type {Sample[]} */
   let spilled = [];
-  /** Index of the first one not yet in the ring. */
+  /** Index of the first spilled sample not yet in the ring. */
   let spilledFrom = 0;
   let written = 0;
   let bytesWritten = 0;
@@ -195,7 +195,7 @@ export function openReader(memory) {
   }
 
   return {
-    /** @param {(sample: Sample) => void} visit `body` is valid only until the next one @returns how many */
+    /** @param {(sample: Sample) => void} visit `body` is valid only until the next call @returns samples taken */
     take(visit) {
       const count = (Atomics.load(control, WRITTEN) - taken) | 0;
       for (let i = 0; i < count; i++) {

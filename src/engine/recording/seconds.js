@@ -51,14 +51,14 @@ export function createSeconds({ threads, shard }) {
     /** Leaves open seconds open. @param {SecondRow[]} [unfinished] each shard's current second @returns {Second[]} */
     soFar(unfinished = []) {
       const end = Math.max(open.length, ...unfinished.map(({ second }) => second + 1));
-      const all = [...rows];
-      while (all.length < end) {
-        const current = unfinished.filter(({ second }) => second === all.length);
-        all.push(mergeSeconds(all.length, [...(open[all.length] ?? []), ...current]));
+      const seconds = [...rows];
+      while (seconds.length < end) {
+        const current = unfinished.filter(({ second }) => second === seconds.length);
+        seconds.push(mergeSeconds(seconds.length, [...(open[seconds.length] ?? []), ...current]));
       }
-      return all;
+      return seconds;
     },
-    /** At the end: shards that finished earlier have delivered fewer rows. */
+    /** Call at the end: shards that finished earlier have delivered fewer rows. */
     closeAll() {
       while (rows.length < open.length) closeNext();
       if (spans?.isOpen()) Object.assign(rows[rows.length - 1], spans.end());
@@ -95,7 +95,7 @@ export function createSecond(second) {
 
 /**
  * @param {Histogram} response @param {Histogram} lag @param {boolean} isKept includes the histograms
- * @param {{max: number, lagMax: number}} [exact] for decoded histograms, which only know the bucket
+ * @param {{max: number, lagMax: number}} [exact] for decoded histograms, which know only the bucket
  * @returns times in ms; null for a second without completed requests
  */
 function figuresOf(response, lag, isKept, exact) {

@@ -16,15 +16,15 @@ import { sumArrays, total } from '../../common/sums.js';
  */
 /**
  * @template [H=Histogram]
- * @typedef {object} OfPlan figures of the plan and the senders, and the outcomes
+ * @typedef {object} PlanFigures figures of the plan and the senders, and the outcomes
  * @property {Record<string, OutcomeTally<H>>} outcomes
- * @property {number} [planned] in a plan with several operations or stages: requests of this one
+ * @property {number} [planned] its requests, in a plan with several operations or stages
  * @property {number} [neverSent] of `planned`, as counted by the senders
  * @property {{count: number, ms: number}} [pace] successes in the last stage and its length: the final rate
  */
 /**
  * @template [H=Histogram]
- * @typedef {ReturnType<typeof createCell> & OfPlan<H>} CellTally
+ * @typedef {ReturnType<typeof createCell> & PlanFigures<H>} CellTally
  */
 /**
  * @template [H=Histogram]
@@ -114,7 +114,7 @@ export function packTally({ operations, lag, readLate, displaced }) {
     latency: latencyOf((series) => packHistogram(outcome.latency[series])),
   });
   const packCell = (/** @type {CellTally} */ cell) => {
-    const outcomes = Object.entries(cell.outcomes).map(([name, one]) => [name, packOutcome(one)]);
+    const outcomes = Object.entries(cell.outcomes).map(([name, outcome]) => [name, packOutcome(outcome)]);
     return { ...cell, outcomes: Object.fromEntries(outcomes) };
   };
   return {
@@ -148,11 +148,11 @@ export function foldStages(cells, spans) {
   const { startMs, endMs } = spans[spans.length - 1];
   const names = [...new Set(cells.map(({ name }) => name))];
   return names.map((name) => {
-    const own = cells.filter((cell) => cell.name === name);
-    const { firstHalf, perSecond } = own[own.length - 1];
-    const late = own.filter(({ lastSuccessMs }) => lastSuccessMs > endMs);
+    const stages = cells.filter((cell) => cell.name === name);
+    const { firstHalf, perSecond } = stages[stages.length - 1];
+    const late = stages.filter(({ lastSuccessMs }) => lastSuccessMs > endMs);
     return {
-      ...mergeCells(own),
+      ...mergeCells(stages),
       stage: 0,
       firstHalf,
       successesAfter: total(late.map(({ successesAfter }) => successesAfter)),
@@ -162,9 +162,9 @@ export function foldStages(cells, spans) {
 }
 
 /**
- * @param {CellTally[]} cells a single cell stays unchanged: it has the figures of the run
- * @param {readonly number[] | null} planned of each; null: a closed loop, where time decides the number
- * @param {readonly number[]} left of each: requests neither sent nor dropped
+ * @param {CellTally[]} cells a single cell is returned unchanged: it has the figures of the run
+ * @param {readonly number[] | null} planned per cell; null: a closed loop, which plans no number
+ * @param {readonly number[]} left per cell: requests neither sent nor dropped
  */
 export function withPlanned(cells, planned, left) {
   if (cells.length === 1) return cells;
@@ -197,11 +197,11 @@ function mergeCells(parts) {
   const [{ name, stage }] = parts;
   const outcomes = new Set(parts.flatMap((part) => Object.keys(part.outcomes)));
   const mergeOutcome = (/** @type {string} */ outcome) => {
-    const own = parts.flatMap((part) =>
+    const inputs = parts.flatMap((part) =>
       Object.hasOwn(part.outcomes, outcome) ? part.outcomes[outcome] : [],
     );
-    const latency = latencyOf((series) => sumHistograms(own.map((one) => one.latency[series])));
-    return [outcome, { success: own[0].success, count: total(own.map(({ count }) => count)), latency }];
+    const latency = latencyOf((series) => sumHistograms(inputs.map(({ latency }) => latency[series])));
+    return [outcome, { success: inputs[0].success, count: total(inputs.map(({ count }) => count)), latency }];
   };
   return {
     ...addUp(parts.map((part) => ({ ...part, outcomes: {} }))),
@@ -223,8 +223,8 @@ export function addUp(values) {
   if (typeof first === 'number') return /** @type {any} */ (total(parts));
   if (typeof first !== 'object' || first === null) return first;
   if (Array.isArray(first)) {
-    const all = parts.flat();
-    return /** @type {any} */ (typeof all[0] === 'string' ? [...new Set(all)] : sumArrays(parts));
+    const items = parts.flat();
+    return /** @type {any} */ (typeof items[0] === 'string' ? [...new Set(items)] : sumArrays(parts));
   }
   const sumOf = (/** @type {string} */ key) =>
     addUp(parts.filter((part) => Object.hasOwn(part, key)).map((part) => part[key]));

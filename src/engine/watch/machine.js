@@ -53,7 +53,7 @@ export function between(from, to) {
  * Covers only the time in which requests are due: while a run waits for its last responses, the machine
  * is idle anyway.
  * @param {number} delayMs until the measured part begins
- * @param {number | null} lengthMs planned length of the measured part; null: until the caller ends the watch
+ * @param {number | null} lengthMs planned length of the measured part; null: the caller ends the watch
  * @returns {() => MachineEnd} ends the watch, unless it has already ended
  */
 export function watchMachine(delayMs, lengthMs) {

@@ -92,7 +92,7 @@ export function createWatch({
       gc.longestMs = Math.max(gc.longestMs, duration);
     }
   }
-  /** How late the next beat already is. */
+  /** How late the next beat is so far. */
   function lateBeatMs() {
     return Math.max(0, now() - lastBeatMs - BEAT_MS - TIMER_MS);
   }
@@ -202,7 +202,7 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   };
 }
 
-/** @typedef {ReturnType<ReturnType<typeof watchBacklog>['end']>} BacklogEnd plain */
+/** @typedef {ReturnType<ReturnType<typeof watchBacklog>['end']>} BacklogEnd plain data */
 
 const QUARTERS = 4;
 

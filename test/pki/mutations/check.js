@@ -17,7 +17,7 @@ const SEED = 1;
 
 /** @param {number} mutants */
 export function checkMutants(mutants) {
-  test('the originals are read as pkijs reads them, break no rule, and mean what they meant when recorded', () => {
+  test('the originals parse as with pkijs, break no rule, and keep their recorded meaning', () => {
     assert.ok(ORIGINALS.length > 40);
     for (const { name, bytes, root, reading, checker, expected, verdict } of ORIGINALS) {
       assert.notEqual(reading, null, name);
@@ -28,7 +28,7 @@ export function checkMutants(mutants) {
     }
   });
 
-  test(`${mutants} mutants: nothing is read that should not be, or otherwise than pkijs reads it, or believed`, () => {
+  test(`${mutants} mutants: none is accepted wrongly, parsed unlike pkijs, or verified`, () => {
     const tally = emptyTally();
     const ways = new Set();
     for (let number = 0; number < mutants; number++) {
@@ -54,7 +54,7 @@ export function checkCertificateMutants(mutants) {
     ['crl', crlByHand(ca.ca, { entries: der(0x30, entry(1, reason), entry(2)), extensions: number })],
   ]);
   for (const [kind, original] of originals) {
-    test(`${mutants} mutants of a ${kind}: read where the grammar allows it, and as pkijs reads it`, () => {
+    test(`${mutants} mutants of a ${kind}: accepted where the grammar allows, and parsed as pkijs does`, () => {
       const [root] = readNodes(original);
       let read = 0;
       for (let index = 0; index < mutants; index++) {
