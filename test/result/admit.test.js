@@ -28,7 +28,7 @@ const mixed = { name: 'new', runs: [...runsOf(TEN, 1), bad, stopped] };
 describe('is refused:', () => {
   /** @type {[string, Groups, Options, string, RegExp][]} */
   const TABLE = [
-    ['nothing', [], {}, 'nothing_to_compare', /only one group of runs\. Name another one/],
+    ['nothing', [], {}, 'nothing_to_compare', /only one group of runs\. Add another group/],
     ['one group', [old], {}, 'nothing_to_compare', /only one group/],
     [
       'a group without a run',
@@ -70,7 +70,7 @@ describe('is refused:', () => {
       [{ name: 'old', runs: [first, first] }, mixed],
       { allowInvalid: true },
       'same_run_twice',
-      /^run-1\.json of old is given twice\. Give each run once\.$/,
+      /^run-1\.json of old is given twice\. Pass each run only once\.$/,
     ],
     [
       'a copy of a run',
@@ -84,14 +84,14 @@ describe('is refused:', () => {
       [{ name: 'old', runs: [...old.runs, mixed.runs[0]] }, mixed],
       { allowInvalid: true },
       'same_run_twice',
-      /^run-1\.json of old and run-1\.json of new are the same run\. Give each run once\.$/,
+      /^run-1\.json of old and run-1\.json of new are the same run\. Pass each run only once\.$/,
     ],
     [
       'a copy of a run in another group',
       [old, { name: 'new', runs: [...runsOf(TEN, 1), { ...first, name: 'copy.json' }] }],
       {},
       'same_run_twice',
-      /^run-1\.json of old and copy\.json of new are the same run\. Give each run once\.$/,
+      /^run-1\.json of old and copy\.json of new are the same run\. Pass each run only once\.$/,
     ],
     [
       'a group beside itself',

@@ -148,7 +148,7 @@ const SECONDS = [
   [(r) => r.timeline.reverse(), 'row 0 of the timeline is 1, but its second is 0'],
   [(r) => (r.timeline[1].p50 = 1), 'second 1 of the timeline has 0 responses with p50 1,'],
   [(r) => (r.timeline[0].p99 = 0.1), 'second 0 of the timeline has 96 responses with'],
-  [(r) => (r.timeline[0].max = 2000), "the timeline's longest is 2000, but latencyMs.response.max is 1001.2"],
+  [(r) => (r.timeline[0].max = 2000), "the timeline's maximum is 2000, but latencyMs.response.max is 1001.2"],
   [(r) => r.timeline.shift(), "the timeline's sent is 0, but totals.sent is 96"],
   [(r) => r.timeline[0].failed--, "the timeline's failed is 5, but totals.failed is 6"],
 ];

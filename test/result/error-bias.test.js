@@ -1,4 +1,4 @@
-/** A target that fails fast is not a fast one: what a comparison says where errors differ. */
+/** Failing fast is not responding fast: comparisons of groups with different errors. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compareGroups } from '../../src/result/comparison/compare.js';
@@ -99,7 +99,7 @@ describe('with errors', () => {
     assert.deepEqual(warnings, [
       'No time or rate of new is called better: new has more errors than old (50 % and 0 %).',
     ]);
-    assert.ok(notes.some((note) => /a target that fails fast is not a fast one/.test(note)));
+    assert.ok(notes.some((note) => /failing fast is not responding fast/.test(note)));
   });
 });
 

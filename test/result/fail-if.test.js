@@ -8,31 +8,31 @@ import { refusal } from './support.js';
 /** @import { JudgedGroup } from '../../src/result/comparison/fail-if.js' */
 
 describe('what must not be is read', () => {
-  /** @type {[string, {metric: string, direction: 1 | -1, least: number | null}][]} */
+  /** @type {[string, {metric: string, direction: 1 | -1, min: number | null}][]} */
   const TABLE = [
-    ['p99 slower by 10%', { metric: 'p99', direction: 1, least: 10 }],
-    ['p99 slower', { metric: 'p99', direction: 1, least: null }],
-    ['rate lower by 5%', { metric: 'rate', direction: -1, least: 5 }],
-    ['errors higher by 0.1%', { metric: 'errors', direction: 1, least: 0.1 }],
-    ['errors higher by .1 %', { metric: 'errors', direction: 1, least: 0.1 }],
-    ['  P99   Slower  BY  10 % ', { metric: 'p99', direction: 1, least: 10 }],
-    ['mean faster', { metric: 'mean', direction: -1, least: null }],
-    ['median slower by 250%', { metric: 'p50', direction: 1, least: 250 }],
-    ['p50 slower', { metric: 'p50', direction: 1, least: null }],
-    ['p90 slower', { metric: 'p90', direction: 1, least: null }],
-    ['p95 higher', { metric: 'p95', direction: 1, least: null }],
-    ['p99.9 slower', { metric: 'p999', direction: 1, least: null }],
-    ['p999 slower', { metric: 'p999', direction: 1, least: null }],
-    ['max worse', { metric: 'max', direction: 1, least: null }],
-    ['min better', { metric: 'min', direction: -1, least: null }],
-    ['p99 service slower by 2%', { metric: 'serviceP99', direction: 1, least: 2 }],
-    ['p99(service) slower', { metric: 'serviceP99', direction: 1, least: null }],
-    ['service p99 slower', { metric: 'serviceP99', direction: 1, least: null }],
-    ['rate worse', { metric: 'rate', direction: -1, least: null }],
-    ['rate better', { metric: 'rate', direction: 1, least: null }],
-    ['errors worse by 100%', { metric: 'errors', direction: 1, least: 100 }],
-    ['errors better', { metric: 'errors', direction: -1, least: null }],
-    ['p99 faster by 100%', { metric: 'p99', direction: -1, least: 100 }],
+    ['p99 slower by 10%', { metric: 'p99', direction: 1, min: 10 }],
+    ['p99 slower', { metric: 'p99', direction: 1, min: null }],
+    ['rate lower by 5%', { metric: 'rate', direction: -1, min: 5 }],
+    ['errors higher by 0.1%', { metric: 'errors', direction: 1, min: 0.1 }],
+    ['errors higher by .1 %', { metric: 'errors', direction: 1, min: 0.1 }],
+    ['  P99   Slower  BY  10 % ', { metric: 'p99', direction: 1, min: 10 }],
+    ['mean faster', { metric: 'mean', direction: -1, min: null }],
+    ['median slower by 250%', { metric: 'p50', direction: 1, min: 250 }],
+    ['p50 slower', { metric: 'p50', direction: 1, min: null }],
+    ['p90 slower', { metric: 'p90', direction: 1, min: null }],
+    ['p95 higher', { metric: 'p95', direction: 1, min: null }],
+    ['p99.9 slower', { metric: 'p999', direction: 1, min: null }],
+    ['p999 slower', { metric: 'p999', direction: 1, min: null }],
+    ['max worse', { metric: 'max', direction: 1, min: null }],
+    ['min better', { metric: 'min', direction: -1, min: null }],
+    ['p99 service slower by 2%', { metric: 'serviceP99', direction: 1, min: 2 }],
+    ['p99(service) slower', { metric: 'serviceP99', direction: 1, min: null }],
+    ['service p99 slower', { metric: 'serviceP99', direction: 1, min: null }],
+    ['rate worse', { metric: 'rate', direction: -1, min: null }],
+    ['rate better', { metric: 'rate', direction: 1, min: null }],
+    ['errors worse by 100%', { metric: 'errors', direction: 1, min: 100 }],
+    ['errors better', { metric: 'errors', direction: -1, min: null }],
+    ['p99 faster by 100%', { metric: 'p99', direction: -1, min: 100 }],
   ];
   for (const [text, expected] of TABLE) {
     test(JSON.stringify(text), () => {
@@ -66,7 +66,7 @@ describe('what cannot be judged is refused', () => {
     ['p99 slower by -10%', /"by -10%" is not "by"/],
     ['p99 slower by 1e1%', /"by 1e1%" is not "by"/],
     ['p99 slower by 10% please', /"by 10% please" is not "by"/],
-    ['p99 slower by 0%', /0% is no difference; leave "by" out/],
+    ['p99 slower by 0%', /0% is no difference; omit "by"/],
     ['p99 faster by 101%', /the limit cannot be more than 100%/],
     ['errors higher by 101%', /the limit cannot be more than 100%/],
   ];
@@ -199,7 +199,7 @@ test('nothing passes on runs that are invalid, whoever asked for them; what fail
   assert.equal(judgeP99('p99 slower', [{}], [group('old'), taken]).verdict, 'failed');
   const { verdict, reason } = judgeP99('p99 slower', [NONE], [group('old'), taken]);
   assert.equal(verdict, 'not proven');
-  assert.equal(reason, 'It is so. But 2 of 10 runs of new are invalid, and nothing passes on such runs.');
+  assert.equal(reason, 'It is so. But 2 of 10 runs of new are invalid, and no rule passes on invalid runs.');
 });
 
 describe('where runs are left out', () => {

@@ -39,8 +39,8 @@ describe('is refused:', () => {
   const [first, ...others] = good.runs;
   /** @type {[string, unknown, RegExp][]} */
   const TABLE = [
-    ['nothing', null, /the whole: /],
-    ['a list', [], /the whole: /],
+    ['nothing', null, /top level: /],
+    ['a list', [], /top level: /],
     ['another schema', { ...good, schema: 'vault-pki-load/run-set/2' }, /: schema: /],
     ['a result', first, /: schema: /],
     ['no name', { ...good, name: undefined }, /: name: /],

@@ -393,7 +393,7 @@ describe('the schema', () => {
       { ...FOUR, rows: [{ ...FOUR.rows[0], outcomeDetails: { timeout: { count: 1, runs: 1 } } }] },
       /rows\.0\.outcomeDetails\.timeout\.success: /,
     ],
-    ['nothing', null, /the whole: /],
+    ['nothing', null, /top level: /],
   ];
   for (const [what, value, message] of BAD) {
     test(`refuses ${what}`, () => {

@@ -57,8 +57,8 @@ const BAD = [
     { ...sample(), timeline: [{ ...sample().timeline[0], due: 0.5 }] },
     /timeline\.0\.due: /,
   ],
-  ['a list', [], /the whole: /],
-  ['nothing', null, /the whole: /],
+  ['a list', [], /top level: /],
+  ['nothing', null, /top level: /],
 ];
 
 for (const [why, result, message] of BAD) {
