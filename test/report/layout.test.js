@@ -32,7 +32,7 @@ const mixedText = fc.string({
 
 const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), mixedText);
 
-test('whatever text comes, lines fit, are of whole characters and lose nothing but spaces', () => {
+test('lines of arbitrary text fit, keep characters whole and lose only spaces', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 2, max: 100 }), (text, width) => {
       const lines = wrap(text, width);
@@ -45,7 +45,7 @@ test('whatever text comes, lines fit, are of whole characters and lose nothing b
   );
 });
 
-test('figures end in one column, whatever is in the first', () => {
+test('figures are right-aligned, whatever the first column contains', () => {
   fc.assert(
     fc.property(fc.array(mixedText, { minLength: 1, maxLength: 5 }), (names) => {
       const [heading, ...lines] = table([
@@ -59,7 +59,7 @@ test('figures end in one column, whatever is in the first', () => {
   );
 });
 
-test('what stands beside a label begins in one column', () => {
+test('texts after labels are left-aligned', () => {
   for (const label of ['Rate', '\u901f\u5ea6', '\u{1f600}', 'e\u0301']) {
     const [line] = labelled(label, 'x');
     assert.equal(stringWidth(line), 15, label);
@@ -67,7 +67,7 @@ test('what stands beside a label begins in one column', () => {
   assert.deepEqual(labelled('\u901f'.repeat(7), 'x'), ['\u901f'.repeat(7), `${' '.repeat(14)}x`]);
 });
 
-test('lines are at most as wide as the page', () => {
+test('lines fit the page width', () => {
   const name = '\u4e16'.repeat(60);
   for (const line of [
     ...labelled('Target', name),

@@ -5,7 +5,7 @@ import { createHistogram } from '../../src/common/histogram.js';
 import { binsOf, textHistogram } from '../../src/report/text-charts.js';
 import { histogramOf } from './histogram-of.js';
 
-test('nothing is drawn of nothing', () => assert.deepEqual(textHistogram(createHistogram()), []));
+test('an empty histogram draws nothing', () => assert.deepEqual(textHistogram(createHistogram()), []));
 
 /** @type {[string, number[], [string, number][]][]} what, milliseconds, bins: label and count */
 const TABLE = [
@@ -50,7 +50,7 @@ for (const [what, values, expected] of TABLE) {
   });
 }
 
-test('the longest bar fills the line, half a block is the least, and nothing has no bar', () => {
+test('the longest bar fills the line, the shortest is half a block, and an empty bin has none', () => {
   const tail = textHistogram(histogramOf([...Array(100_000).fill(1), 1000]));
   assert.equal(tail[1].length, 80);
   assert.match(tail[1], /█$/);
@@ -59,7 +59,7 @@ test('the longest bar fills the line, half a block is the least, and nothing has
   assert.match(gap[3], / 0 %$/);
 });
 
-test('whatever the times, every one is in a bin, there are few bins, and no line is too long', () => {
+test('for arbitrary times, every time is in a bin, bins are few, and lines fit', () => {
   const ms = fc.oneof(
     fc.double({ min: 0, max: 3, noNaN: true }),
     fc.double({ min: 99, max: 101, noNaN: true }),
@@ -80,7 +80,7 @@ test('whatever the times, every one is in a bin, there are few bins, and no line
   );
 });
 
-test('labels tell bins apart', () => {
+test('bins have distinct labels', () => {
   const ms = fc.double({ min: 0.001, max: 100_000, noNaN: true });
   const factors = fc.array(fc.double({ min: 1, max: 2, noNaN: true }), { minLength: 1 });
   fc.assert(

@@ -36,7 +36,7 @@ function withBars(result, bars) {
   return { ...result, latencyMs: { response: /** @type {any} */ ({ ...response, bars }), ...others } };
 }
 
-test('the answer is at most ten lines: verdicts, the run in a sentence, key figures, the remark that matters', () => {
+test('the answer has at most ten lines: verdicts, a sentence, key figures, the main remark', () => {
   const text = 'This machine was busy: up to 4.5 ms of the p99 may be this tool’s own.';
   const bars = { p50: { low: 4.9, high: 5.1, tool: 0 }, p99: { low: 5.1, high: 12, tool: 4.5 } };
   const result = sampleResult(GOOD, {
@@ -58,12 +58,12 @@ test('the answer is at most ten lines: verdicts, the run in a sentence, key figu
   ]);
 });
 
-test('the error bars of key figures are in Markdown, too', () => {
+test('Markdown has the error bars of key figures, too', () => {
   const result = withBars(sampleResult(GOOD), { p99: { low: 5.1, high: null, tool: 4.5 } });
   assert.match(renderMarkdown(describeResult(result)), /p99 \*\*9\.02 ms \(5\.1 ms or more\)\*\*/);
 });
 
-test('a run without requirements begins with its sentence, and ends with a step to take', () => {
+test('a run without requirements begins with its sentence, and ends with a next step', () => {
   const lines = render(sampleResult(GOOD)).trimEnd().split('\n');
   assert.match(lines[0], /^ {2}400 of 400 OCSP responses good/);
   assert.deepEqual(lines.slice(-2), [
@@ -72,7 +72,7 @@ test('a run without requirements begins with its sentence, and ends with a step 
   ]);
 });
 
-test('an invalid measurement stands among the verdicts, and explains once those that it leaves unproven', () => {
+test('an invalid measurement is one of the verdicts, and its reason appears once', () => {
   const result = sampleResult(GOOD, {
     requirements: [
       /** @type {any} */ ({ ...MET, verdict: 'not proven', doubt: 'invalid', reason: 'Invalid.' }),
@@ -97,7 +97,7 @@ test('an invalid measurement stands among the verdicts, and explains once those 
   assert.match(text, /^Remarks\n- A remark\.$/m);
 });
 
-test('details come after the answer, each only where it adds something', () => {
+test('details follow the answer, each only if it adds information', () => {
   const full = render(SAMPLES['requirement-not-met']);
   const order = [
     /^ocsp on http/,
@@ -153,7 +153,7 @@ const SAID = [
 ];
 
 for (const [what, result, pattern] of SAID) {
-  test(`it is said: ${what}`, () => assert.match(render(result), pattern));
+  test(`reports ${what}`, () => assert.match(render(result), pattern));
 }
 
 /** @type {[string, Result, string[]][]} what the result says, result, commands */
@@ -191,7 +191,7 @@ const STEPS = [
   ['the run goes on', SAMPLES.unfinished, []],
 ];
 
-describe('the next steps where', () => {
+describe('the next steps if', () => {
   for (const [what, result, commands] of STEPS) {
     test(what, () =>
       assert.deepEqual(

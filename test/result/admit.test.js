@@ -25,7 +25,7 @@ const cutOff = named('unfinished.json', { unfinished: true });
 const part = named('part-1.json', { shard: { index: 1, of: 4 } });
 const mixed = { name: 'new', runs: [...runsOf(TEN, 1), bad, stopped] };
 
-describe('is refused:', () => {
+describe('refuses', () => {
   /** @type {[string, Groups, Options, string, RegExp][]} */
   const TABLE = [
     ['nothing', [], {}, 'nothing_to_compare', /only one group of runs\. Add another group/],
@@ -109,8 +109,8 @@ describe('is refused:', () => {
   }
 });
 
-describe('runs that cannot be believed', () => {
-  test('are left out where asked for, named, and warned of', () => {
+describe('invalid and interrupted runs', () => {
+  test('are left out on request, with a warning that names them', () => {
     const { groups, metrics, warnings } = compareGroups([old, mixed], { leaveOutInvalid: true, ...QUICK });
     const out = groups[1].runs.filter(({ used }) => !used);
     assert.deepEqual(
@@ -125,7 +125,7 @@ describe('runs that cannot be believed', () => {
     assert.deepEqual(warnings, ['2 of 12 runs of new are left out: the others may be the better ones.']);
   });
 
-  test('are taken where asked for, with a warning for each', () => {
+  test('are included on request, with a warning for each', () => {
     const { groups, warnings } = compareGroups([old, mixed], { allowInvalid: true, ...QUICK });
     assert.equal(groups[1].metrics.p99.values.length, 12);
     assert.ok(groups[1].runs.every(({ used }) => used));
@@ -136,7 +136,7 @@ describe('runs that cannot be believed', () => {
     ]);
   });
 
-  test('need no flag where there are none', () => {
+  test('need no flag if there are none', () => {
     const groups = [old, { name: 'new', runs: runsOf(slower(1.1), 1) }];
     assert.deepEqual(
       compareGroups(groups, { leaveOutInvalid: true, ...QUICK }),
@@ -150,7 +150,7 @@ describe('runs that cannot be believed', () => {
     ['the worst six of ten, of which a slower version is made to look like a faster one', 6, 'not proven'],
   ];
   for (const [what, worst, verdict] of LEFT) {
-    test(`a limit, where what is left out is ${what}: ${verdict}`, () => {
+    test(`a limit, with ${what} left out: ${verdict}`, () => {
       const runs = [...runsOf(TEN.slice(worst), 1), ...runsOf(slower(3).slice(0, worst), 301, INVALID)];
       const { failIf } = compareGroups([old, { name: 'new', runs }], {
         leaveOutInvalid: true,

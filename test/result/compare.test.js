@@ -20,7 +20,7 @@ const RATE = { key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false };
 /** @type {MetricHead} */
 const ERRORS = { key: 'errors', label: 'errors', unit: 'fraction', lowerIsBetter: true };
 
-test('over 100 simulated comparisons A against A is seldom called different, B 10 % slower nearly always', () => {
+test('in 100 simulated comparisons, A against A rarely differs, B 10 % slower nearly always', () => {
   const called = [0, 0];
   for (let seed = 1; seed <= 100; seed += 1) {
     const a = noisy(10, { typical: 80, spreadShare: 0.04, seed, stream: 1 });
@@ -63,7 +63,7 @@ describe('one metric', () => {
     });
   }
 
-  test('where one group has more of the tool’s lateness, that much is no difference', () => {
+  test('the excess lateness of the tool in one group is not a difference', () => {
     const none = [0, 0, 0, 0, 0];
     const late = [9, 9, 9, 9, 9];
     const found = (
@@ -89,7 +89,7 @@ describe('one metric', () => {
     assert.match(found.text, /^p99 is slower: 3\.00 ms instead of 0 ms \(p = 0\.00794\)\.$/);
   });
 
-  describe('whose ranks and medians do not say the same, says so:', () => {
+  describe('notes that ranks and medians disagree:', () => {
     const base = TEN.map((factor) => 100 * factor);
     const slow = base.map((value) => value * 1.2);
     const [rising, capped] = [
@@ -118,14 +118,14 @@ describe('one metric', () => {
     }
   });
 
-  test('the difference is in percent of the base, of shares in percentage points', () => {
+  test('differences are in percent of the base, for shares in percentage points', () => {
     assert.equal(differenceOf('ms', 100, 110), 10);
     assert.equal(differenceOf('/s', 20, 15), -25);
     assert.equal(differenceOf('ms', 0, 1), null);
     assert.equal(differenceOf('fraction', 0, 0.5), 50);
   });
 
-  test('better is less of a time and more of a rate', () => {
+  test('lower times and higher rates are better', () => {
     assert.equal(isShownBetter(P99, lower, higher), true);
     assert.equal(isShownBetter(P99, higher, lower), false);
     assert.equal(isShownBetter(RATE, higher, lower), true);
@@ -144,13 +144,13 @@ describe('two groups', () => {
   const FAIL_IF = ['p99 slower by 5%', 'p99 slower by 20%', 'rate lower'];
   const comparison = compareTwo({ failIf: FAIL_IF });
 
-  test('are a document that its own schema takes', async () => {
+  test('form a document that matches its schema', async () => {
     assert.equal(kindOf(comparison), 'comparison');
     assert.equal(validateComparison(comparison), comparison);
     assert.equal((await validatorOf('comparison'))(comparison), null);
   });
 
-  test('say what was compared: operation and load, target, when, and from which files', () => {
+  test('name the compared runs: operation, load, target, time and files', () => {
     const [{ subjects, runs }] = comparison.groups;
     const { seed, timeoutMs, overflow, warmupMs, pacing, ...load } = openLoad();
     assert.deepEqual(subjects, [{ operations: ['ocsp'], load, runs: 10 }]);
@@ -159,21 +159,21 @@ describe('two groups', () => {
     assert.deepEqual(runs[1], { ...said, used: true, why: null });
   });
 
-  test('say when and by what command they were compared, where that is said', () => {
+  test('have the time and command of the comparison, if known', () => {
     assert.deepEqual([comparison.createdAt, comparison.command], [null, null]);
     const made = { createdAt: '2026-02-03T04:05:06.000Z', command: 'vault-pki-load compare a --with b' };
     const { createdAt, command } = compareTwo({ ...made, ...QUICK });
     assert.deepEqual({ createdAt, command }, made);
   });
 
-  test('of several loads say in how many runs it was which', () => {
+  test('of several loads have the number of runs for each', () => {
     const more = runsOf([1, 1.1], 300, { load: openLoad({ ratePerSecond: 50 }) });
     const { groups } = compareGroups(two(runsOf(TEN, 0), [...runsOf(TEN, 1), ...more]), QUICK);
     const told = groups[1].subjects.map(({ load, runs }) => `${runs} at ${load.ratePerSecond}/s`);
     assert.deepEqual(told, ['10 at 20/s', '2 at 50/s']);
   });
 
-  test('are the same when compared again, and another interval under another seed', () => {
+  test('compare equally again; another seed changes the interval', () => {
     assert.deepEqual(compareTwo({ failIf: FAIL_IF }), comparison);
     const again = compareTwo({ seed: 2 });
     assert.equal(again.method.seed, 2);
@@ -182,7 +182,7 @@ describe('two groups', () => {
     assert.equal(second.pValue, first.pValue);
   });
 
-  test('are compared in every metric', () => {
+  test('are compared by every metric', () => {
     const keys = (/** @type {readonly {key: string}[]} */ metrics) => metrics.map(({ key }) => key);
     assert.deepEqual(keys(comparison.metrics), keys(METRICS));
     for (const { key, differenceIn, comparisons } of comparison.metrics) {
@@ -193,14 +193,14 @@ describe('two groups', () => {
     }
   });
 
-  test('show the difference that there is', () => {
+  test('show an existing difference', () => {
     const { differencePercent, interval, pValue } = metricOf(comparison, 'p99').comparisons[0];
     assert.ok(Math.abs(Number(differencePercent) - 10) < 0.5, `${differencePercent}`);
     assert.ok(interval !== null && interval[0] > 5 && interval[1] < 15, `${interval}`);
     assert.ok(pValue !== null && pValue < 0.001);
   });
 
-  test('keep the value of each run, with mean and variance over them', () => {
+  test('keep the value of each run, with mean and variance over runs', () => {
     const { values, variance, mean } = comparison.groups[0].metrics.max;
     assert.equal(values.length, 10);
     assert.ok(Math.abs(Number(values[1]) - 10.2) < 1e-9);
@@ -208,23 +208,23 @@ describe('two groups', () => {
     assert.ok(variance !== null && variance > 0.03 && variance < 0.05, `${variance}`);
   });
 
-  test('are judged by what must not be', () => {
+  test('are judged by --fail-if', () => {
     const told = comparison.failIf.map(({ text, verdict }) => `${text}: ${verdict}`);
     assert.deepEqual(told, ['p99 slower by 5%: failed', 'p99 slower by 20%: passed', 'rate lower: passed']);
   });
 
-  test('that were made alike, taking turns, give no warning', () => {
+  test('of equal runs that took turns cause no warning', () => {
     assert.deepEqual(comparison.warnings, []);
     assert.ok(!comparison.notes.some((note) => /after the other/.test(note)));
   });
 
-  test('that were made one after the other are told to be', () => {
+  test('that ran one after the other are noted', () => {
     const { notes } = compareGroups(two(runsOf(TEN, 0), runsOf(TEN, 100)), QUICK);
     const said = /^The runs of old and of new were run one group after the other/;
     assert.ok(notes.some((note) => said.test(note)));
   });
 
-  test('with too few runs are told to have them', () => {
+  test('with too few runs are warned about', () => {
     const few = two(runsOf([1, 1.01, 1.02], 0), runsOf([2, 2.01, 2.02], 1));
     const { warnings, metrics } = compareGroups(few, QUICK);
     assert.deepEqual(warnings, [
@@ -241,7 +241,7 @@ function assertWarned([base, other], warning) {
   if (warning !== null) assert.match(warnings[0], warning);
 }
 
-describe('warns where runs were not made alike:', () => {
+describe('warns if settings of runs differ:', () => {
   const ocsp = (/** @type {object} */ more) => ({ plan: { operation: 'ocsp', ...more } });
   const elsewhere = { target: { url: 'http://b', product: 'OpenBao', version: '2' } };
   const manyCores = { node: '20.19.0', platform: 'linux x64', cpus: 64 };
@@ -270,7 +270,7 @@ describe('warns where runs were not made alike:', () => {
   }
 });
 
-describe('warns of a group', () => {
+describe('warns about a group', () => {
   const openBao = { target: { url: 'http://127.0.0.1:8200', product: 'OpenBao', version: '2.6.2' } };
   const poisson = (/** @type {number} */ seed) => ({ load: openLoad({ arrivals: 'poisson', seed }) });
   const mixed = (/** @type {Parameters<typeof runsOf>[2]} */ changes) => [
@@ -294,7 +294,7 @@ describe('warns of a group', () => {
   for (const [why, groups, warning] of TABLE) test(why, () => assertWarned(groups, warning));
 });
 
-test('the note says which test it was: exact of twelve runs, approximated of sixty', () => {
+test('the note names the test: exact for twelve runs, approximate for sixty', () => {
   const many = (/** @type {number} */ first) =>
     Array.from({ length: 60 }, (_, i) => runsOf([1 + i / 1000], first + 2 * i)[0]);
   const noteOf = (/** @type {number} */ runs) =>
@@ -331,7 +331,7 @@ describe('several groups', () => {
     });
   }
 
-  test('fail by name', () => {
+  test('name the failing group', () => {
     assert.equal(comparison.failIf[0].verdict, 'failed');
     assert.match(comparison.failIf[0].reason, /^etcd: p99 is 2\d\.\d % slower/);
   });

@@ -81,7 +81,7 @@ describe('with errors', () => {
     });
   }
 
-  test('a higher rate that comes with more errors is no better one', () => {
+  test('a higher rate with more errors is not better', () => {
     const shorter = runsWith({ failed: each(10) }, 1).map(({ name, result }) => ({
       name,
       result: { ...result, rates: { ...result.rates, perSecond: 9 } },
@@ -94,7 +94,7 @@ describe('with errors', () => {
     assert.equal(rate.best, null);
   });
 
-  test('it is warned of, once for each group', () => {
+  test('warns once for each group', () => {
     const { warnings, notes } = compare(FINE, { failed: each(50) });
     assert.deepEqual(warnings, [
       'No time or rate of new is called better: new has more errors than old (50 % and 0 %).',

@@ -7,7 +7,7 @@ import { refusal } from './support.js';
 /** @import { FailIfVerdict } from '../../src/result/comparison/comparison-schema.js' */
 /** @import { JudgedGroup } from '../../src/result/comparison/fail-if.js' */
 
-describe('what must not be is read', () => {
+describe('parses a rule', () => {
   /** @type {[string, {metric: string, direction: 1 | -1, min: number | null}][]} */
   const TABLE = [
     ['p99 slower by 10%', { metric: 'p99', direction: 1, min: 10 }],
@@ -43,7 +43,7 @@ describe('what must not be is read', () => {
   }
 });
 
-describe('what cannot be judged is refused', () => {
+describe('refuses an invalid rule', () => {
   /** @type {[string, RegExp][]} */
   const TABLE = [
     ['', /it is empty/],
@@ -120,7 +120,7 @@ const SO = /^It is so\.$/;
 const judgeP99 = (text, differences, groups = TWO) =>
   judgeFailIf(parseFailIf(text), [compared({}, differences)], groups);
 
-describe('what must not be is judged', () => {
+describe('judges a rule', () => {
   /** @type {[string, string, Partial<Difference>, FailIfVerdict, RegExp?][]} */
   const TABLE = [
     ['shown fails', 'p99 slower', {}, 'failed'],
@@ -157,7 +157,7 @@ describe('what must not be is judged', () => {
     });
   }
 
-  test('errors by percentage points', () => {
+  test('judges errors by percentage points', () => {
     const head = /** @type {const} */ ({
       key: 'errors',
       unit: 'fraction',
@@ -169,7 +169,7 @@ describe('what must not be is judged', () => {
     assert.match(judged.reason, /limit of 0\.1 points/);
   });
 
-  test('a rate that falls is worse', () => {
+  test('a lower rate is worse', () => {
     const head = /** @type {const} */ ({ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false });
     const metric = compared(head, [{ differencePercent: -6, verdict: 'lower' }]);
     const judge = (/** @type {string} */ text) => judgeFailIf(parseFailIf(text), [metric], TWO).verdict;
@@ -185,14 +185,14 @@ describe('what must not be is judged', () => {
     ['where all pass, all are told', [FASTER, NONE], 'passed', 'new: It is so. newer: It is so.'],
   ];
   for (const [why, differences, verdict, reason] of SEVERAL) {
-    test(`of several groups, ${why}`, () => {
+    test(`several groups: ${why}`, () => {
       const judged = judgeP99('p99 slower', differences, [...TWO, group('newer')]);
       assert.deepEqual(judged, { text: 'p99 slower', verdict, reason });
     });
   }
 });
 
-test('nothing passes on runs that are invalid, whoever asked for them; what fails still does', () => {
+test('no rule passes on invalid runs, even if allowed; rules can still fail', () => {
   const { name, runs } = group('new');
   const invalid = /** @type {const} */ ('invalid');
   const taken = { name, runs: runs.map((run, i) => (i < 2 ? { ...run, verdict: invalid } : run)) };
@@ -202,7 +202,7 @@ test('nothing passes on runs that are invalid, whoever asked for them; what fail
   assert.equal(reason, 'It is so. But 2 of 10 runs of new are invalid, and no rule passes on invalid runs.');
 });
 
-describe('where runs are left out', () => {
+describe('with runs left out', () => {
   const HALF = /^It is so\. But 5 of 10 runs of new are left out, so the median of all is unknown\.$/;
   /** @type {[string, JudgedGroup[], Partial<Difference>, FailIfVerdict, RegExp][]} */
   const TABLE = [

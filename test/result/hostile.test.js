@@ -53,7 +53,7 @@ const HISTOGRAMS = [
   ['a number without an end', histogram({ payload: Buffer.from([0x80]) })],
 ];
 for (const [what, text] of HISTOGRAMS) {
-  test(`a histogram of ${what} is refused`, () => {
+  test(`refuses a histogram of ${what}`, () => {
     assert.throws(() => decodeHistogram(text));
     const file = changed((document) => (document.latencyMs.response.histogram = text));
     const refused = refusal('inconsistent_result', /r\.json .*latencyMs\.response\.histogram cannot be read/);
@@ -61,7 +61,7 @@ for (const [what, text] of HISTOGRAMS) {
   });
 }
 
-test('a histogram of a legal header is read', () => {
+test('reads a histogram with a valid header', () => {
   assert.equal(decodeHistogram(histogram({ payload: ONE })).totalCount, 1);
 });
 
@@ -121,7 +121,7 @@ const REFUSED = [
   ],
 ];
 for (const [what, text, code, message] of REFUSED) {
-  test(`refused: ${what}`, () => {
+  test(`refuses ${what}`, () => {
     assert.throws(
       () => parseDocument(Buffer.from(text), 'r.json'),
       (error) => {
@@ -132,7 +132,7 @@ for (const [what, text, code, message] of REFUSED) {
   });
 }
 
-test('1,000 damaged documents of all kinds are refused with their place, or read', () => {
+test('1,000 damaged documents of all kinds are refused with the faulty path, or read', () => {
   const { read, refused } = readDamaged(1, 1000);
   assert.ok(read > 30 && refused > 500, `${read} read, ${refused} refused`);
 });

@@ -50,7 +50,7 @@ for (const [sentence, run, facts, expected] of TABLE) {
   test(`rate window: ${sentence}`, () => assert.equal(windowOf(run, facts), expected));
 }
 
-test('the rates of operations are over the time of the whole, and add up to its rate', () => {
+test('rates of operations use the window of the whole run, and add up to its rate', () => {
   const operations = [
     { name: 'fast', count: 900, last: 59_000 },
     { name: 'late', count: 300, last: 80_000 },

@@ -34,7 +34,7 @@ function file(name, content) {
 }
 
 describe('a document', () => {
-  test('is read as it was written, unknown keys and all', async () => {
+  test('is read as written, with unknown keys', async () => {
     const path = file('r.json', JSON.stringify({ ...result, novelty: { a: 1 } }));
     assert.deepEqual(await readDocument(path), { ...result, novelty: { a: 1 } });
   });
@@ -55,7 +55,7 @@ describe('a document', () => {
     assert.deepEqual(await readDocument(file('set.json', JSON.stringify(set))), set);
   });
 
-  test('may be one of several, in their order', async () => {
+  test('may be one of several, which keep their order', async () => {
     const paths = [file('b.json', text), file('a.json', text)];
     const told = (await readDocuments(paths)).map(({ path, name }) => [path, name]);
     assert.deepEqual(
@@ -64,12 +64,12 @@ describe('a document', () => {
     );
   });
 
-  test('that says itself that it does not add up need not add up', () => {
+  test('need not add up if its measurement reports that', () => {
     const wrong = { ...result, totals: { ...result.totals, planned: 9999 }, measurement: SAID };
     assert.deepEqual(parseDocument(Buffer.from(JSON.stringify(wrong)), 'r.json'), wrong);
   });
 
-  test('that was written while its run went on adds up as well', () => {
+  test('written during a run adds up as well', () => {
     const one = { ...result, unfinished: true };
     assert.deepEqual(parseDocument(Buffer.from(JSON.stringify(one)), 'r.json'), one);
   });
@@ -165,14 +165,14 @@ const REFUSED = [
   ['a set without runs', JSON.stringify(makeRunSet('n', [])), 'bad_run_set', /must contain at least one run/],
 ];
 
-describe('refused:', () => {
+describe('refuses', () => {
   for (const [what, content, code, message] of REFUSED) {
     test(what, async () => {
       await assert.rejects(readDocument(file('x.json', content)), refusal(code, message));
     });
   }
 
-  test('a file that is not there, a folder, a name that is none', async () => {
+  test('a missing file, a folder, an empty name', async () => {
     await assert.rejects(
       readDocument(join(folder, 'gone.json')),
       refusal('cannot_read', /json was not found\./),
@@ -193,7 +193,7 @@ describe('refused:', () => {
     );
   });
 
-  test('a set of runs where a result is needed', async () => {
+  test('a set of runs in place of a result', async () => {
     const path = file('set.json', JSON.stringify(makeRunSet('nightly', [result])));
     await assert.rejects(readResults([path]), refusal('not_a_result', /set\.json is not the result of/));
   });

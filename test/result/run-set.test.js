@@ -19,7 +19,7 @@ const runs = () => TEN.map((factor, i) => runOf(factor, i));
 const runsWith = (changes) => runs().map((run, i) => (i === 2 ? runOf(TEN[2], 2, changes) : run));
 
 describe('a run set', () => {
-  test('is made, known and taken as it is, by validator and by JSON Schema', () => {
+  test('is valid by validator and by JSON Schema', () => {
     const runSet = makeRunSet('base', runs());
     assert.equal(kindOf(runSet), 'run-set');
     assert.ok(isRunSet(runSet) && !isResult(runSet));
@@ -66,7 +66,7 @@ describe('is refused:', () => {
   }
 });
 
-describe('whose summary is not that of its runs', () => {
+describe('whose summary differs from its runs', () => {
   const good = makeRunSet('base', runs());
   const p99 = good.summary.metrics.findIndex(({ key }) => key === 'p99');
   const withMetric = (/** @type {Record<string, unknown>} */ changes) => ({
@@ -96,14 +96,14 @@ describe('whose summary is not that of its runs', () => {
     });
   }
 
-  test('because another version has a metric more, and one less, is taken', () => {
+  test('because another version has different metrics, is accepted', () => {
     const [first, ...others] = good.summary.metrics;
     const metrics = [...others, { ...first, key: 'p75', label: 'p75' }];
     const runSet = { ...good, summary: { ...good.summary, metrics } };
     assert.equal(validateRunSet(runSet), runSet);
   });
 
-  test('after a way through JSON is taken as well', () => {
+  test('only by a JSON round trip, is accepted', () => {
     const read = JSON.parse(JSON.stringify(good));
     assert.equal(validateRunSet(read), read);
   });
@@ -119,7 +119,7 @@ describe('the kind of', () => {
     ['what every object has', { schema: 'constructor' }, /its schema is "constructor"/],
   ];
   for (const [why, value, message] of UNKNOWN) {
-    test(`${why} is none`, () => {
+    test(`${why} is unknown`, () => {
       assert.throws(
         () => kindOf(value, 'x.json'),
         refusal('bad_document', /^x\.json is not a file of vault-pki-load: /, message),
@@ -134,7 +134,7 @@ describe('over runs', () => {
   /** @param {RunSet} runSet @param {string} key */
   const metric = ({ summary }, key) => metricOf(summary, key);
 
-  test('median, mean, variance and extremes are of one value per run', () => {
+  test('median, mean, variance, min and max use one value per run', () => {
     const results = [1, 2, 6].map((factor, i) => runOf(factor, i));
     const max = metric(makeRunSet('x', results), 'max');
     assert.deepEqual(max.values, [10, 20, 60]);
@@ -148,7 +148,7 @@ describe('over runs', () => {
     assert.deepEqual([max.median, max.variance], [10, null]);
   });
 
-  test('a run without an answer has no latency, but a rate', () => {
+  test('a run without a response has no latency, but a rate', () => {
     const silent = runOf(1, 5);
     silent.latencyMs.response = { ...silent.latencyMs.response, p99: null };
     const summary = makeRunSet('x', [runOf(1, 0), silent, runOf(2, 1)]);
@@ -157,7 +157,7 @@ describe('over runs', () => {
     assert.equal(metric(summary, 'rate').values.length, 3);
   });
 
-  test('errors are the share that the result has', () => {
+  test("errors are the result's error share", () => {
     const run = runOf(1, 0);
     run.errorShare = 0.1;
     assert.deepEqual(metric(makeRunSet('x', [run]), 'errors').values, [0.1]);
@@ -197,7 +197,7 @@ describe('over runs', () => {
     });
   }
 
-  test('of requirements, how often each verdict was given', () => {
+  test('counts the verdicts on each requirement', () => {
     const required = (/** @type {'met' | 'not met'} */ verdict) => ({
       requirements: [
         {
@@ -232,7 +232,7 @@ describe('over runs', () => {
     ['that differ, but do not count: none', runsWith({ interrupted: true, load: otherLoad }), []],
   ];
   for (const [why, results, expected] of WARNINGS) {
-    test(`runs ${why}: warned of`, () => {
+    test(`warns about runs ${why}`, () => {
       const { warnings } = makeRunSet('x', results).summary;
       assert.equal(warnings.length, expected.length, warnings.join('\n'));
       for (const [i, pattern] of expected.entries()) assert.match(warnings[i], pattern);

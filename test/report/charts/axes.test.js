@@ -52,10 +52,10 @@ const AXES = [
 ];
 
 for (const [why, axis, expected] of AXES) {
-  test(`axis labels are round: ${why}`, () => assert.equal(labels(axis).join(', '), expected));
+  test(`axis labels are round numbers: ${why}`, () => assert.equal(labels(axis).join(', '), expected));
 }
 
-test('a larger value lies further along the axis, and never beyond it', () => {
+test('larger values lie further along the axis, never beyond its end', () => {
   fc.assert(
     fc.property(fc.array(anyMs, { minLength: 2, maxLength: 50 }), (values) => {
       const axis = valueAxis('ms', 't', values);
@@ -68,7 +68,7 @@ test('a larger value lies further along the axis, and never beyond it', () => {
   );
 });
 
-test('where labels have no room, the first ones stay', () => {
+test('if labels do not fit, the first ones stay', () => {
   const ticks = [0, 0.1, 0.5, 0.55, 1].map((at) => ({ at, label: String(at) }));
   assert.deepEqual(
     fit(ticks, 100, () => 20).map(({ at }) => at),
@@ -76,7 +76,7 @@ test('where labels have no room, the first ones stay', () => {
   );
 });
 
-test('nines become percentiles', () => {
+test('nines are labelled as percentiles', () => {
   assert.deepEqual([Math.log10(2), 1, 2, 3, 5].map(percentLabel), [
     '50 %',
     '90 %',
@@ -126,7 +126,7 @@ const PERCENTILES = [
 ];
 
 for (const [why, count, length, expected] of PERCENTILES) {
-  test(`as many nines as have room have labels: ${why}`, () => {
+  test(`labels as many nines as fit: ${why}`, () => {
     const axis = percentileAxis(Math.log10(2 * count));
     const ticks = axis.ticks(length, (label) => textWidth(label) + 12);
     assert.equal(ticks.map(({ label }) => label).join(', '), expected);

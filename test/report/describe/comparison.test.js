@@ -28,14 +28,14 @@ const FINDINGS = [
 ];
 
 for (const [what, name, pattern] of FINDINGS) {
-  test(`the finding is told first: ${what}`, async () => {
+  test(`the finding comes first: ${what}`, async () => {
     assert.match(finding(COMPARISONS[name], 1), pattern);
     const text = await renderDocument('text', COMPARISONS[name]);
     assert.ok(text.replace(/\s+/g, ' ').startsWith(` ${finding(COMPARISONS[name], 1)}`), text);
   });
 }
 
-test('a large difference is told as a factor', () => {
+test('a large difference is a factor', () => {
   const [metric] = COMPARISONS['compare-slower'].metrics.filter(({ key }) => key === 'p99');
   const [difference] = metric.comparisons;
   const slower = { ...metric, comparisons: [{ ...difference, differencePercent: 450 }] };
@@ -59,7 +59,7 @@ const CHANCES = [
 ];
 
 for (const [what, verdicts, pValue, isDoubtful] of CHANCES) {
-  test(`a difference ${isDoubtful ? 'may be' : 'is not said to be'} chance: ${what}`, () => {
+  test(`a difference ${isDoubtful ? 'may be' : 'is not called'} chance: ${what}`, () => {
     const base = COMPARISONS['compare-slower'];
     const metrics = base.metrics.map((metric) => {
       const [difference] = metric.comparisons;
@@ -80,20 +80,20 @@ for (const [what, verdicts, pValue, isDoubtful] of CHANCES) {
   });
 }
 
-test('the best group, and the one that only has the best median, are marked', async () => {
+test('marks the best group, and a group that only has the best median', async () => {
   const text = await renderDocument('text', COMPARISONS['compare-many-groups']);
   assert.match(text, /^\* best: shown to be better than every other$/m);
   assert.match(text, /^p99 .*\*/m);
   assert.match(await renderDocument('md', COMPARISONS['compare-many-groups']), /\*\*[\d.]+ ms \\\*\*\*/);
 });
 
-test('groups that were not alike are told apart by their load', async () => {
+test('groups with different loads are distinguished by their load', async () => {
   const text = (await renderDocument('text', COMPARISONS['compare-warnings'])).replace(/\s+/g, ' ');
   assert.match(text, /ocsp, open loop at 20\/s, 20 s; on http/);
   assert.match(text, /ocsp, open loop at 50\/s, 20 s; on http/);
 });
 
-describe('targets are told as', () => {
+describe('targets are described as', () => {
   const at = (/** @type {number} */ port, /** @type {string | null} */ product = 'Vault') => ({
     target: { url: `http://a:${port}`, product, version: product === null ? null : '1.21.1' },
   });
@@ -114,7 +114,7 @@ describe('targets are told as', () => {
   }
 });
 
-describe('worth of a verdict', () => {
+describe('tone of a verdict', () => {
   /** @type {[Parameters<typeof toneOf>[1], boolean, ReturnType<typeof toneOf>][]} verdict, lower is better, worth */
   const TABLE = [
     ['slower', true, 'bad'],
