@@ -114,30 +114,34 @@ const WHISKERS = [
     /<path class="bar" d="M41\.8 6v8M41\.8 10H97M97 6v8"\/><circle class="value" cx="51" /,
   ],
   [
-    'the limit as an upright line',
+    'the limit as a vertical line',
     [{ value: 5, low: 4, high: 6, limit: 10 }, 110],
     /<path class="mark" d="M97 1V19"\/>/,
   ],
   [
-    'of a met limit, the side that the bar keeps to is shaded',
+    "shading on the bar's side of a met limit",
     [{ value: 5, low: 4, high: 6, limit: 10 }, 110, 'good'],
     /<rect class="side" x="5" y="4" width="92\.0"/,
   ],
   [
-    'of a rate above its limit, the other side',
+    'shading on the other side, for a rate above its limit',
     [{ value: 50, low: 40, high: 100, limit: 10 }, 110, 'good'],
     /<rect class="side" x="14\.2" y="4" width="90\.8"/,
   ],
   [
-    'without an upper bound, an arrow at the end of the scale',
+    'an arrow at the end of the scale, without an upper bound',
     [{ value: 50, low: 40, high: null }, 110],
     /10H105M101 6L105 10L101 14"/,
   ],
-  ['a very short bar still shows', [{ value: 50, low: 50, high: 50 }, 110], /d="M94 6v8M94 10H97M97 6v8"/],
+  [
+    'a visible minimum for a very short bar',
+    [{ value: 50, low: 50, high: 50 }, 110],
+    /d="M94 6v8M94 10H97M97 6v8"/,
+  ],
 ];
 
 for (const [why, args, expected] of WHISKERS) {
-  test(`draws a whisker ${why}`, () => {
+  test(`draws a whisker: ${why}`, () => {
     assert.match(whisker(...args), expected);
     assert.match(whisker(...args), /aria-hidden="true"/);
   });

@@ -9,9 +9,9 @@ const KNOWN = [
   ['by extension', 'r.json', 'json'],
   ['in another folder', '/tmp/a.b/r.txt', 'text'],
   ['in capital letters', 'R.JSON', 'json'],
-  ['the last extension counts', 'r.txt.json', 'json'],
-  ['of JUnit', 'junit.xml', 'junit'],
-  ['of Prometheus', 'run.prom', 'prom'],
+  ['by the last extension', 'r.txt.json', 'json'],
+  ['for JUnit', 'junit.xml', 'junit'],
+  ['for Prometheus', 'run.prom', 'prom'],
 ];
 
 for (const [why, path, name] of KNOWN) {
@@ -23,7 +23,7 @@ const UNKNOWN = [
   ['an unknown extension', 'r.docx', /"r\.docx" has the unknown extension "\.docx"/],
   ['no extension', 'results', /"results" has no extension/],
   ['a hidden file', '.json', /"\.json" has no extension/],
-  ['nothing', '', /"" has no extension/],
+  ['an empty name', '', /"" has no extension/],
 ];
 
 for (const [why, path, message] of UNKNOWN) {

@@ -10,15 +10,15 @@ const FAMILY = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
 /** @type {[string, string, number, string[]][]} */
 const WRAPPED = [
   ['at spaces', 'one two three', 8, ['one two', 'three']],
-  ['a word that is too long', 'a bbbbbb cc', 4, ['a', 'bbbb', 'bb', 'cc']],
+  ['a word longer than the line', 'a bbbbbb cc', 4, ['a', 'bbbb', 'bb', 'cc']],
   ['a word that just fits', 'aaaa bbbb', 4, ['aaaa', 'bbbb']],
-  ['nothing', '', 8, ['']],
-  ['spaces as they are', 'a  b', 8, ['a  b']],
-  ['characters of two columns', '\u4e16\u754c\u4e16\u754c', 5, ['\u4e16\u754c', '\u4e16\u754c']],
-  ['an emoji in one piece', 'aaa\u{1f600}b', 4, ['aaa', '\u{1f600}b']],
-  ['a family in one piece', `aaa${FAMILY}`, 4, ['aaa', FAMILY]],
-  ['a letter with its accents', 'aaae\u0301b', 4, ['aaae\u0301', 'b']],
-  ['half of a character as a mark', 'a\ud83d b', 8, ['a\\u{d83d', '} b']],
+  ['an empty text', '', 8, ['']],
+  ['without changing spaces', 'a  b', 8, ['a  b']],
+  ['characters two columns wide', '\u4e16\u754c\u4e16\u754c', 5, ['\u4e16\u754c', '\u4e16\u754c']],
+  ['without splitting an emoji', 'aaa\u{1f600}b', 4, ['aaa', '\u{1f600}b']],
+  ['without splitting a joined emoji', `aaa${FAMILY}`, 4, ['aaa', FAMILY]],
+  ['without splitting a letter from its accents', 'aaae\u0301b', 4, ['aaae\u0301', 'b']],
+  ['a lone surrogate as an escape', 'a\ud83d b', 8, ['a\\u{d83d', '} b']],
 ];
 
 for (const [what, text, width, lines] of WRAPPED) {

@@ -72,8 +72,8 @@ test('a closed-loop search also shows the throughput of each level', async () =>
 
 /** @type {[string, 'not met' | 'not proven', RegExp][]} */
 const BEYOND = [
-  ['was not reached', 'not met', /failures="1" errors="0"/],
-  ['was not proven', 'not proven', /failures="0" errors="1"/],
+  ['did not reach', 'not met', /failures="1" errors="0"/],
+  ['did not prove', 'not proven', /failures="0" errors="1"/],
 ];
 
 for (const [what, verdict, counts] of BEYOND) {

@@ -10,18 +10,18 @@ test('an empty histogram draws nothing', () => assert.deepEqual(textHistogram(cr
 /** @type {[string, number[], [string, number][]][]} what, milliseconds, bins: label and count */
 const TABLE = [
   ['one request', [12.345], [['12.3 ms to 12.4 ms', 1]]],
-  ['all alike, and shorter than a microsecond', [0, 0, 0], [['0 ms to 1 µs', 3]]],
+  ['equal times below a microsecond', [0, 0, 0], [['0 ms to 1 µs', 3]]],
   [
-    'a tail behind p99: one without an end',
+    'a tail above p99: an open-ended bin',
     [...Array(300).fill(1), 50, 900],
     [
       ['1.00 ms to 1.01 ms', 300],
       ['1.01 ms and more', 2],
     ],
   ],
-  ['time-outs, which come a little after their time', [10_000, 10_000.9, 10_001], [['10.0 s to 10.1 s', 3]]],
+  ['timeouts, slightly after their limit', [10_000, 10_000.9, 10_001], [['10.0 s to 10.1 s', 3]]],
   [
-    'times far apart, in equal steps on a log scale',
+    'widely spread times, in equal steps on a log scale',
     [1, 2, 3, 5, 10_000],
     [
       ['1.00 ms to 2.51 ms', 2],

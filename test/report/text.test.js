@@ -135,13 +135,13 @@ const SAID = [
     SAMPLES.unfinished,
     /^ {2}Unfinished: the run had not ended when this was written\.$/m,
   ],
-  ['no verdict before the end', SAMPLES.unfinished, /^- The measurement is judged at the end of the run\.$/m],
+  ['no verdict during the run', SAMPLES.unfinished, /^- The measurement is judged at the end of the run\.$/m],
   ['requests without a response yet', SAMPLES.unfinished, /dropped {2}unanswered$/m],
   ['no request', SAMPLES['no-samples'], /^ {2}Nothing was measured\.$/m],
   ['a rate too low for whole certificates', SAMPLES['one-request'], /at 0\.00025\/s, 0\.9\/h/],
-  ['ten million', SAMPLES['ten-million'], /^all +10,000,000 {2}10,000,000 {2}9,990,000 {2}10,000 /m],
-  ['less than was offered', SAMPLES['requirement-not-met'], /at 19\.5\/s of the 20\/s\s+offered/],
-  ['a sample of the checks', SAMPLES['sampled-verification'], /good, 12 % checked, in/],
+  ['ten million requests', SAMPLES['ten-million'], /^all +10,000,000 {2}10,000,000 {2}9,990,000 {2}10,000 /m],
+  ['a rate below the offered rate', SAMPLES['requirement-not-met'], /at 19\.5\/s of the 20\/s\s+offered/],
+  ['a sampled share of checks', SAMPLES['sampled-verification'], /good, 12 % checked, in/],
   [
     'a shard',
     sampleResult([], {
@@ -159,7 +159,7 @@ for (const [what, result, pattern] of SAID) {
 /** @type {[string, Result, string[]][]} what the result says, result, commands */
 const STEPS = [
   [
-    'errors, the most frequent first, before the requirement',
+    'there are errors: the most frequent first, before the requirement',
     sampleResult([
       { outcome: 'rate_limited', success: false, service: [1] },
       { outcome: 'timeout', success: false, service: [1, 2] },
@@ -167,20 +167,20 @@ const STEPS = [
     ]),
     ['--timeout', 'vault list sys/quotas/rate-limit', "--require 'p99<200ms'"],
   ],
-  ['nothing is required', sampleResult(GOOD), ["--require 'p99<200ms'"]],
-  ['all is met', sampleResult(GOOD, { requirements: [MET] }), ['--repeat 10']],
+  ['there are no requirements', sampleResult(GOOD), ["--require 'p99<200ms'"]],
+  ['every requirement is met', sampleResult(GOOD, { requirements: [MET] }), ['--repeat 10']],
   [
-    'something is not met',
+    'a requirement is not met',
     sampleResult(GOOD, { requirements: [MET, { ...MET, verdict: 'not met' }] }),
     ['--out result.html'],
   ],
   [
-    'something is not proven',
+    'a requirement is not proven',
     sampleResult(GOOD, { requirements: [{ ...MET, verdict: 'not proven' }] }),
     ['--duration'],
   ],
   [
-    'something is not proven in stages, which --duration would replace',
+    'a requirement is not proven in stages, which --duration would replace',
     sampleResult(GOOD, {
       requirements: [{ ...MET, verdict: 'not proven' }],
       load: { ...openLoad(), stageCount: 2 },
@@ -188,7 +188,7 @@ const STEPS = [
     ['longer stages'],
   ],
   ['nothing was sent', sampleResult([], { requirements: [MET] }), []],
-  ['the run goes on', SAMPLES.unfinished, []],
+  ['the run has not ended', SAMPLES.unfinished, []],
 ];
 
 describe('the next steps if', () => {

@@ -43,13 +43,13 @@ describe('one metric', () => {
   const TOO_FEW = /^p99: not enough runs, 3 and 3; 4 of each are enough to show a difference\.$/;
   /** @type {[string, MetricHead, number[], number[], string, RegExp][]} */
   const TABLE = [
-    ['a time that rises', P99, lower, higher, 'slower', /^p99 is 333 % slower: 13\.0 ms instead of 3\.00/],
-    ['a time that falls', P99, higher, lower, 'faster', /^p99 is 76\.9 % faster: 3\.00 ms instead of 13/],
-    ['a rate that rises', RATE, lower, higher, 'higher', /^Rate is 333 % higher: 13\/s instead of 3\/s/],
-    ['a rate that falls', RATE, higher, lower, 'lower', /^Rate is 76\.9 % lower/],
-    ['errors that rise', ERRORS, few, more, 'higher', /^Errors are 2\.00 points higher: 2 % instead of 0 %/],
-    ['the same', P99, lower, lower, 'no difference shown', SAME],
-    ['no errors at all', ERRORS, [0, 0, 0, 0], [0, 0, 0, 0], 'no difference shown', /0 % and 0 % \(0 points/],
+    ['a higher time', P99, lower, higher, 'slower', /^p99 is 333 % slower: 13\.0 ms instead of 3\.00/],
+    ['a lower time', P99, higher, lower, 'faster', /^p99 is 76\.9 % faster: 3\.00 ms instead of 13/],
+    ['a higher rate', RATE, lower, higher, 'higher', /^Rate is 333 % higher: 13\/s instead of 3\/s/],
+    ['a lower rate', RATE, higher, lower, 'lower', /^Rate is 76\.9 % lower/],
+    ['more errors', ERRORS, few, more, 'higher', /^Errors are 2\.00 points higher: 2 % instead of 0 %/],
+    ['equal values', P99, lower, lower, 'no difference shown', SAME],
+    ['no errors', ERRORS, [0, 0, 0, 0], [0, 0, 0, 0], 'no difference shown', /0 % and 0 % \(0 points/],
     ['three and three', P99, [1, 2, 3], [7, 8, 9], 'not enough runs', TOO_FEW],
     ['one and one', P99, [1], [9], 'not enough runs', /not enough runs, 1 and 1; 4 of each/],
     ['none and five', P99, [], lower, 'not enough runs', /^p99: not enough runs, 0 and 5; 4 of each/],
@@ -101,11 +101,11 @@ describe('one metric', () => {
     const SAME_MEDIANS = / The ranks of the runs show a difference, their medians do not\.$/;
     /** @type {[string, number[], number[], string, RegExp | null][]} */
     const ODD = [
-      ['shown by rank, not by the interval', BY_RANK.base, BY_RANK.other, 'slower', BY_RANKS],
-      ['by interval, not by rank', BY_INTERVAL.base, BY_INTERVAL.other, 'no difference shown', BY_MEDIANS],
-      ['by rank, but the medians are the same', capped, rising, 'no difference shown', SAME_MEDIANS],
-      ['both show it: no word', base, slow, 'slower', null],
-      ['neither does: no word', base, [...base].reverse(), 'no difference shown', null],
+      ['difference by rank only', BY_RANK.base, BY_RANK.other, 'slower', BY_RANKS],
+      ['difference by interval only', BY_INTERVAL.base, BY_INTERVAL.other, 'no difference shown', BY_MEDIANS],
+      ['difference by rank with equal medians', capped, rising, 'no difference shown', SAME_MEDIANS],
+      ['both show a difference: no note', base, slow, 'slower', null],
+      ['neither shows a difference: no note', base, [...base].reverse(), 'no difference shown', null],
     ];
     for (const [why, one, other, verdict, text] of ODD) {
       test(why, () => {
@@ -220,7 +220,7 @@ describe('two groups', () => {
 
   test('that ran one after the other are noted', () => {
     const { notes } = compareGroups(two(runsOf(TEN, 0), runsOf(TEN, 100)), QUICK);
-    const said = /^The runs of old and of new were run one group after the other/;
+    const said = /^The runs of old and of new ran one group after the other/;
     assert.ok(notes.some((note) => said.test(note)));
   });
 
@@ -255,12 +255,16 @@ describe('warns if settings of runs differ:', () => {
     ],
     ['another duration', { load: openLoad({ durationMs: 5000 }) }, /load\.durationMs \(20000, 5000\)/],
     ['another operation', { plan: { operation: 'issue' } }, /operation \("ocsp", "issue"\)/],
-    ['another option of it', ocsp({ options: { hash: 'sha256' } }), /options\.hash \(null, "sha256"\)/],
+    [
+      'another option of the operation',
+      ocsp({ options: { hash: 'sha256' } }),
+      /options\.hash \(null, "sha256"\)/,
+    ],
     ['another mount', ocsp({ target: { mount: 'b' } }), /target\.mount \(null, "b"\)/],
-    ['another version of it', { tool: { version: '9.0.0' } }, /tool\.version \("0\.1\.0", "9\.0\.0"\)/],
-    ['other cores', { environment: manyCores }, /environment\.cpus \(2, 64\)/],
-    ['two of them', twice, /load\.ratePerSecond \(20, 50\), load\.concurrency \(10, 99\)/],
-    ['files of its own for what it issued: no warning', ocsp({ options: { keep: 'new-1.jsonl' } }), null],
+    ['another version of the tool', { tool: { version: '9.0.0' } }, /tool\.version \("0\.1\.0", "9\.0\.0"\)/],
+    ['another number of cores', { environment: manyCores }, /environment\.cpus \(2, 64\)/],
+    ['two settings', twice, /load\.ratePerSecond \(20, 50\), load\.concurrency \(10, 99\)/],
+    ['another --keep file: no warning', ocsp({ options: { keep: 'new-1.jsonl' } }), null],
     ['another seed: no warning', { load: openLoad({ seed: 8 }) }, null],
     ['another target: no warning', { ...elsewhere, ...ocsp({ target: { url: 'b' } }) }, null],
     ['other requirements: no warning', ocsp({ requirements: ['p99<1s'] }), null],
@@ -282,14 +286,14 @@ describe('warns about a group', () => {
   const [eachItsOwn, oneSeed] = [random((i) => i, 0), random(() => 7, 1)];
   const unnamed = { target: { url: 'http://127.0.0.1:8200', product: null, version: null } };
   const TWO_PRODUCTS = /^The runs of new had different targets: Vault 1\.21\.1, OpenBao 2\.6\.2\.$/;
-  const SAME_SEED = /^Some of the 10 runs of new with Poisson arrivals share a seed, .* its own seed\.$/;
+  const SAME_SEED = /^Some of the 10 runs of new with Poisson arrivals share a seed, .* a different seed for each run\.$/;
   /** @type {[string, Parameters<typeof assertWarned>[0], RegExp | null][]} */
   const TABLE = [
-    ['whose runs are of two products', [runsOf(TEN, 0), mixed(openBao)], TWO_PRODUCTS],
-    ['some did not say', [runsOf(TEN, 0), mixed(unnamed)], /1\.21\.1, an unknown target\.$/],
-    ['but not where each is of one product', [runsOf(TEN, 0), runsOf(TEN, 1, openBao)], null],
-    ['whose random arrivals are the same in every run', [eachItsOwn, oneSeed], SAME_SEED],
-    ['but not where only the groups share them', [eachItsOwn, random((i) => i, 1)], null],
+    ['with runs on two products', [runsOf(TEN, 0), mixed(openBao)], TWO_PRODUCTS],
+    ['with some unknown targets', [runsOf(TEN, 0), mixed(unnamed)], /1\.21\.1, an unknown target\.$/],
+    ['but not if each group has one product', [runsOf(TEN, 0), runsOf(TEN, 1, openBao)], null],
+    ['with the same random arrivals in every run', [eachItsOwn, oneSeed], SAME_SEED],
+    ['but not if only the groups share arrivals', [eachItsOwn, random((i) => i, 1)], null],
   ];
   for (const [why, groups, warning] of TABLE) test(why, () => assertWarned(groups, warning));
 });
@@ -320,9 +324,9 @@ describe('several groups', () => {
   const unclear = compareGroups(ofThree(slower(1.5), TEN, near), QUICK);
   /** @type {[string, Comparison, string, (number | null)[]][]} */
   const BEST = [
-    ['a best one where it is shown to be better than every other', comparison, 'p99', [1, 1]],
-    ['none where all are the same', comparison, 'errors', [null, null]],
-    ['a best median only, where one of the others may be as good', unclear, 'p99', [null, 1]],
+    ['a best group if it is shown to be better than every other', comparison, 'p99', [1, 1]],
+    ['no best group if all are equal', comparison, 'errors', [null, null]],
+    ['only a best median if another group may be as good', unclear, 'p99', [null, 1]],
   ];
   for (const [what, one, key, expected] of BEST) {
     test(`have ${what}`, () => {

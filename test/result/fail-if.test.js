@@ -123,14 +123,37 @@ const judgeP99 = (text, differences, groups = TWO) =>
 describe('judges a rule', () => {
   /** @type {[string, string, Partial<Difference>, FailIfVerdict, RegExp?][]} */
   const TABLE = [
-    ['shown fails', 'p99 slower', {}, 'failed'],
-    ['large enough fails', 'p99 slower by 10%', {}, 'failed', /That reaches the limit of 10 %\.$/],
-    ['just large enough fails', 'p99 slower by 12%', {}, 'failed', /reaches/],
-    ['but for rounding', 'p99 slower by 10%', { differencePercent: 9.999999999999998 }, 'failed', /reaches/],
-    ['too small passes', 'p99 slower by 12.1%', {}, 'passed', /less than the limit of 12\.1 %\.$/],
-    ['not shown passes', 'p99 slower by 10%', { ...NONE, differencePercent: 40, pValue: 0.2 }, 'passed'],
+    ['a shown difference fails', 'p99 slower', {}, 'failed'],
+    [
+      'a large enough difference fails',
+      'p99 slower by 10%',
+      {},
+      'failed',
+      /That reaches the limit of 10 %\.$/,
+    ],
+    ['a barely large enough difference fails', 'p99 slower by 12%', {}, 'failed', /reaches/],
+    [
+      'a difference short of the limit by rounding fails',
+      'p99 slower by 10%',
+      { differencePercent: 9.999999999999998 },
+      'failed',
+      /reaches/,
+    ],
+    [
+      'a difference below the limit passes',
+      'p99 slower by 12.1%',
+      {},
+      'passed',
+      /less than the limit of 12\.1 %\.$/,
+    ],
+    [
+      'a difference that is not shown passes',
+      'p99 slower by 10%',
+      { ...NONE, differencePercent: 40, pValue: 0.2 },
+      'passed',
+    ],
     ['too few runs prove nothing', 'p99 slower', TOO_FEW, 'not proven'],
-    ['nor without limit', 'p99 slower by 50%', { ...TOO_FEW, differencePercent: 0 }, 'not proven'],
+    ['nor against a limit', 'p99 slower by 50%', { ...TOO_FEW, differencePercent: 0 }, 'not proven'],
     [
       'nor what may be the tool’s lateness',
       'p99 slower by 50%',
@@ -144,10 +167,21 @@ describe('judges a rule', () => {
       'not proven',
       /Without the tool's possible lateness it is less than the limit of 10 %/,
     ],
-    ['nor failures', 'p99 slower', { verdict: 'not comparable', differencePercent: -97 }, 'not proven'],
-    ['the other way round passes', 'p99 faster', {}, 'passed'],
-    ['and fails where that is asked', 'p99 faster by 10%', FASTER, 'failed', /reaches/],
-    ['from 0 anything is enough', 'p99 slower by 50%', FROM_ZERO, 'failed', / is 0, so any .* than 50 %/],
+    [
+      'times of failures prove nothing',
+      'p99 slower',
+      { verdict: 'not comparable', differencePercent: -97 },
+      'not proven',
+    ],
+    ['a difference in the other direction passes', 'p99 faster', {}, 'passed'],
+    ['but fails a rule for that direction', 'p99 faster by 10%', FASTER, 'failed', /reaches/],
+    [
+      'any difference from 0 is enough',
+      'p99 slower by 50%',
+      FROM_ZERO,
+      'failed',
+      / is 0, so any .* than 50 %/,
+    ],
   ];
   for (const [why, text, difference, verdict, reason = SO] of TABLE) {
     test(why, () => {
@@ -179,10 +213,10 @@ describe('judges a rule', () => {
 
   /** @type {[string, Partial<Difference>[], FailIfVerdict, string][]} */
   const SEVERAL = [
-    ['one that fails is enough, and is named', [FASTER, {}], 'failed', 'newer: It is so.'],
-    ['failing goes before knowing nothing', [{}, TOO_FEW], 'failed', 'new: It is so.'],
-    ['that before passing', [{ verdict: 'not comparable' }, FASTER], 'not proven', 'new: It is so.'],
-    ['where all pass, all are told', [FASTER, NONE], 'passed', 'new: It is so. newer: It is so.'],
+    ['one failing group is enough, and is named', [FASTER, {}], 'failed', 'newer: It is so.'],
+    ['failed outranks not proven', [{}, TOO_FEW], 'failed', 'new: It is so.'],
+    ['not proven outranks passed', [{ verdict: 'not comparable' }, FASTER], 'not proven', 'new: It is so.'],
+    ['if all pass, all are listed', [FASTER, NONE], 'passed', 'new: It is so. newer: It is so.'],
   ];
   for (const [why, differences, verdict, reason] of SEVERAL) {
     test(`several groups: ${why}`, () => {
@@ -206,10 +240,22 @@ describe('with runs left out', () => {
   const HALF = /^It is so\. But 5 of 10 runs of new are left out, so the median of all is unknown\.$/;
   /** @type {[string, JudgedGroup[], Partial<Difference>, FailIfVerdict, RegExp][]} */
   const TABLE = [
-    ['few: the median of all is within the rest', [group('old'), group('new', 6, 10)], NONE, 'passed', SO],
-    ['half of them, it is not proven', [group('old'), group('new', 5, 10)], NONE, 'not proven', HALF],
-    ['most of the base, neither', [group('old', 4, 10), group('new')], NONE, 'not proven', / 6 of .* of old/],
-    ['half, and shown all the same, it fails', [group('old'), group('new', 4, 10)], {}, 'failed', SO],
+    [
+      'few: they cannot move the median of all outside the rest',
+      [group('old'), group('new', 6, 10)],
+      NONE,
+      'passed',
+      SO,
+    ],
+    ['half of a group: not proven', [group('old'), group('new', 5, 10)], NONE, 'not proven', HALF],
+    [
+      'most of the base: not proven',
+      [group('old', 4, 10), group('new')],
+      NONE,
+      'not proven',
+      / 6 of .* of old/,
+    ],
+    ['half, but the difference is shown: failed', [group('old'), group('new', 4, 10)], {}, 'failed', SO],
   ];
   for (const [why, groups, difference, verdict, reason] of TABLE) {
     test(why, () => {

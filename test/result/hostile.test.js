@@ -44,13 +44,13 @@ const ENDLESS = Buffer.from([...Array(8).fill(0xff), 0x7f]);
 /** @type {[string, string][]} */
 const HISTOGRAMS = [
   ['a bomb of zeros', encoded(Buffer.alloc(400_000_000))],
-  ['a header and a bomb', histogram({ payload: Buffer.alloc(100_000_000) })],
-  ['a row of empty buckets without an end', histogram({ payload: ENDLESS })],
-  ['a payload that is not there', histogram({ payload: ONE, length: 2 ** 31 - 1 })],
+  ['a header before a bomb', histogram({ payload: Buffer.alloc(100_000_000) })],
+  ['an endless row of empty buckets', histogram({ payload: ENDLESS })],
+  ['a missing payload', histogram({ payload: ONE, length: 2 ** 31 - 1 })],
   ['five digits', histogram({ payload: ONE, digits: 5, highest: 2n ** 62n })],
-  ['values without a bound', histogram({ payload: ONE, highest: 2n ** 62n })],
+  ['unbounded values', histogram({ payload: ONE, highest: 2n ** 62n })],
   ['a negative unit', histogram({ payload: ONE, lowest: -1n })],
-  ['a number without an end', histogram({ payload: Buffer.from([0x80]) })],
+  ['an unterminated number', histogram({ payload: Buffer.from([0x80]) })],
 ];
 for (const [what, text] of HISTOGRAMS) {
   test(`refuses a histogram of ${what}`, () => {
@@ -70,8 +70,8 @@ const CLEAR = '\u001b[2J\u009b\u202e';
 
 /** @type {[string, string, string, RegExp][]} what, file, code, message */
 const REFUSED = [
-  ['lists in lists', `{"plan":{"a":${DEEP}}}`, 'bad_document', /nested more than 100 levels deep/],
-  ['lists in lists alone', DEEP, 'bad_document', /nested more than 100 levels deep/],
+  ['nested lists', `{"plan":{"a":${DEEP}}}`, 'bad_document', /nested more than 100 levels deep/],
+  ['only nested lists', DEEP, 'bad_document', /nested more than 100 levels deep/],
   [
     'a long list of wrong rows',
     changed((document) => (document.timeline = Array(300_000).fill([]))),

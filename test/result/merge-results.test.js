@@ -155,7 +155,12 @@ describe('the measurement of the merged result', () => {
   const STARTS = [
     ['within a second', '2026-01-02T03:04:05.900Z', 'valid', null],
     ['seconds apart', '2026-01-02T03:04:08.200Z', 'valid', /part 1 of 2 started sending 3\.2 s after part 0/],
-    ['in turns', '2026-01-02T03:05:05.000Z', 'invalid', /part 1 of 2 started sending 1 min after part 0/],
+    [
+      'one after the other',
+      '2026-01-02T03:05:05.000Z',
+      'invalid',
+      /part 1 of 2 started sending 1 min after part 0/,
+    ],
     [
       'in another order',
       '2026-01-02T03:04:00.000Z',

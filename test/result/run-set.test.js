@@ -39,7 +39,7 @@ describe('is refused:', () => {
   const [first, ...others] = good.runs;
   /** @type {[string, unknown, RegExp][]} */
   const TABLE = [
-    ['nothing', null, /top level: /],
+    ['null', null, /top level: /],
     ['a list', [], /top level: /],
     ['another schema', { ...good, schema: 'vault-pki-load/run-set/2' }, /: schema: /],
     ['a result', first, /: schema: /],
@@ -49,7 +49,7 @@ describe('is refused:', () => {
     ['no runs', { ...good, runs: undefined }, /: runs: /],
     ['an empty set', { ...good, runs: [] }, /: runs: must contain at least one run\./],
     ['runs by name', { ...good, runs: { first } }, /: runs: /],
-    ['a run that is none', { ...good, runs: [first, 5] }, /: runs\[1\] \(run 2\): /],
+    ['a run that is not an object', { ...good, runs: [first, 5] }, /: runs\[1\] \(run 2\): /],
     [
       'a run with half a request',
       { ...good, runs: [{ ...first, totals: { ...first.totals, sent: 0.5 } }, ...others] },
@@ -80,7 +80,7 @@ describe('whose summary differs from its runs', () => {
   const TABLE = [
     ['in a median', withMetric({ median: 1 }), /its summary and its runs disagree on p99\./],
     ['in the value of a run', withMetric({ values: TEN }), /disagree on p99/],
-    ['in a value too few', withMetric({ values: [] }), /disagree on p99/],
+    ['in the number of values', withMetric({ values: [] }), /disagree on p99/],
     [
       'in the runs that count',
       { ...good, summary: { ...good.summary, used: ['run 1'] } },
@@ -103,7 +103,7 @@ describe('whose summary differs from its runs', () => {
     assert.equal(validateRunSet(runSet), runSet);
   });
 
-  test('only by a JSON round trip, is accepted', () => {
+  test('only after a JSON round trip, is accepted', () => {
     const read = JSON.parse(JSON.stringify(good));
     assert.equal(validateRunSet(read), read);
   });
@@ -112,11 +112,11 @@ describe('whose summary differs from its runs', () => {
 describe('the kind of', () => {
   /** @type {[string, unknown, RegExp][]} */
   const UNKNOWN = [
-    ['nothing', null, /it has no schema/],
+    ['null', null, /it has no schema/],
     ['a number', 5, /it has no schema/],
-    ['a schema that is no text', { schema: 5 }, /it has no schema/],
+    ['a schema that is not a string', { schema: 5 }, /it has no schema/],
     ['another program', { schema: 'k6/summary' }, /its schema is "k6\/summary"/],
-    ['what every object has', { schema: 'constructor' }, /its schema is "constructor"/],
+    ['a property name of every object', { schema: 'constructor' }, /its schema is "constructor"/],
   ];
   for (const [why, value, message] of UNKNOWN) {
     test(`${why} is unknown`, () => {
@@ -190,7 +190,7 @@ describe('over runs', () => {
 
   for (const [why, changes] of /** @type {[string, Parameters<typeof runOf>[2]][]} */ ([
     ['suspect', { measurement: { verdict: 'suspect', reasons: [] } }],
-    ['the only part of its plan', { shard: { index: 0, of: 1 } }],
+    ['the only part of a plan', { shard: { index: 0, of: 1 } }],
   ])) {
     test(`a run that is ${why} counts`, () => {
       assert.equal(makeRunSet('x', runsWith(changes)).summary.used.length, 10);
@@ -221,18 +221,18 @@ describe('over runs', () => {
   });
 
   const otherLoad = openLoad({ ratePerSecond: 50 });
-  /** What is warned of, and what not: compare.test.js. @type {[string, Result[], RegExp[]][]} */
+  /** All other warnings: compare.test.js. @type {[string, Result[], RegExp[]][]} */
   const WARNINGS = [
-    ['made alike: none', runs(), []],
+    ['with equal settings: none', runs(), []],
     [
-      'of another rate',
+      'of another rate: one',
       runsWith({ load: otherLoad }),
       [/^The runs differ in load\.ratePerSecond \(20, 50\), which may explain a difference\.$/],
     ],
-    ['that differ, but do not count: none', runsWith({ interrupted: true, load: otherLoad }), []],
+    ['with different settings that do not count: none', runsWith({ interrupted: true, load: otherLoad }), []],
   ];
   for (const [why, results, expected] of WARNINGS) {
-    test(`warns about runs ${why}`, () => {
+    test(`warnings for runs ${why}`, () => {
       const { warnings } = makeRunSet('x', results).summary;
       assert.equal(warnings.length, expected.length, warnings.join('\n'));
       for (const [i, pattern] of expected.entries()) assert.match(warnings[i], pattern);

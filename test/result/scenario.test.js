@@ -365,7 +365,7 @@ describe('the schema', () => {
       ),
     ],
     ['a file without outcomes', { ...FOUR, rows: FOUR.rows.map(({ outcomeDetails: _, ...row }) => row) }],
-    ['keys that a later version may add', /** @type {any} */ ({ ...FOUR, novelty: 1 })],
+    ['unknown keys', /** @type {any} */ ({ ...FOUR, novelty: 1 })],
   ];
   for (const [what, scenario] of GOOD) {
     test(`accepts ${what}, by validator, by JSON Schema and from a file`, () => {
@@ -380,8 +380,8 @@ describe('the schema', () => {
   /** @type {[string, unknown, RegExp][]} */
   const BAD = [
     ['another version', { ...FOUR, schema: 'vault-pki-load/scenario-result/2' }, /schema: /],
-    ['no comparisons at all', rest, /comparisons: /],
-    ['no step', { ...FOUR, steps: [] }, /steps: must contain at least one step/],
+    ['no comparisons', rest, /comparisons: /],
+    ['no steps', { ...FOUR, steps: [] }, /steps: must contain at least one step/],
     ['a ratio above 1', { ...FOUR, rows: [{ ...FOUR.rows[0], successRatio: 2 }] }, /rows\.0\.successRatio: /],
     [
       'a new verdict',
@@ -389,11 +389,11 @@ describe('the schema', () => {
       /rows\.0\.requirement: /,
     ],
     [
-      'an outcome of which it is not known whether it is an error',
+      'an outcome without success',
       { ...FOUR, rows: [{ ...FOUR.rows[0], outcomeDetails: { timeout: { count: 1, runs: 1 } } }] },
       /rows\.0\.outcomeDetails\.timeout\.success: /,
     ],
-    ['nothing', null, /top level: /],
+    ['null', null, /top level: /],
   ];
   for (const [what, value, message] of BAD) {
     test(`refuses ${what}`, () => {

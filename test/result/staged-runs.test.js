@@ -62,11 +62,11 @@ describe('a run of several operations in stages adds up, bucket for bucket,', ()
   const table = [
     ['on three threads', { load: staged(STAGES, { threads: 3 }) }],
     ['after a warm-up', { load: staged(STAGES, { warmupMs: 1500 }) }],
-    ['where what is late is dropped', { load: staged(STAGES, { overflow: 'drop' }) }],
-    ['where the last were never sent', { load: staged(STAGES), unsent: 150 }],
+    ['with late requests dropped', { load: staged(STAGES, { overflow: 'drop' }) }],
+    ['with the last requests never sent', { load: staged(STAGES), unsent: 150 }],
     ['interrupted in the middle of a stage', { load: staged(STAGES), stoppedMs: 5250 }],
     ['interrupted in the warm-up', { load: staged(STAGES, { warmupMs: 900 }), stoppedMs: 500 }],
-    ['in a closed loop of so many requests, interrupted', { load: closed, stoppedMs: 3000 }],
+    ['in a closed loop with a number of requests, interrupted', { load: closed, stoppedMs: 3000 }],
   ];
   for (const [what, given] of table) {
     test(what, () => {
@@ -100,15 +100,15 @@ describe('reports inconsistencies between stages:', () => {
   const whole = syntheticRun({ load: staged(STAGES), weights: WEIGHTS });
   /** @type {[string, (stages: any[]) => void, RegExp][]} */
   const table = [
-    ['a request too many', ([one]) => one.totals.planned++, /stage ramp: sent \+ dropped/],
+    ['an extra request', ([one]) => one.totals.planned++, /stage ramp: sent \+ dropped/],
     [
       'an operation that is not there',
       ([one]) => delete one.operations.write,
       /its operations differ from those of/,
     ],
-    ['a stage that is not there', (stages) => stages.pop(), /the stages' totals\.planned is/],
-    ['a rate', ([, one]) => (one.rates.perSecond += 1), /stage hold: rates\./],
-    ['no stage', (stages) => stages.splice(0), /there are no stages/],
+    ['a missing stage', (stages) => stages.pop(), /the stages' totals\.planned is/],
+    ['a wrong rate', ([, one]) => (one.rates.perSecond += 1), /stage hold: rates\./],
+    ['no stages', (stages) => stages.splice(0), /there are no stages/],
     [
       'a request in another stage',
       ([one, other]) => Object.assign(one.operations, { read: other.operations.read }),
@@ -194,17 +194,21 @@ describe('a requirement on an operation or a stage is judged on its scope alone:
       good(isWriteInHold, slow),
       { 'write in hold: p50<100ms': 'not met', 'write in burst: p50<100ms': 'met' },
     ],
-    ['one stage, not the whole', good(inBurst, slow), { 'p50<100ms': 'met', 'burst: p50<100ms': 'not met' }],
+    [
+      'one slow stage, not the whole run',
+      good(inBurst, slow),
+      { 'p50<100ms': 'met', 'burst: p50<100ms': 'not met' },
+    ],
     [
       'errors of it',
       good(inHold, failed),
       { 'hold: errors<10%': 'not met', 'ramp: errors<10%': 'met' },
       /360 of/,
     ],
-    ['errors now and then', good(nowAndThen, failed), { 'hold: rate>=60/s': 'not met' }],
-    ['all is offered', NO_TROUBLE, { 'hold: rate>=60/s': 'met' }, /60\/s\) succeeded/],
-    ['no more than that', NO_TROUBLE, { 'hold: rate>=61/s': 'not met' }, /The rate is 60\/s/],
-    ['a few seconds', NO_TROUBLE, { 'ramp: rate>=20/s': 'met' }, /30\/s on average\) succeeded/],
+    ['occasional errors', good(nowAndThen, failed), { 'hold: rate>=60/s': 'not met' }],
+    ['the full level is offered', NO_TROUBLE, { 'hold: rate>=60/s': 'met' }, /60\/s\) succeeded/],
+    ['but no more', NO_TROUBLE, { 'hold: rate>=61/s': 'not met' }, /The rate is 60\/s/],
+    ['a ramp', NO_TROUBLE, { 'ramp: rate>=20/s': 'met' }, /30\/s on average\) succeeded/],
     ['rates of operations', NO_TROUBLE, OF_OPERATIONS],
   ];
   for (const [what, change, expected, reason = /./] of table) {

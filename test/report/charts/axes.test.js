@@ -32,7 +32,7 @@ const AXES = [
     '0 ms, 0.5 ms, 1 ms, 1.5 ms, 2 ms, 2.5 ms, 3 ms, 3.5 ms, 4 ms',
   ],
   [
-    'latencies of different magnitude, on a log scale',
+    'latencies of different magnitudes, on a log scale',
     valueAxis('ms', 't', [0.3, 900]),
     '0.1 ms, 1 ms, 10 ms, 100 ms, 1 s',
   ],
@@ -41,7 +41,7 @@ const AXES = [
     valueAxis('ms', 't', [0.05, 0.4]),
     '0 ms, 0.05 ms, 0.1 ms, 0.15 ms, 0.2 ms, 0.25 ms, 0.3 ms, 0.35 ms, 0.4 ms',
   ],
-  ['only zeros', valueAxis('ms', 't', [0]), '0 ms, 0.2 ms, 0.4 ms, 0.6 ms, 0.8 ms, 1 ms'],
+  ['zeros only', valueAxis('ms', 't', [0]), '0 ms, 0.2 ms, 0.4 ms, 0.6 ms, 0.8 ms, 1 ms'],
   ['counts', linearAxis({ title: 'n', high: 3, label: compactLabel, isWhole: true }), '0, 1, 2, 3'],
   [
     'large counts',
@@ -119,10 +119,10 @@ test('one very long response leaves labels for the others', () => {
 
 /** @type {[string, number, number, string][]} requests, pixels, labels */
 const PERCENTILES = [
-  ['ten million on a wide chart', 10_000_000, 560, '50 %, 90 %, 99.9 %, 99.999 %, 99.99999 %'],
-  ['ten million on a phone', 10_000_000, 260, '50 %, 99.9 %, 99.99999 %'],
-  ['ten on a phone', 10, 260, '0 %, 50 %, 90 %'],
-  ['one', 1, 260, '0 %, 50 %'],
+  ['ten million requests on a wide chart', 10_000_000, 560, '50 %, 90 %, 99.9 %, 99.999 %, 99.99999 %'],
+  ['ten million requests on a phone', 10_000_000, 260, '50 %, 99.9 %, 99.99999 %'],
+  ['ten requests on a phone', 10, 260, '0 %, 50 %, 90 %'],
+  ['one request', 1, 260, '0 %, 50 %'],
 ];
 
 for (const [why, count, length, expected] of PERCENTILES) {

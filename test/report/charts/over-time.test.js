@@ -127,7 +127,7 @@ const failing = (seconds, failed) =>
 
 /** @type {[string, Result, RegExp][]} */
 const ERRORS = [
-  ['as many in each second', failing(20, () => 2), /^40 requests failed, the most in second 0: 2\.$/],
+  ['the same number in each second', failing(20, () => 2), /^40 requests failed, the most in second 0: 2\.$/],
   [
     'more in one second',
     failing(20, (at) => (at === 7 ? 5 : 1)),
@@ -208,6 +208,6 @@ const MOMENTS = [
 ];
 
 for (const [seconds, moment, name] of MOMENTS) {
-  test(`names a moment in a run of ${seconds} s ${name}`, () =>
+  test(`in a run of ${seconds} s, a moment is named ${name}`, () =>
     assert.equal(momentName(moment, seconds), name));
 }

@@ -60,7 +60,7 @@ const CASES = [
     SAMPLES['invalid-measurement'],
     [['the measurement is valid', 'failure', 'invalid']],
   ],
-  ['a suspect one passes', SAMPLES.backlog, [['the measurement is valid', 'none', null]]],
+  ['a suspect measurement passes', SAMPLES.backlog, [['the measurement is valid', 'none', null]]],
   [
     'an interrupted run is an error',
     SAMPLES['no-samples'],
@@ -124,11 +124,11 @@ test('arbitrary text round-trips, except characters that XML or a terminal canno
 
 /** @type {[string, string, RegExp][]} */
 const WRONG = [
-  ['an attribute that nobody knows', '<testsuites colour="red"/>', /colour/],
+  ['an unknown attribute', '<testsuites colour="red"/>', /colour/],
   ['a case outside of a suite', '<testsuites><testcase name="x"/></testsuites>', /testcase/],
-  ['a suite that does not count', '<testsuites><testsuite name="x"/></testsuites>', /tests/],
+  ['a suite without counts', '<testsuites><testsuite name="x"/></testsuites>', /tests/],
   ['a time in words', '<testsuites time="soon"/>', /time/],
-  ['no XML', '<testsuites name="a & b"/>', /xmlParse|Entity|Parse/i],
+  ['invalid XML', '<testsuites name="a & b"/>', /xmlParse|Entity|Parse/i],
 ];
 
 for (const [what, xml, expected] of WRONG) {
