@@ -69,7 +69,7 @@ export const PHRASES = {
     p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.
     Errors are 100 points higher: 100 % instead of 0 % (95 % interval +100 to +100 points, p < 0.0001).
     Times cover all requests: failing fast is not responding fast.
-    ran one group after the other, so any other change in between would look like a difference.`,
+    ran one after the other, so any other change in between would look like a difference.`,
   'compare-few-runs': `
     old and new have too few runs (1 and 2) to show any difference: 4 of each are enough.
     not enough runs`,

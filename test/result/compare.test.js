@@ -220,7 +220,7 @@ describe('two groups', () => {
 
   test('that ran one after the other are noted', () => {
     const { notes } = compareGroups(two(runsOf(TEN, 0), runsOf(TEN, 100)), QUICK);
-    const said = /^The runs of old and of new ran one group after the other/;
+    const said = /^The groups old and new ran one after the other/;
     assert.ok(notes.some((note) => said.test(note)));
   });
 
@@ -286,7 +286,8 @@ describe('warns about a group', () => {
   const [eachItsOwn, oneSeed] = [random((i) => i, 0), random(() => 7, 1)];
   const unnamed = { target: { url: 'http://127.0.0.1:8200', product: null, version: null } };
   const TWO_PRODUCTS = /^The runs of new had different targets: Vault 1\.21\.1, OpenBao 2\.6\.2\.$/;
-  const SAME_SEED = /^Some of the 10 runs of new with Poisson arrivals share a seed, .* a different seed for each run\.$/;
+  const SAME_SEED =
+    /^Some of the 10 runs of new with Poisson arrivals share a seed, .* a different seed for each run\.$/;
   /** @type {[string, Parameters<typeof assertWarned>[0], RegExp | null][]} */
   const TABLE = [
     ['with runs on two products', [runsOf(TEN, 0), mixed(openBao)], TWO_PRODUCTS],

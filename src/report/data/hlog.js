@@ -49,7 +49,7 @@ export function render(result) {
     TAGS,
     ...last.map(
       ({ count }) =>
-        `The last interval is not a second of the run: ${formatCount(count)} requests that were never sent, with their age at the end`,
+        `The last interval is not a second of the run: ${formatCount(count)} requests, never sent, with their age at the end`,
     ),
   ].map((text) => `#${text}`);
   const responses = isBySecond(result) ? secondIntervals(result) : [{ ...whole, ...latencyMs.response }];

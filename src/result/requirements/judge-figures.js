@@ -165,7 +165,7 @@ function sampleText({ quantile = 0.5, comparator, limit, series }, view, { lost,
 
 /**
  * min and max describe this run only, the mean describes all requests. A request without a good response would have
- * taken longer than the age it reached, by an unknown time: it can break a limit but not keep it.
+ * taken longer than its age at the end, by an unknown time: it can break a limit but not keep it.
  * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
 function judgeExtreme(requirement, view) {

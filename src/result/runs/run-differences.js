@@ -74,7 +74,7 @@ export function orderNotes([base, ...others]) {
   const apart = others.filter(({ used }) => isBefore(first, times(used)) || isBefore(times(used), first));
   if (apart.length === 0) return [];
   const names = apart.map(({ name }) => name).join(', ');
-  const text = `The runs of ${base.name} and of ${names} ran one group after the other, so any other change in between would look like a difference.`;
+  const text = `The groups ${base.name} and ${names} ran one after the other, so any other change in between would look like a difference.`;
   return [`${text} Alternate between the groups to rule that out.`];
 }
 
