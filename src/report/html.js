@@ -9,7 +9,7 @@ import { withoutTitle } from './sections.js';
 
 /** @import { Chart, Part, Report, Section } from './sections.js' */
 
-/** Allows the one style and the empty icon, which keeps browsers from requesting one. */
+/** Allows only this style sheet and an empty icon, which stops browsers from requesting a favicon. */
 const POLICY = [
   "default-src 'none'",
   // https://www.w3.org/TR/CSP3/#grammardef-hash-source
@@ -25,7 +25,7 @@ const PARTS = {
   ...{ verdicts, figures, note, facts },
 };
 
-/** Neighbours of these kinds are side by side if they fit. @type {Part['kind'][]} */
+/** Adjacent parts of these kinds go side by side if they fit. @type {Part['kind'][]} */
 const SIDE_BY_SIDE = ['chart', 'table'];
 
 /** @param {Report} report @returns {string} ends with a newline */
@@ -85,7 +85,7 @@ function sectionHtml({ id, heading, parts, isDetail = false }, isFirst) {
   return `<section id="${escapeHtml(id)}">\n${body}\n</section>`;
 }
 
-/** @param {Part[]} parts @returns {Part[][]} neighbours side by side, others alone */
+/** @param {Part[]} parts @returns {Part[][]} adjacent charts and tables in one group, other parts alone */
 function grouped(parts) {
   /** @type {Part[][]} */
   const groups = [];
@@ -98,7 +98,7 @@ function grouped(parts) {
   return groups;
 }
 
-/** @param {Chart} part @param {{id: string, level: 2 | 3, isMain: boolean}} place @returns empty without a value to draw */
+/** @param {Chart} part @param {{id: string, level: 2 | 3, isMain: boolean}} place @returns empty if there is nothing to draw */
 function chartHtml({ chart, title, text, data }, { id, level, isMain }) {
   const drawn = CHARTS[chart](data, { id, title, sizes: isMain ? MAIN_SIZES : SIZES });
   return drawn === null ? '' : figure({ id: escapeHtml(id), level, title, text, drawn, isMain });

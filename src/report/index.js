@@ -1,4 +1,4 @@
-/** The formats of reports and the kinds of documents each can show. A new one is a file and a line here. */
+/** Report formats, and the kinds of documents that each can show. To add one, add a file and a line here. */
 import { extname } from 'node:path';
 import { usageError } from '../common/errors.js';
 import { escapeInvisible, visibleData } from '../common/visible-text.js';
@@ -24,7 +24,7 @@ const SEVERAL = ['result', 'run-set', 'propagation'];
  */
 const reporter = (extension, describe, load, kinds = ['result']) => ({ extension, describe, load, kinds });
 
-/** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
+/** By `--format` name. @type {Readonly<Record<string, ReporterEntry>>} */
 export const reporters = Object.freeze({
   text: reporter('.txt', 'a summary in 80 columns', () => described(import('./text.js')), ALL),
   json: reporter('.json', 'everything; published schema', async () => ({ render: toJson }), ALL),
@@ -71,9 +71,9 @@ export const KIND_NAMES = {
  */
 export function reporterForFile(path) {
   const extension = extname(path).toLowerCase();
-  const found = Object.entries(reporters).find(([, one]) => one.extension === extension);
-  if (found !== undefined) return { name: found[0], ...found[1] };
-  const known = Object.values(reporters).map((one) => one.extension);
+  const entry = Object.entries(reporters).find(([, format]) => format.extension === extension);
+  if (entry !== undefined) return { name: entry[0], ...entry[1] };
+  const known = Object.values(reporters).map((format) => format.extension);
   throw usageError(
     'unknown_report_format',
     `${JSON.stringify(path.slice(0, 200))} has ${extension === '' ? 'no extension to select a format' : `the unknown extension ${JSON.stringify(extension)}`}.`,
@@ -87,14 +87,14 @@ export function reporterForFile(path) {
  */
 export function checkKind({ kinds, extension }, kind, origin) {
   if (kinds.includes(kind)) return;
-  const able = Object.values(reporters).filter((one) => one.kinds.includes(kind));
+  const able = Object.values(reporters).filter((format) => format.kinds.includes(kind));
   const problem = `${KIND_NAMES[kind]} cannot be written as ${extension}, which is for the result of one run.`;
-  const remedy = `Use one of ${able.map((one) => one.extension).join(', ')}.`;
+  const remedy = `Use one of ${able.map((format) => format.extension).join(', ')}.`;
   throw usageError('cannot_report', `${origin}: ${problem}`, remedy);
 }
 
 /**
- * Strings of a document come from servers, files and scenarios. Here they become visible text, except in JSON, which escapes them.
+ * Strings of a document come from servers, files and scenarios. Makes their control characters visible; JSON escapes them.
  * @param {string} name of a reporter @param {Document} document @param {RenderOptions} [options] @returns {Promise<string>} ends with a newline
  * @throws {PkiLoadError} code `cannot_report` if the format has no such kind of document
  */

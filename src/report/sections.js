@@ -8,7 +8,7 @@
  */
 /** @typedef {string | {text: string, verdict?: string, isStrong?: boolean}} Cell */
 /**
- * @typedef {{name: string, isText?: boolean, isDetail?: boolean}} Head of a column: texts are left-aligned, figures right-aligned; details are left out of a narrow table
+ * @typedef {{name: string, isText?: boolean, isDetail?: boolean}} Head of a column: texts are left-aligned, figures right-aligned; narrow tables omit details
  */
 /**
  * @template Row
@@ -121,7 +121,7 @@ export function cellText(cell) {
   return typeof cell === 'string' ? cell : cell.text;
 }
 
-/** @param {string} title @param {Part[]} parts @returns {Part[]} without a sentence with which the title ends */
+/** @param {string} title @param {Part[]} parts @returns {Part[]} without a sentence that the title ends with */
 export function withoutTitle(title, parts) {
   return parts.filter((part) => part.kind !== 'sentence' || !title.endsWith(part.text.replace(/\.$/, '')));
 }

@@ -22,7 +22,7 @@ export function textChart({ chart, data }) {
     : textHistogram(decodeHistogram(latency.histogram));
 }
 
-/** @param {Histogram} histogram @returns {string[]} lines of at most 80 columns, a heading first; none when it is empty */
+/** @param {Histogram} histogram @returns {string[]} at most 80 columns, the heading first; none for an empty histogram */
 export function textHistogram(histogram) {
   if (histogram.totalCount === 0) return [];
   const bins = binsOf(histogram);
@@ -34,8 +34,8 @@ export function textHistogram(histogram) {
   ]);
   const lines = table([['Response time', 'count', 'share'], ...rows]).flat();
   const room = WIDTH - lines[0].length - 2;
-  const most = Math.max(...bins.map(({ count }) => count));
-  return lines.map((line, i) => `${line}  ${i === 0 ? '' : bar(bins[i - 1].count / most, room)}`.trimEnd());
+  const max = Math.max(...bins.map(({ count }) => count));
+  return lines.map((line, i) => `${line}  ${i === 0 ? '' : bar(bins[i - 1].count / max, room)}`.trimEnd());
 }
 
 /**

@@ -17,7 +17,7 @@ const LONG_NAME = 28;
 /** Columns of the label of a fact. */
 const [MIN_LABEL, LONG_LABEL] = [14, 34];
 
-/** Parts without an empty line between them. */
+/** Kinds of adjacent parts without an empty line between them. */
 const CLOSE = ['sentence figures', 'sentence sentence', 'sentence facts', 'note note', 'facts facts'];
 
 /** @param {Report} report @param {{color?: boolean}} [options] @returns {string} ends with a newline */
@@ -40,7 +40,7 @@ export function render({ subject, sections }, { color = false } = {}) {
   return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** A table's first column is its heading. @param {Section} section @param {Paint} paint */
+/** Omits a heading that the first column of a table repeats. @param {Section} section @param {Paint} paint */
 function sectionLines({ heading, parts }, paint) {
   const lines = partLines(parts, paint, WIDTH);
   const isHeaded = parts.find(({ kind }) => kind !== 'chart')?.kind === 'table';
@@ -53,10 +53,10 @@ function partLines(parts, paint, width) {
   const lines = [];
   let before = '';
   for (const part of parts) {
-    const own = LINES[part.kind](part, width, paint);
-    if (own.length === 0) continue;
+    const partOutput = LINES[part.kind](part, width, paint);
+    if (partOutput.length === 0) continue;
     if (before !== '' && !CLOSE.includes(`${before} ${part.kind}`)) lines.push('');
-    lines.push(...own);
+    lines.push(...partOutput);
     before = part.kind;
   }
   return lines;
@@ -113,10 +113,10 @@ function factLines({ items, isCode }, width) {
   return rows.flatMap(([name, text]) => labelled(name, text, indent, width));
 }
 
-/** Widths of the first column: the smallest, and the one preferred to showing details. */
+/** Widths of the first column: the minimum, and the width that takes precedence over details. */
 const [MIN_FIRST, GOOD_FIRST] = [10, 24];
 
-/** Of the text below a row. */
+/** Columns by which text below a row is indented. */
 const INDENT = 4;
 
 /**
@@ -127,10 +127,10 @@ const INDENT = 4;
 function tableLines({ columns, rows }, width, paint) {
   const cells = [columns.map(({ name }) => name), ...rows.map((row) => row.map(cellText))];
   const pick = (/** @type {number[]} */ shown) => cells.map((row) => shown.map((i) => row[i]));
-  const fits = (/** @type {number[]} */ shown, most = MIN_FIRST) => {
-    const own = pick(shown);
-    const first = Math.max(...own.map(([cell]) => stringWidth(cell)));
-    return widthOf(own) + Math.max(MIN_FIRST, Math.min(first, most)) <= width;
+  const fits = (/** @type {number[]} */ shown, maxFirst = MIN_FIRST) => {
+    const picked = pick(shown);
+    const first = Math.max(...picked.map(([cell]) => stringWidth(cell)));
+    return widthOf(picked) + Math.max(MIN_FIRST, Math.min(first, maxFirst)) <= width;
   };
   const draw = (/** @type {number[]} */ shown) =>
     table(pick(shown), {
@@ -155,7 +155,7 @@ function tableLines({ columns, rows }, width, paint) {
   return split(narrow, fits).flatMap((shown, i) => [...(i === 0 ? [] : ['']), ...draw(shown).flat()]);
 }
 
-/** @param {number[]} columns @param {(shown: number[]) => boolean} fits @returns as many columns in each as fit */
+/** @param {number[]} columns @param {(shown: number[]) => boolean} fits @returns the columns of each table */
 function split([first, ...others], fits) {
   /** @type {number[][]} */
   const tables = [];

@@ -16,7 +16,7 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
 
 /** @typedef {Record<typeof SERIES[number], Times>} TimesBySeries */
 /**
- * @typedef {object} OwnFacts that neither the tallies nor the engine have
+ * @typedef {object} OwnFacts Facts that neither the tallies nor the engine have
  * @property {Record<string, string>} units of responses, by operation: `certificates`
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {number} [ownLosses] upper bound of the errors that the tool or its machine caused
@@ -150,8 +150,8 @@ function slowdownOf(operations, facts, times) {
     sumOf(operations, 'neverSentDue') > 0 || rateWindowMs(operations, facts) > facts.windowMs;
   const { reported, own } = isClosed ? times.response : times.service;
   if ((!isClosed && !hasBacklog) || reported.totalCount === 0) return 1;
-  const least = meanOf(own);
-  return least > 0 ? Math.max(1, meanOf(reported) / least) : Number.POSITIVE_INFINITY;
+  const ownMean = meanOf(own);
+  return ownMean > 0 ? Math.max(1, meanOf(reported) / ownMean) : Number.POSITIVE_INFINITY;
 }
 
 /** @param {CellTally[]} operations @param {RunFacts} facts @returns {number[]} successes in each full second */
@@ -164,7 +164,7 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
 
 /**
  * The time that rates are computed over. Closed loop: until the last success, at least the planned time; but a
- * stage that passes on at most two more requests than it took over did all its work in its time. Open loop: the
+ * stage that hands over at most two more requests than it received did all its work in time. Open loop: the
  * last requests complete after the end. By Little's law rate x mean response time (of the first half) are always
  * in flight; up to twice that, plus two, counts as normal. More is a backlog, and the time to clear it counts.
  * With r requests offered to a capacity of c for a time T, (r - c)T are left at the end, and (r - c)T/2 pass as
@@ -291,7 +291,7 @@ export function shareOfErrors(counts) {
 
 /**
  * @param {number} count @param {number} due at least one
- * @param {number} [ownLosses] of `count`, upper bound of the tool's or its machine's: not in the lower end
+ * @param {number} [ownLosses] part of `count` that the tool or its machine may have caused; the lower end excludes it
  * @returns {{low: number, high: number}} of count / due, 0 to 1
  */
 export function shareBar(count, due, ownLosses = 0) {

@@ -113,7 +113,7 @@ export function wordsOf({ units, outcomes }) {
  * @param {readonly StageSpan[]} [run.stages] empty without stages
  * @param {OperationBlock} run.block the whole @param {RunFacts} run.facts @param {Second[]} run.seconds
  * @param {Parameters<typeof buildTimeline>[2]} [run.dueIn] @param {Measurement} run.measurement
- * @param {boolean} [run.unfinished] the run is still going @param {MergeBlock} [run.merge] of a part of a plan
+ * @param {boolean} [run.unfinished] the run has not ended @param {MergeBlock} [run.merge] of a part of a plan
  * @returns {Result}
  */
 export function buildResult(run) {
@@ -125,7 +125,7 @@ export function buildResult(run) {
   const windowMs = rateWindowMs(operations, facts);
   const factsOfOne = factsOfEach(operations, facts);
   const isValid = measurement.verdict !== 'invalid';
-  /** By scope, as building a view sums up all histograms. @type {Map<string, RunView>} */
+  /** By scope: building a view sums up all histograms. @type {Map<string, RunView>} */
   const views = new Map();
   const viewFor = (/** @type {PlannedRequirement} */ scope) => {
     const key = JSON.stringify([scope.operation, scope.stage]);
@@ -170,7 +170,7 @@ export function buildResult(run) {
   };
 }
 
-/** One arrival more or less changes the rate of this many by 1 %. */
+/** With this many arrivals, one more or less changes the rate by 1 %. */
 const MIN_ARRIVALS = 100;
 
 /** @param {CellTally[]} cells @param {readonly StageSpan[]} stages @param {RunFacts} facts @returns {StageBlock[]} */
@@ -243,8 +243,8 @@ function viewOf({ operation, stage }, { cells, stages, facts, load, isValid }) {
 }
 
 /**
- * A stage of constant level that begins and ends between two arrivals has one arrival less than its level implies.
- * With enough arrivals that is no lack of load; with fewer, it cannot be told from one.
+ * A stage of constant level that begins and ends between two arrivals has one arrival fewer than its level implies.
+ * With enough arrivals, that is negligible; with fewer, it is indistinguishable from missing load.
  * @param {Pick<RunView, 'offeredPerSecond'>} view the mean offered rate @param {number} level a second
  * @param {RunFacts} facts of the stage @returns {Partial<RunView>}
  */

@@ -7,7 +7,7 @@ export const amount = z.number().min(0);
 export const number = z.number().nullable();
 export const text = z.string().nullable();
 
-/** 0 to 1; null: share of nothing. */
+/** 0 to 1; null: the whole is empty. */
 export const share = z.number().min(0).max(1).nullable();
 
 /** Milliseconds; null: nothing was recorded. */
@@ -71,7 +71,7 @@ function beginningOf(value) {
 
 /** @param {PropertyKey[]} path @returns {string} `totals.sent`; in a run set `runs[2] (run 3): totals.sent` */
 function placeOf([first, at, ...inner]) {
-  if (first === undefined) return 'the whole';
+  if (first === undefined) return 'top level';
   if (first !== 'runs' || at === undefined) return [first, at ?? [], inner].flat(2).map(String).join('.');
   const place = `runs[${String(at)}] (run ${Number(at) + 1})`;
   return inner.length === 0 ? place : `${place}: ${inner.map(String).join('.')}`;
@@ -79,12 +79,12 @@ function placeOf([first, at, ...inner]) {
 
 /**
  * @param {string} kind `result` @param {string} name of the file
- * @param {string | undefined} problem none: the document is consistent @param {unknown} [cause]
+ * @param {string | undefined} problem undefined: the document is consistent @param {unknown} [cause]
  * @throws {PkiLoadError} such as `inconsistent_result`
  */
 export function assertConsistent(kind, name, problem, cause) {
   if (problem === undefined) return;
-  const remedy = 'Give the unmodified file that vault-pki-load wrote.';
+  const remedy = 'Use the unmodified file that vault-pki-load wrote.';
   throw fileError(`inconsistent_${kind}`, `${name} does not add up: ${problem}.`, remedy, cause);
 }
 

@@ -15,7 +15,7 @@ export const DOCUMENT_KINDS = Object.freeze(
   /** @type {const} */ (['result', 'run-set', 'comparison', 'search', 'propagation', 'scenario-result']),
 );
 
-const FILE_REMEDY = 'Give a file that vault-pki-load wrote with --out FILE.json.';
+const FILE_REMEDY = 'Use a file that vault-pki-load wrote with --out FILE.json.';
 
 /**
  * An error that quotes a file or its name, with control characters escaped.
@@ -59,7 +59,7 @@ export const isSearch = isOfKind('search');
 
 /**
  * @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement
- * @returns {Measurement['reasons'][number] | undefined} the main one if invalid; older files have no grades
+ * @returns {Measurement['reasons'][number] | undefined} the main reason if invalid; older files have no grades
  */
 export function invalidReasonOf({ verdict, reasons }) {
   if (verdict !== 'invalid') return undefined;

@@ -10,10 +10,10 @@ import { figuresOf } from './latency.js';
 /** Minimum of mean responses per span; maximum and minimum of spans in a chart. */
 const [MIN_RESPONSES, MAX_SPANS, MIN_SPANS] = [15, 240, 6];
 
-/** Seconds. From ten on, spans contain whole histograms of long runs, which several seconds share. */
+/** Seconds. From ten seconds on, spans contain whole histograms of long runs, which several seconds share. */
 const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 
-/** @param {TimelineRow[]} timeline @returns {LatencySpan[]} of one second if enough, or without histograms */
+/** @param {TimelineRow[]} timeline @returns {LatencySpan[]} one-second spans if these have enough responses, or without histograms */
 export function latencySpans(timeline) {
   const isIdle = idleSeconds(timeline);
   const length = hasHistograms(timeline) ? spanLength(timeline) : 1;
@@ -36,8 +36,8 @@ export function spanLength(timeline) {
   const wanted = count === 0 ? 1 : (MIN_RESPONSES * timeline.length) / count;
   const longest = Math.floor(timeline.length / MIN_SPANS);
   const fitting = LENGTHS.filter((length) => length <= longest && isWhole(timeline, length));
-  const least = Math.max(wanted, timeline.length / MAX_SPANS);
-  return fitting.find((one) => one >= least) ?? fitting.at(-1) ?? 1;
+  const minLength = Math.max(wanted, timeline.length / MAX_SPANS);
+  return fitting.find((length) => length >= minLength) ?? fitting.at(-1) ?? 1;
 }
 
 /** By second: no response, and no request due or waiting; never in a closed loop. @param {TimelineRow[]} timeline */
@@ -63,8 +63,8 @@ function hasHistograms(timeline) {
   const covered = timeline.flatMap(({ second, histogram, histogramSeconds = 1 }) =>
     typeof histogram === 'string' ? Array.from({ length: histogramSeconds }, (_, i) => second - i) : [],
   );
-  const all = new Set(covered);
-  return timeline.every((row) => countResponses([row]) === 0 || all.has(row.second));
+  const coveredSeconds = new Set(covered);
+  return timeline.every((row) => countResponses([row]) === 0 || coveredSeconds.has(row.second));
 }
 
 /** @param {TimelineRow[]} rows */

@@ -10,9 +10,9 @@ import { extremeBar, meanBar, percentileBar } from '../verdict/bars.js';
 export const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
 /** @typedef {'min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max'} Figure */
-/** @typedef {{share?: number, read: (histogram: Histogram) => number, bar: (times: Times) => ValueBar}} Reader for non-empty ones; ms */
+/** @typedef {{share?: number, read: (histogram: Histogram) => number, bar: (times: Times) => ValueBar}} Reader of non-empty histograms; ms */
 
-/** In the order of every report. @type {Readonly<Record<Figure, Reader>>} */
+/** In the order of all reports. @type {Readonly<Record<Figure, Reader>>} */
 const READERS = {
   min: { read: (histogram) => valueAtRank(histogram, 1), bar: (times) => extremeBar(times, 'min') },
   mean: { read: meanOf, bar: meanBar },
@@ -54,7 +54,7 @@ export function figuresOf(histogram) {
   return ofEach(({ read }) => (histogram.totalCount === 0 ? null : read(histogram)));
 }
 
-/** Adds the figures that an older file lacks. @param {unknown} value JSON @throws {Error} for a bad histogram */
+/** Adds figures missing from older files. @param {unknown} value JSON @throws {Error} for a bad histogram */
 export function addMissingFigures(value) {
   if (typeof value !== 'object' || value === null) return;
   const block = /** @type {Record<string, unknown>} */ (value);

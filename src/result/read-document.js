@@ -22,7 +22,7 @@ import { validateSearch } from './search/search-schema.js';
 /** Nesting of objects and lists; bytes, so that the text fits into a JavaScript string. */
 const [MAX_LEVELS, MAX_BYTES] = [100, 400_000_000];
 
-/** Stands for standard input. */
+/** Path that means standard input. */
 const STDIN = '-';
 
 /**
@@ -31,7 +31,7 @@ const STDIN = '-';
  */
 export async function readDocuments(paths) {
   if (paths.filter((path) => path === STDIN).length > 1)
-    throw fileError('stdin_twice', 'Standard input (-) is given twice.', 'Give it once.');
+    throw fileError('stdin_twice', 'Standard input (-) is given twice.', 'Use - only once.');
   /** @type {ReadDocument[]} */
   const read = [];
   for (const path of paths) read.push({ path, name: nameOf(path), document: await readDocument(path) });
@@ -118,7 +118,7 @@ function parseJson(text, name) {
     const { message } = /** @type {SyntaxError} */ (error);
     const position = /at position (\d+)/.exec(message)?.[1];
     if (/end of JSON input|^Unterminated/.test(message) || Number(position) === text.length)
-      throw fileError('cut_off_file', `${name} is truncated.`, 'Give the whole file.', error);
+      throw fileError('cut_off_file', `${name} is truncated.`, 'Use the complete file.', error);
     const isMarkup = text.trimStart().startsWith('<');
     const fault = isMarkup ? 'it looks like HTML or XML' : faultOf(message, text, position);
     throw fileError('not_json', `${name} is not JSON: ${fault}.`, undefined, error);

@@ -57,7 +57,7 @@ describe('merge refuses, in one line:', () => {
 
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
-    ['a missing part', [b], /1 of 2 parts is missing: 0\. Give the results of all parts/],
+    ['a missing part', [b], /1 of 2 parts is missing: 0\. Pass the results of all parts/],
     [
       'a part twice',
       [a, b, file('again.json', parts[0])],
@@ -91,7 +91,7 @@ describe('merge refuses, in one line:', () => {
         a,
         file('bare.json', { ...parts[1], timeline: parts[1].timeline.map(({ histogram, ...row }) => row) }),
       ],
-      /bare\.json cannot be merged: second 0 lacks a histogram of its own\. Give the file as --out FILE\.json wrote it\./,
+      /bare\.json cannot be merged: second 0 lacks a histogram of its own\. Use the unmodified file from --out FILE\.json\./,
     ],
     [
       'a part of which a second was changed',
@@ -107,7 +107,7 @@ describe('merge refuses, in one line:', () => {
     [
       'a set of runs',
       [file('set.json', makeRunSet('nightly', [syntheticRun({ load: LOAD })]))],
-      /set\.json is not the result of one run\. Give a file that vault-pki-load wrote with --out FILE\.json\./,
+      /set\.json is not the result of one run\. Use a file that vault-pki-load wrote with --out FILE\.json\./,
     ],
     [
       'to overwrite a part',

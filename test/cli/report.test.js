@@ -130,7 +130,7 @@ describe('report refuses, in one line:', () => {
       [good, comparison],
       /comparison\.json is a comparison, not the result of a run\. Give results of runs; report shows this file alone\./,
     ],
-    ['the same run twice', [good, good], /good\.json is given twice\. Give each run once\.$/m],
+    ['the same run twice', [good, good], /good\.json is given twice\. Pass each run only once\.$/m],
     ['a copy of a run', [good, path('copy.json', json)], /good\.json and .*copy\.json are the same run\./],
     ['part of a plan', [good, path('part.json', JSON.stringify(part))], /is part 0 of 2 of .* merge FILE/],
   ];

@@ -50,7 +50,7 @@ for (const [name, document] of Object.entries({ ...DOCUMENTS, ...HARD_RESULTS })
       });
     }
 
-    test('as a page: unique ids, one h1, no level of headings left out, no figure that is none', async () => {
+    test('as a page: unique ids, one h1, no skipped heading level, no missing figure', async () => {
       const html = await renderDocument('html', document);
       const ids = [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
       assert.equal(new Set(ids).size, ids.length);
@@ -64,7 +64,7 @@ for (const [name, document] of Object.entries({ ...DOCUMENTS, ...HARD_RESULTS })
       }
     });
 
-    test('as JSON is what it is', async () => {
+    test('as JSON is unchanged', async () => {
       assert.deepEqual(
         JSON.parse(await renderDocument('json', document)),
         JSON.parse(JSON.stringify(document)),
@@ -73,7 +73,7 @@ for (const [name, document] of Object.entries({ ...DOCUMENTS, ...HARD_RESULTS })
   });
 }
 
-test('the report of a result in Markdown has the answer first', async () => {
+test('the Markdown report of a result begins with the answer', async () => {
   for (const [name, document] of Object.entries(DOCUMENTS)) {
     if (kindOf(document) !== 'result') continue;
     const text = await renderDocument('md', document);
@@ -82,7 +82,7 @@ test('the report of a result in Markdown has the answer first', async () => {
 });
 
 for (const name of Object.keys(DOCUMENTS).filter((one) => one.endsWith('hostile'))) {
-  test(`no format lets a control character of ${name} through, nor a script`, async () => {
+  test(`no format of ${name} contains a control character or a script`, async () => {
     for (const [format, { kinds }] of Object.entries(reporters)) {
       if (format === 'json' || !kinds.includes(kindOf(DOCUMENTS[name]))) continue;
       const text = await renderDocument(format, DOCUMENTS[name]);
@@ -106,7 +106,7 @@ const PAINTED = [
 ];
 
 for (const [name, expected, one = ''] of PAINTED) {
-  test(`colour adds escape sequences to verdicts and nothing else: ${name}`, async () => {
+  test(`colour only adds escape sequences to verdicts: ${name}`, async () => {
     const coloured = await renderDocument('text', DOCUMENTS[name], { color: true });
     assert.equal(stripVTControlCharacters(coloured), await renderDocument('text', DOCUMENTS[name]));
     const painted = [...coloured.matchAll(/\p{Cc}\[\d+m([^\p{Cc}]+)\p{Cc}\[39m/gu)].map(([, text]) => text);

@@ -72,7 +72,7 @@ for (const [name, document] of Object.entries(DOCUMENTS)) {
   const planted = plant(document);
   for (const [format, { kinds }] of Object.entries(reporters)) {
     if (!kinds.includes(kindOf(document))) continue;
-    test(`${name}: no string gets through raw as ${format}`, async () => {
+    test(`${name}: ${format} escapes every string`, async () => {
       const text = (await renderDocument(format, planted)).replaceAll('\r\n', '\n');
       assert.doesNotMatch(text, RAW);
       if (format === 'json') return assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(planted)));
@@ -86,16 +86,16 @@ for (const [name, document] of Object.entries(DOCUMENTS)) {
   }
 }
 
-test('there is a document of each kind', () => {
+test('covers every kind of document', () => {
   assert.deepEqual(new Set(Object.values(DOCUMENTS).map((one) => kindOf(one))), new Set(DOCUMENT_KINDS));
 });
 
-test('colour of a terminal comes from the program alone', async () => {
+test('only the program can colour the output', async () => {
   const text = await renderDocument('text', plant(DOCUMENTS.result), { color: true });
   assert.doesNotMatch(text.replace(/\p{Cc}\[(?:3[123]|39)m/gu, ''), RAW);
 });
 
-test('visible text stays as it is, twice as once', () => {
+test('escaping leaves visible text unchanged, and is idempotent', () => {
   const once = visibleText(PLANTED);
   assert.equal(visibleText(once), once);
   for (const safe of ['http://[::1]:8200', 'a \u{1f600} \u4e16 e\u0301', 'C::d, 12:30', ''])

@@ -88,13 +88,13 @@ describe('a table', () => {
     ],
   });
 
-  test('has a caption, headings of columns and of rows', () => {
+  test('has a caption, column headings and row headings', () => {
     assert.match(html, /<p class="caption">Outcomes<\/p>/);
     assert.match(html, /<th scope="col">Outcome<\/th><th scope="col" class="number">count<\/th>/);
     assert.match(html, /<tr><th scope="row"><strong>all<\/strong><\/th><td class="number">400<\/td>/);
   });
 
-  test('breaks long names after each part, and gives long texts room', () => {
+  test('breaks long names after each part, and makes room for long texts', () => {
     assert.match(html, /never_<wbr>sent/);
     assert.match(html, /<td class="detail long">a text that takes several lines<\/td>/);
   });
@@ -114,41 +114,45 @@ const WHISKERS = [
     /<path class="bar" d="M41\.8 6v8M41\.8 10H97M97 6v8"\/><circle class="value" cx="51" /,
   ],
   [
-    'the limit as an upright line',
+    'the limit as a vertical line',
     [{ value: 5, low: 4, high: 6, limit: 10 }, 110],
     /<path class="mark" d="M97 1V19"\/>/,
   ],
   [
-    'of a met limit, the side that the bar keeps to is shaded',
+    "shading on the bar's side of a met limit",
     [{ value: 5, low: 4, high: 6, limit: 10 }, 110, 'good'],
     /<rect class="side" x="5" y="4" width="92\.0"/,
   ],
   [
-    'of a rate above its limit, the other side',
+    'shading on the other side, for a rate above its limit',
     [{ value: 50, low: 40, high: 100, limit: 10 }, 110, 'good'],
     /<rect class="side" x="14\.2" y="4" width="90\.8"/,
   ],
   [
-    'without an upper bound, an arrow at the end of the scale',
+    'an arrow at the end of the scale, without an upper bound',
     [{ value: 50, low: 40, high: null }, 110],
     /10H105M101 6L105 10L101 14"/,
   ],
-  ['a very short bar still shows', [{ value: 50, low: 50, high: 50 }, 110], /d="M94 6v8M94 10H97M97 6v8"/],
+  [
+    'a visible minimum for a very short bar',
+    [{ value: 50, low: 50, high: 50 }, 110],
+    /d="M94 6v8M94 10H97M97 6v8"/,
+  ],
 ];
 
 for (const [why, args, expected] of WHISKERS) {
-  test(`a whisker is ${why}`, () => {
+  test(`draws a whisker: ${why}`, () => {
     assert.match(whisker(...args), expected);
     assert.match(whisker(...args), /aria-hidden="true"/);
   });
 }
 
-test('a whisker that is not proven shades no side, and one without a value has no dot', () => {
+test('a whisker shades no side if not proven, and has no dot without a value', () => {
   const bar = { value: null, low: 4, high: 12, limit: 10 };
   assert.doesNotMatch(whisker(bar, 110, 'unsure'), /class="side"|class="value"/);
 });
 
-test('verdicts and figures with bars have whiskers; a line explains those of verdicts', () => {
+test('verdicts and figures with bars have whiskers; a line explains the whiskers of verdicts', () => {
   const bar = { value: 9.6, low: 5.1, high: 12, limit: 200 };
   const html = mainOf(
     { kind: 'verdicts', items: [{ verdict: 'met', name: 'p99<200ms', text: '9.6 ms', bar }] },
@@ -158,7 +162,7 @@ test('verdicts and figures with bars have whiskers; a line explains those of ver
   assert.match(html, /<dd class="whisker"><svg class="bars neutral"/);
 });
 
-test('the first chart of the first section is drawn in full width, others are not', () => {
+test('only the first chart of the first section has full width', () => {
   const [first, second] = mainOf(LATENCY, LATENCY).split('</figure>');
   assert.match(first, /<figure id="answer-chart-1" class="main">\n<figcaption>\n<h2>/);
   assert.match(first, /class="chart full"/);
@@ -166,7 +170,7 @@ test('the first chart of the first section is drawn in full width, others are no
   assert.doesNotMatch(second, /class="chart full"/);
 });
 
-test('neighbouring tables and charts share rows', () => {
+test('adjacent tables and charts share a row', () => {
   /** @type {Part} */
   const table = { kind: 'table', caption: 'a', columns: [{ name: 'b' }], rows: [['c']] };
   const html = mainOf(table, LATENCY, { kind: 'sentence', text: 'x' }, table);
@@ -185,11 +189,11 @@ test('neighbouring tables and charts share rows', () => {
   );
 });
 
-test('a chart with nothing to draw is left out', () => {
+test('a chart with nothing to draw is omitted', () => {
   assert.doesNotMatch(mainOf({ ...LATENCY, data: HARD_RESULTS['no sample'] }), /<svg|<figure|Response time/);
 });
 
-test('a section has its heading, the first none, and a detail folds', () => {
+test('sections have a heading, except the first; detail sections fold', () => {
   const parts = /** @type {Part[]} */ ([{ kind: 'sentence', text: 'x' }]);
   const heading = 'Outcomes';
   assert.match(
@@ -208,7 +212,7 @@ test('a number and its unit stay on one line', () => {
   assert.match(html, /<h1>p99 116\u00a0ms, 10\u00a0% slower, 3 msgs<\/h1>/);
 });
 
-test('a sentence that is the title is not said twice', () => {
+test('a sentence that repeats the title is omitted', () => {
   const parts = /** @type {Part[]} */ ([
     { kind: 'sentence', text: 'new is slower.' },
     { kind: 'sentence', text: 'x' },
@@ -216,7 +220,7 @@ test('a sentence that is the title is not said twice', () => {
   assert.doesNotMatch(bodyOf(reportOf(parts, {}, { title: 'new is slower' })), /new is slower/);
 });
 
-test('title, subject and verdict of a report are text', () => {
+test('title, subject and verdict of a report are escaped', () => {
   const html = render(reportOf([], {}, { title: '<b>&', subject: '<i>', verdict: 'met' }));
   assert.match(html, /<title>met: &lt;b&gt;&amp;<\/title>/);
   assert.match(html, /<h1>&lt;b&gt;&amp;<\/h1>\n<p class="subject">&lt;i&gt;<\/p>/);

@@ -73,7 +73,7 @@ for (const [name, html] of PAGES) {
     for (const figure of figures) assert.match(figure, /<details>\n<summary>Data: [\s\S]*<table/);
   });
 
-  test(`the page of ${name} has no inline style or handler, and nothing to fetch`, () => {
+  test(`the page of ${name} has no inline style or handler, and fetches nothing`, () => {
     for (const tag of withoutCode(html).match(/<[^>]*>/g) ?? []) {
       assert.doesNotMatch(tag, / style=| on[a-z]+=| src=| srcset=| xlink:/);
       assert.ok(!tag.includes(' href=') || tag === '<link rel="icon" href="data:,">', tag);
@@ -81,7 +81,7 @@ for (const [name, html] of PAGES) {
   });
 }
 
-test('the policy allows the one style, and nothing else; there is no script', () => {
+test('the policy allows only the style sheet; there is no script', () => {
   const html = render(everyPart('x'));
   const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1] ?? '';
   const style = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? '';
@@ -98,9 +98,9 @@ test('the policy allows the one style, and nothing else; there is no script', ()
   assert.doesNotMatch(html, /<script/);
 });
 
-test('the style fetches nothing', () => assert.doesNotMatch(STYLE, /url\(|@import|@font-face/));
+test('the style sheet fetches nothing', () => assert.doesNotMatch(STYLE, /url\(|@import|@font-face/));
 
-test('words in tables break only where they have no room, and hidden columns cast a shadow', () => {
+test('words in tables break only if they do not fit, and hidden columns cast a shadow', () => {
   const rules = STYLE.match(/[^{}]*\b(?:th|td)\b[^{}]*\{[^}]*\}/g) ?? [];
   assert.ok(rules.length > 5);
   for (const rule of rules) assert.doesNotMatch(rule, /anywhere|break-all/);
@@ -122,7 +122,7 @@ const anyText = fc.oneof(
   ),
 );
 
-test('no text of a report is markup in its page', () => {
+test('text of a report never becomes markup', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const html = render(everyPart(text));
@@ -135,5 +135,5 @@ test('no text of a report is markup in its page', () => {
   );
 });
 
-test('escaped text has no character of markup', () =>
+test('escaped text contains no markup characters', () =>
   fc.assert(fc.property(anyText, (text) => assert.doesNotMatch(escapeHtml(text), /[<>"']/))));

@@ -9,9 +9,9 @@ const KNOWN = [
   ['by extension', 'r.json', 'json'],
   ['in another folder', '/tmp/a.b/r.txt', 'text'],
   ['in capital letters', 'R.JSON', 'json'],
-  ['the last extension counts', 'r.txt.json', 'json'],
-  ['of JUnit', 'junit.xml', 'junit'],
-  ['of Prometheus', 'run.prom', 'prom'],
+  ['by the last extension', 'r.txt.json', 'json'],
+  ['for JUnit', 'junit.xml', 'junit'],
+  ['for Prometheus', 'run.prom', 'prom'],
 ];
 
 for (const [why, path, name] of KNOWN) {
@@ -23,11 +23,11 @@ const UNKNOWN = [
   ['an unknown extension', 'r.docx', /"r\.docx" has the unknown extension "\.docx"/],
   ['no extension', 'results', /"results" has no extension/],
   ['a hidden file', '.json', /"\.json" has no extension/],
-  ['nothing', '', /"" has no extension/],
+  ['an empty name', '', /"" has no extension/],
 ];
 
 for (const [why, path, message] of UNKNOWN) {
-  test(`refuses ${why} and lists what there is`, () => {
+  test(`refuses ${why} and lists the known extensions`, () => {
     assert.throws(
       () => reporterForFile(path),
       (error) => {
@@ -57,7 +57,7 @@ const REQUIREMENT = {
   ...{ unit: /** @type {const} */ ('ms'), reason: 'So.' },
 };
 
-test('what is rendered by name is what the reporter renders', async () => {
+test('rendering by name equals rendering by the reporter', async () => {
   const result = sampleResult([{ outcome: 'good', service: spread(10, 1, 2) }], {
     requirements: [REQUIREMENT],
   });
@@ -76,7 +76,7 @@ const REFUSING = [
 ];
 
 for (const [kind, called, names] of REFUSING) {
-  test(`a reporter that shows a result only refuses others, and names those that can: ${kind}`, async () => {
+  test(`a reporter for single results refuses other kinds, and names alternatives: ${kind}`, async () => {
     const document = /** @type {any} */ ({ schema: `vault-pki-load/${kind}/1` });
     const able = Object.entries(reporters).filter(([name]) => !names.includes(name));
     for (const name of names) {

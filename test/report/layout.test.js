@@ -10,15 +10,15 @@ const FAMILY = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
 /** @type {[string, string, number, string[]][]} */
 const WRAPPED = [
   ['at spaces', 'one two three', 8, ['one two', 'three']],
-  ['a word that is too long', 'a bbbbbb cc', 4, ['a', 'bbbb', 'bb', 'cc']],
+  ['a word longer than the line', 'a bbbbbb cc', 4, ['a', 'bbbb', 'bb', 'cc']],
   ['a word that just fits', 'aaaa bbbb', 4, ['aaaa', 'bbbb']],
-  ['nothing', '', 8, ['']],
-  ['spaces as they are', 'a  b', 8, ['a  b']],
-  ['characters of two columns', '\u4e16\u754c\u4e16\u754c', 5, ['\u4e16\u754c', '\u4e16\u754c']],
-  ['an emoji in one piece', 'aaa\u{1f600}b', 4, ['aaa', '\u{1f600}b']],
-  ['a family in one piece', `aaa${FAMILY}`, 4, ['aaa', FAMILY]],
-  ['a letter with its accents', 'aaae\u0301b', 4, ['aaae\u0301', 'b']],
-  ['half of a character as a mark', 'a\ud83d b', 8, ['a\\u{d83d', '} b']],
+  ['an empty text', '', 8, ['']],
+  ['without changing spaces', 'a  b', 8, ['a  b']],
+  ['characters two columns wide', '\u4e16\u754c\u4e16\u754c', 5, ['\u4e16\u754c', '\u4e16\u754c']],
+  ['without splitting an emoji', 'aaa\u{1f600}b', 4, ['aaa', '\u{1f600}b']],
+  ['without splitting a joined emoji', `aaa${FAMILY}`, 4, ['aaa', FAMILY]],
+  ['without splitting a letter from its accents', 'aaae\u0301b', 4, ['aaae\u0301', 'b']],
+  ['a lone surrogate as an escape', 'a\ud83d b', 8, ['a\\u{d83d', '} b']],
 ];
 
 for (const [what, text, width, lines] of WRAPPED) {
@@ -32,7 +32,7 @@ const mixedText = fc.string({
 
 const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), mixedText);
 
-test('whatever text comes, lines fit, are of whole characters and lose nothing but spaces', () => {
+test('lines of arbitrary text fit, keep characters whole and lose only spaces', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 2, max: 100 }), (text, width) => {
       const lines = wrap(text, width);
@@ -45,7 +45,7 @@ test('whatever text comes, lines fit, are of whole characters and lose nothing b
   );
 });
 
-test('figures end in one column, whatever is in the first', () => {
+test('figures are right-aligned, whatever the first column contains', () => {
   fc.assert(
     fc.property(fc.array(mixedText, { minLength: 1, maxLength: 5 }), (names) => {
       const [heading, ...lines] = table([
@@ -59,7 +59,7 @@ test('figures end in one column, whatever is in the first', () => {
   );
 });
 
-test('what stands beside a label begins in one column', () => {
+test('texts after labels are left-aligned', () => {
   for (const label of ['Rate', '\u901f\u5ea6', '\u{1f600}', 'e\u0301']) {
     const [line] = labelled(label, 'x');
     assert.equal(stringWidth(line), 15, label);
@@ -67,7 +67,7 @@ test('what stands beside a label begins in one column', () => {
   assert.deepEqual(labelled('\u901f'.repeat(7), 'x'), ['\u901f'.repeat(7), `${' '.repeat(14)}x`]);
 });
 
-test('lines are at most as wide as the page', () => {
+test('lines fit the page width', () => {
   const name = '\u4e16'.repeat(60);
   for (const line of [
     ...labelled('Target', name),

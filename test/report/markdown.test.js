@@ -15,8 +15,8 @@ const anything = fc.oneof(
   fc.string({ unit: fc.constantFrom('`', '|', '\\', '*', '_', '<', '&', '[', '~', '$', 'a', ' ') }),
 );
 
-describe('text of anybody', () => {
-  test('reads as it was', () => {
+describe('text from outside', () => {
+  test('stays readable', () => {
     fc.assert(
       fc.property(anything, (text) => {
         const plain = visibleText(text).replaceAll('\u200b', '');
@@ -25,7 +25,7 @@ describe('text of anybody', () => {
     );
   });
 
-  test('marks nothing up: what would is escaped', () => {
+  test('has its markup escaped', () => {
     fc.assert(
       fc.property(anything, (text) => {
         const bare = escapeMarkdown(text).replace(PUNCTUATION, '');
@@ -49,10 +49,10 @@ describe('text of anybody', () => {
     ['control characters', 'a\u001b[2J\nb', 'a\\\\u{1b}\\[2J\\\\u{a}b'],
   ];
   for (const [what, text, expected] of TABLE) {
-    test(`${what} is text`, () => assert.equal(escapeMarkdown(text), expected));
+    test(`${what} stays text`, () => assert.equal(escapeMarkdown(text), expected));
   }
 
-  test('in a table stays in its cell', () => {
+  test('stays in its table cell', () => {
     fc.assert(
       fc.property(anything, anything, (a, b) => {
         const cells = [escapeMarkdown(a), codeCell(b), 'end'];
@@ -64,7 +64,7 @@ describe('text of anybody', () => {
     );
   });
 
-  test('as code is longer fenced than any backticks in it', () => {
+  test('as code has a fence longer than any backticks in it', () => {
     assert.equal(code('a'), '`a`');
     assert.equal(code('a`b'), '``a`b``');
     assert.equal(code('`'), '`` ` ``');

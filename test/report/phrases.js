@@ -68,8 +68,8 @@ export const PHRASES = {
     No time or rate of down is called better: down has more errors than old (100 % and 0 %).
     p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.
     Errors are 100 points higher: 100 % instead of 0 % (95 % interval +100 to +100 points, p < 0.0001).
-    Times are those of all requests: a target that fails fast is not a fast one.
-    were run one group after the other, so any other change in between would look like a difference.`,
+    Times cover all requests: failing fast is not responding fast.
+    ran one after the other, so any other change in between would look like a difference.`,
   'compare-few-runs': `
     old and new have too few runs (1 and 2) to show any difference: 4 of each are enough.
     not enough runs`,
@@ -145,7 +145,7 @@ export const PHRASES = {
     unknown, but at least 59.5/s (214,200 an hour): the tool could not offer more
     Confirmed by a run of 1 min 41 s with 5,990 requests.
     The tool could not offer 60.1/s as planned: the target may handle more.
-    Give the tool more CPU or another machine, or bound the search with --max-rate.`,
+    Run the tool with more CPU or on another machine, or bound the search with --max-rate.`,
   'search-highest': `
     at least 80/s (288,000 an hour), the highest level allowed
     Confirmed by a run of 1 min 15 s with 5,990 requests.

@@ -4,7 +4,7 @@ import { renderDocument } from '../../src/report/index.js';
 import { readJunit } from './data/junit-document.js';
 import { PROPAGATIONS } from './documents.js';
 
-test('JUnit: requirements, the measurement, and that it was interrupted', async () => {
+test('JUnit: cases for requirements, the measurement and the interruption', async () => {
   const { suites } = readJunit(await renderDocument('junit', PROPAGATIONS['propagation-troubled']));
   assert.deepEqual(
     suites[0].cases.map(({ name, problems }) => [

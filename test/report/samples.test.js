@@ -6,7 +6,7 @@ import { HARD_RESULTS } from './hard-results.js';
 import { SAMPLES } from './samples.js';
 
 for (const [name, result] of Object.entries({ ...SAMPLES, ...HARD_RESULTS })) {
-  test(`the sample ${name} could have been: it adds up, and is as the schema says`, () => {
+  test(`the sample ${name} is realistic: it adds up and matches the schema`, () => {
     assert.deepEqual(checkResult(result), []);
     assert.equal(validateResult(result), result);
   });

@@ -11,7 +11,7 @@ import { INVALID as INVALID_RUN, SCENARIOS, TROUBLED, taken } from './documents.
 
 const INVALID = INVALID_RUN.measurement;
 
-test('there is a chart of each figure over runs, with a group for each target and a value for each run', async () => {
+test('has a chart per figure over runs, with a group per target and a value per run', async () => {
   const { sections } = await describeDocument(SCENARIOS['scenario-compared']);
   const charts = sections
     .filter(({ id }) => id.startsWith('run-'))
@@ -29,13 +29,13 @@ test('there is a chart of each figure over runs, with a group for each target an
   );
 });
 
-test('a mean of several targets is told as a finding, then in a row a target', async () => {
+test('several targets: a finding first, then a row per target', async () => {
   const text = await renderDocument('text', SCENARIOS['scenario-compared']);
   assert.match(text, /^ {2}raft is 50\.0 % slower than inmem \(p99 /);
   assert.match(text, /^Run +count .*\ninmem .*\nraft .*\npostgresql /m);
 });
 
-test('without verdicts and comparisons it begins with its figures', async () => {
+test('begins with the figures if there are no verdicts or comparisons', async () => {
   const text = await renderDocument('text', SCENARIOS['scenario-runs']);
   assert.match(
     text,
@@ -62,7 +62,7 @@ describe('verdicts', () => {
     return [text.split('\n\n')[0], text];
   };
 
-  test('have value and bar', async () => {
+  test('have a value and an error bar', async () => {
     const [answer] = await answerOf(required(2));
     assert.equal(
       answer,
@@ -71,7 +71,7 @@ describe('verdicts', () => {
     );
   });
 
-  test('of several runs are counted', async () => {
+  test('of several runs are summarized by count', async () => {
     const [met] = required(2);
     const [answer] = await answerOf([met], [met], [{ ...met, verdict: 'not met', reason: 'Too slow.' }]);
     assert.match(
@@ -80,13 +80,13 @@ describe('verdicts', () => {
     );
   });
 
-  test('of more than ten, those that are met have one line, and each its own in its run', async () => {
+  test('beyond ten, all met ones share a line in the answer, and the section of the run lists them', async () => {
     const [answer, text] = await answerOf(required(11));
     assert.match(answer, /^ {2}met +a +10 requirements\n {2}not met +a: p99<210ms +12 ms \(9 to 15\.5 ms\)/);
     assert.match(text, /^met +a: p99<200ms +12 ms \(9 to 15\.5 ms\)$/m);
   });
 
-  test('of a file from before they had figures are told by their reasons', async () => {
+  test('of an older file without figures show their reasons', async () => {
     const scenario = scenarioOf({ a: [stagedRun(1, 0)] });
     const { text, verdict, verdicts, reason } = scenario.steps[0].requirements[0];
     const older = { text, operation: null, stage: null, verdict, verdicts, reason };
@@ -104,7 +104,7 @@ describe('errors', () => {
     return parts.flatMap((part) => part.split('\n'));
   };
 
-  test('are told by kind, of the target that had any alone, operation by operation', async () => {
+  test('are listed by kind and operation, only for targets that had any', async () => {
     assert.deepEqual(
       await tableOf(TROUBLED, 'text'),
       [
@@ -124,7 +124,7 @@ describe('errors', () => {
     ]);
   });
 
-  test('of one operation stand without its name, the most frequent first; what was dropped is one of them', async () => {
+  test('of a single operation are listed without its name, the most frequent first, drops included', async () => {
     const { operations: _, ...run } = troubledRun(0, { timedOut: 3, sealed: 20, dropped: 10 });
     const scenario = scenarioOf({ a: [{ ...run, operations: { mixed: run } }] });
     assert.deepEqual((await tableOf(scenario, 'text')).slice(0, 6), [
@@ -137,7 +137,7 @@ describe('errors', () => {
     ]);
   });
 
-  test('of runs that do not count are marked', async () => {
+  test('of uncounted runs are marked', async () => {
     const scenario = scenarioOf({ a: [troubledRun(0, { timedOut: 4 }, { measurement: INVALID })], b: [] });
     assert.deepEqual(await tableOf(scenario, 'text'), [
       'Errors              count  share of all',
@@ -146,7 +146,7 @@ describe('errors', () => {
     ]);
   });
 
-  test('of a file from before their kinds were kept are told in number', async () => {
+  test('of an older file without kinds are only counted', async () => {
     const rows = TROUBLED.rows.map(({ outcomeDetails: _, ...row }) => row);
     assert.deepEqual(await tableOf({ ...TROUBLED, rows }, 'text'), [
       'Errors        count  share of all',
@@ -154,14 +154,14 @@ describe('errors', () => {
     ]);
   });
 
-  test('where there were none are not told of', async () => {
+  test('have no table if there are none', async () => {
     for (const form of ['text', 'md']) {
       assert.deepEqual(await tableOf(SCENARIOS['scenario-compared'], form), []);
     }
   });
 });
 
-test('what no run that counts has shown is marked wherever it stands', async () => {
+test('figures of uncounted runs are marked everywhere', async () => {
   const invalid = taken(1.5, 1).map((result) => ({ ...result, measurement: INVALID }));
   const scenario = scenarioOf({ inmem: taken(1, 0), raft: invalid });
   for (const form of ['text', 'md', 'html']) {
@@ -173,13 +173,13 @@ test('what no run that counts has shown is marked wherever it stands', async () 
   }
 });
 
-test('beside what does not count no difference stands unmarked', async () => {
+test('differences that involve uncounted runs are marked', async () => {
   const invalid = taken(1, 0).map((result) => ({ ...result, measurement: INVALID }));
   const text = await renderDocument('text', scenarioOf({ inmem: invalid, raft: taken(1.5, 1) }));
   assert.match(text, /^Compared with inmem [\s\S]*^raft \* +\+50\.0 %/m);
 });
 
-test('a target that has no name of its own is told once', async () => {
+test('a target without a name appears once', async () => {
   const url = 'http://127.0.0.1:8200';
   const scenario = scenarioOf({ [url]: [mixedRun(1, 0)] });
   scenario.steps[0].aim = { url: `${url}/v1/pki/ocsp`, product: 'Vault', version: '1.21.1' };
@@ -188,7 +188,7 @@ test('a target that has no name of its own is told once', async () => {
   assert.match(text, /^Operation +count .*\nall requests +[\d,]+ /m);
 });
 
-test('a target is told by the name it was given, be it http', async () => {
+test('a target keeps its name, even if that is http', async () => {
   const scenario = scenarioOf({ http: [mixedRun(1, 0)], https: [mixedRun(1, 1)] });
   for (const step of scenario.steps) {
     step.aim = { url: `${step.target}://127.0.0.1:8200`, product: null, version: null };
@@ -198,7 +198,7 @@ test('a target is told by the name it was given, be it http', async () => {
   assert.match(text, /^Target +https: https:\/\/127\.0\.0\.1:8200$/m);
 });
 
-test('as JUnit each step is a suite: what was required, and whether it can be believed', async () => {
+test('JUnit: each step is a suite with its requirements and the validity of its measurement', async () => {
   const xml = await renderDocument('junit', SCENARIOS['scenario-stages']);
   assert.match(xml, /<testsuites name="vault-pki-load" tests="4" failures="1" errors="0">/);
   assert.match(xml, /<testsuite name="vault-pki-load Burst load vault-2" tests="2" failures="1" errors="0"/);
@@ -208,7 +208,7 @@ test('as JUnit each step is a suite: what was required, and whether it can be be
   assert.match(cut, /<error message="http:\/\/c refused the connection\. Start it\." type="failed to run">/);
 });
 
-test('JUnit: a step whose runs were not all made passes no further, and what the others showed is still judged', async () => {
+test('JUnit: a step with missing runs does not pass, and its completed runs are still judged', async () => {
   const whole = SCENARIOS['scenario-stages'];
   const [step, ...others] = whole.steps;
   const cut = { ...whole, interrupted: true, steps: [{ ...step, repeat: step.runs.length + 3 }, ...others] };

@@ -8,7 +8,7 @@ import { explain } from '../../src/result/search/explain.js';
 import { generatorSearch, samplePeak, sampleSearch } from '../campaigns/search/sample.js';
 import { SEARCHES } from './documents.js';
 
-test('JSON of a search is read back', async () => {
+test('the JSON of a search round-trips', async () => {
   const search = await sampleSearch();
   const text = await renderDocument('json', search);
   assert.deepEqual(parseDocument(Buffer.from(text), 's.json'), JSON.parse(JSON.stringify(search)));
@@ -34,7 +34,7 @@ test('the levels are charts, and every step has a row', async () => {
   assert.deepEqual(rows, [search.steps.length]);
 });
 
-test('an answer that the tool put an end to is told as a lower bound in the first line, passes no case, and is no green one', async () => {
+test('an answer limited by the tool is a lower bound: in the first line, as a test case, and not in green', async () => {
   const search = await generatorSearch();
   assert.equal(search.why, 'generator');
   assert.match(
@@ -48,7 +48,7 @@ test('an answer that the tool put an end to is told as a lower bound in the firs
   assert.match(await renderDocument('junit', search), /tests="2" failures="0" errors="2"/);
 });
 
-test('without an answer, the title names the highest level that was met below every level that was not', async () => {
+test('without an answer, the title names the highest met level below every failed one', async () => {
   const search = await sampleSearch();
   const [step] = search.steps;
   const steps = [
@@ -61,7 +61,7 @@ test('without an answer, the title names the highest level that was met below ev
   assert.equal(title, 'The highest rate is not confirmed; met up to 200/s');
 });
 
-test('a search in a closed loop shows the throughput of each level, too', async () => {
+test('a closed-loop search also shows the throughput of each level', async () => {
   const { title, sections } = await describeDocument(await samplePeak());
   assert.equal(title, 'The peak throughput is 600/s with 12 in flight');
   const charts = sections.flatMap(({ parts }) =>
@@ -72,12 +72,12 @@ test('a search in a closed loop shows the throughput of each level, too', async 
 
 /** @type {[string, 'not met' | 'not proven', RegExp][]} */
 const BEYOND = [
-  ['was not reached', 'not met', /failures="1" errors="0"/],
-  ['was not proven', 'not proven', /failures="0" errors="1"/],
+  ['did not reach', 'not met', /failures="1" errors="0"/],
+  ['did not prove', 'not proven', /failures="0" errors="1"/],
 ];
 
 for (const [what, verdict, counts] of BEYOND) {
-  test(`a rate that the run at the peak ${what} is called ${verdict}, in the answer and as a test case`, async () => {
+  test(`a rate that the run at the peak ${what} is ${verdict}, in the answer and as a test case`, async () => {
     const peak = await samplePeak();
     const required = { text: 'rate>=600/s', limit: 600, unit: /** @type {const} */ ('/s') };
     const judged = { ...required, actual: 598, verdict, reason: 'So.' };
@@ -98,7 +98,7 @@ for (const [what, verdict, counts] of BEYOND) {
 }
 
 for (const format of ['text', 'md', 'junit', 'html']) {
-  test(`${format}: a requirement of one operation of a mix names it once`, async () => {
+  test(`${format}: a requirement on one operation of a mix names it once`, async () => {
     const peak = await samplePeak();
     const required = {
       ...{ text: 'reads: rate>=600/s', operation: 'reads', limit: 600 },
@@ -112,7 +112,7 @@ for (const format of ['text', 'md', 'junit', 'html']) {
   });
 }
 
-test('without a step there is neither a chart nor a table', async () => {
+test('without steps, there is neither a chart nor a table', async () => {
   const { title, sections } = await describeDocument(await SEARCHES['search-none']());
   assert.equal(title, 'The highest rate is not confirmed');
   const kinds = new Set(sections.flatMap(({ parts }) => parts.map(({ kind }) => kind)));

@@ -5,23 +5,23 @@ import { createHistogram } from '../../src/common/histogram.js';
 import { binsOf, textHistogram } from '../../src/report/text-charts.js';
 import { histogramOf } from './histogram-of.js';
 
-test('nothing is drawn of nothing', () => assert.deepEqual(textHistogram(createHistogram()), []));
+test('an empty histogram draws nothing', () => assert.deepEqual(textHistogram(createHistogram()), []));
 
 /** @type {[string, number[], [string, number][]][]} what, milliseconds, bins: label and count */
 const TABLE = [
   ['one request', [12.345], [['12.3 ms to 12.4 ms', 1]]],
-  ['all alike, and shorter than a microsecond', [0, 0, 0], [['0 ms to 1 µs', 3]]],
+  ['equal times below a microsecond', [0, 0, 0], [['0 ms to 1 µs', 3]]],
   [
-    'a tail behind p99: one without an end',
+    'a tail above p99: an open-ended bin',
     [...Array(300).fill(1), 50, 900],
     [
       ['1.00 ms to 1.01 ms', 300],
       ['1.01 ms and more', 2],
     ],
   ],
-  ['time-outs, which come a little after their time', [10_000, 10_000.9, 10_001], [['10.0 s to 10.1 s', 3]]],
+  ['timeouts, slightly after their limit', [10_000, 10_000.9, 10_001], [['10.0 s to 10.1 s', 3]]],
   [
-    'times far apart, in equal steps on a log scale',
+    'widely spread times, in equal steps on a log scale',
     [1, 2, 3, 5, 10_000],
     [
       ['1.00 ms to 2.51 ms', 2],
@@ -50,7 +50,7 @@ for (const [what, values, expected] of TABLE) {
   });
 }
 
-test('the longest bar fills the line, half a block is the least, and nothing has no bar', () => {
+test('the longest bar fills the line, the shortest is half a block, and an empty bin has none', () => {
   const tail = textHistogram(histogramOf([...Array(100_000).fill(1), 1000]));
   assert.equal(tail[1].length, 80);
   assert.match(tail[1], /█$/);
@@ -59,7 +59,7 @@ test('the longest bar fills the line, half a block is the least, and nothing has
   assert.match(gap[3], / 0 %$/);
 });
 
-test('whatever the times, every one is in a bin, there are few bins, and no line is too long', () => {
+test('for arbitrary times, every time is in a bin, bins are few, and lines fit', () => {
   const ms = fc.oneof(
     fc.double({ min: 0, max: 3, noNaN: true }),
     fc.double({ min: 99, max: 101, noNaN: true }),
@@ -80,7 +80,7 @@ test('whatever the times, every one is in a bin, there are few bins, and no line
   );
 });
 
-test('labels tell bins apart', () => {
+test('bins have distinct labels', () => {
   const ms = fc.double({ min: 0.001, max: 100_000, noNaN: true });
   const factors = fc.array(fc.double({ min: 1, max: 2, noNaN: true }), { minLength: 1 });
   fc.assert(

@@ -36,7 +36,7 @@ function withBars(result, bars) {
   return { ...result, latencyMs: { response: /** @type {any} */ ({ ...response, bars }), ...others } };
 }
 
-test('the answer is at most ten lines: verdicts, the run in a sentence, key figures, the remark that matters', () => {
+test('the answer has at most ten lines: verdicts, a sentence, key figures, the main remark', () => {
   const text = 'This machine was busy: up to 4.5 ms of the p99 may be this tool’s own.';
   const bars = { p50: { low: 4.9, high: 5.1, tool: 0 }, p99: { low: 5.1, high: 12, tool: 4.5 } };
   const result = sampleResult(GOOD, {
@@ -58,12 +58,12 @@ test('the answer is at most ten lines: verdicts, the run in a sentence, key figu
   ]);
 });
 
-test('the error bars of key figures are in Markdown, too', () => {
+test('Markdown has the error bars of key figures, too', () => {
   const result = withBars(sampleResult(GOOD), { p99: { low: 5.1, high: null, tool: 4.5 } });
   assert.match(renderMarkdown(describeResult(result)), /p99 \*\*9\.02 ms \(5\.1 ms or more\)\*\*/);
 });
 
-test('a run without requirements begins with its sentence, and ends with a step to take', () => {
+test('a run without requirements begins with its sentence, and ends with a next step', () => {
   const lines = render(sampleResult(GOOD)).trimEnd().split('\n');
   assert.match(lines[0], /^ {2}400 of 400 OCSP responses good/);
   assert.deepEqual(lines.slice(-2), [
@@ -72,7 +72,7 @@ test('a run without requirements begins with its sentence, and ends with a step 
   ]);
 });
 
-test('an invalid measurement stands among the verdicts, and explains once those that it leaves unproven', () => {
+test('an invalid measurement is one of the verdicts, and its reason appears once', () => {
   const result = sampleResult(GOOD, {
     requirements: [
       /** @type {any} */ ({ ...MET, verdict: 'not proven', doubt: 'invalid', reason: 'Invalid.' }),
@@ -97,7 +97,7 @@ test('an invalid measurement stands among the verdicts, and explains once those 
   assert.match(text, /^Remarks\n- A remark\.$/m);
 });
 
-test('details come after the answer, each only where it adds something', () => {
+test('details follow the answer, each only if it adds information', () => {
   const full = render(SAMPLES['requirement-not-met']);
   const order = [
     /^ocsp on http/,
@@ -135,13 +135,13 @@ const SAID = [
     SAMPLES.unfinished,
     /^ {2}Unfinished: the run had not ended when this was written\.$/m,
   ],
-  ['no verdict before the end', SAMPLES.unfinished, /^- The measurement is judged at the end of the run\.$/m],
+  ['no verdict during the run', SAMPLES.unfinished, /^- The measurement is judged at the end of the run\.$/m],
   ['requests without a response yet', SAMPLES.unfinished, /dropped {2}unanswered$/m],
   ['no request', SAMPLES['no-samples'], /^ {2}Nothing was measured\.$/m],
   ['a rate too low for whole certificates', SAMPLES['one-request'], /at 0\.00025\/s, 0\.9\/h/],
-  ['ten million', SAMPLES['ten-million'], /^all +10,000,000 {2}10,000,000 {2}9,990,000 {2}10,000 /m],
-  ['less than was offered', SAMPLES['requirement-not-met'], /at 19\.5\/s of the 20\/s\s+offered/],
-  ['a sample of the checks', SAMPLES['sampled-verification'], /good, 12 % checked, in/],
+  ['ten million requests', SAMPLES['ten-million'], /^all +10,000,000 {2}10,000,000 {2}9,990,000 {2}10,000 /m],
+  ['a rate below the offered rate', SAMPLES['requirement-not-met'], /at 19\.5\/s of the 20\/s\s+offered/],
+  ['a sampled share of checks', SAMPLES['sampled-verification'], /good, 12 % checked, in/],
   [
     'a shard',
     sampleResult([], {
@@ -153,13 +153,13 @@ const SAID = [
 ];
 
 for (const [what, result, pattern] of SAID) {
-  test(`it is said: ${what}`, () => assert.match(render(result), pattern));
+  test(`reports ${what}`, () => assert.match(render(result), pattern));
 }
 
 /** @type {[string, Result, string[]][]} what the result says, result, commands */
 const STEPS = [
   [
-    'errors, the most frequent first, before the requirement',
+    'there are errors: the most frequent first, before the requirement',
     sampleResult([
       { outcome: 'rate_limited', success: false, service: [1] },
       { outcome: 'timeout', success: false, service: [1, 2] },
@@ -167,20 +167,20 @@ const STEPS = [
     ]),
     ['--timeout', 'vault list sys/quotas/rate-limit', "--require 'p99<200ms'"],
   ],
-  ['nothing is required', sampleResult(GOOD), ["--require 'p99<200ms'"]],
-  ['all is met', sampleResult(GOOD, { requirements: [MET] }), ['--repeat 10']],
+  ['there are no requirements', sampleResult(GOOD), ["--require 'p99<200ms'"]],
+  ['every requirement is met', sampleResult(GOOD, { requirements: [MET] }), ['--repeat 10']],
   [
-    'something is not met',
+    'a requirement is not met',
     sampleResult(GOOD, { requirements: [MET, { ...MET, verdict: 'not met' }] }),
     ['--out result.html'],
   ],
   [
-    'something is not proven',
+    'a requirement is not proven',
     sampleResult(GOOD, { requirements: [{ ...MET, verdict: 'not proven' }] }),
     ['--duration'],
   ],
   [
-    'something is not proven in stages, which --duration would replace',
+    'a requirement is not proven in stages, which --duration would replace',
     sampleResult(GOOD, {
       requirements: [{ ...MET, verdict: 'not proven' }],
       load: { ...openLoad(), stageCount: 2 },
@@ -188,10 +188,10 @@ const STEPS = [
     ['longer stages'],
   ],
   ['nothing was sent', sampleResult([], { requirements: [MET] }), []],
-  ['the run goes on', SAMPLES.unfinished, []],
+  ['the run has not ended', SAMPLES.unfinished, []],
 ];
 
-describe('the next steps where', () => {
+describe('the next steps if', () => {
   for (const [what, result, commands] of STEPS) {
     test(what, () =>
       assert.deepEqual(

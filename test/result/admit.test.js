@@ -25,52 +25,52 @@ const cutOff = named('unfinished.json', { unfinished: true });
 const part = named('part-1.json', { shard: { index: 1, of: 4 } });
 const mixed = { name: 'new', runs: [...runsOf(TEN, 1), bad, stopped] };
 
-describe('is refused:', () => {
+describe('refuses', () => {
   /** @type {[string, Groups, Options, string, RegExp][]} */
   const TABLE = [
-    ['nothing', [], {}, 'nothing_to_compare', /only one group of runs\. Name another one/],
+    ['no groups', [], {}, 'nothing_to_compare', /only one group of runs\. Add another group/],
     ['one group', [old], {}, 'nothing_to_compare', /only one group/],
     [
-      'a group without a run',
+      'a group without runs',
       [old, { name: 'new', runs: [] }],
       {},
       'no_usable_run',
       /^new has no usable run\. /,
     ],
     [
-      'runs that are invalid, interrupted or cut off, each named with its group and why',
+      'invalid, interrupted and unfinished runs, with group and reason',
       [{ name: 'old', runs: [...old.runs, cutOff] }, mixed],
       {},
       'invalid_runs',
       /^Invalid or incomplete runs \(3\): unfinished\.json of old: it was cut off: .*; bad\.json of new: its measurement is invalid: Requests went out late; stopped\.json of new: it was interrupted\. Repeat them; or compare the others with --leave-out-invalid, or all of them with --allow-invalid\.$/,
     ],
     [
-      'a group of which no run is left',
+      'a group without usable runs',
       [old, { name: 'new', runs: runsOf([1, 2], 1, { interrupted: true }) }],
       { leaveOutInvalid: true },
       'no_usable_run',
       /^new has no usable run; run-1\.json: it was interrupted; run-2\.json: .*--allow-invalid\.$/,
     ],
     [
-      'both to take invalid runs and to leave them out',
+      'flags that contradict each other',
       [old, mixed],
       { allowInvalid: true, leaveOutInvalid: true },
       'take_or_leave',
       /--allow-invalid.*--leave-out-invalid.*Choose one of the two\.$/,
     ],
     [
-      'a part of a plan, whatever is allowed',
+      'a part of a plan, with any flags',
       [old, { name: 'new', runs: [...runsOf(TEN, 1), part] }],
       { allowInvalid: true },
       'part_of_a_plan',
       /^part-1\.json is part 1 of 4 of a plan, not a whole run\. Merge the parts first: vault-pki-load merge FILE\.\.\.$/,
     ],
     [
-      'a run that is given twice',
+      'a duplicate run',
       [{ name: 'old', runs: [first, first] }, mixed],
       { allowInvalid: true },
       'same_run_twice',
-      /^run-1\.json of old is given twice\. Give each run once\.$/,
+      /^run-1\.json of old is given twice\. Pass each run only once\.$/,
     ],
     [
       'a copy of a run',
@@ -80,27 +80,27 @@ describe('is refused:', () => {
       /^run-1\.json of old and copy\.json of old are the same run\./,
     ],
     [
-      'a run in two groups, as a pattern that is too wide gives it',
+      'a run in two groups, e.g. from too wide a pattern',
       [{ name: 'old', runs: [...old.runs, mixed.runs[0]] }, mixed],
       { allowInvalid: true },
       'same_run_twice',
-      /^run-1\.json of old and run-1\.json of new are the same run\. Give each run once\.$/,
+      /^run-1\.json of old and run-1\.json of new are the same run\. Pass each run only once\.$/,
     ],
     [
       'a copy of a run in another group',
       [old, { name: 'new', runs: [...runsOf(TEN, 1), { ...first, name: 'copy.json' }] }],
       {},
       'same_run_twice',
-      /^run-1\.json of old and copy\.json of new are the same run\. Give each run once\.$/,
+      /^run-1\.json of old and copy\.json of new are the same run\. Pass each run only once\.$/,
     ],
     [
-      'a group beside itself',
+      'the same group twice',
       [old, { ...old, name: 'again' }],
       {},
       'same_run_twice',
       /^run-1\.json of old and run-1\.json of again are the same run\./,
     ],
-    ['a limit without sense, before all else', [], { failIf: ['p99 slow'] }, 'bad_fail_if', /"p99 slow"/],
+    ['an invalid --fail-if, before anything else', [], { failIf: ['p99 slow'] }, 'bad_fail_if', /"p99 slow"/],
   ];
   for (const [why, groups, options, code, message] of TABLE) {
     test(why, () => {
@@ -109,8 +109,8 @@ describe('is refused:', () => {
   }
 });
 
-describe('runs that cannot be believed', () => {
-  test('are left out where asked for, named, and warned of', () => {
+describe('invalid and interrupted runs', () => {
+  test('are left out on request, with a warning that names them', () => {
     const { groups, metrics, warnings } = compareGroups([old, mixed], { leaveOutInvalid: true, ...QUICK });
     const out = groups[1].runs.filter(({ used }) => !used);
     assert.deepEqual(
@@ -125,7 +125,7 @@ describe('runs that cannot be believed', () => {
     assert.deepEqual(warnings, ['2 of 12 runs of new are left out: the others may be the better ones.']);
   });
 
-  test('are taken where asked for, with a warning for each', () => {
+  test('are included on request, with a warning for each', () => {
     const { groups, warnings } = compareGroups([old, mixed], { allowInvalid: true, ...QUICK });
     assert.equal(groups[1].metrics.p99.values.length, 12);
     assert.ok(groups[1].runs.every(({ used }) => used));
@@ -136,7 +136,7 @@ describe('runs that cannot be believed', () => {
     ]);
   });
 
-  test('need no flag where there are none', () => {
+  test('need no flag if there are none', () => {
     const groups = [old, { name: 'new', runs: runsOf(slower(1.1), 1) }];
     assert.deepEqual(
       compareGroups(groups, { leaveOutInvalid: true, ...QUICK }),
@@ -147,10 +147,10 @@ describe('runs that cannot be believed', () => {
   /** @type {[string, number, 'passed' | 'not proven'][]} */
   const LEFT = [
     ['the worst four of ten', 4, 'passed'],
-    ['the worst six of ten, of which a slower version is made to look like a faster one', 6, 'not proven'],
+    ['the worst six of ten', 6, 'not proven'],
   ];
   for (const [what, worst, verdict] of LEFT) {
-    test(`a limit, where what is left out is ${what}: ${verdict}`, () => {
+    test(`a limit, with ${what} left out: ${verdict}`, () => {
       const runs = [...runsOf(TEN.slice(worst), 1), ...runsOf(slower(3).slice(0, worst), 301, INVALID)];
       const { failIf } = compareGroups([old, { name: 'new', runs }], {
         leaveOutInvalid: true,

@@ -99,7 +99,7 @@ const DOCUMENTS = [
   ['comparison', compareGroups(GROUPS, { resamples: 10, failIf: ['p99 slower by 5%'] }), OF_SEVERAL],
 ];
 for (const [what, document, formats] of DOCUMENTS) {
-  test(`a changed ${what} is refused or shown`, async () => {
+  test(`a modified ${what} is refused or shown`, async () => {
     const file = Buffer.from(JSON.stringify(document));
     assert.deepEqual(parseDocument(file, 'r.json'), JSON.parse(String(file)), 'as it is, it is read');
     await assertRefusedOrUsed(document, async (one) => {
@@ -108,7 +108,7 @@ for (const [what, document, formats] of DOCUMENTS) {
   });
 }
 
-test('a changed part is refused or merged, and then the sum adds up', async () => {
+test('a modified part is refused, or merged into a consistent result', async () => {
   const [other, part] = syntheticParts({ load: LOAD, requirements: REQUIREMENTS }, [1, 1]);
   await assertRefusedOrUsed(part, (one) => {
     const { measurement } = mergeResults([other, one], { names: ['other.json', 'r.json'] });
@@ -117,7 +117,7 @@ test('a changed part is refused or merged, and then the sum adds up', async () =
   });
 });
 
-test('a result from before there were stages and histograms of seconds is shown in every format', async () => {
+test('every format shows an older result without stages and histograms per second', async () => {
   const result = sampleResult([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }]);
   for (const format of ['text', 'html', 'md', 'junit', 'csv', 'prom']) {
     const text = String(await renderDocument(format, result, {}));

@@ -22,7 +22,7 @@ function comparison() {
 /** @param {ReturnType<typeof comparison>} one */
 const check = (one) => [...checkComparison(/** @type {any} */ (one))];
 
-test('a comparison whose groups and metrics are all there has no complaint', () => {
+test('accepts a comparison with all its groups and metrics', () => {
   assert.deepEqual(check(comparison()), []);
   assert.deepEqual(check({ ...comparison(), metrics: [] }), []);
 });
@@ -48,7 +48,7 @@ const BROKEN = [
   [({ metrics }) => (metrics[1].key = 'mean'), TWICE],
 ];
 for (const [spoil, ...complaints] of BROKEN) {
-  test(`complains: ${complaints[0]}`, () => {
+  test(`reports: ${complaints[0]}`, () => {
     const one = comparison();
     spoil(one);
     assert.deepEqual(check(one), complaints);

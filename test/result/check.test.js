@@ -56,7 +56,7 @@ function assertEachComplains(make, table, check) {
   }
 }
 
-test('what adds up has no complaint', () => {
+test('accepts consistent results', () => {
   assert.deepEqual(checkResult(sampleResult(GROUPS)), []);
   assert.deepEqual(checkResult(sampleResult([], { counts: { neverSent: 7 } })), []);
 });
@@ -148,18 +148,18 @@ const SECONDS = [
   [(r) => r.timeline.reverse(), 'row 0 of the timeline is 1, but its second is 0'],
   [(r) => (r.timeline[1].p50 = 1), 'second 1 of the timeline has 0 responses with p50 1,'],
   [(r) => (r.timeline[0].p99 = 0.1), 'second 0 of the timeline has 96 responses with'],
-  [(r) => (r.timeline[0].max = 2000), "the timeline's longest is 2000, but latencyMs.response.max is 1001.2"],
+  [(r) => (r.timeline[0].max = 2000), "the timeline's maximum is 2000, but latencyMs.response.max is 1001.2"],
   [(r) => r.timeline.shift(), "the timeline's sent is 0, but totals.sent is 96"],
   [(r) => r.timeline[0].failed--, "the timeline's failed is 5, but totals.failed is 6"],
 ];
 
 for (const [what, table] of Object.entries({ COUNTS, LATENCIES, VERIFICATION, SECONDS })) {
-  test(`complains of ${what.toLowerCase()} that do not add up`, () =>
+  test(`reports ${what.toLowerCase()} that do not add up`, () =>
     assertEachComplains(sample, table, checkResult));
 }
 
 describe('latencies', () => {
-  test('are borne out by their histogram, before and after it was encoded', () => {
+  test('agree with their histogram, before and after encoding', () => {
     const ms = fc.oneof(
       fc.double({ min: -1, max: 5, noNaN: true }),
       fc.double({ min: 0, max: 1e9, noNaN: true }),
@@ -176,7 +176,7 @@ describe('latencies', () => {
     );
   });
 
-  test('however they are shared out, and in whatever order they are added up, have the same sum', () => {
+  test('have the same sum in any partition and order', () => {
     const ms = fc.integer({ min: 0, max: 3_000_000_000 }).map((us) => us / 1000);
     fc.assert(
       fc.property(fc.array(fc.array(ms, { maxLength: 20 }), { minLength: 1, maxLength: 4 }), (shares) => {
@@ -217,7 +217,7 @@ describe('a timeline', () => {
     [(r) => (r.timeline[1].histogram = null), /second 1 .*fit its histogram or/],
     [(r) => (r.timeline[3].lag99 = 1), /second 3 .*or its send lag/],
   ];
-  test('is complained of where it contradicts itself', () => assertEachComplains(timed, BROKEN, checkResult));
+  test('is checked for contradictions', () => assertEachComplains(timed, BROKEN, checkResult));
 
   test('may lack a send lag', () => {
     const result = timed();
@@ -232,7 +232,7 @@ describe('a timeline', () => {
     rates.perHour *= factor;
   };
 
-  test('and a window bear out the rates', () => {
+  test('and a window agree with the rates', () => {
     assertEachComplains(
       rated,
       [
@@ -264,7 +264,7 @@ describe('a timeline', () => {
   });
 });
 
-describe('the histograms of seconds', () => {
+describe('histograms per second', () => {
   const encoded = (/** @type {number[]} */ ms) => latency(ms).histogram;
   const busy = (/** @type {number} */ second) => {
     const figures = { p50: 1 + second, p90: 10 + second, p99: 10 + second, max: 10 + second, lag99: 0.1 };
@@ -294,7 +294,7 @@ describe('the histograms of seconds', () => {
     });
   }
 
-  test('have no complaint where each second has one, some share one, or there are none', () => {
+  test('are accepted for each second, shared, or absent', () => {
     for (const spans of [[1, 1, 1, 1], [1, 1, 4, 3], [7]]) {
       assert.deepEqual(checkSeconds({ timeline: timeline(spans) }), []);
     }
@@ -304,7 +304,7 @@ describe('the histograms of seconds', () => {
     assert.deepEqual(checkSeconds({ timeline: timeline([1, 1, 1, 4]).slice(0, 5), unfinished: true }), []);
   });
 
-  test('have none as runs write them: whole, in parts, after the first hour', () => {
+  test('are accepted as runs write them: whole runs, parts, after the first hour', () => {
     const load = { ratePerSecond: 50, durationMs: 3000, seed: 3 };
     const results = [
       syntheticRun({ load: { ...load, threads: 3 }, unsent: 3 }),
@@ -363,14 +363,14 @@ describe('the histograms of seconds', () => {
     [coarse, change(5, { histogram: null }), /^the responses of second 3 are in no histogram$/],
   ];
   for (const [spans, spoil, complaint] of BROKEN) {
-    test(`complained of: ${complaint}`, () => {
+    test(`reports: ${complaint}`, () => {
       const rows = timeline(spans);
       spoil(rows);
       assertComplains(checkSeconds({ timeline: rows }), complaint);
     });
   }
 
-  test('are looked at only where a file is read', () => {
+  test('are checked only in files', () => {
     const result = sampleResult(GROUPS, { timeline: timelineOf(GROUPS, 3) });
     result.timeline[0].histogram = encodeHistogram(histogramOf(Array(32).fill(5)));
     assert.deepEqual(checkResult(result), []);
@@ -381,11 +381,11 @@ describe('the histograms of seconds', () => {
   });
 });
 
-describe('what a part has for merge', () => {
+describe('the merge block of a part', () => {
   const load = { ratePerSecond: 50, durationMs: 4000, seed: 3 };
   const parts = syntheticParts({ load, unsent: 3 }, [1, 2]);
 
-  test('has no complaint as runs write it, nor has what is no part', () => {
+  test('is accepted as runs write it, and need not exist for whole runs', () => {
     for (const part of parts) assert.deepEqual(checkResult(part, { eachSecond: true }), []);
     assert.deepEqual(checkMergeBlock(sampleResult(GROUPS)), []);
     const [alone] = syntheticParts({ load }, [1]);
@@ -418,7 +418,7 @@ describe('what a part has for merge', () => {
     [inLags({ max: 5000 }), /^merge\.lags\.1\.max is 5000, but its histogram has/],
   ];
   for (const [spoil, complaint] of BROKEN) {
-    test(`complained of, where a file is read: ${complaint}`, () => {
+    test(`reports, for files only: ${complaint}`, () => {
       const part = structuredClone(parts[1]);
       spoil(/** @type {MergeBlock} */ (part.merge));
       const complaints = checkMergeBlock(part);

@@ -37,7 +37,7 @@ function simulate(factor, runs) {
 
 describe('over 1,000 simulated comparisons', () => {
   for (const runs of [4, 10, 14]) {
-    test(`A against A, ${runs} runs each, is called different in about 5 %, both ways`, () => {
+    test(`A against A, ${runs} runs each, differs in about 5 %, in either direction`, () => {
       const { slower: up = 0, faster: down = 0, 'no difference shown': none = 0 } = simulate(1, runs);
       const called = up + down;
       // Exact tests of few runs stay below 5 %: their p-values come in steps.
@@ -53,7 +53,7 @@ describe('over 1,000 simulated comparisons', () => {
     assert.equal(shares.faster, undefined);
   });
 
-  test('with 3 runs each nothing is called different, however slow B is', () => {
+  test('with 3 runs each, no difference is shown, however slow B is', () => {
     const [only, ...others] = Object.keys(simulate(3, 3));
     assert.deepEqual([only, others], ['not enough runs', []]);
   });
@@ -90,7 +90,7 @@ function p99sOfRuns(seed, runs, ofRun = loadOfRun) {
   });
 }
 
-describe('runs of one plan with Poisson arrivals, behind which nothing differs', () => {
+describe('runs of one plan with Poisson arrivals on equal targets', () => {
   const COMPARISONS = 60;
   /** @param {Parameters<typeof p99sOfRuns>[2]} [ofRun] */
   function calledDifferent(ofRun) {
@@ -102,12 +102,12 @@ describe('runs of one plan with Poisson arrivals, behind which nothing differs',
     return called / COMPARISONS;
   }
 
-  test('are called different in about 5 %, as each run has a seed of its own', () => {
+  test('differ in about 5 %, since each run has its own seed', () => {
     const share = calledDifferent();
     assert.ok(share < 0.15, `${share}`);
   });
 
-  test('would be called different nearly always if all runs of a group had one seed', () => {
+  test('would nearly always differ if all runs of a group shared a seed', () => {
     const share = calledDifferent((load) => load);
     assert.ok(share > 0.5, `${share}`);
   });

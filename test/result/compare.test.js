@@ -20,7 +20,7 @@ const RATE = { key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false };
 /** @type {MetricHead} */
 const ERRORS = { key: 'errors', label: 'errors', unit: 'fraction', lowerIsBetter: true };
 
-test('over 100 simulated comparisons A against A is seldom called different, B 10 % slower nearly always', () => {
+test('in 100 simulated comparisons, A against A rarely differs, B 10 % slower nearly always', () => {
   const called = [0, 0];
   for (let seed = 1; seed <= 100; seed += 1) {
     const a = noisy(10, { typical: 80, spreadShare: 0.04, seed, stream: 1 });
@@ -43,13 +43,13 @@ describe('one metric', () => {
   const TOO_FEW = /^p99: not enough runs, 3 and 3; 4 of each are enough to show a difference\.$/;
   /** @type {[string, MetricHead, number[], number[], string, RegExp][]} */
   const TABLE = [
-    ['a time that rises', P99, lower, higher, 'slower', /^p99 is 333 % slower: 13\.0 ms instead of 3\.00/],
-    ['a time that falls', P99, higher, lower, 'faster', /^p99 is 76\.9 % faster: 3\.00 ms instead of 13/],
-    ['a rate that rises', RATE, lower, higher, 'higher', /^Rate is 333 % higher: 13\/s instead of 3\/s/],
-    ['a rate that falls', RATE, higher, lower, 'lower', /^Rate is 76\.9 % lower/],
-    ['errors that rise', ERRORS, few, more, 'higher', /^Errors are 2\.00 points higher: 2 % instead of 0 %/],
-    ['the same', P99, lower, lower, 'no difference shown', SAME],
-    ['no errors at all', ERRORS, [0, 0, 0, 0], [0, 0, 0, 0], 'no difference shown', /0 % and 0 % \(0 points/],
+    ['a higher time', P99, lower, higher, 'slower', /^p99 is 333 % slower: 13\.0 ms instead of 3\.00/],
+    ['a lower time', P99, higher, lower, 'faster', /^p99 is 76\.9 % faster: 3\.00 ms instead of 13/],
+    ['a higher rate', RATE, lower, higher, 'higher', /^Rate is 333 % higher: 13\/s instead of 3\/s/],
+    ['a lower rate', RATE, higher, lower, 'lower', /^Rate is 76\.9 % lower/],
+    ['more errors', ERRORS, few, more, 'higher', /^Errors are 2\.00 points higher: 2 % instead of 0 %/],
+    ['equal values', P99, lower, lower, 'no difference shown', SAME],
+    ['no errors', ERRORS, [0, 0, 0, 0], [0, 0, 0, 0], 'no difference shown', /0 % and 0 % \(0 points/],
     ['three and three', P99, [1, 2, 3], [7, 8, 9], 'not enough runs', TOO_FEW],
     ['one and one', P99, [1], [9], 'not enough runs', /not enough runs, 1 and 1; 4 of each/],
     ['none and five', P99, [], lower, 'not enough runs', /^p99: not enough runs, 0 and 5; 4 of each/],
@@ -63,7 +63,7 @@ describe('one metric', () => {
     });
   }
 
-  test('where one group has more of the tool’s lateness, that much is no difference', () => {
+  test('the excess lateness of the tool in one group is not a difference', () => {
     const none = [0, 0, 0, 0, 0];
     const late = [9, 9, 9, 9, 9];
     const found = (
@@ -89,7 +89,7 @@ describe('one metric', () => {
     assert.match(found.text, /^p99 is slower: 3\.00 ms instead of 0 ms \(p = 0\.00794\)\.$/);
   });
 
-  describe('whose ranks and medians do not say the same, says so:', () => {
+  describe('notes that ranks and medians disagree:', () => {
     const base = TEN.map((factor) => 100 * factor);
     const slow = base.map((value) => value * 1.2);
     const [rising, capped] = [
@@ -101,11 +101,11 @@ describe('one metric', () => {
     const SAME_MEDIANS = / The ranks of the runs show a difference, their medians do not\.$/;
     /** @type {[string, number[], number[], string, RegExp | null][]} */
     const ODD = [
-      ['shown by rank, not by the interval', BY_RANK.base, BY_RANK.other, 'slower', BY_RANKS],
-      ['by interval, not by rank', BY_INTERVAL.base, BY_INTERVAL.other, 'no difference shown', BY_MEDIANS],
-      ['by rank, but the medians are the same', capped, rising, 'no difference shown', SAME_MEDIANS],
-      ['both show it: no word', base, slow, 'slower', null],
-      ['neither does: no word', base, [...base].reverse(), 'no difference shown', null],
+      ['difference by rank only', BY_RANK.base, BY_RANK.other, 'slower', BY_RANKS],
+      ['difference by interval only', BY_INTERVAL.base, BY_INTERVAL.other, 'no difference shown', BY_MEDIANS],
+      ['difference by rank with equal medians', capped, rising, 'no difference shown', SAME_MEDIANS],
+      ['both show a difference: no note', base, slow, 'slower', null],
+      ['neither shows a difference: no note', base, [...base].reverse(), 'no difference shown', null],
     ];
     for (const [why, one, other, verdict, text] of ODD) {
       test(why, () => {
@@ -118,14 +118,14 @@ describe('one metric', () => {
     }
   });
 
-  test('the difference is in percent of the base, of shares in percentage points', () => {
+  test('differences are in percent of the base, for shares in percentage points', () => {
     assert.equal(differenceOf('ms', 100, 110), 10);
     assert.equal(differenceOf('/s', 20, 15), -25);
     assert.equal(differenceOf('ms', 0, 1), null);
     assert.equal(differenceOf('fraction', 0, 0.5), 50);
   });
 
-  test('better is less of a time and more of a rate', () => {
+  test('lower times and higher rates are better', () => {
     assert.equal(isShownBetter(P99, lower, higher), true);
     assert.equal(isShownBetter(P99, higher, lower), false);
     assert.equal(isShownBetter(RATE, higher, lower), true);
@@ -144,13 +144,13 @@ describe('two groups', () => {
   const FAIL_IF = ['p99 slower by 5%', 'p99 slower by 20%', 'rate lower'];
   const comparison = compareTwo({ failIf: FAIL_IF });
 
-  test('are a document that its own schema takes', async () => {
+  test('form a document that matches its schema', async () => {
     assert.equal(kindOf(comparison), 'comparison');
     assert.equal(validateComparison(comparison), comparison);
     assert.equal((await validatorOf('comparison'))(comparison), null);
   });
 
-  test('say what was compared: operation and load, target, when, and from which files', () => {
+  test('name the compared runs: operation, load, target, time and files', () => {
     const [{ subjects, runs }] = comparison.groups;
     const { seed, timeoutMs, overflow, warmupMs, pacing, ...load } = openLoad();
     assert.deepEqual(subjects, [{ operations: ['ocsp'], load, runs: 10 }]);
@@ -159,21 +159,21 @@ describe('two groups', () => {
     assert.deepEqual(runs[1], { ...said, used: true, why: null });
   });
 
-  test('say when and by what command they were compared, where that is said', () => {
+  test('have the time and command of the comparison, if known', () => {
     assert.deepEqual([comparison.createdAt, comparison.command], [null, null]);
     const made = { createdAt: '2026-02-03T04:05:06.000Z', command: 'vault-pki-load compare a --with b' };
     const { createdAt, command } = compareTwo({ ...made, ...QUICK });
     assert.deepEqual({ createdAt, command }, made);
   });
 
-  test('of several loads say in how many runs it was which', () => {
+  test('of several loads have the number of runs for each', () => {
     const more = runsOf([1, 1.1], 300, { load: openLoad({ ratePerSecond: 50 }) });
     const { groups } = compareGroups(two(runsOf(TEN, 0), [...runsOf(TEN, 1), ...more]), QUICK);
     const told = groups[1].subjects.map(({ load, runs }) => `${runs} at ${load.ratePerSecond}/s`);
     assert.deepEqual(told, ['10 at 20/s', '2 at 50/s']);
   });
 
-  test('are the same when compared again, and another interval under another seed', () => {
+  test('compare equally again; another seed changes the interval', () => {
     assert.deepEqual(compareTwo({ failIf: FAIL_IF }), comparison);
     const again = compareTwo({ seed: 2 });
     assert.equal(again.method.seed, 2);
@@ -182,7 +182,7 @@ describe('two groups', () => {
     assert.equal(second.pValue, first.pValue);
   });
 
-  test('are compared in every metric', () => {
+  test('are compared by every metric', () => {
     const keys = (/** @type {readonly {key: string}[]} */ metrics) => metrics.map(({ key }) => key);
     assert.deepEqual(keys(comparison.metrics), keys(METRICS));
     for (const { key, differenceIn, comparisons } of comparison.metrics) {
@@ -193,14 +193,14 @@ describe('two groups', () => {
     }
   });
 
-  test('show the difference that there is', () => {
+  test('show an existing difference', () => {
     const { differencePercent, interval, pValue } = metricOf(comparison, 'p99').comparisons[0];
     assert.ok(Math.abs(Number(differencePercent) - 10) < 0.5, `${differencePercent}`);
     assert.ok(interval !== null && interval[0] > 5 && interval[1] < 15, `${interval}`);
     assert.ok(pValue !== null && pValue < 0.001);
   });
 
-  test('keep the value of each run, with mean and variance over them', () => {
+  test('keep the value of each run, with mean and variance over runs', () => {
     const { values, variance, mean } = comparison.groups[0].metrics.max;
     assert.equal(values.length, 10);
     assert.ok(Math.abs(Number(values[1]) - 10.2) < 1e-9);
@@ -208,23 +208,23 @@ describe('two groups', () => {
     assert.ok(variance !== null && variance > 0.03 && variance < 0.05, `${variance}`);
   });
 
-  test('are judged by what must not be', () => {
+  test('are judged by --fail-if', () => {
     const told = comparison.failIf.map(({ text, verdict }) => `${text}: ${verdict}`);
     assert.deepEqual(told, ['p99 slower by 5%: failed', 'p99 slower by 20%: passed', 'rate lower: passed']);
   });
 
-  test('that were made alike, taking turns, give no warning', () => {
+  test('of equal runs that took turns cause no warning', () => {
     assert.deepEqual(comparison.warnings, []);
     assert.ok(!comparison.notes.some((note) => /after the other/.test(note)));
   });
 
-  test('that were made one after the other are told to be', () => {
+  test('that ran one after the other are noted', () => {
     const { notes } = compareGroups(two(runsOf(TEN, 0), runsOf(TEN, 100)), QUICK);
-    const said = /^The runs of old and of new were run one group after the other/;
+    const said = /^The groups old and new ran one after the other/;
     assert.ok(notes.some((note) => said.test(note)));
   });
 
-  test('with too few runs are told to have them', () => {
+  test('with too few runs are warned about', () => {
     const few = two(runsOf([1, 1.01, 1.02], 0), runsOf([2, 2.01, 2.02], 1));
     const { warnings, metrics } = compareGroups(few, QUICK);
     assert.deepEqual(warnings, [
@@ -241,7 +241,7 @@ function assertWarned([base, other], warning) {
   if (warning !== null) assert.match(warnings[0], warning);
 }
 
-describe('warns where runs were not made alike:', () => {
+describe('warns if settings of runs differ:', () => {
   const ocsp = (/** @type {object} */ more) => ({ plan: { operation: 'ocsp', ...more } });
   const elsewhere = { target: { url: 'http://b', product: 'OpenBao', version: '2' } };
   const manyCores = { node: '20.19.0', platform: 'linux x64', cpus: 64 };
@@ -255,12 +255,16 @@ describe('warns where runs were not made alike:', () => {
     ],
     ['another duration', { load: openLoad({ durationMs: 5000 }) }, /load\.durationMs \(20000, 5000\)/],
     ['another operation', { plan: { operation: 'issue' } }, /operation \("ocsp", "issue"\)/],
-    ['another option of it', ocsp({ options: { hash: 'sha256' } }), /options\.hash \(null, "sha256"\)/],
+    [
+      'another option of the operation',
+      ocsp({ options: { hash: 'sha256' } }),
+      /options\.hash \(null, "sha256"\)/,
+    ],
     ['another mount', ocsp({ target: { mount: 'b' } }), /target\.mount \(null, "b"\)/],
-    ['another version of it', { tool: { version: '9.0.0' } }, /tool\.version \("0\.1\.0", "9\.0\.0"\)/],
-    ['other cores', { environment: manyCores }, /environment\.cpus \(2, 64\)/],
-    ['two of them', twice, /load\.ratePerSecond \(20, 50\), load\.concurrency \(10, 99\)/],
-    ['files of its own for what it issued: no warning', ocsp({ options: { keep: 'new-1.jsonl' } }), null],
+    ['another version of the tool', { tool: { version: '9.0.0' } }, /tool\.version \("0\.1\.0", "9\.0\.0"\)/],
+    ['another number of cores', { environment: manyCores }, /environment\.cpus \(2, 64\)/],
+    ['two settings', twice, /load\.ratePerSecond \(20, 50\), load\.concurrency \(10, 99\)/],
+    ['another --keep file: no warning', ocsp({ options: { keep: 'new-1.jsonl' } }), null],
     ['another seed: no warning', { load: openLoad({ seed: 8 }) }, null],
     ['another target: no warning', { ...elsewhere, ...ocsp({ target: { url: 'b' } }) }, null],
     ['other requirements: no warning', ocsp({ requirements: ['p99<1s'] }), null],
@@ -270,7 +274,7 @@ describe('warns where runs were not made alike:', () => {
   }
 });
 
-describe('warns of a group', () => {
+describe('warns about a group', () => {
   const openBao = { target: { url: 'http://127.0.0.1:8200', product: 'OpenBao', version: '2.6.2' } };
   const poisson = (/** @type {number} */ seed) => ({ load: openLoad({ arrivals: 'poisson', seed }) });
   const mixed = (/** @type {Parameters<typeof runsOf>[2]} */ changes) => [
@@ -282,19 +286,20 @@ describe('warns of a group', () => {
   const [eachItsOwn, oneSeed] = [random((i) => i, 0), random(() => 7, 1)];
   const unnamed = { target: { url: 'http://127.0.0.1:8200', product: null, version: null } };
   const TWO_PRODUCTS = /^The runs of new had different targets: Vault 1\.21\.1, OpenBao 2\.6\.2\.$/;
-  const SAME_SEED = /^Some of the 10 runs of new with Poisson arrivals share a seed, .* its own seed\.$/;
+  const SAME_SEED =
+    /^Some of the 10 runs of new with Poisson arrivals share a seed, .* a different seed for each run\.$/;
   /** @type {[string, Parameters<typeof assertWarned>[0], RegExp | null][]} */
   const TABLE = [
-    ['whose runs are of two products', [runsOf(TEN, 0), mixed(openBao)], TWO_PRODUCTS],
-    ['some did not say', [runsOf(TEN, 0), mixed(unnamed)], /1\.21\.1, an unknown target\.$/],
-    ['but not where each is of one product', [runsOf(TEN, 0), runsOf(TEN, 1, openBao)], null],
-    ['whose random arrivals are the same in every run', [eachItsOwn, oneSeed], SAME_SEED],
-    ['but not where only the groups share them', [eachItsOwn, random((i) => i, 1)], null],
+    ['with runs on two products', [runsOf(TEN, 0), mixed(openBao)], TWO_PRODUCTS],
+    ['with some unknown targets', [runsOf(TEN, 0), mixed(unnamed)], /1\.21\.1, an unknown target\.$/],
+    ['but not if each group has one product', [runsOf(TEN, 0), runsOf(TEN, 1, openBao)], null],
+    ['with the same random arrivals in every run', [eachItsOwn, oneSeed], SAME_SEED],
+    ['but not if only the groups share arrivals', [eachItsOwn, random((i) => i, 1)], null],
   ];
   for (const [why, groups, warning] of TABLE) test(why, () => assertWarned(groups, warning));
 });
 
-test('the note says which test it was: exact of twelve runs, approximated of sixty', () => {
+test('the note names the test: exact for twelve runs, approximate for sixty', () => {
   const many = (/** @type {number} */ first) =>
     Array.from({ length: 60 }, (_, i) => runsOf([1 + i / 1000], first + 2 * i)[0]);
   const noteOf = (/** @type {number} */ runs) =>
@@ -320,9 +325,9 @@ describe('several groups', () => {
   const unclear = compareGroups(ofThree(slower(1.5), TEN, near), QUICK);
   /** @type {[string, Comparison, string, (number | null)[]][]} */
   const BEST = [
-    ['a best one where it is shown to be better than every other', comparison, 'p99', [1, 1]],
-    ['none where all are the same', comparison, 'errors', [null, null]],
-    ['a best median only, where one of the others may be as good', unclear, 'p99', [null, 1]],
+    ['a best group if it is shown to be better than every other', comparison, 'p99', [1, 1]],
+    ['no best group if all are equal', comparison, 'errors', [null, null]],
+    ['only a best median if another group may be as good', unclear, 'p99', [null, 1]],
   ];
   for (const [what, one, key, expected] of BEST) {
     test(`have ${what}`, () => {
@@ -331,7 +336,7 @@ describe('several groups', () => {
     });
   }
 
-  test('fail by name', () => {
+  test('name the failing group', () => {
     assert.equal(comparison.failIf[0].verdict, 'failed');
     assert.match(comparison.failIf[0].reason, /^etcd: p99 is 2\d\.\d % slower/);
   });

@@ -1,4 +1,4 @@
-/** A target that fails fast is not a fast one: what a comparison says where errors differ. */
+/** Failing fast is not responding fast: comparisons of groups with different errors. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compareGroups } from '../../src/result/comparison/compare.js';
@@ -47,16 +47,28 @@ const NO_TIME = /all requests of new failed, so there are no response times/;
 
 /** @type {[string, Shape, Shape, string, RegExp][]} what, the base, the other; verdicts of p99, rate, errors and of the limit; why */
 const TABLE = [
-  ['refusing everything at once is not faster', FINE, REFUSES, '? lower higher: not proven', ALL_FAILED],
-  ['nor refusing half', FINE, HALF_FAST, '? lower higher: not proven', MORE],
-  ['fast failures beside slow answers', FINE, { failed: each(50) }, '? lower higher: not proven', MORE],
+  ['refusing everything immediately is not faster', FINE, REFUSES, '? lower higher: not proven', ALL_FAILED],
+  ['refusing half is not faster', FINE, HALF_FAST, '? lower higher: not proven', MORE],
+  ['fast failures and slow responses', FINE, { failed: each(50) }, '? lower higher: not proven', MORE],
   ['slower with more errors', FINE, SOME_SLOW, 'slower lower higher: failed', /^p99 is [\d.]+ % slower: 19/],
   ['slower than fast failures', HALF_FAST, FINE, '? higher lower: not proven', /; old has more errors than/],
-  ['faster than one that fails more', SOME_SLOW, FINE, 'faster higher lower: passed', /^p99 is .* faster/],
-  ['as many errors', SOME_SLOW, { failed: each(5) }, 'faster same same: passed', /^p99 is .* faster/],
-  ['a few runs of refusals alone', FINE, FEW_RUNS, '? same same: not proven', OF_RUNS],
+  [
+    'faster than a group with more errors',
+    SOME_SLOW,
+    FINE,
+    'faster higher lower: passed',
+    /^p99 is .* faster/,
+  ],
+  ['equal errors', SOME_SLOW, { failed: each(5) }, 'faster same same: passed', /^p99 is .* faster/],
+  ['a few runs with only refusals', FINE, FEW_RUNS, '? same same: not proven', OF_RUNS],
   ['single runs', { failed: each(0, 1) }, { failed: each(100, 1) }, '? few few: not proven', NO_TIME],
-  ['all fail on both sides', REFUSES, { ...REFUSES, failMs: 0.6 }, '? same same: not proven', NO_TIME],
+  [
+    'all requests of both groups fail',
+    REFUSES,
+    { ...REFUSES, failMs: 0.6 },
+    '? same same: not proven',
+    NO_TIME,
+  ],
 ];
 const BRIEF = /** @type {Record<string, string>} */ ({
   'not comparable': '?',
@@ -81,7 +93,7 @@ describe('with errors', () => {
     });
   }
 
-  test('a higher rate that comes with more errors is no better one', () => {
+  test('a higher rate with more errors is not better', () => {
     const shorter = runsWith({ failed: each(10) }, 1).map(({ name, result }) => ({
       name,
       result: { ...result, rates: { ...result.rates, perSecond: 9 } },
@@ -94,22 +106,22 @@ describe('with errors', () => {
     assert.equal(rate.best, null);
   });
 
-  test('it is warned of, once for each group', () => {
+  test('warns once for each group', () => {
     const { warnings, notes } = compare(FINE, { failed: each(50) });
     assert.deepEqual(warnings, [
       'No time or rate of new is called better: new has more errors than old (50 % and 0 %).',
     ]);
-    assert.ok(notes.some((note) => /a target that fails fast is not a fast one/.test(note)));
+    assert.ok(notes.some((note) => /failing fast is not responding fast/.test(note)));
   });
 });
 
 describe('best is', () => {
   /** @type {[string, Shape[], number | null][]} of p99, by what is shown and by the median */
   const CONTESTS = [
-    ['never one that refuses everything', [FINE, REFUSES, { failed: each(0), slow: 2 }], 0],
-    ['never one that fails more', [FINE, { failed: each(20), slow: 0.5 }], null],
-    ['the one without errors, where it is faster, too', [FINE, SOME_SLOW], 0],
-    ['nobody where all fail', [REFUSES, REFUSES], null],
+    ['never a group that refuses everything', [FINE, REFUSES, { failed: each(0), slow: 2 }], 0],
+    ['never a group with more errors', [FINE, { failed: each(20), slow: 0.5 }], null],
+    ['the group without errors if it is also faster', [FINE, SOME_SLOW], 0],
+    ['no group if all fail', [REFUSES, REFUSES], null],
   ];
   for (const [why, shapes, expected] of CONTESTS) {
     test(why, () => {

@@ -7,32 +7,32 @@ import { refusal } from './support.js';
 /** @import { FailIfVerdict } from '../../src/result/comparison/comparison-schema.js' */
 /** @import { JudgedGroup } from '../../src/result/comparison/fail-if.js' */
 
-describe('what must not be is read', () => {
-  /** @type {[string, {metric: string, direction: 1 | -1, least: number | null}][]} */
+describe('parses a rule', () => {
+  /** @type {[string, {metric: string, direction: 1 | -1, min: number | null}][]} */
   const TABLE = [
-    ['p99 slower by 10%', { metric: 'p99', direction: 1, least: 10 }],
-    ['p99 slower', { metric: 'p99', direction: 1, least: null }],
-    ['rate lower by 5%', { metric: 'rate', direction: -1, least: 5 }],
-    ['errors higher by 0.1%', { metric: 'errors', direction: 1, least: 0.1 }],
-    ['errors higher by .1 %', { metric: 'errors', direction: 1, least: 0.1 }],
-    ['  P99   Slower  BY  10 % ', { metric: 'p99', direction: 1, least: 10 }],
-    ['mean faster', { metric: 'mean', direction: -1, least: null }],
-    ['median slower by 250%', { metric: 'p50', direction: 1, least: 250 }],
-    ['p50 slower', { metric: 'p50', direction: 1, least: null }],
-    ['p90 slower', { metric: 'p90', direction: 1, least: null }],
-    ['p95 higher', { metric: 'p95', direction: 1, least: null }],
-    ['p99.9 slower', { metric: 'p999', direction: 1, least: null }],
-    ['p999 slower', { metric: 'p999', direction: 1, least: null }],
-    ['max worse', { metric: 'max', direction: 1, least: null }],
-    ['min better', { metric: 'min', direction: -1, least: null }],
-    ['p99 service slower by 2%', { metric: 'serviceP99', direction: 1, least: 2 }],
-    ['p99(service) slower', { metric: 'serviceP99', direction: 1, least: null }],
-    ['service p99 slower', { metric: 'serviceP99', direction: 1, least: null }],
-    ['rate worse', { metric: 'rate', direction: -1, least: null }],
-    ['rate better', { metric: 'rate', direction: 1, least: null }],
-    ['errors worse by 100%', { metric: 'errors', direction: 1, least: 100 }],
-    ['errors better', { metric: 'errors', direction: -1, least: null }],
-    ['p99 faster by 100%', { metric: 'p99', direction: -1, least: 100 }],
+    ['p99 slower by 10%', { metric: 'p99', direction: 1, min: 10 }],
+    ['p99 slower', { metric: 'p99', direction: 1, min: null }],
+    ['rate lower by 5%', { metric: 'rate', direction: -1, min: 5 }],
+    ['errors higher by 0.1%', { metric: 'errors', direction: 1, min: 0.1 }],
+    ['errors higher by .1 %', { metric: 'errors', direction: 1, min: 0.1 }],
+    ['  P99   Slower  BY  10 % ', { metric: 'p99', direction: 1, min: 10 }],
+    ['mean faster', { metric: 'mean', direction: -1, min: null }],
+    ['median slower by 250%', { metric: 'p50', direction: 1, min: 250 }],
+    ['p50 slower', { metric: 'p50', direction: 1, min: null }],
+    ['p90 slower', { metric: 'p90', direction: 1, min: null }],
+    ['p95 higher', { metric: 'p95', direction: 1, min: null }],
+    ['p99.9 slower', { metric: 'p999', direction: 1, min: null }],
+    ['p999 slower', { metric: 'p999', direction: 1, min: null }],
+    ['max worse', { metric: 'max', direction: 1, min: null }],
+    ['min better', { metric: 'min', direction: -1, min: null }],
+    ['p99 service slower by 2%', { metric: 'serviceP99', direction: 1, min: 2 }],
+    ['p99(service) slower', { metric: 'serviceP99', direction: 1, min: null }],
+    ['service p99 slower', { metric: 'serviceP99', direction: 1, min: null }],
+    ['rate worse', { metric: 'rate', direction: -1, min: null }],
+    ['rate better', { metric: 'rate', direction: 1, min: null }],
+    ['errors worse by 100%', { metric: 'errors', direction: 1, min: 100 }],
+    ['errors better', { metric: 'errors', direction: -1, min: null }],
+    ['p99 faster by 100%', { metric: 'p99', direction: -1, min: 100 }],
   ];
   for (const [text, expected] of TABLE) {
     test(JSON.stringify(text), () => {
@@ -43,7 +43,7 @@ describe('what must not be is read', () => {
   }
 });
 
-describe('what cannot be judged is refused', () => {
+describe('refuses an invalid rule', () => {
   /** @type {[string, RegExp][]} */
   const TABLE = [
     ['', /it is empty/],
@@ -66,7 +66,7 @@ describe('what cannot be judged is refused', () => {
     ['p99 slower by -10%', /"by -10%" is not "by"/],
     ['p99 slower by 1e1%', /"by 1e1%" is not "by"/],
     ['p99 slower by 10% please', /"by 10% please" is not "by"/],
-    ['p99 slower by 0%', /0% is no difference; leave "by" out/],
+    ['p99 slower by 0%', /0% is no difference; omit "by"/],
     ['p99 faster by 101%', /the limit cannot be more than 100%/],
     ['errors higher by 101%', /the limit cannot be more than 100%/],
   ];
@@ -120,17 +120,40 @@ const SO = /^It is so\.$/;
 const judgeP99 = (text, differences, groups = TWO) =>
   judgeFailIf(parseFailIf(text), [compared({}, differences)], groups);
 
-describe('what must not be is judged', () => {
+describe('judges a rule', () => {
   /** @type {[string, string, Partial<Difference>, FailIfVerdict, RegExp?][]} */
   const TABLE = [
-    ['shown fails', 'p99 slower', {}, 'failed'],
-    ['large enough fails', 'p99 slower by 10%', {}, 'failed', /That reaches the limit of 10 %\.$/],
-    ['just large enough fails', 'p99 slower by 12%', {}, 'failed', /reaches/],
-    ['but for rounding', 'p99 slower by 10%', { differencePercent: 9.999999999999998 }, 'failed', /reaches/],
-    ['too small passes', 'p99 slower by 12.1%', {}, 'passed', /less than the limit of 12\.1 %\.$/],
-    ['not shown passes', 'p99 slower by 10%', { ...NONE, differencePercent: 40, pValue: 0.2 }, 'passed'],
+    ['a shown difference fails', 'p99 slower', {}, 'failed'],
+    [
+      'a large enough difference fails',
+      'p99 slower by 10%',
+      {},
+      'failed',
+      /That reaches the limit of 10 %\.$/,
+    ],
+    ['a barely large enough difference fails', 'p99 slower by 12%', {}, 'failed', /reaches/],
+    [
+      'a difference short of the limit by rounding fails',
+      'p99 slower by 10%',
+      { differencePercent: 9.999999999999998 },
+      'failed',
+      /reaches/,
+    ],
+    [
+      'a difference below the limit passes',
+      'p99 slower by 12.1%',
+      {},
+      'passed',
+      /less than the limit of 12\.1 %\.$/,
+    ],
+    [
+      'a difference that is not shown passes',
+      'p99 slower by 10%',
+      { ...NONE, differencePercent: 40, pValue: 0.2 },
+      'passed',
+    ],
     ['too few runs prove nothing', 'p99 slower', TOO_FEW, 'not proven'],
-    ['nor without limit', 'p99 slower by 50%', { ...TOO_FEW, differencePercent: 0 }, 'not proven'],
+    ['nor against a limit', 'p99 slower by 50%', { ...TOO_FEW, differencePercent: 0 }, 'not proven'],
     [
       'nor what may be the tool’s lateness',
       'p99 slower by 50%',
@@ -144,10 +167,21 @@ describe('what must not be is judged', () => {
       'not proven',
       /Without the tool's possible lateness it is less than the limit of 10 %/,
     ],
-    ['nor failures', 'p99 slower', { verdict: 'not comparable', differencePercent: -97 }, 'not proven'],
-    ['the other way round passes', 'p99 faster', {}, 'passed'],
-    ['and fails where that is asked', 'p99 faster by 10%', FASTER, 'failed', /reaches/],
-    ['from 0 anything is enough', 'p99 slower by 50%', FROM_ZERO, 'failed', / is 0, so any .* than 50 %/],
+    [
+      'times of failures prove nothing',
+      'p99 slower',
+      { verdict: 'not comparable', differencePercent: -97 },
+      'not proven',
+    ],
+    ['a difference in the other direction passes', 'p99 faster', {}, 'passed'],
+    ['but fails a rule for that direction', 'p99 faster by 10%', FASTER, 'failed', /reaches/],
+    [
+      'any difference from 0 is enough',
+      'p99 slower by 50%',
+      FROM_ZERO,
+      'failed',
+      / is 0, so any .* than 50 %/,
+    ],
   ];
   for (const [why, text, difference, verdict, reason = SO] of TABLE) {
     test(why, () => {
@@ -157,7 +191,7 @@ describe('what must not be is judged', () => {
     });
   }
 
-  test('errors by percentage points', () => {
+  test('judges errors by percentage points', () => {
     const head = /** @type {const} */ ({
       key: 'errors',
       unit: 'fraction',
@@ -169,7 +203,7 @@ describe('what must not be is judged', () => {
     assert.match(judged.reason, /limit of 0\.1 points/);
   });
 
-  test('a rate that falls is worse', () => {
+  test('a lower rate is worse', () => {
     const head = /** @type {const} */ ({ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false });
     const metric = compared(head, [{ differencePercent: -6, verdict: 'lower' }]);
     const judge = (/** @type {string} */ text) => judgeFailIf(parseFailIf(text), [metric], TWO).verdict;
@@ -179,37 +213,49 @@ describe('what must not be is judged', () => {
 
   /** @type {[string, Partial<Difference>[], FailIfVerdict, string][]} */
   const SEVERAL = [
-    ['one that fails is enough, and is named', [FASTER, {}], 'failed', 'newer: It is so.'],
-    ['failing goes before knowing nothing', [{}, TOO_FEW], 'failed', 'new: It is so.'],
-    ['that before passing', [{ verdict: 'not comparable' }, FASTER], 'not proven', 'new: It is so.'],
-    ['where all pass, all are told', [FASTER, NONE], 'passed', 'new: It is so. newer: It is so.'],
+    ['one failing group is enough, and is named', [FASTER, {}], 'failed', 'newer: It is so.'],
+    ['failed outranks not proven', [{}, TOO_FEW], 'failed', 'new: It is so.'],
+    ['not proven outranks passed', [{ verdict: 'not comparable' }, FASTER], 'not proven', 'new: It is so.'],
+    ['if all pass, all are listed', [FASTER, NONE], 'passed', 'new: It is so. newer: It is so.'],
   ];
   for (const [why, differences, verdict, reason] of SEVERAL) {
-    test(`of several groups, ${why}`, () => {
+    test(`several groups: ${why}`, () => {
       const judged = judgeP99('p99 slower', differences, [...TWO, group('newer')]);
       assert.deepEqual(judged, { text: 'p99 slower', verdict, reason });
     });
   }
 });
 
-test('nothing passes on runs that are invalid, whoever asked for them; what fails still does', () => {
+test('no rule passes on invalid runs, even if allowed; rules can still fail', () => {
   const { name, runs } = group('new');
   const invalid = /** @type {const} */ ('invalid');
   const taken = { name, runs: runs.map((run, i) => (i < 2 ? { ...run, verdict: invalid } : run)) };
   assert.equal(judgeP99('p99 slower', [{}], [group('old'), taken]).verdict, 'failed');
   const { verdict, reason } = judgeP99('p99 slower', [NONE], [group('old'), taken]);
   assert.equal(verdict, 'not proven');
-  assert.equal(reason, 'It is so. But 2 of 10 runs of new are invalid, and nothing passes on such runs.');
+  assert.equal(reason, 'It is so. But 2 of 10 runs of new are invalid, and no rule passes on invalid runs.');
 });
 
-describe('where runs are left out', () => {
+describe('with runs left out', () => {
   const HALF = /^It is so\. But 5 of 10 runs of new are left out, so the median of all is unknown\.$/;
   /** @type {[string, JudgedGroup[], Partial<Difference>, FailIfVerdict, RegExp][]} */
   const TABLE = [
-    ['few: the median of all is within the rest', [group('old'), group('new', 6, 10)], NONE, 'passed', SO],
-    ['half of them, it is not proven', [group('old'), group('new', 5, 10)], NONE, 'not proven', HALF],
-    ['most of the base, neither', [group('old', 4, 10), group('new')], NONE, 'not proven', / 6 of .* of old/],
-    ['half, and shown all the same, it fails', [group('old'), group('new', 4, 10)], {}, 'failed', SO],
+    [
+      'few: they cannot move the median of all outside the rest',
+      [group('old'), group('new', 6, 10)],
+      NONE,
+      'passed',
+      SO,
+    ],
+    ['half of a group: not proven', [group('old'), group('new', 5, 10)], NONE, 'not proven', HALF],
+    [
+      'most of the base: not proven',
+      [group('old', 4, 10), group('new')],
+      NONE,
+      'not proven',
+      / 6 of .* of old/,
+    ],
+    ['half, but the difference is shown: failed', [group('old'), group('new', 4, 10)], {}, 'failed', SO],
   ];
   for (const [why, groups, difference, verdict, reason] of TABLE) {
     test(why, () => {

@@ -10,7 +10,7 @@ import {
   varianceText,
 } from '../../src/result/runs/figures.js';
 
-describe('figures over runs read', () => {
+describe('figures over runs are formatted as', () => {
   /** @type {[string, string, string][]} what, as it reads, as it should */
   const TABLE = [
     ['a time', figureText('ms', 12.34), '12.3 ms'],

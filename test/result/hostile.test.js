@@ -44,16 +44,16 @@ const ENDLESS = Buffer.from([...Array(8).fill(0xff), 0x7f]);
 /** @type {[string, string][]} */
 const HISTOGRAMS = [
   ['a bomb of zeros', encoded(Buffer.alloc(400_000_000))],
-  ['a header and a bomb', histogram({ payload: Buffer.alloc(100_000_000) })],
-  ['a row of empty buckets without an end', histogram({ payload: ENDLESS })],
-  ['a payload that is not there', histogram({ payload: ONE, length: 2 ** 31 - 1 })],
+  ['a header before a bomb', histogram({ payload: Buffer.alloc(100_000_000) })],
+  ['an endless row of empty buckets', histogram({ payload: ENDLESS })],
+  ['a missing payload', histogram({ payload: ONE, length: 2 ** 31 - 1 })],
   ['five digits', histogram({ payload: ONE, digits: 5, highest: 2n ** 62n })],
-  ['values without a bound', histogram({ payload: ONE, highest: 2n ** 62n })],
+  ['unbounded values', histogram({ payload: ONE, highest: 2n ** 62n })],
   ['a negative unit', histogram({ payload: ONE, lowest: -1n })],
-  ['a number without an end', histogram({ payload: Buffer.from([0x80]) })],
+  ['an unterminated number', histogram({ payload: Buffer.from([0x80]) })],
 ];
 for (const [what, text] of HISTOGRAMS) {
-  test(`a histogram of ${what} is refused`, () => {
+  test(`refuses a histogram of ${what}`, () => {
     assert.throws(() => decodeHistogram(text));
     const file = changed((document) => (document.latencyMs.response.histogram = text));
     const refused = refusal('inconsistent_result', /r\.json .*latencyMs\.response\.histogram cannot be read/);
@@ -61,7 +61,7 @@ for (const [what, text] of HISTOGRAMS) {
   });
 }
 
-test('a histogram of a legal header is read', () => {
+test('reads a histogram with a valid header', () => {
   assert.equal(decodeHistogram(histogram({ payload: ONE })).totalCount, 1);
 });
 
@@ -70,8 +70,8 @@ const CLEAR = '\u001b[2J\u009b\u202e';
 
 /** @type {[string, string, string, RegExp][]} what, file, code, message */
 const REFUSED = [
-  ['lists in lists', `{"plan":{"a":${DEEP}}}`, 'bad_document', /nested more than 100 levels deep/],
-  ['lists in lists alone', DEEP, 'bad_document', /nested more than 100 levels deep/],
+  ['nested lists', `{"plan":{"a":${DEEP}}}`, 'bad_document', /nested more than 100 levels deep/],
+  ['only nested lists', DEEP, 'bad_document', /nested more than 100 levels deep/],
   [
     'a long list of wrong rows',
     changed((document) => (document.timeline = Array(300_000).fill([]))),
@@ -121,7 +121,7 @@ const REFUSED = [
   ],
 ];
 for (const [what, text, code, message] of REFUSED) {
-  test(`refused: ${what}`, () => {
+  test(`refuses ${what}`, () => {
     assert.throws(
       () => parseDocument(Buffer.from(text), 'r.json'),
       (error) => {
@@ -132,7 +132,7 @@ for (const [what, text, code, message] of REFUSED) {
   });
 }
 
-test('1,000 damaged documents of all kinds are refused with their place, or read', () => {
+test('1,000 damaged documents of all kinds are refused with the faulty path, or read', () => {
   const { read, refused } = readDamaged(1, 1000);
   assert.ok(read > 30 && refused > 500, `${read} read, ${refused} refused`);
 });

@@ -215,7 +215,7 @@ for (const [what, table] of Object.entries({ TIMES, ERRORS, RATES, UNCHECKED, LA
   });
 }
 
-test('what is not proven has a reason for the doubt', () => {
+test('every unproven requirement has a doubt', () => {
   const doubt = (/** @type {string} */ text, /** @type {Given} */ given) => judged(text, given).doubt;
   assert.equal(doubt('p99<200ms', { good: MANY, unchecked: 200 }), 'unchecked');
   assert.equal(doubt('p99<200ms', { good: MANY, unchecked: 10 }), undefined);
@@ -229,13 +229,13 @@ test('what is not proven has a reason for the doubt', () => {
   assert.equal(doubt('rate>=30/s', { good: n(400), slowdown: 2 }), 'tool');
 });
 
-test('the bar that decides is told', () => {
+test('the verdict includes its error bar', () => {
   const { low, high } = judged('p99<200ms', late(100));
   assert.deepEqual([Math.round(Number(low)), high], [70, 100]);
   assert.deepEqual(judged('p99<1s', { good: n(50) }).high, null);
 });
 
-test('the numbers are in plain units', () => {
+test('reasons use readable units', () => {
   const run = { good: spread(400, 1, 2), failed: [9] };
   const figures = (/** @type {string} */ text) => {
     const { actual, limit, unit } = judged(text, run);
@@ -246,7 +246,7 @@ test('the numbers are in plain units', () => {
   assert.deepEqual(figures('errors<1%'), [1 / 401, 0.01, 'fraction']);
 });
 
-test('the number of requests that would prove it does prove it', () => {
+test('the stated number of requests is enough to prove it', () => {
   fc.assert(
     fc.property(fc.integer({ min: 20, max: 3000 }), fc.integer({ min: 0, max: 20 }), (n, misses) => {
       const first = judged('errors<2%', { good: spread(n, 1, 1), failed: spread(misses, 1, 1) });
@@ -274,7 +274,7 @@ const anyRequirement = fc.oneof(
 );
 const RANK = { 'not met': 0, 'not proven': 1, met: 2 };
 
-test('a failure more never helps: not met stays not met, and nothing becomes met', () => {
+test('an additional failure never helps: not met stays not met, and nothing becomes met', () => {
   fc.assert(
     fc.property(anyRequirement, ages, ages, ages, fc.nat(5), fc.boolean(), (text, good, failed, ...worse) => {
       const [extra, dropped, asWaiting] = worse;
@@ -288,7 +288,7 @@ test('a failure more never helps: not met stays not met, and nothing becomes met
   );
 });
 
-test('a looser limit is never judged worse', () => {
+test('a looser limit never gets a worse verdict', () => {
   fc.assert(
     fc.property(requirement, ages, ages, (text, good, failed) => {
       const parsed = parseRequirement(text);

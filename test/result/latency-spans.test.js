@@ -22,7 +22,7 @@ function thousandAnHour(seconds) {
   });
 }
 
-test('with responses enough each second stands for itself', () => {
+test('with enough responses, each second is a span', () => {
   const timeline = timelineOf([{ outcome: 'good', service: spread(400, 1, 40) }], 20);
   const spans = latencySpans(timeline);
   assert.equal(spans.length, 21);
@@ -32,7 +32,7 @@ test('with responses enough each second stands for itself', () => {
   );
 });
 
-test('1000 an hour is told by the minute, percentiles and all from the histograms', () => {
+test('at 1000/h, spans are minutes, with figures from the histograms', () => {
   const timeline = thousandAnHour(360);
   const spans = latencySpans(timeline);
   const found = spans.map(({ second, span }) => [second, span]);
@@ -54,7 +54,7 @@ test('1000 an hour is told by the minute, percentiles and all from the histogram
   }
 });
 
-test('spans of a long run hold the histograms whole that several of its seconds share', () => {
+test('spans of a long run contain whole histograms that several seconds share', () => {
   const rows = thousandAnHour(4000);
   const join = createSpans();
   const timeline = rows.map((row, i) => {
@@ -71,12 +71,12 @@ test('spans of a long run hold the histograms whole that several of its seconds 
   assert.equal(timeline.filter(({ histogram }) => histogram !== null).length < 1200, true);
 });
 
-test('a long run has no more spans than a chart tells apart', () => {
+test('a long run has no more spans than a chart can show', () => {
   const spans = latencySpans(thousandAnHour(4 * 3600));
   assert.deepEqual([spans.length, spans[0].span, spans[0].responses], [240, 60, 17]);
 });
 
-test('without histograms seconds are told as they are', () => {
+test('without histograms, each second is a span', () => {
   const timeline = thousandAnHour(360).map((row) => ({ ...row, histogram: undefined }));
   assert.equal(latencySpans(timeline).length, 360);
   const half = thousandAnHour(360).map((row) => (row.second < 180 ? row : { ...row, histogram: null }));
@@ -92,7 +92,7 @@ test('a short run keeps at least six spans', () => {
   );
 });
 
-test('a second is idle when nothing was due in it nor waiting: anything else without an answer is a gap', () => {
+test('a second is idle if nothing was due or waiting; any other second without a response is a gap', () => {
   const values = [[1, 2], [], [], [3, 4], []];
   const due = [2, 0, 2, 0, 0];
   const timeline = values.map((own, second) => ({ ...answered(second, own), due: due[second] }));
@@ -102,7 +102,7 @@ test('a second is idle when nothing was due in it nor waiting: anything else wit
   assert.ok(latencySpans(closed).every(({ idle }) => !idle));
 });
 
-test('a timeline of nothing is no trouble', () => {
+test('accepts an empty timeline', () => {
   assert.deepEqual(latencySpans([]), []);
   assert.equal(latencySpans([answered(0, [])])[0].p50, null);
 });

@@ -56,8 +56,8 @@ const STAGED = {
   ],
 };
 
-describe('the sum of the parts of a plan', () => {
-  test('is that of parts that were written before there were stages and mixes', () => {
+describe('the merged result', () => {
+  test('accepts parts from versions without stages and mixes', () => {
     const given = { load: LOAD, requirements: REQUIREMENTS };
     const old = syntheticParts(given, [1, 1]).map((part) => {
       const { mix, ...plan } = read(part).plan;
@@ -67,7 +67,7 @@ describe('the sum of the parts of a plan', () => {
     assertSame(mergeResults(old), syntheticRun(given));
   });
 
-  test('0 to 3 of 4 is the result of one, bucket for bucket and figure for figure', () => {
+  test('of parts 0 to 3 of 4 equals that of one run, bucket for bucket and figure for figure', () => {
     const given = { load: LOAD, requirements: REQUIREMENTS };
     const whole = syntheticRun(given);
     const [a, b, c, d] = syntheticParts(given, [1, 1, 1, 1]).map(read);
@@ -77,7 +77,7 @@ describe('the sum of the parts of a plan', () => {
     assertSame(mergeResults([c, a, d, b]), whole);
   });
 
-  test('is the result of one, whatever the plan, the number of parts and their threads', () => {
+  test('equals that of one run, for any plan, number of parts and threads', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -100,13 +100,13 @@ describe('the sum of the parts of a plan', () => {
     );
   });
 
-  test('of a closed loop is that of one, too', () => {
+  test('of a closed loop equals that of one run, too', () => {
     const load = /** @type {Partial<LoadPlan>} */ ({ model: 'closed', ratePerSecond: null, requests: 301 });
     const given = { load: { ...load, seed: 9 }, requirements: REQUIREMENTS };
     assertSame(mergeResults(syntheticParts(given, [1, 2, 1]).map(read)), syntheticRun(given));
   });
 
-  test('says what it is made of, is no part itself, and is of no single machine', () => {
+  test('lists its parts, and is neither a part nor of a single machine', () => {
     const parts = syntheticParts({ load: LOAD }, [1, 2]).map(read);
     const earlier = { ...parts[1], startedAt: '2026-01-02T03:04:04.500Z' };
     const sum = mergeResults([parts[0], earlier], { command: 'vault-pki-load merge a b' });
@@ -127,7 +127,7 @@ describe('the sum of the parts of a plan', () => {
     assert.throws(() => mergeResults([sum]), { code: 'not_a_part' });
   });
 
-  test('warns where versions differ', () => {
+  test('warns about different versions', () => {
     const [a, b] = [A, B];
     /** @type {string[]} */
     const said = [];
@@ -137,7 +137,7 @@ describe('the sum of the parts of a plan', () => {
   });
 });
 
-describe('the measurement of the sum', () => {
+describe('the measurement of the merged result', () => {
   test('is judged on all parts together', () => {
     const [a] = syntheticParts({ load: LOAD }, [1, 1]);
     const [, b] = syntheticParts({ load: LOAD, end: { droppedLate: 50 } }, [1, 1]);
@@ -155,7 +155,12 @@ describe('the measurement of the sum', () => {
   const STARTS = [
     ['within a second', '2026-01-02T03:04:05.900Z', 'valid', null],
     ['seconds apart', '2026-01-02T03:04:08.200Z', 'valid', /part 1 of 2 started sending 3\.2 s after part 0/],
-    ['in turns', '2026-01-02T03:05:05.000Z', 'invalid', /part 1 of 2 started sending 1 min after part 0/],
+    [
+      'one after the other',
+      '2026-01-02T03:05:05.000Z',
+      'invalid',
+      /part 1 of 2 started sending 1 min after part 0/,
+    ],
     [
       'in another order',
       '2026-01-02T03:04:00.000Z',
@@ -164,7 +169,7 @@ describe('the measurement of the sum', () => {
     ],
   ];
   for (const [what, startedAt, verdict, text] of STARTS) {
-    test(`is ${verdict} where the parts began ${what}`, () => {
+    test(`is ${verdict} if the parts began ${what}`, () => {
       const [a, b] = [A, B];
       const { measurement } = mergeResults([a, { ...b, startedAt }]);
       assert.equal(measurement.verdict, verdict);
@@ -194,7 +199,7 @@ function withLoad(part, changes) {
   return { ...part, load, plan: { ...part.plan, load } };
 }
 
-describe('what cannot be merged', () => {
+describe('refuses to merge', () => {
   const whole = syntheticRun({ load: LOAD });
   const names = ['a.json', 'b.json', 'c.json', 'd.json'];
   const other = (/** @type {Partial<LoadPlan>} */ load) =>
@@ -291,7 +296,7 @@ describe('what cannot be merged', () => {
     });
   }
 
-  test('interrupted parts are taken where that is asked for, and the sum is interrupted', () => {
+  test('interrupted parts are accepted on request, and the merged result is interrupted', () => {
     const [a, b, c] = THREE;
     const sum = mergeResults([a, { ...b, interrupted: true }, c], { allowInterrupted: true });
     assert.equal(sum.interrupted, true);
@@ -299,7 +304,7 @@ describe('what cannot be merged', () => {
     assert.deepEqual(checkResult(sum), []);
   });
 
-  test('threads, pacing, paths and starts may differ from machine to machine', () => {
+  test('threads, pacing, paths and start times may differ between machines', () => {
     const [a, b, c] = syntheticParts({ load: LOAD }, [1, 2, 3]).map(read);
     const { load, ...plan } = /** @type {Record<string, any>} */ (b.plan);
     const own = { ...load, pacing: 'spin', startAt: '2026-01-02T03:04:05.000Z' };
@@ -414,7 +419,7 @@ describe('a part that cannot be merged:', () => {
   }
 });
 
-test('what a part does not know of the target, and notes of all parts, are taken into the sum once', () => {
+test("the merged result has the target's product from any part that knows it, and each note once", () => {
   const said = 'day: its stages are left out, and what is required of them is not judged: noon: errors<3%.';
   const [a, b] = [A, B].map((part) => ({ ...part, verification: { ...part.verification, notes: [said] } }));
   const sum = mergeResults([{ ...a, target: { ...a.target, product: null, version: null } }, b]);

@@ -23,34 +23,44 @@ function windowOf({ last, after, mean, succeeded = 1200, neverSentDue = 0 }, fac
 }
 
 const TABLE = /** @type {const} */ ([
-  ['all was done in time', { last: 59_960, after: 0, mean: 10 }, {}, 60_000],
-  ['the last request is answered just after the end', { last: 60_100, after: 1, mean: 10 }, {}, 60_000],
-  ['one slow answer at the end is no backlog', { last: 64_000, after: 1, mean: 10 }, {}, 60_000],
-  ['as many under way as always (20/s x 2 s)', { last: 62_000, after: 40, mean: 2000 }, {}, 60_000],
-  ['a backlog of 3 s that no early hiccup excuses', { last: 63_000, after: 60, mean: 350 }, {}, 63_000],
+  ['everything finished in time', { last: 59_960, after: 0, mean: 10 }, {}, 60_000],
+  ['the last response arrives just after the end', { last: 60_100, after: 1, mean: 10 }, {}, 60_000],
+  ['one slow response at the end is not a backlog', { last: 64_000, after: 1, mean: 10 }, {}, 60_000],
+  ['as many in flight as usual (20/s x 2 s)', { last: 62_000, after: 40, mean: 2000 }, {}, 60_000],
+  ['a backlog of 3 s that no early hiccup explains', { last: 63_000, after: 60, mean: 350 }, {}, 63_000],
   ['an overload of 5 %: mean T/4(1 - c/r)', { last: 63_000, after: 60, mean: 714 }, {}, 63_000],
-  ['arrivals were left waiting', { last: 70_000, after: 2, mean: 10, neverSentDue: 5 }, {}, 70_000],
-  ['a closed loop, to its last success', { last: 60_100, after: 1, mean: 10 }, { model: 'closed' }, 60_100],
+  ['requests still waiting at the end', { last: 70_000, after: 2, mean: 10, neverSentDue: 5 }, {}, 70_000],
   [
-    'a stage of a closed loop that hands on as many as it took over',
+    'a closed loop, until its last success',
+    { last: 60_100, after: 1, mean: 10 },
+    { model: 'closed' },
+    60_100,
+  ],
+  [
+    'a stage of a closed loop that hands over as many requests as it received',
     { last: 60_100, after: 10, mean: 10 },
     { model: 'closed', carriedOver: 10 },
     60_000,
   ],
   [
-    'one that hands on more, as its level rose',
+    'a stage that hands over more, as its level rose',
     { last: 60_100, after: 20, mean: 10 },
     { model: 'closed', carriedOver: 10 },
     60_100,
   ],
-  ['an interrupted run too', { last: 60_100, after: 1, mean: 10 }, { interrupted: true }, 60_100],
+  [
+    'an interrupted run, until its last success',
+    { last: 60_100, after: 1, mean: 10 },
+    { interrupted: true },
+    60_100,
+  ],
 ]);
 
 for (const [sentence, run, facts, expected] of TABLE) {
   test(`rate window: ${sentence}`, () => assert.equal(windowOf(run, facts), expected));
 }
 
-test('the rates of operations are over the time of the whole, and add up to its rate', () => {
+test('rates of operations use the window of the whole run, and add up to its rate', () => {
   const operations = [
     { name: 'fast', count: 900, last: 59_000 },
     { name: 'late', count: 300, last: 80_000 },

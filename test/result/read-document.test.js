@@ -34,7 +34,7 @@ function file(name, content) {
 }
 
 describe('a document', () => {
-  test('is read as it was written, unknown keys and all', async () => {
+  test('is read as written, with unknown keys', async () => {
     const path = file('r.json', JSON.stringify({ ...result, novelty: { a: 1 } }));
     assert.deepEqual(await readDocument(path), { ...result, novelty: { a: 1 } });
   });
@@ -55,7 +55,7 @@ describe('a document', () => {
     assert.deepEqual(await readDocument(file('set.json', JSON.stringify(set))), set);
   });
 
-  test('may be one of several, in their order', async () => {
+  test('may be one of several, which keep their order', async () => {
     const paths = [file('b.json', text), file('a.json', text)];
     const told = (await readDocuments(paths)).map(({ path, name }) => [path, name]);
     assert.deepEqual(
@@ -64,12 +64,12 @@ describe('a document', () => {
     );
   });
 
-  test('that says itself that it does not add up need not add up', () => {
+  test('need not add up if its measurement reports that', () => {
     const wrong = { ...result, totals: { ...result.totals, planned: 9999 }, measurement: SAID };
     assert.deepEqual(parseDocument(Buffer.from(JSON.stringify(wrong)), 'r.json'), wrong);
   });
 
-  test('that was written while its run went on adds up as well', () => {
+  test('written during a run adds up as well', () => {
     const one = { ...result, unfinished: true };
     assert.deepEqual(parseDocument(Buffer.from(JSON.stringify(one)), 'r.json'), one);
   });
@@ -77,32 +77,32 @@ describe('a document', () => {
 
 /** @type {[string, string | Uint8Array, string, RegExp][]} what, content, code, message; the file is x.json */
 const REFUSED = [
-  ['nothing', '', 'empty_file', /x\.json is empty\./],
-  ['white space', ' \n\n', 'empty_file', /x\.json is empty\./],
+  ['an empty file', '', 'empty_file', /x\.json is empty\./],
+  ['only white space', ' \n\n', 'empty_file', /x\.json is empty\./],
   [
-    'half a result',
+    'half of a result',
     text.slice(0, text.length / 2),
     'cut_off_file',
-    /x\.json is truncated\. Give the whole file\./,
+    /x\.json is truncated\. Use the complete file\./,
   ],
   ['a result without its last brace', text.trimEnd().slice(0, -1), 'cut_off_file', /is truncated/],
   ['a report in HTML', '<!doctype html>\n<p>', 'not_json', / looks like HTML or XML\. .*--out FILE\.json/],
-  ['a report as text', 'ocsp on http://x', 'not_json', /x\.json is not JSON: unexpected token 'o'\. Give/],
+  ['a report as text', 'ocsp on http://x', 'not_json', /x\.json is not JSON: unexpected token 'o'\. Use/],
   ['a fault in line 3', '{\n  "a": 1,\n  b: 2\n}', 'not_json', /not JSON: see line 3, column 3\./],
-  ['an unknown word', '{"a": nothing}', 'not_json', /x\.json is not JSON: unexpected token 'o'\. Give/],
+  ['an unknown word', '{"a": nothing}', 'not_json', /x\.json is not JSON: unexpected token 'o'\. Use/],
   [
-    'a token: no part of it is quoted',
+    'a token, without quoting it',
     'hvs.SECRET',
     'not_json',
-    /x\.json is not JSON: unexpected token 'h'\. Give/,
+    /x\.json is not JSON: unexpected token 'h'\. Use/,
   ],
-  ['the beginning of a word', '{"a": tr', 'cut_off_file', /is truncated/],
-  ['the beginning of a string', '{"a": "bcd', 'cut_off_file', /is truncated/],
+  ['a truncated word', '{"a": tr', 'cut_off_file', /is truncated/],
+  ['a truncated string', '{"a": "bcd', 'cut_off_file', /is truncated/],
   ['a string with a line break', '{"a": "b\nc"}', 'not_json', /see line 1, column 9\./],
   ['two results', `${text}\n${text}`, 'not_json', /not JSON: see line \d+, column 1\./],
   ['a number', '17', 'bad_document', /x\.json is not a file of vault-pki-load: it has no schema/],
   ['null', 'null', 'bad_document', /it has no schema/],
-  ['another JSON', '{"schema":"openapi/3"}', 'bad_document', /its schema is "openapi\/3"/],
+  ['JSON of another program', '{"schema":"openapi/3"}', 'bad_document', /its schema is "openapi\/3"/],
   [
     'a newer result',
     '{"schema":"vault-pki-load/result/2","tool":{"version":"3.0.0"}}',
@@ -111,31 +111,31 @@ const REFUSED = [
   ],
   ['a newer set', '{"schema":"vault-pki-load/run-set/12"}', 'newer_file', /a newer vault-pki-load: its/],
   [
-    'a result without a part',
+    'a result with a missing key',
     JSON.stringify({ ...result, totals: undefined }),
     'bad_result',
     /x\.json is not a vault-pki-load\/result\/1: totals: /,
   ],
   [
-    'a result that was changed',
+    'a modified result',
     JSON.stringify({ ...result, totals: { ...result.totals, sent: 399 } }),
     'inconsistent_result',
-    /x\.json does not add up: .*Give the unmodified file that vault-pki-load wrote\./,
+    /x\.json does not add up: .*Use the unmodified file that vault-pki-load wrote\./,
   ],
   [
-    'a set of which one run was changed',
+    'a set with a modified run',
     JSON.stringify(makeRunSet('n', [result, { ...result, totals: { ...result.totals, sent: 399 } }])),
     'inconsistent_result',
     /Run 2 of .*x\.json does not add up/,
   ],
   [
-    'a result that went on, and was changed',
+    'a modified unfinished result',
     JSON.stringify({ ...result, unfinished: true, totals: { ...result.totals, sent: 399 } }),
     'inconsistent_result',
     /x\.json does not add up: /,
   ],
   [
-    'a result whose rate was doubled',
+    'a result with a doubled rate',
     JSON.stringify({
       ...result,
       windowSeconds: 20,
@@ -145,19 +145,19 @@ const REFUSED = [
     /x\.json does not add up: rates\.perSecond is 40, but 400 successes in 20 s are 20\/s\./,
   ],
   [
-    'a result of which a second was changed',
+    'a result with a modified second',
     JSON.stringify(bySecond({ timeline: garbled(bySecond().timeline, 'HISTFAAAAgarbage') })),
     'inconsistent_result',
     /x\.json does not add up: timeline\.1\.histogram cannot be read\./,
   ],
   [
-    'a result that says it does not add up, and cannot be shown either',
+    'a result that reports an inconsistency, but has unreadable histograms',
     JSON.stringify(bySecond({ measurement: SAID, timeline: garbled(bySecond().timeline, '') })),
     'inconsistent_result',
     /x\.json does not add up: timeline\.1\.histogram cannot be read\./,
   ],
   [
-    'a part that there is not',
+    'a part that does not exist',
     JSON.stringify({ ...result, shard: { index: 7, of: 2 } }),
     'bad_result',
     /x\.json is not a vault-pki-load\/result\/1: shard: there is no such part: parts are numbered from 0\./,
@@ -165,14 +165,14 @@ const REFUSED = [
   ['a set without runs', JSON.stringify(makeRunSet('n', [])), 'bad_run_set', /must contain at least one run/],
 ];
 
-describe('refused:', () => {
+describe('refuses', () => {
   for (const [what, content, code, message] of REFUSED) {
     test(what, async () => {
       await assert.rejects(readDocument(file('x.json', content)), refusal(code, message));
     });
   }
 
-  test('a file that is not there, a folder, a name that is none', async () => {
+  test('a missing file, a folder, an empty name', async () => {
     await assert.rejects(
       readDocument(join(folder, 'gone.json')),
       refusal('cannot_read', /json was not found\./),
@@ -193,7 +193,7 @@ describe('refused:', () => {
     );
   });
 
-  test('a set of runs where a result is needed', async () => {
+  test('a set of runs in place of a result', async () => {
     const path = file('set.json', JSON.stringify(makeRunSet('nightly', [result])));
     await assert.rejects(readResults([path]), refusal('not_a_result', /set\.json is not the result of/));
   });

@@ -19,7 +19,7 @@ const runs = () => TEN.map((factor, i) => runOf(factor, i));
 const runsWith = (changes) => runs().map((run, i) => (i === 2 ? runOf(TEN[2], 2, changes) : run));
 
 describe('a run set', () => {
-  test('is made, known and taken as it is, by validator and by JSON Schema', () => {
+  test('is valid by validator and by JSON Schema', () => {
     const runSet = makeRunSet('base', runs());
     assert.equal(kindOf(runSet), 'run-set');
     assert.ok(isRunSet(runSet) && !isResult(runSet));
@@ -39,8 +39,8 @@ describe('is refused:', () => {
   const [first, ...others] = good.runs;
   /** @type {[string, unknown, RegExp][]} */
   const TABLE = [
-    ['nothing', null, /the whole: /],
-    ['a list', [], /the whole: /],
+    ['null', null, /top level: /],
+    ['a list', [], /top level: /],
     ['another schema', { ...good, schema: 'vault-pki-load/run-set/2' }, /: schema: /],
     ['a result', first, /: schema: /],
     ['no name', { ...good, name: undefined }, /: name: /],
@@ -49,7 +49,7 @@ describe('is refused:', () => {
     ['no runs', { ...good, runs: undefined }, /: runs: /],
     ['an empty set', { ...good, runs: [] }, /: runs: must contain at least one run\./],
     ['runs by name', { ...good, runs: { first } }, /: runs: /],
-    ['a run that is none', { ...good, runs: [first, 5] }, /: runs\[1\] \(run 2\): /],
+    ['a run that is not an object', { ...good, runs: [first, 5] }, /: runs\[1\] \(run 2\): /],
     [
       'a run with half a request',
       { ...good, runs: [{ ...first, totals: { ...first.totals, sent: 0.5 } }, ...others] },
@@ -66,7 +66,7 @@ describe('is refused:', () => {
   }
 });
 
-describe('whose summary is not that of its runs', () => {
+describe('whose summary differs from its runs', () => {
   const good = makeRunSet('base', runs());
   const p99 = good.summary.metrics.findIndex(({ key }) => key === 'p99');
   const withMetric = (/** @type {Record<string, unknown>} */ changes) => ({
@@ -80,7 +80,7 @@ describe('whose summary is not that of its runs', () => {
   const TABLE = [
     ['in a median', withMetric({ median: 1 }), /its summary and its runs disagree on p99\./],
     ['in the value of a run', withMetric({ values: TEN }), /disagree on p99/],
-    ['in a value too few', withMetric({ values: [] }), /disagree on p99/],
+    ['in the number of values', withMetric({ values: [] }), /disagree on p99/],
     [
       'in the runs that count',
       { ...good, summary: { ...good.summary, used: ['run 1'] } },
@@ -96,14 +96,14 @@ describe('whose summary is not that of its runs', () => {
     });
   }
 
-  test('because another version has a metric more, and one less, is taken', () => {
+  test('because another version has different metrics, is accepted', () => {
     const [first, ...others] = good.summary.metrics;
     const metrics = [...others, { ...first, key: 'p75', label: 'p75' }];
     const runSet = { ...good, summary: { ...good.summary, metrics } };
     assert.equal(validateRunSet(runSet), runSet);
   });
 
-  test('after a way through JSON is taken as well', () => {
+  test('only after a JSON round trip, is accepted', () => {
     const read = JSON.parse(JSON.stringify(good));
     assert.equal(validateRunSet(read), read);
   });
@@ -112,14 +112,14 @@ describe('whose summary is not that of its runs', () => {
 describe('the kind of', () => {
   /** @type {[string, unknown, RegExp][]} */
   const UNKNOWN = [
-    ['nothing', null, /it has no schema/],
+    ['null', null, /it has no schema/],
     ['a number', 5, /it has no schema/],
-    ['a schema that is no text', { schema: 5 }, /it has no schema/],
+    ['a schema that is not a string', { schema: 5 }, /it has no schema/],
     ['another program', { schema: 'k6/summary' }, /its schema is "k6\/summary"/],
-    ['what every object has', { schema: 'constructor' }, /its schema is "constructor"/],
+    ['a property name of every object', { schema: 'constructor' }, /its schema is "constructor"/],
   ];
   for (const [why, value, message] of UNKNOWN) {
-    test(`${why} is none`, () => {
+    test(`${why} is unknown`, () => {
       assert.throws(
         () => kindOf(value, 'x.json'),
         refusal('bad_document', /^x\.json is not a file of vault-pki-load: /, message),
@@ -134,7 +134,7 @@ describe('over runs', () => {
   /** @param {RunSet} runSet @param {string} key */
   const metric = ({ summary }, key) => metricOf(summary, key);
 
-  test('median, mean, variance and extremes are of one value per run', () => {
+  test('median, mean, variance, min and max use one value per run', () => {
     const results = [1, 2, 6].map((factor, i) => runOf(factor, i));
     const max = metric(makeRunSet('x', results), 'max');
     assert.deepEqual(max.values, [10, 20, 60]);
@@ -148,7 +148,7 @@ describe('over runs', () => {
     assert.deepEqual([max.median, max.variance], [10, null]);
   });
 
-  test('a run without an answer has no latency, but a rate', () => {
+  test('a run without a response has no latency, but a rate', () => {
     const silent = runOf(1, 5);
     silent.latencyMs.response = { ...silent.latencyMs.response, p99: null };
     const summary = makeRunSet('x', [runOf(1, 0), silent, runOf(2, 1)]);
@@ -157,7 +157,7 @@ describe('over runs', () => {
     assert.equal(metric(summary, 'rate').values.length, 3);
   });
 
-  test('errors are the share that the result has', () => {
+  test("errors are the result's error share", () => {
     const run = runOf(1, 0);
     run.errorShare = 0.1;
     assert.deepEqual(metric(makeRunSet('x', [run]), 'errors').values, [0.1]);
@@ -190,14 +190,14 @@ describe('over runs', () => {
 
   for (const [why, changes] of /** @type {[string, Parameters<typeof runOf>[2]][]} */ ([
     ['suspect', { measurement: { verdict: 'suspect', reasons: [] } }],
-    ['the only part of its plan', { shard: { index: 0, of: 1 } }],
+    ['the only part of a plan', { shard: { index: 0, of: 1 } }],
   ])) {
     test(`a run that is ${why} counts`, () => {
       assert.equal(makeRunSet('x', runsWith(changes)).summary.used.length, 10);
     });
   }
 
-  test('of requirements, how often each verdict was given', () => {
+  test('counts the verdicts on each requirement', () => {
     const required = (/** @type {'met' | 'not met'} */ verdict) => ({
       requirements: [
         {
@@ -221,18 +221,18 @@ describe('over runs', () => {
   });
 
   const otherLoad = openLoad({ ratePerSecond: 50 });
-  /** What is warned of, and what not: compare.test.js. @type {[string, Result[], RegExp[]][]} */
+  /** All other warnings: compare.test.js. @type {[string, Result[], RegExp[]][]} */
   const WARNINGS = [
-    ['made alike: none', runs(), []],
+    ['with equal settings: none', runs(), []],
     [
-      'of another rate',
+      'of another rate: one',
       runsWith({ load: otherLoad }),
       [/^The runs differ in load\.ratePerSecond \(20, 50\), which may explain a difference\.$/],
     ],
-    ['that differ, but do not count: none', runsWith({ interrupted: true, load: otherLoad }), []],
+    ['with different settings that do not count: none', runsWith({ interrupted: true, load: otherLoad }), []],
   ];
   for (const [why, results, expected] of WARNINGS) {
-    test(`runs ${why}: warned of`, () => {
+    test(`warnings for runs ${why}`, () => {
       const { warnings } = makeRunSet('x', results).summary;
       assert.equal(warnings.length, expected.length, warnings.join('\n'));
       for (const [i, pattern] of expected.entries()) assert.match(warnings[i], pattern);

@@ -40,7 +40,7 @@ describe('Mann-Whitney', () => {
     });
   }
 
-  test('counts what going through every combination counts, in either order of the groups', () => {
+  test('equals brute-force enumeration, in either order of the groups', () => {
     const values = fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(values, values, (a, b) => {
@@ -62,7 +62,7 @@ describe('Mann-Whitney', () => {
     [100, 100, 'asymptotic'],
   ];
   for (const [n, m, method] of METHODS) {
-    test(`of ${n} and ${m} runs is ${method}, and nothing is lost to rounding`, () => {
+    test(`of ${n} and ${m} runs is ${method}, without rounding errors`, () => {
       const found = mannWhitney(upTo(n, 0, 2), upTo(m, 1, 2));
       assert.equal(found.method, method);
       assert.ok(found.pValue > 0 && found.pValue <= 1, `${found.pValue}`);
@@ -88,7 +88,7 @@ describe('Mann-Whitney', () => {
       0.04178899680298453,
     ],
   ];
-  test('is approximated as scipy does it', () => {
+  test('has the same approximation as scipy', () => {
     for (const [a, b, u, p] of ASYMPTOTIC) {
       const found = mannWhitney(a, b, 'asymptotic');
       assert.equal(found.u, u);
@@ -102,7 +102,7 @@ describe('Mann-Whitney', () => {
     }
   });
 
-  test('upper tails of the normal distribution', () => {
+  test('uses correct upper tails of the normal distribution', () => {
     for (const [z, tail] of [
       [0, 0.5],
       [1.96, 0.024997895148220435],
@@ -114,7 +114,7 @@ describe('Mann-Whitney', () => {
     }
   });
 
-  test('the smallest p-value that can come out is the one that does: 4 runs of each are the fewest', () => {
+  test('reaches its smallest possible p-value; 4 runs per group are the minimum', () => {
     for (const [n, m] of [
       [1, 1],
       [3, 3],
@@ -156,7 +156,7 @@ function uOf(a, b) {
   return a.reduce((sum, x) => sum + b.reduce((inner, y) => inner + (x > y ? 1 : x === y ? 0.5 : 0), 0), 0);
 }
 
-test('the median is the middle one, or the mean of the two', () => {
+test('the median is the middle value, or the mean of the middle two', () => {
   assert.deepEqual([[7], [9, 2], [100, 1, 20], [9, 10, 100]].map(median), [7, 5.5, 20, 10]);
 });
 
@@ -164,7 +164,7 @@ describe('the interval of a difference', () => {
   const percent = (/** @type {number} */ base, /** @type {number} */ other) =>
     differenceOf('ms', base, other);
 
-  test('is about the difference of medians, the same for the same seed, another for another', () => {
+  test('contains the difference of medians, and depends only on the values and the seed', () => {
     const interval = (/** @type {number} */ seed) => bootstrapInterval(TEN, slower(1.1), percent, { seed });
     const found = interval(1);
     assert.deepEqual(found, interval(1));
@@ -174,12 +174,12 @@ describe('the interval of a difference', () => {
     assert.ok(difference < found[1] && found[1] < 14, `${found}`);
   });
 
-  test('of runs that are all the same is that difference alone; with a base of 0 there is none', () => {
+  test('is a single value for identical runs, and undefined with a base of 0', () => {
     assert.deepEqual(bootstrapInterval([10, 10, 10, 10], [11, 11, 11, 11], percent, { seed: 1 }), [10, 10]);
     assert.equal(bootstrapInterval([0, 0, 0, 5], [1, 2, 3, 4], percent, { seed: 1 }), null);
   });
 
-  test('leaves 2.5 % of the resamples out on either side', () => {
+  test('excludes 2.5 % of the resamples on either side', () => {
     // What varies is the median of the base alone: normal about the middle, with a deviation of n / (2 sqrt(n)).
     const deviation = 1000 / (2 * Math.sqrt(1000));
     const found = bootstrapInterval(upTo(1000, 1), [0], (from) => from, { seed: 3, resamples: 4000 });
@@ -188,7 +188,7 @@ describe('the interval of a difference', () => {
     assert.ok(Math.abs((found[1] - 500.5) / deviation - 1.96) < 0.2, `${found}`);
   });
 
-  test('holds the true difference in about 95 % of simulated comparisons', () => {
+  test('contains the true difference in about 95 % of simulated comparisons', () => {
     let held = 0;
     for (let seed = 1; seed <= 200; seed += 1) {
       const base = noisy(10, { typical: 50, spreadShare: 0.05, seed, stream: 1 });
@@ -199,7 +199,7 @@ describe('the interval of a difference', () => {
     assert.ok(held > 175 && held < 199, `${held} of 200`);
   });
 
-  test('agrees with scipy.stats.bootstrap, as far as drawing anew can', () => {
+  test('agrees with scipy.stats.bootstrap, up to random variation', () => {
     const base = [7.3316, 8.033, 7.7246, 6.659, 7.3845, 7.6136, 7.2885, 7.3343, 7.3039, 6.6601];
     const other = [7.5948, 7.9602, 8.092, 8.0753, 8.1855, 7.848, 8.1852, 8.5689, 8.0519, 8.231];
     const found = bootstrapInterval(base, other, percent, { seed: 1 });

@@ -51,7 +51,7 @@ function rowOf({ rows }, { target, operation = null, stage = null }) {
 const near = (actual, expected) => nearBy(actual ?? Number.NaN, expected, 0.002);
 
 describe('rows', () => {
-  test('of several runs count all their requests, whose times are those of all together', () => {
+  test('of several runs cover all requests together', () => {
     const row = rowOf(FOUR, { target: 'inmem' });
     const results = four(1);
     assert.deepEqual(
@@ -67,7 +67,7 @@ describe('rows', () => {
     near(row.min, 0.99);
   });
 
-  test('of the operations add up to the whole', () => {
+  test('of operations add up to the whole', () => {
     for (const target of ['inmem', 'raft']) {
       const [whole, login, write] = [null, 'login', 'write'].map((operation) =>
         rowOf(FOUR, { target, operation }),
@@ -78,12 +78,12 @@ describe('rows', () => {
     }
   });
 
-  test('a mix of one operation has no row beside the whole', () => {
+  test('of a mix of one operation are only the whole', () => {
     const { rows } = scenarioOf({ a: [stagedRun(1, 0)], b: [stagedRun(1, 1)] });
     assert.deepEqual([...new Set(rows.map(({ operation }) => operation))], [null]);
   });
 
-  test('failures are in count, errors and times, not in the throughput', () => {
+  test('include failures in count, errors and times, not in the throughput', () => {
     const row = rowOf(scenarioOf({ a: [mixedRun(1, 0, { failed: 50 })], b: [mixedRun(1, 1)] }), {
       target: 'a',
     });
@@ -94,7 +94,7 @@ describe('rows', () => {
     near(row.perSecond, 17.5);
   });
 
-  test('a backlog that is worked off afterwards lowers the throughput, not the rate that was offered', () => {
+  test('show a backlog in the throughput, not in the offered rate', () => {
     const slow = mixedRun(1, 0, { windowSeconds: 40, durationSeconds: 40 });
     slow.rates = { ...slow.rates, perSecond: 10 };
     const row = rowOf(scenarioOf({ a: [slow], b: [mixedRun(1, 1)] }), { target: 'a' });
@@ -102,13 +102,13 @@ describe('rows', () => {
     near(row.perSecond, 10);
   });
 
-  test('in a closed loop as much is offered as is answered', () => {
+  test('of a closed loop have equal offered rate and throughput', () => {
     const closed = (/** @type {number} */ minute) =>
       mixedRun(1, minute, { load: closedLoad({ durationMs: null, requests: 400 }), durationSeconds: 8 });
     near(rowOf(scenarioOf({ a: [closed(0)], b: [closed(1)] }), { target: 'a' }).ratePerSecond, 50);
   });
 
-  test('so many requests at a rate are offered at that rate', () => {
+  test('of a fixed number of requests have the planned rate', () => {
     const asked = (/** @type {number} */ minute) =>
       mixedRun(1, minute, {
         load: openLoad({ ratePerSecond: 50, durationMs: null, requests: 400 }),
@@ -117,7 +117,7 @@ describe('rows', () => {
     near(rowOf(scenarioOf({ a: [asked(0)], b: [asked(1)] }), { target: 'a' }).ratePerSecond, 50);
   });
 
-  test('a target where nothing was due has no ratio and no time', () => {
+  test('of a target where nothing was due have no ratio and no time', () => {
     const row = rowOf(scenarioOf({ a: [sampleResult([])], b: [mixedRun(1, 1)] }), { target: 'a' });
     assert.deepEqual(
       [row.count, row.ratePerSecond, row.perSecond, row.successRatio, row.errorShare, row.mean, row.p99],
@@ -125,7 +125,7 @@ describe('rows', () => {
     );
   });
 
-  test('stage by stage tell rate, errors and times of it alone, and what was required of it', () => {
+  test('of stages have their own rate, errors, times and verdict', () => {
     const scenario = scenarioOf({ a: [stagedRun(1, 0)], b: [stagedRun(1, 1)] }, { plan: { stages: STAGES } });
     const [ramp, hold] = ['ramp', 'hold'].map((stage) => rowOf(scenario, { target: 'a', stage }));
     assert.deepEqual([ramp.count, hold.count], [300, 500]);
@@ -153,7 +153,7 @@ describe('outcomes', () => {
   });
   const detailsOf = (/** @type {Parameters<typeof rowOf>[1]} */ of) => rowOf(scenario, of).outcomeDetails;
 
-  test('are counted over the runs that count, and in how many of them they came about', () => {
+  test('are counted over counted runs, with the number of runs in which they occurred', () => {
     assert.deepEqual(detailsOf({ target: 'a' }), {
       good: { count: 395, success: true, runs: 2 },
       timeout,
@@ -164,19 +164,19 @@ describe('outcomes', () => {
     assert.deepEqual(detailsOf({ target: 'b' }), { good: { count: 1200, success: true, runs: 3 } });
   });
 
-  test('of each operation are its own', () => {
+  test('are separate for each operation', () => {
     assert.deepEqual(detailsOf({ target: 'a', operation: 'login' })?.timeout, timeout);
     const written = Object.keys(detailsOf({ target: 'a', operation: 'write' }) ?? {});
     assert.deepEqual(written, ['written', 'unavailable', 'dropped']);
   });
 
-  test('of each stage are its own', () => {
+  test('are separate for each stage', () => {
     const { rows } = scenarioOf({ a: [stagedRun(1, 0)], b: [stagedRun(1, 1)] });
     const ramp = rows.find(({ stage }) => stage === 'ramp');
     assert.deepEqual(ramp?.outcomeDetails, { good: { count: 300, success: true, runs: 1 } });
   });
 
-  test('add up to the errors and to the requests that were due', () => {
+  test('add up to the errors and to the due requests', () => {
     for (const { count, errors, outcomeDetails = {} } of scenario.rows) {
       const all = Object.values(outcomeDetails);
       const sum = (/** @type {typeof all} */ some) => some.reduce((so, one) => so + one.count, 0);
@@ -184,7 +184,7 @@ describe('outcomes', () => {
     }
   });
 
-  test('of what was told before are not changed by runs that are added later', () => {
+  test('of an earlier summary do not change when runs are added', () => {
     const summary = startScenario({ targets: ['a'], repeat: 2 });
     summary.add(0, troubledRun(0, { timedOut: 3 }));
     const before = summary.result({ durationMs: 1 });
@@ -195,7 +195,7 @@ describe('outcomes', () => {
 });
 
 describe('over runs', () => {
-  test('the mean and unbiased variance are of one value per run', () => {
+  test('mean and unbiased variance use one value per run', () => {
     const { overRuns } = rowOf(FOUR, { target: 'inmem', operation: 'login' });
     const means = four(1).map(({ operations }) => Number(operations.login.latencyMs.response.mean));
     const mean = means.reduce((sum, one) => sum + one, 0) / 4;
@@ -208,12 +208,12 @@ describe('over runs', () => {
     assert.deepEqual(overRuns?.perSecond.values, [10, 10, 10, 10]);
   });
 
-  test('of a single run there is none', () => {
+  test('there is no spread of a single run', () => {
     const scenario = scenarioOf({ a: [mixedRun(1, 0)], b: [mixedRun(1, 1)] });
     assert.equal(rowOf(scenario, { target: 'a' }).overRuns, null);
   });
 
-  test('an invalid run is left out of the figures, and said', () => {
+  test('an invalid run is left out of the figures and listed', () => {
     const scenario = scenarioOf({
       a: [mixedRun(1, 0), mixedRun(100, 2, { measurement: INVALID })],
       b: [mixedRun(1, 1), mixedRun(1, 3)],
@@ -232,7 +232,7 @@ describe('over runs', () => {
     });
   });
 
-  test('where none counts, what those that do not have shown is told, and that it does not', () => {
+  test('if no run counts, the figures cover all runs and are marked', () => {
     const scenario = scenarioOf({ a: [mixedRun(1, 0, { interrupted: true })], b: [] }, { interrupted: true });
     const row = rowOf(scenario, { target: 'a' });
     assert.deepEqual([row.runs, row.counts, row.count], [1, false, 400]);
@@ -242,7 +242,7 @@ describe('over runs', () => {
 });
 
 describe('requirements', () => {
-  test('are those of a run with the worst verdict, and in how many runs each was given', () => {
+  test('show a run with the worst verdict, and the number of runs by verdict', () => {
     const not = /** @type {const} */ ({ ...REQUIRED, verdict: 'not met', reason: 'p99 is 300 ms.' });
     const scenario = scenarioOf({
       a: [stagedRun(1, 0), stagedRun(1, 2, { requirements: [not] }), stagedRun(1, 4)],
@@ -260,7 +260,7 @@ describe('differences', () => {
   const differenceOf = (key, operation = null) =>
     FOUR.differences.find((one) => one.metric.key === key && one.operation === operation)?.targets[1];
 
-  test('are of the means over runs, in percent of the first target', () => {
+  test('use the means over runs, in percent of the first target', () => {
     for (const key of ['mean', 'p50', 'p95', 'p99', 'max', 'min']) {
       near(differenceOf(key)?.difference ?? null, 50);
       near(differenceOf(key, 'write')?.difference ?? null, 50);
@@ -268,7 +268,7 @@ describe('differences', () => {
     assert.equal(differenceOf('perSecond')?.difference, 0);
   });
 
-  test('the first target has none to itself, shares differ by points, and nothing is a percentage of 0', () => {
+  test('the first target has none, shares differ by points, and a base of 0 has no percentage', () => {
     const { differences } = scenarioOf({
       a: [mixedRun(1, 0)],
       b: [mixedRun(1, 1, { failed: 40 })],
@@ -281,7 +281,7 @@ describe('differences', () => {
     assert.equal(none.find(({ metric }) => metric.key === 'perSecond')?.targets[1].difference, null);
   });
 
-  test('of one target alone there are none', () => {
+  test('a single target has none', () => {
     const summary = startScenario({ runs: ['x', 'y'], targets: ['only'], repeat: 1 });
     summary.add(0, mixedRun(1, 0));
     summary.add(1, mixedRun(1, 1));
@@ -292,7 +292,7 @@ describe('differences', () => {
 });
 
 describe('comparisons', () => {
-  test('of four runs each show a difference of all runs, of the whole and of each operation', () => {
+  test('of four runs each cover the whole and each operation', () => {
     const compared = FOUR.comparisons.map(({ run, operation }) => `${run}: ${operation}`);
     assert.deepEqual(compared, ['mixed: null', 'mixed: login', 'mixed: write']);
     for (const { comparison } of FOUR.comparisons) {
@@ -307,7 +307,7 @@ describe('comparisons', () => {
     assert.deepEqual(login.comparison.groups[0].metrics.max.values, [10, 10.2, 9.9, 10.1]);
   });
 
-  test('of fewer runs that count there are none, and it is said how many it takes', () => {
+  test('need enough counted runs; a note has the number', () => {
     const scenario = scenarioOf({
       inmem: four(1).slice(1),
       raft: [...four(1.5).slice(1), mixedRun(1.5, 9, { measurement: INVALID })],
@@ -319,7 +319,7 @@ describe('comparisons', () => {
     );
   });
 
-  test('a target with too few runs leaves the others compared, unless it is the first', () => {
+  test('leave out a target with too few runs, unless it is the first', () => {
     const names = (/** @type {ScenarioResult} */ { comparisons }) =>
       comparisons[0]?.comparison.groups.map(({ name }) => name) ?? null;
     const few = [mixedRun(1, 9)];
@@ -327,7 +327,7 @@ describe('comparisons', () => {
     assert.equal(names(scenarioOf({ a: few, b: four(1), c: four(1.5) })), null);
   });
 
-  test('wait for the end', () => {
+  test('are made only at the end', () => {
     const summary = startScenario({ targets: ['a', 'b'], repeat: 4 });
     for (const [i, by] of [1, 1.5].entries()) for (const result of four(by)) summary.add(i, result);
     const { comparisons, unfinished } = summary.result({ durationMs: 1, unfinished: true });
@@ -335,7 +335,7 @@ describe('comparisons', () => {
   });
 });
 
-test('runs that were not made alike are warned of', () => {
+test('warns about runs with different settings', () => {
   const { warnings } = scenarioOf({
     a: [mixedRun(1, 0), mixedRun(1, 2, { target: { url: 'http://a', product: 'Vault', version: '2.0.0' } })],
     b: [mixedRun(1, 1, { load: openLoad({ concurrency: 99 }) }), mixedRun(1, 3)],
@@ -344,7 +344,7 @@ test('runs that were not made alike are warned of', () => {
   assert.match(warnings.join('\n'), /load\.concurrency \(10, 99\)/);
 });
 
-test('closed loops are said to hide waiting', () => {
+test('notes that closed loops hide waiting', () => {
   const results = { a: [mixedRun(1, 0)], b: [mixedRun(1, 1)] };
   const hides = (/** @type {ScenarioResult} */ { notes }) => notes.some((note) => /closed loop/.test(note));
   assert.equal(hides(scenarioOf(results)), false);
@@ -365,10 +365,10 @@ describe('the schema', () => {
       ),
     ],
     ['a file without outcomes', { ...FOUR, rows: FOUR.rows.map(({ outcomeDetails: _, ...row }) => row) }],
-    ['keys that a later version may add', /** @type {any} */ ({ ...FOUR, novelty: 1 })],
+    ['unknown keys', /** @type {any} */ ({ ...FOUR, novelty: 1 })],
   ];
   for (const [what, scenario] of GOOD) {
-    test(`takes ${what}, by validator, by JSON Schema and from a file`, () => {
+    test(`accepts ${what}, by validator, by JSON Schema and from a file`, () => {
       const json = JSON.stringify(scenario);
       assert.equal(validateScenarioResult(scenario), scenario);
       assert.equal(problemIn(JSON.parse(json)), null);
@@ -380,8 +380,8 @@ describe('the schema', () => {
   /** @type {[string, unknown, RegExp][]} */
   const BAD = [
     ['another version', { ...FOUR, schema: 'vault-pki-load/scenario-result/2' }, /schema: /],
-    ['no comparisons at all', rest, /comparisons: /],
-    ['no step', { ...FOUR, steps: [] }, /steps: must contain at least one step/],
+    ['no comparisons', rest, /comparisons: /],
+    ['no steps', { ...FOUR, steps: [] }, /steps: must contain at least one step/],
     ['a ratio above 1', { ...FOUR, rows: [{ ...FOUR.rows[0], successRatio: 2 }] }, /rows\.0\.successRatio: /],
     [
       'a new verdict',
@@ -389,11 +389,11 @@ describe('the schema', () => {
       /rows\.0\.requirement: /,
     ],
     [
-      'an outcome of which it is not known whether it is an error',
+      'an outcome without success',
       { ...FOUR, rows: [{ ...FOUR.rows[0], outcomeDetails: { timeout: { count: 1, runs: 1 } } }] },
       /rows\.0\.outcomeDetails\.timeout\.success: /,
     ],
-    ['nothing', null, /the whole: /],
+    ['null', null, /top level: /],
   ];
   for (const [what, value, message] of BAD) {
     test(`refuses ${what}`, () => {
@@ -405,7 +405,7 @@ describe('the schema', () => {
     });
   }
 
-  test('a file whose comparison is not whole is refused', () => {
+  test('refuses a file with an incomplete comparison', () => {
     const [first, ...others] = FOUR.comparisons;
     const { metrics, ...comparison } = first.comparison;
     const broken = {
@@ -420,7 +420,7 @@ describe('the schema', () => {
     });
   });
 
-  test('a file of a later version says so', () => {
+  test('names the newer version of a file', () => {
     const json = JSON.stringify({ ...FOUR, schema: 'vault-pki-load/scenario-result/3' });
     assert.throws(() => parseDocument(Buffer.from(json), 'r.json'), { code: 'newer_file' });
   });

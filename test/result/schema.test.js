@@ -11,10 +11,10 @@ const sample = () => sampleResult([{ outcome: 'good', service: spread(400, 1, 90
 
 /** @type {[string, Record<string, unknown>][]} */
 const GOOD = [
-  ['a whole result', sample()],
-  ['a result without a sample', sampleResult([], { counts: { neverSent: 400 } })],
+  ['a complete result', sample()],
+  ['a result without samples', sampleResult([], { counts: { neverSent: 400 } })],
   [
-    'a result of a run that goes on, of a part of a plan, with all that seconds say',
+    'an unfinished result of a part, with every key of a second',
     {
       ...sample(),
       unfinished: true,
@@ -23,9 +23,9 @@ const GOOD = [
       timeline: timelineOf([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }], 4),
     },
   ],
-  ['keys that a later version may add, at the top', { ...sample(), novelty: 1 }],
+  ['unknown keys at the top level', { ...sample(), novelty: 1 }],
   [
-    'and further down',
+    'unknown keys further down',
     {
       ...sample(),
       totals: { ...sample().totals, retried: 3 },
@@ -35,7 +35,7 @@ const GOOD = [
 ];
 
 for (const [why, result] of GOOD) {
-  test(`takes ${why}, by validator and by JSON Schema, as it is`, () => {
+  test(`accepts ${why} unchanged, by validator and by JSON Schema`, () => {
     assert.equal(validateResult(result), result);
     assert.equal(problemIn(result), null);
   });
@@ -44,21 +44,21 @@ for (const [why, result] of GOOD) {
 /** @type {[string, unknown, RegExp][]} */
 const BAD = [
   ['another schema', { ...sample(), schema: 'vault-pki-load/result/2' }, /schema: /],
-  ['a missing part', { ...sample(), latencyMs: undefined }, /latencyMs: /],
+  ['a missing key', { ...sample(), latencyMs: undefined }, /latencyMs: /],
   ['a negative count', { ...sample(), totals: { ...sample().totals, failed: -1 } }, /totals\.failed: /],
   ['a fraction of a request', { ...sample(), totals: { ...sample().totals, sent: 0.5 } }, /totals\.sent: /],
   ['a local time', { ...sample(), startedAt: '2026-01-02T03:04:05+02:00' }, /startedAt: /],
   ['an unknown verdict', { ...sample(), measurement: { verdict: 'fine', reasons: [] } }, /nt\.verdict: /],
-  ['a number as outcome', { ...sample(), outcomes: { good: 'many' } }, /outcomes\.good: /],
-  ['a finished result that is called unfinished', { ...sample(), unfinished: false }, /unfinished: /],
-  ['a part that is none', { ...sample(), shard: { index: 0, of: 0 } }, /shard\.of: /],
+  ['a text as count of an outcome', { ...sample(), outcomes: { good: 'many' } }, /outcomes\.good: /],
+  ['unfinished: false', { ...sample(), unfinished: false }, /unfinished: /],
+  ['a part of zero parts', { ...sample(), shard: { index: 0, of: 0 } }, /shard\.of: /],
   [
     'a second with half an arrival',
     { ...sample(), timeline: [{ ...sample().timeline[0], due: 0.5 }] },
     /timeline\.0\.due: /,
   ],
-  ['a list', [], /the whole: /],
-  ['nothing', null, /the whole: /],
+  ['a list', [], /top level: /],
+  ['null', null, /top level: /],
 ];
 
 for (const [why, result, message] of BAD) {

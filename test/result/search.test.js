@@ -32,7 +32,7 @@ const ERRORS = [
 ];
 
 for (const [what, error, failure] of ERRORS) {
-  test(`a search that broke off goes on no more and says why: ${what}`, async () => {
+  test(`a failed search ends with a reason: ${what}`, async () => {
     const soFar = await searchThatGoesOn();
     assert.deepEqual([soFar.unfinished, soFar.why], [true, 'going on']);
     const search = validateSearch(brokenOff(soFar, error));
@@ -42,7 +42,7 @@ for (const [what, error, failure] of ERRORS) {
   });
 }
 
-test('an end and a failure that contradict each other are refused', async () => {
+test('refuses an end that contradicts the failure', async () => {
   const broken = brokenOff(await searchThatGoesOn(), targetError('target_gone', 'It is gone.'));
   const { failure, ...without } = broken;
   const whole = await sampleSearch({});
@@ -51,7 +51,7 @@ test('an end and a failure that contradict each other are refused', async () => 
   assert.throws(() => validateSearch({ ...whole, why: 'broken off', failure }), /off, but has an answer/);
 });
 
-test('the highest level met in any step may be more than what was confirmed', async () => {
+test('the highest met level may exceed the confirmed one', async () => {
   let confirmations = 0;
   const search = await sampleSearch(
     {},
@@ -70,7 +70,7 @@ test('the highest level met in any step may be more than what was confirmed', as
   assert.equal(validateSearch(search), search);
 });
 
-test('an answer above the highest level met is refused', async () => {
+test('refuses an answer above the highest met level', async () => {
   const search = await sampleSearch();
   const bracket = { ...search.bracket, highestMet: Number(search.bracket.confirmed) / 2 };
   assert.throws(() => validateSearch({ ...search, bracket }), {

@@ -62,11 +62,11 @@ describe('a run of several operations in stages adds up, bucket for bucket,', ()
   const table = [
     ['on three threads', { load: staged(STAGES, { threads: 3 }) }],
     ['after a warm-up', { load: staged(STAGES, { warmupMs: 1500 }) }],
-    ['where what is late is dropped', { load: staged(STAGES, { overflow: 'drop' }) }],
-    ['where the last were never sent', { load: staged(STAGES), unsent: 150 }],
+    ['with late requests dropped', { load: staged(STAGES, { overflow: 'drop' }) }],
+    ['with the last requests never sent', { load: staged(STAGES), unsent: 150 }],
     ['interrupted in the middle of a stage', { load: staged(STAGES), stoppedMs: 5250 }],
     ['interrupted in the warm-up', { load: staged(STAGES, { warmupMs: 900 }), stoppedMs: 500 }],
-    ['in a closed loop of so many requests, interrupted', { load: closed, stoppedMs: 3000 }],
+    ['in a closed loop with a number of requests, interrupted', { load: closed, stoppedMs: 3000 }],
   ];
   for (const [what, given] of table) {
     test(what, () => {
@@ -79,7 +79,7 @@ describe('a run of several operations in stages adds up, bucket for bucket,', ()
     });
   }
 
-  test('and each stage has the arrivals that the plan has in it', () => {
+  test('and each stage has its planned arrivals', () => {
     const result = syntheticRun({ load: staged(STAGES), weights: WEIGHTS, stoppedMs: 5250 });
     const { count, dueMs } = createSchedule(loadOf(staged(STAGES)));
     const due = Array.from({ length: count }, (_, i) => dueMs(i));
@@ -96,19 +96,19 @@ describe('a run of several operations in stages adds up, bucket for bucket,', ()
   });
 });
 
-describe('what does not add up over stages is found:', () => {
+describe('reports inconsistencies between stages:', () => {
   const whole = syntheticRun({ load: staged(STAGES), weights: WEIGHTS });
   /** @type {[string, (stages: any[]) => void, RegExp][]} */
   const table = [
-    ['a request too many', ([one]) => one.totals.planned++, /stage ramp: sent \+ dropped/],
+    ['an extra request', ([one]) => one.totals.planned++, /stage ramp: sent \+ dropped/],
     [
       'an operation that is not there',
       ([one]) => delete one.operations.write,
       /its operations differ from those of/,
     ],
-    ['a stage that is not there', (stages) => stages.pop(), /the stages' totals\.planned is/],
-    ['a rate', ([, one]) => (one.rates.perSecond += 1), /stage hold: rates\./],
-    ['no stage', (stages) => stages.splice(0), /there are no stages/],
+    ['a missing stage', (stages) => stages.pop(), /the stages' totals\.planned is/],
+    ['a wrong rate', ([, one]) => (one.rates.perSecond += 1), /stage hold: rates\./],
+    ['no stages', (stages) => stages.splice(0), /there are no stages/],
     [
       'a request in another stage',
       ([one, other]) => Object.assign(one.operations, { read: other.operations.read }),
@@ -177,7 +177,7 @@ function assertJudged(given, expected) {
   return { ...result, stages: result.stages ?? [], reasons };
 }
 
-describe('a requirement of an operation or a stage is judged on that alone:', () => {
+describe('a requirement on an operation or a stage is judged on its scope alone:', () => {
   const isWrite = (/** @type {unknown} */ _, /** @type {string} */ name) => name === 'write';
   const isWriteInHold = (/** @type {any} */ sample, /** @type {string} */ name) =>
     name === 'write' && inHold(sample);
@@ -194,24 +194,28 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
       good(isWriteInHold, slow),
       { 'write in hold: p50<100ms': 'not met', 'write in burst: p50<100ms': 'met' },
     ],
-    ['one stage, not the whole', good(inBurst, slow), { 'p50<100ms': 'met', 'burst: p50<100ms': 'not met' }],
+    [
+      'one slow stage, not the whole run',
+      good(inBurst, slow),
+      { 'p50<100ms': 'met', 'burst: p50<100ms': 'not met' },
+    ],
     [
       'errors of it',
       good(inHold, failed),
       { 'hold: errors<10%': 'not met', 'ramp: errors<10%': 'met' },
       /360 of/,
     ],
-    ['errors now and then', good(nowAndThen, failed), { 'hold: rate>=60/s': 'not met' }],
-    ['all is offered', NO_TROUBLE, { 'hold: rate>=60/s': 'met' }, /60\/s\) succeeded/],
-    ['no more than that', NO_TROUBLE, { 'hold: rate>=61/s': 'not met' }, /The rate is 60\/s/],
-    ['a few seconds', NO_TROUBLE, { 'ramp: rate>=20/s': 'met' }, /30\/s on average\) succeeded/],
+    ['occasional errors', good(nowAndThen, failed), { 'hold: rate>=60/s': 'not met' }],
+    ['the full level is offered', NO_TROUBLE, { 'hold: rate>=60/s': 'met' }, /60\/s\) succeeded/],
+    ['but no more', NO_TROUBLE, { 'hold: rate>=61/s': 'not met' }, /The rate is 60\/s/],
+    ['a ramp', NO_TROUBLE, { 'ramp: rate>=20/s': 'met' }, /30\/s on average\) succeeded/],
     ['rates of operations', NO_TROUBLE, OF_OPERATIONS],
   ];
   for (const [what, change, expected, reason = /./] of table) {
     test(what, () => assert.match(assertJudged({ change, weights: WEIGHTS }, expected).reasons, reason));
   }
 
-  test('a ramp of which all succeeded has offered its mean rate', () => {
+  test('a ramp without failures offered its mean rate', () => {
     const load = staged([stage('ramp', [8, 0, 60])]);
     const { reasons } = assertJudged({ load }, { 'rate>=29/s': 'met', 'ramp: rate>=31/s': 'not met' });
     assert.match(reasons, /^.*every request offered \(30\/s on average\) succeeded/);
@@ -221,7 +225,7 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
   const upTo = (ramp, hold, level) =>
     staged([stage('ramp', [ramp, 0, level]), stage('hold', [hold, level, level])]);
 
-  test('a stage that begins and ends between arrivals has offered its level, though fewer are in its time', () => {
+  test('a stage that begins and ends between arrivals offered its level, despite one arrival fewer', () => {
     // 7.75 arrivals, then 150.2: those from the 9th to the 158th are in the second stage, 898.8 an hour.
     const load = upTo(62, 600.8, 0.25);
     const expected = { 'hold: rate>=900/h': 'met', 'hold: rate>=901/h': 'not met' };
@@ -248,7 +252,7 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
     });
   }
 
-  test('a stage of fewer than 100 arrivals that lacks one is not held against who answered them all', () => {
+  test('a missing arrival in a stage with fewer than 100 does not count against the target', () => {
     const [first, second] = ['first', 'second'].map((name) => stage(name, [300, 1000 / 3600, 1000 / 3600]));
     const load = staged([first, second]);
     const expected = { 'second: rate>=1000/h': 'not proven', 'second: rate>=1001/h': 'not met' };
@@ -258,7 +262,7 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
     assertJudged({ load, change }, { 'second: rate>=1000/h': 'not met' });
   });
 
-  test('what was dropped or never sent counts where it was due', () => {
+  test('dropped and never sent requests count in the stage in which they were due', () => {
     const drop = { load: staged(STAGES, { overflow: 'drop' }) };
     const dropped = assertJudged(drop, { 'hold: errors<1%': 'not met' });
     const perStage = dropped.stages.map(({ totals }) => totals.dropped);
@@ -276,7 +280,7 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
   });
 });
 
-describe('whether the target had settled is asked of each stage that is the same all the time:', () => {
+describe('steadiness is checked for each stage of constant level:', () => {
   const tookMs = (/** @type {(ms: number) => number} */ of) =>
     good(all, (/** @type {any} */ sample) => ({ done: sample.intended + of(sample.intended) }));
 
@@ -310,12 +314,12 @@ describe('whether the target had settled is asked of each stage that is the same
   }
 });
 
-describe('the rate of a stage is over its own time:', () => {
+describe('the rate of a stage uses its own window:', () => {
   const HELD = ['one', 'two', 'three'].map((name) => stage(name, [6, 50, 50]));
   const lateBy = (/** @type {number} */ ms) =>
     good(all, (/** @type {any} */ { intended }) => ({ done: intended + ms }));
 
-  test('one that was over when the run was interrupted is as if it had not been', () => {
+  test('a stage that ended before the interruption is unaffected', () => {
     const given = { load: staged(HELD), stoppedMs: 13_000, change: lateBy(100) };
     const { stages } = assertJudged(given, { 'one: rate>=50/s': 'met' });
     const [one, two, three] = stages;
@@ -325,7 +329,7 @@ describe('the rate of a stage is over its own time:', () => {
     assert.deepEqual([three.seconds, three.windowSeconds], [1, 1.08]);
   });
 
-  test('in a closed loop, what was handed on is made up for by what was taken over', () => {
+  test('in a closed loop, requests handed over and received cancel out', () => {
     // 50/s by a new request every 20 ms; each takes 0.5 s.
     const load = staged(HELD, { model: 'closed', ratePerSecond: null, concurrency: 25, requests: 900 });
     const { stages } = syntheticRun({ load, change: lateBy(500) });
@@ -336,7 +340,7 @@ describe('the rate of a stage is over its own time:', () => {
     assert.deepEqual(found, ['6.5,46.3', '6.0,50.0', '6.0,50.0']);
   });
 
-  test('what is required of an operation is judged on the rate that the result has of it', () => {
+  test('a requirement on an operation is judged on its rate in the result', () => {
     // The writes work off a backlog, so that the whole takes longer than the reads.
     const change = good(
       ({ intended }, name) => name === 'write' && intended > 9000,

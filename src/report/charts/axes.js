@@ -148,8 +148,8 @@ export function percentileAxis(end) {
   const half = Math.log10(2);
   // Strides count back from the last nine, so that the highest has its label.
   const choices = Array.from({ length: nines.length + 1 }, (_, i) => i + 1).flatMap((stride) => {
-    const some = nines.filter((nine) => (nines.length - nine) % stride === 0);
-    return [[0, half], [half], [0]].map((start) => [...start, ...some]);
+    const kept = nines.filter((nine) => (nines.length - nine) % stride === 0);
+    return [[0, half], [half], [0]].map((start) => [...start, ...kept]);
   });
   return axisOf('percentile (log scale towards 100 %)', (value) => value / end, percentLabel, choices);
 }

@@ -10,16 +10,16 @@ import { escapeHtml } from '../html/escape.js';
 /** @typedef {{id: string, title: string, sizes: readonly Size[]}} Setting `id` of the figure, unique in the page */
 /** @typedef {ReturnType<typeof makePlace>} Place the plot */
 
-/** Of all text in a chart; browsers scale it by 0.85 to 1.3. */
+/** Font size of all text in a chart; browsers scale it by 0.85 to 1.3. */
 const FONT_SIZE = 13;
 
-/** Height of a line of text. */
+/** Height of a line of text, in pixels. */
 export const LINE_HEIGHT = 20;
 
-/** Between labels side by side, and from the ends of the plot to those of the chart. */
+/** Pixels between adjacent labels, and between the plot and the edges of the chart. */
 const [LABEL_GAP, EDGE] = [12, 26];
 
-/** Above the plot, with a title of the y axis and without; below it, with a title of the x axis and without. */
+/** Pixels above the plot, with and without a y-axis title; below it, with and without an x-axis title. */
 const HEAD = { titled: 34, bare: 8 };
 const FOOT = { titled: 48, bare: 30 };
 
@@ -32,7 +32,7 @@ export const SIZES = [
   { name: 'narrow', width: 340, height: 200 },
 ];
 
-/** Of the main chart, which has the whole width of the page. @type {readonly Size[]} */
+/** Sizes of the main chart, which spans the whole page. @type {readonly Size[]} */
 export const MAIN_SIZES = [{ name: 'full', width: 1240, height: 210 }, ...SIZES];
 
 /**
@@ -71,11 +71,11 @@ function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { 
     line('axis', left, right, bottom, bottom),
     textAt({ x: right, y: bottom + 43, text: xAxis.title, anchor: 'end', room: right }),
   ];
-  const whole = bottom + (xAxis.title === '' ? FOOT.bare : FOOT.titled);
-  const own = escapeHtml(`${id}-${name}`);
-  const described = `role="img" aria-label="${escapeHtml(title)}" aria-describedby="${own}"`;
-  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${whole}" font-size="${FONT_SIZE}" ${described}>
-<desc id="${own}">${escapeHtml(summary)}</desc>
+  const totalHeight = bottom + (xAxis.title === '' ? FOOT.bare : FOOT.titled);
+  const descriptionId = escapeHtml(`${id}-${name}`);
+  const described = `role="img" aria-label="${escapeHtml(title)}" aria-describedby="${descriptionId}"`;
+  return `<svg class="chart ${name}" viewBox="0 0 ${width} ${totalHeight}" font-size="${FONT_SIZE}" ${described}>
+<desc id="${descriptionId}">${escapeHtml(summary)}</desc>
 ${content.join('\n')}
 </svg>`;
 }
@@ -114,13 +114,13 @@ const NARROW = /[ijlftrI|.,:;'()[\]/\\ "!-]/;
 const MEDIUM = /[0-9a-z_µ{}–]/;
 const BROAD = /[\u0020-\u024f…—]/;
 
-/** @param {string} text @returns {number} pixels: no less than the usual fonts take */
+/** @param {string} text @returns {number} pixels: at least the width in common fonts */
 export function textWidth(text) {
-  const ems = [...text].map((one) => {
-    if (NARROW.test(one)) return 0.46;
-    if (/[mw]/.test(one)) return 1;
-    if (MEDIUM.test(one)) return 0.65;
-    return BROAD.test(one) ? 1 : 1.4;
+  const ems = [...text].map((character) => {
+    if (NARROW.test(character)) return 0.46;
+    if (/[mw]/.test(character)) return 1;
+    if (MEDIUM.test(character)) return 0.65;
+    return BROAD.test(character) ? 1 : 1.4;
   });
   return ems.reduce((sum, em) => sum + em, 0) * FONT_SIZE;
 }

@@ -6,7 +6,7 @@ import { errors, rates } from './rates.js';
 import { runs } from './runs.js';
 
 /**
- * Null: there is nothing to draw.
+ * Null if there is nothing to draw.
  * @type {Record<string, (data: any, setting: import('./frame.js').Setting) => import('./chart.js').Drawn | null>}
  */
 export const CHARTS = {

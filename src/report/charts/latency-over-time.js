@@ -21,7 +21,7 @@ const SERIES = [
   { key: 'max', style: 4 },
 ];
 
-/** Of limits on figures that have no series. */
+/** Style of limits on figures without a series. */
 const OTHER_STYLE = 6;
 
 /** @param {Result} run @param {Setting} setting @returns null without a response */

@@ -13,7 +13,7 @@ import { LINE_HEIGHT, line, round, textAt } from './frame.js';
 /** Lines of at most this many points have dots. */
 const FEW = 30;
 
-/** Of dots on broad and narrow lines. @type {Record<string, number>} */
+/** Radii of dots, by class of the line. @type {Record<string, number>} */
 const RADII = { track: 6, under: 4, over: 2 };
 
 /** Limits beyond this multiple of the measured range would flatten the lines. */

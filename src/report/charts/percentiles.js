@@ -16,10 +16,10 @@ import { round } from './frame.js';
 
 /** @typedef {{axis: string, series: {name: string, latency: LatencyBlock}[]}} Data */
 
-/** Points of a line. */
+/** Number of points in a line. */
 const POINTS = 240;
 
-/** @param {Data} data @param {Setting} setting @returns {Drawn | null} null where nothing was recorded */
+/** @param {Data} data @param {Setting} setting @returns {Drawn | null} null if nothing was recorded */
 export function percentiles({ axis, series }, setting) {
   const decoded = series.flatMap(decode);
   if (decoded.length === 0) return null;
@@ -50,7 +50,7 @@ export function percentiles({ axis, series }, setting) {
   });
 }
 
-/** @param {Data['series'][number]} one @returns none where nothing was recorded */
+/** @param {Data['series'][number]} one @returns none if nothing was recorded */
 function decode(one) {
   const { histogram: text, max } = one.latency;
   if (text === null) return [];
@@ -63,7 +63,7 @@ function decode(one) {
   return [{ ...one, at, end: Math.log10(2 * count) }];
 }
 
-/** An arrow where there is no upper bound. @param {{x: number, low: number, high: number | null}} whisker @param {Place} place */
+/** An arrow if there is no upper bound. @param {{x: number, low: number, high: number | null}} whisker @param {Place} place */
 function drawWhisker({ x: nines, low, high }, place) {
   const [x, bottom] = [place.x(nines), place.y(low)];
   const top = high === null ? place.top : place.y(high);

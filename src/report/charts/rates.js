@@ -9,7 +9,7 @@ import { binned, momentName, timeChart } from './time-chart.js';
 /** @import { Setting } from './frame.js' */
 /** @import { Bin } from './time-chart.js' */
 
-/** The last is wide, to show behind the others. */
+/** The last line is wide, to show behind the others. */
 const SERIES = /** @type {const} */ ([
   { name: 'sent', key: 'sent', style: 2, mark: 'over' },
   { name: 'succeeded', key: 'succeeded', style: 1, mark: 'under' },

@@ -9,7 +9,7 @@ import { frames, line, round, textAt } from './frame.js';
 /** @import { Drawn } from './chart.js' */
 /** @import { Place, Setting } from './frame.js' */
 
-/** @typedef {{name: string, runs: string[], values: (number | null)[]}} Group no name where there is only one */
+/** @typedef {{name: string, runs: string[], values: (number | null)[]}} Group `name`: empty for a single group */
 
 /** Colours of the style sheet. */
 const STYLES = 6;
@@ -17,7 +17,7 @@ const STYLES = 6;
 /** Smaller groups have no box. */
 const MIN_FOR_BOX = 5;
 
-/** Pixels: dots nearer than APART would hide one another; REACH is their distance from the middle of the row. */
+/** Pixels: dots closer than APART would overlap; REACH is their distance from the middle of the row. */
 const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
 
 /** @param {{unit: Unit, groups: Group[]}} data @param {Setting} setting @returns {Drawn | null} */
@@ -27,8 +27,8 @@ export function runs({ unit, groups }, setting) {
   const text = (/** @type {number | null} */ value) => figureText(unit, value);
   const rowAt = (/** @type {number} */ i) => 1 - (i + 0.5) / groups.length;
   const medians = groups.map((group) => {
-    const own = known(group);
-    return `${group.name} ${own.length === 0 ? 'no run' : text(quantileOf(own, 0.5))}`.trimStart();
+    const numbers = known(group);
+    return `${group.name} ${numbers.length === 0 ? 'no run' : text(quantileOf(numbers, 0.5))}`.trimStart();
   });
   const summary = `Median: ${medians.join(', ')}. All runs: ${between(values, text)}.`;
   return {
@@ -101,7 +101,7 @@ function drawGroup(group, row, { left, right, x, y: yOf }, text) {
 export function spreadOut(places) {
   const columns = places.map((x) => Math.round(x / APART));
   return places.map((_, i) => {
-    const own = places.flatMap((_, k) => (columns[k] === columns[i] ? [k] : []));
-    return own.length === 1 ? 0 : round((2 * REACH * own.indexOf(i)) / (own.length - 1) - REACH);
+    const peers = places.flatMap((_, k) => (columns[k] === columns[i] ? [k] : []));
+    return peers.length === 1 ? 0 : round((2 * REACH * peers.indexOf(i)) / (peers.length - 1) - REACH);
   });
 }

@@ -31,7 +31,7 @@ function tableOf(columns, rows) {
   return [columns.map(([heading]) => heading), ...rows.map((row) => columns.map(([, read]) => read(row)))];
 }
 
-/** @param {Result} result `sent` by the second of sending, columns after it by the second of the response */
+/** @param {Result} result `sent` counts by the second of sending, later columns by the second of the response */
 function timelineRows({ startedAt, timeline, stages = [] }) {
   const failures = [...new Set(timeline.flatMap((row) => Object.keys(row.failures ?? {})))].sort();
   const start = Date.parse(startedAt);
@@ -99,7 +99,7 @@ function runRows({ runs, summary }) {
   );
 }
 
-/** @param {Propagation} found */
+/** @param {Propagation} propagation */
 function certificateRows({ rows, nodes }) {
   return tableOf(
     [
@@ -121,7 +121,7 @@ function certificateRows({ rows, nodes }) {
 
 /** @param {Field} value */
 function escapeField(value) {
-  // A spreadsheet would run such text as a formula.
+  // Spreadsheets evaluate such text as a formula.
   const isFormula = typeof value === 'string' && /^[=+@\t\r-]/.test(value);
   const text = `${isFormula ? "'" : ''}${value ?? ''}`;
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

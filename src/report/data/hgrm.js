@@ -1,6 +1,6 @@
 /**
  * Response times by percentile, as HdrHistogram's outputPercentileDistribution(stream, 5, 1000.0) prints them in Java: 5 ticks
- * for each halving of the distance to 100 %, in milliseconds. Nothing is added, since plotters read it line by line.
+ * for each halving of the distance to 100 %, in milliseconds. Contains nothing else, since plotters parse every line.
  */
 import { createHistogram, decodeHistogram } from '../../common/histogram.js';
 

@@ -5,8 +5,8 @@
  * - Starts are relative, so there is a BaseTime: without it, a reader treats starts as absolute unless they are a year before
  *   StartTime.
  * - A range reader stops at the first start beyond it, so starts never go down: intervals of the whole run come first.
- * - Service time and send lag, which have no figures per second, are one tagged interval each. HistogramLogProcessor leaves
- *   them out without -tag, so by default it adds up the response times alone.
+ * - Service time and send lag, which have no figures per second, are one tagged interval each. HistogramLogProcessor
+ *   omits them without -tag, so by default it adds up the response times alone.
  * - Histograms are in microseconds, and max is in milliseconds (the reader skips it). HistogramLogProcessor reads
  *   nanoseconds and prints milliseconds unless it gets -outputValueUnitRatio 1000.
  */
@@ -49,14 +49,14 @@ export function render(result) {
     TAGS,
     ...last.map(
       ({ count }) =>
-        `The last interval is not a second of the run: ${formatCount(count)} requests, never sent, with the age they reached`,
+        `The last interval is not a second of the run: ${formatCount(count)} requests, never sent, with their age at the end`,
     ),
   ].map((text) => `#${text}`);
   const responses = isBySecond(result) ? secondIntervals(result) : [{ ...whole, ...latencyMs.response }];
   return `${[...comments, LEGEND, ...[...tagged, ...responses, ...last].map(intervalLine)].join('\n')}\n`;
 }
 
-/** @param {Result} result @returns one per second in the first hour, then one for several seconds (engine/recording/spans.js) */
+/** @param {Result} result @returns one per second in the first hour, then one per several seconds (engine/recording/spans.js) */
 function secondIntervals({ timeline }) {
   return timeline.flatMap(({ second, histogram = null, histogramSeconds: seconds = 1 }) => {
     if (histogram === null && second >= FINE_SECONDS) return [];

@@ -28,7 +28,7 @@ import { render as renderText } from '../text.js';
 const PASSES = ['met', 'passed'];
 const FAILURES = ['not met', 'failed', 'invalid'];
 
-/** Reasons why a search has no answer about the target. @type {Search['why'][]} */
+/** Ends of a search that show nothing about the target. @type {Search['why'][]} */
 const UNKNOWN = ['generator', 'interrupted', 'broken off', 'going on'];
 
 /** By kind. @type {Record<string, (document: any) => Suite[]>} */
@@ -145,13 +145,13 @@ function suiteText({ path, seconds, startedAt, cases }, output) {
     const inner = kind === null ? `<system-out>${escapeHtml(message)}</system-out>` : problem;
     return `    <testcase ${attributes({ name, classname })}>\n      ${inner}\n    </testcase>\n`;
   });
-  const own = {
+  const head = {
     name: names.join(' '),
     ...sumsOf(cases),
     ...(seconds === undefined ? {} : { time: seconds.toFixed(3) }),
     ...(startedAt ? { timestamp: startedAt.slice(0, 19) } : {}),
   };
-  return `  <testsuite ${attributes(own)}>\n${lines.join('')}${output}  </testsuite>`;
+  return `  <testsuite ${attributes(head)}>\n${lines.join('')}${output}  </testsuite>`;
 }
 
 /** @param {Record<string, string>} values */

@@ -14,7 +14,7 @@ import { bucketsOf, countsUpTo } from './buckets.js';
 /** @typedef {Result['operations'][string]} Block */
 /** @typedef {{name: string, unit: string, help: string}} MetricHead `unit` as in UCUM, with counted units in braces */
 /**
- * @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters: whole numbers that never fall
+ * @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters: integers that never decrease
  */
 /** @typedef {MetricHead & {kind: 'histogram' | 'percentiles', points: LatencyPoint[]}} LatencyMetric in seconds */
 /** @typedef {NumberMetric | LatencyMetric} Metric */
@@ -35,7 +35,7 @@ export const BOUNDS_SECONDS = Object.freeze([
   100,
 ]);
 
-/** @param {LatencyBlock} latency @returns {number[]} latencies up to each bound, and all */
+/** @param {LatencyBlock} latency @returns {number[]} latencies up to each bound, and the total */
 export function cumulativeCounts({ histogram, count }) {
   const buckets = histogram === null ? [] : bucketsOf(decodeHistogram(histogram));
   const boundsUs = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
@@ -57,7 +57,7 @@ const counter = (name, unit, help, points) => ({ kind: 'counter', name, unit, he
 const latency = (kind, name, help, points) => ({ kind, name, unit: 's', help, points });
 
 /** @param {number} value @returns {NumberPoint[]} */
-function one(value) {
+function point(value) {
   return [{ labels: {}, value }];
 }
 
@@ -81,20 +81,20 @@ function byOutcome({ operations }, leftOut) {
 /** @param {Result} result @returns {Metric[]} no single offered rate in a run with stages */
 function aboutRun({ startedAt, durationSeconds, unfinished, interrupted, rates, load }) {
   const { ratePerSecond, stageCount } = load;
-  const offered = ratePerSecond === null || stageCount !== undefined ? [] : one(exact(ratePerSecond));
-  const [rate, start] = ['{request}/s', one(Date.parse(startedAt) / 1000)];
+  const offered = ratePerSecond === null || stageCount !== undefined ? [] : point(exact(ratePerSecond));
+  const [rate, start] = ['{request}/s', point(Date.parse(startedAt) / 1000)];
   return [
     gauge('start_time', 's', 'Start of the measured part, since the epoch.', start),
-    gauge('duration', 's', 'Wall time of the measured part, so far.', one(durationSeconds)),
-    gauge('running', '{run}', '1 during the run.', one(unfinished ? 1 : 0)),
-    gauge('interrupted', '{run}', '1 if the run was interrupted.', one(interrupted ? 1 : 0)),
+    gauge('duration', 's', 'Wall time of the measured part, so far.', point(durationSeconds)),
+    gauge('running', '{run}', '1 during the run.', point(unfinished ? 1 : 0)),
+    gauge('interrupted', '{run}', '1 if the run was interrupted.', point(interrupted ? 1 : 0)),
     gauge('offered', rate, 'Planned rate of an open loop.', offered),
-    gauge('succeeded', rate, 'Successes per second over the measured part.', one(exact(rates.perSecond))),
-    gauge('succeeded_per_second_max', '{request}', 'Successes in the best second.', one(rates.peakOneSecond)),
+    gauge('succeeded', rate, 'Successes per second over the measured part.', point(exact(rates.perSecond))),
+    gauge('succeeded_per_second_max', '{request}', 'Peak successes in a second.', point(rates.peakOneSecond)),
   ];
 }
 
-/** @param {Result} result @returns {Metric[]} `requests_never_sent` is a gauge, as it falls during the run */
+/** @param {Result} result @returns {Metric[]} `requests_never_sent` is a gauge, since it decreases during the run */
 function requests(result) {
   const sent = byOutcome(result, ['dropped', 'never_sent']).map(
     ({ labels, details: { count, success } }) => ({
@@ -106,10 +106,10 @@ function requests(result) {
   const neverSent = byOperation(result, ({ totals }) => totals.neverSent);
   const request = '{request}';
   return [
-    gauge('requests_planned', request, 'Planned requests.', one(result.totals.planned)),
+    gauge('requests_planned', request, 'Planned requests.', point(result.totals.planned)),
     counter('requests', request, 'Requests sent, by outcome.', sent),
     counter('requests_dropped', request, 'Dropped: every connection was busy. At the end only.', dropped),
-    gauge('requests_never_sent', request, 'Never sent; during the run, without a response yet.', neverSent),
+    gauge('requests_never_sent', request, 'Never sent; during the run, also not yet answered.', neverSent),
   ];
 }
 
@@ -129,7 +129,7 @@ function responses(result) {
     checks('checked', 'Responses that were checked in full.'),
     checks('passed', 'Checked responses that passed every check.'),
     checks('unchecked', 'Successful responses that were not checked.'),
-    counter('answers.failed', '{answer}', 'Checked responses by the rule that they broke.', failures),
+    counter('answers.failed', '{answer}', 'Checked responses that failed, by rule.', failures),
   ];
 }
 
@@ -150,7 +150,7 @@ function times(result) {
     service: latencyMs.service,
     send_lag: latencyMs.sendLag,
   }).map(([time, block]) => ({ labels: { time }, latency: block }));
-  const longest = all.flatMap(({ labels, latency: { max } }) =>
+  const maxima = all.flatMap(({ labels, latency: { max } }) =>
     max === null ? [] : [{ labels, value: exact(max / 1000) }],
   );
   return [
@@ -158,7 +158,7 @@ function times(result) {
     latency('histogram', 'service_time', 'From sent to the end of the response.', byOperations('service')),
     latency('histogram', 'send_lag', 'From due to sent.', byOperations('sendLag')),
     latency('percentiles', 'latency', 'Percentiles, finer than the buckets of the histograms.', all),
-    gauge('latency_max', 's', 'The longest time of the whole run.', longest),
+    gauge('latency_max', 's', 'The longest time of the whole run.', maxima),
   ];
 }
 

@@ -1,6 +1,6 @@
 /**
  * A result as Prometheus text exposition, for a file and for scraping during the run. Names follow from OpenTelemetry's
- * by its compatibility rules: dots become underscores, the unit is added, counters end in `_total`.
+ * by its compatibility rules: dots become underscores, the unit becomes a suffix, counters end in `_total`.
  * https://prometheus.io/docs/instrumenting/exposition_formats/ (0.0.4)
  */
 import { visibleText } from '../../common/visible-text.js';
@@ -74,7 +74,7 @@ function percentileSamples(latency, labels) {
   });
 }
 
-/** @param {string} text @returns {string} without line breaks, which are not visible */
+/** @param {string} text @returns {string} on one line: visibleText replaces line breaks */
 function escapeLabel(text) {
   return visibleText(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
 }

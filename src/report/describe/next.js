@@ -6,7 +6,7 @@ import { errorKinds } from './words.js';
 
 /** @typedef {[command: string, text: string]} Step a flag or a command, and the reason */
 
-/** Of the most frequent kinds of errors. */
+/** Only the most frequent errors get a step. */
 const MAX_ERROR_STEPS = 2;
 
 /** @type {Step} */

@@ -1,4 +1,4 @@
-/** The report of a propagation: the answer, then each node. */
+/** A propagation measurement as a report: the answer, then each node. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
 import { FIGURES } from '../../result/latency.js';
 import { chart, facts, figures, notes, report, section, sentence, table, verdicts } from '../sections.js';
@@ -158,7 +158,7 @@ function placesOf({ nodes, everywhere }) {
   return own.length === 1 ? own : [{ name: 'Every node', delay: everywhere }, ...own];
 }
 
-/** @param {Record<string, number>} counts @returns {[string, number][]} the most first */
+/** @param {Record<string, number>} counts @returns {[string, number][]} the highest count first */
 const byCount = (counts) => Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
 
 /** @param {Propagation['nodes'][number]} node */

@@ -198,9 +198,9 @@ function operations({ operations: blocks }) {
 function stages({ stages: all = [], load }) {
   /** @type {BlockRow[]} */
   const rows = all.flatMap(({ name, level: { least, most }, operations: own, ...block }) => {
-    const each = Object.entries(own).map(([operation, one]) => ({ name: `– ${operation}`, block: one }));
+    const inner = Object.entries(own).map(([operation, one]) => ({ name: `– ${operation}`, block: one }));
     const whole = { name, level: levelPhrase(load, least, most), block };
-    return each.length < 2 ? [whole] : [whole, ...each];
+    return inner.length < 2 ? [whole] : [whole, ...inner];
   });
   const level = load.model === 'open' ? 'offered' : 'in flight';
   return table(
@@ -210,7 +210,7 @@ function stages({ stages: all = [], load }) {
   );
 }
 
-/** @param {Result} result @returns with details and remedies; the answer has the reason of an invalid measurement */
+/** @param {Result} result @returns with details and remedies; omits the reason of an invalid measurement, which the answer has */
 function remarks(result) {
   const { measurement, verification, unfinished, load, warmup } = result;
   const all = remarksOf(result).slice(measurement.verdict === 'invalid' ? 1 : 0);

@@ -45,7 +45,7 @@ function titleOf({ name, summary: { used, metrics } }) {
 
 /** @param {RunSet} runSet @returns {string} `ocsp on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s` */
 function subjectPhrase({ runs }) {
-  if (runs.length === 0) return 'nothing was run';
+  if (runs.length === 0) return 'no runs';
   const [operations, plans] = [operationsPhrase, planPhrase].map((phrase) => [...new Set(runs.map(phrase))]);
   return `${operations.join('; ')} on ${targetsPhrase(runs)}, ${plans.join('; ')}`;
 }

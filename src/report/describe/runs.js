@@ -10,13 +10,13 @@ import { counted, joined, targetPhrase, titled } from './words.js';
 /** @typedef {Pick<MetricSummary, 'mean' | 'variance' | 'min' | 'max'>} Spread */
 /** @typedef {{url: string, product: string | null, version: string | null}} Target */
 
-/** Named one by one. */
+/** Beyond this many targets, only products and the number of addresses are named. */
 const MAX_TARGETS = 2;
 
 /**
- * With `--dev`, each run has its own server and address: beyond MAX_TARGETS, only counts the addresses.
+ * With `--dev`, each run has its own server and address.
  * @param {readonly {target: Target}[]} runs
- * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`, each that differs; `Vault 1.21.1 at 10 addresses`
+ * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`, all distinct targets; `Vault 1.21.1 at 10 addresses`
  */
 export function targetsPhrase(runs) {
   const targets = new Map(runs.map(({ target }) => [targetPhrase(target), target]));
@@ -52,7 +52,7 @@ export const SPREAD_COLUMNS = [
 /**
  * @param {string} label of a metric @param {Unit} unit
  * @param {{name: string, runs: string[], values: (number | null)[]}[]} groups
- * @returns {Part[]} none where no run has a value
+ * @returns {Part[]} none if no run has a value
  */
 export function runsChart(label, unit, groups) {
   const hasValue = groups.some(({ values }) => values.some((value) => value !== null));

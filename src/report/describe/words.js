@@ -8,7 +8,7 @@ import { worstVerdict } from './bars.js';
 /** @import { Cell } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
-/** For a missing figure. */
+/** Text for a missing figure. */
 const NONE = '–';
 
 /** Kinds of errors named in a line. */
@@ -23,9 +23,9 @@ export function verdictCell(verdict) {
 }
 
 /**
- * @template {string} Key @template Row @param {readonly Key[]} keys of times, which are headings, too
+ * @template {string} Key @template Row @param {readonly Key[]} keys of times, also the headings
  * @param {(row: Row) => {readonly [key in Key]?: number | null} | undefined} read milliseconds
- * @param {readonly Key[]} [details] left out of a narrow table @returns {Column<Row>[]}
+ * @param {readonly Key[]} [details] that narrow tables omit @returns {Column<Row>[]}
  */
 export function timeColumns(keys, read, details = []) {
   return keys.map((key) => [
@@ -36,7 +36,7 @@ export function timeColumns(keys, read, details = []) {
 }
 
 /**
- * @template {string} Key @template Row @param {readonly Key[]} keys of counts, which are headings, too
+ * @template {string} Key @template Row @param {readonly Key[]} keys of counts, also the headings
  * @param {(row: Row) => {readonly [key in Key]: number}} read @returns {Column<Row>[]}
  */
 export function countColumns(keys, read) {

@@ -29,8 +29,8 @@ export function paragraph(text, className) {
 
 /** @param {(string | false | undefined)[]} names */
 function classes(...names) {
-  const all = names.filter(Boolean).join(' ');
-  return all === '' ? '' : ` class="${all}"`;
+  const joined = names.filter(Boolean).join(' ');
+  return joined === '' ? '' : ` class="${joined}"`;
 }
 
 /** @param {Verdicts} part */
@@ -135,22 +135,22 @@ function legend(entries) {
   return `<ul class="legend">\n${items.join('\n')}\n</ul>`;
 }
 
-/** Pixels: of the drawing, of the line at its middle; room for a dot at either end; half the height of caps and limit. */
+/** Pixels: height, y of the middle line, room for a dot at either end, half the height of caps and of the limit. */
 const [HEIGHT, MIDDLE, EDGE, CAP, LIMIT] = [20, 10, 5, 4, 9];
 
-/** Position of the largest figure, with room for a bar beyond it; the shortest bar, in pixels. */
+/** Share of the width up to the largest figure; minimum length of a bar, in pixels. */
 const [REACH, MIN_WIDTH] = [0.92, 3];
 
 /**
  * @param {Bar} bar @param {number} width
- * @param {string} [tone] with a limit, shades the side of the bar, unless unsure
+ * @param {string} [tone] shades the side of the limit that the bar is on, unless unsure
  * @returns {string} SVG
  */
 export function whisker({ value, low, high, limit }, width, tone = 'neutral') {
-  const most = Math.max(low, high ?? 0, value ?? 0, limit ?? 0) || 1;
+  const max = Math.max(low, high ?? 0, value ?? 0, limit ?? 0) || 1;
   const end = width - EDGE;
   const x = (/** @type {number} */ at) =>
-    Math.round((EDGE + (Math.max(0, at) / most) * REACH * (end - EDGE)) * 10) / 10;
+    Math.round((EDGE + (Math.max(0, at) / max) * REACH * (end - EDGE)) * 10) / 10;
   const right = high === null ? end : x(high);
   const left = Math.min(x(low), right - MIN_WIDTH);
   const arrow = `M${right - CAP} ${MIDDLE - CAP}L${right} ${MIDDLE}L${right - CAP} ${MIDDLE + CAP}`;

@@ -1,6 +1,6 @@
 /**
  * The style sheet of HTML reports. Sizes follow a scale of 1.2: 0.833, 1, 1.2, 1.44, 1.728 rem. Series colours are Okabe and
- * Ito's, darkened on white and lightened on black to at least 3:1; text has at least 4.5:1. Paper is always white.
+ * Ito's, darkened on white and lightened on black to at least 3:1; text has at least 4.5:1. Printed pages are always white.
  */
 export const STYLE = `
 :root {

@@ -37,8 +37,8 @@ export function* checkHistogram(name, text, count, figures = {}) {
   if (count === 0) return;
   const found = figuresOf(histogram);
   for (const key of FIGURES) {
-    const [given, value] = [Number(figures[key]), Number(found[key])];
-    if (isAbove(given, value) || isAbove(value, given))
+    const [reported, value] = [Number(figures[key]), Number(found[key])];
+    if (isAbove(reported, value) || isAbove(value, reported))
       yield `${name.replace(/histogram$/, key)} is ${figures[key]}, but its histogram has ${found[key]}`;
   }
 }
@@ -75,10 +75,10 @@ export function* checkSums(whole, parts, where = 'outcomeDetails') {
     const read = [whole, ...parts].map(({ [series]: { histogram } }) =>
       histogram === null ? createHistogram() : readHistogram(histogram),
     );
-    const [all, ...own] = read.filter((one) => one !== null);
+    const [sum, ...summands] = read.filter((histogram) => histogram !== null);
     // An unreadable histogram is reported by itself.
-    if (own.length < parts.length) continue;
-    if (!isDeepStrictEqual(packHistogram(sumHistograms(own)), packHistogram(all)))
+    if (summands.length < parts.length) continue;
+    if (!isDeepStrictEqual(packHistogram(sumHistograms(summands)), packHistogram(sum)))
       yield `latencyMs.${series}.histogram is not the sum of those in ${where}`;
   }
 }

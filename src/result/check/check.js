@@ -165,7 +165,7 @@ function* checkTimeline({ timeline, totals, rates, latencyMs, windowSeconds, unf
     yield `rates.peakOneSecond is ${peak}, which is impossible with ${totals.succeeded} successes in ${timeline.length} seconds`;
   const slowest = maxOf(timeline);
   if (isAbove(slowest, longest))
-    yield `the timeline's longest is ${slowest}, but latencyMs.response.max is ${longest}`;
+    yield `the timeline's maximum is ${slowest}, but latencyMs.response.max is ${longest}`;
   if (windowSeconds === undefined || unfinished) return;
   // Nothing is due after the window of an open loop, and a closed loop's ends with its last success.
   const last = timeline.findLast(({ succeeded }) => succeeded > 0)?.second ?? 0;
@@ -175,7 +175,7 @@ function* checkTimeline({ timeline, totals, rates, latencyMs, windowSeconds, unf
 
 /** @param {TimelineRow[]} rows */
 function maxOf(rows) {
-  return rows.reduce((most, { max }) => Math.max(most, max ?? 0), 0);
+  return rows.reduce((highest, { max }) => Math.max(highest, max ?? 0), 0);
 }
 
 /** @param {TimelineRow} row @param {number} at */
@@ -255,9 +255,9 @@ export function* checkMergeBlock({ merge, timeline, operations, totals: { sent }
       }
   }
   // A single part with one thread has no lags.
-  for (const [second, of] of merge.lags.entries()) {
+  for (const [second, lag] of merge.lags.entries()) {
     const done = countDone([timeline[second]]);
-    if (of !== null)
-      yield* checkHistogram(`merge.lags.${second}.histogram`, of.histogram, done, { max: of.max });
+    if (lag !== null)
+      yield* checkHistogram(`merge.lags.${second}.histogram`, lag.histogram, done, { max: lag.max });
   }
 }

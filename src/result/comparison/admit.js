@@ -21,13 +21,13 @@ export function admit(groups, { allowInvalid = false, leaveOutInvalid = false })
     throw fileError('take_or_leave', message, 'Choose one of the two.');
   }
   if (groups.length < 2) {
-    const remedy = 'Name another one: compare BASE.json... --with NEW.json...';
+    const remedy = 'Add another group: compare BASE.json... --with NEW.json...';
     throw fileError('nothing_to_compare', 'There is only one group of runs.', remedy);
   }
   refuseParts(groups.flatMap(({ runs }) => runs));
   refuseSameRun(groups);
-  const admitted = groups.map(({ name, runs: given }) => {
-    const runs = given.map((run) => {
+  const admitted = groups.map(({ name, runs: groupRuns }) => {
+    const runs = groupRuns.map((run) => {
       const why = whyLeftOut(run.result);
       return { ...run, why, used: why === null || allowInvalid };
     });
@@ -81,7 +81,7 @@ export function refuseSameRun(groups) {
       seen.set(identity, name);
       if (before === undefined) continue;
       const twice = before === name ? `${name} is given twice.` : `${before} and ${name} are the same run.`;
-      throw fileError('same_run_twice', twice, 'Give each run once.');
+      throw fileError('same_run_twice', twice, 'Pass each run only once.');
     }
   }
 }

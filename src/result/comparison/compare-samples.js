@@ -94,9 +94,9 @@ function withEqualTool(unit, pair, tool) {
   const sign = unit === '/s' ? 1 : -1;
   const equalised = /** @type {const} */ ([1, 0]).flatMap((at) => {
     const own = at === 0 ? tool.base : tool.other;
-    const most = median(at === 0 ? tool.other : tool.base);
-    if (!own.some((part) => part > most)) return [];
-    const moved = pair[at].map((value, i) => value + sign * Math.max(0, own[i] - most));
+    const otherMedian = median(at === 0 ? tool.other : tool.base);
+    if (!own.some((part) => part > otherMedian)) return [];
+    const moved = pair[at].map((value, i) => value + sign * Math.max(0, own[i] - otherMedian));
     return [/** @type {Pair} */ (pair.with(at, moved))];
   });
   return [pair, ...equalised];

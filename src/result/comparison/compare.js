@@ -22,7 +22,7 @@ const [ERRORS] = METRICS.filter(({ key }) => key === 'errors').map(headOf);
 
 /**
  * @typedef {object} CompareOptions
- * @property {boolean} [allowInvalid] use invalid and interrupted runs; default: refuse them
+ * @property {boolean} [allowInvalid] include invalid and interrupted runs; default: refuse them
  * @property {boolean} [leaveOutInvalid] compare only the other runs
  * @property {number} [seed] of the bootstrap
  * @property {number} [resamples] of the bootstrap
@@ -73,7 +73,7 @@ function describeGroup({ name, runs, used }) {
   };
 }
 
-/** @typedef {{values: number[], tool: number[]}} Sample values of runs; `tool`: their part from the tool */
+/** @typedef {{values: number[], tool: number[]}} Sample values of runs; `tool`: the part that may be the tool's lateness */
 
 /**
  * @param {MetricHead} head @param {ComparedGroup[]} groups @param {ErrorBias} bias
@@ -102,12 +102,12 @@ function compareMetric(head, groups, bias, options) {
 
 /**
  * The best group is the one shown to be better than every other; a better median alone may be chance. A group with
- * more errors than another does not compete: it can neither win nor keep another from winning.
+ * more errors than another neither wins nor prevents another from winning.
  * @param {MetricHead} head @param {Sample[]} samples @param {ErrorBias} bias
  */
 function findBest(head, samples, bias) {
   const competes = samples.map(
-    ({ values }, i) => values.length > 0 && (head.unit === 'fraction' || !bias.isOutOfContest(i)),
+    ({ values }, i) => values.length > 0 && (head.unit === 'fraction' || !bias.cannotWin(i)),
   );
   const medians = samples.flatMap(({ values }, i) => (competes[i] ? median(values) : []));
   const top = head.lowerIsBetter ? Math.min(...medians) : Math.max(...medians);
@@ -175,7 +175,7 @@ function notesOf(groups, described, { seed, resamples }) {
     `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which is somewhat too narrow with few runs.`,
     'The tool is assumed to be equally late in all groups; where the bound on its lateness is higher in one of them, the excess does not count as a difference.',
     'Each metric is tested by itself: among equal groups, one metric in twenty differs by chance.',
-    ...(hasErrors ? ['Times are those of all requests: a target that fails fast is not a fast one.'] : []),
+    ...(hasErrors ? ['Times cover all requests: failing fast is not responding fast.'] : []),
     ...orderNotes(groups),
   ];
 }
@@ -203,7 +203,7 @@ export function createErrorBias(given) {
 
   return {
     /** @param {number} group index @returns {boolean} it has more errors than another: it cannot win */
-    isOutOfContest: (group) => more[group].some((why) => why !== null),
+    cannotWin: (group) => more[group].some((why) => why !== null),
 
     /**
      * @param {MetricHead} metric @param {DifferenceVerdict} verdict of `other` against `base`

@@ -13,7 +13,7 @@ export const OfferedLoad = z.object({
 
 export const SubjectLoad = OfferedLoad.extend({ stageCount: count.optional() });
 
-/** A given run, used or not. */
+/** A run of the group, used or not. */
 const GroupRun = z.object({
   /** Its file and, in a run set, its number. */
   name: z.string(),
@@ -55,7 +55,7 @@ const Difference = z.object({
   isTools: z.literal(true).optional(),
   /** `differencePercent` minus the part that may be the tool's own. */
   surePercent: number.optional(),
-  /** `not enough runs`: none could be shown. `not comparable`: the group that would win has more errors. */
+  /** `not enough runs`: too few to show any. `not comparable`: the group that would win has more errors. */
   verdict: z.enum([
     'faster',
     'slower',
@@ -77,7 +77,7 @@ const ComparedMetric = MetricHead.extend({
   comparisons: z.array(Difference),
   /** The group shown to be better than every other without more errors; null: none. */
   best: count.nullable(),
-  /** The group with the best median, shown or not; null: several have it. */
+  /** The group with the best median, shown or not; null: several share it. */
   bestMedian: count.nullable(),
 });
 
@@ -85,7 +85,7 @@ export const Comparison = z
   .object({
     schema: z.literal('vault-pki-load/comparison/1'),
     tool: Tool,
-    /** When `compare` ran; null: the caller gave no time. */
+    /** When `compare` ran; null: unknown. */
     createdAt: z.iso.datetime().nullable(),
     command: text,
     /** A difference is shown where the p-value is below `alpha`. */

@@ -11,8 +11,8 @@ import { METRICS } from '../runs/run-set.js';
 /** @typedef {{name: string, runs: readonly {used: boolean, verdict: Result['measurement']['verdict']}[]}} JudgedGroup */
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
 /**
- * `metric`: key of METRICS; `direction`: 1 if it fires on a rise; `least`: percent, or points of a share; null: any
- * @typedef {{text: string, metric: string, direction: 1 | -1, least: number | null}} FailIf
+ * `metric`: key of METRICS; `direction`: 1 if it fires on a rise; `min`: percent, or points of a share; null: any
+ * @typedef {{text: string, metric: string, direction: 1 | -1, min: number | null}} FailIf
  */
 
 const EXAMPLES = "'p99 slower by 10%', 'p99 slower', 'rate lower by 5%', 'errors higher by 0.1%'";
@@ -57,11 +57,11 @@ export function parseFailIf(text) {
   if ((isRate || metric === 'errors') && (word === 'slower' || word === 'faster'))
     throw bad(`only times are ${word}; write ${metric} higher or ${metric} lower`);
   const rises = ['slower', 'higher', isRate ? 'better' : 'worse'].includes(word);
-  const least = rest === '' ? null : Number(BY.exec(rest)?.[1]);
-  if (Number.isNaN(least)) throw bad(`${quote(rest)} is not "by" and a percentage such as by 10% or by 0.5%`);
-  if (least === 0) throw bad('0% is no difference; leave "by" out');
-  if (Number(least) > 100 && (!rises || metric === 'errors')) throw bad('the limit cannot be more than 100%');
-  return { text: source, metric, direction: rises ? 1 : -1, least };
+  const min = rest === '' ? null : Number(BY.exec(rest)?.[1]);
+  if (Number.isNaN(min)) throw bad(`${quote(rest)} is not "by" and a percentage such as by 10% or by 0.5%`);
+  if (min === 0) throw bad('0% is no difference; omit "by"');
+  if (Number(min) > 100 && (!rises || metric === 'errors')) throw bad('the limit cannot be more than 100%');
+  return { text: source, metric, direction: rises ? 1 : -1, min };
 }
 
 /** @param {string} name */
@@ -101,15 +101,15 @@ function judgeOne(rule, metric, difference, groups) {
 }
 
 /** @param {FailIf} rule @param {ComparedMetric} metric @param {Difference} difference @returns {Judged} */
-function judgeShown({ direction, least }, { differenceIn }, difference) {
+function judgeShown({ direction, min }, { differenceIn }, difference) {
   const { verdict, differencePercent, text, isTools, surePercent = differencePercent } = difference;
   if (isTools) return { verdict: 'not proven', reason: text };
   const rose = verdict === 'slower' || verdict === 'higher';
   if (verdict === 'no difference shown' || rose !== direction > 0) return { verdict: 'passed', reason: text };
-  if (least === null) return { verdict: 'failed', reason: text };
-  const limit = `${least} ${differenceIn === 'percent' ? '%' : 'points'}`;
+  if (min === null) return { verdict: 'failed', reason: text };
+  const limit = `${min} ${differenceIn === 'percent' ? '%' : 'points'}`;
   const reaches = (/** @type {number | null} */ percent) =>
-    percent === null || Math.abs(percent) >= least * (1 - ROUNDING);
+    percent === null || Math.abs(percent) >= min * (1 - ROUNDING);
   const judged = (/** @type {FailIfVerdict} */ word, /** @type {string} */ why) => {
     return { verdict: word, reason: `${text} ${why} ${limit}.` };
   };
@@ -125,7 +125,7 @@ function doubtsOf({ name, runs }) {
   const invalid = runs.filter(({ used, verdict }) => used && verdict === 'invalid').length;
   const out = runs.filter(({ used }) => !used).length;
   if (invalid > 0)
-    return `But ${invalid} ${all} ${invalid === 1 ? 'is' : 'are'} invalid, and nothing passes on such runs.`;
+    return `But ${invalid} ${all} ${invalid === 1 ? 'is' : 'are'} invalid, and no rule passes on invalid runs.`;
   const isHalf = out > 0 && out * 2 >= runs.length;
   return isHalf ? `But ${out} ${all} are left out, so the median of all is unknown.` : [];
 }

@@ -45,13 +45,13 @@ export function mannWhitney(a, b, method = chooseMethod(a.length, b.length)) {
 
 /**
  * @param {number} n @param {number} m
- * @returns {number} the smallest two-sided p-value of n and m runs, 2 / C(n + m, n): one group is all above the other
+ * @returns {number} the smallest two-sided p-value of n and m runs, 2 / C(n + m, n): all values of one group above all of the other
  */
 export function smallestPValue(n, m) {
   return Math.min(1, 2 / combinations(n + m, n));
 }
 
-/** @returns {number} minimum of runs in each group to show a difference */
+/** @returns {number} minimum number of runs in each group to show a difference */
 export function runsNeeded() {
   let each = 1;
   while (smallestPValue(each, each) >= ALPHA) each += 1;
@@ -144,7 +144,7 @@ export function bootstrapInterval(base, other, difference, { seed, resamples = R
   return [differences[outside], differences[resamples - 1 - outside]];
 }
 
-/** Median of one. @param {readonly number[]} values @param {number} number @param {number} seed @param {number} stream */
+/** Median of a resample. @param {readonly number[]} values @param {number} number @param {number} seed @param {number} stream */
 function resample(values, number, seed, stream) {
   const n = values.length;
   const drawn = new Float64Array(n);

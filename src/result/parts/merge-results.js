@@ -94,7 +94,7 @@ function startedApart(parts, windowMs) {
   return {
     grade: apartMs > windowMs / 2 ? 'invalid' : 'remark',
     text: `By their clocks, ${partName(last.shard)} started sending ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`,
-    remedy: 'Give all parts the same --start-at, and synchronize the clocks of the machines.',
+    remedy: 'Use the same --start-at for all parts, and synchronize the clocks of the machines.',
   };
 }
 

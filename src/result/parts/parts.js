@@ -23,7 +23,7 @@ const [MAX_KEYS, MAX_CHARACTERS, MAX_MISSING] = [5, 60, 10];
  */
 export function orderParts(results, allowInterrupted = false) {
   if (results.length === 0)
-    throw fileError('no_parts', 'There is nothing to merge.', 'Give the results of all parts of a plan.');
+    throw fileError('no_parts', 'There is nothing to merge.', 'Pass the results of all parts of a plan.');
   const parts = results.map((one) => readPart(one, allowInterrupted));
   for (const part of parts.slice(1)) checkSamePlan(parts[0], part);
   checkEachOnce(parts);
@@ -35,7 +35,7 @@ export function orderParts(results, allowInterrupted = false) {
 function checkSamePlan(one, other) {
   if (one.shard.of !== other.shard.of) {
     const message = `${one.name} is ${partName(one.shard)}, but ${other.name} is ${partName(other.shard)}.`;
-    throw fileError('different_splits', message, 'Give the parts of one plan.');
+    throw fileError('different_splits', message, 'Pass the parts of one plan.');
   }
   const [a, b] = [settingsOf(one.result), settingsOf(other.result)];
   const shown = (/** @type {string | undefined} */ json) => shortened(json ?? 'null', MAX_CHARACTERS);
@@ -44,7 +44,7 @@ function checkSamePlan(one, other) {
     .map((key) => `${key} (${shown(a.get(key))} and ${shown(b.get(key))})`);
   if (differences.length === 0) return;
   const message = `${one.name} and ${other.name} are parts of different plans: ${listed(differences, MAX_KEYS)}.`;
-  throw fileError('different_plans', message, 'Give all parts the same options and the same --seed.');
+  throw fileError('different_plans', message, 'Use the same options and the same --seed for all parts.');
 }
 
 /** @param {Result} result @returns {Map<string, string>} JSON of every setting, by `outer.inner` */
@@ -60,7 +60,7 @@ function checkEachOnce(parts) {
     if (before === undefined) continue;
     const both = `${before.name} and ${name} are both ${partName(shard)}.`;
     const message = before.name === name ? `${name} is given twice.` : both;
-    throw fileError('part_twice', message, 'Give each part once.');
+    throw fileError('part_twice', message, 'Pass each part only once.');
   }
   const { of } = parts[0].shard;
   const missing = of - parts.length;
@@ -70,7 +70,7 @@ function checkEachOnce(parts) {
   const named = first.filter((index) => !given.has(index)).slice(0, MAX_MISSING);
   const more = missing > MAX_MISSING ? ', ...' : '';
   const message = `${missing} of ${of} parts ${missing === 1 ? 'is' : 'are'} missing: ${named.join(', ')}${more}.`;
-  throw fileError('part_missing', message, 'Give the results of all parts.');
+  throw fileError('part_missing', message, 'Pass the results of all parts.');
 }
 
 /** An address may lead to several servers, and a target may not report its product. @param {Part[]} parts */
@@ -111,7 +111,7 @@ function readPart({ name, result }, allowInterrupted) {
   const { success, data } = MergeBlock.safeParse(result.merge);
   const [missing] = success ? missingIn(result, data) : ['it has no valid "merge" block'];
   if (success && missing === undefined) return { name, result, shard, merge: data };
-  const remedy = 'Give the file as --out FILE.json wrote it.';
+  const remedy = 'Use the unmodified file from --out FILE.json.';
   throw fileError('not_mergeable', `${name} cannot be merged: ${missing}.`, remedy);
 }
 

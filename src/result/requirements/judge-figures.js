@@ -52,11 +52,11 @@ export function judgeRate(requirement, view) {
   // The rate that a tool without lateness might have reached.
   const slowdown = rateBar.sampled > 0 ? high / rateBar.sampled : Number.POSITIVE_INFINITY;
   const doubt = doubtOf(reaches(rateBar.sampled, requirement), reaches(actual * slowdown, requirement));
-  const most = `at 95 % confidence it may be ${Number.isFinite(high) ? `as high as ${text(high)}` : 'higher'}`;
+  const bestCase = `at 95 % confidence it may be ${Number.isFinite(high) ? `as high as ${text(high)}` : 'higher'}`;
   const tool = 'but the tool was short of CPU and sent less than the target could have handled';
-  if (doubt === 'sample') return judged('not proven', doubt, margin, most, 'run it longer');
+  if (doubt === 'sample') return judged('not proven', doubt, margin, bestCase, 'run it longer');
   const remedy = `give the tool more CPU${doubt === 'both' ? ', and run it longer' : ''}`;
-  return judged('not proven', doubt, margin, tool, most, remedy);
+  return judged('not proven', doubt, margin, tool, bestCase, remedy);
 }
 
 /** @param {RunView} view @param {(perSecond: number) => string} text */
@@ -127,8 +127,8 @@ export function judgeTime(requirement, view) {
   if (verdict === 'met') return judged(verdict, null, margin, boundText(isUpper, bar, formatLatency));
   if (verdict === 'not met') return judged(verdict, null, margin, actual === null ? '' : losses);
   const exact = percentileBar({ ...times, own: times.reported }, quantile, { ...lost, own: 0 });
-  const least = Number.isFinite(value) ? value - tool : 0;
-  const isTool = within(value, comparator, limit) !== within(least, comparator, limit);
+  const withoutTool = Number.isFinite(value) ? value - tool : 0;
+  const isTool = within(value, comparator, limit) !== within(withoutTool, comparator, limit);
   const doubt = doubtOf(verdictOn(requirement, exact) === 'not proven', isTool);
   const sample = doubt === 'tool' ? '' : sampleText(requirement, view, { lost, exact, value });
   const own = actual === null ? ownLossesText(lost.own) : toolText(tool);
@@ -146,9 +146,9 @@ function sampleText({ quantile = 0.5, comparator, limit, series }, view, { lost,
   const isUpper = comparator[0] === '<';
   const isKept = within(value, comparator, limit);
   const share = isUpper ? 1 - quantile : quantile;
-  const least = samplesToProve(share);
-  if (isKept && n < least)
-    return `${formatCount(n)} ${units} are too few to prove it, at least ${formatCount(least)} are needed`;
+  const needed = samplesToProve(share);
+  if (isKept && n < needed)
+    return `${formatCount(n)} ${units} are too few to prove it, at least ${formatCount(needed)} are needed`;
   const [side, bound] = isKept === isUpper ? ['high', exact.high] : ['low', exact.low];
   const far = Number.isFinite(bound)
     ? `it could be as ${side} as ${formatLatency(bound)}`
@@ -157,15 +157,15 @@ function sampleText({ quantile = 0.5, comparator, limit, series }, view, { lost,
   if (!isKept) return `${doubt}; more ${units} would decide it`;
   // Requests on the wrong side of the limit have the top ranks with `<`, the bottom ranks with `>`.
   const isGood = (/** @type {number} */ rank) => within(valueAtRank(reported, rank), comparator, limit);
-  const most = reported.totalCount;
-  const first = firstTrue(1, most + 1, (rank) => rank > most || isGood(rank) !== isUpper);
-  const misses = lost.count + (isUpper ? most - first + 1 : first - 1);
+  const count = reported.totalCount;
+  const first = firstTrue(1, count + 1, (rank) => rank > count || isGood(rank) !== isUpper);
+  const misses = lost.count + (isUpper ? count - first + 1 : first - 1);
   return `${doubt}; ${neededText(samplesNeeded(misses, n, share), units)}`;
 }
 
 /**
  * min and max describe this run only, the mean describes all requests. A request without a good response would have
- * taken longer than the age it reached, by an unknown time: it can break a limit but not keep it.
+ * taken longer than its age at the end, by an unknown time: it can break a limit but not keep it.
  * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
 function judgeExtreme(requirement, view) {
@@ -190,8 +190,8 @@ function judgeExtreme(requirement, view) {
       return judged(verdict, 'tool', margin, toolText(tool));
     const { unit, units } = view.words ?? REQUESTS;
     const between = `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}; more ${units} would decide it`;
-    const few = Number.isFinite(high) ? between : `one ${unit} is too few to tell`;
-    return judged(verdict, 'sample', margin, few);
+    const spread = Number.isFinite(high) ? between : `one ${unit} is too few to tell`;
+    return judged(verdict, 'sample', margin, spread);
   }
   if (countErrors(view) > 0 && !isByExample)
     return judged('not proven', 'failures', margin, `but ${lossesText(view)}, and their times are unknown`);
@@ -250,8 +250,8 @@ function neededText(needed, units) {
 
 /** @param {number} ms that this tool may have added */
 function toolText(ms) {
-  const most = Number.isFinite(ms) ? `up to ${formatLatency(ms)}` : 'all';
-  return `${most} of it may be this tool's own: ${REMEDY}`;
+  const part = Number.isFinite(ms) ? `up to ${formatLatency(ms)}` : 'all';
+  return `${part} of it may be this tool's own: ${REMEDY}`;
 }
 
 /** @param {number} count of errors that may be this tool's fault */

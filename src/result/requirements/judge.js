@@ -17,7 +17,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
 /**
  * @typedef {object} Facts of a run, to judge requirements
  * @property {Record<Series, Times>} series of the requests that succeeded
- * @property {Record<Series, Times>} [checked] of those that were also checked
+ * @property {Record<Series, Times>} [checked] of the requests that were also checked
  * @property {Record<Series, Times>} all of every request that was due, with the age it reached
  * @property {{low: number, high: number | null, sampled: number}} rateBar
  * @property {'open' | 'closed'} model

@@ -58,7 +58,7 @@ function seedWarnings({ name, results }) {
   const seeds = new Set(random.map(({ load }) => load.seed));
   if (seeds.size === random.length) return [];
   const text = `Some of the ${random.length} runs of ${name} with Poisson arrivals share a seed, so they are not independent and a difference may be chance.`;
-  return [`${text} Give each run its own seed.`];
+  return [`${text} Use a different seed for each run.`];
 }
 
 /**
@@ -74,7 +74,7 @@ export function orderNotes([base, ...others]) {
   const apart = others.filter(({ used }) => isBefore(first, times(used)) || isBefore(times(used), first));
   if (apart.length === 0) return [];
   const names = apart.map(({ name }) => name).join(', ');
-  const text = `The runs of ${base.name} and of ${names} were run one group after the other, so any other change in between would look like a difference.`;
+  const text = `The groups ${base.name} and ${names} ran one after the other, so any other change in between would look like a difference.`;
   return [`${text} Alternate between the groups to rule that out.`];
 }
 

@@ -107,8 +107,8 @@ export function summarise(values) {
 
 /** @param {string} name of the set @param {readonly Result[]} runs @returns {RunSet['summary']} */
 export function summariseRuns(name, runs) {
-  const given = namedRuns(runs).map((run) => ({ ...run, why: whyLeftOut(run.result) }));
-  const used = given.filter(({ why }) => why === null);
+  const candidates = namedRuns(runs).map((run) => ({ ...run, why: whyLeftOut(run.result) }));
+  const used = candidates.filter(({ why }) => why === null);
   const results = used.map(({ result }) => result);
   const summaries = summariseMetrics(used);
   const judged = results.flatMap(({ requirements }) => requirements);
@@ -116,7 +116,7 @@ export function summariseRuns(name, runs) {
     sumRecords(judged.flatMap((one) => (one.text === text ? [{ [one.verdict]: 1 }] : [])));
   return {
     used: used.map((run) => run.name),
-    leftOut: given.flatMap(({ name: run, why }) => (why === null ? [] : { run, why })),
+    leftOut: candidates.flatMap(({ name: run, why }) => (why === null ? [] : { run, why })),
     warnings: runWarnings([{ name, results }]),
     metrics: METRICS.map((metric) => ({ ...headOf(metric), ...summaries[metric.key] })),
     requirements: [...new Set(judged.map(({ text }) => text))].map((text) => ({

@@ -61,7 +61,7 @@ export function createScenarioSummary(facts) {
   };
 }
 
-/** @typedef {ReturnType<typeof selectUsed>} StepRuns `used`: counted runs; `shown`: these, or all if none counts */
+/** @typedef {ReturnType<typeof selectUsed>} StepRuns `used`: counted runs; `shown`: the counted runs, or all if none counts */
 
 /** @param {StepResults} kept */
 function selectUsed({ results, ...kept }) {
@@ -127,9 +127,9 @@ function describeStep({ step, results, used, why, failure }, repeat) {
 function requirementsOf(results) {
   const all = results.flatMap(({ requirements }) => requirements);
   const alike = groupBy(all, ({ text, operation, stage }) => JSON.stringify([text, operation, stage]));
-  return alike.map((given) => {
-    const verdicts = given.map(({ verdict }) => verdict);
-    const worst = given[verdicts.indexOf(worstOf(REQUIREMENT, verdicts) ?? verdicts[0])];
+  return alike.map((judged) => {
+    const verdicts = judged.map(({ verdict }) => verdict);
+    const worst = judged[verdicts.indexOf(worstOf(REQUIREMENT, verdicts) ?? verdicts[0])];
     const { operation = null, stage = null } = worst;
     return { ...worst, operation, stage, verdicts: countBy(verdicts) };
   });

@@ -25,7 +25,7 @@ const Spread = MetricSummary.extend({ sd: number }).meta({ id: 'SpreadOverRuns' 
 const Step = z.object({
   /** `name` combines run and target, and ends its file names: `write-raft`. */
   ...each(['name', 'run', 'target'], z.string()),
-  /** null: nothing could be sent */
+  /** null: nothing could be sent. */
   aim: Target.nullable(),
   load: OfferedLoad,
   /** As planned: requests per second or, in a closed loop, in flight, at the start and the end. */
@@ -59,7 +59,7 @@ const Step = z.object({
     /** One per code, of the first run, with the number of runs. */
     reasons: z.array(Result.shape.measurement.shape.reasons.element.extend({ runs: count })),
   }),
-  /** Why there is no (further) run. */
+  /** Why no further run was started. */
   failure: z.object({ code: z.string(), text: z.string() }).nullable(),
 });
 
@@ -70,7 +70,7 @@ const Step = z.object({
 const Row = z.object({
   ...each(['run', 'target'], z.string()),
   ...each(['operation', 'stage'], text),
-  /** Number of runs in it. */
+  /** Number of runs. */
   runs: count,
   /** False: no run counts, so the row covers all runs. */
   counts: z.boolean(),
@@ -85,7 +85,7 @@ const Row = z.object({
   ...each(['min', 'mean', 'p50', 'p95', 'p99', 'max'], number),
   /** Of `count`; null: no request was due. */
   ...each(['successRatio', 'errorShare'], share),
-  /** By outcome, `dropped` and `never_sent` included; the counts add up to `count`. Older files do not have it. */
+  /** By outcome, `dropped` and `never_sent` included; the counts add up to `count`. Absent in older files. */
   outcomeDetails: z
     .record(
       z.string(),

@@ -7,7 +7,7 @@ import { formatPercent } from '../wording.js';
 
 /** @typedef {Omit<Search, 'explanation'>} Unexplained */
 
-/** Matches reasons that end with a remedy of their own. */
+/** Matches reasons that already end with a remedy. */
 const OWN_REMEDY = /(?:or|\.) [Rr]aise --[a-z-]+\.$/;
 
 /** @param {Search['searched']} searched @param {number} level @returns {string} `120/s`, `16 in flight` */
@@ -55,7 +55,7 @@ const ENDS = {
     const below = failed.length === 0 ? '' : less();
     const reason = reasonAt(search, above.level);
     const bound = searched === 'rate' ? '--max-rate' : '--max-concurrency';
-    const advice = ` Give the tool more CPU or another machine, or bound the search with ${bound}.`;
+    const advice = ` Run the tool with more CPU or on another machine, or bound the search with ${bound}.`;
     const remedy = OWN_REMEDY.test(reason) ? '' : advice;
     return `The tool could not offer ${text(above.level)} as planned: the target may handle more${below}. ${reason}${remedy}`;
   },

@@ -15,7 +15,7 @@ const Step = z
     /** Requests per second, or in flight. */
     level: amount,
     phase: z.enum(['coarse', 'bisection', 'confirmation']),
-    /** From 1: a level that fails is tried once more. */
+    /** From 1: a failed level is tried again. */
     attempt: z.int().min(1),
     /** `not offered`: the tool could not offer it, so the step shows nothing about the target. */
     verdict: Verdict,

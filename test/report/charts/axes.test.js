@@ -32,7 +32,7 @@ const AXES = [
     '0 ms, 0.5 ms, 1 ms, 1.5 ms, 2 ms, 2.5 ms, 3 ms, 3.5 ms, 4 ms',
   ],
   [
-    'latencies of different magnitude, on a log scale',
+    'latencies of different magnitudes, on a log scale',
     valueAxis('ms', 't', [0.3, 900]),
     '0.1 ms, 1 ms, 10 ms, 100 ms, 1 s',
   ],
@@ -41,7 +41,7 @@ const AXES = [
     valueAxis('ms', 't', [0.05, 0.4]),
     '0 ms, 0.05 ms, 0.1 ms, 0.15 ms, 0.2 ms, 0.25 ms, 0.3 ms, 0.35 ms, 0.4 ms',
   ],
-  ['only zeros', valueAxis('ms', 't', [0]), '0 ms, 0.2 ms, 0.4 ms, 0.6 ms, 0.8 ms, 1 ms'],
+  ['zeros only', valueAxis('ms', 't', [0]), '0 ms, 0.2 ms, 0.4 ms, 0.6 ms, 0.8 ms, 1 ms'],
   ['counts', linearAxis({ title: 'n', high: 3, label: compactLabel, isWhole: true }), '0, 1, 2, 3'],
   [
     'large counts',
@@ -52,10 +52,10 @@ const AXES = [
 ];
 
 for (const [why, axis, expected] of AXES) {
-  test(`axis labels are round: ${why}`, () => assert.equal(labels(axis).join(', '), expected));
+  test(`axis labels are round numbers: ${why}`, () => assert.equal(labels(axis).join(', '), expected));
 }
 
-test('a larger value lies further along the axis, and never beyond it', () => {
+test('larger values lie further along the axis, never beyond its end', () => {
   fc.assert(
     fc.property(fc.array(anyMs, { minLength: 2, maxLength: 50 }), (values) => {
       const axis = valueAxis('ms', 't', values);
@@ -68,7 +68,7 @@ test('a larger value lies further along the axis, and never beyond it', () => {
   );
 });
 
-test('where labels have no room, the first ones stay', () => {
+test('if labels do not fit, the first ones stay', () => {
   const ticks = [0, 0.1, 0.5, 0.55, 1].map((at) => ({ at, label: String(at) }));
   assert.deepEqual(
     fit(ticks, 100, () => 20).map(({ at }) => at),
@@ -76,7 +76,7 @@ test('where labels have no room, the first ones stay', () => {
   );
 });
 
-test('nines become percentiles', () => {
+test('nines are labelled as percentiles', () => {
   assert.deepEqual([Math.log10(2), 1, 2, 3, 5].map(percentLabel), [
     '50 %',
     '90 %',
@@ -119,14 +119,14 @@ test('one very long response leaves labels for the others', () => {
 
 /** @type {[string, number, number, string][]} requests, pixels, labels */
 const PERCENTILES = [
-  ['ten million on a wide chart', 10_000_000, 560, '50 %, 90 %, 99.9 %, 99.999 %, 99.99999 %'],
-  ['ten million on a phone', 10_000_000, 260, '50 %, 99.9 %, 99.99999 %'],
-  ['ten on a phone', 10, 260, '0 %, 50 %, 90 %'],
-  ['one', 1, 260, '0 %, 50 %'],
+  ['ten million requests on a wide chart', 10_000_000, 560, '50 %, 90 %, 99.9 %, 99.999 %, 99.99999 %'],
+  ['ten million requests on a phone', 10_000_000, 260, '50 %, 99.9 %, 99.99999 %'],
+  ['ten requests on a phone', 10, 260, '0 %, 50 %, 90 %'],
+  ['one request', 1, 260, '0 %, 50 %'],
 ];
 
 for (const [why, count, length, expected] of PERCENTILES) {
-  test(`as many nines as have room have labels: ${why}`, () => {
+  test(`labels as many nines as fit: ${why}`, () => {
     const axis = percentileAxis(Math.log10(2 * count));
     const ticks = axis.ticks(length, (label) => textWidth(label) + 12);
     assert.equal(ticks.map(({ label }) => label).join(', '), expected);

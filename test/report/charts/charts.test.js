@@ -19,9 +19,9 @@ function assertNoCollision(all) {
 }
 
 for (const [name, result] of Object.entries(HARD_RESULTS)) {
-  test(`no label touches another or sticks out with ${name}`, () => assertNoCollision(chartsOf(result)));
+  test(`labels neither overlap nor overflow: ${name}`, () => assertNoCollision(chartsOf(result)));
 
-  test(`each row of the table of ${name} has a tooltip, and a value for each column`, () => {
+  test(`each row of the data table has a tooltip, and a value for each column: ${name}`, () => {
     for (const { svg, table } of chartsOf(result)) {
       const [full] = svg.split('</svg>');
       assert.equal(full.split('class="column"').length - 1, table.rows.length);
@@ -65,7 +65,7 @@ const anyResult = fc
     });
   });
 
-test('no label touches another or sticks out, whatever the data', () => {
+test('labels neither overlap nor overflow, for arbitrary data', () => {
   fc.assert(
     fc.property(anyResult, (result) => assertNoCollision(chartsOf(result))),
     { numRuns: 15 },

@@ -25,7 +25,7 @@ const DATA = {
   answer: { level: 20, name: '20/s' },
 };
 
-test('the knee has its series, the limits near them, and the answer', () => {
+test('the knee chart shows the series, nearby limits, and the answer', () => {
   const drawn = draw('levels', DATA);
   assert.deepEqual(legendOf(drawn), ['p50', 'p99', 'limit: p99<50ms']);
   assert.match(drawn.svg, /<line class="upright"[^>]*><text[^>]*>20\/s</);
@@ -33,7 +33,7 @@ test('the knee has its series, the limits near them, and the answer', () => {
   for (const svg of chartsIn(drawn.svg)) assert.deepEqual(collisions(svg), []);
 });
 
-test('a search without an answer draws none', () => {
+test('without an answer, there is no marker', () => {
   const drawn = draw('levels', { ...DATA, answer: null });
   assert.deepEqual(legendOf(drawn), ['p50', 'p99', 'limit: p99<50ms']);
   assert.equal(drawn.summary, '');
@@ -45,7 +45,7 @@ test('each level is a row of the table, with its verdict', () => {
   assert.deepEqual(table.rows[0], ['5/s: met', '1.00 ms', '2.00 ms']);
 });
 
-test('levels over a wide range have a log axis, others do not', () => {
+test('a wide range of levels has a log axis, a narrow range a linear one', () => {
   assert.match(draw('levels', DATA).svg, />requests per second \(log scale\)</);
   assert.match(
     draw('levels', { ...DATA, levels: LEVELS.map((one, i) => ({ ...one, level: 10 + i })) }).svg,
@@ -53,11 +53,11 @@ test('levels over a wide range have a log axis, others do not', () => {
   );
 });
 
-test('shares and rates have their unit on the axis', () => {
+test('shares and rates have a unit on the axis', () => {
   const series = [{ name: 'errors', values: [0, 0, 0, 0.01, 0.2] }];
   assert.match(draw('levels', { ...DATA, unit: 'fraction', series, limits: [] }).svg, />20 %</);
   assert.match(draw('levels', { ...DATA, unit: '/s', series, limits: [] }).svg, />0\.2\/s</);
 });
 
-test('without a value there is no chart', () =>
+test('without values, there is no chart', () =>
   assert.equal(drawOrNull('levels', { ...DATA, series: [{ name: 'p50', values: [null] }] }), null));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ellipsize, textWidth } from '../../../src/report/charts/frame.js';
 
-test('a text is cut to its room and ends in an ellipsis', () => {
+test('long text is truncated with an ellipsis', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme-composite', maxLength: 60 }),

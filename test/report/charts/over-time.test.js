@@ -25,7 +25,7 @@ describe('response times over time', () => {
     assert.match(summary, /No response arrived in 5 of 30 seconds/);
   });
 
-  test('where nothing was due, the line goes on', () => {
+  test('the line continues through seconds in which nothing was due', () => {
     const idle = { due: 0, sent: 0, succeeded: 0, p50: null, p90: null, p99: null, max: null };
     const rows = timeline(40, (second) => row(second, second % 2 === 0 ? {} : idle));
     const { svg, summary } = latency(resultOf({ timeline: rows }));
@@ -33,12 +33,12 @@ describe('response times over time', () => {
     assert.equal(pathOf(svg, 1).split('M').length, 2);
   });
 
-  test('a second alone between gaps is a dot', () => {
+  test('a single second between gaps is a dot', () => {
     const rows = timeline(100, (second) => (second === 50 ? row(second) : silence(second)));
     assert.match(latency(resultOf({ timeline: rows })).svg, /<circle class="dot s2"/);
   });
 
-  test('an upright line marks where the wait for the last responses begins', () => {
+  test('a vertical line marks the start of the wait for the last responses', () => {
     const result = resultOf({ timeline: timeline(30), windowSeconds: 20 });
     const { svg, summary } = latency(result);
     assert.equal(svg.split('class="upright"').length - 1, 3, 'once in each size');
@@ -47,7 +47,7 @@ describe('response times over time', () => {
     assert.doesNotMatch(whole.svg + whole.summary, /waited|class="upright"/);
   });
 
-  test('p50 is on top; series with the same values are one, with both names', () => {
+  test('p50 is on top; identical series are merged, with both names', () => {
     assert.deepEqual(linesOf(latency(resultOf({ timeline: timeline(30) }))), ['s4', 's2', 's3', 's1']);
     const rows = timeline(30, (second) => row(second, { p99: 7 + second, max: 7 + second }));
     const drawn = latency(resultOf({ timeline: rows }));
@@ -55,7 +55,7 @@ describe('response times over time', () => {
     assert.deepEqual(legendOf(drawn), ['p50', 'p90', 'p99 = max']);
   });
 
-  test('limits near the measured times are drawn in the colour of their series and named in the legend', () => {
+  test('limits near the measured times have the colour of their series and a legend entry', () => {
     const met = /** @type {const} */ ({ verdict: 'met', actual: 1, unit: 'ms', reason: 'Met.' });
     const requirements = [
       { ...met, text: 'p99<9ms', limit: 9 },
@@ -71,14 +71,14 @@ describe('response times over time', () => {
     assert.match(drawn.svg, /<line class="line s2 limit"/);
   });
 
-  test('at 1000 an hour, each span of a minute has its percentiles', () => {
+  test('at 1000/h, percentiles cover spans of a minute', () => {
     const { summary, table } = latency(HARD_RESULTS['1000 an hour for six minutes']);
     assert.match(summary, /^Over 1 min each, p50 was between/);
     assert.ok(table.rows.every(([, p50, p90]) => p50 !== p90));
     assert.equal(table.rows[0][0], '0:00:00 to 0:00:59');
   });
 
-  test('a long run is drawn in spans of several seconds, without dashes', () => {
+  test('a long run has spans of several seconds, and no dashed lines', () => {
     const drawn = latency(HARD_RESULTS['half an hour at a high rate']);
     assert.ok(linesOf(drawn).every((names) => names.endsWith(' dense')));
     assert.match(drawn.summary, /^Over 10 s each, /);
@@ -89,7 +89,7 @@ describe('response times over time', () => {
 describe('rates', () => {
   const rates = (/** @type {Result} */ result) => draw('rates', result);
 
-  test('offered is a broad line below, sent is dashed and on top', () => {
+  test('offered is a wide line at the back, sent a dashed line on top', () => {
     for (const seconds of [30, 1800]) {
       const result = sampleResult([{ outcome: 'good', service: spread(400, 1, 2) }], {
         timeline: timeline(seconds),
@@ -98,7 +98,7 @@ describe('rates', () => {
     }
   });
 
-  test('low rates are averages over longer spans, per hour', () => {
+  test('low rates are averaged over longer spans, per hour', () => {
     assert.match(rates(HARD_RESULTS['a slow trickle']).summary, /Averages over 10 min each/);
     const { svg, table } = rates(HARD_RESULTS['1000 an hour for six minutes']);
     assert.match(svg, />requests per hour</);
@@ -106,7 +106,7 @@ describe('rates', () => {
     assert.match(rates(HARD_RESULTS['ten million samples']).svg, />requests per second</);
   });
 
-  test('an older result, without due counts, shows no offered rate', () => {
+  test('an older result without due counts has no offered rate', () => {
     const rows = timeline(10).map((one) => ({ ...one, due: undefined }));
     const drawn = rates(sampleResult([{ outcome: 'good', service: spread(200, 1, 2) }], { timeline: rows }));
     assert.deepEqual(legendOf(drawn), ['sent', 'succeeded']);
@@ -127,7 +127,7 @@ const failing = (seconds, failed) =>
 
 /** @type {[string, Result, RegExp][]} */
 const ERRORS = [
-  ['as many in each second', failing(20, () => 2), /^40 requests failed, the most in second 0: 2\.$/],
+  ['the same number in each second', failing(20, () => 2), /^40 requests failed, the most in second 0: 2\.$/],
   [
     'more in one second',
     failing(20, (at) => (at === 7 ? 5 : 1)),
@@ -148,11 +148,11 @@ const ERRORS = [
 
 describe('errors', () => {
   for (const [why, result, expected] of ERRORS) {
-    test(`the summary says how many failed and when: ${why}`, () =>
+    test(`the summary has the number of errors and when they occurred: ${why}`, () =>
       assert.match(draw('errors', result).summary, expected));
   }
 
-  test('are stacked by outcome: the most frequent by name, the rest as one', () => {
+  test('are stacked by outcome: the most frequent by name, the rest as one series', () => {
     const failures = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`outcome_${i}`, 10 - i]));
     const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
     const drawn = draw(
@@ -163,16 +163,16 @@ describe('errors', () => {
     assert.deepEqual(drawn.table.rows[0].slice(1), ['10', '9', '8', '7', '6', '12']);
   });
 
-  test('of an older result, which has no names, are failed', () => {
+  test('of an older result without outcome names are one series, failed', () => {
     const rows = timeline(10, (second) => ({ ...row(second, { failed: 3 }), failures: undefined }));
     assert.deepEqual(legendOf(draw('errors', resultOf({ timeline: rows }))), ['failed']);
   });
 
-  test('without one there is no chart', () =>
+  test('have no chart if there are none', () =>
     assert.equal(drawOrNull('errors', resultOf({ timeline: timeline(10) })), null));
 });
 
-test('the send lag of a low rate is one line, the largest of each span', () => {
+test('the send lag at a low rate is one line, the maximum of each span', () => {
   const result = HARD_RESULTS['1000 an hour for six minutes'];
   const { svg, summary, table } = draw('send-lag', result);
   assert.match(summary, /The line shows the maximum of each 1 min\./);
@@ -182,7 +182,7 @@ test('the send lag of a low rate is one line, the largest of each span', () => {
 });
 
 for (const name of ['latency-over-time', 'rates', 'errors', 'send-lag']) {
-  test(`${name} marks where stages begin, with their names`, () => {
+  test(`${name} marks the start of each stage with its name`, () => {
     const stages = [
       { name: 'ramp', startSeconds: 0 },
       { name: 'steady', startSeconds: 10 },
@@ -195,7 +195,7 @@ for (const name of ['latency-over-time', 'rates', 'errors', 'send-lag']) {
     assert.doesNotMatch(draw(name, result).svg, /class="upright"/);
   });
 
-  test(`${name} draws nothing for a run without a request`, () =>
+  test(`${name} draws nothing for a run without requests`, () =>
     assert.equal(drawOrNull(name, HARD_RESULTS['no sample']), null));
 }
 
@@ -208,6 +208,6 @@ const MOMENTS = [
 ];
 
 for (const [seconds, moment, name] of MOMENTS) {
-  test(`in a run of ${seconds} s a moment is called ${name}`, () =>
+  test(`in a run of ${seconds} s, a moment is named ${name}`, () =>
     assert.equal(momentName(moment, seconds), name));
 }

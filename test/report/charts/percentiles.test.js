@@ -16,7 +16,7 @@ const dataOf = (bars) => ({
   ],
 });
 
-test('the first series is on top and dashed, so that both show where they are equal', () => {
+test('the first series is on top and dashed, so that equal series are both visible', () => {
   assert.deepEqual(linesOf(draw('percentiles', dataOf())), ['s1', 's2']);
 });
 
@@ -27,7 +27,7 @@ test('error bars are whiskers at p50, p90, p95, p99 and p99.9', () => {
   assert.match(drawn.summary, /Whiskers: 95 % error bars\.$/);
 });
 
-test('a bar without an upper bound ends in an arrow', () => {
+test('an error bar without an upper bound ends in an arrow', () => {
   const { svg } = draw('percentiles', dataOf({ p99: { low: 38, high: null, tool: 0 } }));
   assert.match(svg, /<path class="error" d="M[^"]*L[^"]*"/);
 });
@@ -37,14 +37,14 @@ test('an older result has no whiskers', () => {
   assert.doesNotMatch(svg, /class="error"/);
 });
 
-test('a whisker beyond the largest value is left out', () => {
+test('whiskers beyond the largest value are omitted', () => {
   const few = sampleResult([{ outcome: 'good', service: [1, 2, 3] }]).latencyMs.response;
   const bars = { p50: { low: 1, high: 3 }, p999: { low: 1, high: null } };
   const drawn = draw('percentiles', { axis: 'latency', series: [{ name: 'a', latency: { ...few, bars } }] });
   assert.equal(drawn.svg.match(/class="error"/g)?.length, 3);
 });
 
-test('one request is singular, and none draws nothing', () => {
+test('handles one request, and draws nothing without requests', () => {
   const one = sampleResult([{ outcome: 'good', service: [5.5] }]).latencyMs.response;
   const data = (/** @type {object} */ latency) => ({ axis: 'latency', series: [{ name: 'a', latency }] });
   assert.equal(draw('percentiles', data(one)).summary, 'p50 5.50 ms, p99 5.50 ms, max 5.50 ms.');

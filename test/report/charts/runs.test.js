@@ -20,7 +20,7 @@ test('a box spans the middle half', () => {
   assert.deepEqual(box([7]), [7, 7, 7, 7, 7]);
 });
 
-test('fewer than five runs have no box; a group without a value has a note; none at all no chart', () => {
+test('no box for fewer than five runs, a note for a group without values, no chart without any values', () => {
   assert.match(runs([group([1, 2, 3, 4, 5])]).svg, /class="box s1"/);
   assert.doesNotMatch(runs([group([1, 2, 3, 4])]).svg, /class="box/);
   assert.match(runs([group([1], 'a'), group([null], 'b')]).svg, />no run to show</);
@@ -35,7 +35,7 @@ test('the summary has the median of each group and the range of all runs', () =>
   );
 });
 
-test('every dot has a tooltip with run and value, and hides no other', () => {
+test('every dot has a tooltip with run and value, and no dots overlap', () => {
   const values = Array.from({ length: 40 }, (_, i) => 10 + (i % 7) / 10);
   const { svg } = runs([group(values, 'a'), group([...values.slice(9), null], 'b')]);
   for (const one of chartsIn(svg)) {
@@ -49,7 +49,7 @@ test('every dot has a tooltip with run and value, and hides no other', () => {
   }
 });
 
-test('thirty groups with long names have thirty rows, and the whole names as tooltips', () => {
+test('thirty groups with long names have thirty rows, with full names as tooltips', () => {
   const names = Array.from(
     { length: 30 },
     (_, i) => `backend number ${i} ${'of a very long name '.repeat(5)}`,
@@ -61,7 +61,7 @@ test('thirty groups with long names have thirty rows, and the whole names as too
   }
 });
 
-test('no label touches another or sticks out, whatever the data', () => {
+test('labels neither overlap nor overflow, for arbitrary data', () => {
   const anyGroup = fc.record({
     name: fc.string({ unit: 'grapheme-composite', maxLength: 80 }),
     values: fc.array(
@@ -85,10 +85,11 @@ test('no label touches another or sticks out, whatever the data', () => {
   );
 });
 
-describe('dots that would hide one another', () => {
-  test('move aside, others do not', () => assert.deepEqual(spreadOut([0, 10, 10, 10, 20]), [0, -8, 0, 8, 0]));
+describe('dots that would overlap', () => {
+  test('are spread out, others are not', () =>
+    assert.deepEqual(spreadOut([0, 10, 10, 10, 20]), [0, -8, 0, 8, 0]));
 
-  test('stay in their row, each in its own place', () => {
+  test('stay in their row, at distinct places', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 60 }), (places) => {
         const offsets = spreadOut(places);

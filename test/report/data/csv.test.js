@@ -39,7 +39,7 @@ function parse(text) {
   return rows;
 }
 
-test('a row a second, under names with units', async () => {
+test('has one row per second, and headings with units', async () => {
   const groups = [
     { outcome: 'good', service: spread(40, 1, 2), lag: 0.25 },
     { outcome: 'timeout', success: false, service: [5, 6], lag: 0.25 },
@@ -66,18 +66,18 @@ test('a row a second, under names with units', async () => {
   assert.deepEqual(rows[2].slice(2), ['0', '0', '0', '0', '', '', '', '', '', '0']);
 });
 
-test('what an older result does not say is empty', async () => {
+test('fields missing from an older result are empty', async () => {
   const [heading, first, last] = await rowsOf(SAMPLES['closed-loop-issue']);
   assert.equal(heading.length, 11);
   assert.deepEqual([first[2], first[7], first[10]], ['', '', '']);
   assert.equal(last[0], '1');
 });
 
-test('without a second there is the heading alone', async () => {
+test('an empty timeline has only the heading', async () => {
   assert.equal((await rowsOf({ ...SAMPLES['no-samples'], timeline: [] })).length, 1);
 });
 
-test('an outcome that is called as a property of every object is counted where it was, and nowhere else', async () => {
+test('an outcome named like a property of every object is counted only where it occurred', async () => {
   for (const name of ['constructor', 'toString', '__proto__']) {
     const failures = JSON.parse(`{${JSON.stringify(name)}: 2}`);
     const [row, next] = timelineOf([], 1);
@@ -87,7 +87,7 @@ test('an outcome that is called as a property of every object is counted where i
   }
 });
 
-test('outcomes that differ in what cannot be seen have columns of their own', async () => {
+test('outcomes that differ only in invisible characters have separate columns', async () => {
   const failures = { 'a\u0001': 1, 'a\u0002': 2, 'a?': 3 };
   const [heading, values] = await rowsOf({
     ...sampleResult([]),
@@ -106,7 +106,7 @@ const anyName = fc.oneof(
   fc.constantFrom('constructor', 'hasOwnProperty', 'valueOf'),
 );
 
-test('whatever an outcome is called, its name and count are read back, and nothing else moves', async () => {
+test('arbitrary outcome names round-trip with their counts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(anyName, { maxLength: 5 }), async (names) => {
       const failures = Object.fromEntries(names.map((name, i) => [name, i + 1]));
@@ -123,7 +123,7 @@ test('whatever an outcome is called, its name and count are read back, and nothi
   );
 });
 
-test('a set of runs has a row a run, and says which do not count, and what became of each requirement', async () => {
+test('a set of runs has one row per run, with the reason for leaving it out and its verdicts', async () => {
   const met = /** @type {const} */ ({ text: 'p99<10ms, "all"', verdict: 'met', reason: '' });
   const figures = { actual: 9, limit: 10, unit: /** @type {const} */ ('ms') };
   const runSet = makeRunSet('nightly', [

@@ -8,7 +8,7 @@ import { SAMPLES } from '../samples.js';
 const ROW = /^ *(\d+\.\d{3}) (\d\.\d{12}) +(\d+)(?: +(\d+\.\d{2}))?$/;
 
 for (const [name, result] of Object.entries(SAMPLES)) {
-  test(`the distribution of ${name} is laid out as Java prints it, and says what the histogram says`, () => {
+  test(`the distribution of ${name} has Java's layout and the histogram's values`, () => {
     const { count, histogram, max } = result.latencyMs.response;
     const lines = render(result).split('\n');
     assert.equal(lines[0], '       Value     Percentile TotalCount 1/(1-Percentile)');

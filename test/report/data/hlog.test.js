@@ -26,7 +26,7 @@ async function read(result) {
 }
 
 for (const [name, result] of Object.entries(SAMPLES)) {
-  test(`the log of ${name}: untagged intervals add up to the response times, tagged ones are the others`, async () => {
+  test(`the log of ${name}: untagged intervals add up to the response times, tagged intervals are the other times`, async () => {
     const intervals = await read(result);
     const { response, service, sendLag } = result.latencyMs;
     for (const [tag, { count, histogram }] of /** @type {const} */ ([
@@ -46,7 +46,7 @@ for (const [name, result] of Object.entries(SAMPLES)) {
     }
   });
 
-  test(`the lines of the log of ${name} are as HistogramLogReader wants them`, async () => {
+  test(`HistogramLogReader can parse the lines of the log of ${name}`, async () => {
     const lines = (await renderDocument('hlog', result)).split('\n');
     assert.equal(lines.pop(), '');
     const first = lines.findIndex((line) => !line.startsWith('#'));
@@ -69,7 +69,7 @@ for (const [name, result] of Object.entries(SAMPLES)) {
   });
 }
 
-test('seconds are at their times, whole seconds long', async () => {
+test('intervals start at their second and last whole seconds', async () => {
   const groups = [{ outcome: 'good', service: spread(40, 1, 2) }];
   const intervals = await read(sampleResult(groups, { timeline: timelineOf(groups, 2) }));
   const seconds = intervals.filter(({ tag }) => tag === NO_TAG);
@@ -88,14 +88,14 @@ test('seconds are at their times, whole seconds long', async () => {
   );
 });
 
-test('of an older result, without histograms by the second, the whole run is one interval', async () => {
+test('an older result without histograms per second is one interval', async () => {
   const [, , whole, ...more] = await read(SAMPLES['closed-loop-issue']);
   assert.equal(more.length, 0);
   assert.equal(whole.totalCount, 13_589);
   assert.equal(Math.round(whole.endTimeStampMsec - whole.startTimeStampMsec), 20_000);
 });
 
-test('requests that were never sent are an interval behind the last second, and the log says so', async () => {
+test('requests that were never sent are an interval after the last second, with a comment', async () => {
   assert.equal((await read(SAMPLES.backlog)).at(-1)?.totalCount, 60);
   assert.match(
     await renderDocument('hlog', SAMPLES.backlog),
@@ -103,7 +103,7 @@ test('requests that were never sent are an interval behind the last second, and 
   );
 });
 
-test('seconds that share a histogram are one interval, as long as they are', async () => {
+test('seconds that share a histogram are one interval of their total length', async () => {
   const groups = [{ outcome: 'good', service: spread(4, 1, 2) }];
   const [row] = timelineOf(groups, 1);
   const none = { second: 0, sent: 0, succeeded: 0, failed: 0, p50: null, p99: null, max: null };

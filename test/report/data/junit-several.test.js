@@ -50,7 +50,7 @@ const COMPARISON = {
   ],
 };
 
-test('of a set, each run is a suite with the cases that it would have alone', async () => {
+test('each run of a set is a suite with the same cases as a single run', async () => {
   const { suites, attributes } = readJunit(await renderDocument('junit', RUN_SET));
   assert.deepEqual(
     suites.map(({ name, cases }) => [
@@ -79,7 +79,7 @@ test('of a set, each run is a suite with the cases that it would have alone', as
   assert.deepEqual([tests, failures, errors], ['9', '2', '2']);
 });
 
-test('of a comparison, each rule is a case: failed is a failure, not proven an error', async () => {
+test('each rule of a comparison is a case: failed is a failure, not proven an error', async () => {
   const { suites } = readJunit(await renderDocument('junit', COMPARISON));
   assert.equal(suites[0].name, 'vault-pki-load compare');
   assert.match(suites[0].output, /is 10\.0 % slower\s+than old/);
@@ -98,7 +98,7 @@ test('of a comparison, each rule is a case: failed is a failure, not proven an e
   );
 });
 
-test('a comparison without rules, made by a program that says neither when nor how, has a suite without cases', async () => {
+test('a comparison without rules, time or command is a suite without cases', async () => {
   const { suites } = readJunit(
     await renderDocument('junit', { ...COMPARISON, createdAt: null, command: null, failIf: [] }),
   );

@@ -17,12 +17,12 @@ async function suiteOf(result) {
 }
 
 for (const [name, result] of Object.entries(SAMPLES)) {
-  test(`the report of ${name} is as the schema has it, and counts its own cases`, async () => {
+  test(`the report of ${name} matches the schema, and its counts match its cases`, async () => {
     await suiteOf(result);
   });
 }
 
-test('what is required of an operation or a stage is a case of its run', async () => {
+test('a requirement on an operation or a stage is a case of its run', async () => {
   const { cases } = await suiteOf(SAMPLES.staged);
   assert.deepEqual(
     cases.map(({ name }) => name),
@@ -60,7 +60,7 @@ const CASES = [
     SAMPLES['invalid-measurement'],
     [['the measurement is valid', 'failure', 'invalid']],
   ],
-  ['a suspect one passes', SAMPLES.backlog, [['the measurement is valid', 'none', null]]],
+  ['a suspect measurement passes', SAMPLES.backlog, [['the measurement is valid', 'none', null]]],
   [
     'an interrupted run is an error',
     SAMPLES['no-samples'],
@@ -90,7 +90,7 @@ for (const [what, result, expected] of CASES) {
   });
 }
 
-test('the reason stands in the message and in the text, and the summary as output', async () => {
+test('the reason is in the message and in the text, the summary in the output', async () => {
   const { cases, attributes, output } = await suiteOf(SAMPLES['requirement-not-met']);
   const [{ problems, classname }] = cases;
   const message = '10 of 400 requests had no good response and count as slower than any limit.';
@@ -102,7 +102,7 @@ test('the reason stands in the message and in the text, and the summary as outpu
   assert.equal(attributes.timestamp, '2026-01-02T03:04:05');
 });
 
-test('whatever text comes, it is read back as it was, without what XML or a terminal cannot take', async () => {
+test('arbitrary text round-trips, except characters that XML or a terminal cannot represent', async () => {
   const anything = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
     fc.string({
@@ -124,15 +124,15 @@ test('whatever text comes, it is read back as it was, without what XML or a term
 
 /** @type {[string, string, RegExp][]} */
 const WRONG = [
-  ['an attribute that nobody knows', '<testsuites colour="red"/>', /colour/],
+  ['an unknown attribute', '<testsuites colour="red"/>', /colour/],
   ['a case outside of a suite', '<testsuites><testcase name="x"/></testsuites>', /testcase/],
-  ['a suite that does not count', '<testsuites><testsuite name="x"/></testsuites>', /tests/],
+  ['a suite without counts', '<testsuites><testsuite name="x"/></testsuites>', /tests/],
   ['a time in words', '<testsuites time="soon"/>', /time/],
-  ['no XML', '<testsuites name="a & b"/>', /xmlParse|Entity|Parse/i],
+  ['invalid XML', '<testsuites name="a & b"/>', /xmlParse|Entity|Parse/i],
 ];
 
 for (const [what, xml, expected] of WRONG) {
-  test(`the schema that reports are checked with refuses ${what}`, () => {
+  test(`the schema that checks reports refuses ${what}`, () => {
     assert.throws(() => readJunit(xml), expected);
   });
 }

@@ -118,7 +118,7 @@ function checkBuckets(families) {
 }
 
 for (const [name, result] of Object.entries(SAMPLES)) {
-  test(`the exposition of ${name} parses, with names as they should be and buckets that add up`, () => {
+  test(`the exposition of ${name} parses, with valid names and cumulative buckets`, () => {
     const families = parse(render(result));
     lint(families);
     checkBuckets(families);
@@ -130,7 +130,7 @@ for (const [name, result] of Object.entries(SAMPLES)) {
   });
 }
 
-test('figures are in seconds, and the same as in the result', () => {
+test('figures equal those of the result, in seconds', () => {
   const families = parse(render(SAMPLES['requirement-not-met']));
   const find = (/** @type {string} */ name, /** @type {Record<string, string>} */ labels) =>
     families
@@ -150,7 +150,7 @@ test('figures are in seconds, and the same as in the result', () => {
   assert.deepEqual(timeouts?.slice(0, 17), [...Array(16).fill(0), 8]);
 });
 
-test('while the run goes on there is no verdict on it, and what may fall is no counter', () => {
+test('during the run there is no verdict on the measurement, and values that may decrease are gauges', () => {
   const families = parse(render(SAMPLES.unfinished));
   assert.deepEqual(
     [...families.keys()].filter((name) => name.includes('measurement')),
@@ -160,7 +160,7 @@ test('while the run goes on there is no verdict on it, and what may fall is no c
   assert.equal(families.get('vault_pki_load_running')?.samples[0].value, 1);
 });
 
-test('names that differ in what cannot be seen are series of their own', () => {
+test('names that differ only in invisible characters are separate series', () => {
   const names = ['a\u0001', 'a\u0002', 'a?', 'a\ud800', 'a\ud801'];
   const groups = names.map((outcome) => ({ outcome, success: false, service: [1] }));
   const failures = Object.fromEntries(names.map((name) => [name, 1]));
@@ -181,20 +181,20 @@ test('names that differ in what cannot be seen are series of their own', () => {
   }
 });
 
-test('operations that look alike are series of their own', () => {
+test('operations with similar names are separate series', () => {
   const { operations } = sampleResult([{ outcome: 'good', service: [1] }]);
   const result = sampleResult([], { operations: { 'a\u0001': operations.ocsp, 'a\u0002': operations.ocsp } });
   const families = parse(render(result));
   assert.equal(families.get('vault_pki_load_requests_total')?.samples.length, 2);
 });
 
-test('a requirement that was given twice stands once', () => {
+test('a repeated requirement is exported once', () => {
   const requirement = SAMPLES['requirement-not-met'].requirements[0];
   const families = parse(render(sampleResult([], { requirements: [requirement, { ...requirement }] })));
   assert.equal(families.get('vault_pki_load_requirement_state')?.samples.length, 3);
 });
 
-test('whatever a target or a requirement is called, its label is read back', () => {
+test('labels with arbitrary text round-trip', () => {
   const anything = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 40 }),
     fc.string({ unit: fc.constantFrom('\\', '"', '\n', 'n', '{', '}', ',', '=', '#') }),
@@ -216,7 +216,7 @@ test('whatever a target or a requirement is called, its label is read back', () 
   );
 });
 
-test('no request counts as faster than it was, and at most 0.1 % of a bound is given away', () => {
+test('buckets never count a request as faster than it was, and err by at most 0.1 %', () => {
   const ms = fc.integer({ min: 0, max: 120_000_000 }).map((us) => us / 1000);
   fc.assert(
     fc.property(fc.array(ms, { minLength: 1, maxLength: 50 }), (values) => {
@@ -234,7 +234,7 @@ test('no request counts as faster than it was, and at most 0.1 % of a bound is g
   );
 });
 
-test('counts of a spread are its counts', () => {
+test('bucket counts equal the counts of a known distribution', () => {
   const counts = countsUpTo(bucketsOf(histogramOf(spread(1000, 0.001, 1))), [100, 250, 500, 1000, 2500]);
   assert.deepEqual(counts, [100, 250, 500, 1000, 1000]);
 });

@@ -50,7 +50,7 @@ function foundWith([before, after], change, key) {
   return finding({ ...BASE, groups, metrics }, 1);
 }
 
-test('twins are seen', () => {
+test('detects duplicates', () => {
   for (const text of [
     'p99 14.8 ms instead of 14.8 ms',
     '+1.2 to +1.2 %',

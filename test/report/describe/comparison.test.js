@@ -10,32 +10,28 @@ import { COMPARISONS } from '../documents.js';
 /** @type {[string, string, RegExp][]} */
 const FINDINGS = [
   [
-    'a difference, with its size and how sure it is',
+    'a difference, with its size and confidence',
     'compare-slower',
     /^new is 10\.0 % slower than old \(p99 10\.9 ms instead of 9\.93 ms\), shown at 95 %\.$/,
   ],
   [
-    'no difference, and how large one could be',
+    'no difference, with its possible size',
     'compare-nothing',
     /^No difference is shown between new and old: p99 may differ by -1\.\d+ to \+1\.\d+ %\.$/,
   ],
   ['too few runs', 'compare-few-runs', /^Too few runs to show a difference between new and old\.$/],
-  [
-    'errors, where times cannot be compared',
-    'compare-errors',
-    /^down has 100 points more errors than old \(/,
-  ],
+  ['errors, if times are not comparable', 'compare-errors', /^down has 100 points more errors than old \(/],
 ];
 
 for (const [what, name, pattern] of FINDINGS) {
-  test(`the finding is told first: ${what}`, async () => {
+  test(`the finding comes first: ${what}`, async () => {
     assert.match(finding(COMPARISONS[name], 1), pattern);
     const text = await renderDocument('text', COMPARISONS[name]);
     assert.ok(text.replace(/\s+/g, ' ').startsWith(` ${finding(COMPARISONS[name], 1)}`), text);
   });
 }
 
-test('a large difference is told as a factor', () => {
+test('a large difference is a factor', () => {
   const [metric] = COMPARISONS['compare-slower'].metrics.filter(({ key }) => key === 'p99');
   const [difference] = metric.comparisons;
   const slower = { ...metric, comparisons: [{ ...difference, differencePercent: 450 }] };
@@ -48,18 +44,18 @@ const CHANCES = [
   ['one metric of ten at p 0.03', { p99: 'slower' }, 0.03, true],
   ['two of ten', { p99: 'slower', mean: 'slower' }, 0.03, true],
   [
-    'two of ten, and one in the other direction',
+    'two of ten, and one in the opposite direction',
     { p99: 'slower', mean: 'slower', max: 'faster' },
     0.03,
     true,
   ],
   ['three of ten, as 4 and 4 runs can show', { p50: 'slower', mean: 'slower', rate: 'lower' }, 0.03, false],
-  ['one whose p-value is below 0.05 even times ten', { p99: 'slower' }, 0.004, false],
+  ['one with a p-value below 0.05 even times ten', { p99: 'slower' }, 0.004, false],
   ['errors', { errors: 'higher' }, 0.03, false],
 ];
 
 for (const [what, verdicts, pValue, isDoubtful] of CHANCES) {
-  test(`a difference ${isDoubtful ? 'may be' : 'is not said to be'} chance: ${what}`, () => {
+  test(`a difference ${isDoubtful ? 'may be' : 'is not called'} chance: ${what}`, () => {
     const base = COMPARISONS['compare-slower'];
     const metrics = base.metrics.map((metric) => {
       const [difference] = metric.comparisons;
@@ -80,29 +76,29 @@ for (const [what, verdicts, pValue, isDoubtful] of CHANCES) {
   });
 }
 
-test('the best group, and the one that only has the best median, are marked', async () => {
+test('marks the best group, and a group that only has the best median', async () => {
   const text = await renderDocument('text', COMPARISONS['compare-many-groups']);
   assert.match(text, /^\* best: shown to be better than every other$/m);
   assert.match(text, /^p99 .*\*/m);
   assert.match(await renderDocument('md', COMPARISONS['compare-many-groups']), /\*\*[\d.]+ ms \\\*\*\*/);
 });
 
-test('groups that were not alike are told apart by their load', async () => {
+test('groups with different loads are distinguished by their load', async () => {
   const text = (await renderDocument('text', COMPARISONS['compare-warnings'])).replace(/\s+/g, ' ');
   assert.match(text, /ocsp, open loop at 20\/s, 20 s; on http/);
   assert.match(text, /ocsp, open loop at 50\/s, 20 s; on http/);
 });
 
-describe('targets are told as', () => {
+describe('targets are described as', () => {
   const at = (/** @type {number} */ port, /** @type {string | null} */ product = 'Vault') => ({
     target: { url: `http://a:${port}`, product, version: product === null ? null : '1.21.1' },
   });
   /** @type {[string, Parameters<typeof targetsPhrase>[0], string][]} */
   const TABLE = [
-    ['one that all have, once', [at(1), at(1)], 'http://a:1 (Vault 1.21.1)'],
-    ['two, both', [at(1), at(2), at(1)], 'http://a:1 (Vault 1.21.1), http://a:2 (Vault 1.21.1)'],
-    ['more, by how many they are', [at(1), at(2), at(3)], 'Vault 1.21.1 at 3 addresses'],
-    ['more that did not say what they are', [at(1, null), at(2, null), at(3, null)], '3 addresses'],
+    ['one shared target, once', [at(1), at(1)], 'http://a:1 (Vault 1.21.1)'],
+    ['both of two targets', [at(1), at(2), at(1)], 'http://a:1 (Vault 1.21.1), http://a:2 (Vault 1.21.1)'],
+    ['the number of more targets', [at(1), at(2), at(3)], 'Vault 1.21.1 at 3 addresses'],
+    ['the number of more unknown targets', [at(1, null), at(2, null), at(3, null)], '3 addresses'],
     [
       'two products at one address',
       [at(1), at(1, 'OpenBao')],
@@ -114,7 +110,7 @@ describe('targets are told as', () => {
   }
 });
 
-describe('worth of a verdict', () => {
+describe('tone of a verdict', () => {
   /** @type {[Parameters<typeof toneOf>[1], boolean, ReturnType<typeof toneOf>][]} verdict, lower is better, worth */
   const TABLE = [
     ['slower', true, 'bad'],

@@ -8,10 +8,10 @@ for (const [
   expected,
 ] of /** @type {[string, Record<string, {unit?: string, things?: string}>, string][]} */ ([
   ['one operation: its unit', { issue: { unit: 'certificates' } }, 'certificates'],
-  ['an older file, which calls it things', { issue: { things: 'certificates' } }, 'certificates'],
-  ['a file without either', { issue: {} }, 'responses'],
-  ['two operations of one unit', { a: { unit: 'CRLs' }, b: { things: 'CRLs' } }, 'CRLs'],
-  ['two operations of different units', { a: { unit: 'CRLs' }, b: { unit: 'logins' } }, 'responses'],
+  ['an older file with things', { issue: { things: 'certificates' } }, 'certificates'],
+  ['a file without a unit', { issue: {} }, 'responses'],
+  ['two operations with the same unit', { a: { unit: 'CRLs' }, b: { things: 'CRLs' } }, 'CRLs'],
+  ['two operations with different units', { a: { unit: 'CRLs' }, b: { unit: 'logins' } }, 'responses'],
 ])) {
   test(`the unit of ${what}`, () => {
     assert.equal(unitName(/** @type {any} */ ({ operations })), expected);
