@@ -150,6 +150,6 @@ for (const [what, death] of DEATHS)
     const { code, stdout, stderr } = await runCli(SHORT, { env });
     assert.equal(code, 1, stderr);
     assert.equal(stdout, '');
-    assert.match(stderr, /^vault-pki-load: The calibration target failed: its process has ended\.$/m);
+    assert.match(stderr, /^vault-pki-load: The calibration target failed: its process exited\.$/m);
     assertNoStack(stderr);
   });

@@ -166,11 +166,11 @@ describe('compare refuses', () => {
       ['--with', ...NEW, ...OLD],
       /compare needs the base before --with: compare BASE\.json/,
     ],
-    ['a base alone', OLD, /There is nothing to compare the base with\. Name other results/],
+    ['a base alone', OLD, /There is nothing to compare the base with\. Add other results/],
     [
       'a comparison among runs',
       [OLD[0], '--with', comparison],
-      /comparison\.json is a comparison, not the result of a run\. Give results of runs; report shows this file alone\./,
+      /comparison\.json is a comparison, not the result of a run\. Pass results of runs; report shows this file alone\./,
     ],
     [
       'a part of a plan, whatever is allowed',

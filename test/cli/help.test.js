@@ -64,8 +64,8 @@ for (const name of ['', ...DOCUMENT_KINDS]) {
 
 /** @type {[string, RegExp][]} words of the command line; what is said */
 const MISUSE = [
-  ['', /The command is missing\. Give it first.* See: vault-pki-load --help$/m],
-  ['--dev issue', /The command is missing\. Give it first/],
+  ['', /The command is missing\. Put it first.* See: vault-pki-load --help$/m],
+  ['--dev issue', /The command is missing\. Put it first/],
   ['isue --rate 5 --quiet', /Unknown command "isue"\. Did you mean issue\? See: vault-pki-load --help$/m],
   ['toString', /Unknown command "toString"/],
   ['issue --nope', /Unknown option --nope\. See: vault-pki-load issue --help$/m],

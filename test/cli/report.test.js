@@ -128,7 +128,7 @@ describe('report refuses, in one line:', () => {
     [
       'a comparison among runs',
       [good, comparison],
-      /comparison\.json is a comparison, not the result of a run\. Give results of runs; report shows this file alone\./,
+      /comparison\.json is a comparison, not the result of a run\. Pass results of runs; report shows this file alone\./,
     ],
     ['the same run twice', [good, good], /good\.json is given twice\. Give each run once\.$/m],
     ['a copy of a run', [good, path('copy.json', json)], /good\.json and .*copy\.json are the same run\./],

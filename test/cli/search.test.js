@@ -81,7 +81,7 @@ for (const [what, search, code] of CODES) {
 
 test('what cannot be searched is said before anything is sent', async () => {
   const cli = (/** @type {string[]} */ ...args) => run(['ocsp', '--dev', ...args]);
-  assertRefused(await cli('--find-max-rate'), /has none on a whole run\. Add requirements/);
+  assertRefused(await cli('--find-max-rate'), /has no requirement on a whole run\. Add requirements/);
   assertRefused(
     await cli('--find-max-rate', '--require', 'p99<1s', '--requests', '5'),
     /--requests ends each step/,

@@ -35,7 +35,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
     throw usageError('contradiction', problem, 'Leave --url out, or all targets but one.');
   }
   const { search = null } = settings;
-  const ownFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
+  const searchFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
   const environment = readEnvironment();
   const steps = [];
   for (const run of runs) {
@@ -44,11 +44,11 @@ export async function stepsOf({ runs, targets }, flags, settings) {
       if (!plan.dev) checkTokenEnv(target, run.source, settings.allowEnv);
       const goal = search && searchSettings(plan, settings, mergeLoad(run, flags, search));
       if (goal !== null) {
-        const place = { source: run.source, groups: run.loadGroups, flags: ownFlags };
+        const place = { source: run.source, groups: run.loadGroups, flags: searchFlags };
         placed(place, () => checkSearchable(plan, goal));
       }
-      const left = run.requirements.filter(({ stage }) => stage !== undefined && plan.load.stages === null);
-      const notJudged = left.map(({ text }) => text);
+      const lost = run.requirements.filter(({ stage }) => stage !== undefined && plan.load.stages === null);
+      const notJudged = lost.map(({ text }) => text);
       const names = [runs.length > 1 && run.name, target.name].filter(Boolean);
       const { tokenEnv } = target;
       steps.push({
@@ -73,7 +73,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
 function checkTokenEnv({ name, tokenEnv }, source, allowed = []) {
   if (tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv) || allowed.includes(tokenEnv)) return;
   const { targets = [] } = /** @type {{targets?: {name: string}[]}} */ (source.value);
-  const path = name === null ? ['target'] : ['targets', targets.findIndex((own) => own.name.trim() === name)];
+  const path = name === null ? ['target'] : ['targets', targets.findIndex((t) => t.name.trim() === name)];
   const problem = `would send ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`;
   throw source.error([...path, 'token-env'], problem, `To allow it, add --allow-env ${tokenEnv}.`);
 }

@@ -22,10 +22,10 @@ const REQUESTS = [
   ['an empty body', 'POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n', { body: '', length: 38 }],
   ['half of a body', POST.slice(0, -1), 'incomplete'],
   ['nothing yet', '', 'incomplete'],
-  ['a GET', 'GET / HTTP/1.1\r\nContent-Length: 0\r\n\r\n', 'no request'],
-  ['no length', 'POST / HTTP/1.1\r\nhost: x\r\n\r\n', 'no request'],
-  ['too long a body', 'POST / HTTP/1.1\r\nContent-Length: 99999\r\n\r\n', 'no request'],
-  ['a head without end', `POST / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`, 'no request'],
+  ['a GET', 'GET / HTTP/1.1\r\nContent-Length: 0\r\n\r\n', 'not a request'],
+  ['no length', 'POST / HTTP/1.1\r\nhost: x\r\n\r\n', 'not a request'],
+  ['a body that is too long', 'POST / HTTP/1.1\r\nContent-Length: 99999\r\n\r\n', 'not a request'],
+  ['an endless head', `POST / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`, 'not a request'],
 ];
 
 describe('reading', () => {

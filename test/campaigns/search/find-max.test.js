@@ -480,7 +480,7 @@ const REFUSED = [
     [],
     {},
     'rate',
-    /--find-max-rate searches for the highest rate .* has none on a whole run/,
+    /--find-max-rate searches for the highest rate .* has no requirement on a whole run/,
   ],
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
   ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends only a part/],
