@@ -100,14 +100,14 @@ const post = (body) => `POST / HTTP/1.1\r\nContent-Length: ${body.length}\r\n\r\
 const answerTo = (body) =>
   `HTTP/1.1 200 OK\r\nContent-Type: application/ocsp-response\r\nContent-Length: ${body.length + 3}\r\n\r\nre ${body}`;
 
-test('each request gets its own answer, and each new one is asked about once', async (t) => {
+test('each request gets its own response, and each new one is fetched once', async (t) => {
   const { exchange, asked, begin } = await start(t);
   begin(0);
   for (const body of ['a', 'a', 'bb', 'a', 'bb']) assert.equal(await exchange(post(body)), answerTo(body));
   assert.deepEqual(asked, ['a', 'bb']);
 });
 
-test('no answer before the delay is over', async (t) => {
+test('does not respond before the delay is over', async (t) => {
   const { exchange, begin, end } = await start(t);
   begin(0);
   await exchange(post('a'));
@@ -122,7 +122,7 @@ test('no answer before the delay is over', async (t) => {
   }
 });
 
-test('what waits when another delay begins is answered at once, and is not in the new record', async (t) => {
+test('responds at once to waiting requests when the delay changes, and leaves them out of the new recording', async (t) => {
   let ring = () => {};
   const alarm = {
     set(/** @type {number} */ _atMs, /** @type {() => void} */ onTime) {
@@ -182,8 +182,8 @@ async function exchangeMany(context, port, count) {
 
 /** @type {[string, string, () => Promise<Buffer>][]} */
 const HANGS_UP = [
-  ['what is no request', 'GET / HTTP/1.1\r\n\r\n', async () => Buffer.from('x')],
-  ['a question that nobody can answer', post('a'), () => Promise.reject(new Error('no'))],
+  ['an invalid request', 'GET / HTTP/1.1\r\n\r\n', async () => Buffer.from('x')],
+  ['a request whose response cannot be fetched', post('a'), () => Promise.reject(new Error('no'))],
 ];
 for (const [what, text, answer] of HANGS_UP) {
   test(`${what} ends the connection`, async (t) => {

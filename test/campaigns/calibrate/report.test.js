@@ -12,7 +12,7 @@ const UPDATE = process.env.UPDATE_GOLDEN === '1';
 
 const whole = { ...CALIBRATION, summary: summarise(CALIBRATION) };
 
-test('a calibration, as agreed on, in 80 columns', () => {
+test('renders a calibration in 80 columns', () => {
   const file = new URL('golden/calibration.txt', import.meta.url);
   const text = render(whole);
   if (UPDATE) writeFileSync(file, text);
@@ -20,7 +20,7 @@ test('a calibration, as agreed on, in 80 columns', () => {
   for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
 });
 
-test('where nothing was seen there is a dash, never a zero', () => {
+test('missing figures are dashes, not zeros', () => {
   const none = { count: 0, p50: null, p99: null, max: null };
   const [row] = CALIBRATION.lateness;
   const text = render({ ...whole, lateness: [{ ...row, samples: 0, seenMs: none, ownMs: none }] });
@@ -39,7 +39,7 @@ test('one core, and no accurate rate', () => {
 
 const { settings, environment, honestRate } = CALIBRATION;
 
-test('what it comes down to', () => {
+test('summary', () => {
   assert.equal(
     summarise(CALIBRATION).text,
     'On this machine, with --concurrency 10 --threads 1 --pacing auto, latencies are at most 125 µs too high ' +
@@ -152,7 +152,7 @@ const LATE = CALIBRATION.lateness.map((row) => ({ ...row, ownMs: { ...row.ownMs,
 
 /** @type {[string, Partial<Found>, RegExp[]][]} all but the last, which is always there */
 const REMEDIES = [
-  ['two cores, on time: nothing of the tool', {}, []],
+  ['two cores, on time: no advice about the tool', {}, []],
   [
     'late, and cores for the thread and for all else: spin',
     { lateness: LATE, environment: { ...environment, cpus: 3 }, settings: { ...settings, concurrency: 1 } },
@@ -172,7 +172,7 @@ const REMEDIES = [
   ],
 ];
 
-describe('to do better', () => {
+describe('remedies', () => {
   for (const [what, changes, expected] of REMEDIES) {
     test(what, () => {
       const remedies = summarise({ ...CALIBRATION, ...changes }).remedies;

@@ -25,7 +25,7 @@ const SAYS = [
     /^Target {8}an embedded/m,
     { dev: true },
   ],
-  ['that a closed loop has no number of requests', HEAD, /^Requests {6}as many as the target can handle$/m],
+  ['no number of requests for a closed loop', HEAD, /^Requests {6}as many as the target can handle$/m],
   ['a number of requests', `${HEAD}load: {requests: 1200}\n`, /^Requests {6}1,200$/m],
   [
     'arrivals without the warm-up',
@@ -47,10 +47,10 @@ const SAYS = [
     `${HEAD}stages: [{burst: {base: 1, peak: 9, every: 2s, for: 1s, duration: 4s}}]\n`,
     /^burst +0 ms +4 s +9\/s +9\/s +1\/s +20$/m,
   ],
-  ['what is required', `${HEAD}require: ['p99<1s', 'errors<1%']\n`, /^Required {6}p99<1s\n {14}errors<1%$/m],
-  ['what is left', HEAD, /^Left behind {3}issue: certificates in storage/m],
-  ['nothing left', 'name: n\nmix: [{operation: crl}, {operation: transit}]\n', /^Left behind {3}nothing$/m],
-  ['that nothing is left by --dev', HEAD, /^Left behind {3}nothing: the embedded server/m, { dev: true }],
+  ['the requirements', `${HEAD}require: ['p99<1s', 'errors<1%']\n`, /^Required {6}p99<1s\n {14}errors<1%$/m],
+  ['the leftovers', HEAD, /^Left behind {3}issue: certificates in storage/m],
+  ['no leftovers', 'name: n\nmix: [{operation: crl}, {operation: transit}]\n', /^Left behind {3}nothing$/m],
+  ['no leftovers with --dev', HEAD, /^Left behind {3}nothing: the embedded server/m, { dev: true }],
   [
     'that a store which is there keeps the secrets',
     'name: n\nmix: [{operation: kv-write, options: {kv-mount: mine}}]\n',
@@ -74,7 +74,7 @@ const SAYS = [
   ['--dev needs no setup', `${HEAD}setup: true\n`, /^Set up {8}nothing: the embedded server/m, { dev: true }],
 ];
 
-describe('a dry run says', () => {
+describe('a dry run prints', () => {
   for (const [what, text, pattern, flags] of SAYS) {
     test(what, async () => assert.match(await described(text, flags), pattern));
   }
@@ -149,7 +149,7 @@ for (const [name, given, isLeft] of LEAVES) {
   });
 }
 
-test('of every operation it was looked at what it leaves', () => {
+test('the table above covers every operation', () => {
   const looked = new Set(LEAVES.map(([name]) => name));
   const told = Object.keys(operations).filter((name) => !looked.has(name));
   assert.deepEqual(told, []);

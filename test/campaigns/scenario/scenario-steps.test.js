@@ -32,12 +32,12 @@ const OPEN = `${HEAD}load: {rate: 500/s, concurrency: 20, duration: 60s}\n`;
  * @type {[string, string, typeof RATE | typeof FLIGHT, Record<string, unknown>, [number, number, number, boolean]][]}
  */
 const BEGINS = [
-  ['a rate: at that of the file, with its connections', OPEN, RATE, {}, [500, 20, 60, false]],
-  ['a rate: flags win', OPEN, RATE, { rate: '9', concurrency: '3', duration: '5s' }, [9, 3, 5, false]],
-  ['a rate: what nobody says is chosen', HEAD, RATE, {}, [50, 10, 10, true]],
-  ['a rate: a closed loop gives way, and what it has in flight', CLOSED, RATE, {}, [50, 10, 20, true]],
-  ['a rate: so do stages in flight', CLOSED_STAGES, RATE, {}, [50, 10, 10, true]],
-  ['a rate: and stages in rate', OPEN_STAGES, RATE, {}, [50, 10, 10, true]],
+  ['a rate: at the rate of the file, with its connections', OPEN, RATE, {}, [500, 20, 60, false]],
+  ['a rate: flags override the file', OPEN, RATE, { rate: '9', concurrency: '3', duration: '5s' }, [9, 3, 5, false]],
+  ['a rate: with defaults', HEAD, RATE, {}, [50, 10, 10, true]],
+  ['a rate: ignores a closed loop and its concurrency', CLOSED, RATE, {}, [50, 10, 20, true]],
+  ['a rate: ignores stages in flight', CLOSED_STAGES, RATE, {}, [50, 10, 10, true]],
+  ['a rate: ignores stages of rates', OPEN_STAGES, RATE, {}, [50, 10, 10, true]],
   ['connections beside stages', `${OPEN_STAGES}load: {concurrency: 200}\n`, RATE, {}, [50, 200, 10, false]],
   [
     'a rate: not above what may be offered',
@@ -60,13 +60,13 @@ const BEGINS = [
     {},
     [50, 16, 10, true],
   ],
-  ['a rate: with connections for the threads of a flag', CLOSED, RATE, { threads: '12' }, [50, 12, 20, true]],
-  ['in flight: with one, whatever a closed loop has', CLOSED, FLIGHT, {}, [1, 1, 20, false]],
-  ['in flight: an open loop gives way', OPEN, FLIGHT, {}, [1, 1, 60, false]],
-  ['in flight: so do stages in rate', OPEN_STAGES, FLIGHT, {}, [1, 1, 10, false]],
-  ['in flight: and stages in flight', CLOSED_STAGES, FLIGHT, {}, [1, 1, 10, false]],
+  ['a rate: with a connection per thread', CLOSED, RATE, { threads: '12' }, [50, 12, 20, true]],
+  ['in flight: with one, whatever the concurrency of a closed loop', CLOSED, FLIGHT, {}, [1, 1, 20, false]],
+  ['in flight: ignores an open loop', OPEN, FLIGHT, {}, [1, 1, 60, false]],
+  ['in flight: ignores stages of rates', OPEN_STAGES, FLIGHT, {}, [1, 1, 10, false]],
+  ['in flight: ignores stages in flight', CLOSED_STAGES, FLIGHT, {}, [1, 1, 10, false]],
   ['in flight: one for each thread', `${HEAD}load: {threads: 2}\n`, FLIGHT, {}, [2, 2, 10, false]],
-  ['in flight: where a flag says', OPEN, FLIGHT, { concurrency: '4' }, [4, 4, 60, false]],
+  ['in flight: at --concurrency', OPEN, FLIGHT, { concurrency: '4' }, [4, 4, 60, false]],
   [
     'in flight: without what only an open loop has',
     `${HEAD}load: {rate: 5, arrivals: poisson, overflow: drop, ramp-up: 1s, pacing: spin}\n`,
@@ -76,7 +76,7 @@ const BEGINS = [
   ],
 ];
 
-describe('a search begins,', () => {
+describe('a search starts,', () => {
   for (const [what, text, search, flags, [start, concurrency, seconds, fitConnections]] of BEGINS) {
     test(what, async () => {
       const { plan: planned, goal } = await first(text, search, { ...REQUIRED, ...flags });
@@ -208,7 +208,7 @@ const REFUSED = [
   ],
 ];
 
-describe('a search is refused, and its remedy is not:', () => {
+describe('refuses a search, but accepts its own remedy:', () => {
   for (const [what, text, search, flags, message, mended, remedy] of REFUSED) {
     test(what, async () => {
       await assert.rejects(
@@ -223,18 +223,18 @@ describe('a search is refused, and its remedy is not:', () => {
 /** @param {readonly Step[]} steps */
 const remarksIn = (steps) => steps.map(({ remarks }) => remarks);
 
-describe('what is required of stages', () => {
-  test('is judged where there are stages', async () => {
+describe('requirements on stages', () => {
+  test('are judged if there are stages', async () => {
     assert.deepEqual(remarksIn(await plan(OPEN_STAGES, null)), [[]]);
   });
 
   /** @type {[string, typeof RATE | null, Record<string, unknown>][]} */
   const LEFT = [
-    ['flags take their place', null, { rate: '20', duration: '10s' }],
-    ['a search does', RATE, REQUIRED],
+    ['flags replace them', null, { rate: '20', duration: '10s' }],
+    ['a search replaces them', RATE, REQUIRED],
   ];
   for (const [what, search, flags] of LEFT) {
-    test(`is said not to be, alike for all targets, where ${what}`, async () => {
+    test(`are reported as not judged, for all targets, if ${what}`, async () => {
       const text = `${OPEN_STAGES}targets: [{name: a}, {name: b}]\n`;
       const steps = await plan(text, search, flags);
       assert.deepEqual(
@@ -250,7 +250,7 @@ describe('what is required of stages', () => {
     });
   }
 
-  test('is not missed where nothing was', async () => {
+  test('cause no remark if there are none', async () => {
     const text = `${HEAD}require: 'p99<1s'\nstages: [{hold: {rate: 5, duration: 2s}}]\n`;
     assert.deepEqual(remarksIn(await plan(text, null, { rate: '20' })), [[]]);
   });
