@@ -41,7 +41,7 @@ const SET = file(
 const parsed = (stdout) => validateComparison(JSON.parse(stdout));
 
 describe('compare', () => {
-  test('says what differs, by name of the files, as text', async () => {
+  test('prints the differences as text, with names from the files', async () => {
     const { code, stdout, stderr } = await run(['compare', ...OLD, '--with', ...NEW]);
     assert.equal(code, 0, stderr);
     assert.equal(stderr, '');
@@ -50,7 +50,7 @@ describe('compare', () => {
     assert.match(stdout, /^errors .* no difference shown$/m);
   });
 
-  test('as JSON gives the same for the same files, all runs of a set, and its command without secrets', async () => {
+  test('JSON is reproducible, and contains all runs of a set and the command without secrets', async () => {
     const token = `hvs.${'x'.repeat(24)}`;
     const args = ['compare', ...OLD, '--with', SET, '--name', token, '--name', 'set', '--format', 'json'];
     const [first, second] = [await run(args), await run(args)];
@@ -67,7 +67,7 @@ describe('compare', () => {
     );
   });
 
-  test('takes a third group, and names', async () => {
+  test('accepts a third group, and names', async () => {
     const names = ['--name', 'consul', '--name', 'raft', '--name', 'etcd'];
     const more = ['--with', ...NEW, '--with', ...LOW];
     const { code, stdout, stderr } = await run(['compare', ...OLD, ...more, ...names, '--format', 'json']);
@@ -90,7 +90,7 @@ describe('compare', () => {
     assert.match(readFileSync(md, 'utf8'), /^## new is 10\.0 % slower than old \(p99 /m);
   });
 
-  test('leaves out what was interrupted where asked to, and says so', async () => {
+  test('leaves out interrupted runs on request, and reports it', async () => {
     const args = ['compare', ...OLD, '--with', ...NEW, ...STOPPED, '--format', 'json'];
     const usedIn = (/** @type {string} */ stdout) =>
       parsed(stdout).groups[1].runs.filter(({ used }) => used).length;
@@ -107,9 +107,9 @@ describe('compare', () => {
 describe('compare --fail-if', () => {
   /** @type {[string, string[], number][]} */
   const TABLE = [
-    ['fails where it is shown', ['p99 slower'], 99],
-    ['fails where it is shown and large enough', ['p99 slower by 5%'], 99],
-    ['passes where it is not shown', ['rate lower', 'errors higher by 0.1%'], 0],
+    ['fails if shown', ['p99 slower'], 99],
+    ['fails if shown and large enough', ['p99 slower by 5%'], 99],
+    ['passes if not shown', ['rate lower', 'errors higher by 0.1%'], 0],
   ];
   for (const [why, limits, expected] of TABLE) {
     test(`${why}: ${limits.join(', ')}`, async () => {
@@ -198,8 +198,8 @@ describe('compare refuses', () => {
       [OLD[0], '--with', ...STOPPED, '--leave-out-invalid'],
       /stopped has no usable run.*--allow-invalid/,
     ],
-    ['a senseless limit', [OLD[0], '--with', NEW[0], '--fail-if', 'p99 10ms'], /it needs one of/],
-    ['a form of one run', [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'], /x\.hgrm: .* cannot .* as \.hgrm/],
+    ['an invalid limit', [OLD[0], '--with', NEW[0], '--fail-if', 'p99 10ms'], /it needs one of/],
+    ['a format for one run', [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'], /x\.hgrm: .* cannot .* as \.hgrm/],
   ];
   for (const [why, args, message] of TABLE) {
     test(why, async () => assertRefused(await run(['compare', ...args]), message));

@@ -99,7 +99,7 @@ const COMMANDS = [
   ],
 ];
 
-describe('what is loaded for', { concurrency: 2 }, () => {
+describe('modules loaded for', { concurrency: 2 }, () => {
   for (const [what, args, { needed, without }] of COMMANDS) {
     it(what, () => {
       const loaded = modulesOf(args);

@@ -485,13 +485,13 @@ const REFUSED = [
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
   ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends only a part/],
   ['a start time', ['p99<1s'], { startAt: '2026-01-01T00:00:00Z' }, 'rate', /--start-at sets the time of/],
-  ['a rate that rises', ['p99<1s'], { rampUpMs: 1 }, 'rate', /--ramp-up changes the rate within a step/],
+  ['a ramp-up', ['p99<1s'], { rampUpMs: 1 }, 'rate', /--ramp-up changes the rate within a step/],
   ['dropping', ['p99<1s'], { overflow: 'drop' }, 'rate', /--overflow drop hides a backlog/],
   ['stages', ['p99<1s'], { stages: [] }, 'concurrency', /--max-concurrency .* the plan has stages/],
 ];
 
 for (const [what, requirements, load, of, message] of REFUSED) {
-  test(`refused, with the remedy: ${what}`, () => {
+  test(`refuses, with a remedy: ${what}`, () => {
     assert.throws(
       () => checkSearchable(planOf(requirements, load), settings({ of })),
       (error) => error instanceof PkiLoadError && message.test(error.message) && Boolean(error.remedy),

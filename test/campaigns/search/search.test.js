@@ -29,13 +29,13 @@ const upTo = (capacity) => (level) => (level <= capacity ? MET : OVERLOADED);
 
 /** @type {[string, Parameters<typeof search>, [number, number] | null, Why][]} */
 const SEARCHES = [
-  ['up from the start, to what the target takes', [upTo(1234)], [1200, 1234], 'bracketed'],
+  ['up from the start to the capacity of the target', [upTo(1234)], [1200, 1234], 'bracketed'],
   ['down from a start that is too high', [upTo(3.3)], [3.2, 3.3], 'bracketed'],
   ['the start itself is the answer', [upTo(50)], [49, 50], 'bracketed'],
   ['no further than allowed', [upTo(1e9), { highest: 700 }], [700, 700], 'highest'],
-  ['a start above the highest is there', [upTo(1e9), { start: 5000, highest: 700 }], [700, 700], 'highest'],
-  ['a target that takes nothing', [() => MISSED], null, 'lowest'],
-  ['a generator that offers nothing says nothing of the target', [() => LATE], null, 'generator'],
+  ['a start above the highest rate starts there', [upTo(1e9), { start: 5000, highest: 700 }], [700, 700], 'highest'],
+  ['a target without capacity', [() => MISSED], null, 'lowest'],
+  ['a generator that cannot offer the load: no verdict on the target', [() => LATE], null, 'generator'],
   [
     'a target overloaded at the start, and below that a generator that is disturbed',
     [(level) => (level > 30 ? OVERLOADED : LATE)],
@@ -60,7 +60,7 @@ const SEARCHES = [
     [58, 60],
     'generator',
   ],
-  ['what is not proven is not met', [(level) => (level <= 300 ? MET : CLOSE)], [290, 300], 'bracketed'],
+  ['not proven does not count as met', [(level) => (level <= 300 ? MET : CLOSE)], [290, 300], 'bracketed'],
   [
     'levels too low to prove anything in so short a time are passed by',
     [(level, phase) => (level > 900 ? OVERLOADED : level < 400 && phase !== 'confirmation' ? STARVED : MET)],
@@ -109,7 +109,7 @@ for (const [what, args, range, why] of SEARCHES) {
   });
 }
 
-test('the last step of an answer is its confirmation, and the bracket is as narrow as asked for', async () => {
+test('the last step is the confirmation, and the bracket is within the tolerance', async () => {
   const { level, steps } = await search(upTo(777));
   assert.deepEqual([steps.at(-1)?.level, steps.at(-1)?.phase], [level, 'confirmation']);
   const above = lowestAbove(steps, Number(level));
@@ -117,7 +117,7 @@ test('the last step of an answer is its confirmation, and the bracket is as narr
   assert.equal(above.verdict, 'not met');
 });
 
-test('clear overload is not measured twice, what is at the edge is', async () => {
+test('measures an unclear failure twice, but not clear overload', async () => {
   const clear = await search(upTo(50), { start: 100 });
   assert.equal(clear.steps.filter(({ level }) => level === 100).length, 1);
   const edge = await search((level) => (level <= 50 ? MET : MISSED), { start: 100 });
@@ -125,18 +125,18 @@ test('clear overload is not measured twice, what is at the edge is', async () =>
   assert.deepEqual(attempts, [1, 2]);
 });
 
-test('a confirmation with too few requests to prove anything is the last step: lower down there would be fewer', async () => {
+test('ends after a confirmation with too few requests: a lower level would have fewer', async () => {
   const { steps } = await search((level) => (level > 100 ? OVERLOADED : STARVED));
   const levels = steps.filter(({ phase }) => phase === 'confirmation').map(({ level }) => level);
   assert.deepEqual(levels, [steps.at(-1)?.level]);
 });
 
-test('a generator that can offer nothing is not tried further and further down', async () => {
+test('ends early if the generator cannot offer the load', async () => {
   const { steps } = await search(() => LATE);
   assert.deepEqual([...new Set(steps.map(({ level }) => level))], [50, 25]);
 });
 
-test('stopped: no answer, what was cut short is no step', async () => {
+test('stopped: no answer, and no interrupted step', async () => {
   let count = 0;
   const { level, why, steps } = await search(
     () => {
@@ -148,7 +148,7 @@ test('stopped: no answer, what was cut short is no step', async () => {
   assert.deepEqual([level, why, steps.length], [null, 'interrupted', 2]);
 });
 
-test('the lowest level above an answer is what failed when it was last tried', () => {
+test('lowestAbove returns the lowest level above whose last try failed', () => {
   const steps = [
     { level: 200, ...OVERLOADED },
     { level: 120, ...MISSED },
@@ -199,7 +199,7 @@ const PEAKS = [
   ['8 workers: 8 in flight reach the peak', [workers(8)], [8, 8], 'flat'],
   ['27 workers: found between two doublings', [workers(27)], [24, 28], 'flat'],
   ['one worker: one in flight', [workers(1)], [1, 1], 'flat'],
-  ['more workers than may be asked', [workers(1000), { highest: 100 }], [95, 100], 'highest'],
+  ['more workers than the limit', [workers(1000), { highest: 100 }], [95, 100], 'highest'],
   [
     'a requirement is broken before the peak',
     [(level) => ({ ...(level <= 11 ? MET : MISSED), perSecond: 100 * level })],
@@ -218,7 +218,7 @@ const PEAKS = [
     [9, 10],
     'requirement',
   ],
-  ['nothing is ever met', [() => ({ ...MISSED, perSecond: 5 })], null, 'lowest'],
+  ['every step misses', [() => ({ ...MISSED, perSecond: 5 })], null, 'lowest'],
   [
     'a start that is too high begins again at one',
     [(level) => ({ ...(level <= 3 ? MET : MISSED), perSecond: 100 * level }), { start: 10 }],
@@ -307,7 +307,7 @@ for (const [what, args, range, why] of PEAKS) {
   });
 }
 
-test('peak: a confirmation with too few requests to prove anything is the last step', async () => {
+test('peak: ends after a confirmation with too few requests', async () => {
   const { steps } = await peak((level) => ({ ...STARVED, perSecond: Math.min(level, 8) }));
   assert.equal(steps.filter(({ phase }) => phase === 'confirmation').length, 1);
 });
