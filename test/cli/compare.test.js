@@ -199,7 +199,11 @@ describe('compare refuses', () => {
       /stopped has no usable run.*--allow-invalid/,
     ],
     ['an invalid limit', [OLD[0], '--with', NEW[0], '--fail-if', 'p99 10ms'], /it needs one of/],
-    ['a format for one run', [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'], /x\.hgrm: .* cannot .* as \.hgrm/],
+    [
+      'a format for one run',
+      [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'],
+      /x\.hgrm: .* cannot .* as \.hgrm/,
+    ],
   ];
   for (const [why, args, message] of TABLE) {
     test(why, async () => assertRefused(await run(['compare', ...args]), message));

@@ -28,7 +28,7 @@ describe('groups are named', () => {
     ],
     ['after a version with dots', [['v1.20-1.json', 'v1.20-2.json'], ['v1.21.json']], [], ['v1.20', 'v1.21']],
     [
-      'by their folder where that is all',
+      'after their folder if nothing else is common',
       [
         ['old/1.json', 'old/2.json'],
         ['new/1.json', 'new/2.json'],
@@ -41,7 +41,7 @@ describe('groups are named', () => {
     ['runs if the names have nothing in common', [['a.json', 'b.json'], ['c.json']], [], ['runs', 'c']],
     ['runs in a folder without a name', [['./1.json', './2.json'], ['c.json']], [], ['runs', 'c']],
     ['after standard input', [['-'], ['new.JSON']], [], ['standard input', 'new']],
-    ['as the user says', [['a.json'], ['b.json']], ['consul', 'raft'], ['consul', 'raft']],
+    ['as the user names them', [['a.json'], ['b.json']], ['consul', 'raft'], ['consul', 'raft']],
     ['as the user names some of them', [['a.json'], ['b.json']], ['consul'], ['consul', 'b']],
   ];
   for (const [why, files, labels, names] of TABLE) {

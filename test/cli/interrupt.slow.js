@@ -99,7 +99,7 @@ describe('a target that never responds', { concurrency: 2 }, () => {
 });
 
 describe('before the first request', () => {
-  test('while CSRs are made: one line, exit code 130, no file', async (t) => {
+  test('while creating CSRs: one line, exit code 130, no file', async (t) => {
     const file = scratch(t)('r.json');
     const sign = ['--sign', '--key-type', 'rsa-2048', '--pool', '5000', '--role', 'example-dot-com'];
     const cli = startCli(['issue', ...sign, '--out', file], { env: environmentOf(server) });

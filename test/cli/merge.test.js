@@ -69,7 +69,11 @@ describe('merge refuses, in one line:', () => {
       /refused-0\.json and .*other\.json are parts of different plans: load\.ratePerSecond \(60 and 61\)\./,
     ],
     ['a run', [file('whole-run.json', syntheticRun({ load: LOAD }))], /run\.json is not a part of a plan/],
-    ['an interrupted part', [a, stopped], /stopped\.json, part 1 of 2, was interrupted\. .*--allow-interrupted/],
+    [
+      'an interrupted part',
+      [a, stopped],
+      /stopped\.json, part 1 of 2, was interrupted\. .*--allow-interrupted/,
+    ],
     [
       'parts that met different versions of the target',
       [a, file('newer.json', { ...parts[1], target: { ...parts[1].target, version: '1.21.2' } })],

@@ -150,7 +150,11 @@ describe('an output that cannot be written', () => {
     ['changes exit code 0 to 1', MET, 1],
     ['does not hide a missed requirement', FAILED, 99],
     ['does not hide an interruption', INTERRUPTED, 130],
-    ['does not hide an invalid measurement', runOf(1, 0, { measurement: INVALID, requirements: [NOT_MET] }), 98],
+    [
+      'does not hide an invalid measurement',
+      runOf(1, 0, { measurement: INVALID, requirements: [NOT_MET] }),
+      98,
+    ],
   ];
   for (const [what, result, exitCode] of TABLE) {
     test(what, async () => {

@@ -72,7 +72,11 @@ describe('--find-max-rate=false', () => {
   /** @type {[string, Record<string, unknown>, RegExp][]} */
   const TABLE = [
     ['keeps the repeats of the file', { repeat: 3, pause: 5 }, /^Repeated {6}3 times, with 5 s in between$/m],
-    ['ignores the pause of the file for a single run', { pause: 5, targets: [{ name: 'one' }] }, /^Repeated {6}no$/m],
+    [
+      'ignores the pause of the file for a single run',
+      { pause: 5, targets: [{ name: 'one' }] },
+      /^Repeated {6}no$/m,
+    ],
   ];
   for (const [what, scenario, expected] of TABLE) {
     test(what, async (t) => {
@@ -125,7 +129,11 @@ describe('refuses before the setup', () => {
     ['a format for one run', ['--format', 'csv'], /--format csv: the result of a scenario cannot be/],
     ['a folder at the path of a file', ['--out', 'FOLDER/r.json'], /r-one\.json cannot be written/],
     ['a search without requirements', ['--find-max-rate'], /but "Tiny" has none/],
-    ['a search with a folder at the path of a file', ['--max-concurrency', '4', '--out', 'FOLDER/r.json'], /r-one\.json/],
+    [
+      'a search with a folder at the path of a file',
+      ['--max-concurrency', '4', '--out', 'FOLDER/r.json'],
+      /r-one\.json/,
+    ],
   ];
   for (const [what, args, message] of TABLE) {
     test(what, async (t) => {

@@ -171,9 +171,19 @@ const TABLE = [
     { passed: 100_000, failed: null, tried: [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 100_000] },
   ],
   ['nothing passes', {}, () => false, { passed: null, failed: 100, tried: [1000, 500, 250, 130, 100, 100] }],
-  ['the highest rate is near', { highest: 2200 }, () => true, { passed: 2200, failed: null, tried: [1000, 2200] }],
+  [
+    'the highest rate is near',
+    { highest: 2200 },
+    () => true,
+    { passed: 2200, failed: null, tried: [1000, 2200] },
+  ],
   ['start above highest', { start: 1e9 }, () => true, { passed: 100_000, failed: null, tried: [100_000] }],
-  ['a range of one rate', { lowest: 500, highest: 500 }, () => true, { passed: 500, failed: null, tried: [500] }],
+  [
+    'a range of one rate',
+    { lowest: 500, highest: 500 },
+    () => true,
+    { passed: 500, failed: null, tried: [500] },
+  ],
   [
     'rates below ten are whole',
     { start: 8, lowest: 2.41, highest: 10 },

@@ -18,7 +18,11 @@ const CASES = [
     { lowerMs: 41, upperMs: 65 },
   ],
   ['the first arrival counts', { good: [101], revoked: [145, 125, 165] }, { lowerMs: 1, upperMs: 25 }],
-  ['good before the revocation was sent is ignored', { good: [50], revoked: [125] }, { lowerMs: 0, upperMs: 25 }],
+  [
+    'good before the revocation was sent is ignored',
+    { good: [50], revoked: [125] },
+    { lowerMs: 0, upperMs: 25 },
+  ],
   [
     'a slow good that was sent before a fast revoked bounds it still',
     { revoked: [130], good: [121] },

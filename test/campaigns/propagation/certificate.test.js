@@ -144,11 +144,29 @@ async function follow(
 const OUTCOMES = [
   ['revoked some time after the response', [{ effect: 300 }], {}, 'followed', ['revoked']],
   ['revoked before the response', [{ effect: 5 }], { revokeMs: 200 }, 'followed', ['revoked']],
-  ['one node at once, another later', [{ effect: 1 }, { effect: 700 }], {}, 'followed', ['revoked', 'revoked']],
+  [
+    'one node at once, another later',
+    [{ effect: 1 }, { effect: 700 }],
+    {},
+    'followed',
+    ['revoked', 'revoked'],
+  ],
   ['never revoked: still good at --give-up', [{}], {}, 'followed', ['never_revoked']],
   ['unknown counts as not revoked', [{ says: () => 'unknown' }], {}, 'followed', ['never_revoked']],
-  ['only errors since the revocation', [{ says: () => 'connection_refused' }], {}, 'followed', ['never_answered']],
-  ['a failed check does not count as a status', [{ says: () => 'bad_signature' }], {}, 'followed', ['never_answered']],
+  [
+    'only errors since the revocation',
+    [{ says: () => 'connection_refused' }],
+    {},
+    'followed',
+    ['never_answered'],
+  ],
+  [
+    'a failed check does not count as a status',
+    [{ says: () => 'bad_signature' }],
+    {},
+    'followed',
+    ['never_answered'],
+  ],
   [
     'good until the revocation was answered, then silent',
     [{ says: (ms) => (ms < 20 ? 'good' : 'timeout') }],
@@ -177,7 +195,13 @@ const OUTCOMES = [
     'followed',
     ['revoked'],
   ],
-  ['one node reports it, another never does', [{ effect: 100 }, {}], {}, 'followed', ['revoked', 'never_revoked']],
+  [
+    'one node reports it, another never does',
+    [{ effect: 100 }, {}],
+    {},
+    'followed',
+    ['revoked', 'never_revoked'],
+  ],
   [
     'a node that was not good before is not followed',
     [{ effect: 100 }, { look: 'unknown' }],

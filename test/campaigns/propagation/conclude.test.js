@@ -190,7 +190,13 @@ const REQUIREMENTS = [
   ],
   ['errors', 'errors<=0', [...many(20), never(21)], 'not met', /4\.76 % of revocations failed \(1 of 21\)/],
   ['no error', 'errors<=0', many(20), 'met', /^0 % of revocations failed/],
-  ['undecided certificates that cannot change the verdict', 'p50<2s', [...many(100), undecided(101)], 'met', /p50/],
+  [
+    'undecided certificates that cannot change the verdict',
+    'p50<2s',
+    [...many(100), undecided(101)],
+    'met',
+    /p50/,
+  ],
   [
     'undecided ones that could',
     'max<2s',
@@ -198,7 +204,13 @@ const REQUIREMENTS = [
     'not proven',
     /But 1 more was undecided when the measurement was interrupted\.$/,
   ],
-  ['not met with or without the undecided ones', 'max<20ms', [...many(20), undecided(21)], 'not met', /5 times the limit/],
+  [
+    'not met with or without the undecided ones',
+    'max<20ms',
+    [...many(20), undecided(21)],
+    'not met',
+    /5 times the limit/,
+  ],
   ['nothing measured', 'p99<2s', [], 'not proven', /Nothing was measured/],
 ];
 

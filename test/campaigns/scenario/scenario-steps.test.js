@@ -33,7 +33,13 @@ const OPEN = `${HEAD}load: {rate: 500/s, concurrency: 20, duration: 60s}\n`;
  */
 const BEGINS = [
   ['a rate: at the rate of the file, with its connections', OPEN, RATE, {}, [500, 20, 60, false]],
-  ['a rate: flags override the file', OPEN, RATE, { rate: '9', concurrency: '3', duration: '5s' }, [9, 3, 5, false]],
+  [
+    'a rate: flags override the file',
+    OPEN,
+    RATE,
+    { rate: '9', concurrency: '3', duration: '5s' },
+    [9, 3, 5, false],
+  ],
   ['a rate: with defaults', HEAD, RATE, {}, [50, 10, 10, true]],
   ['a rate: ignores a closed loop and its concurrency', CLOSED, RATE, {}, [50, 10, 20, true]],
   ['a rate: ignores stages in flight', CLOSED_STAGES, RATE, {}, [50, 10, 10, true]],

@@ -81,7 +81,11 @@ const CASES = [
     resultOf('valid', [], [MET, { ...UNPROVEN, doubt: 'tool' }]),
     'not offered',
   ],
-  ['doubt from the tool and the sample', resultOf('valid', [], [{ ...UNPROVEN, doubt: 'both' }]), 'not proven'],
+  [
+    'doubt from the tool and the sample',
+    resultOf('valid', [], [{ ...UNPROVEN, doubt: 'both' }]),
+    'not proven',
+  ],
   [
     'a rate above what was offered',
     resultOf('valid', [], [MET, { ...MISSED, unit: '/s', limit: 500 }]),

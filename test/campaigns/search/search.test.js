@@ -33,7 +33,12 @@ const SEARCHES = [
   ['down from a start that is too high', [upTo(3.3)], [3.2, 3.3], 'bracketed'],
   ['the start itself is the answer', [upTo(50)], [49, 50], 'bracketed'],
   ['no further than allowed', [upTo(1e9), { highest: 700 }], [700, 700], 'highest'],
-  ['a start above the highest rate starts there', [upTo(1e9), { start: 5000, highest: 700 }], [700, 700], 'highest'],
+  [
+    'a start above the highest rate starts there',
+    [upTo(1e9), { start: 5000, highest: 700 }],
+    [700, 700],
+    'highest',
+  ],
   ['a target without capacity', [() => MISSED], null, 'lowest'],
   ['a generator that cannot offer the load: no verdict on the target', [() => LATE], null, 'generator'],
   [
