@@ -5,7 +5,7 @@ import { compare } from '../../../src/campaigns/calibrate/accurate-rate.js';
 import { render, summarise } from '../../../src/campaigns/calibrate/report.js';
 import { CALIBRATION, tryAt } from './sample.js';
 
-/** @import { Found } from '../../../src/campaigns/calibrate/calibrate.js' */
+/** @import { Figures } from '../../../src/campaigns/calibrate/calibrate.js' */
 
 /** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */
 const UPDATE = process.env.UPDATE_GOLDEN === '1';
@@ -61,7 +61,7 @@ test('no accurate rate and no measurement are reported', () => {
   );
 });
 
-/** @param {Parameters<typeof tryAt>[1]} changes @returns {Partial<Found>} the last rate failed for these */
+/** @param {Parameters<typeof tryAt>[1]} changes @returns {Partial<Figures>} the last rate failed for these */
 const broken = (changes) => ({ honestRate: { ...honestRate, tries: [tryAt(2400, changes)] } });
 const reasons = [
   { code: 'load_not_offered', text: 'The tool was late.', grade: /** @type {const} */ ('invalid') },
@@ -77,7 +77,7 @@ const sentLate = [
 
 const FAILED = [1, 2].map(() => tryAt(1000, { p99Ms: compare(9, 5) }));
 
-/** @type {[string, Partial<Found>, RegExp[]][]} */
+/** @type {[string, Partial<Figures>, RegExp[]][]} */
 const LIMITS = [
   ['a wrong p99', {}, [/^At 2,400\/s the tool reported a p99 of 3\.1 ms, but the target took 2\.29 ms\.$/]],
   [
@@ -150,7 +150,7 @@ describe('limited by', () => {
 
 const LATE = CALIBRATION.lateness.map((row) => ({ ...row, ownMs: { ...row.ownMs, p99: 0.9 } }));
 
-/** @type {[string, Partial<Found>, RegExp[]][]} all but the last, which is always there */
+/** @type {[string, Partial<Figures>, RegExp[]][]} all but the last, which is always there */
 const REMEDIES = [
   ['two cores, on time: no advice about the tool', {}, []],
   [
