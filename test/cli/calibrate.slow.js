@@ -126,7 +126,7 @@ test('Ctrl-C: exit code 130, and the target exits', async () => {
 /** What is done to the target's process once its alarm thread is there. @type {[string, string][]} */
 const DEATHS = [
   [
-    'that is seen to be gone before its end is told',
+    'that refuses connections before its exit event',
     `const { Server } = await import('node:net');
     const { listen } = Server.prototype;
     const listening = [];

@@ -124,12 +124,12 @@ describe('compare --fail-if', () => {
   /** @type {[string, string[], RegExp][]} */
   const UNPROVEN = [
     [
-      'one run of each can show nothing, however slow',
+      'one run of each proves nothing, however slow',
       [OLD[0], '--with', ...files('slow', [1.5], 1)],
       /not proven +p99 slower\n +p99: not enough runs, 1 and 1/,
     ],
     [
-      'the better half of the runs does not pass for all',
+      'the better half of the runs does not count for all',
       [
         ...OLD,
         '--with',
@@ -162,7 +162,7 @@ describe('compare refuses', () => {
   const TABLE = [
     ['nothing', [], /compare needs the base before --with: compare BASE\.json/],
     [
-      'a base behind --with',
+      'a base after --with',
       ['--with', ...NEW, ...OLD],
       /compare needs the base before --with: compare BASE\.json/,
     ],

@@ -9,7 +9,7 @@ describe('groups are named', () => {
     ['after their only file', [['old.json'], ['new.json']], [], ['old', 'new']],
     ['without the folder', [['a/old.json'], ['b/c/new.json']], [], ['old', 'new']],
     [
-      'by what their files have in common',
+      'after the common part of their files',
       [
         ['base-1.json', 'base-2.json'],
         ['new-1.json', 'new-2.json'],
@@ -18,7 +18,7 @@ describe('groups are named', () => {
       ['base', 'new'],
     ],
     [
-      'not by half a number',
+      'without splitting a number',
       [
         ['run1.json', 'run10.json'],
         ['v01.json', 'v02.json'],

@@ -84,7 +84,7 @@ const COMMANDS = [
     },
   ],
   [
-    'the help of schema: nothing that makes one',
+    'the help of schema: no schema code',
     ['schema', '--help'],
     {
       needed: ['src/cli/schema.js'],

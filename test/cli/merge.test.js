@@ -75,12 +75,12 @@ describe('merge refuses, in one line:', () => {
       /stopped\.json, part 1 of 2, was interrupted\. .*--allow-interrupted/,
     ],
     [
-      'parts that met different versions of the target',
+      'parts with different target versions',
       [a, file('newer.json', { ...parts[1], target: { ...parts[1].target, version: '1.21.2' } })],
       /refused-0\.json tested Vault 1\.21\.1, but .*newer\.json tested Vault 1\.21\.2\. Repeat the parts/,
     ],
     [
-      'a part that there is not',
+      'a part number out of range',
       [a, b, file('seventh.json', { ...parts[1], shard: { index: 7, of: 2 } })],
       /seventh\.json is not a vault-pki-load\/result\/1: shard: there is no such part: parts are numbered from 0\./,
     ],
@@ -98,7 +98,7 @@ describe('merge refuses, in one line:', () => {
       /bare\.json cannot be merged: second 0 lacks a histogram of its own\. Give the file as --out FILE\.json wrote it\./,
     ],
     [
-      'a part of which a second was changed',
+      'a part with a modified second',
       [
         a,
         file('garbled.json', {

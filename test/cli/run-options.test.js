@@ -74,7 +74,7 @@ describe('reports before the run an output that cannot be written:', () => {
     ],
     ['a name that is too long', (path) => [path(`${'x'.repeat(300)}.md`)], 'cannot_write', /name too long/],
     [
-      'a link in a circle',
+      'a circular link',
       (path) => {
         symlinkSync('a.json', path('a.json'));
         return [path('a.json')];

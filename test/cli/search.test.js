@@ -22,7 +22,7 @@ const CONTRADICTIONS = [
     /but --arrivals is for an open one/,
   ],
   [
-    'a rate that rises in a closed loop',
+    'a ramp-up in a closed loop',
     () => plannedForSearch({ of: 'concurrency', highest: 5 }, { 'ramp-up': '5s' }),
     /but --ramp-up is for an open one/,
   ],
@@ -51,7 +51,7 @@ test('start of a search', () => {
 const CODES = [
   ['an answer', { answer: { perSecond: 100 }, why: 'bracketed' }, 0],
   [
-    'an answer below the rate that is required',
+    'an answer below the required rate',
     {
       answer: { perSecond: 49 },
       why: 'bracketed',

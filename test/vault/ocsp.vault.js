@@ -82,7 +82,7 @@ for (const caKeyType of CA_KEY_TYPES) {
       ['GET, SHA-256', ['--method', 'get', '--hash', 'sha256'], ['read']],
       ['auto: GET if the URL is short enough', ['--method', 'auto'], ['read']],
       [
-        'auto: POST where a nonce makes it too long',
+        'auto: POST if a nonce makes the URL too long',
         ['--method', 'auto', '--nonce', '--hash', 'sha256'],
         ['update'],
       ],

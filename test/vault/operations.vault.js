@@ -1,6 +1,7 @@
 /**
  * Operations without certificates on a real Vault: output, objects and leftovers. One of each kind runs through the
  * command line, the others in this process.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
@@ -255,7 +256,7 @@ describe('traffic that should be refused', () => {
       '403',
     ],
     [
-      'text that is no JSON',
+      'text that is not JSON',
       ['--method', 'POST', '--path', '/v1/pki_int/issue/example-dot-com', '--body', 'not json'],
       '400',
     ],

@@ -41,7 +41,7 @@ describe('checkHealth', () => {
   const table = [
     ['an active Vault', 200, up, 'Vault'],
     [
-      'an old Vault, which does not say enterprise',
+      'an old Vault without the field enterprise',
       200,
       { ...up, enterprise: undefined, version: '1.9.3' },
       'Vault',

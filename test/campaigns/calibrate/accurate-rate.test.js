@@ -165,7 +165,7 @@ const TABLE = [
   ],
   ['halves', {}, (rate) => rate <= 300, { passed: 300, failed: 350, tried: [1000, 500, 250, 350, 300, 350] }],
   [
-    'ends at the highest where everything passes',
+    'ends at the highest rate if everything passes',
     {},
     () => true,
     { passed: 100_000, failed: null, tried: [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 100_000] },
@@ -191,7 +191,7 @@ const TABLE = [
     { passed: null, failed: 3, tried: [8, 4, 3, 3] },
   ],
   [
-    'gives up after maxTries with what is known then',
+    'stops after maxTries with the bracket so far',
     { maxTries: 4 },
     (rate) => rate <= 5000,
     { passed: 4000, failed: 8000, tried: [1000, 2000, 4000, 8000] },

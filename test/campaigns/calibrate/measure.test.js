@@ -47,7 +47,7 @@ const TABLE = [
     },
   ],
   [
-    'what came before time zero is not of the run',
+    'ignores arrivals before time zero',
     10,
     seen([300, 499.9, 500.1], [301, 500.9, 500.6]),
     {
@@ -67,7 +67,7 @@ const TABLE = [
     },
   ],
   [
-    'a request without an answer arrived all the same',
+    'counts the arrival of a request without a response',
     10,
     seen([500, 600], [Number.NaN, 601]),
     {
@@ -77,7 +77,7 @@ const TABLE = [
     },
   ],
   [
-    'a closed loop has no schedule to be late against',
+    'a closed loop has no lateness',
     null,
     seen([510, 520], [511, 521]),
     { samples: 2, latenessMs: NONE, targetMs: { count: 2, p50: 1, p99: 1, max: 1 } },

@@ -117,7 +117,7 @@ const LIMITS = [
     ],
   ],
   [
-    'others on the machine, and what it led to',
+    'a busy machine, and its effect',
     { environment: { ...environment, loadAverage: 2.26 } },
     [
       /^The machine was busy before .* a load average of 2\.3 on 2 cores\.$/,
@@ -125,14 +125,14 @@ const LIMITS = [
     ],
   ],
   [
-    'nothing: the search came to its end',
+    'nothing: every rate passed',
     { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [tryAt(1000), tryAt(2000)] } },
     [
       /^Every rate tried was accurate; the peak of the closed loop is 61,234\/s, with the target busy for 97 %\.$/,
     ],
   ],
   [
-    'nothing in the end, but rates failed on the way',
+    'nothing, although some tries failed',
     { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [...FAILED, tryAt(1000), tryAt(2000)] } },
     [/^The highest rate tried was accurate, although 2 of 4 tries failed; the peak of the closed loop/],
   ],
@@ -154,12 +154,12 @@ const LATE = CALIBRATION.lateness.map((row) => ({ ...row, ownMs: { ...row.ownMs,
 const REMEDIES = [
   ['two cores, on time: no advice about the tool', {}, []],
   [
-    'late, and cores for the thread and for all else: spin',
+    'late, with spare cores: spin',
     { lateness: LATE, environment: { ...environment, cpus: 3 }, settings: { ...settings, concurrency: 1 } },
     [/^Try --pacing spin/],
   ],
   [
-    'late on one core: no spinning, but cores',
+    'late on one core: more cores, no spinning',
     { lateness: LATE, environment: { ...environment, cpus: 1 } },
     [/^Use a machine with more cores than --threads\.$/],
   ],

@@ -13,7 +13,7 @@ const CASES = [
   ['revoked at the first poll: before the response', { revoked: [107] }, { lowerMs: 0, upperMs: 7 }],
   ['good, then revoked: between the two polls', { good: [101], revoked: [125] }, { lowerMs: 1, upperMs: 25 }],
   [
-    'the latest sending counts, not the last answer',
+    'the latest send time counts, not the last response',
     { good: [141, 101, 121], revoked: [165] },
     { lowerMs: 41, upperMs: 65 },
   ],
@@ -24,7 +24,7 @@ const CASES = [
     { lowerMs: 0, upperMs: 25 },
   ],
   [
-    'a slow good that was sent before a fast revoked bounds it still',
+    'a slow good response sent before a fast revoked one still raises the lower bound',
     { revoked: [130], good: [121] },
     { lowerMs: 21, upperMs: 30 },
   ],

@@ -168,21 +168,21 @@ const OUTCOMES = [
     ['never_answered'],
   ],
   [
-    'good until the revocation was answered, then silent',
+    'good until the response to the revocation, then silent',
     [{ says: (ms) => (ms < 20 ? 'good' : 'timeout') }],
     { revokeMs: 60 },
     'followed',
     ['never_answered'],
   ],
   [
-    'good once after the answer, then dead until it was given up',
+    'good once after the response, then down until --give-up',
     [{ says: (ms) => (ms < 100 ? 'good' : 'connection_refused') }],
     {},
     'followed',
     ['never_answered'],
   ],
   [
-    'good until shortly before it was given up',
+    'good until shortly before --give-up',
     [{ says: (ms) => (ms < 950 ? 'good' : 'connection_refused') }],
     {},
     'followed',
@@ -220,7 +220,7 @@ const OUTCOMES = [
   ['revoke fails', [{ effect: 1 }], { revokeFails: 'vault_bad_request' }, 'revoke_failed', []],
   ['a call that the tool aborted', [{ effect: 1 }], { revokeFails: 'aborted' }, 'undecided', []],
   [
-    'interrupted while it was waited for',
+    'interrupted while polling',
     [{ effect: 900 }, { effect: 50 }],
     { stopAt: 400 },
     'followed',
@@ -255,7 +255,7 @@ const NOT_ISSUED = [
   ['response without the issuer', { issuedAs: { issuing_ca: '' } }, 'certificate_file_empty', 'revoked'],
   ['no query can be built', { aboutFails: new TypeError('x') }, 'certificate_unreadable', 'revoked'],
   [
-    'nor can it be revoked',
+    'revoke fails, too',
     { issuedAs: { certificate: 'none' }, revokeFails: 'vault_internal_error' },
     'no_certificate',
     'valid',

@@ -12,7 +12,7 @@ const problemIn = await validatorOf('propagation');
 
 for (const [name, sample] of Object.entries({
   'one revocation': sampleOf(),
-  'none begun': sampleOf({ rows: [], interrupted: true, certificates: 5 }),
+  'none started': sampleOf({ rows: [], interrupted: true, certificates: 5 }),
   'two nodes': clusterSample(),
   'much that went wrong': troubledSample(),
 })) {
@@ -94,13 +94,13 @@ const VERDICTS = [
   ['2 % of the polls missed', { watched: [watched({ sent: 980, missed: 20 })] }, 'valid', ['poll_lag']],
   ['over 10 % of polls missed', { watched: [watched({ sent: 890, missed: 110 })] }, 'invalid', ['poll_lag']],
   [
-    '2 % left out, as too many wait for answers',
+    '2 % skipped, as too many were in flight',
     { watched: [watched({ sent: 980, skipped: 20 })] },
     'valid',
     ['slow_answers'],
   ],
   [
-    'however many were left out, the bounds hold',
+    'the bounds are valid, however many were skipped',
     { watched: [watched({ sent: 80, skipped: 920 })] },
     'valid',
     ['slow_answers'],
@@ -182,7 +182,7 @@ const REQUIREMENTS = [
   ['max is as observed', 'max<102ms', many(3), 'met', /it describes this run only/],
   ['one never reported breaks max', 'max<2s', [...many(20), never(21)], 'not met', /^Max is 60\.0 s/],
   [
-    'one never seen counts as slower than any limit',
+    'one never reported counts as slower than any limit',
     'p50<1ms',
     [...many(20), never(3)],
     'not met',
@@ -198,7 +198,7 @@ const REQUIREMENTS = [
     /p50/,
   ],
   [
-    'undecided ones that could',
+    'undecided certificates that could change the verdict',
     'max<2s',
     [...many(20), undecided(21)],
     'not proven',

@@ -43,7 +43,7 @@ const SAYS = [
     /^ramp +0 ms +2 s +1 in flight +9 in flight +9 in flight +–$/m,
   ],
   [
-    'what a burst goes up to',
+    'the peak of a burst',
     `${HEAD}stages: [{burst: {base: 1, peak: 9, every: 2s, for: 1s, duration: 4s}}]\n`,
     /^burst +0 ms +4 s +9\/s +9\/s +1\/s +20$/m,
   ],
@@ -52,12 +52,12 @@ const SAYS = [
   ['no leftovers', 'name: n\nmix: [{operation: crl}, {operation: transit}]\n', /^Left behind {3}nothing$/m],
   ['no leftovers with --dev', HEAD, /^Left behind {3}nothing: the embedded server/m, { dev: true }],
   [
-    'that a store which is there keeps the secrets',
+    'that an existing store keeps the secrets',
     'name: n\nmix: [{operation: kv-write, options: {kv-mount: mine}}]\n',
     /kv-write: the secrets, in mine below/,
   ],
   [
-    'that a setup takes what is in it along',
+    'that removing a setup removes its content',
     `${HEAD}setup: {name: load}\n`,
     /^ {14}until the setup is removed, with everything in load-int$/m,
   ],
@@ -67,7 +67,7 @@ const SAYS = [
     /^Removed {7}never \(keep\); to remove it:\n {2}vault-pki-load teardown --name load --url http:\/\/127\.0\.0\.1:8200$/m,
   ],
   [
-    'what a setup makes',
+    'the objects of a setup',
     `${HEAD}setup: {name: load, with: [kv, approle]}\n`,
     /load-root \(pki\)[\s\S]*load-int \(pki\)[\s\S]*load-kv \(kv\)[\s\S]*auth\/load-approle \(approle\)/,
   ],

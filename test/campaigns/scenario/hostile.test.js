@@ -23,7 +23,7 @@ const HOSTILE = [
   ['nested maps', `{"a":${'{"a":'.repeat(15_000)}1${'}'.repeat(15_001)}`, DEEP],
   ['nested YAML lists', '- '.repeat(49_000), DEEP],
   [
-    '1,000 levels, which the parser takes',
+    '1,000 levels, which the parser accepts',
     `name: n\nmix: ${'['.repeat(1000)}${']'.repeat(1000)}\n`,
     /^s\.yaml:(?:1:1:)? The values are nested too deeply/,
   ],
@@ -54,7 +54,7 @@ const HOSTILE = [
     /mix\[0\]\.options\.__proto__: cannot be a key\./,
   ],
   [
-    'variables in a circle',
+    'circular variables',
     `env: ['A=\${B}', 'B=\${A}']\n${HEAD}target: {namespace: '\${A}'}\n`,
     /^s\.yaml:1:7: env\[0\] \(\$\{B\}\): the default of A cannot refer to a variable\. Write its value\.$/,
   ],
@@ -65,7 +65,7 @@ const HOSTILE = [
     { A: 'x'.repeat(10_000) },
   ],
   [
-    'references without an end',
+    'unterminated references',
     `${HEAD}description: '${'${'.repeat(40_000)}'\n`,
     /has 80000 characters; the limit is/,
   ],
@@ -96,7 +96,7 @@ const HOSTILE = [
     /description: contains the invisible character \\u\{9b\}\./,
   ],
   [
-    'text that runs backwards',
+    'right-to-left text',
     `${HEAD}out: ["a\u202enosj.json"]\n`,
     /out\[0\]: contains .* \\u\{202e\}\. Remove it\.$/,
   ],

@@ -33,7 +33,7 @@ describe('--only selects', () => {
 /** @type {[string, string, string[], string, string][]} what, file, names, code, what is said */
 const REFUSED = [
   [
-    'a slip',
+    'a typo',
     THREE,
     ['n', 'write-heavvy'],
     'unknown_run',
@@ -47,7 +47,7 @@ const REFUSED = [
     '--only is "burst,95", but s.yaml has no run of that name. Its runs are "write heavy", "burst, 95 % reads", "n".',
   ],
   [
-    'any name, where there are no runs: that of the scenario is no other',
+    'any name if there are no runs, even that of the scenario',
     HEAD,
     ['n'],
     'contradiction',

@@ -25,7 +25,7 @@ describe('turns', () => {
     ['two targets alternate', ['r'], ['A', 'B'], 4, 'A1 B1 B2 A2 A3 B3 B4 A4'],
     ['three targets rotate', ['r'], ['A', 'B', 'C'], 3, 'A1 B1 C1 B2 C2 A2 C3 A3 B3'],
     [
-      'runs follow each other in each repeat: what one wrote the next can read',
+      'runs keep their order in each repeat: one can read what the previous one wrote',
       ['write', 'read'],
       ['A', 'B'],
       2,

@@ -104,7 +104,7 @@ describe('stages:', () => {
   /** @type {[string, string, Record<string, unknown>, RegExp][]} */
   const REFUSED = [
     [
-      'without their rate, a duration says too little',
+      'a duration without a rate',
       STAGED,
       { duration: '1s' },
       /--duration replaces the stages .* there is no rate\. Add --rate/,

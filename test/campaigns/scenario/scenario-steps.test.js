@@ -46,21 +46,21 @@ const BEGINS = [
   ['a rate: ignores stages of rates', OPEN_STAGES, RATE, {}, [50, 10, 10, true]],
   ['connections beside stages', `${OPEN_STAGES}load: {concurrency: 200}\n`, RATE, {}, [50, 200, 10, false]],
   [
-    'a rate: not above what may be offered',
+    'a rate: not above the highest allowed one',
     HEAD,
     /** @type {any} */ ({ of: 'rate', highest: 20 }),
     {},
     [20, 10, 10, true],
   ],
   [
-    'a rate: a closed loop gives way, but not its threads, each of which has a connection',
+    'a rate: ignores a closed loop, but keeps a connection per thread',
     `${HEAD}load: {model: closed, concurrency: 64, threads: 16}\n`,
     RATE,
     {},
     [50, 16, 10, true],
   ],
   [
-    'a rate: nor do those of stages in flight',
+    'a rate: keeps the threads of stages in flight',
     `${HEAD}load: {model: closed, threads: 16}\nstages: [{hold: {concurrency: 64, duration: 2s}}]\n`,
     RATE,
     {},
@@ -74,7 +74,7 @@ const BEGINS = [
   ['in flight: one for each thread', `${HEAD}load: {threads: 2}\n`, FLIGHT, {}, [2, 2, 10, false]],
   ['in flight: at --concurrency', OPEN, FLIGHT, { concurrency: '4' }, [4, 4, 60, false]],
   [
-    'in flight: without what only an open loop has',
+    'in flight: without open-loop options',
     `${HEAD}load: {rate: 5, arrivals: poisson, overflow: drop, ramp-up: 1s, pacing: spin}\n`,
     FLIGHT,
     {},
@@ -114,7 +114,7 @@ describe('a search starts,', () => {
  */
 const REFUSED = [
   [
-    'nothing is required',
+    'no requirements',
     HEAD,
     RATE,
     {},
@@ -123,7 +123,7 @@ const REFUSED = [
     REQUIRED,
   ],
   [
-    'all that is required is of stages',
+    'only requirements on stages',
     OPEN_STAGES,
     RATE,
     {},
@@ -132,7 +132,7 @@ const REFUSED = [
     REQUIRED,
   ],
   [
-    'the second run requires nothing',
+    'a second run without requirements',
     `${HEAD}runs: [{name: a, require: 'p99<1s'}, {name: b}]\n`,
     RATE,
     {},
@@ -141,7 +141,7 @@ const REFUSED = [
     {},
   ],
   [
-    'the file says how many requests',
+    'requests in the file',
     `${HEAD}load: {requests: 9}\n`,
     FLIGHT,
     {},
@@ -150,7 +150,7 @@ const REFUSED = [
     {},
   ],
   [
-    'a flag does',
+    'requests as a flag',
     HEAD,
     FLIGHT,
     { requests: '9' },
@@ -159,7 +159,7 @@ const REFUSED = [
     { duration: '9' },
   ],
   [
-    'the rate of the file rises',
+    'a ramp-up in the file',
     `${HEAD}load: {rate: 5, ramp-up: 2s}\n`,
     RATE,
     REQUIRED,
@@ -168,7 +168,7 @@ const REFUSED = [
     REQUIRED,
   ],
   [
-    'requests of the file are dropped',
+    'overflow: drop in the file',
     `${HEAD}load: {rate: 5, overflow: drop}\n`,
     RATE,
     REQUIRED,
@@ -195,7 +195,7 @@ const REFUSED = [
     REQUIRED,
   ],
   [
-    'threads that are no number, of which nothing follows for what is in flight',
+    'threads that are not a number',
     HEAD,
     FLIGHT,
     { threads: 'many' },

@@ -82,7 +82,7 @@ const GOOD = [
     `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: 5, duration: 1s}}, {steps: {from: 1, to: 9, by: 4, every: 1s}}]\n`,
   ],
   [
-    'stages in flight, in digits with marks between',
+    'stages in flight, with underscores in numbers',
     `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: '1_000', duration: 1s}}, {ramp: {from: '1_0', to: '1_000', duration: 1s}}]\n`,
   ],
   ['a ramp from zero with a unit', `${HEAD}stages: [{ramp: {from: 0/min, to: 5, duration: 1s}}]\n`],
@@ -98,7 +98,7 @@ repeat: \${N}
     { URL: 'http://127.0.0.1', RATE: '5' },
   ],
   [
-    'an operation of a variable, with its options',
+    'a variable for an operation with options',
     `env: [OP]\nname: n\nmix: [{operation: '\${OP}', options: {cn: a}}]\n`,
     { OP: 'issue' },
   ],

@@ -21,7 +21,7 @@ const RATES = [
   ['steps down', 'steps', { from: 3, to: 1, by: 1, every: '1s' }, '1000 3 3, 1000 2 2, 1000 1 1'],
   ['the last step is shorter', 'steps', { from: 1, to: 4, by: 2, every: 1 }, '1000 1 1, 1000 3 3, 1000 4 4'],
   [
-    'steps of a tenth come out even',
+    'steps of a tenth end exactly',
     'steps',
     { from: 0.1, to: 0.3, by: 0.1, every: 1 },
     '1000 0.1 0.1, 1000 0.2 0.2, 1000 0.3 0.3',
@@ -47,7 +47,7 @@ const RATES = [
     '10000 5 5, 1000 100 100, 20000 5 5',
   ],
   [
-    'a spike at once, to the end',
+    'a spike without base before and after',
     'spike',
     { base: 5, peak: 100, before: 0, for: '1s', after: '0s' },
     '1000 100 100',
@@ -100,7 +100,7 @@ const REFUSED = [
   ['a month and a day', 'soak', { rate: 1, duration: '32d' }, 'rate', 'duration', /at most 744 h/],
   ['below a millisecond', 'ramp', { from: 1, to: 2, duration: '10us' }, 'rate', 'duration', /least 1 ms/],
   [
-    'a peak of no time',
+    'a peak of zero duration',
     'spike',
     { base: 1, peak: 2, before: 1, for: 0, after: 1 },
     'rate',
@@ -108,7 +108,7 @@ const REFUSED = [
     /least 1 ms/,
   ],
   [
-    'nothing, of a unit that is none',
+    'zero with an invalid unit',
     'ramp',
     { from: '0/banana', to: 2, duration: 1 },
     'rate',
@@ -117,7 +117,7 @@ const REFUSED = [
   ],
   ['zero without a unit', 'ramp', { from: '0/', to: 2, duration: 1 }, 'rate', 'from', /is not a rate/],
   [
-    'too many in flight, read with ease',
+    'too many in flight, with underscores',
     'ramp',
     { from: '1_0', to: '20_000', duration: 1 },
     'concurrency',

@@ -57,7 +57,7 @@ test('the M/D/1 wait matches the literature: P(no wait) = 1 - rho, mean = rho / 
   assert.ok(Math.abs(waitAtMost(loadOfLimit(0.99, 10), 9) - 0.99) < 1e-9);
 });
 
-test(`D/D/1: ${SEARCHES} searches find 1 / service time within 5 %, whatever the limit on p99 and wherever they begin`, async () => {
+test(`D/D/1: ${SEARCHES} searches find 1 / service time within 5 %, whatever the p99 limit and the start`, async () => {
   const errors = [];
   for (let seed = 1; seed <= SEARCHES; seed++) {
     const [a, b, c] = [0, 1, 2].map((stream) => uniform(seed, stream, 77));
@@ -476,7 +476,7 @@ test('stopped after two steps: reports them, without an answer', async () => {
 /** @type {[string, string[], Partial<LoadPlan>, 'rate' | 'concurrency', RegExp][]} */
 const REFUSED = [
   [
-    'nothing is required',
+    'no requirements',
     [],
     {},
     'rate',

@@ -77,7 +77,7 @@ const CASES = [
   ],
   ['a growing backlog, within the limit', resultOf('valid', [{ code: 'backlog_growing' }], [MET]), 'not met'],
   [
-    'only the tool keeps it from being decided',
+    'only the tool prevents a verdict',
     resultOf('valid', [], [MET, { ...UNPROVEN, doubt: 'tool' }]),
     'not offered',
   ],
@@ -87,7 +87,7 @@ const CASES = [
     'not proven',
   ],
   [
-    'a rate above what was offered',
+    'a rate above the offered one',
     resultOf('valid', [], [MET, { ...MISSED, unit: '/s', limit: 500 }]),
     'met',
   ],
@@ -97,23 +97,23 @@ const CASES = [
     'not met',
   ],
   [
-    'only unchecked answers keep it from being met: the tool has not kept up',
+    'only unchecked responses prevent met: the tool did not keep up',
     judgedResult(['p99<1s'], GOOD, 200),
     'not offered',
   ],
   [
-    'too close to call, and one answer unchecked that would not decide it',
+    'too close to call, with one unchecked response that would not decide it',
     judgedResult(['p99<1s'], CLOSE, 1),
     'not proven',
   ],
   [
-    'one requirement would be met had all been checked, another is too close to call all the same',
+    'one requirement lacks checks, another is too close to call',
     judgedResult(['errors<1%', 'p99<1s'], CLOSE, 200),
     'not proven',
   ],
   ['unchecked responses that could not break it', judgedResult(['p99<1s'], GOOD, 10), 'met'],
   [
-    'closed loop: the throughput is the tool',
+    'closed loop: throughput limited by the tool',
     resultOf('valid', [], [MET], {}, 0.9),
     'not offered',
     'concurrency',

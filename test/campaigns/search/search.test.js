@@ -48,44 +48,44 @@ const SEARCHES = [
     'generator',
   ],
   [
-    'the generator gives up before the target: the answer is what it could offer',
+    'the generator reaches its limit first: the answer is the highest offered rate',
     [(level) => (level <= 300 ? MET : LATE)],
     [290, 300],
     'generator',
   ],
   [
-    'a generator disturbed just below what the target does not take: the answer lies in between all the same',
+    'a generator disturbed just below the limit of the target: still bracketed',
     [(level) => (level <= 96 ? MET : level < 99 ? LATE : OVERLOADED)],
     [94, 96],
     'bracketed',
   ],
   [
-    'a generator disturbed far below what the target does not take: nobody knows',
+    'a generator disturbed far below the limit of the target: limited by the generator',
     [(level) => (level <= 60 ? MET : level < 99 ? LATE : OVERLOADED)],
     [58, 60],
     'generator',
   ],
   ['not proven does not count as met', [(level) => (level <= 300 ? MET : CLOSE)], [290, 300], 'bracketed'],
   [
-    'levels too low to prove anything in so short a time are passed by',
+    'skips levels too low for a proof in a short step',
     [(level, phase) => (level > 900 ? OVERLOADED : level < 400 && phase !== 'confirmation' ? STARVED : MET)],
     [880, 900],
     'bracketed',
   ],
   [
-    'what was passed by must be proven in the end, and is no answer where it is not',
+    'a skipped level must be proven at the end, or there is no answer',
     [(level) => (level > 100 ? OVERLOADED : STARVED)],
     null,
     'unconfirmed',
   ],
   [
-    'a confirmation that fails is tried lower down',
+    'retries a failed confirmation at a lower level',
     [(level, phase) => (level <= (phase === 'confirmation' ? 95 : 100) ? MET : OVERLOADED)],
     [92, 95],
     'bracketed',
   ],
   [
-    'a confirmation that fails wherever it is tried',
+    'a confirmation that fails at every level',
     [(level, phase) => (phase === 'confirmation' ? MISSED : upTo(100)(level))],
     null,
     'unconfirmed',
@@ -97,7 +97,7 @@ const SEARCHES = [
     'bracketed',
   ],
   [
-    'a generator that is disturbed twice in a row is given another chance',
+    'retries after two disturbances of the generator in a row',
     [(level, _phase, attempt) => (attempt < 3 ? LATE : upTo(500)(level))],
     [490, 500],
     'bracketed',
@@ -189,7 +189,7 @@ const workers = (workers) => (/** @type {number} */ level) => ({
 /** @type {[string, Parameters<typeof peak>, [number, number] | null, Why][]} */
 const PEAKS = [
   [
-    'one in its long run too slow beside what a long run then shows to be too many: it was the peak after all',
+    'a confirmed level slower than a step becomes the peak if that level fails',
     [
       (level, phase) =>
         phase !== 'confirmation'
@@ -212,20 +212,20 @@ const PEAKS = [
     'requirement',
   ],
   [
-    'the tool is full before the target',
+    'the tool saturates before the target',
     [(level) => ({ ...(level <= 16 ? MET : LATE), perSecond: 100 * level })],
     [15, 16],
     'generator',
   ],
   [
-    'the tool is full at a doubling, but a requirement is broken below it',
+    'the tool saturates at a doubling, but a requirement is broken below it',
     [(level) => ({ ...(level <= 10 ? MET : level < 16 ? MISSED : LATE), perSecond: 100 * level })],
     [9, 10],
     'requirement',
   ],
   ['every step misses', [() => ({ ...MISSED, perSecond: 5 })], null, 'lowest'],
   [
-    'a start that is too high begins again at one',
+    'too high a start restarts at one',
     [(level) => ({ ...(level <= 3 ? MET : MISSED), perSecond: 100 * level }), { start: 10 }],
     [3, 3],
     'requirement',
@@ -237,7 +237,7 @@ const PEAKS = [
     'flat',
   ],
   [
-    'a slow target: steps too short to prove anything are passed by, and the confirmation proves it',
+    'a slow target: skips steps too short for a proof; the confirmation proves it',
     [(level, phase) => ({ ...workers(8)(level), ...(phase === 'confirmation' ? MET : STARVED) })],
     [8, 8],
     'flat',
@@ -276,13 +276,13 @@ const PEAKS = [
     'flat',
   ],
   [
-    'slower than the steps by more than chance: no answer',
+    'significantly slower than the steps: no answer',
     [(level, phase) => ({ ...MET, perSecond: phase === 'confirmation' ? 500 : workers(8)(level).perSecond })],
     null,
     'unconfirmed',
   ],
   [
-    'as much slower, but of 20 answers in a step: that was chance',
+    'as much slower, but with 20 responses per step: chance',
     [
       (level, phase) => ({
         ...MET,
@@ -295,7 +295,7 @@ const PEAKS = [
     'flat',
   ],
   [
-    'what was passed by must be proven in the end',
+    'a skipped level must be proven at the end',
     [(level) => ({ ...STARVED, perSecond: Math.min(level, 8) })],
     null,
     'unconfirmed',

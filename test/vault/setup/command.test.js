@@ -27,7 +27,7 @@ const COMMANDS = [
     'vault-pki-load teardown --name load --url https://a:8200 --namespace team/a',
   ],
   [
-    'a token in a variable of its own, which is not shown',
+    'a token variable, without its value',
     {},
     'PROD_TOKEN',
     'BAO_TOKEN="$PROD_TOKEN" vault-pki-load teardown --name load --url https://a:8200',
@@ -48,7 +48,7 @@ const COMMANDS = [
     "vault-pki-load teardown --name load --url https://a:8200 --ca-cert 'the CA'\\''s.pem' --ca-path cas --client-cert c.pem --client-key k.pem --tls-server-name vault.test",
   ],
   [
-    'TLS that is not checked',
+    'TLS without verification',
     { tls: { ...NO_TLS, skipVerify: true } },
     null,
     'vault-pki-load teardown --name load --url https://a:8200 --tls-skip-verify',

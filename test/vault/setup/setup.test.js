@@ -109,7 +109,7 @@ describe('setup', () => {
       ['nothing is missing', () => {}, []],
       ['no intermediate', (v) => void v.mounted.mounts.delete('vault-pki-load-int'), ['ca ec']],
       [
-        'the CA of the root is not',
+        'no CA in the root',
         (v) => void v.mounted.mounts.get('vault-pki-load-root')?.writes.delete('ca'),
         ['ca ec'],
       ],
@@ -200,12 +200,12 @@ const REFUSED = [
   ],
   ['a policy', (v) => void v.policies.set('vault-pki-load', 'path "x" {}'), /a policy vault-pki-load, not/],
   [
-    'a policy that holds the mark elsewhere',
+    'a policy with the mark elsewhere',
     (v) => void v.policies.set('vault-pki-load', `# not\n# ${MARK}\n`),
     /a policy vault-pki-load/,
   ],
   [
-    'an engine that this setup does not ask for',
+    'an engine that this setup does not request',
     (v) => v.own('mounts', 'vault-pki-load-kv', 'kv'),
     /vault-pki-load-kv \(kv\)/,
   ],
