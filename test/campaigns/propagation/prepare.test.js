@@ -48,7 +48,7 @@ test('refuses a token that may issue but not revoke, before issuing', async () =
   assert.deepEqual(told, []);
 });
 
-const REVOKE_DENIED = /may not write to pki_int\/revoke\. The one certificate .* stays valid until/;
+const REVOKE_DENIED = /may not write to pki_int\/revoke\. The certificate .* stays valid until/;
 
 /** @type {[string, string, RegExp, string?][]} what, the path, message, a path that answers with an error */
 const DENIED = [
