@@ -91,7 +91,7 @@ for (const [required, errorShare] of /** @type {[string, number][]} */ ([
   ['errors<0.1%', 0.0003],
   ['p99.9<100ms', 0.0003],
 ])) {
-  test(`${required}, of which ${errorShare * 100} % miss: chance at a low rate, where it takes long to prove, does not end the search`, async () => {
+  test(`${required} with ${errorShare * 100} % misses: chance at a low rate does not end the search`, async () => {
     for (let seed = 1; seed <= 20; seed++) {
       let drawn = 0;
       const fails = () => uniform(seed, drawn++, 78) < errorShare;
