@@ -28,7 +28,7 @@ function rows(text) {
   return lines.map((line) => line.slice(2, -2).split(' | '));
 }
 
-test('each operation has the name of its entry in the list, and examples of its own', async () => {
+test('each operation has the name of its list entry, and its own examples', async () => {
   for (const name of Object.keys(operations)) {
     const operation = await loadOperation(name);
     assert.equal(operation.name, name);
@@ -39,14 +39,14 @@ test('each operation has the name of its entry in the list, and examples of its 
   }
 });
 
-test('--help has each operation, and each has a command', async () => {
+test('--help lists each operation, and each has a command', async () => {
   const { stdout } = await runCli(['--help']);
   for (const [name, { describe }] of Object.entries(operations)) {
     assert.match(stdout.replace(/\s+/g, ' '), new RegExp(`${name} ${describe.replace(/[/()]/g, '\\$&')}`));
   }
 });
 
-test('the tables of scenarios have each key and each shape with its fields', () => {
+test('the scenario tables have every key, and every shape with its fields', () => {
   const cells = rows(page('scenarios'));
   const keys = cells.flatMap(([first]) => first.match(/`([\w-]+)`/g) ?? []);
   const known = Object.keys(scenarioSchema(Object.keys(operations)).shape);
@@ -60,7 +60,7 @@ test('the tables of scenarios have each key and each shape with its fields', () 
   }
 });
 
-test('the example is a scenario, and --dry-run prints of it what the page shows', async () => {
+test('the example is valid, and its --dry-run prints what the page shows', async () => {
   const text = /```yaml\n([\s\S]*?)```/.exec(page('scenarios'))?.[1] ?? '';
   const shown = /```text\n([\s\S]*?)```/.exec(page('scenarios'))?.[1];
   assert.equal(compileForText(await schemaOf('scenario'))(text), null);
@@ -101,7 +101,7 @@ function assertCurrent(path, text) {
   assert.equal(text, read(path));
 }
 
-test('the table of operations in docs/operations.md has each of them, as --help describes it', () => {
+test('the table in docs/operations.md has every operation with its --help description', () => {
   const rows = Object.entries(operations).map(([name, { describe }]) => `| \`${name}\` | ${describe} |\n`);
   const table = `| operation | purpose |\n|---|---|\n${rows.join('')}`;
   assertCurrent(
@@ -139,7 +139,7 @@ test('the man page has the --help of every command', async () => {
   assert.equal(JSON.parse(read('package.json')).man, 'docs/vault-pki-load.1');
 });
 
-test('completion prints a script for the shell, and completes commands and options', async () => {
+test('completion prints a shell script, and completes commands and options', async () => {
   const { code, stdout } = await runCli(['completion']);
   assert.equal(code, 0);
   assert.match(stdout, /complete .*vault-pki-load/);

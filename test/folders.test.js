@@ -40,18 +40,18 @@ function filesOf(folder) {
 }
 
 describe('the folders of src', () => {
-  it('hold all files but index.js and run.js', () => {
+  it('contain all files except index.js and run.js', () => {
     const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
     assert.deepEqual(files.sort(), ['index.js', 'run.js']);
   });
 
   for (const folder of folders) {
-    it(`${folder} imports what its README.md allows, and all of that`, () => {
+    it(`${folder} imports exactly what its README.md allows`, () => {
       assert.deepEqual(importsOf(folder), allowedBy(folder).sort());
     });
   }
 
-  it('have no circles', () => {
+  it('have no import cycles', () => {
     const all = [...folders, 'run.js'];
     /** @type {string[]} each below those that follow */
     const order = [];

@@ -7,7 +7,7 @@ const read = (name) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf
 /** @type {[string, {integrity?: string, hasInstallScript?: boolean, link?: boolean}][]} */
 const locked = Object.entries(JSON.parse(read('package-lock.json')).packages).filter(([path]) => path !== '');
 
-test('docs/packages.md says what each runtime package is for, and names no other', () => {
+test('docs/packages.md describes exactly the runtime packages', () => {
   const { dependencies } = JSON.parse(read('package.json'));
   const named = [...read('docs/packages.md').matchAll(/^\| \[([^\]]+)\]/gm)].map(([, name]) => name);
   assert.deepEqual(named.sort(), Object.keys(dependencies).sort());
@@ -20,7 +20,7 @@ test('the lock file pins every package with a hash', () => {
   );
 });
 
-test('no package runs a script when it is installed', () => {
+test('no package has an install script', () => {
   assert.deepEqual(
     locked.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path),
     [],

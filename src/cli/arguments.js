@@ -113,7 +113,7 @@ function describeOption({ describe, choices, default: value, defaultText, placeh
   return notes.length === 0 ? head : `${head} [${notes.join('; ')}]`;
 }
 
-/** @param {Record<string, unknown>} given @param {Record<string, OptionSpec>} specs @returns {Record<string, unknown>} those not in `specs` */
+/** @param {Record<string, unknown>} given @param {Record<string, OptionSpec>} specs @returns {Record<string, unknown>} options not in `specs` */
 export function omit(given, specs) {
   return Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(specs, key)));
 }

@@ -86,6 +86,6 @@ function pathsOf({ files, with: others = [] }) {
     [group].flat().map((path) => readOne(withOption, i === 0 ? 'FILE' : '--with', path)),
   );
   if (groups.length > 1 && groups.every(({ length }) => length > 0)) return groups;
-  const remedy = 'Name other results: vault-pki-load compare BASE.json... --with NEW.json...';
+  const remedy = 'Add other results: vault-pki-load compare BASE.json... --with NEW.json...';
   throw usageError('nothing_to_compare', 'There is nothing to compare the base with.', remedy);
 }

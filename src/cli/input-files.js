@@ -9,17 +9,17 @@ import { isResult, isRunSet, kindOf } from '../result/document.js';
 /**
  * @param {string[][]} groups paths, at least one in each
  * @param {string[]} labels of the first groups
- * @returns {string[]} one for each group, all different: its label, or the common part of its file names
+ * @returns {string[]} a unique name for each group: its label, or the common part of its file names
  */
 export function nameGroups(groups, labels) {
   if (labels.length > groups.length) {
     const message = `--name is given ${labels.length} times, but there are ${groups.length} groups.`;
-    throw usageError('too_many_names', message, 'Give it once for each group, the base first.');
+    throw usageError('too_many_names', message, 'Pass it once per group, the base first.');
   }
   const duplicate = labels.find((label, i) => labels.indexOf(label) !== i);
   if (duplicate !== undefined) {
     const message = `--name ${quote(duplicate)} is given to two groups.`;
-    throw usageError('same_name_twice', message, 'Give each group its own name.');
+    throw usageError('same_name_twice', message, 'Use a different name for each group.');
   }
   const short = groups.map((files, i) => labels[i] ?? nameOf(files, 1));
   const isUnique = (/** @type {string} */ name) => short.indexOf(name) === short.lastIndexOf(name);
@@ -53,6 +53,6 @@ export async function runsIn(read) {
       return namedRuns(document.runs).map((run) => ({ ...run, name: `${name}, ${run.name}` }));
     }
     const message = `${name} is ${KIND_NAMES[kindOf(document)]}, not the result of a run.`;
-    throw usageError('not_a_run', message, 'Give results of runs; report shows this file alone.');
+    throw usageError('not_a_run', message, 'Pass results of runs; report shows this file alone.');
   });
 }

@@ -74,8 +74,8 @@ async function parse(args) {
   const command = name === undefined ? null : await loadCommand(name);
   const { rest, taken } = takeSpecial(args, command);
   const misuse = (/** @type {string} */ message) => {
-    const own = Object.entries(command?.options ?? {});
-    const flags = [...own.flatMap(([flag, { alias = [] }]) => [flag, ...alias]), 'help', 'version'];
+    const specs = Object.entries(command?.options ?? {});
+    const flags = [...specs.flatMap(([flag, { alias = [] }]) => [flag, ...alias]), 'help', 'version'];
     const known = { commands: [...Object.keys(commands), 'completion'], flags };
     const help = `See: vault-pki-load ${name === undefined ? '' : `${name} `}--help`;
     return usageError('bad_usage', describeMisuse(message, args, known), help);
@@ -96,7 +96,7 @@ async function parse(args) {
     .wrap(Math.min(100, process.stderr.columns ?? 100))
     .exitProcess(false)
     .completion('completion', 'Print a completion script for bash or zsh')
-    .demandCommand(1, 'The command is missing. Give it first, before the options.')
+    .demandCommand(1, 'The command is missing. Put it first, before the options.')
     .epilogue('Help on a command: vault-pki-load issue --help')
     .fail((message, error) => {
       throw error ?? misuse(message);
@@ -105,10 +105,10 @@ async function parse(args) {
     if (listed !== name || command === null) parser.command(listed, describe);
     else {
       const builder = (/** @type {Argv} */ sub) => declare(sub, listed, command);
-      parser.command(listed, describe, builder, ({ _, $0, help, version, ...found }) => {
+      parser.command(listed, describe, builder, ({ _, $0, help, version, ...options }) => {
         const { positionals } = command;
         const words = positionals && { [positionals.name]: _.slice(1).map(String) };
-        run = (line) => command.run({ ...found, ...taken, ...words }, line);
+        run = (line) => command.run({ ...options, ...taken, ...words }, line);
       });
     }
   }

@@ -32,9 +32,9 @@ export const propagation = {
     return withProgress(quiet, async ({ onEvent, close, interrupt }) => {
       const { stop: signal, cutOff } = interrupt;
       const options = { token: environment.token, signal, cutOff, onEvent, command: line };
-      const found = await measurePropagation(plan, options);
+      const result = await measurePropagation(plan, options);
       close();
-      return endWith(exitCodeOf(found), await writeReports(found, { out, format }));
+      return endWith(exitCodeOf(result), await writeReports(result, { out, format }));
     });
   },
 };
@@ -53,16 +53,16 @@ export const calibrate = {
     'Takes about 40 seconds and sends only to its own target on loopback. Run it on an otherwise idle load-testing machine.',
   async run(given) {
     const { format, json, quiet } = readOptions(calibrationOutputs, given);
-    rejectIf(json && format === 'text', '--json and --format text are both given.', 'Give one of them.');
-    const measured = await import('../campaigns/calibrate/calibrate.js');
+    rejectIf(json && format === 'text', '--json and --format text are both given.', 'Use one of them.');
+    const campaign = await import('../campaigns/calibrate/calibrate.js');
     const { render } = await import('../campaigns/calibrate/report.js');
     return withProgress(quiet, async ({ onEvent, close, interrupt }) => {
       interrupt.attach(close);
-      const own = omit(given, calibrationOutputs);
-      const found = await measured.calibrate(own, { signal: interrupt.stop, onEvent });
+      const options = { signal: interrupt.stop, onEvent };
+      const calibration = await campaign.calibrate(omit(given, calibrationOutputs), options);
       close();
       const isJson = json || format === 'json';
-      process.stdout.write(isJson ? `${JSON.stringify(found, null, 2)}\n` : render(found));
+      process.stdout.write(isJson ? `${JSON.stringify(calibration, null, 2)}\n` : render(calibration));
       return EXIT.ok;
     });
   },
@@ -71,7 +71,7 @@ export const calibrate = {
 /**
  * Shows progress on this thread.
  * @param {boolean} quiet
- * @param {(how: {onEvent: View['event'], close: () => void, interrupt: Interrupt}) => Promise<number>} act
+ * @param {(context: {onEvent: View['event'], close: () => void, interrupt: Interrupt}) => Promise<number>} act
  */
 async function withProgress(quiet, act) {
   const { createView } = await import('../live/view.js');

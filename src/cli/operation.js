@@ -1,4 +1,4 @@
-/** The command of each operation. The code of a run is loaded on demand: `--help` and usage errors do not wait for it. */
+/** The command of each operation. Loads the code of a run on demand, so `--help` and usage errors are fast. */
 import { setFlagsFromString } from 'node:v8';
 import * as search from '../campaigns/search/search-options.js';
 import { describeExitCodes, EXIT, PkiLoadError, rejectIf } from '../common/errors.js';
@@ -27,7 +27,7 @@ import { changed, onInterrupt } from './process.js';
 
 const GROUP = 'Requirements and results';
 
-/** Options outside the plan: where results go, and how often the run is repeated. */
+/** Options that are not part of the plan: outputs and repetition. */
 export const runOptions = {
   ...outputOptionsFor(undefined, GROUP),
   ...inGroup(GROUP, {

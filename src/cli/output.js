@@ -18,9 +18,9 @@ import { printDocument } from './process.js';
  * @returns {Record<string, OptionSpec>} `out`, `format` and `quiet`
  */
 export function outputOptionsFor(kind, group = 'Results') {
-  const able = Object.entries(reporters).filter(([, { kinds }]) => !kind || kinds.includes(kind));
-  const extensions = able.map(([, { extension }]) => extension).join(', ');
-  const choices = able.map(([name]) => name);
+  const matching = Object.entries(reporters).filter(([, { kinds }]) => !kind || kinds.includes(kind));
+  const extensions = matching.map(([, { extension }]) => extension).join(', ');
+  const choices = matching.map(([name]) => name);
   return inGroup(group, {
     out: option('file', `Write the result to a file (${extensions}); repeatable`, { repeatable: true }),
     format: option('choice', 'Format of standard output', { choices, default: 'text' }),
@@ -65,11 +65,11 @@ function checkFile(path, name) {
   try {
     // Throws ENOENT or ENOTDIR.
     fs.statSync(`${dirname(path)}/.`);
-    const what = fileTypeAt(path);
-    if (what === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
-    if (what === 'file') tryWhole(path);
+    const type = fileTypeAt(path);
+    if (type === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (type === 'file') tryWhole(path);
     else fs.accessSync(path, constants.W_OK);
-    return what === 'file' ? placeOf(path) : path;
+    return type === 'file' ? placeOf(path) : path;
   } catch (error) {
     throw cannotWrite(path, name, error);
   }
@@ -86,8 +86,8 @@ export function refuseOverwrite(outputs, inputs) {
     const file = realFile(path);
     const input = file === null ? undefined : read.get(file);
     if (input === undefined) continue;
-    const what = input === path ? 'an input file' : `the same file as the input ${input}`;
-    const message = `--out ${path} is ${what}, and would be overwritten.`;
+    const kind = input === path ? 'an input file' : `the same file as the input ${input}`;
+    const message = `--out ${path} is ${kind}, and would be overwritten.`;
     throw usageError('out_is_input', message, 'Write to another file.');
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Signals, exit codes, and failing output. The first Ctrl-C, SIGTERM or hang-up stops sending, the second also ends requests in
- * flight, the third ends the process at once.
+ * Signals, exit codes, and failing output. The first Ctrl-C, SIGTERM or hang-up stops sending, the second also
+ * aborts requests in flight, the third ends the process at once.
  */
 import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
@@ -57,7 +57,7 @@ export function onInterrupt(process) {
     attach(newPrint, newMessage = REPORTING) {
       [print, message, onNextSignal] = [newPrint, newMessage, null];
     },
-    /** Call it after this work: the next signal calls `newCallback`, the following one ends the process. @param {() => void} newCallback */
+    /** Call it after this work: the next signal calls `newCallback`, the one after exits. @param {() => void} newCallback */
     over(newCallback) {
       clearTimeout(deadline);
       onNextSignal = newCallback;
@@ -70,14 +70,14 @@ export function onInterrupt(process) {
 }
 
 /**
- * Writing to an unread pipe or a stopped terminal blocks this thread and its signal handlers: without them, a signal ends the process.
+ * Writing to an unread pipe or a stopped terminal blocks the signal handlers; without them, a signal ends the process.
  * @param {string} text
  */
 export function printDocument(text) {
   const handlers = SIGNALS.map((signal) => /** @type {const} */ ([signal, process.listeners(signal)]));
   for (const [signal] of handlers) process.removeAllListeners(signal);
   process.stdout.write(text);
-  for (const [signal, listeners] of handlers) for (const one of listeners) process.on(signal, one);
+  for (const [signal, listeners] of handlers) for (const listener of listeners) process.on(signal, listener);
 }
 
 /** @param {string} text a line for standard error; parts may come from a server or a file */
@@ -97,8 +97,8 @@ export function visibleLines(text) {
 
 /**
  * @param {Pick<Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another measurement
- * @returns {number} see EXIT; an interruption takes precedence over requirements that it left unproven. Parts of a plan (`--shard`) do not fail
- *   on requirements: `merge` judges all parts together
+ * @returns {number} see EXIT; an interruption takes precedence. Parts of a plan (`--shard`) do not fail on requirements:
+ *   `merge` judges all parts together
  */
 export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
   if (interrupted) return EXIT.interrupted;
@@ -150,7 +150,7 @@ export function closeLostTerminals(process) {
 }
 
 /**
- * Ignores errors of standard error, and a standard output whose reader has exited. Any other error of standard output is
+ * Ignores errors of standard error, and a closed pipe on standard output. Any other error of standard output is
  * reported once and turns exit code 0 into 1.
  * @param {NodeJS.Process} process
  */

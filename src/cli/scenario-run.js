@@ -43,15 +43,15 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   const startMs = performance.now();
   const summary = createScenarioSummary({ name, description, command, startedAt: new Date(), repeat, steps });
   const remarks = [...new Set(steps.flatMap((step) => step.remarks))];
-  const combined = (/** @type {{interrupted?: boolean, unfinished?: boolean}} */ how) =>
-    withRemarks(summary.result({ ...how, durationMs: performance.now() - startMs }), remarks);
+  const combined = (/** @type {{interrupted?: boolean, unfinished?: boolean}} */ state) =>
+    withRemarks(summary.result({ ...state, durationMs: performance.now() - startMs }), remarks);
   const resultsSoFar = () => steps.flatMap((_, step) => summary.resultsOf(step));
   /** @param {number} step @returns {Promise<unknown[]>} failures */
   async function writeStep(step) {
     const results = summary.resultsOf(step);
     if (results.length === 0) return [];
     const document = repeat === 1 ? results[0] : makeRunSet(steps[step].name, [...results]);
-    return writeFiles(withRemarks(document, steps[step].remarks), files.own[step]);
+    return writeFiles(withRemarks(document, steps[step].remarks), files.perStep[step]);
   }
   const options = { signal: stop, cutOff, command, onEvent: live.event, live: live.hook };
   const ended = await runScenario({
@@ -62,7 +62,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
       // A run without a result does not overwrite existing files.
       if (resultsSoFar().length === 0) return;
       await writeStep(step);
-      await writeFiles(combined({ unfinished: true }), files.together);
+      await writeFiles(combined({ unfinished: true }), files.combined);
     },
   });
   const results = resultsSoFar();
@@ -71,7 +71,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
     throw ended.fault ?? (ended.interrupted ? interrupted() : [...ended.refused.values()][0]);
   live.event({ type: 'notice', text: 'All runs are done. Computing their summary.' });
   const whole = combined({ interrupted: ended.interrupted });
-  const failures = await writeFiles(whole, files.together);
+  const failures = await writeFiles(whole, files.combined);
   for (const step of steps.keys()) failures.push(...(await writeStep(step)));
   failures.push(...(await writeReports(whole, { ...settings, out: [] })));
   if (ended.fault !== undefined) throw ended.fault;
@@ -84,12 +84,12 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
  * @throws {PkiLoadError} before the runs, for a file that could not be written after them
  */
 export function scenarioFiles(names, { out, format }) {
-  const own = pathsOf(names, out);
-  const together = out.filter((path) => reporterForFile(path).kinds.includes('scenario-result'));
-  const paths = [...together, ...own.flat()];
+  const perStep = pathsOf(names, out);
+  const combined = out.filter((path) => reporterForFile(path).kinds.includes('scenario-result'));
+  const paths = [...combined, ...perStep.flat()];
   checkOutputs({ out: [], format }, 'scenario-result');
   checkOutputs({ out: paths });
-  return { together, own, paths };
+  return { combined, perStep, paths };
 }
 
 /** Formats in which several documents can follow one another. */
@@ -125,7 +125,7 @@ export function pathsOf(names, out) {
 }
 
 /**
- * Runs the search of each step, one after the other. After a signal no other search starts.
+ * Runs the search of each step, one after the other. After a signal, no further search starts.
  * @param {Pick<Given, 'steps' | 'settings'> & {outs: readonly string[][]}} given `steps`: with a `goal`; `outs`: paths of
  *   the files of each
  * @param {Refused} refused @param {Interrupt} interrupt @param {typeof searchPlan} [search] replaced in tests

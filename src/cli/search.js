@@ -64,13 +64,13 @@ export async function searchPlan(plan, { token, settings, goal, interrupt, remar
   }
 
   try {
-    const found = await findMax(plan, goal, { command, isStopped: () => stop.aborted, runStep, onStep });
-    if (found.steps.length === 0 && stop.aborted) {
+    const result = await findMax(plan, goal, { command, isStopped: () => stop.aborted, runStep, onStep });
+    if (result.steps.length === 0 && stop.aborted) {
       const exitCode = EXIT.interrupted;
       throw new PkiLoadError('interrupted', 'Interrupted before a step was complete.', { exitCode });
     }
     soFar = null;
-    const search = withRemarks(found, remarks);
+    const search = withRemarks(result, remarks);
     return endWith(exitCodeOfSearch(search), await writeReports(search, settings), live.warn);
   } catch (error) {
     // Report the steps so far.

@@ -136,24 +136,24 @@ async function runOnVault(command, given, report, work) {
   const { connect } = await import('../vault/client.js');
   const target = planTarget({ ...common, dev: false, mount: '' }, given, environment);
   if (environment.token === null) throw noToken();
-  const client = connect(target, environment.token);
+  const connection = connect(target, environment.token);
   const isJson = common.format === 'json';
   const { url, namespace } = target;
   const log = isJson
     ? writeLine
     : (/** @type {string} */ text) => process.stdout.write(`${visibleText(text)}\n`);
   const printEnd = (/** @type {string} */ last, /** @type {object} */ error = {}) => {
-    const whole = { command, name, url, namespace, ...report, ...error };
+    const output = { command, name, url, namespace, ...report, ...error };
     process.stdout.write(
-      isJson ? `${escapeInvisible(JSON.stringify(whole, null, 2))}\n` : visibleLines(last),
+      isJson ? `${escapeInvisible(JSON.stringify(output, null, 2))}\n` : visibleLines(last),
     );
   };
   const interrupt = onInterrupt(process);
   interrupt.attach(writeLine, INTERRUPTED);
-  const own = interruptible(client, interrupt.stop, interrupt.cutOff);
+  const client = interruptible(connection, interrupt.stop, interrupt.cutOff);
   const isNamed = Object.keys(targetOptions).some((option) => given[option] !== undefined);
   try {
-    const { code, last } = await work({ client: own, name, log, flags: isNamed ? targetFlags(target) : '' });
+    const { code, last } = await work({ client, name, log, flags: isNamed ? targetFlags(target) : '' });
     printEnd(last);
     return code;
   } catch (error) {
@@ -164,7 +164,7 @@ async function runOnVault(command, given, report, work) {
     throw error;
   } finally {
     interrupt.release();
-    await client.close();
+    await connection.close();
   }
 }
 

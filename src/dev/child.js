@@ -1,6 +1,6 @@
 /**
  * Entry point of the child process. Receives the options, and replies with `{ready: server}` or `{failed: error}`.
- * Exits when the IPC channel closes, that is when the parent exits or is killed.
+ * Exits when the IPC channel closes: the parent has exited or was killed.
  */
 import { createDevServer } from './server.js';
 

@@ -6,17 +6,17 @@ import { VaultError } from './routes.js';
 /** @import { AlternativeNames } from '../pki/names.js' */
 
 /** Settings that this server reports but does not use. @param {string} names @param {unknown} value */
-const all = (names, value) => Object.fromEntries(names.split(' ').map((name) => [name, value]));
+const fill = (names, value) => Object.fromEntries(names.split(' ').map((name) => [name, value]));
 
 const DEFAULTS = {
-  ...all('allow_any_name allow_bare_domains allow_glob_domains allow_token_displayname', false),
-  ...all('allowed_domains_template allowed_uri_sans_template basic_constraints_valid_for_non_ca', false),
-  ...all('code_signing_flag email_protection_flag generate_lease use_pss', false),
-  ...all('allow_ip_sans allow_localhost allow_subdomains allow_wildcard_certificates', true),
-  ...all('client_flag enforce_hostnames require_cn server_flag use_csr_common_name use_csr_sans', true),
-  ...all('allowed_other_sans allowed_serial_numbers allowed_uri_sans allowed_user_ids country', []),
-  ...all('ext_key_usage ext_key_usage_oids locality organization ou policy_identifiers', []),
-  ...all('postal_code province street_address', []),
+  ...fill('allow_any_name allow_bare_domains allow_glob_domains allow_token_displayname', false),
+  ...fill('allowed_domains_template allowed_uri_sans_template basic_constraints_valid_for_non_ca', false),
+  ...fill('code_signing_flag email_protection_flag generate_lease use_pss', false),
+  ...fill('allow_ip_sans allow_localhost allow_subdomains allow_wildcard_certificates', true),
+  ...fill('client_flag enforce_hostnames require_cn server_flag use_csr_common_name use_csr_sans', true),
+  ...fill('allowed_other_sans allowed_serial_numbers allowed_uri_sans allowed_user_ids country', []),
+  ...fill('ext_key_usage ext_key_usage_oids locality organization ou policy_identifiers', []),
+  ...fill('postal_code province street_address', []),
   allowed_domains: ['example.com'],
   cn_validations: ['email', 'hostname'],
   issuer_ref: 'default',

@@ -78,8 +78,8 @@ export function createMounts(version) {
     find: (route) => [...mounts.values()].find(({ fullPath }) => route.startsWith(`${fullPath}/`)),
     /** @param {string} kind @returns {Record<string, Mounted['shape']>} by path */
     describe(kind) {
-      const found = [...mounts.values()].filter((mount) => mount.kind === kind);
-      return Object.fromEntries(found.map(({ path, shape }) => [`${path}/`, shape]));
+      const ofKind = [...mounts.values()].filter((mount) => mount.kind === kind);
+      return Object.fromEntries(ofKind.map(({ path, shape }) => [`${path}/`, shape]));
     },
   };
 }

@@ -94,7 +94,7 @@ function respond({ mounts, token }, system, request) {
   const full = path.slice('/v1/'.length);
   const mount = mounts.find(full);
   const below = mount === undefined ? full : full.slice(mount.fullPath.length + 1);
-  const routes = (mount?.routes ?? system).filter((one) => one.path.test(below));
+  const routes = (mount?.routes ?? system).filter(({ path: pattern }) => pattern.test(below));
   const method = verbOf(request.method, query);
   const isOpen = routes[0]?.isOpen === true;
   if (!isOpen) {
@@ -102,10 +102,10 @@ function respond({ mounts, token }, system, request) {
     if (method === 'POST' && full.endsWith('/'))
       throw new VaultError(400, "cannot write to a path ending in '/'");
   }
-  const found = routes.find((one) => one.method.split(' ').includes(method));
-  if (found !== undefined) {
+  const handler = routes.find((candidate) => candidate.method.split(' ').includes(method));
+  if (handler !== undefined) {
     const params = () => readParams(request.body);
-    return found.handle({ request, match: found.path.exec(below) ?? [], params });
+    return handler.handle({ request, match: handler.path.exec(below) ?? [], params });
   }
   const refused = 'unsupported operation';
   if (routes.length > 0) throw new VaultError(405, isOpen ? mount && refused : listed(refused));
@@ -137,7 +137,7 @@ function checkToken(token, headers) {
   if (given !== token) throw new VaultError(403, listed('permission denied', 'invalid token'));
 }
 
-/** @param {Buffer} body JSON, whatever the Content-Type: `curl -d` sends another @returns {Params} */
+/** @param {Buffer} body JSON, whatever the Content-Type: `curl -d` sends a form's @returns {Params} */
 function readParams(body) {
   const text = body.toString('utf8').trim();
   let value;

@@ -1,6 +1,6 @@
 /**
  * The certificates in memory, their CRL, and an OCSP responder. As in Vault, the intermediate itself signs the responses,
- * a serial that was never issued is **good**, and only an unknown issuer is **unknown**. Unlike Vault's, they echo the nonce.
+ * a serial never issued is **good**, and only an unknown issuer is **unknown**. Unlike Vault's, they echo the nonce.
  */
 import { createHash } from 'node:crypto';
 import { NO_EXTENSIONS, OID, readExtensions } from '../pki/certificate-der.js';
@@ -140,11 +140,11 @@ export function createResponder(issuer, store) {
     const [nameHash, keyHash] = /** @type {Buffer[]} */ (hashes.get(hashOid));
     const isOurs = nameHash.equals(issuerNameHash) && keyHash.equals(issuerKeyHash);
     // For an unknown issuer, Vault's response names Vault's own issuer, so a client that compares CertIDs rejects it.
-    const own = [write.octetString(nameHash), write.octetString(keyHash), write.integer(serial)];
+    const ownId = [write.octetString(nameHash), write.octetString(keyHash), write.integer(serial)];
     const revokedAt = store.revoked.get(colonHex(serial))?.revokedAt;
     const status = revokedAt ? write.explicit(1, write.generalizedTime(secondsOf(revokedAt))) : GOOD;
     const single = write.sequence(
-      isOurs ? raw : write.sequence(write.sequence(write.oid(hashOid)), ...own),
+      isOurs ? raw : write.sequence(write.sequence(write.oid(hashOid)), ...ownId),
       isOurs ? status : UNKNOWN,
       write.generalizedTime(now),
       write.explicit(0, write.generalizedTime(now + OCSP_LIFETIME_SECONDS)),
@@ -160,7 +160,7 @@ export function createResponder(issuer, store) {
     return write.sequence(write.element(TAG.enumerated, Buffer.from([0])), write.explicit(0, bytes));
   }
 
-  /** Without a nonce, responses within one second are identical unless a revocation intervenes, as with Vault and an RSA CA. */
+  /** Without a nonce, responses within one second are identical until a revocation, as with Vault and an RSA CA. */
   const repeated = { key: '', responses: /** @type {Map<string, Promise<Buffer>>} */ (new Map()) };
 
   return async (request) => {

@@ -12,7 +12,7 @@ import { checkToken } from '../vault/check-token.js';
 import { apiHeaders, certificateParameters, expandName, vaultDuration } from './request-parts.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { RoleQuestion } from '../vault/check-role.js' */
+/** @import { RoleRequest } from '../vault/check-role.js' */
 /** @import { Fixture, PrepareContext } from './index.js' */
 
 /** @typedef {Omit<Awaited<ReturnType<typeof checkHealth>>, 'warnings'>} Health */
@@ -59,7 +59,7 @@ export function fixtureOf({ target: { url, namespace } }, health, token) {
 /**
  * Checks whether certificates can be issued; the first failure throws, with the remedy.
  * @param {PrepareContext} context
- * @param {Omit<RoleQuestion, 'mount' | 'role'> & TokenUse & {role: string | null, mustStore?: boolean}} question `role` null:
+ * @param {Omit<RoleRequest, 'mount' | 'role'> & TokenUse & {role: string | null, mustStore?: boolean}} request `role` null:
  *   sign-verbatim; `mustStore`: the certificates will be revoked by their serial numbers
  */
 export async function checkIssuance(context, { role, mustStore = false, ...wanted }) {

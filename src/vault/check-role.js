@@ -9,16 +9,16 @@ import { redact } from './redact.js';
  * `commonName`: of one request, with placeholders filled in; `keyType`, `keyBits`: of the CSRs, for `sign`
  * @typedef {{mount: string, role: string, operation?: 'issue' | 'sign', commonName?: string | null, altNames?: string[],
  *   ipSans?: string[], ttl?: string | number | null, keyType?: 'rsa' | 'ec' | 'ed25519' | null,
- *   keyBits?: number | null}} RoleQuestion
+ *   keyBits?: number | null}} RoleRequest
  * @typedef {Record<string, any>} Role as Vault returns it
  */
 
 /**
- * @param {VaultClient} client @param {RoleQuestion} question
+ * @param {VaultClient} client @param {RoleRequest} request
  * @returns {Promise<{role: Role | null, warnings: string[]}>} `role` null: the token may not read it
  */
-export async function checkRole(client, question) {
-  const { mount, role: name, operation = 'issue' } = question;
+export async function checkRole(client, request) {
+  const { mount, role: name, operation = 'issue' } = request;
   const response = await unlessRefused(
     client.read(`${mount}/roles/${name}`),
     'vault_permission_denied',
@@ -31,8 +31,8 @@ export async function checkRole(client, question) {
   const unchecked = `The token may not read the role ${name}: its settings were not checked.`;
   if (response === null) return { role: null, warnings: [unchecked] };
   const role = recordOf(response.data);
-  checkAllowed(role, question);
-  return { role, warnings: warnOfTtl(role, question) };
+  checkAllowed(role, request);
+  return { role, warnings: warnOfTtl(role, request) };
 }
 
 /** @param {VaultClient} client @param {string} mount */
@@ -48,32 +48,32 @@ async function listRoles(client, mount) {
 
 /** Passes if Vault does not return the capabilities. @param {VaultClient} client @param {string} path */
 export async function checkPermission(client, path) {
-  const known = await readCapabilities(client, [path]).catch((error) => {
+  const byPath = await readCapabilities(client, [path]).catch((error) => {
     if (error instanceof PkiLoadError && error.code.startsWith('vault_')) return null;
     throw error;
   });
-  const capabilities = known?.[path] ?? [];
-  const isEnough = ['root', 'update', 'create', 'sudo'].some((each) => capabilities.includes(each));
-  if (isEnough || capabilities.length === 0) return;
+  const rights = byPath?.[path] ?? [];
+  const isEnough = ['root', 'update', 'create', 'sudo'].some((right) => rights.includes(right));
+  if (isEnough || rights.length === 0) return;
   const remedy = `Use a token whose policy has: path "${path}" { capabilities = ["update"] }.`;
   throw targetError('role_permission_denied', `The token may not write to ${path}.`, remedy);
 }
 
 /**
- * @param {Role} role @param {RoleQuestion} question
+ * @param {Role} role @param {RoleRequest} request
  * @throws {PkiLoadError} for the first part of the request that the role does not allow
  */
-function checkAllowed(role, question) {
-  const { role: roleName, commonName, altNames = [], ipSans = [] } = question;
+function checkAllowed(role, request) {
+  const { role: roleName, commonName, altNames = [], ipSans = [] } = request;
   const names = [...(commonName && isCommonNameChecked(role, commonName) ? [commonName] : []), ...altNames];
   const reasons = names.map((name) => ({ name, why: whyNotAllowed(role, name) }));
   const bad = reasons.find(({ why }) => why !== null);
   const badName = `does not allow the name ${quote(bad?.name)}: ${bad?.why}`;
   const hasBadIp = ipSans.length > 0 && role.allow_ip_sans === false;
-  const wrongKey = describeWrongKey(role, question);
+  const wrongKey = describeWrongKey(role, request);
   /** @type {[isWrong: unknown, code: string, problem: string, remedy: string][]} */
   const checks = [
-    [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Give it with --cn.'],
+    [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Set it with --cn.'],
     [bad, 'name_not_allowed', badName, 'Use another --cn (--alt-names) or --role, or change the role.'],
     [
       hasBadIp,
@@ -81,13 +81,13 @@ function checkAllowed(role, question) {
       'does not allow IP addresses',
       'Leave out --ip-sans, or change --role.',
     ],
-    [wrongKey, 'role_key_type', wrongKey ?? '', 'Give a matching --key-type, or another --role.'],
+    [wrongKey, 'role_key_type', wrongKey ?? '', 'Use a matching --key-type, or another --role.'],
   ];
   const [, code, problem, remedy] = checks.find(([isWrong]) => isWrong) ?? [];
   if (code !== undefined) throw targetError(code, `The role ${roleName} ${problem}.`, remedy);
 }
 
-/** @param {Role} role @param {RoleQuestion} question @returns {string | null} null: the role signs such keys, or issues with its own */
+/** @param {Role} role @param {RoleRequest} request @returns {string | null} null: the role signs such keys, or issues with its own */
 function describeWrongKey(role, { operation, keyType, keyBits }) {
   const type = textOf(role.key_type, 'any');
   if (operation !== 'sign' || !keyType || ['', 'any'].includes(type)) return null;
@@ -98,13 +98,13 @@ function describeWrongKey(role, { operation, keyType, keyBits }) {
   return `signs ${wanted}, not ${keyType}${keyBits ? ` of ${keyBits}` : ''}`;
 }
 
-/** Vault shortens a TTL above the maximum. @param {Role} role @param {RoleQuestion} question */
+/** Vault shortens a TTL above the maximum. @param {Role} role @param {RoleRequest} request */
 function warnOfTtl(role, { role: roleName, ttl }) {
   const maxMs = (numberOf(role.max_ttl) ?? 0) * 1000;
-  const askedMs = parseDuration(ttl ?? 0, '--ttl');
-  if (maxMs === 0 || askedMs <= maxMs) return [];
-  const [asked, max] = [askedMs, maxMs].map(formatDuration);
-  return [`The role ${roleName} cuts the TTL of ${asked} to its max_ttl, ${max}.`];
+  const requestedMs = parseDuration(ttl ?? 0, '--ttl');
+  if (maxMs === 0 || requestedMs <= maxMs) return [];
+  const [requested, max] = [requestedMs, maxMs].map(formatDuration);
+  return [`The role ${roleName} cuts the TTL of ${requested} to its max_ttl, ${max}.`];
 }
 
 /**
@@ -163,11 +163,11 @@ function isHostName(name) {
 /** Compares only subdomains case-sensitively, like Vault. @param {Role} role @param {string} domain @param {string} name */
 function isMatch(role, domain, name) {
   if (domain === '') return false;
-  const [any, whole] = [domain.toLowerCase(), name.toLowerCase()];
+  const [lowerDomain, lowerName] = [domain.toLowerCase(), name.toLowerCase()];
   return (
-    (role.allow_bare_domains && whole === any) ||
+    (role.allow_bare_domains && lowerName === lowerDomain) ||
     (role.allow_subdomains && name.endsWith(`.${domain}`)) ||
-    (role.allow_glob_domains && domain.includes('*') && isGlobMatch(any, whole))
+    (role.allow_glob_domains && domain.includes('*') && isGlobMatch(lowerDomain, lowerName))
   );
 }
 

@@ -57,25 +57,25 @@ function identify(json) {
  * @returns {Promise<string[]>} warnings
  */
 export async function checkMount(client, mount, type = 'pki') {
-  const found = await lookUpMount(client, mount);
-  if (found === null && type === 'pki' && (await respondsAsPki(client, mount)))
+  const actual = await lookUpMount(client, mount);
+  if (actual === null && type === 'pki' && (await respondsAsPki(client, mount)))
     return [`The token may not read the settings of the mount ${mount}; it responds like a PKI mount.`];
-  const isMount = found !== null && withoutSlashes(textOf(found.path, mount)) === mount;
-  if (isMount && found.type === type) return [];
+  const isMount = actual !== null && withoutSlashes(textOf(actual.path, mount)) === mount;
+  if (isMount && actual.type === type) return [];
   const others = await listMounts(client, type);
   const flag = type === 'pki' ? '--mount' : `--${type}-mount`;
   const where = `mount ${mount} on ${client.origin}`;
   if (isMount) {
-    const actual = redact(textOf(found.type, 'unknown')).slice(0, 40);
-    const message = `The ${where} is of type ${actual}, not ${type}.`;
-    throw targetError('mount_wrong_type', message, `${others} Name a ${type} mount with ${flag}.`);
+    const actualType = redact(textOf(actual.type, 'unknown')).slice(0, 40);
+    const message = `The ${where} is of type ${actualType}, not ${type}.`;
+    throw targetError('mount_wrong_type', message, `${others} Set ${flag} to a ${type} mount.`);
   }
   const remedy = `${others} Check ${flag} and --namespace, or run vault secrets enable -path=${mount} ${type}.`;
   throw targetError('mount_not_found', `There is no ${where} that this token can see.`, remedy);
 }
 
 /**
- * Every token with some permission below the mount may read this. Vault does not distinguish a missing mount from a hidden one.
+ * Needs any permission below the mount. Vault does not distinguish a missing mount from a hidden one.
  * @param {VaultClient} client @param {string} mount
  */
 export async function lookUpMount(client, mount) {
@@ -102,7 +102,7 @@ async function listMounts(client, type) {
   try {
     const { data } = await client.read('sys/internal/ui/mounts');
     const mounts = Object.entries(recordOf(data?.secret));
-    const ofType = mounts.filter(([, each]) => recordOf(each).type === type);
+    const ofType = mounts.filter(([, mount]) => recordOf(mount).type === type);
     if (ofType.length === 0) return `The token can see no ${type} mount.`;
     const names = ofType.map(([path]) => withoutSlashes(path)).sort();
     return `The token can see ${redact(names.slice(0, 10).join(', '))}.`;
@@ -122,7 +122,7 @@ export async function checkIssuer(client, mount, { now = Date.now } = {}) {
   if (notAfterMs <= now()) {
     const end = new Date(notAfterMs).toISOString();
     const message = `The CA certificate of the mount ${mount} (${redact(subject)}) expired on ${end}.`;
-    throw targetError('ca_expired', message, 'Renew it, or name another mount with --mount.');
+    throw targetError('ca_expired', message, 'Renew it, or use another --mount.');
   }
   return { pem: certificate.toString(), subject };
 }

@@ -50,7 +50,7 @@ export function createVaultClient({
     const json = parseJson(response.body);
     if (status !== 200) throw apiError({ status, json, method, path, origin, token });
     const { data: content = null, auth = null, warnings = null } = json ?? {};
-    if (json === null || ![content, auth].every((each) => each === null || isRecord(each)))
+    if (json === null || ![content, auth].every((value) => value === null || isRecord(value)))
       throw notVault(origin, `responds to ${method} /v1/${path} with something other than Vault's JSON`);
     return { data: content, auth, warnings: listOf(warnings) };
   }
@@ -105,18 +105,18 @@ export function connect({ tls, ...target }, token, limits = limitsOf(readEnviron
 }
 
 /**
- * Redirects are not followed, so that the token goes only to the address that the user gave.
+ * Redirects are not followed, so that the token goes only to the address that the user set.
  * @param {string} origin @param {unknown} location @param {string | null} token
  */
 function redirected(origin, location, token) {
   const message = `${origin} redirects to ${redact(textOf(location, 'nowhere').replace(/[?#].*/s, ''), [token])}.`;
-  return targetError('redirected', message, 'Give the URL of Vault itself with --url (VAULT_ADDR).');
+  return targetError('redirected', message, 'Set --url (VAULT_ADDR) to Vault itself.');
 }
 
 /** @param {string} origin @param {string} why */
 export function notVault(origin, why) {
   const message = `${origin} is not a Vault or OpenBao server: it ${why}.`;
-  return targetError('not_vault', message, 'Give the URL of a Vault with --url (VAULT_ADDR).');
+  return targetError('not_vault', message, 'Set --url (VAULT_ADDR) to a Vault server.');
 }
 
 /** @param {Buffer} body @returns {Json | null} null: not a JSON object */
@@ -143,8 +143,8 @@ const CHECK_PATH = 'Check the path, --mount and --namespace (vault secrets list)
 export const NEW_TOKEN = 'Set VAULT_TOKEN to a new token (vault login, vault token create).';
 const OTHER_POLICY = 'Use a token whose policy allows this path, and check --namespace.';
 const NO_QUOTA = 'Lift the quota for the test (vault list sys/quotas/rate-limit), or lower --rate.';
-const PRIMARY = 'Give the URL of the primary cluster with --url (VAULT_ADDR).';
-export const ACTIVE = 'Give the URL of the active node with --url (VAULT_ADDR).';
+const PRIMARY = 'Set --url (VAULT_ADDR) to the primary cluster.';
+export const ACTIVE = 'Set --url (VAULT_ADDR) to the active node.';
 const INIT = 'Run vault operator init, then unseal it.';
 const LOG = "See Vault's log.";
 
@@ -255,7 +255,7 @@ export function numberOf(value) {
 
 /** @param {unknown} value a list, or comma-separated text as old versions of Vault send it @returns {string[]} */
 export function listOf(value) {
-  if (Array.isArray(value)) return value.filter((each) => typeof each === 'string');
+  if (Array.isArray(value)) return value.filter((item) => typeof item === 'string');
   const text = textOf(value);
-  return text === '' ? [] : text.split(',').map((each) => each.trim());
+  return text === '' ? [] : text.split(',').map((item) => item.trim());
 }

@@ -16,7 +16,7 @@ const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
 /** @typedef {ReturnType<typeof readEnvironment>} VaultEnvironment */
 
 /**
- * `BAO_*` wins over `VAULT_*`; an empty variable counts as not set.
+ * `BAO_*` takes precedence over `VAULT_*`; an empty variable counts as not set.
  * @param {Record<string, string | undefined>} [env]
  * @param {{home?: string}} [options] folder of `.vault-token`
  */
@@ -24,7 +24,7 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const find = (/** @type {string} */ name) =>
     [`BAO_${name}`, `VAULT_${name}`]
       .map((key) => ({ name: key, value: env[key] ?? '' }))
-      .find((one) => one.value);
+      .find(({ value }) => value);
   const get = (/** @type {string} */ name) => find(name)?.value ?? null;
   const timeout = find('CLIENT_TIMEOUT');
   const file = { name: '~/.vault-token', value: '' };
@@ -89,10 +89,10 @@ function readTokenFile(path) {
   }
 }
 
-/** Accepts what Go's strconv.ParseBool accepts. @param {{name: string, value: string} | undefined} found */
-function parseBoolean(found) {
-  if (found === undefined || /^(0|f|F|FALSE|false|False)$/.test(found.value)) return false;
-  if (/^(1|t|T|TRUE|true|True)$/.test(found.value)) return true;
-  const { name, value } = found;
+/** Accepts what Go's strconv.ParseBool accepts. @param {{name: string, value: string} | undefined} variable */
+function parseBoolean(variable) {
+  if (variable === undefined || /^(0|f|F|FALSE|false|False)$/.test(variable.value)) return false;
+  if (/^(1|t|T|TRUE|true|True)$/.test(variable.value)) return true;
+  const { name, value } = variable;
   throw badValue(name, value, 'neither true nor false', 'Write true or false.', 'bad_boolean');
 }

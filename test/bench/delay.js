@@ -73,7 +73,7 @@ async function sourcesOn(subject) {
     who: `${peer.name}, ${nameOf(load)}`,
     ours: false,
     measure: async (/** @type {number} */ delayMs, /** @type {number} */ seconds) => {
-      // A correction for coordinated omission, of which there is none here, would not be a measurement error.
+      // Without coordinated omission here, a correction for it would not be a measurement error.
       const raw = { expectedMs: delayMs, rawLatencies: true };
       const { figures, stats } = await measurePeer(peer, subject, { delayMs }, { ...load, ...raw, seconds });
       return added({ p50: figures.p50Ms, p99: figures.p99Ms }, stats, delayMs);

@@ -5,7 +5,7 @@ import { quantile } from './statistics.js';
 /** @typedef {'p50' | 'p95' | 'p99' | 'max' | 'rate'} Figure */
 /** @typedef {Record<Figure, number>} Figures ms; rate: per second */
 /** @typedef {{figure: Figure, limit: number, text: string}} Limit */
-/** @typedef {'falsely met' | 'falsely not met' | 'withheld' | 'undecided' | 'right' | 'unknown'} Judgement */
+/** @typedef {'false pass' | 'false fail' | 'inconclusive' | 'borderline' | 'correct' | 'unknown'} Judgement */
 
 export const TIMES = /** @type {const} */ (['p50', 'p95', 'p99', 'max']);
 const SHARES = /** @type {const} */ ({ p50: 0.5, p95: 0.95, p99: 0.99, max: 1 });
@@ -50,15 +50,15 @@ function steps({ from, to, count }) {
  * @param {'met' | 'not met' | 'not proven'} verdict
  * @param {number} truth
  * @param {boolean} [isLowerBound] the true rate may be higher
- * @returns {Judgement} undecided: not proven, and the limit is close; unknown: the true value is unknown
+ * @returns {Judgement} inconclusive: not proven, although the limit is clear; borderline: not proven, and the limit is close; unknown: the true value is unknown
  */
 export function judgeVerdict({ figure, limit }, verdict, truth, isLowerBound = false) {
   /** Above 1: the requirement is kept. */
   const margin = figure === 'rate' ? truth / limit : limit / truth;
-  if (verdict === 'met') return margin < 1 / (1 + TOLERANCE) ? 'falsely met' : 'right';
+  if (verdict === 'met') return margin < 1 / (1 + TOLERANCE) ? 'false pass' : 'correct';
   if (isLowerBound && margin < 1) return 'unknown';
-  if (verdict === 'not met') return margin > 1 + TOLERANCE ? 'falsely not met' : 'right';
-  return margin >= CLEAR || margin <= 1 / CLEAR ? 'withheld' : 'undecided';
+  if (verdict === 'not met') return margin > 1 + TOLERANCE ? 'false fail' : 'correct';
+  return margin >= CLEAR || margin <= 1 / CLEAR ? 'inconclusive' : 'borderline';
 }
 
 /**

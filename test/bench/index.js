@@ -82,12 +82,12 @@ export const benches = {
     seconds: 10,
     load: () => import('./on-vault.js'),
   },
-  withheld: {
+  'wide-margin': {
     describe:
       'requirements that a real Vault meets by a wide margin: how many runs report that, idle and busy',
     seconds: 20,
     runs: 20,
-    load: () => import('./withheld.js'),
+    load: () => import('./wide-margin.js'),
   },
   soak: {
     describe: 'memory, counts and verdicts of a one-hour run on a Vault that is restarted and sealed',

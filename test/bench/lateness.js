@@ -136,7 +136,7 @@ export function lateness({ atNs }, { rate, seconds }, originNs) {
       `${atNs.length} of ${planned} requests arrived, so arrivals cannot be matched to due times`,
     );
   }
-  if (!cameAsPlanned(atNs.length, planned)) return { ...NOTHING, share };
+  if (!arrivedAsPlanned(atNs.length, planned)) return { ...NOTHING, share };
   const late = latenessOf(atNs, rate, originNs ?? atNs[0]);
   const spread = { ...spreadOf(late), share };
   if (originNs === null) return { ...NOTHING, ...spread };
@@ -155,7 +155,7 @@ function spreadEach({ atNs, connection }, { ratePerSecond, connections, seconds 
   const share = atNs.length / planned;
   const own = new Map(Array.from(connection, (number) => [number, /** @type {bigint[]} */ ([])]));
   for (const [i, number] of connection.entries()) own.get(number)?.push(atNs[i]);
-  if (!cameAsPlanned(atNs.length, planned) || own.size !== connections) return { ...NOTHING, share };
+  if (!arrivedAsPlanned(atNs.length, planned) || own.size !== connections) return { ...NOTHING, share };
   const ownRate = ratePerSecond / connections;
   const beyondPrompt = [...own.values()].flatMap((times) => {
     const late = latenessOf(BigInt64Array.from(times), ownRate / stretch(times.length), times[0]);
@@ -166,7 +166,7 @@ function spreadEach({ atNs, connection }, { ratePerSecond, connections, seconds 
 }
 
 /** @param {number} came @param {number} planned */
-function cameAsPlanned(came, planned) {
+function arrivedAsPlanned(came, planned) {
   return came > 0 && Math.abs(came - planned) <= Math.max(2, planned / 200);
 }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { childrenOf, readTree } from './process-tree.js';
 
-/** A child of the child holds 64 MB; it tells its parent, which tells us. Both end with their standard input. */
+/** A grandchild allocates 64 MB and reports it through its parent. Both exit when their standard input closes. */
 const HOLD = "globalThis.held = Buffer.alloc(64e6, 1); console.log('held'); process.stdin.resume()";
 const PARENT = `const child = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(HOLD)}], { stdio: ['pipe', 'inherit', 'inherit'] }); process.stdin.pipe(child.stdin)`;
 /** Spins in a worker thread, which ends, for 0.3 s of CPU time. */

@@ -1,6 +1,6 @@
 /**
- * A long run of mixed operations on a real Vault that is restarted twice, sealed once, and whose token is revoked near the end. Is memory
- * flat, does Vault's audit log confirm the counts, and are the verdicts right?
+ * A long run of mixed operations on a real Vault that is restarted twice and sealed once; the token is revoked near the
+ * end. Is memory flat, does Vault's audit log confirm the counts, and are the verdicts right?
  */
 import { spawn } from 'node:child_process';
 import { createReadStream, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';

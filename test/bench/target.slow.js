@@ -22,12 +22,12 @@ const ask = (url, count) =>
 const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 
 /**
- * What it held requests for, less how late it was with that: what they were due after.
+ * Hold times minus lateness: the planned delays.
  * @param {Pick<TargetStats, 'heldNs' | 'lateNs'>} spreads
  */
 const meanDue = ({ heldNs, lateNs }) => Number(heldNs?.mean) - Number(lateNs?.mean);
 
-/** Without spinning, so that tests take no core. */
+/** Without spinning, so that tests do not occupy a core. */
 const CALM = { record: true, spin: false, cores: null };
 
 describe('the target of the benches', () => {
@@ -48,7 +48,7 @@ describe('the target of the benches', () => {
         [...times].sort((a, b) => Number(a - b)),
         'on the clock of process.hrtime',
       );
-      assert.equal((await arrivals()).atNs.length, 0, 'they are forgotten');
+      assert.equal((await arrivals()).atNs.length, 0, 'cleared');
       assert.equal((await stats()).requests, 3);
     }));
 

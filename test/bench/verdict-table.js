@@ -18,10 +18,10 @@ export const COLUMNS = [
   'width p50',
   'width p90',
   'requirements',
-  'falsely met',
-  'falsely not met',
-  'withheld',
-  'undecided',
+  'false pass',
+  'false fail',
+  'inconclusive',
+  'borderline',
   'correct',
   'goal',
   'met',
@@ -37,7 +37,7 @@ export function rowsOf(machine, runs) {
   return FIGURES.map((figure) => {
     const bars = barCells(figure, runs);
     const requirements = requirementCells(figure, runs);
-    const isTrue = requirements.falselyMet + requirements.falselyNotMet === 0;
+    const isTrue = requirements.falsePasses + requirements.falseFails === 0;
     const isHeld = !BARRED.has(figure) || (bars.held ?? 0) >= GOAL_HELD;
     const goal = BARRED.has(figure) ? `${GOAL_HELD * 100} % contain, none false` : 'none false';
     return [machine, figure, ...bars.cells, ...requirements.cells, ...verdictOn(goal, isTrue && isHeld)];
@@ -89,17 +89,17 @@ function requirementCells(figure, runs) {
   const all = runs.flatMap(({ requirements }) => requirements.filter((one) => one.figure === figure));
   const count = (/** @type {Judgement} */ judgement) =>
     all.filter((one) => one.judgement === judgement).length;
-  const [falselyMet, falselyNotMet] = [count('falsely met'), count('falsely not met')];
+  const [falsePasses, falseFails] = [count('false pass'), count('false fail')];
   const decided = all.length - count('unknown');
   const cells = [
     decided,
-    falselyMet,
-    falselyNotMet,
-    count('withheld'),
-    count('undecided'),
-    percent(count('right') / decided),
+    falsePasses,
+    falseFails,
+    count('inconclusive'),
+    count('borderline'),
+    percent(count('correct') / decided),
   ];
-  return { falselyMet, falselyNotMet, cells };
+  return { falsePasses, falseFails, cells };
 }
 
 /** @param {string} machine @param {MeasuredRun[]} runs @returns {Record<string, string>} */

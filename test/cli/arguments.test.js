@@ -21,16 +21,16 @@ const COMMAND = {
 /** @type {[string, string, string, string[][]?][]} what, words, what the parser gets, lists */
 const TABLE = [
   ['values up to the next option', 'a --with b c --out d', 'a --out d', [['b', 'c']]],
-  ['each occurrence by itself', '--with b c --with d', '', [['b', 'c'], ['d']]],
-  ['a value behind =, and more', '--with=b c', '', [['b', 'c']]],
+  ['each occurrence separately', '--with b c --with d', '', [['b', 'c'], ['d']]],
+  ['a value after =, and more', '--with=b c', '', [['b', 'c']]],
   ['standard input is a value', 'a --with - b', 'a', [['-', 'b']]],
   ['none', '--with --out x', '--out x', [[]]],
-  ['behind -- all are words', 'a -- --with b', 'a -- --with b'],
+  ['after --, everything is a word', 'a -- --with b', 'a -- --with b'],
   ['other options take one value', '--out b c', '--out b c'],
   ['another option with a longer name', '--without b c', '--without b c'],
 ];
 
-describe('values of one occurrence are a list:', () => {
+describe('takeSpecial:', () => {
   for (const [what, words, rest, lists] of TABLE) {
     test(what, () => {
       const { rest: left, taken } = takeSpecial(words.split(' '), COMMAND);
@@ -39,13 +39,13 @@ describe('values of one occurrence are a list:', () => {
     });
   }
 
-  test('a flag with a text is not for yargs, which would take it for false', () => {
+  test('takes a flag with a value, which yargs would read as false', () => {
     const words = ['--dry=no', '--dry', '--out=b', '--', '--dry=x'];
     const { rest, taken } = takeSpecial(words, COMMAND);
     assert.deepEqual([rest, taken], [['--dry', '--out=b', '--', '--dry=x'], { dry: 'no' }]);
   });
 
-  test('no command, no lists', () => {
+  test('takes nothing without a command', () => {
     assert.deepEqual(takeSpecial(['--with', 'a'], null), { rest: ['--with', 'a'], taken: {} });
   });
 });

@@ -111,7 +111,7 @@ const TABLE = [
   ['calibrate --duration 0', /--duration is "0"; it must be at least 100 ms\.$/m],
   ['calibrate --duration 1m', /--duration is "1m"; it must be at most 10 s\.$/m],
   ['calibrate --max-lateness never', /--max-lateness is "never", which is not a duration/],
-  ['calibrate --json --format text', /--json and --format text are both given\. Give one of them\.$/m],
+  ['calibrate --json --format text', /--json and --format text are both given\. Use one of them\.$/m],
   ['calibrate --json=yes', /--json takes no value, but got "yes"/],
   ['dev --port 70000', RANGE('port', 'at most 65535')],
   ['dev --ca-key-type dsa', /--ca-key-type is "dsa", which is not one of rsa, ec/],

@@ -75,7 +75,7 @@ function assertAgrees({ settings, delays, lateness, peak, honestRate, summary })
 }
 
 describe('a short calibration', () => {
-  test('--json: one object on standard output, nothing else, and nothing is stored', async (t) => {
+  test('--json: prints only one object, and stores nothing', async (t) => {
     const folder = scratch(t)('.');
     const { code, stdout, stderr } = await runCli([...SHORT, '--json', '--concurrency', '4'], {
       cwd: folder,
@@ -92,7 +92,7 @@ describe('a short calibration', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test('as text on two threads: the tables, then what it comes down to', async () => {
+  test('as text on two threads: the tables, then the summary', async () => {
     const options = ['--threads', '2', '--pacing', 'sleep', '--max-lateness', '5ms'];
     const { code, stdout, stderr } = await runCli([...SHORT, ...options]);
     assert.equal(code, 0, stderr);
@@ -112,7 +112,7 @@ describe('a short calibration', () => {
   });
 });
 
-test('Ctrl-C ends it with exit code 130, and the target goes too', async () => {
+test('Ctrl-C: exit code 130, and the target exits', async () => {
   const cli = startCli(['calibrate', '--duration', '10s']);
   await cli.shows(/^warming up {2}0 of \d+$/m);
   cli.kill('SIGINT');
@@ -126,7 +126,7 @@ test('Ctrl-C ends it with exit code 130, and the target goes too', async () => {
 /** What is done to the target's process once its alarm thread is there. @type {[string, string][]} */
 const DEATHS = [
   [
-    'that is seen to be gone before its end is told',
+    'that refuses connections before its exit event',
     `const { Server } = await import('node:net');
     const { listen } = Server.prototype;
     const listening = [];
@@ -142,7 +142,7 @@ const DEATHS = [
   ],
 ];
 for (const [what, death] of DEATHS)
-  test(`a target ${what} ends it with an error, as nothing that waits would be answered`, async () => {
+  test(`a target ${what} ends it with an error`, async () => {
     const fault = `if (process.argv[1].endsWith('target-child.js')) {
     ${death}
   }`;
@@ -150,6 +150,6 @@ for (const [what, death] of DEATHS)
     const { code, stdout, stderr } = await runCli(SHORT, { env });
     assert.equal(code, 1, stderr);
     assert.equal(stdout, '');
-    assert.match(stderr, /^vault-pki-load: The calibration target failed: its process has ended\.$/m);
+    assert.match(stderr, /^vault-pki-load: The calibration target failed: its process exited\.$/m);
     assertNoStack(stderr);
   });

@@ -6,7 +6,7 @@ import { assertDone, devServer, EC, environmentOf, rightResult, scratch, startCl
 
 const server = devServer();
 
-test('what cannot be written at the end is written everywhere else, and told', async (t) => {
+test('a failing output is reported, and the others are written', async (t) => {
   const path = scratch(t);
   const [gone, there] = [path('gone'), path('r.json')];
   mkdirSync(gone);
@@ -24,7 +24,7 @@ test('what cannot be written at the end is written everywhere else, and told', a
   assert.ok(rightResult(readFileSync(there, 'utf8')).totals.succeeded > 0);
 });
 
-test('and does not hide that a requirement is not met', async (t) => {
+test('a failing output does not hide a missed requirement', async (t) => {
   const gone = scratch(t)('gone');
   mkdirSync(gone);
   const args = ['ocsp', ...EC, '--duration', '5s', '--require', 'rate>=1e9/h', '--out', `${gone}/r.md`];

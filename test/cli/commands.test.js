@@ -31,12 +31,12 @@ test('ocsp --dev: one JSON object on standard output, the same in the file, prog
   assert.match(ended.stderr, /^\d+ s\/2 s {2}/m, 'progress');
 });
 
-describe('on a server of its own', () => {
+describe('on a separate server', () => {
   const server = devServer();
   const cli = (/** @type {string[]} */ ...args) => runCli(args, { env: environmentOf(server) });
   const refuse = startBatch({ after });
 
-  test('issue: text on standard output is the report alone, --out the same; names are in the certificates', async (t) => {
+  test('issue: prints only the report, --out writes the same, and the certificates have the names', async (t) => {
     const path = scratch(t);
     const [file, kept] = [path('r.txt', 'x'.repeat(1e5)), path('kept.jsonl')];
     const names = [
@@ -61,7 +61,7 @@ describe('on a server of its own', () => {
     assert.match(subjectAltName, /DNS:a-\d+\.example\.com.*DNS:b\.example\.com.*IP Address:10\.0\.0\.1/);
   });
 
-  test('--quiet only warns: of a short TTL, and of a --keep file that fills the disk', async () => {
+  test('--quiet still warns of a shortened TTL, and of a --keep file that fills the disk', async () => {
     const options = ['--requests', '5', '--ttl', '100000h', '--keep', '/dev/full', '--quiet'];
     const ended = await cli('issue', ...EC, ...options);
     assertDone(ended);
@@ -87,12 +87,12 @@ describe('on a server of its own', () => {
     ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: its folder is a file/],
   ];
   for (const [what, where, message] of OUTS) {
-    test(`--out that cannot be written (${what}) is told before anything is sent`, async (t) => {
+    test(`reports an --out that cannot be written (${what}) before sending`, async (t) => {
       assertRefused(await refuse(['issue', ...EC, '--out', where(scratch(t))]), message);
     });
   }
 
-  test('a --keep or summary file that cannot be written is told before anything is sent', async (t) => {
+  test('reports a --keep or summary file that cannot be written before sending', async (t) => {
     const env = environmentOf(server);
     const folder = scratch(t)('nope');
     const keep = (/** @type {string} */ file) => refuse(['issue', '--keep', file], { env });
@@ -118,7 +118,7 @@ describe('on a server of its own', () => {
     });
   }
 
-  test('refused: no token, or one that is not known', async () => {
+  test('refused: no token, or an unknown one', async () => {
     const env = { VAULT_ADDR: server.url };
     assertRefused(
       await refuse(['issue'], { env }),
@@ -128,7 +128,7 @@ describe('on a server of its own', () => {
     assertRefused(unknown, /does not accept the token: it is wrong, expired or revoked(?!.*unknown)/, 2);
   });
 
-  test('requirements decide the exit code, and each is judged', async () => {
+  test('requirements determine the exit code, and each is judged', async () => {
     const limits = ['rate>=1e9/h', 'p50<60s', 'errors<0.001%'].flatMap((limit) => ['--require', limit]);
     const ended = await cli('ocsp', ...EC, '--requests', '50', ...limits, '--format', 'json', '--quiet');
     assertDone(ended, 99);
@@ -140,7 +140,7 @@ describe('on a server of its own', () => {
     );
   });
 
-  test('standard output that cannot be written to is one line', async () => {
+  test('an unwritable standard output is reported in one line', async () => {
     const command =
       'node bin/vault-pki-load.js ocsp --role example-dot-com-ec --requests 5 --quiet >/dev/full';
     const child = spawn('sh', ['-c', command], {
@@ -154,7 +154,7 @@ describe('on a server of its own', () => {
     );
   });
 
-  test('a reader that goes away early is no reason to complain', async () => {
+  test('a reader that exits early causes no error', async () => {
     const program = 'node bin/vault-pki-load.js ocsp --role example-dot-com-ec --requests 5 --quiet';
     const child = spawn('sh', ['-c', `(${program}; echo "exit code $?" >&2) | true`], {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),

@@ -41,7 +41,7 @@ const SET = file(
 const parsed = (stdout) => validateComparison(JSON.parse(stdout));
 
 describe('compare', () => {
-  test('says what differs, by name of the files, as text', async () => {
+  test('prints the differences as text, with names from the files', async () => {
     const { code, stdout, stderr } = await run(['compare', ...OLD, '--with', ...NEW]);
     assert.equal(code, 0, stderr);
     assert.equal(stderr, '');
@@ -50,7 +50,7 @@ describe('compare', () => {
     assert.match(stdout, /^errors .* no difference shown$/m);
   });
 
-  test('as JSON gives the same for the same files, all runs of a set, and its command without secrets', async () => {
+  test('JSON is reproducible, and contains all runs of a set and the command without secrets', async () => {
     const token = `hvs.${'x'.repeat(24)}`;
     const args = ['compare', ...OLD, '--with', SET, '--name', token, '--name', 'set', '--format', 'json'];
     const [first, second] = [await run(args), await run(args)];
@@ -67,7 +67,7 @@ describe('compare', () => {
     );
   });
 
-  test('takes a third group, and names', async () => {
+  test('accepts a third group, and names', async () => {
     const names = ['--name', 'consul', '--name', 'raft', '--name', 'etcd'];
     const more = ['--with', ...NEW, '--with', ...LOW];
     const { code, stdout, stderr } = await run(['compare', ...OLD, ...more, ...names, '--format', 'json']);
@@ -90,7 +90,7 @@ describe('compare', () => {
     assert.match(readFileSync(md, 'utf8'), /^## new is 10\.0 % slower than old \(p99 /m);
   });
 
-  test('leaves out what was interrupted where asked to, and says so', async () => {
+  test('leaves out interrupted runs on request, and reports it', async () => {
     const args = ['compare', ...OLD, '--with', ...NEW, ...STOPPED, '--format', 'json'];
     const usedIn = (/** @type {string} */ stdout) =>
       parsed(stdout).groups[1].runs.filter(({ used }) => used).length;
@@ -107,9 +107,9 @@ describe('compare', () => {
 describe('compare --fail-if', () => {
   /** @type {[string, string[], number][]} */
   const TABLE = [
-    ['fails where it is shown', ['p99 slower'], 99],
-    ['fails where it is shown and large enough', ['p99 slower by 5%'], 99],
-    ['passes where it is not shown', ['rate lower', 'errors higher by 0.1%'], 0],
+    ['fails if shown', ['p99 slower'], 99],
+    ['fails if shown and large enough', ['p99 slower by 5%'], 99],
+    ['passes if not shown', ['rate lower', 'errors higher by 0.1%'], 0],
   ];
   for (const [why, limits, expected] of TABLE) {
     test(`${why}: ${limits.join(', ')}`, async () => {
@@ -124,12 +124,12 @@ describe('compare --fail-if', () => {
   /** @type {[string, string[], RegExp][]} */
   const UNPROVEN = [
     [
-      'one run of each can show nothing, however slow',
+      'one run of each proves nothing, however slow',
       [OLD[0], '--with', ...files('slow', [1.5], 1)],
       /not proven +p99 slower\n +p99: not enough runs, 1 and 1/,
     ],
     [
-      'the better half of the runs does not pass for all',
+      'the better half of the runs does not count for all',
       [
         ...OLD,
         '--with',
@@ -162,15 +162,15 @@ describe('compare refuses', () => {
   const TABLE = [
     ['nothing', [], /compare needs the base before --with: compare BASE\.json/],
     [
-      'a base behind --with',
+      'a base after --with',
       ['--with', ...NEW, ...OLD],
       /compare needs the base before --with: compare BASE\.json/,
     ],
-    ['a base alone', OLD, /There is nothing to compare the base with\. Name other results/],
+    ['a base alone', OLD, /There is nothing to compare the base with\. Add other results/],
     [
       'a comparison among runs',
       [OLD[0], '--with', comparison],
-      /comparison\.json is a comparison, not the result of a run\. Give results of runs; report shows this file alone\./,
+      /comparison\.json is a comparison, not the result of a run\. Pass results of runs; report shows this file alone\./,
     ],
     [
       'a part of a plan, whatever is allowed',
@@ -198,8 +198,12 @@ describe('compare refuses', () => {
       [OLD[0], '--with', ...STOPPED, '--leave-out-invalid'],
       /stopped has no usable run.*--allow-invalid/,
     ],
-    ['a senseless limit', [OLD[0], '--with', NEW[0], '--fail-if', 'p99 10ms'], /it needs one of/],
-    ['a form of one run', [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'], /x\.hgrm: .* cannot .* as \.hgrm/],
+    ['an invalid limit', [OLD[0], '--with', NEW[0], '--fail-if', 'p99 10ms'], /it needs one of/],
+    [
+      'a format for one run',
+      [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'],
+      /x\.hgrm: .* cannot .* as \.hgrm/,
+    ],
   ];
   for (const [why, args, message] of TABLE) {
     test(why, async () => assertRefused(await run(['compare', ...args]), message));

@@ -44,7 +44,7 @@ require: ['errors<50%']
   for (const out of outs) assert.match(readFileSync(out, 'utf8'), /40/, out);
 });
 
-test('--shard and merge: two parts are one result', async (t) => {
+test('--shard and merge: two parts become one result', async (t) => {
   const path = scratch(t);
   const files = [path('p0.json'), path('p1.json')];
   const load = ['--rate', '20/s', '--requests', '10', '--seed', '11'];
@@ -55,7 +55,7 @@ test('--shard and merge: two parts are one result', async (t) => {
   assert.deepEqual([totals.planned, totals.succeeded, shard], [10, 10, undefined]);
 });
 
-test('propagation: every revocation is seen', async () => {
+test('propagation: observes every revocation', async () => {
   const { code, stdout, stderr } = await cli(
     ...['propagation', ...EC, '--pause', '0', '--certificates', '2', '--format', 'json', '--quiet'],
   );
@@ -65,7 +65,7 @@ test('propagation: every revocation is seen', async () => {
   assert.deepEqual(certificates, { planned: 2, begun: 2, outcomes: { revoked: 2 } });
 });
 
-test('Ctrl-C: what was measured is reported, exit code 130', async () => {
+test('Ctrl-C: reports the results so far, exit code 130', async () => {
   const run = startCli(['ocsp', ...EC, '--rate', '50/s', '--duration', '10m', '--format', 'json'], {
     env: environmentOf(server),
   });

@@ -127,12 +127,12 @@ describe('refused:', () => {
   }
 });
 
-describe('taken:', () => {
+describe('accepted:', () => {
   /** @type {[string, string][]} the dev server knows nothing of this CA, and says so */
   const TAKEN = [
-    ['a chain file in place of an issuer', '--cert @chain'],
+    ['a chain file without an issuer', '--cert @chain'],
     ['a chain in the wrong order as issuer', '--cert @leaf --issuer @backwards'],
-    ['serials, one a line', '--serials @serial --issuer @ca'],
+    ['serials, one per line', '--serials @serial --issuer @ca'],
   ];
   for (const [what, line] of TAKEN) {
     test(what, async () => {

@@ -3,13 +3,13 @@ import { describe, test } from 'node:test';
 import { nameGroups } from '../../src/cli/input-files.js';
 import { PkiLoadError } from '../../src/common/errors.js';
 
-describe('groups of files are called', () => {
+describe('groups are named', () => {
   /** @type {[string, string[][], string[], string[]][]} what, files, labels, names */
   const TABLE = [
-    ['as their only file', [['old.json'], ['new.json']], [], ['old', 'new']],
+    ['after their only file', [['old.json'], ['new.json']], [], ['old', 'new']],
     ['without the folder', [['a/old.json'], ['b/c/new.json']], [], ['old', 'new']],
     [
-      'by what their files have in common',
+      'after the common part of their files',
       [
         ['base-1.json', 'base-2.json'],
         ['new-1.json', 'new-2.json'],
@@ -18,7 +18,7 @@ describe('groups of files are called', () => {
       ['base', 'new'],
     ],
     [
-      'not by half a number',
+      'without splitting a number',
       [
         ['run1.json', 'run10.json'],
         ['v01.json', 'v02.json'],
@@ -26,9 +26,9 @@ describe('groups of files are called', () => {
       [],
       ['run', 'v'],
     ],
-    ['by a version, with dots', [['v1.20-1.json', 'v1.20-2.json'], ['v1.21.json']], [], ['v1.20', 'v1.21']],
+    ['after a version with dots', [['v1.20-1.json', 'v1.20-2.json'], ['v1.21.json']], [], ['v1.20', 'v1.21']],
     [
-      'by their folder where that is all',
+      'after their folder if nothing else is common',
       [
         ['old/1.json', 'old/2.json'],
         ['new/1.json', 'new/2.json'],
@@ -36,13 +36,13 @@ describe('groups of files are called', () => {
       [],
       ['old', 'new'],
     ],
-    ['with the folder where names are the same', [['a/run.json'], ['b/run.json']], [], ['a/run', 'b/run']],
-    ['by number where they are still the same', [['x.json'], ['x.json']], [], ['x', 'x (2)']],
-    ['runs where there is nothing in common', [['a.json', 'b.json'], ['c.json']], [], ['runs', 'c']],
+    ['with the folder if names are equal', [['a/run.json'], ['b/run.json']], [], ['a/run', 'b/run']],
+    ['with a number if they are still equal', [['x.json'], ['x.json']], [], ['x', 'x (2)']],
+    ['runs if the names have nothing in common', [['a.json', 'b.json'], ['c.json']], [], ['runs', 'c']],
     ['runs in a folder without a name', [['./1.json', './2.json'], ['c.json']], [], ['runs', 'c']],
-    ['by where they come from', [['-'], ['new.JSON']], [], ['standard input', 'new']],
-    ['as the user says', [['a.json'], ['b.json']], ['consul', 'raft'], ['consul', 'raft']],
-    ['as the user says, as far as that goes', [['a.json'], ['b.json']], ['consul'], ['consul', 'b']],
+    ['after standard input', [['-'], ['new.JSON']], [], ['standard input', 'new']],
+    ['as the user names them', [['a.json'], ['b.json']], ['consul', 'raft'], ['consul', 'raft']],
+    ['as the user names some of them', [['a.json'], ['b.json']], ['consul'], ['consul', 'b']],
   ];
   for (const [why, files, labels, names] of TABLE) {
     test(why, () => assert.deepEqual(nameGroups(files, labels), names));
@@ -51,7 +51,7 @@ describe('groups of files are called', () => {
   /** @type {[string, string[], string, RegExp][]} */
   const BAD = [
     ['more names than groups', ['a', 'b', 'c'], 'too_many_names', /--name is given 3 times, but there/],
-    ['one name for two', ['a', 'a'], 'same_name_twice', /--name "a" is given to two groups/],
+    ['one name for two groups', ['a', 'a'], 'same_name_twice', /--name "a" is given to two groups/],
   ];
   for (const [why, labels, code, message] of BAD) {
     test(`refused: ${why}`, () => {

@@ -10,7 +10,7 @@ import { assertRefused, startBatch } from './support.js';
 const run = startBatch({ after });
 const OTHERS = 'run dev report compare merge calibrate propagation setup teardown schema'.split(' ');
 
-test('the help of each command has its usage, its options and examples, at most 100 columns wide', async () => {
+test('each help has usage, options and examples, in at most 100 columns', async () => {
   for (const command of [...Object.keys(operations), ...OTHERS]) {
     const { code, stdout, stderr } = await run([command, '--help']);
     assert.deepEqual([code, stderr], [0, ''], command);
@@ -42,7 +42,7 @@ test('--version is the version of the package', async () => {
   assert.equal((await run(['--version'])).stdout, `${version}\n`);
 });
 
-test('every schema is written when packing, and exported', () => {
+test('npm pack writes every schema, and package.json exports it', () => {
   const { exports, scripts } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   );
@@ -64,8 +64,8 @@ for (const name of ['', ...DOCUMENT_KINDS]) {
 
 /** @type {[string, RegExp][]} words of the command line; what is said */
 const MISUSE = [
-  ['', /The command is missing\. Give it first.* See: vault-pki-load --help$/m],
-  ['--dev issue', /The command is missing\. Give it first/],
+  ['', /The command is missing\. Put it first.* See: vault-pki-load --help$/m],
+  ['--dev issue', /The command is missing\. Put it first/],
   ['isue --rate 5 --quiet', /Unknown command "isue"\. Did you mean issue\? See: vault-pki-load --help$/m],
   ['toString', /Unknown command "toString"/],
   ['issue --nope', /Unknown option --nope\. See: vault-pki-load issue --help$/m],
@@ -84,7 +84,7 @@ const MISUSE = [
   ['dev v1', /dev takes options only\./],
   ['merge --format json', /merge needs at least 1 FILE\./],
   ['report', /report needs at least 1 FILE\. See: .* report --help$/m],
-  ['compare a --with', /There is nothing to compare the base with\. Name other/],
+  ['compare a --with', /There is nothing to compare the base with\. Add other/],
   ['compare a --with --seed 1', /There is nothing to compare the base with/],
   ['schema v1', /There is no schema "v1"\. Use one of result, run-set, comparison, .*scenario-result/],
   ['schema result run-set', /schema takes one KIND at a time\. See: /],

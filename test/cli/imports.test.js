@@ -84,7 +84,7 @@ const COMMANDS = [
     },
   ],
   [
-    'the help of schema: nothing that makes one',
+    'the help of schema: no schema code',
     ['schema', '--help'],
     {
       needed: ['src/cli/schema.js'],
@@ -99,7 +99,7 @@ const COMMANDS = [
   ],
 ];
 
-describe('what is loaded for', { concurrency: 2 }, () => {
+describe('modules loaded for', { concurrency: 2 }, () => {
   for (const [what, args, { needed, without }] of COMMANDS) {
     it(what, () => {
       const loaded = modulesOf(args);

@@ -52,7 +52,7 @@ describe('the first signal', { concurrency: 2 }, () => {
   }
 });
 
-describe('a target that never answers', { concurrency: 2 }, () => {
+describe('a target that never responds', { concurrency: 2 }, () => {
   /**
    * @param {TestContext} t
    * @param {string[]} load
@@ -71,7 +71,7 @@ describe('a target that never answers', { concurrency: 2 }, () => {
     return cli;
   }
 
-  test('the second Ctrl-C ends what is in flight and reports it with the age it reached', async (t) => {
+  test('the second Ctrl-C aborts requests in flight and reports their age', async (t) => {
     const cli = await startStuck(t, ['--rate', '50/s', '--concurrency', '3'], 3);
     await cli.shows(/[1-9]\d* waiting/);
     cli.kill('SIGINT');
@@ -86,7 +86,7 @@ describe('a target that never answers', { concurrency: 2 }, () => {
     assert.ok(result.outcomes.never_sent > 0, 'those that were due and waiting are counted');
   });
 
-  test('three in a row end it at once', async (t) => {
+  test('three in a row end the process at once', async (t) => {
     const cli = await startStuck(t, ['--concurrency', '4'], 4);
     cli.kill('SIGINT');
     await cli.shows(/Interrupted: waiting/);
@@ -98,8 +98,8 @@ describe('a target that never answers', { concurrency: 2 }, () => {
   });
 });
 
-describe('before anything was sent', () => {
-  test('while CSRs are made: one line, exit code 130, no file', async (t) => {
+describe('before the first request', () => {
+  test('while creating CSRs: one line, exit code 130, no file', async (t) => {
     const file = scratch(t)('r.json');
     const sign = ['--sign', '--key-type', 'rsa-2048', '--pool', '5000', '--role', 'example-dot-com'];
     const cli = startCli(['issue', ...sign, '--out', file], { env: environmentOf(server) });
@@ -113,7 +113,7 @@ describe('before anything was sent', () => {
     assert.equal(existsSync(file), false);
   });
 
-  test('while the target is asked whether it is there', async (t) => {
+  test('while checking the target', async (t) => {
     const target = await startTarget({ behaviour: 'silent' });
     t.after(() => target.stop());
     const cli = startCli(['issue', '--url', target.url, '--timeout', '1h'], { env: { VAULT_TOKEN: 'x' } });

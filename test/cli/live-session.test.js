@@ -58,8 +58,8 @@ async function stage(changes = {}) {
 /** @type {{type: 'warning', text: string}} */
 const WARNING = { type: 'warning', text: 'The token could not be renewed.' };
 
-describe('where the thread is lost', () => {
-  test('that is told, and all that comes later is lines', async () => {
+describe('if the thread is lost', () => {
+  test('warns, then prints plain lines', async () => {
     const { live, posted, lose, shown } = await stage();
     live.event(interval());
     assert.deepEqual([posted.length, shown()], [1, '']);
@@ -88,7 +88,7 @@ describe('where the thread is lost', () => {
   });
 });
 
-test('nothing but warnings needs no thread', async () => {
+test('starts no thread for warnings only', async () => {
   const { live, asked, shown } = await stage({ quiet: true });
   live.event(interval());
   live.event(WARNING);
@@ -96,15 +96,15 @@ test('nothing but warnings needs no thread', async () => {
   await live.close();
 });
 
-describe('files that are rewritten while a run goes on', () => {
+describe('files rewritten during a run', () => {
   const out = ['r.html', 'r.json', 'r.JSON', 'r.md'];
 
-  test('all of them where there is one run', async () => {
+  test('all files for a single run', async () => {
     const { asked } = await stage({ out });
     assert.deepEqual(asked[0].outs, out);
   });
 
-  test('JSON only where there are several', async () => {
+  test('only JSON for several runs', async () => {
     const { asked } = await stage({ out, repeat: 2 });
     assert.deepEqual([asked[0].outs, asked[0].runs], [['r.json', 'r.JSON'], 2]);
   });

@@ -41,7 +41,7 @@ describe('a run that is killed', { concurrency: 2 }, () => {
     ['a closed loop', ['--concurrency', '2']],
   ];
   for (const [what, load] of TABLE) {
-    test(`leaves whole files that are not older than 5 s: ${what}`, async (t) => {
+    test(`leaves complete files, at most 5 s old: ${what}`, async (t) => {
       const path = scratch(t);
       const outs = ['json', 'txt', 'md', 'html', 'csv', 'prom'].map((extension) => path(`r.${extension}`));
       const flags = outs.flatMap((out) => ['--out', out]);
@@ -71,7 +71,7 @@ describe('a run that is killed', { concurrency: 2 }, () => {
   }
 });
 
-test('a set of runs that is killed leaves those that were over, and the one that went on', async (t) => {
+test('a killed set of runs leaves the finished runs and the current one', async (t) => {
   const path = scratch(t);
   const [json, html] = [path('runs.json'), path('runs.html')];
   const load = [
@@ -110,7 +110,7 @@ test('a set of runs that is killed leaves those that were over, and the one that
   assert.match(readFileSync(html, 'utf8'), /<\/html>\n$/, 'of the first');
 });
 
-test('--metrics serves what was measured so far, and says where', async () => {
+test('--metrics serves the figures so far, and prints its address', async () => {
   const args = ['ocsp', ...EC, '--rate', '50/s', ...LONG, '--metrics', '0', '--quiet'];
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -162,7 +162,7 @@ function readPush({ resourceMetrics: [{ resource, scopeMetrics }] }) {
 }
 
 describe('--otlp', { concurrency: 2 }, () => {
-  test('sends the end of each run, whole, and all of it is right by the mapping', async (t) => {
+  test('sends the complete end of each run, correctly mapped', async (t) => {
     const { url, pushed } = await startReceiver(t);
     const load = ['--rate', '100/s', '--duration', '1.5s', '--repeat', '3', '--quiet', '--format', 'json'];
     const { stdout, stderr } = await runCli(['ocsp', ...EC, ...load, '--otlp', url], {
@@ -178,7 +178,7 @@ describe('--otlp', { concurrency: 2 }, () => {
     );
   });
 
-  test('Ctrl-C ends the waiting for a receiver that does not answer, and the exit code stays that of the run', async (t) => {
+  test('Ctrl-C ends the wait for a silent receiver, and the exit code stays that of the run', async (t) => {
     const { url, pushed } = await startReceiver(t, () => {});
     const cli = startCli(['ocsp', ...EC, '--requests', '20', '--otlp', url], { env: environmentOf(server) });
     await cli.prints(/^ {2}[\d,]+ of [\d,]+ .* good/m);
@@ -191,7 +191,7 @@ describe('--otlp', { concurrency: 2 }, () => {
   });
 });
 
-test('--github-summary appends Markdown to what other steps have written', async (t) => {
+test('--github-summary appends Markdown to the output of other steps', async (t) => {
   const file = scratch(t)('summary.md', '# Another step\n');
   const env = { ...environmentOf(server), GITHUB_STEP_SUMMARY: file };
   const ended = await runCli(['ocsp', ...EC, '--requests', '20', '--quiet', '--github-summary'], { env });
@@ -202,7 +202,7 @@ test('--github-summary appends Markdown to what other steps have written', async
 });
 
 describe('--repeat', { concurrency: 2 }, () => {
-  test('runs one after the other, and writes a set of all of them', async (t) => {
+  test('runs in sequence, and writes a set of all runs', async (t) => {
     const path = scratch(t);
     const [json, text] = [path('runs.json'), path('runs.txt')];
     const outs = ['--out', json, '--out', text];
@@ -231,7 +231,7 @@ describe('--repeat', { concurrency: 2 }, () => {
     for (const run of [1, 2, 3]) assert.match(stderr, new RegExp(`^Run ${run} of 3:$`, 'm'));
   });
 
-  test('ends with Ctrl-C: the runs until then are reported, the last one as far as it came', async (t) => {
+  test('Ctrl-C: reports the runs so far, including the interrupted one', async (t) => {
     const json = scratch(t)('runs.json');
     const args = ['ocsp', ...EC, '--rate', '50/s', '--duration', '5s', '--repeat', '50', '--out', json];
     const cli = startCli([...args, '--format', 'json'], { env: environmentOf(server) });

@@ -52,12 +52,12 @@ describe('load', { concurrency: 3 }, () => {
     });
   }
 
-  test('--duration and --requests: what comes first ends it', async () => {
+  test('--duration and --requests: the first limit reached ends the run', async () => {
     assert.equal((await ocsp('--rate', '20', '--duration', '1s', '--requests', '7')).totals.planned, 7);
     assert.equal((await ocsp('--rate', '20', '--duration', '1s', '--requests', '700')).totals.planned, 20);
   });
 
-  test('--warmup is sent and not counted', async (t) => {
+  test('--warmup sends but does not count', async (t) => {
     const kept = scratch(t)('kept');
     const load = ['--rate', '40/s', '--warmup', '1s', '--duration', '1s', '--keep', kept];
     const { totals } = await issue(...load);
@@ -66,14 +66,14 @@ describe('load', { concurrency: 3 }, () => {
     assert.equal(readFileSync(kept, 'utf8').trim().split('\n').length, 80, 'of the warm-up too');
   });
 
-  test('--ramp-up sends half as much while the rate rises', async () => {
+  test('--ramp-up sends half as many while the rate rises', async () => {
     const { totals, timeline } = await ocsp('--rate', '50/s', '--ramp-up', '2s', '--duration', '3s');
     assert.ok(Math.abs(totals.planned - 100) <= 1, `${totals.planned}`);
     assert.equal(totals.sent, totals.planned);
     assert.ok(timeline[0].sent < timeline[2].sent, JSON.stringify(timeline));
   });
 
-  test('--overflow drop: arrivals that find no connection are dropped, and no other waits', async (t) => {
+  test('--overflow drop: drops arrivals without a free connection; no other request waits', async (t) => {
     const load = ['--rate', '50/s', '--duration', '2s', '--concurrency', '2', '--overflow', 'drop'];
     const { totals, latencyMs } = await slow(t, 'delay', 400, ...load);
     assert.equal(totals.planned, 100);
@@ -82,7 +82,7 @@ describe('load', { concurrency: 3 }, () => {
     assert.ok(Number(latencyMs.sendLag.p50) < 400);
   });
 
-  test('--overflow queue: they wait, are sent late, and the wait counts', async (t) => {
+  test('--overflow queue: sends them late, and counts the wait', async (t) => {
     const load = ['--rate', '20/s', '--duration', '1s', '--concurrency', '2'];
     const { totals, latencyMs } = await slow(t, 'delay', 200, ...load);
     assert.deepEqual([totals.planned, totals.sent, totals.dropped], [20, 20, 0]);
@@ -90,7 +90,7 @@ describe('load', { concurrency: 3 }, () => {
     assert.ok(Number(latencyMs.service.p50) < Number(latencyMs.response.max));
   });
 
-  test('an endless backlog ends with the time-out after the last arrival', async (t) => {
+  test('a growing backlog ends with the timeout after the last arrival', async (t) => {
     const load = ['--rate', '100/s', '--duration', '1s', '--concurrency', '1', '--timeout', '3s'];
     const { totals, outcomes } = await slow(t, 'delay', 300, ...load);
     assert.equal(totals.planned, 100);
@@ -110,7 +110,7 @@ describe('load', { concurrency: 3 }, () => {
 });
 
 describe('certificates', { concurrency: 2 }, () => {
-  test('--keep, then ocsp --serials asks about each of them', async (t) => {
+  test('--keep, then ocsp --serials queries each certificate', async (t) => {
     const path = scratch(t);
     const kept = path('kept.jsonl');
     await issue('--requests', '30', '--keep', kept, '--cn', 'h-{n}.example.com', '--threads', '2');

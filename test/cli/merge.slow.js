@@ -10,7 +10,7 @@ const path = scratch({ after });
 describe('parts of a plan on the embedded server', () => {
   const server = devServer();
 
-  test('ask together for what one asks for, begin together, and are one result', async (t) => {
+  test('send together the same requests as one run, start together, and merge into one result', async (t) => {
     const proxy = await startFaultProxy(server.url);
     t.after(proxy.close);
     const env = environmentOf({ url: proxy.url, token: server.token });

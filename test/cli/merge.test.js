@@ -14,7 +14,7 @@ const run = startBatch({ after });
 const path = scratch({ after });
 
 describe('merge', () => {
-  test('writes the sum in every form, and its exit code is that of a run with this result', async () => {
+  test('writes the sum in every format, with the exit code of a run with this result', async () => {
     const requirements = ['p50<10s', 'rate>=1e4/s'];
     const files = syntheticParts({ load: LOAD, requirements }, [1, 1, 1]).map((part, k) =>
       path(`part-${k}.json`, JSON.stringify(part)),
@@ -69,14 +69,18 @@ describe('merge refuses, in one line:', () => {
       /refused-0\.json and .*other\.json are parts of different plans: load\.ratePerSecond \(60 and 61\)\./,
     ],
     ['a run', [file('whole-run.json', syntheticRun({ load: LOAD }))], /run\.json is not a part of a plan/],
-    ['one interrupted', [a, stopped], /stopped\.json, part 1 of 2, was interrupted\. .*--allow-interrupted/],
     [
-      'parts that met different versions of the target',
+      'an interrupted part',
+      [a, stopped],
+      /stopped\.json, part 1 of 2, was interrupted\. .*--allow-interrupted/,
+    ],
+    [
+      'parts with different target versions',
       [a, file('newer.json', { ...parts[1], target: { ...parts[1].target, version: '1.21.2' } })],
       /refused-0\.json tested Vault 1\.21\.1, but .*newer\.json tested Vault 1\.21\.2\. Repeat the parts/,
     ],
     [
-      'a part that there is not',
+      'a part number out of range',
       [a, b, file('seventh.json', { ...parts[1], shard: { index: 7, of: 2 } })],
       /seventh\.json is not a vault-pki-load\/result\/1: shard: there is no such part: parts are numbered from 0\./,
     ],
@@ -94,7 +98,7 @@ describe('merge refuses, in one line:', () => {
       /bare\.json cannot be merged: second 0 lacks a histogram of its own\. Use the unmodified file from --out FILE\.json\./,
     ],
     [
-      'a part of which a second was changed',
+      'a part with a modified second',
       [
         a,
         file('garbled.json', {
@@ -124,7 +128,7 @@ describe('merge refuses, in one line:', () => {
     test(what, async () => assertRefused(await run(['merge', ...args]), message));
   }
 
-  test('and then nothing is written, and the parts are as they were', () => {
+  test('a refused merge writes nothing, and leaves the parts unchanged', () => {
     assert.equal(existsSync(path('whole.html')), false);
     assert.deepEqual(
       [a, b].map((part) => JSON.parse(readFileSync(part, 'utf8'))),
@@ -132,7 +136,7 @@ describe('merge refuses, in one line:', () => {
     );
   });
 
-  test('but takes an interrupted part with --allow-interrupted; the sum is interrupted', async () => {
+  test('accepts an interrupted part with --allow-interrupted; the sum is interrupted', async () => {
     const { code, stdout } = await run(['merge', a, stopped, '--allow-interrupted', '--format', 'json']);
     assert.equal(code, 130);
     assert.equal(JSON.parse(stdout).interrupted, true);

@@ -43,7 +43,7 @@ export const kvDelete = {
 `;
 const LINE = `  ['kv-delete', ${JSON.stringify(DESCRIBE)}],\n`;
 
-describe('of an operation that is added', () => {
+describe('a new operation', () => {
   /** @type {string} */
   let folder;
 
@@ -81,14 +81,14 @@ describe('of an operation that is added', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('--help tells, and it has a command with its flags', () => {
+  test('appears in --help, and has a command with its flags', () => {
     assert.match(cli('--help').replace(/\s+/g, ' '), new RegExp(`vault-pki-load kv-delete ${DESCRIBE}`));
     const own = cli('kv-delete', '--help');
     assert.match(own, /^KV:\n {2}--kv-mount +PATH {2}Mount of the store \[default: secret\]$/m);
     assert.match(own, /^ {2}vault-pki-load kv-delete --kv-mount secret --rate 5$/m);
   });
 
-  test('the schema of scenarios tells, options and all', () => {
+  test('appears in the schema of scenarios, with its options', () => {
     const schema = JSON.parse(cli('schema', 'scenario'));
     const check = compileForText({ ...schema, $id: 'of-the-copy' });
     const mix = (/** @type {string} */ options) =>
@@ -97,12 +97,12 @@ describe('of an operation that is added', () => {
     assert.notEqual(check(mix('{kv-mountain: kv}')), null);
   });
 
-  test('a scenario can hold it', () => {
+  test('works in a scenario', () => {
     writeFileSync(join(folder, 's.json'), '{"name": "n", "mix": [{"operation": "kv-delete"}]}');
     assert.match(cli('run', 's.json', '--dry-run'), /^kv-delete +100 %/m);
   });
 
-  test('the docs check fails until the table in docs/operations.md is generated again', () => {
+  test('fails the docs check until docs/operations.md is regenerated', () => {
     const check = ['--test-name-pattern=table of operations', 'test/docs.test.js'];
     const { status, stdout } = node({}, ...check);
     assert.equal(status, 1, stdout);

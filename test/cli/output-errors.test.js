@@ -16,17 +16,17 @@ import { assertNoStack, runCli, scratch, serve } from './support.js';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 
-describe('a fault', () => {
+describe('an output error', () => {
   /** @type {[string, 'stdout' | 'stderr', string[], {isTTY?: boolean, ending?: number}, string[], number?][]} what, of which stream, codes, more, what is said, exit code */
   const TABLE = [
-    ['of a pipe whose reader is gone is none', 'stdout', ['EPIPE', 'EPIPE'], {}, []],
-    ['of a socket whose reader is gone is none', 'stdout', ['ECONNRESET'], {}, []],
-    ['of a terminal that is hung up is none', 'stdout', ['EIO'], { isTTY: true }, []],
-    ['of the disk is told', 'stdout', ['EIO'], {}, ['EIO'], 1],
-    ['of a full disk is told once', 'stdout', ['ENOSPC', 'ENOSPC', 'EIO'], {}, ['ENOSPC'], 1],
-    ['does not hide what was found', 'stdout', ['ENOSPC'], { ending: 99 }, ['ENOSPC'], 99],
+    ['of a pipe whose reader exited is ignored', 'stdout', ['EPIPE', 'EPIPE'], {}, []],
+    ['of a socket whose reader exited is ignored', 'stdout', ['ECONNRESET'], {}, []],
+    ['of a terminal that hung up is ignored', 'stdout', ['EIO'], { isTTY: true }, []],
+    ['of the disk is reported', 'stdout', ['EIO'], {}, ['EIO'], 1],
+    ['of a full disk is reported once', 'stdout', ['ENOSPC', 'ENOSPC', 'EIO'], {}, ['ENOSPC'], 1],
+    ['does not hide a missed requirement', 'stdout', ['ENOSPC'], { ending: 99 }, ['ENOSPC'], 99],
     ['does not hide an interruption', 'stdout', ['ENOSPC'], { ending: 130 }, ['ENOSPC'], 130],
-    ['of standard error can be told nobody', 'stderr', ['EIO', 'ENOSPC', 'EPIPE'], {}, []],
+    ['of standard error is ignored', 'stderr', ['EIO', 'ENOSPC', 'EPIPE'], {}, []],
   ];
   for (const [what, name, codes, { isTTY = false, ending = 0 }, said, exitCode = ending] of TABLE) {
     test(what, () => {
@@ -88,10 +88,10 @@ async function runScenario(t, { stdout, nodeArgs = [] }) {
 /** @param {unknown} a @param {unknown} b */
 const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-describe('what a scenario has set up is removed', () => {
+describe('the setup of a scenario is removed', () => {
   const GONE = ['sys/mounts/load-int', 'sys/mounts/load-root', 'sys/policies/acl/load'];
 
-  test('where standard output is full, which is told', async (t) => {
+  test('if standard output is full, which is reported', async (t) => {
     const full = openSync('/dev/full', 'w');
     t.after(() => closeSync(full));
     const { code, said, gone, isEmpty } = await runScenario(t, { stdout: full });
@@ -100,7 +100,7 @@ describe('what a scenario has set up is removed', () => {
     assert.ok(code === 1 || code === 98, `${code}: ${said}`);
   });
 
-  test('where the terminal is hung up', async (t) => {
+  test('if the terminal hung up', async (t) => {
     const nodeArgs = ['--import', `data:text/javascript,${encodeURIComponent(HUNG_UP)}`];
     const { code, said, gone, isEmpty } = await runScenario(t, { stdout: 'pipe', nodeArgs });
     assert.deepEqual([gone, isEmpty], [GONE, true], said);
@@ -108,15 +108,15 @@ describe('what a scenario has set up is removed', () => {
   });
 });
 
-describe('text from outside reaches a terminal or a log without control and bidi characters:', () => {
+describe('escapes control and bidi characters in external text:', () => {
   const EVIL = 'a\u001b]0;b\u0007c\u009bd\u202ee\n::error::f';
   const UNSAFE = /[^\P{Cc}\n]|\u202e|^::/mu;
 
   /** @type {[string, (path: (name: string, content?: string) => string, url: string) => string[]][]} */
   const TABLE = [
     ['errors of a server', (_path, url) => ['issue', '--url', url]],
-    ['its answers to setup', (_path, url) => ['setup', '--url', url]],
-    ['and to setup in JSON', (_path, url) => ['setup', '--url', url, '--format', 'json']],
+    ['its responses to setup', (_path, url) => ['setup', '--url', url]],
+    ['its responses to setup in JSON', (_path, url) => ['setup', '--url', url, '--format', 'json']],
     ['the name of a file', (path) => ['report', path(`r${EVIL.slice(0, 9)}.json`)]],
     ['the content of a file', (path) => ['report', path('r.json', JSON.stringify({ schema: EVIL }))]],
     ['a scenario', (path) => ['run', path('s.json', JSON.stringify({ name: EVIL, mix: EVIL })), '--dry-run']],

@@ -18,18 +18,18 @@ function makePipe(t) {
 }
 
 describe('a pipe', () => {
-  test('without a reader is given up', async (t) => {
+  test('without a reader times out', async (t) => {
     await assert.rejects(writeDevice(makePipe(t), 'text', 200), { code: 'ENXIO' });
   });
 
-  test('with a reader that reads nothing is given up', async (t) => {
+  test('with a reader that reads nothing times out', async (t) => {
     const path = makePipe(t);
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     t.after(() => closeSync(reader));
     await assert.rejects(writeDevice(path, 'x'.repeat(1e6), 200), { code: 'EAGAIN' });
   });
 
-  test('is written as a whole, also to a reader that starts later', async (t) => {
+  test('is written completely, even to a reader that starts later', async (t) => {
     const path = makePipe(t);
     const text = 'y'.repeat(1e6);
     const writing = writeDevice(path, text);

@@ -17,17 +17,17 @@ symlinkSync(folder, at('inner', 'up'));
 symlinkSync(at('gone.json'), at('nowhere.json'));
 linkSync(at('a.json'), at('hard.json'));
 
-describe('what is written is not what is read:', () => {
+describe('refuseOverwrite accepts', () => {
   /** @type {[string, string[], string[]][]} what, --out, files */
   const TAKEN = [
-    ['nothing is written', [], [at('a.json')]],
-    ['a file that is not there yet', [at('c.json')], [at('a.json')]],
+    ['no outputs', [], [at('a.json')]],
+    ['a new file', [at('c.json')], [at('a.json')]],
     ['another file', [at('b.json')], [at('a.json')]],
-    ['a file of the same name elsewhere', [at('inner', 'a.json')], [at('a.json')]],
-    ['a link to nothing', [at('nowhere.json')], [at('nowhere.json'), at('a.json')]],
-    ['another name of the same bytes, which is replaced as a whole', [at('hard.json')], [at('a.json')]],
+    ['a file of the same name in another folder', [at('inner', 'a.json')], [at('a.json')]],
+    ['a dangling link', [at('nowhere.json')], [at('nowhere.json'), at('a.json')]],
+    ['a hard link, which the new file replaces', [at('hard.json')], [at('a.json')]],
     ['a device', ['/dev/null'], ['/dev/null']],
-    ['a file, and standard input is none', [at('a.json')], ['-']],
+    ['a file, with standard input that is not a file', [at('a.json')], ['-']],
   ];
   for (const [what, outputs, inputs] of TAKEN) test(what, () => refuseOverwrite(outputs, inputs));
 
@@ -56,7 +56,7 @@ describe('what is written is not what is read:', () => {
     ],
   ];
   for (const [what, outputs, inputs, message] of REFUSED) {
-    test(`refused is ${what}`, () => {
+    test(`but refuses ${what}`, () => {
       assert.throws(
         () => refuseOverwrite(outputs, inputs),
         (error) => {

@@ -56,7 +56,7 @@ while b'Progress' not in seen: seen += os.read(fd, 65536)
 os.close(fd)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
 
-test('a terminal that is closed during a run is an interruption, and no abort', {
+test('closing the terminal interrupts a run, without a crash', {
   skip: missing('python3'),
 }, () => {
   const args = ['ocsp', ...EC, '--cold-start', '--rate', '20', '--duration', '10m'];
@@ -78,11 +78,7 @@ describe('one line, exit code 1, and the result on standard output:', {
       `ln -s /dev/full full.json; ${RUN} --out full.json`,
       /full\.json .*: the disk is full\. Free/,
     ],
-    [
-      'a pipe that nobody reads',
-      `mkfifo p.json; ${RUN} --out p.json`,
-      /p\.json .*: nothing reads the pipe\./,
-    ],
+    ['an unread pipe', `mkfifo p.json; ${RUN} --out p.json`, /p\.json .*: nothing reads the pipe\./],
   ];
   for (const [what, line, message] of TABLE) {
     test(what, async (t) => {
@@ -96,7 +92,7 @@ describe('one line, exit code 1, and the result on standard output:', {
   }
 });
 
-test('a pipe that nobody reads: the third Ctrl-C ends the process', async (t) => {
+test('an unread pipe: the third Ctrl-C ends the process', async (t) => {
   const folder = scratch(t)('folder');
   mkdirSync(folder);
   const line = `cd ${folder}; mkfifo p.json; exec ${RUN} --out p.json`;
@@ -111,7 +107,7 @@ test('a pipe that nobody reads: the third Ctrl-C ends the process', async (t) =>
   assert.equal(code, 130);
 });
 
-test('standard output that nobody reads: SIGTERM ends the process', async (t) => {
+test('an unread standard output: SIGTERM ends the process', async (t) => {
   const folder = scratch(t)('folder');
   mkdirSync(folder);
   // The shell holds both ends of the pipe, fills it and reads nothing.
@@ -120,7 +116,7 @@ test('standard output that nobody reads: SIGTERM ends the process', async (t) =>
   assert.match((await shell(line)).stderr, /^143\n$/m);
 });
 
-describe('few file descriptors are a message, not a stack:', () => {
+describe('too few file descriptors: a message, not a stack trace:', () => {
   for (const limit of [20, 28, 32]) {
     test(`ulimit -n ${limit}`, async () => {
       const { code, stderr } = await shell(`ulimit -n ${limit}; ${RUN} --concurrency 50 --quiet`);

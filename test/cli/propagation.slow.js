@@ -66,7 +66,7 @@ function startStaleNode(t, staleMs, change = (body) => body) {
   });
 }
 
-test('--dev: every certificate is revoked, seen so, and reported in every form', async (t) => {
+test('--dev: revokes and observes every certificate, and reports in every format', async (t) => {
   const path = scratch(t);
   const files = ['p.json', 'p.txt', 'p.md', 'p.html', 'p.csv', 'p.xml'].map((name) => path(name));
   const ended = await runCli([
@@ -91,7 +91,7 @@ test('--dev: every certificate is revoked, seen so, and reported in every form',
 });
 
 describe('nodes', () => {
-  test('one that lags, one that does not: the delay of each, and of both', async (t) => {
+  test('one slow, one fast: the delay of each, and of both', async (t) => {
     const node = await startStaleNode(t, 1500);
     const args = [...QUICK, '--certificates', '3', '--node', server.url, '--node', node, '--format', 'json'];
     const ended = await runCli(args, { env: environmentOf(server) });
@@ -105,7 +105,7 @@ describe('nodes', () => {
     assert.ok(rows.every(({ nodes: own }) => own.length === 2));
   });
 
-  test('one that never learns of it: given up; requirements not met', async (t) => {
+  test('one that never reports it: gives up; requirements not met', async (t) => {
     const node = await startStaleNode(t, 1e9);
     const args = [
       ...QUICK,
@@ -128,7 +128,7 @@ describe('nodes', () => {
     );
   });
 
-  test('one whose answers are not signed rightly: not good before, so nothing is revoked, nothing proven', async (t) => {
+  test('one with bad signatures: not good before, so nothing is measured', async (t) => {
     const node = await startStaleNode(t, 0, (body) => {
       const changed = Buffer.from(body);
       if (changed.length > 0) changed[changed.length - 1] ^= 1;
@@ -143,7 +143,7 @@ describe('nodes', () => {
   });
 });
 
-test('Ctrl-C: what there is is reported and written, exit code 130', async (t) => {
+test('Ctrl-C: reports and writes the results so far, exit code 130', async (t) => {
   const node = await startStaleNode(t, 1e9);
   const out = scratch(t)('p.json');
   const args = ['propagation', '--role', 'example-dot-com-ec', '--certificates', '50', '--give-up', '300ms'];
@@ -166,8 +166,8 @@ describe('refused', () => {
   /** @type {[string, string[], RegExp, number][]} */
   const cases = [
     ['a format that cannot show it', ['--format', 'prom'], /--format is "prom"/, 1],
-    ['a role that is not there', ['--role', 'nobody'], /nobody/, 2],
-    ['a role without store', ['--role', 'example-dot-com-ec-no-store'], /no certificates \(no_store\)/, 1],
+    ['an unknown role', ['--role', 'nobody'], /nobody/, 2],
+    ['a role with no_store', ['--role', 'example-dot-com-ec-no-store'], /no certificates \(no_store\)/, 1],
   ];
   for (const [sentence, args, message, code] of cases) {
     test(sentence, async () => {
@@ -176,7 +176,7 @@ describe('refused', () => {
   }
 });
 
-test('it is no run: compare refuses it, and report takes it alone', async (t) => {
+test('not a run: compare refuses it, and report accepts it only alone', async (t) => {
   const out = scratch(t)('p.json');
   await runCli([...QUICK, '--dev', '--certificates', '1', '--out', out]);
   const compared = await runCli(['compare', out, '--with', out]);

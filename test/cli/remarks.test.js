@@ -15,7 +15,7 @@ import { mixedRun, scenarioOf } from '../result/scenario-sample.js';
 const SAID = 'its stages are left out, and the requirements on them are not judged: up: p99';
 const remarks = remarksOf({ run: 'n', notJudged: ['up: p99<1s'] });
 
-test('of a step all of whose requirements are judged nothing is said, and nothing is changed', () => {
+test('a step whose requirements are all judged has no remarks', () => {
   assert.deepEqual(remarksOf({ run: 'n', notJudged: [] }), []);
   const result = runOf(1, 0);
   assert.equal(withRemarks(result, []), result);
@@ -30,7 +30,7 @@ const DOCUMENTS = {
 };
 
 for (const [name, make] of Object.entries(DOCUMENTS)) {
-  describe(`${name} says it`, () => {
+  describe(`${name} contains the remark`, () => {
     for (const format of ['text', 'md', 'html', 'junit']) {
       test(`in ${format}`, async () => {
         const document = await make();
@@ -41,7 +41,7 @@ for (const [name, make] of Object.entries(DOCUMENTS)) {
       });
     }
 
-    test('in JSON, which is read back', async () => {
+    test('in JSON, which can be read back', async () => {
       const document = withRemarks(await make(), remarks);
       const text = await renderDocument('json', document);
       assert.deepEqual(parseDocument(Buffer.from(text), 'r.json'), JSON.parse(JSON.stringify(document)));

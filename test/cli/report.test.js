@@ -38,7 +38,7 @@ async function shell(command, folder) {
 }
 
 describe('report', { concurrency: 2 }, () => {
-  test('of one result: the text on standard output, every format in a file, and exit code 0', async () => {
+  test('one result: text on standard output, every format in a file, exit code 0', async () => {
     const outs = Object.values(reporters).map(({ extension }) => path(`all${extension}`));
     const args = outs.flatMap((out) => ['--out', out]);
     const ended = await runCli(['report', path('r.json', json), ...args]);
@@ -49,7 +49,7 @@ describe('report', { concurrency: 2 }, () => {
     assert.equal(readFileSync(path('all.json'), 'utf8'), json, 'JSON is what it was');
   });
 
-  test('of a result whose requirement is not met has exit code 0 all the same', async () => {
+  test('a result with a missed requirement: still exit code 0', async () => {
     const bad = {
       ...result,
       requirements: [
@@ -61,7 +61,7 @@ describe('report', { concurrency: 2 }, () => {
     assert.match(stdout, /not met/);
   });
 
-  test('of several results: one set of runs, with the runs of sets that are among them', async () => {
+  test('several results: one set, including the runs of sets', async () => {
     const [one, two, three, four] = [0, 1, 2, 3].map((minute) => runOf(1 + minute / 100, minute));
     const set = JSON.stringify(makeRunSet('before', [three, four]));
     const files = [
@@ -77,7 +77,7 @@ describe('report', { concurrency: 2 }, () => {
     assert.deepEqual([summary.used.length, summary.warnings], [4, []]);
   });
 
-  test('of results that were not made alike: what they were, and a warning', async () => {
+  test('results with different settings: a warning with the differences', async () => {
     const load = openLoad({ ratePerSecond: 50 });
     const files = [
       path('monday.json', JSON.stringify(runOf(1, 0))),
@@ -89,7 +89,7 @@ describe('report', { concurrency: 2 }, () => {
     assert.match(stdout, /^ {2}The runs differ in load\.ratePerSecond/m);
   });
 
-  test('of standard input, and of pipes, each read once', {
+  test('standard input and pipes, each read once', {
     skip: process.platform === 'win32',
   }, async () => {
     const folder = path('');
@@ -103,7 +103,7 @@ describe('report', { concurrency: 2 }, () => {
     assert.equal(JSON.parse(fifo.stdout).runs.length, 2);
   });
 
-  test('options may stand before the files, and a file may be called like a command', async () => {
+  test('options may precede the files, and a file may have the name of a command', async () => {
     path('issue', json);
     const ended = await shell('$CLI report --format json issue', path(''));
     assert.deepEqual([ended.code, ended.stdout], [0, json], ended.stderr);
@@ -122,13 +122,13 @@ describe('report refuses, in one line:', () => {
 
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
-    ['a file that is not there', [path('gone.json')], /gone\.json was not found\. Check the path\./],
-    ['--out of what it reads', [good, '--out', good], /--out .*good\.json is an input file, and/],
-    ['no result', [path('no-result.json', '{}')], /no-result\.json is not a file of vault-pki-load/],
+    ['a missing file', [path('gone.json')], /gone\.json was not found\. Check the path\./],
+    ['--out over an input', [good, '--out', good], /--out .*good\.json is an input file, and/],
+    ['not a result', [path('no-result.json', '{}')], /no-result\.json is not a file of vault-pki-load/],
     [
       'a comparison among runs',
       [good, comparison],
-      /comparison\.json is a comparison, not the result of a run\. Give results of runs; report shows this file alone\./,
+      /comparison\.json is a comparison, not the result of a run\. Pass results of runs; report shows this file alone\./,
     ],
     ['the same run twice', [good, good], /good\.json is given twice\. Pass each run only once\.$/m],
     ['a copy of a run', [good, path('copy.json', json)], /good\.json and .*copy\.json are the same run\./],
@@ -138,7 +138,7 @@ describe('report refuses, in one line:', () => {
     test(what, async () => assertRefused(await run(['report', ...args]), message));
   }
 
-  test('a set of runs in a format for one result, before anything is written', async () => {
+  test('refuses a set of runs in a format for one result, before writing', async () => {
     const outs = [path('set.json'), path('set.hgrm')];
     const files = [path('s-1.json', json), path('s-2.json', json)];
     const refused = await run(['report', ...files, '--out', outs[0], '--out', outs[1]]);

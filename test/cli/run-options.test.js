@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { readRunOptions } from '../../src/cli/operation.js';
 import { scratch } from './support.js';
 
-test('without a word a run is one, shown as text, and nothing is served or sent', async () => {
+test('by default: one run, text output, no metrics', async () => {
   assert.deepEqual(await readRunOptions({}, { line: 'x issue' }), {
     command: 'x issue',
     out: [],
@@ -23,18 +23,28 @@ test('--metrics 9464', async () => {
   assert.deepEqual((await readRunOptions({ metrics: '9464' })).metrics, { host: '127.0.0.1', port: 9464 });
 });
 
-describe('a command line in a result', () => {
+describe('the command line in a result', () => {
   /** @type {[string, string, string | null, string][]} what, line, --otlp, what is left */
   const TABLE = [
-    ['stays as it is without --otlp', 'x issue --rate 5', null, 'x issue --rate 5'],
-    ['or without a query', 'x issue --otlp http://h:4318', 'http://h:4318', 'x issue --otlp http://h:4318'],
+    ['is unchanged without --otlp', 'x issue --rate 5', null, 'x issue --rate 5'],
+    [
+      'is unchanged without a query',
+      'x issue --otlp http://h:4318',
+      'http://h:4318',
+      'x issue --otlp http://h:4318',
+    ],
     [
       'else has no query, which may be a key',
       "x issue --otlp 'http://h/v1?key=s3cret&b=1' --rate 5",
       'http://h/v1?key=s3cret&b=1',
       "x issue --otlp 'http://h/v1?...' --rate 5",
     ],
-    ['nor with =', "x '--otlp=http://h/?k=s3cret'", 'http://h/?k=s3cret', "x '--otlp=http://h/?...'"],
+    [
+      'loses the query after =, too',
+      "x '--otlp=http://h/?k=s3cret'",
+      'http://h/?k=s3cret',
+      "x '--otlp=http://h/?...'",
+    ],
   ];
   for (const [what, line, otlp, left] of TABLE) {
     test(what, async () => {
@@ -43,10 +53,10 @@ describe('a command line in a result', () => {
   }
 });
 
-describe('what could not be written at the end is said before the run:', () => {
+describe('reports before the run an output that cannot be written:', () => {
   /** @type {[string, (path: (name: string, content?: string) => string) => string[], string, RegExp][]} what, --out, code, message */
   const OUTS = [
-    ['a file that is given twice', (path) => [path('a.json'), path('a.json')], 'same_file', /given twice/],
+    ['a repeated file', (path) => [path('a.json'), path('a.json')], 'same_file', /given twice/],
     [
       'two paths of one file',
       (path) => [path('a.json', ''), `${path('.')}/../${path('.').split('/').at(-1)}/a.json`],
@@ -62,9 +72,9 @@ describe('what could not be written at the end is said before the run:', () => {
       'same_file',
       /link\.json is the same file as/,
     ],
-    ['too long a name', (path) => [path(`${'x'.repeat(300)}.md`)], 'cannot_write', /name too long/],
+    ['a name that is too long', (path) => [path(`${'x'.repeat(300)}.md`)], 'cannot_write', /name too long/],
     [
-      'a link in a circle',
+      'a circular link',
       (path) => {
         symlinkSync('a.json', path('a.json'));
         return [path('a.json')];
@@ -80,7 +90,7 @@ describe('what could not be written at the end is said before the run:', () => {
     });
   }
 
-  test('but files that can be written leave nothing behind', async (t) => {
+  test('the check of a writable file leaves nothing behind', async (t) => {
     const path = scratch(t);
     await readRunOptions({ out: [path('a.json'), path('b.json')] });
     assert.deepEqual(readdirSync(path('.')), []);
@@ -97,11 +107,11 @@ describe('what could not be written at the end is said before the run:', () => {
       },
       /^The file in GITHUB_STEP_SUMMARY cannot be written: it is a folder/,
     ],
-    ['that is not there yet', (path) => path('s.md'), null],
-    ['that is there', (path) => path('s.md', '# x\n'), null],
+    ['that does not exist yet', (path) => path('s.md'), null],
+    ['that exists', (path) => path('s.md', '# x\n'), null],
   ];
   for (const [what, where, message] of SUMMARIES) {
-    test(`a summary file ${what}${message === null ? ' will do' : ''}`, async (t) => {
+    test(`${message === null ? 'accepts' : 'refuses'} a summary file ${what}`, async (t) => {
       const before = process.env.GITHUB_STEP_SUMMARY;
       t.after(() => {
         if (before === undefined) delete process.env.GITHUB_STEP_SUMMARY;

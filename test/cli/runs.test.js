@@ -84,14 +84,14 @@ function stage(
   return { code, did, reported };
 }
 
-test('a single run is finished, then reported', async () => {
+test('finishes a single run, then reports it', async () => {
   const { code, did, reported } = stage([MET]);
   assert.equal(await code, 0);
   assert.deepEqual(did, ['run 0', 'finish', 'report']);
   assert.equal(reported[0], MET);
 });
 
-test('of several, the set is written between them, and the next one waits for what is under way', async (t) => {
+test('writes the set between runs, and waits for the live view before the next run', async (t) => {
   const json = scratch(t)('r.json');
   /** @type {number[]} */
   const sizes = [];
@@ -107,7 +107,7 @@ test('of several, the set is written between them, and the next one waits for wh
   assert.deepEqual(sizes, [1, 2]);
 });
 
-test('a stop while the end of a run is still sent is not kept waiting', async () => {
+test('a stop does not wait for the last metrics of a run', async () => {
   const stop = new AbortController();
   const { code, reported } = stage([MET, MET], {
     stop,
@@ -121,36 +121,40 @@ test('a stop while the end of a run is still sent is not kept waiting', async ()
   assert.deepEqual(reported[0].summary.warnings, ['Only 1 of 2 runs ended.']);
 });
 
-test('an interrupted run is the last one', async () => {
+test('ends with an interrupted run', async () => {
   const { code, did } = stage([MET, INTERRUPTED, MET], { stopAfter: 1 });
   assert.equal(await code, 130);
   assert.deepEqual(did.slice(-3), ['run 1', 'finish', 'report']);
 });
 
-describe('a run that breaks off', () => {
+describe('a run that fails', () => {
   const broken = new PkiLoadError('thread_lost', 'A recorder died.');
 
-  test('is left alone by whoever showed it before the others are reported', async () => {
+  test('is abandoned by the live view before the others are reported', async () => {
     const { code, did, reported } = stage([MET, broken, MET], { failures: [CANNOT_WRITE] });
     await assert.rejects(code, broken);
     assert.deepEqual(did.slice(-4), ['run 1', 'abandon', 'report', `warning: ${CANNOT_WRITE.full}`]);
     assert.equal(reported[0].runs.length, 1);
   });
 
-  test('as the first leaves nothing to report', async () => {
+  test('first leaves nothing to report', async () => {
     const { code, did } = stage([broken, MET]);
     await assert.rejects(code, broken);
     assert.deepEqual(did, ['notice', 'run 0']);
   });
 });
 
-describe('what cannot be written', () => {
+describe('an output that cannot be written', () => {
   /** @type {[string, Result, number][]} */
   const TABLE = [
-    ['is exit code 1 where all was well', MET, 1],
-    ['does not hide that a requirement is not met', FAILED, 99],
-    ['nor an interruption', INTERRUPTED, 130],
-    ['nor an invalid one', runOf(1, 0, { measurement: INVALID, requirements: [NOT_MET] }), 98],
+    ['changes exit code 0 to 1', MET, 1],
+    ['does not hide a missed requirement', FAILED, 99],
+    ['does not hide an interruption', INTERRUPTED, 130],
+    [
+      'does not hide an invalid measurement',
+      runOf(1, 0, { measurement: INVALID, requirements: [NOT_MET] }),
+      98,
+    ],
   ];
   for (const [what, result, exitCode] of TABLE) {
     test(what, async () => {
@@ -164,14 +168,14 @@ describe('what cannot be written', () => {
     });
   }
 
-  test('in several places is told of each', async () => {
+  test('is reported for each output', async () => {
     const other = usageError('cannot_write', '--out r.md cannot be written: it is a folder.');
     const { code, did } = stage([MET], { failures: [CANNOT_WRITE, other] });
     await assert.rejects(code, CANNOT_WRITE);
     assert.equal(did.at(-1), 'warning: --out r.md cannot be written: it is a folder.');
   });
 
-  test('between runs is tried again, not told', async (t) => {
+  test('between runs is retried, not reported', async (t) => {
     const gone = `${scratch(t)('nope')}/r.json`;
     const { code, did } = stage([MET, MET], { out: [gone] });
     assert.equal(await code, 0);

@@ -33,12 +33,12 @@ async function searched(names, act, { refused = new Map(), signalled = false } =
   return { code, begun };
 }
 
-test('the exit code is that of the worst', async () => {
+test('returns the worst exit code', async () => {
   const { code, begun } = await searched(['a', 'b', 'c'], (name) => (name === 'b' ? 99 : 0));
   assert.deepEqual([code, begun], [99, ['a', 'b', 'c']]);
 });
 
-test('a target that refuses does not end those on the others', async () => {
+test('continues on other targets after a refusal', async () => {
   const refuse = (/** @type {string} */ name) => {
     if (name === 'a') throw targetError('no', 'No.');
     return 0;
@@ -54,7 +54,7 @@ const interruptedWith = (code) => (/** @type {string} */ _name, /** @type {Abort
   return code;
 };
 
-test('a signal while a search ends that is complete: no other begins (130)', async () => {
+test('a signal at the end of a complete search: no further search starts (130)', async () => {
   assert.deepEqual(await searched(['a', 'b'], interruptedWith(0)), { code: 130, begun: ['a'] });
 });
 
@@ -66,24 +66,24 @@ test('a signal while a target refuses: the same', async () => {
   assert.deepEqual(await searched(['a', 'b'], act), { code: 130, begun: ['a'] });
 });
 
-test('a signal while the last of them ends leaves its exit code: nothing is missing', async () => {
+test('a signal at the end of the last search keeps its exit code', async () => {
   assert.deepEqual(await searched(['a'], interruptedWith(99)), { code: 99, begun: ['a'] });
 });
 
-test('a signal before the first: none begins', async () => {
+test('a signal before the first search: none starts', async () => {
   for (const names of [['a'], ['a', 'b']]) {
     assert.deepEqual(await searched(names, () => 0, { signalled: true }), { code: 130, begun: [] });
   }
 });
 
-describe('what one document is printed in', () => {
+describe('formats for one document', () => {
   const run = startBatch({ after });
   for (const [format, extension] of [
     ['json', 'json'],
     ['junit', 'xml'],
     ['html', 'html'],
   ]) {
-    test(`${format} is refused for several searches before anything is sent`, async (t) => {
+    test(`${format} is refused for several searches before sending`, async (t) => {
       const mix = [{ operation: 'token-lookup' }];
       const targets = ['one', 'two'].map((name) => ({ name, url: 'http://127.0.0.1:1' }));
       const file = scratch(t)('s.yaml', JSON.stringify({ name: 'Tiny', targets, mix }));
@@ -97,7 +97,7 @@ describe('what one document is printed in', () => {
       }
     });
   }
-  test('several are printed as text or Markdown, one in any form', () => {
+  test('prints several as text or Markdown, one in any format', () => {
     for (const format of ['text', 'md']) {
       assert.deepEqual(searchFiles(['a', 'b'], { out: [], format }), [[], []]);
     }

@@ -24,9 +24,9 @@ function startScenario(t, url) {
   return startCli(['run', file, '--quiet'], { env: { VAULT_TOKEN: 'unused' } });
 }
 
-describe('Ctrl-C while a scenario sets things up', () => {
+describe('Ctrl-C during the setup of a scenario', () => {
   for (const held of [`sys/mounts/${NAME}-root`, `${NAME}-int/config/urls`]) {
-    test(`twice: what stays is said, with the command that takes it away (at ${held})`, async (t) => {
+    test(`twice: reports the leftovers, with the command to remove them (at ${held})`, async (t) => {
       const { vault, url, reached } = await serveFakeVault(t, `POST ${held}`);
       const cli = startScenario(t, url);
       await reached;
@@ -45,7 +45,7 @@ describe('Ctrl-C while a scenario sets things up', () => {
     });
   }
 
-  test('once: it ends after the call under way, and what was made is removed', async (t) => {
+  test('once: ends after the current call, and removes the created objects', async (t) => {
     const held = `${NAME}-int/config/urls`;
     const { vault, url, reached, release } = await serveFakeVault(t, `POST ${held}`);
     const empty = fakeVault().state();

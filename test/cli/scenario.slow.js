@@ -52,7 +52,7 @@ function assertCode(code, expected) {
 }
 
 describe('several targets', () => {
-  test('take turns; the summary is in the file, each target with its runs beside it', async (t) => {
+  test('take turns; writes the summary, and a file per target', async (t) => {
     const path = scratch(t);
     const outs = ['r.json', 'r.md', 'r.html', 'r.csv'].flatMap((name) => ['--out', path(name)]);
     const { code, stdout, stderr } = await runCli([
@@ -91,7 +91,7 @@ describe('several targets', () => {
     for (const { name, runs } of summary.steps) assert.deepEqual([name, runs.length], [name, 2]);
   });
 
-  test('one of which is down: what the other has shown is written, and the exit code is 2', async (t) => {
+  test('one is down: writes the results of the other, exit code 2', async (t) => {
     const path = scratch(t);
     const server = await startDevServer({ mount: 'pki_int' });
     t.after(() => server.stop());
@@ -118,7 +118,7 @@ describe('several targets', () => {
     assert.ok(existsSync(path('r-up.json')) && !existsSync(path('r-down.json')));
   });
 
-  test('one down, and interrupted before the other was sent anything: 130, not 2, and no report', async (t) => {
+  test('one is down, and interrupted before sending to the other: 130, not 2, and no report', async (t) => {
     // It takes requests and never answers.
     const asked = deferred();
     const silent = await serve(t, () => asked.resolve());
@@ -138,7 +138,7 @@ describe('several targets', () => {
     assert.match(stderr, /^vault-pki-load: Interrupted before anything was sent\.$/m);
   });
 
-  test('interrupted: what is there is reported and written (130)', async (t) => {
+  test('interrupted: reports and writes the results so far (130)', async (t) => {
     const path = scratch(t);
     const child = startCli([
       ...['run', path('s.yaml', tiny({ load: { rate: '40/s', duration: 60 } })), '--dev'],
@@ -157,7 +157,7 @@ describe('several targets', () => {
   });
 });
 
-test('several runs of one target are told together, and metrics are those of the run that goes on', async (t) => {
+test('reports several runs of one target together; metrics are those of the current run', async (t) => {
   const path = scratch(t);
   const runs = [
     { name: 'first', mix: [{ operation: 'health' }], load: { rate: '40/s', duration: 1 } },
@@ -190,7 +190,7 @@ test('several runs of one target are told together, and metrics are those of the
 describe('--only', () => {
   const runs = ['first', 'second', 'third'].map((name) => ({ name, require: 'errors<50%' }));
 
-  test('runs those that are named, and tells of no others', async (t) => {
+  test('runs and reports only the named runs', async (t) => {
     const path = scratch(t);
     const { code, stderr } = await runCli([
       ...[
@@ -222,7 +222,7 @@ describe('--only', () => {
   });
 });
 
-test('a scenario of one step gives the result itself, as issue would', async (t) => {
+test('a scenario of one step prints its result, like issue', async (t) => {
   const path = scratch(t);
   const one = tiny({ targets: [{ name: 'one' }] });
   const { code, stdout } = await runCli([
@@ -234,7 +234,7 @@ test('a scenario of one step gives the result itself, as issue would', async (t)
   assert.deepEqual(readdirSync(dirname(path('r.json'))).sort(), ['r.json', 's.yaml']);
 });
 
-describe('what is required of stages that flags take the place of is said not to be judged', () => {
+describe('requirements on replaced stages are reported as not judged', () => {
   const stages = [{ name: 'up', hold: { rate: 5, duration: 1 }, require: 'p99<1ms' }];
   const said = 'Tiny: its stages are left out, and the requirements on them are not judged: up: p99<1ms.';
   const forms = ['json', 'md', 'html', 'xml', 'txt'];
@@ -264,16 +264,16 @@ describe('what is required of stages that flags take the place of is said not to
   const one = { targets: [{ name: 'one' }] };
   const names = forms.map((form) => `r.${form}`).sort();
 
-  test('by the result', async (t) => {
+  test('in the result', async (t) => {
     assert.deepEqual(await files(t, one, instead), names);
   });
 
-  test('by the tables of all targets, and by the result of each', async (t) => {
+  test('in the tables of all targets, and in the result of each', async (t) => {
     assert.equal((await files(t, {}, instead)).length, 3 * forms.length);
   });
 });
 
-describe('a summary that was written', () => {
+describe('a saved summary', () => {
   /** @type {string} */
   let json;
   /** @type {ReturnType<typeof scratch>} */
@@ -289,7 +289,7 @@ describe('a summary that was written', () => {
     for (const end of endings) end();
   });
 
-  test('is reported in every form that can show it', async () => {
+  test('is reported in every supported format', async () => {
     const outs = ['t.html', 't.md', 't.xml', 't.txt'].flatMap((name) => ['--out', path(name)]);
     const { code, stdout } = await runCli(['report', json, ...outs]);
     assert.equal(code, 0);

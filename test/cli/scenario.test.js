@@ -37,7 +37,7 @@ describe('--only', () => {
     ['a peak', ['--max-concurrency', '9'], /^Run {11}third\n[\s\S]*^Search {8}the peak/m, /first|second/],
   ];
   for (const [what, flags, expected, without] of DRY) {
-    test(`counts for ${what}; what is set up stays`, async (t) => {
+    test(`applies to ${what}; the setup is unchanged`, async (t) => {
       const file = scratch(t)('s.yaml', tiny({ targets: undefined, setup: true, runs }));
       const { code, stdout, stderr } = await run(['run', file, '--only', 'third', '--dry-run', ...flags]);
       assert.equal(code, 0, stderr);
@@ -47,20 +47,20 @@ describe('--only', () => {
     });
   }
 
-  test('lets a run be searched beside which others require nothing', async (t) => {
+  test('allows a search of one run if others have no requirements', async (t) => {
     const file = scratch(t)('s.yaml', tiny({ targets: undefined, runs: [{ name: 'bare' }, ...runs] }));
     const search = ['run', file, '--find-max-rate', '--dry-run'];
     assertRefused(await run(search), /but "bare" has none/);
     assert.equal((await run([...search, '--only', 'first'])).code, 0);
   });
 
-  test('of a name that there is not is refused', async (t) => {
+  test('refuses an unknown name', async (t) => {
     const file = scratch(t)('s.yaml', tiny({ runs }));
     assertRefused(await run(['run', file, '--dev', '--only', 'frist']), /Its runs are "first", "sec/);
   });
 });
 
-test('a dry run of a search says what is searched, with the pause of the file between its steps', async (t) => {
+test('a dry run of a search prints its goal, with the pause of the file between steps', async (t) => {
   const file = scratch(t)('s.yaml', tiny({ pause: 5, repeat: 3 }));
   const { code, stdout, stderr } = await run(['run', file, '--max-concurrency', '4', '--dry-run']);
   assert.equal(code, 0, stderr);
@@ -68,11 +68,15 @@ test('a dry run of a search says what is searched, with the pause of the file be
   assert.match(stdout, /^Steps {9}at least 1 s, with 5 s or more in between/m);
 });
 
-describe('a search that is not asked for (--find-max-rate=false)', () => {
+describe('--find-max-rate=false', () => {
   /** @type {[string, Record<string, unknown>, RegExp][]} */
   const TABLE = [
-    ['leaves repeats of the file', { repeat: 3, pause: 5 }, /^Repeated {6}3 times, with 5 s in between$/m],
-    ['and its pause, of no use to one run', { pause: 5, targets: [{ name: 'one' }] }, /^Repeated {6}no$/m],
+    ['keeps the repeats of the file', { repeat: 3, pause: 5 }, /^Repeated {6}3 times, with 5 s in between$/m],
+    [
+      'ignores the pause of the file for a single run',
+      { pause: 5, targets: [{ name: 'one' }] },
+      /^Repeated {6}no$/m,
+    ],
   ];
   for (const [what, scenario, expected] of TABLE) {
     test(what, async (t) => {
@@ -84,10 +88,10 @@ describe('a search that is not asked for (--find-max-rate=false)', () => {
   }
 });
 
-describe('before anything is sent it is refused', () => {
+describe('refuses before sending', () => {
   /** @type {[string, Record<string, unknown>, string[], RegExp][]} */
   const TABLE = [
-    ['to print what one run shows', {}, ['--format', 'csv'], /--format csv: .* of a scenario cannot be/],
+    ['a format for one run', {}, ['--format', 'csv'], /--format csv: .* of a scenario cannot be/],
     [
       'to write what one run shows of several repeats',
       { repeat: 2 },
@@ -95,7 +99,7 @@ describe('before anything is sent it is refused', () => {
       /--out r\.hlog: a set of runs cannot be written/,
     ],
     ['one file twice', {}, ['--out', 'FOLDER/r.json', '--out', 'FOLDER/r-one.json'], /r-one\.json is given/],
-    ['to write without a folder', {}, ['--out', 'FOLDER/nope/r.json'], /nope\/r\.json cannot be written/],
+    ['a missing folder', {}, ['--out', 'FOLDER/nope/r.json'], /nope\/r\.json cannot be written/],
     ['one address for all targets', {}, ['--url', NOWHERE], /--url names one target, but the scenario has 2/],
   ];
   for (const [what, scenario, args, message] of TABLE) {
@@ -107,7 +111,7 @@ describe('before anything is sent it is refused', () => {
   }
 });
 
-describe('before anything is set up it is refused', () => {
+describe('refuses before the setup', () => {
   /** @type {Server} */
   let server;
   let asked = 0;
@@ -122,10 +126,14 @@ describe('before anything is set up it is refused', () => {
 
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
-    ['to print what one run shows', ['--format', 'csv'], /--format csv: the result of a scenario cannot be/],
-    ['to write where a folder is', ['--out', 'FOLDER/r.json'], /r-one\.json cannot be written/],
-    ['to search where nothing is required', ['--find-max-rate'], /but "Tiny" has none/],
-    ['to write a search over a folder', ['--max-concurrency', '4', '--out', 'FOLDER/r.json'], /r-one\.json/],
+    ['a format for one run', ['--format', 'csv'], /--format csv: the result of a scenario cannot be/],
+    ['a folder at the path of a file', ['--out', 'FOLDER/r.json'], /r-one\.json cannot be written/],
+    ['a search without requirements', ['--find-max-rate'], /but "Tiny" has none/],
+    [
+      'a search with a folder at the path of a file',
+      ['--max-concurrency', '4', '--out', 'FOLDER/r.json'],
+      /r-one\.json/,
+    ],
   ];
   for (const [what, args, message] of TABLE) {
     test(what, async (t) => {
@@ -143,13 +151,13 @@ describe('before anything is set up it is refused', () => {
   }
 });
 
-describe('a scenario is not written over', () => {
+describe('does not overwrite the scenario', () => {
   const search = ['--max-concurrency', '2'];
   /** @type {[string, string, Record<string, unknown>, string[]][]} what, its file, what it says, flags */
   const TABLE = [
-    ['by that of one of its targets', 's-one.json', {}, []],
-    ['by a search', 's.json', { targets: [{ name: 'one' }] }, search],
-    ['by one of several searches', 's-two.json', {}, search],
+    ['with the file of a target', 's-one.json', {}, []],
+    ['with a search', 's.json', { targets: [{ name: 'one' }] }, search],
+    ['with one of several searches', 's-two.json', {}, search],
   ];
   for (const [what, name, scenario, flags] of TABLE) {
     test(what, async (t) => {
@@ -163,7 +171,7 @@ describe('a scenario is not written over', () => {
   }
 });
 
-test('names of files are plain, no two the same, before the extension', () => {
+test('file names have plain, unique suffixes before the extension', () => {
   assert.deepEqual(pathsOf(['Write / raft', 'write raft', 'Größe', '///'], ['a.b/r.json']), [
     ['a.b/r-write-raft.json'],
     ['a.b/r-write-raft-2.json'],
@@ -172,7 +180,7 @@ test('names of files are plain, no two the same, before the extension', () => {
   ]);
 });
 
-describe('while something is set up', () => {
+describe('during setup', () => {
   const setup = {
     name: 'load',
     caKeyType: /** @type {const} */ ('ec'),
@@ -183,7 +191,7 @@ describe('while something is set up', () => {
   const target = { url: NOWHERE, mount: 'load-int', namespace: null, tls: { skipVerify: false } };
   const steps = /** @type {any} */ ([{ name: 'a', plan: { dev: false, target }, token: 'x' }]);
 
-  test('the runs learn of a signal that came before them', async () => {
+  test('the runs receive an earlier signal', async () => {
     const code = await withSetup({ setup }, steps, { quiet: true }, async (refused, interrupt) => {
       assert.equal(refused.size, 1);
       process.emit('SIGHUP', 'SIGHUP');

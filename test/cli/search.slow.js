@@ -77,7 +77,7 @@ async function startLookups(t) {
 const LOOK_UPS = 'token-lookup --find-max-rate --rate 20 --duration 1s --require p50<1s'.split(' ');
 
 describe('a search that ends early', { concurrency: 2 }, () => {
-  test('a search that breaks off says so in files and summary, and which of them could not be written', async (t) => {
+  test('a failing search reports it in files and summary, and names unwritable files', async (t) => {
     const { state, env } = await startLookups(t);
     const path = scratch(t);
     const [json, summary, folder] = [path('s.json'), path('summary.md'), path('gone')];
@@ -119,7 +119,7 @@ describe('a search that ends early', { concurrency: 2 }, () => {
     );
   });
 
-  test('Ctrl-C twice between two steps, while metrics of the one before are not taken: it is reported', async (t) => {
+  test('Ctrl-C twice between two steps, with a silent metrics receiver: still reports', async (t) => {
     const { env } = await startLookups(t);
     const receiver = await serve(t, () => {});
     const cli = startCli([...LOOK_UPS, '--pause', '100ms', '--otlp', `${receiver}/v1/metrics`], {
@@ -146,7 +146,7 @@ const reportedWithin = (shown) => Promise.race([shown.then(() => true), sleep(10
 describe('on the embedded server', () => {
   const server = devServer();
 
-  test('ocsp --find-max-rate: steps on standard error, the answer on standard output, the same in files', async (t) => {
+  test('ocsp --find-max-rate: steps on standard error, the answer on standard output and in files', async (t) => {
     const slow = await startSlow(t, server.url, SLOW_MS);
     const path = scratch(t);
     const [json, html] = [path('s.json'), path('s.html')];
@@ -176,7 +176,7 @@ describe('on the embedded server', () => {
     assert.match(readFileSync(html, 'utf8'), /<h1>The highest rate is /);
   });
 
-  test('a step that can no longer be met is cut short, and says so', async (t) => {
+  test('ends a hopeless step early, and reports it', async (t) => {
     const slow = await startSlow(t, server.url, 100, { oneByOne: true });
     const out = scratch(t)('s.json');
     // p99 takes 598 requests: 30 s at that rate.
@@ -193,7 +193,7 @@ describe('on the embedded server', () => {
     assert.ok(step.requests < 500, `${step.requests}`);
   });
 
-  test('what a store of its own needs is made once, and removed when all is reported', async (t) => {
+  test("creates the search's own store once, and removes it after the report", async (t) => {
     const shown = deferred();
     /** @type {unknown[]} */
     const reportedBefore = [];
@@ -234,7 +234,7 @@ describe('on the embedded server', () => {
     assert.deepEqual(reportedBefore, [true]);
   });
 
-  test('Ctrl-C while a step makes a store of its own: what the step before has shown is reported, then it is removed', async (t) => {
+  test('Ctrl-C while a step creates its own store: reports the previous step, then removes the store', async (t) => {
     const [begun, interrupted, shown] = [deferred(), deferred(), deferred()];
     let [making, removed] = [0, 0];
     /** @type {unknown[]} */

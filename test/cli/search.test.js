@@ -11,7 +11,7 @@ const NONE = { findMaxRate: false, maxRate: null, maxConcurrency: null };
 
 /** @type {[string, () => unknown, RegExp][]} */
 const CONTRADICTIONS = [
-  ['a bound without a search', () => readSearch({ ...NONE, maxRate: 5 }, 1), /--max-rate limits a search/],
+  ['a limit without a search', () => readSearch({ ...NONE, maxRate: 5 }, 1), /--max-rate limits a search/],
   ['both', () => readSearch({ ...NONE, findMaxRate: true, maxConcurrency: 5 }, 1), /an open loop/],
   ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 sets the number of runs/],
   ['--repeat', () => readSearch({ ...NONE, maxConcurrency: 8 }, 3), /--max-concurrency .* --repeat 3/],
@@ -22,17 +22,17 @@ const CONTRADICTIONS = [
     /but --arrivals is for an open one/,
   ],
   [
-    'a rate that rises in a closed loop',
+    'a ramp-up in a closed loop',
     () => plannedForSearch({ of: 'concurrency', highest: 5 }, { 'ramp-up': '5s' }),
     /but --ramp-up is for an open one/,
   ],
 ];
 
 for (const [what, act, message] of CONTRADICTIONS) {
-  test(`a contradiction: ${what}`, () => assert.throws(act, message));
+  test(`contradiction: ${what}`, () => assert.throws(act, message));
 }
 
-test('where a search begins', () => {
+test('start of a search', () => {
   assert.deepEqual(plannedForSearch(null, { duration: '5' }), { duration: '5' });
   assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, {}), { rate: 50, concurrency: 10 });
   assert.deepEqual(plannedForSearch({ of: 'rate', highest: 20 }, {}), { rate: 20, concurrency: 10 });
@@ -51,7 +51,7 @@ test('where a search begins', () => {
 const CODES = [
   ['an answer', { answer: { perSecond: 100 }, why: 'bracketed' }, 0],
   [
-    'an answer below the rate that is required',
+    'an answer below the required rate',
     {
       answer: { perSecond: 49 },
       why: 'bracketed',
@@ -59,10 +59,10 @@ const CODES = [
     },
     99,
   ],
-  ['an answer that the tool put an end to', { answer: { perSecond: 100 }, why: 'generator' }, 98],
-  ['the highest rate that was allowed', { answer: { perSecond: 100 }, why: 'highest' }, 0],
-  ['none, because the target did not do', { answer: null, why: 'lowest' }, 99],
-  ['none, because the tool could offer nothing', { answer: null, why: 'generator' }, 98],
+  ['an answer limited by the tool', { answer: { perSecond: 100 }, why: 'generator' }, 98],
+  ['the highest allowed rate', { answer: { perSecond: 100 }, why: 'highest' }, 0],
+  ['none: no level was met', { answer: null, why: 'lowest' }, 99],
+  ['none: the tool could not offer the load', { answer: null, why: 'generator' }, 98],
   ['none: the tool was late', { answer: null, why: 'unconfirmed', steps: [{ verdict: 'not offered' }] }, 98],
   ['interrupted', { answer: null, why: 'interrupted', interrupted: true }, 130],
 ];
@@ -79,9 +79,9 @@ for (const [what, search, code] of CODES) {
   });
 }
 
-test('what cannot be searched is said before anything is sent', async () => {
+test('refuses an impossible search before sending', async () => {
   const cli = (/** @type {string[]} */ ...args) => run(['ocsp', '--dev', ...args]);
-  assertRefused(await cli('--find-max-rate'), /has none on a whole run\. Add requirements/);
+  assertRefused(await cli('--find-max-rate'), /has no requirement on a whole run\. Add requirements/);
   assertRefused(
     await cli('--find-max-rate', '--require', 'p99<1s', '--requests', '5'),
     /--requests ends each step/,

@@ -44,7 +44,7 @@ describe('a target that cannot be reached', () => {
     assertRefused(await run(['teardown'], { env }), /refused the connection/, 2);
   });
 
-  test('is told in JSON too', async () => {
+  test('is reported in JSON, too', async () => {
     const { code, stdout, stderr } = await run(['setup', '--format', 'json', '--name', 'ci-1'], { env });
     assert.equal(code, 2);
     assert.match(stderr, /refused the connection/);
@@ -62,7 +62,7 @@ describe('a target that cannot be reached', () => {
   });
 });
 
-test('the embedded server has a PKI already: setup says so, and teardown finds nothing', async () => {
+test('the embedded server has a PKI: setup refuses, and teardown finds nothing', async () => {
   const server = await startDevServer();
   try {
     const own = { env: environmentOf(server) };
@@ -78,7 +78,7 @@ test('the embedded server has a PKI already: setup says so, and teardown finds n
   }
 });
 
-describe('flags that are printed for other command lines are understood:', () => {
+describe('accepts the flags that it prints for other command lines:', () => {
   for (const flag of ['--tls-skip-verify', '--tls-skip-verify=false']) {
     test(flag, async () => {
       const { code, stderr } = await run(['teardown', flag], { env: { ...env, VAULT_SKIP_VERIFY: '1' } });
@@ -87,7 +87,7 @@ describe('flags that are printed for other command lines are understood:', () =>
   }
 });
 
-describe('a client that can be interrupted', () => {
+describe('interruptible', () => {
   const stopped = new AbortController();
   stopped.abort();
   /** @typedef {import('../../src/vault/client.js').VaultClient} VaultClient */
@@ -100,7 +100,7 @@ describe('a client that can be interrupted', () => {
     ['DELETE sys/mounts/load-int', (client) => client.remove('sys/mounts/load-int'), true],
   ];
   for (const [what, ask, isChange] of CALLS) {
-    test(`asks nothing any more once it is: ${what}`, async () => {
+    test(`refuses calls after a stop: ${what}`, async () => {
       const vault = fakeVault();
       await assert.rejects(ask(interruptible(vault.client, stopped.signal)), {
         code: 'interrupted',
@@ -109,7 +109,7 @@ describe('a client that can be interrupted', () => {
       assert.deepEqual(vault.calls, []);
     });
 
-    test(`says what it waits for, ${isChange ? 'also once it is, until it is cut off' : 'and no longer once it is'}: ${what}`, async (t) => {
+    test(`reports a long wait, ${isChange ? 'even after a stop, until cut off' : 'until a stop'}: ${what}`, async (t) => {
       t.mock.timers.enable({ apis: ['setTimeout'] });
       /** @type {string[]} */
       const said = [];
@@ -143,12 +143,12 @@ describe('a client that can be interrupted', () => {
   }
 });
 
-describe('on a Vault that takes its time', () => {
+describe('on a slow Vault', () => {
   /** @param {string} url */
   const at = (url) => ({ env: { VAULT_ADDR: url, VAULT_TOKEN: 'unused' } });
 
   for (const name of ['setup', 'teardown']) {
-    test(`${name} gives up a silent one, with a remedy that it has`, async (t) => {
+    test(`${name} gives up on a silent one, with a valid remedy`, async (t) => {
       const { url } = await serveFakeVault(t, 'GET sys/health');
       const ended = await runCli([name], { env: { ...at(url).env, VAULT_CLIENT_TIMEOUT: '100ms' } });
       assertRefused(
@@ -158,7 +158,7 @@ describe('on a Vault that takes its time', () => {
       );
     });
 
-    test(`Ctrl-C ends ${name} while a silent one is asked whether it serves`, async (t) => {
+    test(`Ctrl-C ends ${name} during the health check of a silent one`, async (t) => {
       const { url, reached } = await serveFakeVault(t, 'GET sys/health');
       const cli = startCli([name], at(url));
       await reached;
@@ -170,7 +170,7 @@ describe('on a Vault that takes its time', () => {
     });
   }
 
-  test('Ctrl-C twice ends setup at once, with what was made and how to remove it', async (t) => {
+  test('Ctrl-C twice ends setup at once; reports the created objects and how to remove them', async (t) => {
     const { url, reached } = await serveFakeVault(t, 'POST sys/mounts/load-int');
     const cli = startCli(['setup', '--name', 'load', '--url', url, '--format', 'json'], at(url));
     await reached;
@@ -194,7 +194,7 @@ describe('on a Vault that takes its time', () => {
     assert.equal(error.code, 'cut_off');
   });
 
-  test('Ctrl-C twice ends teardown at once, with what is gone', async (t) => {
+  test('Ctrl-C twice ends teardown at once; reports the removed objects', async (t) => {
     const { vault, url, reached } = await serveFakeVault(t, 'DELETE sys/mounts/load-root');
     await setUp(vault.client, planSetup({ name: 'load', caKeyType: 'ec' }), () => {});
     const cli = startCli(['teardown', '--name', 'load', '--format', 'json'], at(url));

@@ -16,7 +16,7 @@ function stage() {
   return { process, interrupt, said, exits };
 }
 
-test('the first signal stops, the second cuts off, the third ends', () => {
+test('the first signal stops, the second cuts off, the third exits', () => {
   const { process, interrupt, said, exits } = stage();
   process.emit('SIGINT');
   assert.deepEqual([interrupt.stop.aborted, interrupt.cutOff.aborted, said.length], [true, false, 1]);
@@ -27,7 +27,7 @@ test('the first signal stops, the second cuts off, the third ends', () => {
   interrupt.release();
 });
 
-test('once all is reported a signal ends the waiting, and the next one the process', () => {
+test('after the report, a signal ends the wait, and the next one the process', () => {
   const { process, interrupt, said, exits } = stage();
   let hurried = 0;
   interrupt.over(() => hurried++);
@@ -38,7 +38,7 @@ test('once all is reported a signal ends the waiting, and the next one the proce
   interrupt.release();
 });
 
-test('the third ends the process, whatever goes on', () => {
+test('the third always ends the process', () => {
   const { process, interrupt, exits } = stage();
   process.emit('SIGINT');
   process.emit('SIGINT');
@@ -48,7 +48,7 @@ test('the third ends the process, whatever goes on', () => {
   interrupt.release();
 });
 
-test('nothing is heard any more in the end, and no time runs out', (t) => {
+test('release removes the handlers and the deadline', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { process, interrupt, exits } = stage();
   process.emit('SIGINT');
@@ -58,7 +58,7 @@ test('nothing is heard any more in the end, and no time runs out', (t) => {
   assert.deepEqual([exits, process.eventNames()], [[], []]);
 });
 
-test('the second may not take long', (t) => {
+test('the second starts a deadline', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { process, exits } = stage();
   process.emit('SIGINT');
@@ -69,7 +69,7 @@ test('the second may not take long', (t) => {
   assert.deepEqual(exits, [130]);
 });
 
-test('but once all is reported, what was made is removed however long that takes', (t) => {
+test('after the report, the clean-up has no deadline', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { process, interrupt, exits } = stage();
   process.emit('SIGINT');
@@ -79,14 +79,14 @@ test('but once all is reported, what was made is removed however long that takes
   assert.deepEqual(exits, []);
 });
 
-test('a terminal that goes away may say so several times: that is one signal', () => {
+test('repeated hang-ups count as one signal', () => {
   const { process, interrupt, exits } = stage();
   for (let i = 0; i < 3; i++) process.emit('SIGHUP', 'SIGHUP');
   assert.deepEqual([interrupt.stop.aborted, interrupt.cutOff.aborted, exits], [true, false, []]);
   interrupt.release();
 });
 
-test('one before or between two pieces of work stops the next, too', () => {
+test('a signal before or between two pieces of work stops the next one', () => {
   const { process, interrupt, said } = stage();
   interrupt.over(() => {});
   process.emit('SIGTERM', 'SIGTERM');
@@ -97,7 +97,7 @@ test('one before or between two pieces of work stops the next, too', () => {
   interrupt.release();
 });
 
-test('the first says the message of the work', () => {
+test('the first prints the message of the work', () => {
   const { process, interrupt, said } = stage();
   interrupt.attach((text) => said.push(text), 'Ended.');
   process.emit('SIGINT', 'SIGINT');

@@ -105,7 +105,7 @@ for (const command of ['issue', 'ocsp']) {
       });
     }
 
-    test('nothing, where TLS is right', async () => {
+    test('nothing if TLS is correct', async () => {
       const args = [command, ...EC, '--requests', '3', '--ca-cert', names.root];
       assert.equal((await measure(args, { env: environmentOf(secure) })).totals.succeeded, 3);
     });
@@ -126,7 +126,7 @@ const RESPONDERS = [
   ['http://no-such-host.invalid', /cannot be found: no address for this host name/],
 ];
 
-describe('what is no OCSP responder is refused:', () => {
+describe('refuses a target that is not an OCSP responder:', () => {
   for (const [url, message] of RESPONDERS) {
     for (const method of ['post', 'get']) {
       test(`${url} by ${method}`, async () => {

@@ -23,14 +23,14 @@ async function made(path, body) {
   assert.equal((await ask(server, 'POST', path, body)).status, 204, path);
 }
 
-it('version 1 keeps what was written last', async () => {
+it('KV version 1 keeps the last write', async () => {
   await made('one/a/b', { x: '1' });
   await made('one/a/b', { y: '2' });
   assert.deepEqual((await ask(server, 'GET', 'one/a/b')).json.data, { y: '2' });
   assert.equal((await ask(server, 'GET', 'one/a/c')).status, 404);
 });
 
-it('version 2 counts versions', async () => {
+it('KV version 2 counts versions', async () => {
   for (const version of [1, 2]) {
     const { json } = await ask(server, 'POST', 'two/data/a', { data: { version } });
     assert.equal(json.data.version, version);
@@ -42,7 +42,7 @@ it('version 2 counts versions', async () => {
 describe('transit', () => {
   const plaintext = Buffer.from('a text').toString('base64');
   for (const type of KEY_TYPES.encrypt) {
-    it(`${type}: what it encrypts it decrypts, and never the same way twice`, async () => {
+    it(`${type}: decrypts its own ciphertext, which differs each time`, async () => {
       await ask(server, 'POST', `tr/keys/${type}`, { type });
       const [a, b] = [1, 2].map(() => ask(server, 'POST', `tr/encrypt/${type}`, { plaintext }));
       const { ciphertext } = (await a).json.data;
@@ -53,7 +53,7 @@ describe('transit', () => {
     });
   }
   for (const type of KEY_TYPES.sign) {
-    it(`${type}: its signatures are good by its public key`, async () => {
+    it(`${type}: its public key verifies its signatures`, async () => {
       await ask(server, 'POST', `tr/keys/s-${type}`, { type });
       const { json: key } = await ask(server, 'GET', `tr/keys/s-${type}`);
       const { json: signed } = await ask(server, 'POST', `tr/sign/s-${type}`, { input: plaintext });
@@ -68,7 +68,7 @@ describe('transit', () => {
   }
 });
 
-it('AppRole: a login has the lifetime, type and policies of its role; a wrong secret ID has none', async () => {
+it('AppRole: a login has the lifetime, type and policies of its role; a wrong secret ID is refused', async () => {
   await made('auth/ar/role/r', {
     token_ttl: '60s',
     token_type: 'batch',
@@ -88,7 +88,7 @@ it('AppRole: a login has the lifetime, type and policies of its role; a wrong se
   assert.equal((await login('x')).status, 400);
 });
 
-it('what is unmounted is gone with all that was in it', async () => {
+it('unmounting removes all content', async () => {
   await made('sys/mounts/short', { type: 'kv', options: { version: '1' } });
   await made('short/a', { x: 1 });
   assert.equal((await ask(server, 'DELETE', 'sys/mounts/short')).status, 204);

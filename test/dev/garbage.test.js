@@ -41,7 +41,7 @@ function sendRaw(bytes) {
   });
 }
 
-it('any JSON in any field of any write is answered below 500', async () => {
+it('any JSON in any field of any write: status below 500', async () => {
   const body = fc.oneof(fc.dictionary(fc.constantFrom(...FIELDS), fc.jsonValue()), fc.jsonValue());
   const property = fc.asyncProperty(fc.constantFrom(...PATHS), body, async (path, value) => {
     const { status } = await ask(server, 'POST', path, Buffer.from(JSON.stringify(value)));
@@ -50,7 +50,7 @@ it('any JSON in any field of any write is answered below 500', async () => {
   await fc.assert(property);
 });
 
-it('any bytes as a body, on any write, are answered below 500, but for an object that cannot be parsed', async () => {
+it('any bytes as the body of any write: status below 500, except for unparsable objects', async () => {
   const bytes = fc.uint8Array({ maxLength: 3000 });
   const cut = fc.jsonValue().map((value) => Buffer.from(JSON.stringify({ value }).slice(0, -1)));
   const body = fc.oneof(bytes, cut, fc.constant(Buffer.from('{')));
@@ -62,7 +62,7 @@ it('any bytes as a body, on any write, are answered below 500, but for an object
   await fc.assert(property);
 });
 
-it('any path, by any method', async () => {
+it('any path with any method', async () => {
   const tail = fc.oneof(
     fc.webPath(),
     fc.string().map(encodeURIComponent),
@@ -86,7 +86,7 @@ it('any bytes instead of HTTP', async () => {
   await fc.assert(property);
 });
 
-it('a body beyond the bound is refused with 413, a path that cannot be decoded with 400', async () => {
+it('too large a body: 413; an undecodable path: 400', async () => {
   const head = `POST /v1/pki_int/revoke HTTP/1.1\r\nHost: x\r\nContent-Length: ${MAX_BODY + 1}\r\n\r\n`;
   const answer = await sendRaw(Buffer.concat([Buffer.from(head), Buffer.alloc(MAX_BODY + 1)]));
   assert.match(answer, /^HTTP\/1\.1 413 /);

@@ -73,7 +73,7 @@ describe('issue', () => {
     for (const pattern of wanted) assert.match(text, pattern);
   });
 
-  it('a TTL is honoured, capped by the role, and starts 30 s back', async () => {
+  it('respects the TTL, up to that of the role, and backdates by 30 s', async () => {
     const short = await issued(EC, { common_name: 'localhost', ttl: '1h30m' });
     const { validFrom, validTo } = new X509Certificate(short.data.certificate);
     assert.equal((Date.parse(validTo) - Date.parse(validFrom)) / 1000, 5400 + 30);

@@ -31,7 +31,7 @@ function opensslOcsp(...args) {
 }
 
 for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
-  describe(`OCSP of an ${caKeyType} CA, asked by OpenSSL`, () => {
+  describe(`OCSP of an ${caKeyType} CA, queried by OpenSSL`, () => {
     /** @type {DevServer} */
     let server;
     /** @type {string[]} */
@@ -60,7 +60,7 @@ for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
       });
     }
 
-    it('a serial never issued is good, with half a day to live, answered by name without certificates', async () => {
+    it('a serial never issued is good for 12 hours; the response identifies the responder by name, without certificates', async () => {
       const text = await opensslOcsp(...common, '-serial', NEVER_ISSUED, '-resp_text');
       assert.match(text, new RegExp(`${NEVER_ISSUED}: good`, 'i'));
       assert.match(text, /Responder Id: CN = vault-pki-load dev intermediate/);
@@ -69,7 +69,7 @@ for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
       assert.equal(Date.parse(to) - Date.parse(from), 12 * 3_600_000);
     });
 
-    it('an unknown issuer is unknown, under the CertID of the own issuer', async () => {
+    it("an unknown issuer is unknown, with the CertID of the server's own issuer", async () => {
       const root = file('other.pem', server.rootPem);
       const text = await opensslOcsp(...common.slice(2), '-issuer', root, '-serial', '0x77', '-resp_text');
       assert.match(text, /Cert Status: unknown/);
@@ -105,7 +105,7 @@ describe('OCSP transport', () => {
     return readFileSync(out);
   }
 
-  it('GET with percent-encoded base64 answers as POST does, without a token', async () => {
+  it('GET with percent-encoded base64 responds like POST, without a token', async () => {
     const anonymous = { url: server.url };
     const path = `pki_int/ocsp/${encodeURIComponent(question.toString('base64'))}`;
     for (const answer of [
@@ -120,7 +120,7 @@ describe('OCSP transport', () => {
     }
   });
 
-  it('base64 with // that was not percent-encoded is redirected', async () => {
+  it('redirects base64 with // that is not percent-encoded', async () => {
     const { status, headers } = await ask(server, 'GET', 'pki_int/ocsp/MFow//Aw');
     assert.equal(status, 307);
     assert.equal(headers.location, '/v1/pki_int/ocsp/MFow/Aw');
@@ -154,7 +154,7 @@ describe('OCSP transport', () => {
     });
   }
 
-  it('nonces of 1 and 128 octets come back', async () => {
+  it('echoes nonces of 1 and 128 octets', async () => {
     for (const length of [1, 128]) {
       const { status, body } = await ask(server, 'POST', 'pki_int/ocsp', nonce(length));
       assert.equal(status, 200);

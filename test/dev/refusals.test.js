@@ -47,7 +47,7 @@ const ISSUE_ERRORS = [
 ];
 for (const [asked, error] of ISSUE_ERRORS) ERRORS.push(['POST', EC, { ...LOCAL, ...asked }, 400, [error]]);
 
-describe('refusals are those of Vault 1.21.1', () => {
+describe('errors equal those of Vault 1.21.1', () => {
   /** @type {DevServer} */
   let server;
   before(async () => {
@@ -62,7 +62,7 @@ describe('refusals are those of Vault 1.21.1', () => {
     });
   }
 
-  it('without a token, or with a wrong one, every path is refused alike', async () => {
+  it('every path returns the same error without a token or with a wrong one', async () => {
     for (const [method, path] of [
       ['GET', 'auth/token/lookup-self'],
       ['POST', EC],

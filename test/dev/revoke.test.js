@@ -63,7 +63,7 @@ describe('revocation', () => {
     assert.deepEqual(keys.data.keys, [revoked.serial_number]);
   });
 
-  it('a certificate that was not stored is revoked by its PEM only, and only when it is ours', async () => {
+  it('a certificate that is not stored can be revoked only by its PEM, and only if this CA issued it', async () => {
     const { serial_number, certificate } = await issue('example-dot-com-ec-no-store');
     const unknown = await ask(server, 'POST', 'pki_int/revoke', { serial_number });
     assert.deepEqual(unknown.json.errors, [`certificate with serial ${serial_number} not found.`]);
@@ -75,7 +75,7 @@ describe('revocation', () => {
 });
 
 describe('store', () => {
-  it('forgets the oldest beyond its bound, but nothing revoked', () => {
+  it('drops the oldest certificates above its limit, but no revoked ones', () => {
     const store = new Store(2);
     const ids = [1, 2, 3, 4].map((value) => {
       const id = store.add(Buffer.from([value]), Buffer.alloc(0));

@@ -63,7 +63,7 @@ const fields = (value) => Object.keys(value).sort().join(' ');
 /** @param {string} names */
 const sorted = (names) => names.split(' ').sort().join(' ');
 
-describe('answers have the fields of Vault 1.21.1', () => {
+describe('responses have the fields of Vault 1.21.1', () => {
   /** @type {DevServer} */
   let server;
   before(async () => {
@@ -91,7 +91,7 @@ describe('answers have the fields of Vault 1.21.1', () => {
     });
   }
 
-  it('sys/ answers: health and seal status are bare, mounts and capabilities are spread', async () => {
+  it('sys/ responses: health and seal status have no envelope; mounts and capabilities are repeated at the top level', async () => {
     const anonymous = { url: server.url };
     const health = await ask(anonymous, 'GET', 'sys/health?standbyok=true&perfstandbyok=true');
     assert.equal(fields(health.json), HEALTH);
@@ -136,7 +136,7 @@ describe('answers have the fields of Vault 1.21.1', () => {
   });
 });
 
-it('the token is taken as a bearer token, too', async () => {
+it('accepts the token as a bearer token, too', async () => {
   const server = await createDevServer({ caKeyType: 'ec', token: 'given' });
   const headers = { Authorization: 'Bearer given' };
   const { status } = await ask({ url: server.url }, 'LIST', 'pki_int/roles', undefined, headers);

@@ -94,7 +94,7 @@ describe('sign', () => {
 /** @param {object} body @param {string} [role] */
 const sign = (body, role = '') => ask(server, 'POST', `pki_int/sign-verbatim${role}`, body);
 
-describe('sign-verbatim, as Vault 1.21.1 does it', () => {
+describe('sign-verbatim, like Vault 1.21.1', () => {
   it('certifies names that no role allows, without an extended key usage, and stores the certificate', async () => {
     const asked = csr(
       EC,
@@ -113,7 +113,7 @@ describe('sign-verbatim, as Vault 1.21.1 does it', () => {
     assert.equal((await ask(server, 'GET', `pki_int/cert/${serial}`)).status, 200);
   });
 
-  it('a role says how long, and whether it is stored; nothing else', async () => {
+  it('a role determines only lifetime and storage', async () => {
     const { json } = await sign(
       { csr: csr(EC, '-subj', '/CN=any name at all').csr, ttl: '1h' },
       '/example-dot-com-ec-no-store',
@@ -123,7 +123,7 @@ describe('sign-verbatim, as Vault 1.21.1 does it', () => {
     assert.equal((await ask(server, 'GET', `pki_int/cert/${serial}`)).status, 404);
   });
 
-  it('refuses a role that there is not, and what is no CSR', async () => {
+  it('refuses an unknown role and an invalid CSR', async () => {
     for (const [asked, role, error] of /** @type {[object, string, string][]} */ ([
       [csr(EC), '/nosuch', 'unknown role: nosuch'],
       [{}, '', '"csr" is empty'],

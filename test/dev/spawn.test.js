@@ -35,7 +35,7 @@ async function gone(server) {
 }
 
 describe('the server in a child process', { timeout: 120_000 }, () => {
-  it('answers, has its own pid, and is gone after stop(), which may be called twice', async () => {
+  it('responds, has its own pid, and exits after stop(), which may be called twice', async () => {
     const server = await startDevServer({ ...FAST, token: 'given' });
     assert.notEqual(server.pid, process.pid);
     assert.equal(server.token, 'given');
@@ -61,14 +61,14 @@ describe('the server in a child process', { timeout: 120_000 }, () => {
     await gone(server);
   });
 
-  it('lives through Ctrl-C, which is for its parent to handle', async () => {
+  it('survives Ctrl-C, which its parent handles', async () => {
     const server = await startDevServer(FAST);
     process.kill(server.pid, 'SIGINT');
     assert.equal((await ask(server, 'GET', 'sys/health')).status, 200);
     await server.stop();
   });
 
-  it('says so, with a remedy, when the port is in use', async () => {
+  it('reports a port in use, with a remedy', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = /** @type {AddressInfo} */ (other.address());

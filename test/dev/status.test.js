@@ -8,7 +8,7 @@ import { openssl, scratch } from './support.js';
 const file = scratch({ after });
 
 describe('responder', () => {
-  it('without a nonce repeats its bytes within a second, until a revocation or the next second', async () => {
+  it('repeats the same bytes without a nonce, until a revocation or the next second', async () => {
     const { intermediate } = await createAuthorities('ec');
     const store = new Store();
     const respond = createResponder(intermediate, store);

@@ -1,4 +1,4 @@
-/** What Vault itself says it was asked: its audit log. */
+/** Requests according to Vault itself: its audit log. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 /** @import { VaultClient } from '../../src/vault/client.js' */
@@ -11,7 +11,7 @@ import { join } from 'node:path';
  */
 
 /**
- * Every answer is in the log before it is sent.
+ * Vault logs every response before it sends it.
  *
  * @param {RunningVault} vault
  * @param {VaultClient} client with a root token
@@ -20,7 +20,7 @@ export async function openAudit(vault, client) {
   const file = join(vault.folder, 'audit.log');
   await client.write('sys/audit/file', { type: 'file', options: { file_path: file } });
   return {
-    /** @returns {number} to be given to `since` */
+    /** @returns {number} argument of `since` */
     mark: () => statSync(file).size,
     /**
      * @param {number} mark

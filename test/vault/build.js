@@ -1,6 +1,6 @@
 /**
- * Builds Vault from go.mod in this folder: an ordinary Go program. Needs Go and no package of npm, so that it can start
- * before those are there.
+ * Builds Vault from go.mod in this folder. Needs Go, but no npm packages, so that it can run
+ * before they are installed.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ const BINARY = join(BUILD, 'vault');
 const STAMP = join(BUILD, 'sources.sha256');
 
 /**
- * Minutes when cold, nothing when up to date.
+ * Takes minutes the first time; does nothing if up to date.
  *
  * @returns {Promise<string>} the path of the binary
  */

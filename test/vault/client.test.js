@@ -49,7 +49,7 @@ describe('createVaultClient', () => {
     assert.equal(seen[0].headers['x-vault-request'], 'true');
   });
 
-  test('writes JSON; 204 is an empty answer', async () => {
+  test('writes JSON; 204 is an empty response', async () => {
     answer(204, '');
     assert.deepEqual(await client.write('sys/mounts/pki', { type: 'pki' }), {
       data: null,
@@ -59,7 +59,7 @@ describe('createVaultClient', () => {
     assert.deepEqual([seen[0].method, seen[0].body], ['POST', '{"type":"pki"}']);
   });
 
-  test('tells when the head of the answer is read, before the rest of it has come', async () => {
+  test('calls onHead when it has read the head of the response, before the body', async () => {
     /** @type {ServerResponse[]} */
     const held = [];
     handle = (_req, res) => {
@@ -70,14 +70,14 @@ describe('createVaultClient', () => {
     assert.deepEqual(data, { a: 1 });
   });
 
-  test('reads within less time than other calls, where that is said', { timeout: 30_000 }, async () => {
+  test('respects the timeout of a single read', { timeout: 30_000 }, async () => {
     handle = () => {};
     const patient = createVaultClient({ url, timeoutMs: 600_000 });
     await assert.rejects(patient.read('sys/mounts', 20), { code: 'no_answer' });
     await patient.close();
   });
 
-  test('lists, and an empty list is Vault saying 404', async () => {
+  test("lists; Vault's 404 is an empty list", async () => {
     answer(200, { data: { keys: ['x'] } });
     assert.deepEqual(await client.list('pki/roles'), ['x']);
     assert.equal(seen[0].url, '/v1/pki/roles?list=true');
@@ -85,14 +85,14 @@ describe('createVaultClient', () => {
     assert.deepEqual(await client.list('pki/roles'), []);
   });
 
-  test('health is asked without token and namespace, whatever its status', async () => {
+  test('requests health without token and namespace, and returns any status', async () => {
     answer(503, { sealed: true });
     assert.deepEqual(await client.health(), { status: 503, json: { sealed: true } });
     assert.equal(seen[0].headers['x-vault-token'], undefined);
     assert.equal(seen[0].headers['x-vault-namespace'], undefined);
   });
 
-  test('a URL with a path is kept as a prefix', async () => {
+  test('keeps the path of the URL as a prefix', async () => {
     const prefixed = createVaultClient({ url: `${url}/proxy/` });
     answer(200, { data: {} });
     await prefixed.read('sys/x');
@@ -134,7 +134,7 @@ describe('createVaultClient', () => {
     });
   }
 
-  test('what Vault says is shown, but no token, key or line break in it', async () => {
+  test("shows Vault's error without tokens, keys and line breaks", async () => {
     const planted = `asked with ${TOKEN}\n-----BEGIN EC PRIVATE KEY-----\nMHcC\n-----END EC PRIVATE KEY-----\nfoo`;
     answer(400, { errors: [planted] });
     await assert.rejects(client.read('pki/x'), (/** @type {any} */ error) => {
@@ -148,14 +148,14 @@ describe('createVaultClient', () => {
   const hostile = [
     ['a million digits', { errors: ['1'.repeat(1_000_000)] }],
     ['many error lists', { errors: ['1 error occurred: '.repeat(100_000)] }],
-    ['many keys begun', { errors: ['-----BEGIN PRIVATE KEY-----END '.repeat(50_000)] }],
-    ['many tokens begun', { errors: ['hvs.s.b.'.repeat(200_000)] }],
-    ['errors that are no text', { errors: [1, null, {}, ['x']] }],
-    ['errors that are no list', { errors: { length: 5 } }],
+    ['many truncated keys', { errors: ['-----BEGIN PRIVATE KEY-----END '.repeat(50_000)] }],
+    ['many truncated tokens', { errors: ['hvs.s.b.'.repeat(200_000)] }],
+    ['errors that are not text', { errors: [1, null, {}, ['x']] }],
+    ['errors that are not a list', { errors: { length: 5 } }],
     ['deep lists', `{"errors":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
   ];
   for (const [what, body] of hostile) {
-    test(`an error with ${what} is a refusal of one line`, async () => {
+    test(`an error with ${what} becomes a one-line refusal`, async () => {
       answer(400, body);
       await assert.rejects(client.read('pki/x'), (/** @type {any} */ error) => {
         assert.equal(error.code, 'vault_bad_request');
@@ -165,7 +165,7 @@ describe('createVaultClient', () => {
     });
   }
 
-  test('terminal escapes in an error are shown, not carried out', async () => {
+  test('escapes terminal sequences in an error', async () => {
     answer(403, { errors: ['\u001b]0;X\u0007permission denied\u009b31m'] });
     await assert.rejects(client.read('pki/x'), {
       message: /: \\u\{1b\}\]0;X\\u\{7\}permission denied\\u\{9b\}31m\.$/,
@@ -173,18 +173,18 @@ describe('createVaultClient', () => {
   });
 
   for (const envelope of [{ data: 'x' }, { data: [1] }, { data: 5 }, { auth: true }, { auth: [] }]) {
-    test(`a response ${JSON.stringify(envelope)} is none of Vault's`, async () => {
+    test(`a response ${JSON.stringify(envelope)} is not from Vault`, async () => {
       answer(200, envelope);
       await assert.rejects(client.read('pki/x'), { code: 'not_vault' });
     });
   }
 
-  test('a response of more than 8 MiB is refused', async () => {
+  test('refuses a response of more than 8 MiB', async () => {
     answer(200, { data: { text: 'x'.repeat(9_000_000) } });
     await assert.rejects(client.read('pki/x'), { code: 'answer_too_large' });
   });
 
-  test('warnings and keys that are no lists of text are none', async () => {
+  test('ignores warnings and keys that are not lists of text', async () => {
     answer(200, { data: { keys: { a: 1 } }, warnings: { a: 1 } });
     assert.deepEqual((await client.read('pki/x')).warnings, []);
     assert.deepEqual(await client.list('pki/x'), []);
@@ -193,11 +193,11 @@ describe('createVaultClient', () => {
   /** @type {[string, (elsewhere: string) => string | undefined][]} */
   const redirects = [
     ['to the same path of another server', (elsewhere) => `${elsewhere}/v1/pki/x`],
-    ['to another path of it', (elsewhere) => `${elsewhere}/login`],
+    ['to another path of the same server', (elsewhere) => `${elsewhere}/login`],
     ['to itself', () => '/v1/pki/x'],
     ['to another scheme', () => 'ftp://127.0.0.1/v1/pki/x'],
-    ['to nothing that is a URL', () => 'http://['],
-    ['without saying where', () => undefined],
+    ['to an invalid URL', () => 'http://['],
+    ['without a location', () => undefined],
   ];
   for (const [what, locate] of redirects) {
     test(`a redirect ${what} is not followed: no other server gets the token`, async () => {
@@ -221,13 +221,13 @@ describe('createVaultClient', () => {
     });
   }
 
-  test('paths that are not below /v1/ are refused', async () => {
+  test('refuses paths that are not below /v1/', async () => {
     for (const path of ['', '/x', 'a//b', '../sys', 'a/./b']) {
       await assert.rejects(client.read(path), { code: 'bad_vault_path' });
     }
   });
 
-  test('a token with a line break is refused before anything is sent', () => {
+  test('refuses a token with a line break before sending', () => {
     assert.throws(() => createVaultClient({ url, token: 'a\nb' }), {
       code: 'bad_token',
       message: /^(?!.*a\nb)/s,

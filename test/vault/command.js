@@ -1,4 +1,4 @@
-/** The real command line as a process of its own, and what must hold for every run of it. */
+/** Runs the real command line as a separate process, and checks the invariants of every run. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { validatorOf } from '../json-schema.js';
 const ROOT = new URL('../../', import.meta.url);
 const BIN = fileURLToPath(new URL('bin/vault-pki-load.js', ROOT));
 
-/** No run in these tests takes half as long; one that hangs must fail by its own name. */
+/** More than twice as long as any run in these tests; a hanging run must fail in its own test. */
 const KILL_AFTER_MS = 150_000;
 
 /**
@@ -21,7 +21,7 @@ const KILL_AFTER_MS = 150_000;
  * @property {number | null} code
  * @property {string} stdout
  * @property {string} stderr
- * @property {Result | null} result what `--out` wrote
+ * @property {Result | null} result written by `--out`
  */
 
 const problemIn = await validatorOf('result');
@@ -56,7 +56,7 @@ export function startCommand(args, env = {}) {
     ended,
     /** @param {NodeJS.Signals} signal */
     kill: (signal) => child.kill(signal),
-    /** Resolves when requests have been under way for a second. @returns {Promise<void>} */
+    /** Resolves after a second of requests. @returns {Promise<void>} */
     underWay: () =>
       new Promise((resolve, reject) => {
         const look = () => /^(?:warm-up )?\d+(?:\.\d+)? s(?:\/| )/m.test(said.stderr) && resolve();
@@ -72,7 +72,7 @@ export function runCommand(args, env) {
 }
 
 /**
- * As {@link runCommand}, for runs that come to a result whatever it is worth.
+ * Like {@link runCommand}, for runs that produce a result, valid or not.
  *
  * @param {string[]} args
  * @param {Record<string, string>} [env]
@@ -89,7 +89,7 @@ export function withResult(ended) {
 }
 
 /**
- * The run ended as it should: 0, or 98 only because this machine was too busy to send on time: Vault and its tests share two cores.
+ * The run ended as expected: 0, or 98 only because this machine was too busy: Vault and its tests share two cores.
  *
  * @param {Ended} ended
  */
@@ -100,7 +100,7 @@ export function assertRan({ code, stderr, result }) {
 }
 
 /**
- * What holds for every run: no secret anywhere, no stack trace, a result whose books balance and which fits its schema.
+ * Invariants of every run: no secrets, no stack trace, and a consistent result that matches its schema.
  *
  * @param {{code: number | null, file: string | null, stdout: string, stderr: string}} raw
  * @param {Record<string, string>} env

@@ -1,4 +1,4 @@
-/** How long setup calls are waited for, on a server that answers when it is told to. */
+/** Timeouts of setup calls, on a server that responds on command. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
@@ -12,13 +12,12 @@ import { NO_TLS } from './setup/no-tls.js';
 
 /** @type {[string, number | null, ReturnType<typeof limitsOf>][]} */
 const LIMITS = [
-  ['where the environment says nothing', null, { healthMs: 10_000, timeoutMs: 60_000, removeMs: 600_000 }],
-  ['where it says less', 2000, { healthMs: 2000, timeoutMs: 2000, removeMs: 600_000 }],
-  ['where it says more', 900_000, { healthMs: 900_000, timeoutMs: 900_000, removeMs: 900_000 }],
+  ['without a variable', null, { healthMs: 10_000, timeoutMs: 60_000, removeMs: 600_000 }],
+  ['with a shorter one', 2000, { healthMs: 2000, timeoutMs: 2000, removeMs: 600_000 }],
+  ['with a longer one', 900_000, { healthMs: 900_000, timeoutMs: 900_000, removeMs: 900_000 }],
 ];
 for (const [what, timeoutMs, limits] of LIMITS) {
-  test(`only what is removed is waited for long ${what}`, () =>
-    assert.deepEqual(limitsOf(timeoutMs), limits));
+  test(`only removals have a long timeout ${what}`, () => assert.deepEqual(limitsOf(timeoutMs), limits));
 }
 
 /**
@@ -37,17 +36,17 @@ async function slowServer(t, isHeld) {
   return { url: `http://127.0.0.1:${port}`, release };
 }
 
-describe('a target that does not answer', () => {
+describe('a target that does not respond', () => {
   /** @type {[string, (client: VaultClient) => Promise<unknown>][]} */
   const CALLS = [
-    ['whether it serves', (client) => client.health()],
-    ['what is there', (client) => client.read('sys/mounts')],
-    ['what is in it', (client) => client.list('load-int/roles')],
-    ['to make something', (client) => client.write('sys/mounts/load-int')],
-    ['to take something away', (client) => client.remove('sys/mounts/load-int')],
+    ['for its health', (client) => client.health()],
+    ['for its mounts', (client) => client.read('sys/mounts')],
+    ['for its roles', (client) => client.list('load-int/roles')],
+    ['to create a mount', (client) => client.write('sys/mounts/load-int')],
+    ['to remove a mount', (client) => client.remove('sys/mounts/load-int')],
   ];
   for (const [what, ask] of CALLS) {
-    test(`is asked ${what}: the remedy is one that a setup has`, async (t) => {
+    test(`is asked ${what}: the remedy is valid for setup`, async (t) => {
       const { url } = await slowServer(t, () => true);
       const client = connect({ url, namespace: null, tls: NO_TLS }, 't', {
         healthMs: 50,
@@ -64,7 +63,7 @@ describe('a target that does not answer', () => {
   }
 
   for (const limit of /** @type {const} */ (['healthMs', 'timeoutMs'])) {
-    test(`is given up after ${limit}, and what is removed there is waited for`, async (t) => {
+    test(`times out after ${limit}, but not during a removal`, async (t) => {
       const { url, release } = await slowServer(t, () => true);
       const limits = { healthMs: 600_000, timeoutMs: 600_000, removeMs: 600_000, [limit]: 50 };
       const client = connect({ url, namespace: null, tls: NO_TLS }, 't', limits);

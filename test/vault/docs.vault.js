@@ -1,4 +1,4 @@
-/** The scenario in docs/scenarios.md, on a real Vault where nothing is set up: what --dry-run says of it is what comes. */
+/** The scenario in docs/scenarios.md, on an empty real Vault: it does what --dry-run prints. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ test('the scenario in docs/scenarios.md', async (context) => {
   const env = { VAULT_ADDR: vault.url, VAULT_TOKEN: vault.token };
   const ended = await runToResult(['run', file], env);
   const { result, code, stderr } = ended;
-  // What is required of it is for a machine that has nothing else to do.
+  // Its requirements are for an idle machine.
   assert.ok(code === 0 || code === 98 || code === 99, `${code}: ${stderr}`);
   assert.deepEqual(
     result.requirements.map(({ text }) => text),

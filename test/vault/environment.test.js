@@ -15,7 +15,7 @@ describe('readEnvironment', () => {
   after(() => rmSync(home, { recursive: true }));
   const read = (/** @type {Record<string, string>} */ env) => readEnvironment(env, { home });
 
-  test('nothing set: nothing known, verification on', () => {
+  test('nothing set: no values, verification on', () => {
     assert.deepEqual(read({}), {
       address: null,
       token: null,
@@ -33,7 +33,7 @@ describe('readEnvironment', () => {
     });
   });
 
-  test('every variable is read, and BAO_* wins over VAULT_*', () => {
+  test('reads every variable, and BAO_* takes precedence over VAULT_*', () => {
     const names = [
       'ADDR',
       'TOKEN',
@@ -106,7 +106,7 @@ describe('readEnvironment', () => {
   }
 
   for (const text of ['600h', '3601', '1e9d']) {
-    test(`VAULT_CLIENT_TIMEOUT=${text} is refused as --timeout is: no timer is that long`, () => {
+    test(`VAULT_CLIENT_TIMEOUT=${text} is refused, like --timeout: no timer is that long`, () => {
       assert.throws(() => read({ VAULT_CLIENT_TIMEOUT: text }), {
         code: 'out_of_range',
         message: `VAULT_CLIENT_TIMEOUT is "${text}"; it must be at most 1 h.`,
@@ -122,7 +122,7 @@ describe('readEnvironment', () => {
   });
 
   for (const bad of ['hvs.secret\n', 'hvs secret', 'hvs.secret\u0000', 'hvs.sécret', '"hvs.\tsecret"']) {
-    test(`a token such as ${JSON.stringify(bad)} is refused and not shown`, () => {
+    test(`a token such as ${JSON.stringify(bad)} is refused without being shown`, () => {
       assert.throws(
         () => read({ VAULT_TOKEN: bad }),
         (/** @type {any} */ error) => {
@@ -135,7 +135,7 @@ describe('readEnvironment', () => {
     });
   }
 
-  test('the token file is last, and is trimmed', () => {
+  test('the token file comes last, and is trimmed', () => {
     writeFileSync(join(home, '.vault-token'), '  hvs.file\n');
     assert.deepEqual(
       [read({}).token, read({}).tokenSource, read({ VAULT_TOKEN: 'hvs.env' }).token],
@@ -146,7 +146,7 @@ describe('readEnvironment', () => {
     rmSync(join(home, '.vault-token'));
   });
 
-  test('a token file that cannot be read is an error, not no token', () => {
+  test('an unreadable token file is an error', () => {
     mkdirSync(join(home, '.vault-token'));
     assert.throws(() => read({}), { code: 'token_file_unreadable' });
     rmSync(join(home, '.vault-token'), { recursive: true });

@@ -46,7 +46,7 @@ async function lists(vault) {
   return { mounts: mounts.sort(), auth: auth.sort(), policies: policies.sort() };
 }
 
-/** Whatever an experiment made is gone again. */
+/** Everything that an experiment created is removed. */
 async function assertNothingLeft() {
   for (const [storage, vault] of vaults) assert.deepEqual(await lists(vault), empty[storage], storage);
 }
@@ -90,7 +90,7 @@ test('vault-ocsp-load-test: both tests, both peaks; at least 1000 certificates a
   await assertNothingLeft();
 });
 
-test('enterprise-vs-oss: half logins, half writes on two Vaults, and whether they differ', async () => {
+test('enterprise-vs-oss: half logins, half writes on two Vaults, and their differences', async () => {
   const { summary, results, stdout } = await runExperiment('enterprise-vs-oss', {
     env: environment({ A: 'inmem', B: 'file' }),
   });
@@ -102,7 +102,7 @@ test('enterprise-vs-oss: half logins, half writes on two Vaults, and whether the
       const logins = operations['AppRole logins'].totals.sent;
       const writes = operations['static secret writes'].totals.sent;
       assert.equal(logins + writes, totals.sent);
-      // Each is drawn with a chance of one half: five standard deviations.
+      // Each has a probability of one half; allows five standard deviations.
       assert.ok(Math.abs(logins - writes) <= 5 * Math.sqrt(totals.sent), `${logins} and ${writes}`);
     }
   }
@@ -112,7 +112,7 @@ test('enterprise-vs-oss: half logins, half writes on two Vaults, and whether the
   await assertNothingLeft();
 });
 
-test('cerberus: bursts, half writes, a continuous increase, and invalid traffic that is refused as it should be', async () => {
+test('cerberus: bursts, half writes, a continuous increase, and invalid traffic that is refused as expected', async () => {
   const { results } = await runExperiment('cerberus', { env: one() });
   for (const { name, document } of results) {
     assert.deepEqual(document.totals.failed, 0, `${name}: ${JSON.stringify(document.outcomes)}`);

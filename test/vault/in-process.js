@@ -1,4 +1,4 @@
-/** What command.js does with a process of its own, here: for what the command line has no part in. Most of a test's time is a process's start. */
+/** Like command.js, but in this process, for tests without the command line: starting a process takes most of a test's time. */
 import assert from 'node:assert/strict';
 import { exitCodeOf } from '../../src/cli/process.js';
 import { PkiLoadError } from '../../src/common/errors.js';
@@ -29,7 +29,7 @@ function planOf([operation, ...args], env) {
  *
  * @param {string[]} args
  * @param {Record<string, string>} [env]
- * @returns {Promise<Ended>} `stderr`: what is said beside the result
+ * @returns {Promise<Ended>} `stderr`: messages beside the result
  */
 export async function runHere(args, env = {}) {
   /** @type {string[]} */
@@ -54,7 +54,7 @@ export async function runHereToResult(args, env = {}) {
 }
 
 /**
- * So many requests, prepared, asked and judged as in a run, one after the other and without a load: for long tables.
+ * Prepares, sends and judges a number of requests as in a run, one after the other, without a load: for long tables.
  *
  * @param {string[]} args
  * @param {Record<string, string>} env

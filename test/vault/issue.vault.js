@@ -46,7 +46,7 @@ const readKept = (path) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('the flags of the two-script tool: as many certificates as Vault counts', async () => {
+test('the flags of the two-script tool: the number of certificates equals that in Vault', async () => {
   const mark = audit.mark();
   const flags = ['--mount', 'pki_int', '--role', 'example-dot-com', '--cn', 'localhost'];
   const load = ['--duration', '20', '--concurrency', '10', '--timeout_ms', '5000'];
@@ -83,7 +83,7 @@ describe('requirements', () => {
     assert.match(stdout, /^ {2}met +rate>=1000\/h /m);
   });
 
-  test('rate>=1000000000/h: not met, exit code 99, and by how much', async () => {
+  test('rate>=1000000000/h: not met, exit code 99, with the margin', async () => {
     const { code, stdout, result } = await runToResult([...closed, '--require', 'rate>=1000000000/h'], env);
     assert.deepEqual([code, result.requirements[0].verdict], [99, 'not met']);
     const short = Math.round(1e9 - result.rates.perHour).toLocaleString('en');
@@ -118,7 +118,7 @@ describe('--sign', () => {
     });
   }
 
-  test('a key that the role does not allow: said before anything is sent', async () => {
+  test('a key that the role does not allow: reported before sending', async () => {
     const mark = audit.mark();
     const args = ['issue', '--sign', '--key-type', 'ed25519', '--role', 'ec-no-store', '--requests', '5'];
     const { code, stderr } = await runCommand(args, env);
@@ -128,7 +128,7 @@ describe('--sign', () => {
   });
 });
 
-test('names, addresses and lifetime are those asked for; every serial is kept once', async () => {
+test('names, addresses and lifetime are as requested; --keep has every serial once', async () => {
   const keep = join(folder, 'names.jsonl');
   const run = await runToResult(
     [
@@ -168,7 +168,7 @@ describe('tokens', () => {
   const issue = (/** @type {string[]} */ ...load) => ['issue', '--role', 'ec-no-store', ...load];
   const withToken = (/** @type {string} */ token) => ({ ...env, VAULT_TOKEN: token });
 
-  test('one that may issue and nothing else will do', async () => {
+  test('one that may only issue is sufficient', async () => {
     const token = await createToken({ policies: ['issuer'], no_default_policy: true, ttl: '10m' });
     const run = await runToResult(issue('--requests', '20'), withToken(token));
     assertRan(run);
@@ -176,7 +176,7 @@ describe('tokens', () => {
     assert.match(run.stderr.replace(/\s+/g, ' '), /may not look itself up/);
   });
 
-  test('one that expires before the end is refused, where that can be known', async () => {
+  test('one that will expire before the end is refused, if this is known', async () => {
     const token = await createToken({ policies: ['issuer'], ttl: '5s', renewable: false });
     const mark = audit.mark();
     const { code, stderr } = await runCommand(issue('--duration', '20'), withToken(token));
@@ -185,7 +185,7 @@ describe('tokens', () => {
     assert.equal(audit.since(mark, 'pki_int/issue').length, 0);
   });
 
-  test('one that expires unseen in the middle: permission_denied from then on', async () => {
+  test('one that expires unexpectedly: permission_denied from then on', async () => {
     const token = await createToken({ policies: ['issuer'], no_default_policy: true, ttl: '6s' });
     const run = await runToResult(issue('--rate', '20', '--duration', '8'), withToken(token));
     assertRan(run);
@@ -195,7 +195,7 @@ describe('tokens', () => {
     assert.equal(outcomes.issued + outcomes.permission_denied, 160);
   });
 
-  test('a renewable one is renewed while the run goes on', async () => {
+  test('a renewable one is renewed during the run', async () => {
     const token = await createToken({ policies: ['issuer'], ttl: '6s' });
     const mark = audit.mark();
     const run = await runToResult(issue('--rate', '20', '--duration', '9'), withToken(token));
@@ -205,7 +205,7 @@ describe('tokens', () => {
   });
 });
 
-test('a rate limit quota: what it refuses is rate_limited', async () => {
+test('a rate limit quota: refused requests are rate_limited', async () => {
   await root.write('sys/quotas/rate-limit/test', { path: 'pki_int', rate: 20 });
   const run = await runToResult(['issue', '--role', 'ec-no-store', '--duration', '4'], env).finally(() =>
     root.remove('sys/quotas/rate-limit/test'),

@@ -80,13 +80,13 @@ for (const caKeyType of CA_KEY_TYPES) {
       ['POST, SHA-256', ['--hash', 'sha256'], ['update']],
       ['GET, SHA-1', ['--method', 'get'], ['read']],
       ['GET, SHA-256', ['--method', 'get', '--hash', 'sha256'], ['read']],
-      ['auto: GET where the URL is short enough', ['--method', 'auto'], ['read']],
+      ['auto: GET if the URL is short enough', ['--method', 'auto'], ['read']],
       [
-        'auto: POST where a nonce makes it too long',
+        'auto: POST if a nonce makes the URL too long',
         ['--method', 'auto', '--nonce', '--hash', 'sha256'],
         ['update'],
       ],
-      ['a nonce, which Vault does not send back', ['--nonce'], ['update']],
+      ['a nonce, which Vault does not echo', ['--nonce'], ['update']],
       ['a responder named by --ocsp-url', ['--ocsp-url', 'OCSP'], ['update']],
       ['the responder that the certificate names', ['--from-aia', '--url', 'http://127.0.0.1:1'], ['update']],
       ['two threads', ['--threads', '2'], ['update']],
@@ -101,14 +101,14 @@ for (const caKeyType of CA_KEY_TYPES) {
         assert.deepEqual(run.result.outcomes, { good: 40 });
         assert.equal(run.result.verification.passed, 40);
         const asked = pki.audit.since(mark, 'pki_int/ocsp');
-        // A responder that is not known to be Vault's is asked once before the run.
+        // An unknown responder gets one request before the run.
         const before = flags.some((flag) => flag === '--ocsp-url' || flag === '--from-aia') ? 1 : 0;
         assert.equal(asked.length, 40 + before);
         assert.deepEqual([...new Set(asked.map(({ operation }) => operation))], operations);
       });
     }
 
-    test('no certificate given: one is issued to query', async () => {
+    test('no certificate given: issues one to query', async () => {
       const env = { ...pki.env, VAULT_TOKEN: pki.vault.token };
       const run = await runToResult(['ocsp', '--requests', '20', '--role', 'ec-stored'], env);
       assertRan(run);
@@ -125,7 +125,7 @@ for (const caKeyType of CA_KEY_TYPES) {
       assert.deepEqual(run.result.verification.failures, { cert_id_mismatch: 20 });
     });
 
-    test('an issuer that did not issue the certificate is said before anything is sent', async () => {
+    test('a wrong issuer is reported before sending', async () => {
       const other = pkis[caKeyType === 'rsa' ? 'ec' : 'rsa'];
       const args = ['ocsp', '--cert', pki.cert, '--issuer', other.issuer, '--requests', '20'];
       const { code, stderr, result } = await runCommand(args, pki.env);

@@ -1,6 +1,6 @@
 /**
- * The operations that are not about certificates on a real Vault: what they say, make and leave. Those whose ways differ once through
- * the command line, the others in this process.
+ * Operations without certificates on a real Vault: output, objects and leftovers. One of each kind runs through the
+ * command line, the others in this process.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -44,7 +44,7 @@ async function mounts() {
   return [...Object.keys(engines.data ?? {}), ...Object.keys(methods.data ?? {})].sort();
 }
 
-/** @returns {Promise<string[]>} what Vault makes of whoever logs in */
+/** @returns {Promise<string[]>} entities that Vault creates for logins */
 async function entities() {
   return [...(await root.list('identity/entity/id')), ...(await root.list('identity/entity-alias/id'))];
 }
@@ -63,7 +63,7 @@ async function assertAll(args, good, count = 20, measure = runToResult) {
 /** @param {string} text */
 const oneLine = (text) => text.replace(/\s+/g, ' ');
 
-describe('every answer is what it should be, and nothing is left', () => {
+describe('every response is as expected, and nothing is left', () => {
   const encrypting = ['aes256-gcm96', 'aes128-gcm96', 'chacha20-poly1305', 'rsa-2048', 'rsa-3072'];
   const signing = ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'];
   /** @type {string[][]} action, type of key, outcome */
@@ -103,7 +103,7 @@ describe('every answer is what it should be, and nothing is left', () => {
     });
   }
 
-  test('approle-login: the tokens of the logins are gone with their method', async () => {
+  test('approle-login: the tokens are revoked with their auth method', async () => {
     const accessors = async () => (await root.list('auth/token/accessors')).length;
     const before = await accessors();
     await assertAll(['approle-login', '--token-ttl', '1h'], 'logged_in');
@@ -112,12 +112,12 @@ describe('every answer is what it should be, and nothing is left', () => {
   });
 });
 
-describe('a store that is there: one run writes, another reads', () => {
+describe('an existing store: one run writes, another reads', () => {
   for (const [mount, folder, measure] of /** @type {[string, string, typeof runToResult][]} */ ([
     ['people', 'people/metadata', runToResult],
     ['old', 'old', runHereToResult],
   ])) {
-    test(`${mount}: 300 secrets, of which 100 are read and checked; all stay`, async () => {
+    test(`${mount}: 300 secrets, 100 of them read and checked; all stay`, async () => {
       const store = ['--kv-mount', mount, '--paths', '300', '--size', '100'];
       await assertAll(['kv-write', ...store], 'written', 300, measure);
       assert.equal((await root.list(`${folder}/vault-pki-load/seed-1`)).length, 300);
@@ -125,7 +125,7 @@ describe('a store that is there: one run writes, another reads', () => {
       assert.equal((await root.list(`${folder}/vault-pki-load/seed-1`)).length, 300);
     });
   }
-  test("what is people's own is not touched", async () => {
+  test("other users' objects are not touched", async () => {
     assert.deepEqual((await root.read('old/secret-0')).data, { ours: 'stays' });
   });
   /** @type {[string, string[], RegExp][]} */
@@ -154,7 +154,7 @@ describe('a store that is there: one run writes, another reads', () => {
     ['no key-value store', ['--kv-mount', 'pki_int'], /The mount pki_int on .* is of type pki, not kv/],
   ];
   for (const [what, args, message] of REFUSED) {
-    test(`${what}: refused before anything is sent`, async () => {
+    test(`${what}: refused before sending`, async () => {
       const { code, stderr } = await runHere(['kv-read', ...args, '--filled', '--requests', '5'], env);
       assert.equal(code, 2, stderr);
       assert.match(oneLine(stderr), message);
@@ -162,8 +162,8 @@ describe('a store that is there: one run writes, another reads', () => {
   }
 });
 
-describe('interrupted, or with half the rights', () => {
-  test('while the store is filled: the store is gone', async () => {
+describe('interrupted, or with missing rights', () => {
+  test('while filling the store: removes the store', async () => {
     const command = startCommand(['kv-read', '--paths', '1000000', '--duration', '1m'], env);
     let during = asFound;
     while (JSON.stringify(during) === JSON.stringify(asFound)) during = await mounts();
@@ -173,7 +173,7 @@ describe('interrupted, or with half the rights', () => {
     assert.deepEqual(await mounts(), asFound);
   });
 
-  test('during the run: the store is gone', async () => {
+  test('during the run: removes the store', async () => {
     const command = startCommand(['kv-write', '--rate', '50', '--duration', '1m'], env);
     await command.underWay();
     command.kill('SIGINT');
@@ -191,7 +191,7 @@ describe('interrupted, or with half the rights', () => {
   }
   const MOUNT = 'path "sys/mounts/vault-pki-load-*" { capabilities = ["create", "update", "delete"] }';
 
-  test('no right to mount: said which is needed', async () => {
+  test('no right to mount: reports the missing right', async () => {
     const { code, stderr } = await runHere(
       ['transit', '--requests', '5'],
       await withPolicy('path "people/*" { capabilities = ["read"] }'),
@@ -204,13 +204,13 @@ describe('interrupted, or with half the rights', () => {
     assert.doesNotMatch(stderr, /Left behind/);
   });
 
-  test('a mount, but no right to use it: preparing fails, and the mount is gone', async () => {
+  test('a mount, but no right to use it: preparation fails, and removes the mount', async () => {
     const { code } = await runHere(['transit', '--requests', '5'], await withPolicy(MOUNT));
     assert.equal(code, 2);
     assert.deepEqual(await mounts(), asFound);
   });
 
-  test('no sudo, which auth methods need, and no right to the entity: said which', async () => {
+  test('no sudo, which auth methods need, and no right to the entity: reports both', async () => {
     const mounting = (/** @type {string} */ more) =>
       `path "sys/auth/vault-pki-load-*" { capabilities = ["create", "read", "update", "delete"${more}] }
        path "auth/vault-pki-load-*" { capabilities = ["create", "read", "update"] }`;
@@ -231,7 +231,7 @@ describe('interrupted, or with half the rights', () => {
     assert.deepEqual(await entities(), []);
   });
 
-  test('no right to remove it: said what is left, and how it goes', async () => {
+  test('no right to remove it: reports the leftover, and how to remove it', async () => {
     const rights = `${MOUNT.replace(', "delete"', '')}\npath "vault-pki-load-*" { capabilities = ["create", "update", "read"] }`;
     const { stderr, result } = await runCommand(['transit', '--requests', '5'], await withPolicy(rights));
     assert.deepEqual(result?.outcomes, { encrypted: 5 });
@@ -256,7 +256,7 @@ describe('traffic that should be refused', () => {
       '403',
     ],
     [
-      'text that is no JSON',
+      'text that is not JSON',
       ['--method', 'POST', '--path', '/v1/pki_int/issue/example-dot-com', '--body', 'not json'],
       '400',
     ],
@@ -301,7 +301,7 @@ describe('traffic that should be refused', () => {
     assert.deepEqual(run.result.outcomes, { expected: 10 });
   });
 
-  test('another status than the one it should get is a failure', async () => {
+  test('an unexpected status is a failure', async () => {
     assert.deepEqual(await askEach(['http', '--path', '/v1/no/such/path'], env, 5), {
       other_status: 5,
       failed: 5,
@@ -309,7 +309,7 @@ describe('traffic that should be refused', () => {
   });
 });
 
-test('the embedded server refuses in the words of Vault', async (t) => {
+test('the embedded server returns the error messages of Vault', async (t) => {
   const dev = await createDevServer({ caKeyType: 'ec' });
   t.after(() => dev.close());
   /** @type {[string, string, unknown][]} made alike on both, then asked alike */

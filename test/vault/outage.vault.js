@@ -1,4 +1,4 @@
-/** What goes wrong with a real Vault in the middle of a run. Open loop, so that nothing of it can hide. */
+/** Outages of a real Vault during a run. Open loop, so that none of their effect is hidden. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,7 +33,7 @@ const COMMANDS = {
   'ocsp by POST': { args: ['ocsp', '--role', 'ec-stored', ...LOAD], sealed: 'bad_request' },
   'ocsp by GET': { args: ['ocsp', '--role', 'ec-stored', '--method', 'get', ...LOAD], sealed: 'unavailable' },
 };
-/** Every way in which a request can meet a server that dies, is not there, or is not ready yet. */
+/** All outcomes of requests to a server that crashes, is down, or is not ready yet. */
 const DEATH = [
   'connection_refused',
   'connection_reset',
@@ -80,7 +80,7 @@ function assertAllAccountedFor({ totals, outcomes, timeline }, allowed) {
 }
 
 for (const [name, { args, sealed }] of Object.entries(COMMANDS)) {
-  test(`${name}: kill -9, 3 s of nothing, restart on the same port`, async () => {
+  test(`${name}: kill -9, 3 s down, restart on the same port`, async () => {
     const { result, outageMs } = await runThrough(args, async () => {
       await vault.kill9();
       await sleep(3000);
@@ -88,7 +88,7 @@ for (const [name, { args, sealed }] of Object.entries(COMMANDS)) {
     });
     const failed = assertAllAccountedFor(result, [...DEATH, sealed]);
     assert.ok(result.outcomes.connection_refused > 0, JSON.stringify(result.outcomes));
-    // Every arrival of the outage failed, but for those that were still waiting when Vault was back.
+    // Every arrival during the outage failed, except requests still waiting when Vault returned.
     const due = (RATE * outageMs) / 1000;
     assert.ok(failed >= RATE * 3 - 10, `${failed} failed of about ${due}`);
     assert.ok(failed <= due + RATE * 3 + 10, `${failed} failed of about ${due}`);

@@ -38,7 +38,7 @@ for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
       if (caKeyType === 'ec') rmSync(folder, { recursive: true });
     });
 
-    /** What does not depend on the CA's key is tested with one of them. */
+    /** Tests that do not depend on the CA's key run with one CA. */
     const ofEither = caKeyType === 'rsa' ? test : test.skip;
 
     /**
@@ -129,7 +129,7 @@ for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
       }
     });
 
-    test('ocsp --about: the four kinds as Vault answers them, of a role that stores and of one that does not', async () => {
+    test('ocsp --about: all four kinds, with a role that stores certificates and one that does not', async () => {
       for (const [role, flags] of /** @type {[string, string[]][]} */ ([
         ['ec-stored', ['--threads', '2']],
         ['ec-no-store', ['--method', 'get', '--hash', 'sha256']],
@@ -183,7 +183,7 @@ for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
       },
     );
 
-    test('ocsp --about: files in place of what is issued, without a token', async () => {
+    test('ocsp --about: files instead of issued certificates, without a token', async () => {
       const kept = join(folder, `${caKeyType}-kept.jsonl`);
       await measure(['issue', '--role', 'ec-stored', '--requests', '20', '--keep', kept]);
       const lines = readFileSync(kept, 'utf8').trim().split('\n');

@@ -1,4 +1,4 @@
-/** A two-level PKI as the usual tutorials set it up: root at `pki`, intermediate at `pki_int`. */
+/** A two-level PKI, as in Vault's tutorials: root at `pki`, intermediate at `pki_int`. */
 /** @import { VaultClient } from '../../src/vault/client.js' */
 
 /**

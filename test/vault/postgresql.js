@@ -1,4 +1,4 @@
-/** A PostgreSQL of its own for Vault to store in: Debian's package, on loopback, in a folder that goes with it. */
+/** Starts a PostgreSQL server as Vault's storage: Debian's package, on loopback, in a temporary folder. */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ CREATE TABLE vault_kv_store (
 );
 CREATE INDEX parent_path_idx ON vault_kv_store (parent_path);`;
 
-/** @returns {string | null} folder of its programs; null: it is not there */
+/** @returns {string | null} folder of its programs; null: not installed */
 export function findPostgresql() {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [
@@ -67,7 +67,7 @@ export async function startPostgresql(programs) {
   process.once('exit', killOnExit);
   const stop = async () => {
     process.removeListener('exit', killOnExit);
-    // Fast shutdown: sessions are cut off.
+    // Fast shutdown: terminates sessions.
     await endProcess(child, 'SIGINT');
     rmSync(folder, { recursive: true, force: true });
   };
@@ -97,7 +97,7 @@ export async function startPostgresql(programs) {
     throw error;
   }
   return {
-    /** What Vault's configuration says of its storage. */
+    /** The storage part of Vault's configuration. */
     storage: {
       postgresql: {
         connection_url: `postgres://${USER}:${password}@127.0.0.1:${port}/postgres?sslmode=disable`,

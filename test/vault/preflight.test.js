@@ -1,4 +1,4 @@
-/** The preflight against answers that a test can make up; preflight.vault.js asks a real Vault. */
+/** The preflight checks against fake responses; preflight.vault.js uses a real Vault. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
@@ -10,7 +10,7 @@ import { checkToken, startRenewal } from '../../src/vault/check-token.js';
 import { apiError } from '../../src/vault/client.js';
 
 /**
- * A client whose answers are given: data by path, or a status and Vault's words.
+ * A client with fixed responses: data by path, or a status and Vault's errors.
  *
  * @param {Record<string, {data?: any, auth?: any, status?: number, errors?: string[]}>} answers
  * @param {{status: number, json: any}} [health]
@@ -41,7 +41,7 @@ describe('checkHealth', () => {
   const table = [
     ['an active Vault', 200, up, 'Vault'],
     [
-      'an old Vault, which does not say enterprise',
+      'an old Vault without the field enterprise',
       200,
       { ...up, enterprise: undefined, version: '1.9.3' },
       'Vault',
@@ -54,7 +54,7 @@ describe('checkHealth', () => {
     ['not initialised', 501, { ...up, initialized: false, sealed: true }, 'vault_uninitialised'],
     ['sealed', 503, { ...up, sealed: true, standby: true }, 'vault_sealed'],
     ['a web server', 404, null, 'not_vault'],
-    ['a web server that answers all', 200, null, 'not_vault'],
+    ['a web server that returns 200 for everything', 200, null, 'not_vault'],
     ['another API', 200, { status: 'UP' }, 'not_vault'],
     ['a redirect to a login page', 302, null, 'not_vault'],
   ];
@@ -81,7 +81,7 @@ describe('checkHealth', () => {
     });
   }
 
-  test('a performance standby is told of', async () => {
+  test('warns of a performance standby', async () => {
     const json = { ...up, standby: true, performance_standby: true };
     assert.match(
       (await checkHealth(fakeClient({}, { status: 473, json }))).warnings[0],
@@ -90,22 +90,22 @@ describe('checkHealth', () => {
   });
 });
 
-describe('checkToken where a bad token and a missing permission look alike (OpenBao)', () => {
+describe('checkToken if a bad token and a missing permission return the same error (OpenBao)', () => {
   const denied = { status: 403, errors: ['permission denied'] };
 
-  test('a token that can see no mount is not accepted', async () => {
+  test('refuses a token that can see no mount', async () => {
     const client = fakeClient({ 'auth/token/lookup-self': denied, 'sys/internal/ui/mounts': denied });
     await assert.rejects(checkToken(client), { code: 'token_invalid' });
   });
 
-  test('a token that can see a mount is good', async () => {
+  test('accepts a token that can see a mount', async () => {
     const mounts = { data: { secret: { 'pki_int/': { type: 'pki' } } } };
     const client = fakeClient({ 'auth/token/lookup-self': denied, 'sys/internal/ui/mounts': mounts });
     const { renewEveryMs, warnings } = await checkToken(client);
     assert.deepEqual([renewEveryMs, warnings.length], [null, 1]);
   });
 
-  test('the end that no renewal can move is reckoned from the creation', async () => {
+  test('the maximum TTL counts from creation', async () => {
     const data = {
       ttl: 60,
       renewable: true,
@@ -141,7 +141,7 @@ describe('checkToken where a bad token and a missing permission look alike (Open
 });
 
 describe('checkIssuance', () => {
-  test('a token that must be renewed is kept alive before anything else is asked: its life goes on meanwhile', async () => {
+  test('starts to renew a token before the other checks, which take time', async () => {
     const data = { ttl: 6, renewable: true, expire_time: 'x', creation_time: 1000, type: 'service' };
     const json = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
     const client = fakeClient({ 'auth/token/lookup-self': { data } }, { status: 200, json });
@@ -163,7 +163,7 @@ describe('checkIssuance', () => {
 });
 
 describe('startRenewal', () => {
-  test('warns when the new life is shorter, and stops for good', async () => {
+  test('warns of a shorter lease, and stops for good', async () => {
     /** @type {{callback: () => void, ms: number}[]} */
     const timers = [];
     /** @type {string[]} */
@@ -188,7 +188,7 @@ describe('startRenewal', () => {
   });
 });
 
-describe('a token whose life the server does not report as it should', () => {
+describe('a token with an invalid TTL in the response', () => {
   for (const ttl of [undefined, null, -1, 'soon', {}, [60], '', Number.NaN]) {
     test(`ttl ${JSON.stringify(ttl)}: no renewal, and a warning`, async () => {
       const data = { ttl, renewable: true, expire_time: 'x', type: 'service' };
@@ -228,7 +228,7 @@ describe('a token whose life the server does not report as it should', () => {
   }
 });
 
-describe('whatever a server answers to the preflight, it is a verdict or a refusal with a code', () => {
+describe('any response to the preflight gives a verdict or a refusal with a code', () => {
   const health = { initialized: true, sealed: false, standby: false, version: '1.21.1', enterprise: false };
   let certificate = '';
   before(async () => {
@@ -308,7 +308,7 @@ describe('whatever a server answers to the preflight, it is a verdict or a refus
     }
   }
 
-  test('every field of every response, by values of every type', async () => {
+  test('every field of every response, with values of every type', async () => {
     assert.equal(await check(answersOf()), 'passed');
     for (const path of fieldsOf(answersOf())) {
       for (const value of values) await check(replace(answersOf(), path, value));
@@ -329,7 +329,7 @@ describe('whatever a server answers to the preflight, it is a verdict or a refus
 });
 
 describe('checkMount', () => {
-  test('a mount that the token cannot see, on a server that denies all', async () => {
+  test('a mount that the token cannot see, on a server that denies everything', async () => {
     const client = fakeClient({});
     await assert.rejects(checkMount(client, 'pki_int'), {
       code: 'mount_not_found',
@@ -337,7 +337,7 @@ describe('checkMount', () => {
     });
   });
 
-  test('the path of another mount that only begins the same', async () => {
+  test('the path of another mount with the same prefix', async () => {
     const client = fakeClient({ 'sys/internal/ui/mounts/pki/a': { data: { type: 'pki', path: 'pki/' } } });
     await assert.rejects(checkMount(client, 'pki/a'), { code: 'mount_not_found' });
   });
@@ -358,14 +358,14 @@ describe('checkRole', () => {
     assert.deepEqual((await checkRole(client, question)).warnings, []);
   });
 
-  test('a TTL over max_ttl is a warning: Vault cuts it', async () => {
+  test('warns of a TTL above max_ttl, which Vault shortens', async () => {
     assert.match(
       (await checkRole(client, { ...question, ttl: '2h' })).warnings[0],
       /2 h to its max_ttl, 1 h/,
     );
   });
 
-  test('every name counts', async () => {
+  test('checks every name', async () => {
     await assert.rejects(checkRole(client, { ...question, altNames: ['b.example.com', 'c.org'] }), {
       code: 'name_not_allowed',
       message: /"c\.org"/,

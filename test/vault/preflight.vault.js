@@ -1,4 +1,4 @@
-/** The preflight against what a real Vault says. */
+/** The preflight checks on a real Vault. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { loadTls } from '../../src/http/tls.js';
@@ -70,7 +70,7 @@ describe('on a dev server', () => {
     await none.close();
   });
 
-  test('token: renewable, lives long enough, must be renewed, or has an end that cannot be moved', async () => {
+  test('token: renewable, long enough, to be renewed, or at its maximum TTL', async () => {
     const client = connect(await create({ policies: ['issuer'], ttl: '120s' }));
     const enough = await checkToken(client, { neededMs: 60_000 });
     assert.deepEqual(enough.warnings, []);
@@ -89,7 +89,7 @@ describe('on a dev server', () => {
     assert.equal((await checkToken(fixed)).warnings.length, 1);
   });
 
-  test('token: periodic is renewed without end', async () => {
+  test('token: periodic, renewable forever', async () => {
     const periodic = connect(await create({ policies: ['issuer'], period: '60s' }));
     assert.ok((await checkToken(periodic, { neededMs: 864e5 })).renewEveryMs);
   });
@@ -137,27 +137,27 @@ describe('on a dev server', () => {
     renewal.stop();
   });
 
-  test('mount: there, of another type, not there', async () => {
+  test('mount: found, of another type, not found', async () => {
     assert.deepEqual(await checkMount(root, 'pki_int'), []);
     await assertFails(checkMount(root, 'secret'), 'mount_wrong_type', /type kv, not pki.*pki_int/);
     await assertFails(checkMount(root, 'nope'), 'mount_not_found', /pki, pki_empty, pki_int/);
     await assertFails(checkMount(root, 'pki_int/roles'), 'mount_not_found');
   });
 
-  test('mount: with the least of permissions, and with none', async () => {
+  test('mount: with minimal permissions, and with none', async () => {
     const least = connect(await create({ policies: ['issuer'] }));
     assert.deepEqual(await checkMount(least, 'pki_int'), []);
     await assertFails(checkMount(least, 'secret'), 'mount_not_found', /pki_int/);
     for (const mount of ['pki', 'pki_empty']) assert.equal((await checkMount(least, mount)).length, 1);
   });
 
-  test('issuer: there, not there, expired', async () => {
+  test('issuer: found, missing, expired', async () => {
     assert.match((await checkIssuer(root, 'pki_int')).subject, /test intermediate/);
     await assertFails(checkIssuer(root, 'pki_empty'), 'mount_without_ca', /root\/generate/);
     await assertFails(checkIssuer(root, 'pki_int', { now: () => 4e12 }), 'ca_expired');
   });
 
-  test('role: not there', async () => {
+  test('role: not found', async () => {
     const question = { mount: 'pki_int', role: 'nope' };
     await assertFails(checkRole(root, question), 'role_not_found', /ec-no-store.*example-dot-com/);
   });
@@ -187,7 +187,7 @@ describe('on a dev server', () => {
     );
   });
 
-  describe('role: what the check allows and refuses, Vault does too', () => {
+  describe('role: the check agrees with Vault', () => {
     /** @type {Record<string, Record<string, unknown>>} */
     const roles = {
       plain: { allowed_domains: 'example.com' },
@@ -288,7 +288,7 @@ async function verdict(asked) {
   }
 }
 
-test('sealed: named by health and by every call, and over once unsealed', async () => {
+test('sealed: reported by health and every call until unsealed', async () => {
   const vault = await startVault({ storage: 'file' });
   const client = vault.connect();
   await client.write('sys/seal');
@@ -327,12 +327,12 @@ describe('TLS', () => {
     return checkHealth(client).finally(() => client.close());
   }
 
-  test('its CA given, or verification off', async () => {
+  test('with its CA, or without verification', async () => {
     assert.equal((await health(vault.url, { caCert: vault.caCert })).product, 'Vault');
     assert.equal((await health(vault.url, { skipVerify: true })).product, 'Vault');
   });
 
-  test('its CA not given', () => assertFails(health(vault.url), 'certificate_not_trusted', /VAULT_CACERT/));
+  test('without its CA', () => assertFails(health(vault.url), 'certificate_not_trusted', /VAULT_CACERT/));
 
   test('another name', () =>
     assertFails(

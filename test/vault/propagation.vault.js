@@ -1,4 +1,4 @@
-/** `propagation` on real Vaults, through the command line: one node without and with auto_rebuild, two nodes of a raft cluster. */
+/** `propagation` on real Vaults: one node with and without auto_rebuild, two nodes of a raft cluster. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
@@ -38,7 +38,7 @@ async function measure(args, { url, token }) {
   assert.ok(!(stdout + stderr).includes(token), 'the token is shown');
   const found = validatePropagation(JSON.parse(stdout));
   assert.deepEqual([...checkPropagation(found)], []);
-  // Vault and its tests share few cores: that this program was late is no failure.
+  // Vault and its tests share few cores: lateness of the tool is not a failure.
   const isLate = found.measurement.reasons.some((reason) => reason.code === 'poll_lag');
   assert.ok(code === 0 || (isLate && code === 98), `${code}: ${stderr}${stdout.slice(0, 2000)}`);
   return found;
@@ -51,7 +51,7 @@ function assertAllSeen({ certificates, everywhere, nodes, rows }) {
   for (const { outcomes, answers } of nodes) {
     assert.deepEqual(outcomes, { revoked: CERTIFICATES });
     assert.deepEqual(Object.keys(answers).sort(), ['good', 'revoked'], 'every answer passed every check');
-    // Each was seen good once before, and revoked once after, at the least.
+    // Each was reported good at least once before, and revoked at least once after.
     assert.ok(answers.good >= CERTIFICATES && answers.revoked >= CERTIFICATES);
   }
   for (const { revokeMs, nodes: own } of rows) {
@@ -77,7 +77,7 @@ describe('one node', () => {
     await vault.stop();
   });
 
-  test('without auto_rebuild: whoever asks after the revocation was answered hears of it', async () => {
+  test('without auto_rebuild: every query after the response to the revocation returns revoked', async () => {
     const found = await measure(['--require', 'max<30s'], vault);
     assertAllSeen(found);
     assert.equal(found.crl.autoRebuild, false);
@@ -92,7 +92,7 @@ describe('one node', () => {
     );
   });
 
-  test('with auto_rebuild: so it is, as OCSP does not wait for the CRL', async () => {
+  test('with auto_rebuild: the same, as OCSP does not wait for the CRL', async () => {
     await root.write('pki_int/config/crl', { auto_rebuild: true });
     const found = await measure(['--require', 'max<30s'], vault);
     assertAllSeen(found);
@@ -100,7 +100,7 @@ describe('one node', () => {
     assert.ok(found.notes.some((note) => /auto_rebuild is on in pki_int/.test(note)));
   });
 
-  test('a mount that serves no OCSP requests is refused before anything is issued', async () => {
+  test('refuses a mount without OCSP before issuing', async () => {
     await root.write('pki_int/config/crl', { ocsp_disable: true });
     const before = (await root.list('pki_int/certs')).length;
     const { code, stderr } = await runCli(['propagation', '--role', 'ec-stored'], {
@@ -139,7 +139,7 @@ describe('one node', () => {
     ],
   ];
   for (const [when, options, issued, said] of refused) {
-    test(`a token that may issue, but not revoke, is refused: ${when}`, async () => {
+    test(`refuses a token that may issue, but not revoke: ${when}`, async () => {
       const token = await tokenFor(['pki_int/issue/ec-stored'], options);
       const before = (await root.list('pki_int/certs')).length;
       const { code, stderr } = await runCli(['propagation', '--role', 'ec-stored'], {
@@ -170,7 +170,7 @@ describe('two nodes of a raft cluster', () => {
   });
 
   for (const autoRebuild of [false, true]) {
-    test(`${autoRebuild ? 'with' : 'without'} auto_rebuild: both say good, then both say revoked`, async () => {
+    test(`${autoRebuild ? 'with' : 'without'} auto_rebuild: both report good, then revoked`, async () => {
       await root.write('pki_int/config/crl', { auto_rebuild: autoRebuild });
       const nodes = cluster.urls.flatMap((url) => ['--node', url]);
       const found = await measure(nodes, { url: cluster.urls[0], token: cluster.token });
@@ -186,7 +186,7 @@ describe('two nodes of a raft cluster', () => {
     });
   }
 
-  test('a standby passes OCSP requests on: the active node says that it was asked', async () => {
+  test("a standby forwards OCSP requests: they are in the active node's audit log", async () => {
     const file = join(await folder, 'audit.log');
     await root.write('sys/audit/file', { type: 'file', options: { file_path: file } });
     const mark = statSync(file).size;
@@ -197,11 +197,11 @@ describe('two nodes of a raft cluster', () => {
       .filter((line) => line.includes('"pki_int/ocsp"') && JSON.parse(line).type === 'response');
     await root.remove('sys/audit/file');
     const { looks, polls } = found.nodes[0].asked;
-    // The certificate that does not count, beforehand.
+    // The warm-up certificate.
     assert.ok(asked.length > looks + polls, `${asked.length} of ${looks} and ${polls}`);
   });
 
-  test('certificates are issued at the active node alone', async () => {
+  test('issues certificates only on the active node', async () => {
     const { code, stderr } = await runCli(['propagation', '--role', 'ec-stored'], {
       env: { VAULT_ADDR: cluster.urls[1], VAULT_TOKEN: cluster.token },
     });

@@ -1,4 +1,4 @@
-/** A raft cluster of real Vault nodes on loopback, each with a home of its own. The first is the active one. */
+/** A raft cluster of real Vault nodes on loopback, each with its own home. The first is the active one. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

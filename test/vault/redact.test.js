@@ -13,16 +13,16 @@ const table = [
     'x <redacted> y',
   ],
   ['half a private key', 'x -----BEGIN PRIVATE KEY-----\nMIIE', 'x <redacted>'],
-  ['the exact secret given', 'it was swordfish, swordfish', 'it was <redacted>, <redacted>'],
+  ['an exact secret', 'it was swordfish, swordfish', 'it was <redacted>, <redacted>'],
   ['a token too short to be a secret', 'the root of root', 'the root of root'],
   ['terminal escapes and line breaks', 'a\u001b[31mb\r\n\tc\u0000', 'a\\u{1b}[31mb c\\u{0}'],
-  ['text that runs backwards', 'a\u202eb', 'a\\u{202e}b'],
+  ['right-to-left text', 'a\u202eb', 'a\\u{202e}b'],
   ['a host name with short labels', 'host s.example.com', 'host s.example.com'],
 ];
 for (const [what, given, expected] of table) {
   test(`redact: ${what}`, () => assert.equal(redact(given, ['swordfish', 'root', null]), expected));
 }
 
-test('redact: no more than 300 characters', () => {
+test('redact: at most 300 characters', () => {
   for (const text of ['x', '\u0007', 'x ']) assert.equal(redact(text.repeat(9999)).length, 300);
 });

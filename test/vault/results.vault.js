@@ -1,4 +1,4 @@
-/** What a run on a real Vault leaves: every format tells of as many certificates as Vault itself was asked for. */
+/** Files of a run on a real Vault: every format has the number of requests in Vault's audit log. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -68,7 +68,7 @@ const COUNTS = {
   xml: (text) => Number(/(\d+) of \1 certificates, all passed/.exec(text)?.[1]),
 };
 
-/** Takes what is pushed. */
+/** A receiver of pushed metrics. */
 async function startReceiver() {
   /** @type {any[]} */
   const pushed = [];
@@ -93,7 +93,7 @@ function pushedSum(pushed, name) {
   );
 }
 
-test('every format of one run, and what was pushed, tell of as many certificates as Vault was asked for', async () => {
+test("every format of a run, and the pushed metrics, have the number of requests in Vault's audit log", async () => {
   const receiver = await startReceiver();
   const mark = audit.mark();
   const outs = Object.keys(COUNTS).flatMap((extension) => ['--out', file(`run.${extension}`)]);
@@ -110,7 +110,7 @@ test('every format of one run, and what was pushed, tell of as many certificates
   assert.equal(pushedSum(receiver.pushed.at(-1), 'vault_pki_load.requests'), asked);
 });
 
-test('killed with kill -9, the last file is whole, of this run, and tells of no more than Vault was asked for', async () => {
+test('after kill -9, the last file is complete, from this run, and has no more requests than the audit log', async () => {
   const mark = audit.mark();
   const args = [BIN, 'issue', ...EC, '--rate', '40/s', '--duration', '60s', '--out', file('killed.json')];
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: 'ignore' });
@@ -130,7 +130,7 @@ test('killed with kill -9, the last file is whole, of this run, and tells of no 
   assert.ok(result.totals.sent <= audit.since(mark, 'pki_int/issue').length);
 });
 
-test('two parts of one plan, sent by two processes, merge into the whole of it', async () => {
+test('two parts of a plan, sent by two processes, merge into the whole', async () => {
   const mark = audit.mark();
   const load = ['--rate', '40/s', '--duration', '5s', '--seed', '7', '--concurrency', '10'];
   const parts = await Promise.all(
@@ -150,7 +150,7 @@ test('two parts of one plan, sent by two processes, merge into the whole of it',
 });
 
 /**
- * What writes no single result: sets of runs, comparisons.
+ * For commands without a single result: sets of runs, comparisons.
  *
  * @param {string[]} args
  * @returns {Promise<{code: number | string, stdout: string, stderr: string}>}
@@ -163,7 +163,7 @@ function runOther(args) {
   });
 }
 
-test('runs with stored RSA keys are shown to be slower than those with P-256 that is not stored', async () => {
+test('shows that runs with stored RSA certificates are slower than with unstored P-256 ones', async () => {
   const load = ['--concurrency', '1', '--requests', '20', '--repeat', '5', '--quiet'];
   for (const [name, role] of [
     ['p256', 'ec-no-store'],

@@ -1,4 +1,4 @@
-/** A scenario on two real Vaults: set up, measured in turn, told together, and nothing left behind. */
+/** A scenario on two real Vaults: sets up, measures in turn, reports both together, and leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -92,10 +92,10 @@ async function runScenario(args, env = environment()) {
 }
 
 describe('a scenario on two real Vaults', () => {
-  test('sets up, takes turns, tells all together, and leaves nothing', async () => {
+  test('sets up, takes turns, reports all runs together, and leaves nothing', async () => {
     const before_ = await Promise.all(vaults.map(contentsOf));
     const { code, summary, stdout } = await runScenario([scenario(loginsAndWrites())]);
-    // This machine may be too busy for some runs to be believed.
+    // This machine may be too busy for valid measurements.
     assert.ok(code === 0 || code === 98, String(code));
     assert.deepEqual(await Promise.all(vaults.map(contentsOf)), before_);
     assert.deepEqual(
@@ -125,7 +125,7 @@ describe('a scenario on two real Vaults', () => {
     assert.equal('runs' in set && set.runs.length, 4);
   });
 
-  test('measures one where the other is down, and says so (2)', async () => {
+  test('measures one Vault if the other is down, and reports it (2)', async () => {
     const before_ = await contentsOf(vaults[0]);
     const { code, summary, stderr } = await runScenario([scenario(loginsAndWrites()), '--repeat', '1'], {
       ...environment(),
@@ -138,7 +138,7 @@ describe('a scenario on two real Vaults', () => {
     assert.deepEqual(await contentsOf(vaults[0]), before_);
   });
 
-  test('reports and takes away after Ctrl-C (130)', async () => {
+  test('reports and removes the setup after Ctrl-C (130)', async () => {
     const before_ = await Promise.all(vaults.map(contentsOf));
     const out = join(folder, 'i.json');
     const text = loginsAndWrites({ load: { rate: '40/s', duration: 60 } });

@@ -1,4 +1,4 @@
-/** A search as a process of its own. */
+/** Runs a search in a separate process. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Searches for the highest rate on a real Vault, short ones: what they find is printed, and is no matter of this test. */
+/** Short searches for the highest rate on a real Vault. They print their results, which the tests do not assert. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
@@ -25,10 +25,10 @@ after(async () => {
   await vault.stop();
 });
 
-/** Few steps: it begins where a small machine ends, and p90 needs few samples. */
+/** Few steps: starts near the limit of a small machine, and p90 needs few samples. */
 const SHORT = ['--duration', '1s', '--pause', '200ms', '--require', 'p90<500ms', '--require', 'errors<=0'];
 
-test('issue: an answer, confirmed by a run of its own, and a bracket, or why there is none', async (t) => {
+test('issue: an answer with confirmation and bracket, or the reason why there is none', async (t) => {
   const bounds = ['--rate', '200', '--max-rate', '1600'];
   const { code, search } = await runSearch(
     ['issue', '--role', 'ec-no-store', '--url', vault.url, '--find-max-rate', ...bounds, ...SHORT],
@@ -45,7 +45,7 @@ test('issue: an answer, confirmed by a run of its own, and a bracket, or why the
   const { answer, confirmation, bracket, why, explanation } = search;
   t.diagnostic(answer === null ? why : `${answer.level}/s`);
   if (answer === null) {
-    // Two cores, and others on them: the tool may have nothing to offer. The target is then not blamed.
+    // On two shared cores the tool may be unable to offer the load; this does not count against the target.
     assert.ok(['generator', 'unconfirmed', 'lowest'].includes(why), explanation);
     return;
   }
@@ -56,7 +56,7 @@ test('issue: an answer, confirmed by a run of its own, and a bracket, or why the
   assert.ok(bracket.above === null ? why === 'highest' : bracket.above.level > answer.level, explanation);
 });
 
-test('a store of its own is made once for all steps, and is gone afterwards', async () => {
+test("creates the search's own store once for all steps, and removes it afterwards", async () => {
   const list = async () => Object.keys((await root.read('sys/mounts'))?.data ?? {}).sort();
   const before = await list();
   const bounds = ['--rate', '100', '--max-rate', '100'];
@@ -70,7 +70,7 @@ test('a store of its own is made once for all steps, and is gone afterwards', as
   assert.deepEqual(await list(), before);
 });
 
-test('--max-concurrency: a peak, and how many in flight reach it', async (t) => {
+test('--max-concurrency: the peak, and the number in flight that reaches it', async (t) => {
   const { search } = await runSearch(
     [
       'issue',

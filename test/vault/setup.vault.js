@@ -41,14 +41,14 @@ after(async () => {
   await vault.stop();
 });
 
-/** What Vault's own command line lists, and the roles of PKI mounts. */
+/** The lists of Vault's own command line, and the roles of PKI mounts. */
 function lists() {
   const listed = (/** @type {string[]} */ words, /** @type {string[]} */ ...paths) => {
     const { status, stdout, stderr } = spawnSync(binary, [...words, '-format=json', ...paths], {
       encoding: 'utf8',
       env: { PATH: process.env.PATH, HOME: vault.folder, ...env },
     });
-    // 2: nothing there.
+    // 2: not found.
     assert.ok(status === 0 || status === 2, stderr);
     return JSON.parse(stdout);
   };
@@ -126,7 +126,7 @@ test('setup and teardown leave mounts, auth methods, policies and roles as they 
   await root.remove('sys/policies/acl/mine');
 });
 
-test("somebody else's mounts and policies are refused, and nothing is changed; teardown leaves them, and says so", async () => {
+test("setup refuses another user's mounts and policies, and changes nothing; teardown keeps and reports them", async () => {
   await root.write('sys/mounts/vault-pki-load-transit', { type: 'transit', description: 'my own' });
   await root.write('sys/auth/vault-pki-load-approle', { type: 'approle' });
   await root.write('sys/policies/acl/vault-pki-load', { policy: 'path "x" { capabilities = ["read"] }' });
@@ -149,7 +149,7 @@ test("somebody else's mounts and policies are refused, and nothing is changed; t
   await root.remove('sys/policies/acl/vault-pki-load');
 });
 
-test('a mount whose description was changed, and one that was moved, are left', async () => {
+test('keeps a mount with a changed description, and a moved one', async () => {
   assertCode(await setup('--name', 'changed', '--with', 'kv,transit', '--ca-key-type', 'ec'));
   await root.write('sys/mounts/changed-kv/tune', { description: 'mine now' });
   await root.write('sys/remount', { from: 'changed-transit', to: 'moved' });
@@ -180,7 +180,7 @@ async function untilMoved(path) {
 }
 
 /**
- * In front of Vault: cuts the connection of one call, before it or when it has taken effect, or keeps its answer back.
+ * A proxy in front of Vault: cuts the connection of one call before or after it takes effect, or holds its response.
  *
  * @param {{at: number, when: 'before' | 'after' | 'held'}} fault `at`: number of the call, from 1
  */
@@ -209,7 +209,7 @@ async function startProxy(fault) {
   const { port } = /** @type {AddressInfo} */ (server.address());
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Resolves when the call has come. */
+    /** Resolves when the call arrives. */
     reached,
     release,
     get calls() {
@@ -219,7 +219,7 @@ async function startProxy(fault) {
   };
 }
 
-test('whichever call is cut off, before or after it took effect: teardown leaves nothing, another setup completes it', async () => {
+test('whichever call is cut off, before or after it took effect: teardown leaves nothing, and a second setup completes it', async () => {
   const empty = lists();
   const plan = planSetup({ name: 'half', caKeyType: 'ec', autoRebuild: true, with: ENGINES });
   const counting = await startProxy({ at: 0, when: 'before' });
@@ -241,7 +241,7 @@ test('whichever call is cut off, before or after it took effect: teardown leaves
       await failing.close();
       await proxy.close();
       assert.ok(failed, `call ${at} is cut off`);
-      // Every other time it is removed half-made.
+      // Every other time, remove it while incomplete.
       if (at % 2 === 0) {
         await setUp(root, plan, () => {});
         if (at % 10 === 0) assert.deepEqual(contentOf(lists()), whole, `completed after ${when} ${at}`);
@@ -274,7 +274,7 @@ function contentOf({ secrets, auth, policies, roles }) {
   return { secrets: plain(secrets), auth: plain(auth), policies, roles };
 }
 
-test('Ctrl-C in the middle: 130, says what stays, and teardown takes it away', async () => {
+test('Ctrl-C in the middle: 130, reports the leftovers, and teardown removes them', async () => {
   const empty = lists();
   const proxy = await startProxy({ at: 12, when: 'held' });
   const child = startCli(['setup', '--name', 'cut', '--url', proxy.url, '--format', 'json', ...ALL], {
@@ -308,7 +308,7 @@ describe('tokens', () => {
     return String(auth?.client_token);
   }
 
-  test('that may do just what setup asks for can set up; one right less, and that is what is said to be missing', async () => {
+  test('with exactly the required rights can set up; with one right less, setup reports it as missing', async () => {
     const plan = planSetup({ name: 'rights', caKeyType: 'ec', with: ENGINES });
     const rights = [...rightsToInspect('rights'), ...rightsToSetUp(plan)];
     /** @type {Map<string, Set<string>>} */
@@ -340,13 +340,13 @@ describe('tokens', () => {
     assert.equal(made.code, 0, made.stderr);
     const refused = await runCli(['teardown', '--name', 'rights'], { env: { ...env, VAULT_TOKEN: token } });
     assert.equal(refused.code, 2);
-    // In whichever order they are listed; sudo is among what the token may.
+    // In any order; the token has sudo.
     assert.match(refused.stderr, /it lacks .*\bdelete on sys\/mounts\/rights-root[,.]/);
     assert.match(refused.stderr, /it lacks .*, delete on sys\/auth\/rights-approle[,.]/);
     assertCode(await teardown('--name', 'rights'));
   });
 
-  test('that may not even look are told what to ask for; none, and one that is wrong', async () => {
+  test('without read rights get a list of the missing ones; no token, and a wrong one', async () => {
     const token = await tokenOf('default', '');
     const ended = await runCli(['setup'], { env: { ...env, VAULT_TOKEN: token } });
     assert.equal(ended.code, 2);
@@ -362,7 +362,7 @@ describe('tokens', () => {
     assert.match(none.stderr, /There is no token/);
   });
 
-  test("of the setup's policy run every operation on it, and can do nothing else", async () => {
+  test("with the setup's policy can run every operation on it, and nothing else", async () => {
     assertCode(await setup('--name', 'run', '--ca-key-type', 'ec', ...ALL));
     const token = await tokenOf('run', '');
     const role = 'example-dot-com-ec';
@@ -426,7 +426,7 @@ describe('tokens', () => {
     assertCode(await teardown('--name', 'run'));
   });
 
-  test('of the policy in cerberus.md send its invalid traffic, and each request is refused as it should be', async () => {
+  test('with the policy in cerberus.md send its invalid traffic, and every request is refused as expected', async () => {
     const example = (/** @type {string} */ name) =>
       readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8');
     const [, policy] = /^```hcl\n([\s\S]*?)^```$/m.exec(example('cerberus.md')) ?? [];
@@ -449,7 +449,7 @@ describe('tokens', () => {
     assert.deepEqual(lists(), empty);
   });
 
-  test('of the AppRole method that setup made issue, and are revoked with it', async () => {
+  test('of the AppRole method of the setup can issue, and are revoked with it', async () => {
     assertCode(await setup('--name', 'app', '--ca-key-type', 'ec', '--with', 'approle'));
     const { data: named } = await root.read('auth/app-approle/role/load/role-id');
     const { data: secret } = await root.write('auth/app-approle/role/load/secret-id');
@@ -466,7 +466,7 @@ describe('tokens', () => {
   });
 });
 
-test('auto_rebuild, and URLs that answer', async () => {
+test('auto_rebuild, and working URLs', async () => {
   assertCode(await setup('--name', 'urls', '--auto-rebuild', '--ca-key-type', 'ec'));
   assert.equal((await root.read('urls-int/config/crl')).data?.auto_rebuild, true);
   const { data: urls } = await root.read('urls-int/config/urls');
@@ -486,7 +486,7 @@ function fileOf(scenario) {
 
 const EC = { load: { requests: 20 }, mix: [{ operation: 'issue', options: { role: 'example-dot-com-ec' } }] };
 
-test('what setup and scenarios are not told of a setup that is there, they leave as it is', async () => {
+test('setup and scenarios keep unspecified settings of an existing setup', async () => {
   const isAuto = async () => (await root.read('kept-int/config/crl')).data?.auto_rebuild;
   assertCode(await setup('--name', 'kept', '--auto-rebuild', '--ca-key-type', 'ec'));
   assertCode(await setup('--name', 'kept', '--with', 'transit'));
@@ -511,7 +511,7 @@ test('what setup and scenarios are not told of a setup that is there, they leave
   assertCode(await teardown('--name', 'kept'));
 });
 
-test('two addresses of one Vault have one setup in a scenario, and it is removed', async () => {
+test('two addresses of one Vault share one setup in a scenario, which is removed', async () => {
   const empty = lists();
   const proxy = await startProxy({ at: 0, when: 'before' });
   const targets = [

@@ -1,4 +1,4 @@
-/** A mix of operations in stages on a real Vault: every request told once, by operation and by stage. */
+/** A mix of operations in stages on a real Vault: every request counts once, by operation and by stage. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a ramp, a hold and a pause of logins and writes: what was planned was sent, checked and told by stage', async () => {
+test('a ramp, a hold and a pause of logins and writes: sends and checks all planned requests, and reports them by stage', async () => {
   const [scenario, out] = ['scenario.json', 'r.json'].map((name) => join(folder, name));
   writeFileSync(
     scenario,
@@ -43,13 +43,13 @@ test('a ramp, a hold and a pause of logins and writes: what was planned was sent
   const { code, stdout, stderr } = await startCli(['run', scenario, '--out', out], {
     env: { VAULT_ADDR: vault.url, VAULT_TOKEN: vault.token },
   }).ended;
-  // This machine may be too busy for the run to be believed.
+  // This machine may be too busy for a valid measurement.
   assert.ok(
     [0, 98, 99].some((one) => one === code),
     `${code}: ${stderr}`,
   );
   assert.ok(!readFileSync(out, 'utf8').includes(vault.token), 'the token is written');
-  // It is read only if it adds up: stages to the whole, operations to each of them.
+  // Reading checks that stages add up to the total, and operations to each stage.
   const result = /** @type {Result} */ (await readDocument(out));
   const { totals, stages = [], operations, verification, requirements } = result;
   assert.deepEqual(

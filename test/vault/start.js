@@ -1,4 +1,4 @@
-/** A real Vault for tests, started on a free loopback port with a home of its own. */
+/** Starts a real Vault for tests, on a free loopback port with its own home. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const START_TIMEOUT_MS = 60_000;
 /** @typedef {'file' | 'raft' | Record<string, unknown>} Stored or what the configuration says of another storage */
 
 /**
- * `inmem` is Vault's dev mode: all is gone after a restart. `file` and `raft`, a cluster of one node, keep what they have, and are
+ * `inmem` is Vault's dev mode, which loses everything on a restart. `file` and `raft`, a cluster of one node, keep their data, and are
  * unsealed again.
  *
  * @param {{tls?: boolean, storage?: 'inmem' | Stored, port?: number}} [options]
@@ -64,7 +64,7 @@ export async function startVault({ tls = false, storage = 'inmem', port } = {}) 
     },
     /** A new client; close it. */
     connect,
-    /** As if the machine lost power. */
+    /** Like a power failure. */
     kill9: () => kill('SIGKILL'),
     /** On the same port; after `kill9` or while it runs. */
     async restart() {

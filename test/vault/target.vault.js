@@ -1,4 +1,4 @@
-/** How a real Vault is found and trusted: addresses, TLS, environment, namespaces. */
+/** Connections to a real Vault: addresses, TLS, environment, namespaces. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { assertRan, runCommand, runToResult } from './command.js';
@@ -41,7 +41,7 @@ describe('plain HTTP', () => {
   });
   after(() => vault.stop());
 
-  test('VAULT_* and BAO_*; BAO_* wins', async () => {
+  test('VAULT_* and BAO_*; BAO_* takes precedence', async () => {
     await assertWorks(ISSUE, { VAULT_ADDR: vault.url, VAULT_TOKEN: vault.token });
     await assertWorks(OCSP, { BAO_ADDR: vault.url, BAO_TOKEN: vault.token });
     const wrong = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'hvs.wrong' };
@@ -94,14 +94,14 @@ describe('TLS', () => {
     await assertWorks(ISSUE, { ...env, VAULT_CACERT: String(vault.caCert) });
   });
 
-  test('verification switched off, by flag and by variable', async () => {
+  test('verification disabled, by flag and by variable', async () => {
     await assertWorks([...ISSUE, '--tls-skip-verify'], env);
     await assertWorks(OCSP, { ...env, BAO_SKIP_VERIFY: 'true' });
   });
 
-  test('its CA not known', () => assertRefused(ISSUE, env, /no known CA|self-signed[\s\S]*--ca-cert/));
+  test('unknown CA', () => assertRefused(ISSUE, env, /no known CA|self-signed[\s\S]*--ca-cert/));
 
-  test('another name than its own', () =>
+  test('wrong name', () =>
     assertRefused(
       [...ISSUE, '--ca-cert', String(vault.caCert), '--tls-server-name', 'vault.test'],
       env,

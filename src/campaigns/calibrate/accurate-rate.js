@@ -23,7 +23,7 @@ import { toMicros } from './measure.js';
 /** `RATE_LIMIT`: the maximum of `--rate`. */
 const [MAX_RATES, RATE_LIMIT] = [12, 1e6];
 
-/** With fewer than 100 requests, p99 is the maximum; includes a margin. */
+/** With fewer than 100 requests, p99 is the maximum; this adds a margin. */
 const MIN_SAMPLES = 120;
 
 /** Search limit, as a multiple of the closed-loop peak: an open loop can hardly send more. */
@@ -40,7 +40,7 @@ const CLOSE_ENOUGH = 1.25;
 
 /**
  * Retries a failed rate immediately: another process may have disturbed the machine.
- * @param {{step: Measure, options: CalibrationOptions, peakPerSecond: number}} context of a closed loop
+ * @param {{step: Measure, options: CalibrationOptions, peakPerSecond: number}} context `peakPerSecond`: of a closed loop
  * @returns `ratePerSecond`: the highest accurate rate; `delayMs`: the target's delay at that rate;
  *   `brokenAtPerSecond`: the lowest rate above it that failed every try; null: none
  */

@@ -56,14 +56,14 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
   try {
     // Warm up: cold code sends tens of milliseconds late.
     await step({ label: 'warming up', ratePerSecond: null });
-    const found = { environment, ...(await measureAll(step, options)) };
+    const figures = { environment, ...(await measureAll(step, options)) };
     return {
       schema: /** @type {const} */ ('vault-pki-load/calibration/1'),
       tool: { version: TOOL_VERSION },
       startedAt,
       durationSeconds: toMicros((performance.now() - startedMs) / 1000),
-      ...found,
-      summary: summarise(found),
+      ...figures,
+      summary: summarise(figures),
     };
   } catch (error) {
     if (!signal?.aborted) throw await target.causeOf(error);
@@ -74,7 +74,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
   }
 }
 
-/** @typedef {Awaited<ReturnType<typeof measureAll>> & {environment: ReturnType<typeof readMachine>}} Found */
+/** @typedef {Awaited<ReturnType<typeof measureAll>> & {environment: ReturnType<typeof readMachine>}} Figures */
 
 /** @param {Measure} step @param {CalibrationOptions} options */
 async function measureAll(step, options) {

@@ -85,7 +85,7 @@ export function createKnownDelayServer({ clock, alarm, fetchResponse }) {
       if (rest.length === 0 && chunk.equals(last.request)) return onRequest(socket, chunk, nowMs);
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       const post = readPost(rest);
-      if (post === 'no request') return void socket.destroy();
+      if (post === 'not a request') return void socket.destroy();
       if (post === 'incomplete') return;
       const request = rest.subarray(0, post.length);
       rest = rest.subarray(post.length);
@@ -111,14 +111,14 @@ export function createKnownDelayServer({ clock, alarm, fetchResponse }) {
 
 /** @typedef {{body: Buffer, length: number}} Post `length`: of the whole request */
 
-/** @param {Buffer} bytes from the start of a request @returns {Post | 'incomplete' | 'no request'} */
+/** @param {Buffer} bytes from the start of a request @returns {Post | 'incomplete' | 'not a request'} */
 export function readPost(bytes) {
   const headEnd = bytes.indexOf('\r\n\r\n');
-  if (headEnd < 0) return bytes.length > MAX_REQUEST_BYTES ? 'no request' : 'incomplete';
+  if (headEnd < 0) return bytes.length > MAX_REQUEST_BYTES ? 'not a request' : 'incomplete';
   const head = bytes.toString('latin1', 0, headEnd);
   const [, digits] = /\r\ncontent-length: *(\d{1,5})\s*(?:\r\n|$)/i.exec(head) ?? [];
   if (!head.startsWith('POST ') || digits === undefined || Number(digits) > MAX_REQUEST_BYTES)
-    return 'no request';
+    return 'not a request';
   const length = headEnd + 4 + Number(digits);
   return bytes.length < length ? 'incomplete' : { body: bytes.subarray(headEnd + 4, length), length };
 }

@@ -128,5 +128,5 @@ export async function measureLateness(step, peakPerSecond) {
   return rows;
 }
 
-/** @param {number | null} one @param {number | null} other */
-const difference = (one, other) => (one === null || other === null ? null : toMicros(one - other));
+/** @param {number | null} a @param {number | null} b */
+const difference = (a, b) => (a === null || b === null ? null : toMicros(a - b));

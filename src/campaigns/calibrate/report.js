@@ -5,7 +5,7 @@ import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
 import { isWrong } from './accurate-rate.js';
 
-/** @import { Calibration, Found } from './calibrate.js' */
+/** @import { Calibration, Figures } from './calibrate.js' */
 
 const WAKE_UP =
   'Latencies and lateness include the wake-up of the target, tens of µs or more: the tool itself adds less.';
@@ -19,7 +19,7 @@ const WAKING_MS = 0.5;
 /** The maximum of `--threads`. */
 const MAX_THREADS = 64;
 
-/** @param {Found & Pick<Calibration, 'summary'>} calibration @returns {string} ends with a newline */
+/** @param {Figures & Pick<Calibration, 'summary'>} calibration @returns {string} ends with a newline */
 export function render({ environment, settings, delays, lateness, peak, honestRate, summary }) {
   const { concurrency, threads, pacing, stepMs } = settings;
   const { ratePerSecond, limits, tries } = honestRate;
@@ -75,7 +75,7 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
 /** @param {string[]} heads @param {string[][]} cells */
 const rows = (heads, cells) => table([heads, ...cells]).flat();
 
-/** @param {Found['peak']} peak @param {string} before */
+/** @param {Figures['peak']} peak @param {string} before */
 const busy = ({ targetBusy }, before) => (targetBusy === null ? '' : before + formatPercent(targetBusy));
 
 /** @param {[applies: boolean, text: string][]} texts */
@@ -90,12 +90,12 @@ const time = (ms) => (ms === null ? '–' : formatLatency(ms));
 /** @param {number | null} ms */
 const duration = (ms) => (ms === null ? 'an unknown time' : formatDuration(Math.max(0, ms)));
 
-/** @param {Found} found @returns sentences */
-export const summarise = (found) => ({
-  ...{ text: textOf(found), limits: limitsOf(found), remedies: remediesOf(found) },
+/** @param {Figures} figures @returns sentences */
+export const summarise = (figures) => ({
+  ...{ text: textOf(figures), limits: limitsOf(figures), remedies: remediesOf(figures) },
 });
 
-/** @param {Found} found */
+/** @param {Figures} figures */
 function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, honestRate }) {
   const added = (/** @type {'p50' | 'p99'} */ key) =>
     duration(largest(delays.map(({ addedMs }) => addedMs[key])));
@@ -114,7 +114,7 @@ function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, 
   ].join(' ');
 }
 
-/** @param {Found} found @returns {string[]} */
+/** @param {Figures} figures @returns {string[]} */
 function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const { brokenAtPerSecond, limits, tries } = honestRate;
   const machine = applying([
@@ -134,7 +134,7 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target busy for ')}.`];
 }
 
-/** @param {Found['honestRate']['tries'][number]} broken @param {Found['honestRate']['limits']} limits */
+/** @param {Figures['honestRate']['tries'][number]} broken @param {Figures['honestRate']['limits']} limits */
 function faultsOf(broken, limits) {
   const { latenessMs, p50Ms, p99Ms, measurement, planned, samples, delayMs, ratePerSecond } = broken;
   const at = `At ${formatRate(ratePerSecond)}`;
@@ -160,7 +160,7 @@ function faultsOf(broken, limits) {
   ]);
 }
 
-/** @param {Found} found @returns {string[]} */
+/** @param {Figures} figures @returns {string[]} */
 function remediesOf({ environment: { cpus }, settings, lateness }) {
   const { threads, pacing, concurrency, maxLatenessMs } = settings;
   const more = Math.min(cpus - 1, concurrency, MAX_THREADS);

@@ -5,7 +5,7 @@ import { PkiLoadError } from '../../common/errors.js';
 import { forkEntry, hasEnded, nextMessage, stopChild } from '../../dev/forked.js';
 
 const ENTRY = new URL('target-child.js', import.meta.url);
-/** An ended process refuses connections before its parent receives `exit`. */
+/** A process that exits refuses connections before its parent receives `exit`. */
 const EXIT_WITHIN_MS = 3000;
 
 /**
@@ -35,9 +35,9 @@ export async function startCalibrationTarget() {
       /** Returns the error, or one that reports the exit of the target if that caused it. @param {unknown} error */
       async causeOf(error) {
         const exit = once(child, 'exit').then(() => true);
-        const isEnded =
+        const hasExited =
           hasEnded(child) || (await Promise.race([exit, wait(EXIT_WITHIN_MS, false, { ref: false })]));
-        return isEnded ? failed('its process has ended') : error;
+        return hasExited ? failed('its process exited') : error;
       },
       stop: () => stopChild(child),
     };

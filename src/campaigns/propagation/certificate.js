@@ -150,7 +150,7 @@ export async function warmUp(run, client) {
   if (![row.failure, row.unrevoked].includes('vault_permission_denied')) return row;
   const isIssued = row.left === 'valid';
   const path = `${plan.target.mount}/${isIssued ? 'revoke' : `issue/${plan.role}`}`;
-  const left = isIssued ? ' The one certificate issued for the check stays valid until it expires.' : '';
+  const left = isIssued ? ' The certificate issued for the check stays valid until it expires.' : '';
   throw targetError(
     'role_permission_denied',
     `The token may not write to ${path}.${left}`,

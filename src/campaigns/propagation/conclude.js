@@ -56,12 +56,12 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
     everywhere: delayOf(whole),
     nodes,
     pollLagMs: { count: lag.totalCount, min, p50, p99, max },
-    rows: rows.map(({ certificate, outcome, failure, revokeMs, nodes: own }) => ({
+    rows: rows.map(({ certificate, outcome, failure, revokeMs, nodes: byNode }) => ({
       ...{ certificate, outcome },
       ...(failure === undefined ? {} : { failure }),
-      ...{ revokeMs, nodes: own },
+      ...{ revokeMs, nodes: byNode },
     })),
-    requirements: plan.requirements.map((own) => judgeDelay(own, { whole, rows, lagMs: max ?? 0, isValid })),
+    requirements: plan.requirements.map((req) => judgeDelay(req, { whole, rows, lagMs: max ?? 0, isValid })),
     measurement,
     notes: notesOf(plan, found.crl, nodes),
   };
@@ -83,13 +83,13 @@ function outcomeOf({ outcome, nodes }) {
  * @param {number} number @param {Row[]} rows @returns {PropagationNode}
  */
 function concludeNode({ answers, counts: { sent, ...others }, ...facts }, number, rows) {
-  const own = rows.flatMap(({ nodes, revokeMs }) =>
+  const ofNode = rows.flatMap(({ nodes, revokeMs }) =>
     nodes[number] === undefined ? [] : [{ ...nodes[number], revokeMs }],
   );
   return {
     ...facts,
-    outcomes: countOutcomes(own),
-    delay: delayOf(own.flatMap(({ interval, revokeMs }) => measured(interval, revokeMs))),
+    outcomes: countOutcomes(ofNode),
+    delay: delayOf(ofNode.flatMap(({ interval, revokeMs }) => measured(interval, revokeMs))),
     asked: { looks: total(Object.values(answers)) - sent, polls: sent, ...others },
     answers: { ...answers },
   };
@@ -99,12 +99,12 @@ function concludeNode({ answers, counts: { sent, ...others }, ...facts }, number
 const measured = (interval, revokeMs) =>
   interval === null || revokeMs === null ? [] : [{ ...interval, respondedMs: revokeMs }];
 
-/** @param {Measured[]} all @returns {DelayBlock} negative delays count as zero */
-function delayOf(all) {
-  const valuesOf = (/** @type {(one: Measured) => number} */ read) => latencyOf(all.map(read));
+/** @param {Measured[]} delays @returns {DelayBlock} negative delays count as zero */
+function delayOf(delays) {
+  const valuesOf = (/** @type {(delay: Measured) => number} */ read) => latencyOf(delays.map(read));
   return {
-    revoked: all.length,
-    beforeAnswered: all.filter((one) => upperSinceResponse(one) <= 0).length,
+    revoked: delays.length,
+    beforeAnswered: delays.filter((delay) => upperSinceResponse(delay) <= 0).length,
     sinceAnswered: {
       lower: valuesOf(({ lowerMs, respondedMs }) => lowerMs - respondedMs),
       upper: valuesOf(upperSinceResponse),
@@ -149,7 +149,7 @@ function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
   const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
   const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
   const judgeAt = (/** @type {number} */ lateMs) => {
-    const delays = whole.map((one) => upperSinceResponse(one) + lateMs);
+    const delays = whole.map((delay) => upperSinceResponse(delay) + lateMs);
     const judge = (/** @type {typeof rows} */ failed) => {
       const followed = failed.map(({ followedMs }) => followedMs);
       return judgeDelays(requirement, delays, followed, isValid);
@@ -186,12 +186,12 @@ const REVOCATIONS = {
  * @param {boolean} isValid
  */
 function judgeDelays(requirement, delays, lost, isValid) {
-  const [own, all] = [delays, [...delays, ...lost]]
+  const [succeeded, whole] = [delays, [...delays, ...lost]]
     .map(histogramOf)
-    .map((one) => ({ reported: one, own: one }));
+    .map((histogram) => ({ reported: histogram, own: histogram }));
   return judgeRequirement(requirement, {
-    series: { response: own, service: own, sendLag: own },
-    all: { response: all, service: all, sendLag: all },
+    series: { response: succeeded, service: succeeded, sendLag: succeeded },
+    all: { response: whole, service: whole, sendLag: whole },
     ...{ succeeded: delays.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
     ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 } },
     ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },
@@ -215,11 +215,11 @@ function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {
   const lateMs = lag.totalCount === 0 ? 0 : valueAtShare(lag, 0.99);
   const answers = nodes.flatMap((node) => Object.entries(node.answers));
   const bad = answers.filter(([outcome]) => !['good', 'revoked', 'unknown'].includes(outcome));
-  const [all, failed] = [answers, bad].map((some) => total(some.map(([, count]) => count)));
+  const [responses, failed] = [answers, bad].map((counts) => total(counts.map(([, count]) => count)));
   const kinds = [...new Set(bad.map(([outcome]) => outcome))].join(', ');
   const ends = [...new Set(rows.map(({ failure, outcome }) => failure ?? outcome))].join(', ');
   /** @type {[applies: boolean, grade: 'remark' | 'invalid', code: string, text: string, remedy: string][]} */
-  const known = [
+  const rules = [
     [
       // A node that never reports a revocation is still a valid observation.
       !rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked'),
@@ -243,14 +243,14 @@ function judgeMeasurement({ nodes, lag, plan: { pollMs }, rows }) {
       'Poll less often (--poll): the nodes respond too slowly, or the polls slow them down.',
     ],
     [
-      failed / Math.max(1, all) > REMARK_SHARE,
+      failed / Math.max(1, responses) > REMARK_SHARE,
       'remark',
       'failed_answers',
-      `${formatCount(failed)} of ${formatCount(all)} OCSP responses (${formatPercent(failed / all)}) were errors or failed a check (${kinds}), so they show no status.`,
+      `${formatCount(failed)} of ${formatCount(responses)} OCSP responses (${formatPercent(failed / responses)}) were errors or failed a check (${kinds}), so they show no status.`,
       'See the responses of each node in the report, and the logs of those nodes.',
     ],
   ];
-  const reasons = known
+  const reasons = rules
     .filter(([applies]) => applies)
     .map(([, grade, code, text, remedy]) => ({ grade, code, text, remedy }));
   return { verdict: reasons.some(({ grade }) => grade === 'invalid') ? 'invalid' : 'valid', reasons };

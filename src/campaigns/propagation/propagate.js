@@ -70,7 +70,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   /** @type {Node[]} */
   let nodes = [];
   const closeAll = () =>
-    Promise.all([...nodes.map((node) => node.responder), ...clients].map((one) => one.close()));
+    Promise.all([...nodes.map((node) => node.responder), ...clients].map((connection) => connection.close()));
   cutOff?.addEventListener('abort', closeAll, { once: true });
   try {
     const found = await prepare({ plan, client, tls, keepAlive, warn });

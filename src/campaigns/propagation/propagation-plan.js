@@ -67,7 +67,7 @@ export function planPropagation(given, environment = readEnvironment()) {
   const nodes = options.node;
   const duplicate = nodes.find((address, i) => nodes.indexOf(address) !== i);
   if (duplicate !== undefined)
-    throw usageError('repeated_node', `--node ${duplicate} is given twice.`, 'Give it once.');
+    throw usageError('repeated_node', `--node ${duplicate} is given twice.`, 'Remove one of them.');
   rejectIf(
     dev && nodes.length > 0,
     '--dev starts its own server, but --node names others.',

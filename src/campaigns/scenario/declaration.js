@@ -19,7 +19,7 @@ import { DECLARATION } from './variables.js';
 
 /** @typedef {Record<string, Record<string, OptionSpec>>} OperationOptions by operation */
 
-/** For editors: amounts as texts. A level is a rate that may be 0. */
+/** Amounts as text, for editors. A level is a rate that may be 0. */
 const PATTERNS = Object.freeze({
   duration: DURATION_PATTERN,
   rate: RATE_PATTERN,
@@ -38,7 +38,7 @@ function amount(kind) {
 const reference = z.string().meta({ pattern: '\\$\\{\\w+\\}' });
 
 /**
- * The value of a variable is a text: `weight: ${WEIGHT}`. Editors accept the reference itself.
+ * A variable has a text value: `weight: ${WEIGHT}`. Editors accept the reference itself.
  * @template {z.ZodType} Schema @param {Schema} schema of a number, a boolean or a choice
  */
 function orVariable(schema) {
@@ -135,7 +135,7 @@ function uniquelyNamed(entries, otherKey = 'name') {
       if (name === undefined || names.indexOf(name) === i) continue;
       const path = [i, value[i].name === undefined ? otherKey : 'name'];
       const text = `is ${JSON.stringify(name)}, the name of another entry`;
-      issues.push(problem(path, text, 'Give each entry its own name.'));
+      issues.push(problem(path, text, 'Use a different name for each entry.'));
     }
   });
 }
@@ -219,7 +219,7 @@ function stageSchema() {
     .check(({ value, issues }) => {
       const { length } = shapes.filter((shape) => /** @type {any} */ (value)[shape] !== undefined);
       if (length === 1) return;
-      issues.push(problem([], `has ${length} shapes`, `Give it one of ${shapes.join(', ')}.`, 'missing'));
+      issues.push(problem([], `has ${length} shapes`, `Set one of ${shapes.join(', ')}.`, 'missing'));
     })
     .meta(oneOf(shapes));
 }
@@ -282,7 +282,7 @@ export function scenarioSchema(names, options = {}) {
         if ((run.mix ?? value.mix) !== undefined) continue;
         const path = value.runs === undefined ? [] : ['runs', i];
         const text = `${JSON.stringify(run.name)} has no mix of operations`;
-        issues.push(problem(path, text, 'Write mix: [{operation: issue}].', 'missing'));
+        issues.push(problem(path, text, 'Add mix: [{operation: issue}].', 'missing'));
       }
     })
     .meta({
@@ -306,8 +306,8 @@ export async function schemaOfScenarios() {
   const $defs = {};
   for (const operation of names) {
     const { options } = await loadOperation(operation);
-    const { $schema: _, ...own } = toJson(settings(optionSchemas(options)));
-    $defs[`options-of-${operation}`] = own;
+    const { $schema: _, ...schema } = toJson(settings(optionSchemas(options)));
+    $defs[`options-of-${operation}`] = schema;
   }
   return { $schema, $id: 'vault-pki-load/scenario/1', ...rest, $defs };
 }

@@ -37,8 +37,8 @@ export async function describeSteps({ name, description, setup, reads }, steps, 
 
 /** @param {Record<string, string | readonly string[]>} texts by label @returns {string[]} lines; none for a label without texts */
 function facts(texts) {
-  return Object.entries(texts).flatMap(([label, own]) =>
-    [own].flat().flatMap((text, i) => labelled(i === 0 ? label : '', text)),
+  return Object.entries(texts).flatMap(([label, lines]) =>
+    [lines].flat().flatMap((text, i) => labelled(i === 0 ? label : '', text)),
   );
 }
 

@@ -54,9 +54,9 @@ export async function readScenario(text, name, env) {
   for (const [path, file] of filesIn(source.value, [targetOptions, ...Object.values(options)]))
     addTo(`file ${file}`, pathText(path));
   const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ entry) => {
-    const { name: own = null, 'token-env': tokenEnv = null, ...given } = entry;
+    const { name: targetName = null, 'token-env': tokenEnv = null, ...given } = entry;
     if (tokenEnv !== null) addTo(tokenEnv, 'the token');
-    return /** @type {ScenarioTarget} */ ({ name: own, tokenEnv, options: given });
+    return /** @type {ScenarioTarget} */ ({ name: targetName, tokenEnv, options: given });
   });
   const runs = scenario.runs?.map((run, i) => readRun(source, scenario, run, ['runs', i], setup));
   return {
@@ -90,14 +90,14 @@ function readSetup(setup = false) {
 
 /**
  * @param {Source} source @param {Scenario} scenario
- * @param {Pick<Scenario, 'name' | Part>} own parts that the run does not inherit
+ * @param {Pick<Scenario, 'name' | Part>} run parts that it does not inherit
  * @param {Path} path of the run @param {ScenarioSetup | null} setup
  */
-function readRun(source, scenario, own, path, setup) {
+function readRun(source, scenario, run, path, setup) {
   /** The path of a part, in the run or in the scenario. @param {Part} part @returns {Path} */
-  const at = (part) => [...(own[part] === undefined ? [] : path), part];
-  const { name, mix = [], stages = null, require = [] } = { ...scenario, ...own };
-  const { model = null, ...load } = { ...scenario.load, ...own.load };
+  const at = (part) => [...(run[part] === undefined ? [] : path), part];
+  const { name, mix = [], stages = null, require = [] } = { ...scenario, ...run };
+  const { model = null, ...load } = { ...scenario.load, ...run.load };
   const entries = mix.map(({ operation, name: given = operation, weight = 1, options = {} }) => {
     const camel = Object.entries(options).map(([key, value]) => [camelCase(key), value]);
     return /** @type {MixEntry} */ ({ name: given, operation, weight, options: Object.fromEntries(camel) });
@@ -117,7 +117,7 @@ function readRun(source, scenario, own, path, setup) {
       ...(stages ?? []).flatMap((stage, i) => readRequirements(stage.require, { stage: staged?.[i].name })),
     ],
     ...{ level, setup, source, at },
-    /** places of load options, its own first @type {Path[]} */
+    /** places of load options, those of the run first @type {Path[]} */
     loadGroups: [at('load'), ['load']],
   };
 }
@@ -174,7 +174,7 @@ const FLAG = /--([a-z][\w-]*)/g;
  * Turns an error about flags into one about the file, at the first option that it names.
  * @template T
  * @param {{source: Source, groups: Path[], flags?: Record<string, unknown>, otherwise?: Path}} place `groups`: of the options;
- *   `flags`: given on the command line, these keep their dashes; `otherwise`: the place of an error without an option of the file
+ *   `flags`: of the command line, which keep their dashes; `otherwise`: the place if no option of the file is named
  * @param {() => T} act @returns {T}
  */
 export function placed({ source, groups, flags = {}, otherwise }, act) {

@@ -65,13 +65,13 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
 }
 
 /**
- * Alternates the order of targets (A1 B1 B2 A2), so that drift of the machine (it warms up, a disk fills) affects all equally.
+ * Alternates the order of targets (A1 B1 B2 A2), so that drift (heat, a filling disk) affects all equally.
  * @param {readonly {run: string}[]} steps all targets of the first run, then all of the next @param {number} repeat
  * @returns {{step: number, number: number}[]} index of a step, and number of its repeat, from 0
  */
 export function turnsOf(steps, repeat) {
   const runs = groupBy([...steps.keys()], (step) => steps[step].run);
   return Array.from({ length: repeat }, (_, number) =>
-    runs.flatMap((own) => own.map((_step, i) => ({ step: own[(i + number) % own.length], number }))),
+    runs.flatMap((run) => run.map((_step, i) => ({ step: run[(i + number) % run.length], number }))),
   ).flat();
 }

@@ -35,15 +35,15 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
   const { name, keep } = setup;
   const places = placesOf(name, steps, system.connect);
   /** UUIDs of root mounts that we created: two addresses may reach the same Vault. @type {Set<string | null>} */
-  const own = new Set();
+  const ownRoots = new Set();
 
   /** Warns of a setup that existed before. @param {Place} place @param {VaultClient} client */
   async function inspect(place, client) {
     const { made, existing } = /** @type {SetupReport} */ (place.report);
     if (keep || made.length + existing.length === 0) return;
     const uuid = places.length > 1 ? await uuidOf(client, name) : null;
-    if (isOurs(place)) own.add(uuid);
-    if (isOurs(place) || (uuid !== null && own.has(uuid))) return;
+    if (isOurs(place)) ownRoots.add(uuid);
+    if (isOurs(place) || (uuid !== null && ownRoots.has(uuid))) return;
     const added = made.length === 0 ? '' : ' or its own additions';
     warn(
       `${name} existed at ${place.url} before; the scenario does not remove it${added}. To remove it: ${place.remove}`,
@@ -134,10 +134,10 @@ function placesOf(name, steps, open) {
   const real = [...steps.keys()].filter((i) => !steps[i].plan.dev);
   const targetOf = (/** @type {number} */ i) => steps[i].plan.target;
   const groups = groupBy(real, (i) => JSON.stringify([targetOf(i).url, targetOf(i).namespace]));
-  return groups.map((own) => {
-    const step = steps[own[0]];
+  return groups.map((group) => {
+    const step = steps[group[0]];
     const { target } = step.plan;
     const remove = teardownCommand(name, targetFlags(target), step.tokenEnv);
-    return { url: target.url, steps: own, connect: () => open(step), remove, report: null };
+    return { url: target.url, steps: group, connect: () => open(step), remove, report: null };
   });
 }

@@ -37,7 +37,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
     throw usageError('contradiction', problem, 'Leave --url out, or all targets but one.');
   }
   const { search = null } = settings;
-  const ownFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
+  const searchFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
   const environment = readEnvironment();
   const steps = [];
   for (const run of runs) {
@@ -46,11 +46,11 @@ export async function stepsOf({ runs, targets }, flags, settings) {
       if (!plan.dev) await checkAllowed(run, target, plan, [environment.address, flags.url], settings);
       const goal = search && searchSettings(plan, settings, mergeLoad(run, flags, search));
       if (goal !== null) {
-        const place = { source: run.source, groups: run.loadGroups, flags: ownFlags };
+        const place = { source: run.source, groups: run.loadGroups, flags: searchFlags };
         placed(place, () => checkSearchable(plan, goal));
       }
-      const left = run.requirements.filter(({ stage }) => stage !== undefined && plan.load.stages === null);
-      const notJudged = left.map(({ text }) => text);
+      const lost = run.requirements.filter(({ stage }) => stage !== undefined && plan.load.stages === null);
+      const notJudged = lost.map(({ text }) => text);
       const names = [runs.length > 1 && run.name, target.name].filter(Boolean);
       const { tokenEnv } = target;
       steps.push({
@@ -76,7 +76,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
 async function checkAllowed(run, { name, tokenEnv }, plan, addresses, { allowEnv = [], allowUrl = [] }) {
   const { targets = [] } = /** @type {{targets?: {name: string}[]}} */ (run.source.value);
   const place =
-    name === null ? ['target'] : ['targets', targets.findIndex((own) => own.name.trim() === name)];
+    name === null ? ['target'] : ['targets', targets.findIndex((entry) => entry.name.trim() === name)];
   const refuse = (/** @type {Path} */ path, /** @type {string} */ problem, /** @type {string} */ flag) => {
     throw run.source.error(path, problem, `To allow it, add ${flag}.`);
   };

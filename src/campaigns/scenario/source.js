@@ -10,7 +10,7 @@ import { visibleText } from '../../common/visible-text.js';
 /** @typedef {'key' | 'value'} Part */
 /** @typedef {ReturnType<typeof parseSource>} Source */
 
-/** Characters of the file's text in a message. */
+/** Max characters of the file's text in a message. */
 const MAX_SHOWN = 60;
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 40;
@@ -46,7 +46,7 @@ export function parseSource(text, name) {
   const document = parseDocument(text, { lineCounter, ...settings });
   const secret = findSecret(text);
   if (secret !== undefined)
-    throw errorAt(secret.offset, `This looks like ${secret.what}: remove it`, secret.remedy);
+    throw errorAt(secret.offset, `This looks like ${secret.kind}: remove it`, secret.remedy);
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
     const [offset] = fault.pos;
@@ -168,12 +168,12 @@ const TOKEN =
   /(?<![\w.-])hv[sbr]\.[\w-]{8,}|(?<![\w./-])[sbr]\.(?=[A-Za-z]*\d|\w*[a-z][A-Z])[A-Za-z0-9_-]{24,}/;
 const KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 
-/** @param {string} text @returns {{what: string, remedy: string, offset: number} | undefined} */
+/** @param {string} text @returns {{kind: string, remedy: string, offset: number} | undefined} */
 export function findSecret(text) {
   const remedy = `${TOKEN_REMEDY} Revoke a token that others may have seen.`;
   const secrets = [
-    { what: 'a Vault token', remedy, offset: text.search(TOKEN) },
-    { what: 'a private key', remedy: 'Name its file, e.g. with client-key.', offset: text.search(KEY) },
+    { kind: 'a Vault token', remedy, offset: text.search(TOKEN) },
+    { kind: 'a private key', remedy: 'Name its file, e.g. with client-key.', offset: text.search(KEY) },
   ];
   return secrets.find(({ offset }) => offset >= 0);
 }

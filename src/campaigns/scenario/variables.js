@@ -60,7 +60,7 @@ export function resolveVariables(source, env) {
     if (typeof value !== 'object' || value === null) return value;
     if (Object.hasOwn(value, '__proto__'))
       throw source.error([...path, '__proto__'], 'cannot be a key', 'Remove it.', 'key');
-    return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, resolve(own, [...path, key])]));
+    return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, resolve(v, [...path, key])]));
   };
   return { ...source, value: resolve(source.value, []), reads };
 }
@@ -87,7 +87,7 @@ function lookUp(source, path, name, declared, env) {
     source.error(path, `the environment variable ${name} ${problem}`, remedy);
   if (value === null) throw refuse('is not set', `Set ${name}, or give it a default: env: [${name}=VALUE].`);
   const secret = findSecret(value);
-  if (secret !== undefined) throw refuse(`contains ${secret.what}`, secret.remedy);
+  if (secret !== undefined) throw refuse(`contains ${secret.kind}`, secret.remedy);
   return value;
 }
 

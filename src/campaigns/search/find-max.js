@@ -91,7 +91,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     const stepPlan = planOfStep(plan, settings, { level, phase, number }, steps);
     const ended = await runStep(stepPlan, { number, level, phase, attempt });
     if (ended !== null) last = ended.result;
-    // An interrupted step decides nothing.
+    // An interrupted step has no verdict.
     if (ended === null || isStopped())
       return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0, succeeded: 0 };
     const { result, recovery, cutShort = null } = ended;
@@ -118,7 +118,7 @@ export function checkSearchable({ operation, requirements, load }, { of }) {
   if (of === 'rate' && requirements.length === 0) {
     throw usageError(
       'nothing_required',
-      `${flag} searches for the highest rate that meets every requirement, but ${JSON.stringify(operation)} has none on a whole run.`,
+      `${flag} searches for the highest rate that meets every requirement, but ${JSON.stringify(operation)} has no requirement on a whole run.`,
       "Add requirements, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
     );
   }

@@ -29,7 +29,7 @@ export async function findPeak({ start, highest }, tries) {
   const { low, high, why } = await climb(start, highest, tries);
   if (low === null) return withoutAnswer(why);
   if (high === null) return confirmPeak(tries, why);
-  // Find the most in flight that pass.
+  // Find the highest level that passes.
   const range = { lowest: low, highest: high, round: Math.round, isClose };
   const passes = async (/** @type {number} */ level) => isPassing(await tryLevel(level, 'bisection'));
   await bisect({ passed: low, failed: high }, range, { passes, isStopped });

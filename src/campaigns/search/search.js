@@ -59,7 +59,7 @@ export function createTries({ measure, isStopped = () => false }) {
       for (;;) {
         const attempt = failed + unproven + unoffered + 1;
         const step = await measure(level, phase, attempt);
-        // An interrupted step decides nothing.
+        // An interrupted step has no verdict.
         if (isStopped()) return step;
         steps.push({ level, phase, attempt, ...step });
         if (isPassing(step) || step.isClear) return step;

@@ -12,7 +12,7 @@ import { samplesToProve } from '../../verdict/statistics.js';
 /** Max length of a first step, even if its percentile needs more samples, and of a confirmation. */
 const [LONGEST_STEP_MS, LONGEST_CONFIRMATION_MS] = [60_000, 600_000];
 
-/** A single miss must not prevent a proof: SAMPLES times the minimum, of which ALMOST all are enough. */
+/** A single miss must not prevent a proof: plan SAMPLES times the minimum, and accept ALMOST all of it. */
 const [SAMPLES, ALMOST] = [2, 0.9];
 
 /** A step that was too close to call is repeated, this many times as long. */
@@ -30,7 +30,7 @@ const MIN_FOR_RATE_MS = 6000;
 /** Little's law with headroom: in flight = SPARE x rate x time. Connections are load too, hence the limit. */
 const [SPARE, MAX_CONNECTIONS] = [1.5, 512];
 
-/** The time if no requirement limits it. */
+/** Assumed if no requirement limits the latency. */
 const DEFAULT_PATIENCE_MS = 1000;
 
 /** Keeps the seeds of steps apart from those of --repeat runs. */
@@ -91,18 +91,18 @@ function countUndecided(plan, steps, { level, phase }) {
     .length;
 }
 
-/** @param {{operation: string}} one */
+/** @param {{operation: string}} entry */
 const isRevoke = ({ operation }) => operation === 'revoke';
 /** @param {Pick<Plan, 'operation' | 'options' | 'mix'>} plan */
 const revokeOf = ({ operation, options, mix }) => (mix ?? [{ operation, options }]).find(isRevoke);
 
 /** Adds enough certificates, if the user did not set --pool. @param {Plan} plan @param {number} requests */
 function withPool({ mix, ...plan }, requests) {
-  /** @template {{operation: string, options: Readonly<Record<string, any>>}} T @param {T} one @param {number} share @returns {T} */
-  const withEnough = (one, share) => {
-    if (!isRevoke(one) || one.options.pool !== null) return one;
+  /** @template {{operation: string, options: Readonly<Record<string, any>>}} T @param {T} entry @param {number} share @returns {T} */
+  const withEnough = (entry, share) => {
+    if (!isRevoke(entry) || entry.options.pool !== null) return entry;
     const pool = Math.min(MAX_POOL, Math.max(MIN_POOL, Math.ceil(POOL_PER_REQUEST * share * requests)));
-    return { ...one, options: { ...one.options, pool } };
+    return { ...entry, options: { ...entry.options, pool } };
   };
   if (mix === null) return { ...withEnough(plan, 1), mix };
   return { ...plan, mix: mix.map((entry) => withEnough(entry, shareOf(mix, entry.name))) };
@@ -120,7 +120,7 @@ export function planOfAll({ load, ...plan }) {
   return { ...plan, load: { ...load, ...unknown, model: 'closed' } };
 }
 
-/** Not if the step's seed matters (Poisson gaps) or items are used up (`revoke`). @param {Plan} plan */
+/** False if the step's seed matters (Poisson gaps) or items are used up (`revoke`). @param {Plan} plan */
 export const isPreparedOnce = (plan) => plan.load.arrivals === 'constant' && revokeOf(plan) === undefined;
 
 /**

@@ -14,7 +14,7 @@ import { isPreparedOnce, planOfAll } from './step-plan.js';
 /** @typedef {{result: Result, recovery: RecoveryEnd, cutShort?: string | null}} StepEnd `recovery`: before it; `cutShort`: why it ended early */
 /** @typedef {{origin: string, tls: Tls}} Place */
 
-/** Recovery probe. Any response will do: only its time counts. */
+/** Recovery probe. Any response counts: only its time matters. */
 const [PROBE_PATH, PROBE_TIMEOUT_MS] = ['/v1/sys/health', 5000];
 
 /**
@@ -209,14 +209,14 @@ export async function watchRecovery({ probe, sleep, now, isStopped }) {
   }
   // Recovery cannot be measured if the idle target does not respond.
   const limit = idle.length === 0 ? null : Math.max(TIMES * median(idle), median(idle) + MORE_MS);
-  /** @param {number} pauseMs @param {typeof probe} [again] @returns {Promise<RecoveryEnd>} */
-  return async function wait(pauseMs, again = probe) {
+  /** @param {number} pauseMs @param {typeof probe} [newProbe] @returns {Promise<RecoveryEnd>} */
+  return async function wait(pauseMs, newProbe = probe) {
     const startedMs = now();
     if (pauseMs > 0) await sleep(pauseMs);
     for (let fast = 0; limit !== null && fast < FAST_PROBES && !isStopped(); ) {
       const waitedMs = now() - startedMs;
       if (waitedMs > MAX_WAIT_MS + pauseMs) return { waitedMs, recovered: false };
-      const ms = await again();
+      const ms = await newProbe();
       fast = ms !== null && ms <= limit ? fast + 1 : 0;
       if (fast < FAST_PROBES) await sleep(BETWEEN_PROBES_MS);
     }

@@ -56,10 +56,10 @@ export function createAppRole() {
       const params = call.params();
       const [roleId, secretId] = [textParam(params, 'role_id'), textParam(params, 'secret_id')];
       if (roleId === '') throw new VaultError(500, 'failed to determine alias name from login request');
-      const found = [...roles].find(([, role]) => role.roleId === roleId);
-      if (found !== undefined && secretId === '') throw new VaultError(400, 'missing secret_id');
-      if (!found?.[1].secretIds.has(secretId)) throw new VaultError(400, 'invalid role or secret ID');
-      return secret(null, '', { auth: login(...found) });
+      const entry = [...roles].find(([, role]) => role.roleId === roleId);
+      if (entry !== undefined && secretId === '') throw new VaultError(400, 'missing secret_id');
+      if (!entry?.[1].secretIds.has(secretId)) throw new VaultError(400, 'invalid role or secret ID');
+      return secret(null, '', { auth: login(...entry) });
     }),
   ];
 }

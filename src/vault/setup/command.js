@@ -5,7 +5,7 @@ import { readEnvironment } from '../environment.js';
 /**
  * @param {string} name of the setup
  * @param {string} flags that name the target; empty, or starts with a space
- * @param {string | null} [tokenEnv] environment variable of the token, passed as BAO_TOKEN, which wins over the others; null:
+ * @param {string | null} [tokenEnv] environment variable of the token, passed as BAO_TOKEN, which takes precedence; null:
  *   the command finds its token itself
  * @returns {string} for a shell
  */
@@ -37,7 +37,7 @@ export function quoted(value) {
 /**
  * @param {string} name
  * @param {readonly {plan: {dev: boolean, target: TargetPlan}, tokenEnv?: string | null}[]} steps
- * @returns {string[]} one for each target, except embedded servers
+ * @returns {string[]} a command for each target, except embedded servers
  */
 export function teardownCommands(name, steps) {
   const real = steps.filter(({ plan }) => !plan.dev);

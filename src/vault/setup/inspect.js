@@ -105,7 +105,7 @@ export async function checkRights(client, rights, command) {
   if (capabilities === null) return;
   const missing = rights.flatMap(({ path, able }) => {
     const { [path]: has } = capabilities;
-    const lacks = has.includes('root') ? [] : able.filter((one) => !has.includes(one));
+    const lacks = has.includes('root') ? [] : able.filter((capability) => !has.includes(capability));
     return lacks.length === 0 ? [] : [{ path, able, lacks }];
   });
   if (missing.length === 0) return;

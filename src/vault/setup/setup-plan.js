@@ -1,6 +1,6 @@
 /**
- * Options of `setup`, and the objects that it creates and `teardown` removes: a PKI for testing and engines for other operations,
- * under one name. Mounts and policy carry a mark. A token with the policy can run every operation on the setup, and nothing else.
+ * Options of `setup`, and the objects that it creates and `teardown` removes: a PKI for testing and other engines, under
+ * one name. Mounts and policy carry a mark. A token with the policy can run all operations on the setup, nothing else.
  */
 import { badValue, quote, usageError } from '../../common/errors.js';
 import { inGroup, option, readOptions } from '../../common/options.js';
@@ -74,7 +74,7 @@ export function planSetup(options = {}) {
   const { name = DEFAULT_NAME, caKeyType = null, autoRebuild = null, keepsSettings = false } = options;
   const { with: engines = [] } = options;
   checkName(name);
-  const unknown = engines.find((one) => !ENGINES.some((engine) => engine === one));
+  const unknown = engines.find((name) => !ENGINES.some((engine) => engine === name));
   if (unknown !== undefined) throw badValue('--with', unknown, `not one of ${ENGINES.join(', ')}`);
   return {
     name,
@@ -131,8 +131,8 @@ export function checkName(name) {
     usageError('bad_setup_name', `The name ${quote(name)} ${problem}.`, remedy);
   if (!/^[a-z][a-z0-9-]{2,40}$/.test(name) || ['default', 'root'].includes(name))
     throw fail('cannot be used for a setup', 'Use 3 to 41 lower-case letters, digits and hyphens.');
-  const own = ENGINES.find((type) => `${name}-`.startsWith(`${PREFIX}-${type}-`));
-  if (own !== undefined) throw fail('is reserved for mounts that runs create', 'Choose another.');
+  const reserved = ENGINES.find((type) => `${name}-`.startsWith(`${PREFIX}-${type}-`));
+  if (reserved !== undefined) throw fail('is reserved for mounts that runs create', 'Choose another.');
 }
 
 /**
@@ -179,16 +179,16 @@ const APPROLE_PARAMETERS = Object.freeze({
 /** For the mounts that runs create: see own-mount.js. @param {Mount} mount @returns {Right[]} */
 function rulesOfOwnMounts({ kind, type }) {
   const path = `${PREFIX}-${type}-*`;
-  const all = ['create', 'read', 'update', 'delete'];
+  const full = ['create', 'read', 'update', 'delete'];
   const parameters = { type: [type], ...MOUNT_PARAMETERS };
   if (kind === 'mount')
     return [
-      { path: `sys/mounts/${path}`, able: all, parameters },
-      { path, able: all },
+      { path: `sys/mounts/${path}`, able: full, parameters },
+      { path, able: full },
     ];
   return [
-    { path: `sys/auth/${path}`, able: [...all, 'sudo'], parameters },
-    { path: `auth/${path}`, able: all.slice(0, 3), parameters: APPROLE_PARAMETERS },
+    { path: `sys/auth/${path}`, able: [...full, 'sudo'], parameters },
+    { path: `auth/${path}`, able: full.slice(0, 3), parameters: APPROLE_PARAMETERS },
   ];
 }
 

@@ -1,4 +1,4 @@
-/** Creates a PKI and other engines on a real Vault. Keeps objects of an earlier setup; refuses those of others. */
+/** Creates a PKI and other engines on a real Vault. Keeps objects of an earlier setup; refuses foreign ones. */
 import { usageError } from '../../common/errors.js';
 import { checkHealth, readIssuer } from '../check-target.js';
 import { listOf, mayHaveRun } from '../client.js';
@@ -41,7 +41,7 @@ export async function setUp(client, plan, log, report = { made: [], existing: []
   const { product } = await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
   if (product === 'vault-pki-load dev') {
     const message = `${client.origin} is the embedded PKI server: it has a PKI with roles, and needs no setup.`;
-    throw usageError('dev_needs_no_setup', message, 'Give the URL of a real Vault with --url (VAULT_ADDR).');
+    throw usageError('dev_needs_no_setup', message, 'Set --url (VAULT_ADDR) to a real Vault.');
   }
   await checkRights(client, rightsToInspect(name), 'setup');
   const existing = await findExisting(client, name);
@@ -50,9 +50,9 @@ export async function setUp(client, plan, log, report = { made: [], existing: []
   // Includes engines that an earlier setup created, even if this one does not name them.
   const wanted = new Set([...plan.mounts.map(({ path }) => path), ...present]);
   const mounts = possibleMounts(name).filter(({ path }) => wanted.has(path));
-  const whole = { ...plan, mounts };
-  await checkRights(client, rightsToSetUp(whole), 'setup');
-  const keyTypes = await checkAuthorities(client, whole, present);
+  const fullPlan = { ...plan, mounts };
+  await checkRights(client, rightsToSetUp(fullPlan), 'setup');
+  const keyTypes = await checkAuthorities(client, fullPlan, present);
   /** @type {Ensure} */
   const ensure = async (item, isPresent, make, sentence) => {
     if (isPresent) return void report.existing.push(item);
@@ -60,15 +60,15 @@ export async function setUp(client, plan, log, report = { made: [], existing: []
     report.made.push(item);
     log(sentence);
   };
-  await makeMounts(client, whole, present, report, log);
-  await makeAuthorities(client, whole, keyTypes, ensure);
-  await makeContents(client, whole, ensure);
-  const [text, found] = [policyText(whole), existing.policy?.text];
+  await makeMounts(client, fullPlan, present, report, log);
+  await makeAuthorities(client, fullPlan, keyTypes, ensure);
+  await makeContents(client, fullPlan, ensure);
+  const [text, oldText] = [policyText(fullPlan), existing.policy?.text];
   await ensure(
     { kind: 'policy', path: name },
-    found === text,
+    oldText === text,
     () => client.write(`sys/policies/acl/${name}`, { policy: text }),
-    `${found === undefined ? 'Wrote' : 'Rewrote'} the policy ${name}.`,
+    `${oldText === undefined ? 'Wrote' : 'Rewrote'} the policy ${name}.`,
   );
   return report;
 }
@@ -163,13 +163,13 @@ async function makeAuthorities(client, plan, keyTypes, ensure) {
     { kind: 'ca', path: intermediate, type: keyTypes.get(intermediate) ?? type },
     keyTypes.has(intermediate),
     async () => {
-      const own = `${intermediate}/intermediate`;
+      const base = `${intermediate}/intermediate`;
       const subject = { common_name: `${name} intermediate` };
-      const request = await client.write(`${own}/generate/internal`, { ...subject, ...key });
+      const request = await client.write(`${base}/generate/internal`, { ...subject, ...key });
       const signing = { csr: request.data?.csr, ...subject, ttl: '43800h', format: 'pem_bundle' };
       const signed = await client.write(`${root}/root/sign-intermediate`, signing);
       const certificate = signed.data?.certificate;
-      await client.write(`${own}/set-signed`, { certificate });
+      await client.write(`${base}/set-signed`, { certificate });
     },
     `Created a CA in ${intermediate}, signed by ${root} (${text}).`,
   );

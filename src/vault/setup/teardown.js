@@ -1,4 +1,4 @@
-/** Removes mounts and policy of `setup`, and mounts that killed runs left. Leaves and reports objects without its mark. */
+/** Removes mounts and policy of `setup`, and leftovers of killed runs. Keeps and reports objects without its mark. */
 import { EXIT, PkiLoadError } from '../../common/errors.js';
 import { visibleText } from '../../common/visible-text.js';
 import { checkHealth } from '../check-target.js';

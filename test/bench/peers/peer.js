@@ -54,7 +54,7 @@ export async function versionOf(command, version) {
  * @param {Job} job
  * @param {Record<string, string>} [env]
  * @returns {Promise<Ended>}
- * @throws {Error} where it ended with anything but 0
+ * @throws {Error} if its exit code is not 0
  */
 export async function runPeer(command, { seconds, cores }, env = {}) {
   const ended = await runTimed(command, { env, cores, limitSeconds: 3 * seconds + 30 });

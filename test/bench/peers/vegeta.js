@@ -13,7 +13,7 @@ export const peer = {
   closedLoop: (job) => attack(job, ['-rate=0', `-max-workers=${job.connections}`]),
 };
 
-/** A vegeta installed as a Go module does not know its version; Go does. */
+/** A vegeta installed as a Go module cannot print its version; Go can. */
 async function available() {
   const said = await versionOf(['vegeta', '-version'], /Version: v?(\d\S*)/);
   if (said !== 'unknown') return said;

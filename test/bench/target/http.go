@@ -9,7 +9,7 @@ import (
 
 const contentLength = "content-length:"
 
-// parse finds one whole request at the start of in: its path and its length with the body; 0 when it is not whole yet.
+// parse returns the path and the length, body included, of the request at the start of in; 0 while it is incomplete.
 // Bodies need a Content-Length.
 func parse(in []byte) (path []byte, size int) {
 	end := bytes.Index(in, []byte("\r\n\r\n"))

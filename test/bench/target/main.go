@@ -1,12 +1,12 @@
 //go:build linux
 
-// Command target is the benches' own HTTP target: one thread around epoll that polls without sleeping, so that its
-// times are good to microseconds. It keeps its own clock, knows when it froze, and can be a single-server queue with a
+// Command target is the HTTP target of the benches: one thread that polls epoll without sleeping, so that its
+// times are accurate to microseconds. It records its own times, can freeze, and can be a single-server queue with a
 // fixed service time.
 //
-// It prints one JSON line {"port": N} when it listens, and ends when its standard input does. The first -skip requests
-// are set-up: answered at once, and neither counted nor recorded. GET /_arrivals answers what was recorded so far and
-// forgets it; GET /_stats says what became of the requests.
+// It prints one JSON line {"port": N} when it listens, and exits when its standard input closes. The first -skip
+// requests are setup: answered at once, neither counted nor recorded. GET /_arrivals returns the records so far and
+// clears them; GET /_stats returns counts and latencies.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// memoryLimit is where the garbage collector begins: a collection would take the core from the loop.
+// memoryLimit is the heap size at which garbage collection starts, which would take the core from the loop.
 const memoryLimit = 512 << 20
 
 const ocspResponse = "application/ocsp-response"
@@ -33,18 +33,18 @@ type settings struct {
 
 func main() {
 	var s server
-	bodyFile := flag.String("body", "", "file with the body of every answer")
-	bodiesFile := flag.String("bodies", "", "file with bodies to answer with in turn, each after its length as a little-endian uint32")
-	flag.DurationVar(&s.delay, "delay", 0, "answer this long after the request came")
+	bodyFile := flag.String("body", "", "file with the body of every response")
+	bodiesFile := flag.String("bodies", "", "file with response bodies, sent in turn, each after its length as a little-endian uint32")
+	flag.DurationVar(&s.delay, "delay", 0, "respond this long after the request arrives")
 	flag.DurationVar(&s.spread, "spread", 0, "add to the delay an exponentially distributed time with this mean")
 	seed := flag.Uint64("seed", 1, "seed of -spread")
-	flag.DurationVar(&s.service, "service", 0, "be a single server with this service time, first come, first served")
+	flag.DurationVar(&s.service, "service", 0, "act as a single server with this service time, first come, first served")
 	flag.DurationVar(&s.freezeEvery, "freeze-every", 0, "period of the freezes, counted from the first request")
-	flag.DurationVar(&s.freezeFor, "freeze-for", 0, "answer nothing in the middle of each period, for this long")
-	flag.Uint64Var(&s.hangEvery, "hang-every", 0, "never answer every n-th request")
-	flag.Uint64Var(&s.skip, "skip", 0, "requests that are set-up and come before the load")
-	flag.BoolVar(&s.record, "record", false, "remember when requests came and how long they were held")
-	flag.BoolVar(&s.spin, "spin", true, "poll without sleeping: takes a core, exact to microseconds")
+	flag.DurationVar(&s.freezeFor, "freeze-for", 0, "send no responses in the middle of each period, for this long")
+	flag.Uint64Var(&s.hangEvery, "hang-every", 0, "never respond to every n-th request")
+	flag.Uint64Var(&s.skip, "skip", 0, "setup requests before the load")
+	flag.BoolVar(&s.record, "record", false, "record arrivals and how long requests were held")
+	flag.BoolVar(&s.spin, "spin", true, "poll without sleeping: occupies a core, accurate to microseconds")
 	flag.Parse()
 	s.random = rand.New(rand.NewPCG(*seed, 0))
 	body := []byte("ok")
@@ -65,7 +65,7 @@ func main() {
 	s.loop()
 }
 
-// readBodies makes the answers of -bodies; at least one.
+// readBodies builds the responses of -bodies; at least one.
 func readBodies(file string) [][]byte {
 	rest, err := os.ReadFile(file)
 	check(err)
@@ -76,7 +76,7 @@ func readBodies(file string) [][]byte {
 		rest = rest[end:]
 	}
 	if len(answers) == 0 {
-		check(fmt.Errorf("%s holds no body", file))
+		check(fmt.Errorf("%s contains no body", file))
 	}
 	return answers
 }

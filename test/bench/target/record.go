@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// arrival is what -record remembers of a request: when it came (CLOCK_MONOTONIC, ns) and on which connection, numbered
-// in the order they were accepted; held is how long it was until the kernel had the answer, 0 where there is none.
+// arrival is the record of a request: its arrival time (CLOCK_MONOTONIC, ns) and its connection, numbered
+// in the order of acceptance; held is the time until the kernel had the response, 0 if there is none.
 type arrival struct {
 	at, held int64
 	conn     uint32
@@ -19,14 +19,14 @@ type arrival struct {
 
 const arrivalBytes = 20
 
-// recorded is what -record remembers since the last GET /_arrivals.
+// recorded contains the records since the last GET /_arrivals.
 type recorded struct {
 	arrivals []arrival
-	held     []int64 // ns from request to answer
-	late     []int64 // ns from when an answer was due to when the kernel had it: the target's own error
+	held     []int64 // ns from request to response
+	late     []int64 // ns from the due time of a response until the kernel had it: the target's own error
 }
 
-// takeArrivals is the arrivals as bytes, little-endian int64, int64 and uint32 each; everything recorded is forgotten.
+// takeArrivals returns the arrivals as bytes, little-endian int64, int64 and uint32 each, and clears all records.
 func (r *recorded) takeArrivals() []byte {
 	raw := make([]byte, 0, arrivalBytes*len(r.arrivals))
 	for _, one := range r.arrivals {
@@ -50,7 +50,7 @@ func (s *server) stats() []byte {
 	return text
 }
 
-// summary has the percentiles by nearest rank; nil where nothing was recorded.
+// summary computes percentiles by nearest rank; nil without records.
 func summary(values []int64) map[string]any {
 	if len(values) == 0 {
 		return nil

@@ -18,10 +18,10 @@ type server struct {
 	accepted        uint32
 	waiting         replies
 	seq             uint64
-	start           int64 // when the first request came, ns
+	start           int64 // arrival of the first request, ns
 	busyUntil       int64 // of the single server, ns
 	requests        uint64
-	answers         [][]byte // given in turn
+	answers         [][]byte // sent in turn
 	turn            int
 	random          *rand.Rand // of the spread
 }
@@ -33,10 +33,10 @@ type conn struct {
 	dead   bool
 }
 
-// reply is an answer that waits until it is due.
+// reply is a response that waits until it is due.
 type reply struct {
 	came, at int64 // monotonic ns
-	arrival  int   // its place in arrivals
+	arrival  int   // index into arrivals
 	seq      uint64
 	conn     *conn
 	data     []byte
@@ -98,7 +98,7 @@ func (s *server) loop() {
 	}
 }
 
-// patience is the timeout of the next poll in milliseconds: none while spinning.
+// patience returns the timeout of the next poll in milliseconds: 0 while spinning.
 func (s *server) patience() int {
 	if s.spin {
 		return 0
@@ -192,8 +192,8 @@ func (s *server) nextAnswer() []byte {
 	return answer
 }
 
-// dueAt says when a request that came now is answered: computed from arrival times alone, so that the queue is exact
-// however late this thread wakes.
+// dueAt returns when a request that arrived now is answered, from arrival times alone, so that the queue is exact
+// even if this thread wakes late.
 func (s *server) dueAt(now int64) int64 {
 	at := now + int64(s.delay)
 	if s.spread > 0 {
@@ -227,14 +227,14 @@ func (s *server) reply(one reply) {
 	if s.record {
 		now := monotonic()
 		s.held = append(s.held, now-one.came)
-		if i := one.arrival; i < len(s.arrivals) && s.arrivals[i].at == one.came { // else they were taken meanwhile
+		if i := one.arrival; i < len(s.arrivals) && s.arrivals[i].at == one.came { // otherwise takeArrivals cleared them
 			s.arrivals[i].held = now - one.came
 		}
 		s.late = append(s.late, now-one.at)
 	}
 }
 
-// write blocks until the kernel took everything: answers are small, except those of /_arrivals.
+// write blocks until the kernel has accepted everything: responses are small, except those of /_arrivals.
 func (s *server) write(c *conn, data []byte) {
 	for len(data) > 0 {
 		n, err := syscall.Write(c.fd, data)

@@ -34,18 +34,18 @@ const TOO_LATE = { latenessMs: { count: 1000, p50: 0.1, p99: 1.001, max: 9 } };
 
 /** @type {[string, Partial<Try>, boolean][]} */
 const HONEST = [
-  ['valid, on time and right, each just so', {}, true],
-  ['a remark, of whatever kind', against('valid', 'busy_machine', 'still_changing'), true],
+  ['valid, on time and right, each at its limit', {}, true],
+  ['remarks of any kind', against('valid', 'busy_machine', 'still_changing'), true],
   ['invalid', against('invalid', 'load_not_offered'), false],
   ['too late', TOO_LATE, false],
   ['p99 off by more than a tenth', { p99Ms: compare(5.6, 5) }, false],
   ['p50 off by more than a tenth, p99 not', { p50Ms: compare(0.7, 0.5), p99Ms: compare(5.1, 5) }, false],
-  ['a request that never came', { samples: 999 }, false],
+  ['a request that never arrived', { samples: 999 }, false],
   ['no sample', { planned: 0, samples: 0, latenessMs: { count: 0, p50: null, p99: null, max: null } }, false],
-  ['nothing was answered', { p50Ms: compare(null, null), p99Ms: compare(null, null) }, false],
+  ['no responses', { p50Ms: compare(null, null), p99Ms: compare(null, null) }, false],
 ];
 
-describe('honest?', () => {
+describe('isAccurate', () => {
   for (const [what, changes, expected] of HONEST) {
     test(what, () => assert.equal(isAccurate({ ...GOOD, ...changes }, 1), expected));
   }
@@ -53,9 +53,9 @@ describe('honest?', () => {
 
 /** @type {[string, number, number, number][]} rate, connections, delay */
 const DELAYS = [
-  ['at a low rate 5 ms', 100, 10, 5],
-  ['up to the rate that keeps half of the connections busy', 1000, 10, 5],
-  ['then what keeps half of them busy', 4000, 10, 1.25],
+  ['5 ms at a low rate', 100, 10, 5],
+  ['5 ms at the rate that keeps half of the connections busy', 1000, 10, 5],
+  ['above it, the delay that keeps half of them busy', 4000, 10, 1.25],
   ['one connection', 1000, 1, 0.5],
 ];
 
@@ -107,31 +107,31 @@ async function search(
   return { ...found, rates: tries.map(({ ratePerSecond }) => ratePerSecond), tries };
 }
 
-test('a rate that fails is tried once more, the lowest of them again at the end; one that passes is not', async () => {
+test('retries a failed rate once, and the lowest failed rate again at the end', async () => {
   const { rates, ratePerSecond, brokenAtPerSecond, delayMs } = await search(3000);
   assert.deepEqual(rates, [1000, 2000, 4000, 4000, 2800, 3300, 3300, 3300]);
   assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [2800, 3300, 1.786]);
 });
 
-test('a hiccup at every first try changes nothing but the number of tries', async () => {
+test('a hiccup at every first try changes only the number of tries', async () => {
   const { rates, ratePerSecond, brokenAtPerSecond } = await search(3000, { hiccups: true });
   assert.deepEqual([ratePerSecond, brokenAtPerSecond], [2800, 3300]);
   assert.equal(rates.length, 2 * new Set(rates).size + 1);
 });
 
-test('nothing is honest: down to the rate that has enough requests for a verdict', async () => {
+test('no rate is accurate: searches down to the rate with enough requests for a verdict', async () => {
   const { rates, ratePerSecond, brokenAtPerSecond, delayMs } = await search(0, { duration: 500 });
   assert.deepEqual([...new Set(rates)], [1000, 500, 240]);
   assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [null, 240, null]);
 });
 
-test('everything is honest: up to a little above the peak of a closed loop', async () => {
+test('every rate is accurate: searches up to slightly above the closed-loop peak', async () => {
   const { rates, ratePerSecond, brokenAtPerSecond } = await search(1e9, { peakPerSecond: 5000 });
   assert.deepEqual(rates, [1000, 2000, 4000, 6000]);
   assert.deepEqual([ratePerSecond, brokenAtPerSecond], [6000, null]);
 });
 
-test('every try says what it was judged by', async () => {
+test('each try contains the figures that decided it', async () => {
   const { tries, limits } = await search(3000);
   for (const one of tries) assert.equal(one.honest, isAccurate(one, limits.latenessP99Ms));
   assert.deepEqual(tries[0].p50Ms, { reported: 5.25, target: 5, error: 0.05 });
@@ -165,15 +165,25 @@ const TABLE = [
   ],
   ['halves', {}, (rate) => rate <= 300, { passed: 300, failed: 350, tried: [1000, 500, 250, 350, 300, 350] }],
   [
-    'ends at the highest where everything passes',
+    'ends at the highest rate if everything passes',
     {},
     () => true,
     { passed: 100_000, failed: null, tried: [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 100_000] },
   ],
   ['nothing passes', {}, () => false, { passed: null, failed: 100, tried: [1000, 500, 250, 130, 100, 100] }],
-  ['the highest is near', { highest: 2200 }, () => true, { passed: 2200, failed: null, tried: [1000, 2200] }],
+  [
+    'the highest rate is near',
+    { highest: 2200 },
+    () => true,
+    { passed: 2200, failed: null, tried: [1000, 2200] },
+  ],
   ['start above highest', { start: 1e9 }, () => true, { passed: 100_000, failed: null, tried: [100_000] }],
-  ['one rate to try', { lowest: 500, highest: 500 }, () => true, { passed: 500, failed: null, tried: [500] }],
+  [
+    'a range of one rate',
+    { lowest: 500, highest: 500 },
+    () => true,
+    { passed: 500, failed: null, tried: [500] },
+  ],
   [
     'rates below ten are whole',
     { start: 8, lowest: 2.41, highest: 10 },
@@ -181,20 +191,20 @@ const TABLE = [
     { passed: null, failed: 3, tried: [8, 4, 3, 3] },
   ],
   [
-    'gives up after maxTries with what is known then',
+    'stops after maxTries with the bracket so far',
     { maxTries: 4 },
     (rate) => rate <= 5000,
     { passed: 4000, failed: 8000, tried: [1000, 2000, 4000, 8000] },
   ],
 ];
 
-describe('the highest rate that passes', () => {
+describe('findHighestRate', () => {
   for (const [what, range, judge, expected] of TABLE) {
     test(what, async () => assert.deepEqual(await searchRange(range, judge), expected));
   }
 });
 
-test('of any threshold: the highest that passed is within a quarter of the lowest that failed', async () => {
+test('for any threshold, the highest passed rate is within a quarter of the lowest failed one', async () => {
   const property = fc.asyncProperty(fc.double({ min: 100, max: 99_000, noNaN: true }), async (threshold) => {
     const { passed, failed, tried } = await searchRange({}, (rate) => rate <= threshold);
     assert.ok(passed !== null && failed !== null && passed <= threshold && threshold < failed);
@@ -204,7 +214,7 @@ test('of any threshold: the highest that passed is within a quarter of the lowes
   await fc.assert(property);
 });
 
-test('a machine that was disturbed at first: the lowest that failed passes at the end, and the search goes on', async () => {
+test('after an initial disturbance, the lowest failed rate passes at the end, and the search continues', async () => {
   let left = 4;
   const judge = (/** @type {number} */ rate) => left-- <= 0 && rate <= 5000;
   assert.deepEqual(await searchRange({}, judge), {
@@ -214,7 +224,7 @@ test('a machine that was disturbed at first: the lowest that failed passes at th
   });
 });
 
-test('the lowest that failed is tried again at the end, also where it failed before a lower one passed again', async () => {
+test('retries the lowest failed rate at the end, even if a lower one passed after it failed', async () => {
   const verdicts = [true, false, false, false, true, false, true, false];
   const judge = () => verdicts.shift() ?? false;
   const { passed, failed, tried } = await searchRange({}, judge);

@@ -22,7 +22,7 @@ describe('calibrate throws a coded error for', () => {
   }
 });
 
-test('aborted before: nothing is measured, the target is gone', async () => {
+test('aborted before the start: measures nothing, and stops the target', async () => {
   await assert.rejects(calibrate({}, { signal: AbortSignal.abort() }), (error) => {
     assert.ok(error instanceof PkiLoadError);
     assert.deepEqual([error.code, error.exitCode], ['interrupted', 130]);

@@ -22,10 +22,10 @@ const REQUESTS = [
   ['an empty body', 'POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n', { body: '', length: 38 }],
   ['half of a body', POST.slice(0, -1), 'incomplete'],
   ['nothing yet', '', 'incomplete'],
-  ['a GET', 'GET / HTTP/1.1\r\nContent-Length: 0\r\n\r\n', 'no request'],
-  ['no length', 'POST / HTTP/1.1\r\nhost: x\r\n\r\n', 'no request'],
-  ['too long a body', 'POST / HTTP/1.1\r\nContent-Length: 99999\r\n\r\n', 'no request'],
-  ['a head without end', `POST / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`, 'no request'],
+  ['a GET', 'GET / HTTP/1.1\r\nContent-Length: 0\r\n\r\n', 'not a request'],
+  ['no length', 'POST / HTTP/1.1\r\nhost: x\r\n\r\n', 'not a request'],
+  ['a body that is too long', 'POST / HTTP/1.1\r\nContent-Length: 99999\r\n\r\n', 'not a request'],
+  ['an endless head', `POST / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`, 'not a request'],
 ];
 
 describe('reading', () => {
@@ -100,14 +100,14 @@ const post = (body) => `POST / HTTP/1.1\r\nContent-Length: ${body.length}\r\n\r\
 const answerTo = (body) =>
   `HTTP/1.1 200 OK\r\nContent-Type: application/ocsp-response\r\nContent-Length: ${body.length + 3}\r\n\r\nre ${body}`;
 
-test('each request gets its own answer, and each new one is asked about once', async (t) => {
+test('each request gets its own response, and each new one is fetched once', async (t) => {
   const { exchange, asked, begin } = await start(t);
   begin(0);
   for (const body of ['a', 'a', 'bb', 'a', 'bb']) assert.equal(await exchange(post(body)), answerTo(body));
   assert.deepEqual(asked, ['a', 'bb']);
 });
 
-test('no answer before the delay is over', async (t) => {
+test('does not respond before the delay is over', async (t) => {
   const { exchange, begin, end } = await start(t);
   begin(0);
   await exchange(post('a'));
@@ -122,7 +122,7 @@ test('no answer before the delay is over', async (t) => {
   }
 });
 
-test('what waits when another delay begins is answered at once, and is not in the new record', async (t) => {
+test('responds at once to waiting requests when the delay changes, and leaves them out of the new recording', async (t) => {
   let ring = () => {};
   const alarm = {
     set(/** @type {number} */ _atMs, /** @type {() => void} */ onTime) {
@@ -156,7 +156,7 @@ const FORGOTTEN = { timeout: 120_000 };
 
 for (const delayMs of [0.001, 0.05, 0.3]) {
   test(
-    `thousands of requests on several connections, ${delayMs} ms each: not one is forgotten`,
+    `thousands of requests on several connections, ${delayMs} ms each: all get a response`,
     FORGOTTEN,
     async (t) => {
       const { begin, end, server } = await start(t);
@@ -182,8 +182,8 @@ async function exchangeMany(context, port, count) {
 
 /** @type {[string, string, () => Promise<Buffer>][]} */
 const HANGS_UP = [
-  ['what is no request', 'GET / HTTP/1.1\r\n\r\n', async () => Buffer.from('x')],
-  ['a question that nobody can answer', post('a'), () => Promise.reject(new Error('no'))],
+  ['an invalid request', 'GET / HTTP/1.1\r\n\r\n', async () => Buffer.from('x')],
+  ['a request whose response cannot be fetched', post('a'), () => Promise.reject(new Error('no'))],
 ];
 for (const [what, text, answer] of HANGS_UP) {
   test(`${what} ends the connection`, async (t) => {

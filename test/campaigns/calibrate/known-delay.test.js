@@ -21,7 +21,7 @@ async function start(context) {
   };
 }
 
-test('thousands of times, past, now and soon, set as soon as the last one rang or a little later', {
+test('fires thousands of alarms, past, present and future, each set at or shortly after the previous one', {
   timeout: 120_000,
 }, async (t) => {
   const { clock, ring } = await start(t);
@@ -34,7 +34,7 @@ test('thousands of times, past, now and soon, set as soon as the last one rang o
   }
 });
 
-test('a second time before the first is over is a fault', async (t) => {
+test('throws if an alarm is already set', async (t) => {
   const { alarm, clock } = await start(t);
   alarm.set(clock() + 60_000, () => {});
   assert.throws(() => alarm.set(clock(), () => {}), /already set/);
@@ -43,7 +43,7 @@ test('a second time before the first is over is a fault', async (t) => {
 /** The worker thread that is started next. @returns {Promise<Worker>} */
 const nextWorker = () => new Promise((resolve) => process.once('worker', resolve));
 
-test('a thread that dies is said, once; one that is stopped is not', async () => {
+test('reports a thread that dies, once; but not a stopped one', async () => {
   for (const [stop, said] of /** @type {const} */ ([
     [false, 1],
     [true, 0],
@@ -59,7 +59,7 @@ test('a thread that dies is said, once; one that is stopped is not', async () =>
   }
 });
 
-test('it takes no CPU while nothing is set, nor while it waits', async (t) => {
+test('uses no CPU while idle or waiting', async (t) => {
   const { alarm, clock, ring } = await start(t);
   await ring(clock());
   for (const setIt of [() => {}, () => alarm.set(clock() + 60_000, () => {})]) {

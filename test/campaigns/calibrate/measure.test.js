@@ -47,7 +47,7 @@ const TABLE = [
     },
   ],
   [
-    'what came before time zero is not of the run',
+    'ignores arrivals before time zero',
     10,
     seen([300, 499.9, 500.1], [301, 500.9, 500.6]),
     {
@@ -67,7 +67,7 @@ const TABLE = [
     },
   ],
   [
-    'a request without an answer arrived all the same',
+    'counts the arrival of a request without a response',
     10,
     seen([500, 600], [Number.NaN, 601]),
     {
@@ -77,12 +77,12 @@ const TABLE = [
     },
   ],
   [
-    'a closed loop has no schedule to be late against',
+    'a closed loop has no lateness',
     null,
     seen([510, 520], [511, 521]),
     { samples: 2, latenessMs: NONE, targetMs: { count: 2, p50: 1, p99: 1, max: 1 } },
   ],
-  ['nothing came', 10, seen([300], [301]), { samples: 0, latenessMs: NONE, targetMs: NONE }],
+  ['no arrivals', 10, seen([300], [301]), { samples: 0, latenessMs: NONE, targetMs: NONE }],
 ];
 
 describe('observe', () => {
@@ -107,8 +107,8 @@ const BUSY = [
     ],
     0.45,
   ],
-  ['noted once: not known', [[700, 3]], null],
-  ['never noted: not known', [], null],
+  ['a single sample: unknown', [[700, 3]], null],
+  ['no samples: unknown', [], null],
 ];
 
 describe("the target's CPU", () => {
@@ -120,8 +120,8 @@ describe("the target's CPU", () => {
 /** @type {[string, number[], object][]} */
 const QUANTILES = [
   ['nothing', [], { count: 0, p50: null, p99: null, max: null }],
-  ['one value is all of them', [3], { count: 1, p50: 3, p99: 3, max: 3 }],
-  ['of an even number the lower middle', [4, 1, 3, 2], { count: 4, p50: 2, p99: 4, max: 4 }],
+  ['one value', [3], { count: 1, p50: 3, p99: 3, max: 3 }],
+  ['an even count: the lower of the middle two', [4, 1, 3, 2], { count: 4, p50: 2, p99: 4, max: 4 }],
   ['a hundred', Array.from({ length: 100 }, (_, i) => 100 - i), { count: 100, p50: 50, p99: 99, max: 100 }],
   ['sorted as numbers', [10, 9, -1], { count: 3, p50: 9, p99: 10, max: 10 }],
   ['to the microsecond', [0.0123456], { count: 1, p50: 0.012, p99: 0.012, max: 0.012 }],

@@ -5,14 +5,14 @@ import { compare } from '../../../src/campaigns/calibrate/accurate-rate.js';
 import { render, summarise } from '../../../src/campaigns/calibrate/report.js';
 import { CALIBRATION, tryAt } from './sample.js';
 
-/** @import { Found } from '../../../src/campaigns/calibrate/calibrate.js' */
+/** @import { Figures } from '../../../src/campaigns/calibrate/calibrate.js' */
 
 /** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */
 const UPDATE = process.env.UPDATE_GOLDEN === '1';
 
 const whole = { ...CALIBRATION, summary: summarise(CALIBRATION) };
 
-test('a calibration, as agreed on, in 80 columns', () => {
+test('renders a calibration in 80 columns', () => {
   const file = new URL('golden/calibration.txt', import.meta.url);
   const text = render(whole);
   if (UPDATE) writeFileSync(file, text);
@@ -20,7 +20,7 @@ test('a calibration, as agreed on, in 80 columns', () => {
   for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
 });
 
-test('where nothing was seen there is a dash, never a zero', () => {
+test('missing figures are dashes, not zeros', () => {
   const none = { count: 0, p50: null, p99: null, max: null };
   const [row] = CALIBRATION.lateness;
   const text = render({ ...whole, lateness: [{ ...row, samples: 0, seenMs: none, ownMs: none }] });
@@ -39,7 +39,7 @@ test('one core, and no accurate rate', () => {
 
 const { settings, environment, honestRate } = CALIBRATION;
 
-test('what it comes down to', () => {
+test('summary', () => {
   assert.equal(
     summarise(CALIBRATION).text,
     'On this machine, with --concurrency 10 --threads 1 --pacing auto, latencies are at most 125 µs too high ' +
@@ -61,7 +61,7 @@ test('no accurate rate and no measurement are reported', () => {
   );
 });
 
-/** @param {Parameters<typeof tryAt>[1]} changes @returns {Partial<Found>} the last rate failed for these */
+/** @param {Parameters<typeof tryAt>[1]} changes @returns {Partial<Figures>} the last rate failed for these */
 const broken = (changes) => ({ honestRate: { ...honestRate, tries: [tryAt(2400, changes)] } });
 const reasons = [
   { code: 'load_not_offered', text: 'The tool was late.', grade: /** @type {const} */ ('invalid') },
@@ -77,7 +77,7 @@ const sentLate = [
 
 const FAILED = [1, 2].map(() => tryAt(1000, { p99Ms: compare(9, 5) }));
 
-/** @type {[string, Partial<Found>, RegExp[]][]} */
+/** @type {[string, Partial<Figures>, RegExp[]][]} */
 const LIMITS = [
   ['a wrong p99', {}, [/^At 2,400\/s the tool reported a p99 of 3\.1 ms, but the target took 2\.29 ms\.$/]],
   [
@@ -117,7 +117,7 @@ const LIMITS = [
     ],
   ],
   [
-    'others on the machine, and what it led to',
+    'a busy machine, and its effect',
     { environment: { ...environment, loadAverage: 2.26 } },
     [
       /^The machine was busy before .* a load average of 2\.3 on 2 cores\.$/,
@@ -125,14 +125,14 @@ const LIMITS = [
     ],
   ],
   [
-    'nothing: the search came to its end',
+    'nothing: every rate passed',
     { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [tryAt(1000), tryAt(2000)] } },
     [
       /^Every rate tried was accurate; the peak of the closed loop is 61,234\/s, with the target busy for 97 %\.$/,
     ],
   ],
   [
-    'nothing in the end, but rates failed on the way',
+    'nothing, although some tries failed',
     { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [...FAILED, tryAt(1000), tryAt(2000)] } },
     [/^The highest rate tried was accurate, although 2 of 4 tries failed; the peak of the closed loop/],
   ],
@@ -150,16 +150,16 @@ describe('limited by', () => {
 
 const LATE = CALIBRATION.lateness.map((row) => ({ ...row, ownMs: { ...row.ownMs, p99: 0.9 } }));
 
-/** @type {[string, Partial<Found>, RegExp[]][]} all but the last, which is always there */
+/** @type {[string, Partial<Figures>, RegExp[]][]} all but the last, which is always there */
 const REMEDIES = [
-  ['two cores, on time: nothing of the tool', {}, []],
+  ['two cores, on time: no advice about the tool', {}, []],
   [
-    'late, and cores for the thread and for all else: spin',
+    'late, with spare cores: spin',
     { lateness: LATE, environment: { ...environment, cpus: 3 }, settings: { ...settings, concurrency: 1 } },
     [/^Try --pacing spin/],
   ],
   [
-    'late on one core: no spinning, but cores',
+    'late on one core: more cores, no spinning',
     { lateness: LATE, environment: { ...environment, cpus: 1 } },
     [/^Use a machine with more cores than --threads\.$/],
   ],
@@ -172,7 +172,7 @@ const REMEDIES = [
   ],
 ];
 
-describe('to do better', () => {
+describe('remedies', () => {
   for (const [what, changes, expected] of REMEDIES) {
     test(what, () => {
       const remedies = summarise({ ...CALIBRATION, ...changes }).remedies;

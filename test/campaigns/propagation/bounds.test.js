@@ -8,19 +8,23 @@ import { createBounds } from '../../../src/campaigns/propagation/watch.js';
 
 /** Asked for at 100. @type {[string, Answers, {lowerMs: number, upperMs: number} | null][]} */
 const CASES = [
-  ['no answer at all: nothing is known', {}, null],
-  ['only good: it has not come about yet', { good: [101, 121] }, null],
-  ['revoked at the first poll: before the answer', { revoked: [107] }, { lowerMs: 0, upperMs: 7 }],
+  ['no response: unknown', {}, null],
+  ['only good: not revoked yet', { good: [101, 121] }, null],
+  ['revoked at the first poll: before the response', { revoked: [107] }, { lowerMs: 0, upperMs: 7 }],
   ['good, then revoked: between the two polls', { good: [101], revoked: [125] }, { lowerMs: 1, upperMs: 25 }],
   [
-    'the latest sending counts, not the last answer',
+    'the latest send time counts, not the last response',
     { good: [141, 101, 121], revoked: [165] },
     { lowerMs: 41, upperMs: 65 },
   ],
   ['the first arrival counts', { good: [101], revoked: [145, 125, 165] }, { lowerMs: 1, upperMs: 25 }],
-  ['good before it was asked for tells nothing', { good: [50], revoked: [125] }, { lowerMs: 0, upperMs: 25 }],
   [
-    'a slow good that was sent before a fast revoked bounds it still',
+    'good before the revocation was sent is ignored',
+    { good: [50], revoked: [125] },
+    { lowerMs: 0, upperMs: 25 },
+  ],
+  [
+    'a slow good response sent before a fast revoked one still raises the lower bound',
     { revoked: [130], good: [121] },
     { lowerMs: 21, upperMs: 30 },
   ],
@@ -36,7 +40,7 @@ for (const [sentence, { good = [], revoked = [] }, expected] of CASES) {
   });
 }
 
-test('everywhere: the latest of both bounds, perhaps of different nodes', () => {
+test('everywhere: the latest lower and the latest upper bound, possibly of different nodes', () => {
   const nodes = [
     { lowerMs: 0, upperMs: 50 },
     { lowerMs: 20, upperMs: 31 },
@@ -48,7 +52,7 @@ test('everywhere: the latest of both bounds, perhaps of different nodes', () => 
 const ms = fc.double({ min: 0, max: 500, noNaN: true });
 const poll = fc.record({ sent: ms, there: ms, back: ms });
 
-test('whatever the way there and back takes, the truth lies between the bounds', () => {
+test('the true delay is between the bounds, whatever the network latency', () => {
   fc.assert(
     fc.property(ms, fc.array(poll, { minLength: 1, maxLength: 40 }), (effect, polls) => {
       const bounds = createBounds();
@@ -64,7 +68,7 @@ test('whatever the way there and back takes, the truth lies between the bounds',
   );
 });
 
-test('of several nodes too', () => {
+test('the same for several nodes', () => {
   const node = fc.record({ effect: ms, before: ms, after: ms });
   fc.assert(
     fc.property(fc.array(node, { minLength: 1, maxLength: 5 }), (nodes) => {

@@ -142,29 +142,47 @@ async function follow(
 
 /** @type {[string, NodeScript[], Script, string, string[]][]} outcome of the certificate, and of each node */
 const OUTCOMES = [
-  ['revoked a while after the answer', [{ effect: 300 }], {}, 'followed', ['revoked']],
-  ['revoked before the answer', [{ effect: 5 }], { revokeMs: 200 }, 'followed', ['revoked']],
-  ['one at once, another later', [{ effect: 1 }, { effect: 700 }], {}, 'followed', ['revoked', 'revoked']],
-  ['never revoked: given up while it was still good', [{}], {}, 'followed', ['never_revoked']],
-  ['unknown counts as not revoked', [{ says: () => 'unknown' }], {}, 'followed', ['never_revoked']],
-  ['nothing but errors since', [{ says: () => 'connection_refused' }], {}, 'followed', ['never_answered']],
-  ['what fails a check is no answer', [{ says: () => 'bad_signature' }], {}, 'followed', ['never_answered']],
+  ['revoked some time after the response', [{ effect: 300 }], {}, 'followed', ['revoked']],
+  ['revoked before the response', [{ effect: 5 }], { revokeMs: 200 }, 'followed', ['revoked']],
   [
-    'good until the revocation was answered, then silent',
+    'one node at once, another later',
+    [{ effect: 1 }, { effect: 700 }],
+    {},
+    'followed',
+    ['revoked', 'revoked'],
+  ],
+  ['never revoked: still good at --give-up', [{}], {}, 'followed', ['never_revoked']],
+  ['unknown counts as not revoked', [{ says: () => 'unknown' }], {}, 'followed', ['never_revoked']],
+  [
+    'only errors since the revocation',
+    [{ says: () => 'connection_refused' }],
+    {},
+    'followed',
+    ['never_answered'],
+  ],
+  [
+    'a failed check does not count as a status',
+    [{ says: () => 'bad_signature' }],
+    {},
+    'followed',
+    ['never_answered'],
+  ],
+  [
+    'good until the response to the revocation, then silent',
     [{ says: (ms) => (ms < 20 ? 'good' : 'timeout') }],
     { revokeMs: 60 },
     'followed',
     ['never_answered'],
   ],
   [
-    'good once after the answer, then dead until it was given up',
+    'good once after the response, then down until --give-up',
     [{ says: (ms) => (ms < 100 ? 'good' : 'connection_refused') }],
     {},
     'followed',
     ['never_answered'],
   ],
   [
-    'good until shortly before it was given up',
+    'good until shortly before --give-up',
     [{ says: (ms) => (ms < 950 ? 'good' : 'connection_refused') }],
     {},
     'followed',
@@ -177,7 +195,13 @@ const OUTCOMES = [
     'followed',
     ['revoked'],
   ],
-  ['one node knows, another never', [{ effect: 100 }, {}], {}, 'followed', ['revoked', 'never_revoked']],
+  [
+    'one node reports it, another never does',
+    [{ effect: 100 }, {}],
+    {},
+    'followed',
+    ['revoked', 'never_revoked'],
+  ],
   [
     'a node that was not good before is not followed',
     [{ effect: 100 }, { look: 'unknown' }],
@@ -192,11 +216,11 @@ const OUTCOMES = [
     'not_good_before',
     ['not_good_before', 'not_good_before'],
   ],
-  ['it cannot be issued', [{}], { issueFails: 'vault_permission_denied' }, 'issue_failed', []],
-  ['it cannot be revoked', [{ effect: 1 }], { revokeFails: 'vault_bad_request' }, 'revoke_failed', []],
-  ['a call that we ended ourselves', [{ effect: 1 }], { revokeFails: 'aborted' }, 'undecided', []],
+  ['issue fails', [{}], { issueFails: 'vault_permission_denied' }, 'issue_failed', []],
+  ['revoke fails', [{ effect: 1 }], { revokeFails: 'vault_bad_request' }, 'revoke_failed', []],
+  ['a call that the tool aborted', [{ effect: 1 }], { revokeFails: 'aborted' }, 'undecided', []],
   [
-    'interrupted while it was waited for',
+    'interrupted while polling',
     [{ effect: 900 }, { effect: 50 }],
     { stopAt: 400 },
     'followed',
@@ -221,36 +245,36 @@ for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
 
 /** @type {[string, Script, string, string][]} what came of issuing, code, what is left */
 const NOT_ISSUED = [
-  ['it was refused', { issueFails: 'vault_bad_request' }, 'vault_bad_request', 'none'],
-  ['nobody was there to be asked', { issueFails: 'connection_refused' }, 'connection_refused', 'none'],
-  ['no answer came in time', { issueFails: 'no_answer' }, 'no_answer', 'unknown'],
-  ['the connection was lost', { issueFails: 'connection_reset' }, 'connection_reset', 'unknown'],
-  ['the answer was cut off', { issueFails: 'truncated' }, 'truncated', 'unknown'],
-  ['the answer names no serial number', { issuedAs: { serial_number: undefined } }, 'not_issued', 'unknown'],
-  ['what came is no certificate', { issuedAs: { certificate: 'none' } }, 'no_certificate', 'revoked'],
-  ['its issuer did not come with it', { issuedAs: { issuing_ca: '' } }, 'certificate_file_empty', 'revoked'],
-  ['nobody can be asked about it', { aboutFails: new TypeError('x') }, 'certificate_unreadable', 'revoked'],
+  ['refused', { issueFails: 'vault_bad_request' }, 'vault_bad_request', 'none'],
+  ['connection refused', { issueFails: 'connection_refused' }, 'connection_refused', 'none'],
+  ['no response in time', { issueFails: 'no_answer' }, 'no_answer', 'unknown'],
+  ['connection lost', { issueFails: 'connection_reset' }, 'connection_reset', 'unknown'],
+  ['truncated response', { issueFails: 'truncated' }, 'truncated', 'unknown'],
+  ['response without a serial number', { issuedAs: { serial_number: undefined } }, 'not_issued', 'unknown'],
+  ['response without a certificate', { issuedAs: { certificate: 'none' } }, 'no_certificate', 'revoked'],
+  ['response without the issuer', { issuedAs: { issuing_ca: '' } }, 'certificate_file_empty', 'revoked'],
+  ['no query can be built', { aboutFails: new TypeError('x') }, 'certificate_unreadable', 'revoked'],
   [
-    'nor can it be revoked',
+    'revoke fails, too',
     { issuedAs: { certificate: 'none' }, revokeFails: 'vault_internal_error' },
     'no_certificate',
     'valid',
   ],
 ];
 for (const [sentence, script, failure, left] of NOT_ISSUED) {
-  test(`not issued as it should be: ${sentence}: ${left}`, async () => {
+  test(`failed issue: ${sentence}: ${left}`, async () => {
     const { row, calls } = await follow([{}], script);
     assert.deepEqual([row.outcome, row.failure, row.left], ['issue_failed', failure, left]);
     assert.equal(calls.includes('pki_int/revoke'), left === 'revoked' || left === 'valid');
   });
 }
 
-test('a call to issue that we ended ourselves: undecided, and it may have been carried out', async () => {
+test('an aborted call to issue is undecided, and may have taken effect', async () => {
   const { row } = await follow([{}], { issueFails: 'aborted' });
   assert.deepEqual([row.outcome, row.failure, row.left], ['undecided', undefined, 'unknown']);
 });
 
-test('interrupted before it was to be revoked: it is revoked, and not left valid', async () => {
+test('interrupted before the revocation: still revokes the certificate', async () => {
   const { row, calls } = await follow([{ effect: 1 }], { stopWhileIssued: 10 });
   assert.deepEqual([row.outcome, row.left, row.nodes], ['undecided', 'revoked', []]);
   assert.deepEqual(calls, ['pki_int/issue/web', 'pki_int/revoke']);
@@ -258,12 +282,12 @@ test('interrupted before it was to be revoked: it is revoked, and not left valid
   assert.deepEqual([refused.row.outcome, refused.row.left], ['undecided', 'valid']);
 });
 
-test('given up by a timer that rings a little early: never revoked all the same', async () => {
+test('a --give-up timer that fires slightly early still means never revoked', async () => {
   const { row } = await follow([{}], { giveUpMs: 500, early: 0.9 });
   assert.equal(row.nodes[0].outcome, 'never_revoked');
 });
 
-test('both ends of the interval, to the millisecond', async () => {
+test('both bounds, to the millisecond', async () => {
   // Polls are due at 20 k + phase; judged 2 ms later, answered 3 ms after that.
   const { row, nodes } = await follow([{ effect: 100 }], { revokeMs: 30 });
   const [{ interval }] = row.nodes;
@@ -276,7 +300,7 @@ test('both ends of the interval, to the millisecond', async () => {
   assert.equal(nodes[0].counts.sent + 1, nodes[0].answers.good + nodes[0].answers.revoked);
 });
 
-test('a revocation was answered when the head of its answer was read, however late the rest is', async () => {
+test('the response to a revocation counts from its head, however late the body', async () => {
   const { row } = await follow([{ effect: 100 }], { revokeMs: 30, restMs: 400 });
   assert.equal(row.revokeMs, 30);
   assert.ok(row.followedMs >= 400, `${row.followedMs}`);
@@ -284,7 +308,7 @@ test('a revocation was answered when the head of its answer was read, however la
   assert.ok(given.row.followedMs >= 1000 && given.row.followedMs < 1010, `${given.row.followedMs}`);
 });
 
-test('the first poll comes at another moment for every certificate and node', async () => {
+test('the first poll has a different phase for each certificate and node', async () => {
   const { row } = await follow([{ effect: 0 }, { effect: 0 }, { effect: 0 }]);
   const uppers = row.nodes.map(({ interval }) => Number(interval?.upperMs));
   assert.equal(new Set(uppers).size, 3);
@@ -294,7 +318,7 @@ test('the first poll comes at another moment for every certificate and node', as
   );
 });
 
-test('an answer good that was overtaken by revoked is waited for, and raises the lower bound', async () => {
+test('waits for a good response overtaken by revoked, which raises the lower bound', async () => {
   let asked = 0;
   // The second poll is judged before it came about, but its answer is slow; the third overtakes it.
   const { row } = await follow([{ effect: 45, there: 2, back: () => (asked++ === 2 ? 200 : 3) }]);
@@ -302,7 +326,7 @@ test('an answer good that was overtaken by revoked is waited for, and raises the
   assert.ok(interval !== null && interval.lowerMs > 20 && interval.upperMs < 70, JSON.stringify(interval));
 });
 
-test('a slow node: so many polls of a certificate wait for it, and no more; the rest are left out', async () => {
+test('a slow node: limits the polls in flight per certificate, and skips the rest', async () => {
   const { row, nodes, mostUnderWay } = await follow([{ effect: 500, back: 700 }], { giveUpMs: 5000 });
   assert.equal(row.nodes[0].outcome, 'revoked');
   assert.deepEqual(mostUnderWay, [MAX_IN_FLIGHT]);
@@ -310,12 +334,12 @@ test('a slow node: so many polls of a certificate wait for it, and no more; the 
   assert.ok(counts.skipped > 0 && counts.missed === 0, JSON.stringify(counts));
 });
 
-test('given up after --give-up, counted from the answer', async () => {
+test('--give-up counts from the response', async () => {
   const { row } = await follow([{}], { revokeMs: 100, giveUpMs: 500 });
   assert.ok(row.followedMs >= 500 && row.followedMs < 510, `${row.followedMs}`);
 });
 
-test('whatever node and network do, the truth lies in the interval', async () => {
+test('the true delay is in the interval, whatever the node and the network do', async () => {
   const delay = fc.integer({ min: 0, max: 90 });
   await fc.assert(
     fc.asyncProperty(

@@ -12,11 +12,11 @@ const problemIn = await validatorOf('propagation');
 
 for (const [name, sample] of Object.entries({
   'one revocation': sampleOf(),
-  'none begun': sampleOf({ rows: [], interrupted: true, certificates: 5 }),
+  'none started': sampleOf({ rows: [], interrupted: true, certificates: 5 }),
   'two nodes': clusterSample(),
   'much that went wrong': troubledSample(),
 })) {
-  test(`${name}: fits the schema, adds up, and is read back as it was written`, () => {
+  test(`${name}: matches the schema, is consistent, and survives a round trip`, () => {
     assert.equal(problemIn(sample), null);
     assert.deepEqual([...checkPropagation(sample)], []);
     const bytes = Buffer.from(JSON.stringify(sample));
@@ -28,7 +28,7 @@ for (const [name, sample] of Object.entries({
 const rounded = (values) => values.map((value) => Math.round(Number(value)));
 
 describe('the figures', () => {
-  test('since the answer and since the sending, both bounds, and what they leave open', () => {
+  test('both bounds since the response and since the request, and the width between them', () => {
     const { everywhere, revokeMs, nodes } = sampleOf({
       rows: [revokedRow(1, [[20, 44]], 10), revokedRow(2, [[5, 30]], 12)],
     });
@@ -49,7 +49,7 @@ describe('the figures', () => {
     assert.equal(histogram.totalCount, 2);
   });
 
-  test('before the answer: counted, and 0 since the answer', () => {
+  test('before the response: counted, and 0 since the response', () => {
     const { everywhere } = sampleOf({ rows: [revokedRow(1, [[2, 40]], 60), revokedRow(2, [[2, 61]], 60)] });
     assert.deepEqual([everywhere.revoked, everywhere.beforeAnswered], [2, 1]);
     assert.deepEqual(
@@ -58,7 +58,7 @@ describe('the figures', () => {
     );
   });
 
-  test('everywhere: the later of two nodes, and no certificate that one of them never called revoked', () => {
+  test('everywhere: the later of two nodes, without certificates that one of them never reported', () => {
     const half = revokedRow(3, [[1, 2]]);
     half.nodes.push({ outcome: 'never_revoked', interval: null });
     const { everywhere, nodes, certificates } = sampleOf({
@@ -89,24 +89,24 @@ describe('the figures', () => {
 
 /** @type {[string, Parameters<typeof sampleOf>[0], 'valid' | 'invalid', string[]][]} */
 const VERDICTS = [
-  ['polls in time, answers in order', {}, 'valid', []],
+  ['punctual polls, valid responses', {}, 'valid', []],
   ['1 % of the polls missed', { watched: [watched({ sent: 990, missed: 10 })] }, 'valid', []],
   ['2 % of the polls missed', { watched: [watched({ sent: 980, missed: 20 })] }, 'valid', ['poll_lag']],
   ['over 10 % of polls missed', { watched: [watched({ sent: 890, missed: 110 })] }, 'invalid', ['poll_lag']],
   [
-    '2 % left out, as too many wait for answers',
+    '2 % skipped, as too many were in flight',
     { watched: [watched({ sent: 980, skipped: 20 })] },
     'valid',
     ['slow_answers'],
   ],
   [
-    'however many were left out, the bounds hold',
+    'the bounds are valid, however many were skipped',
     { watched: [watched({ sent: 80, skipped: 920 })] },
     'valid',
     ['slow_answers'],
   ],
   ['2 % are errors', { watched: [watched({ sent: 98 }, { timeout: 2 })] }, 'valid', ['failed_answers']],
-  ['unknown is an answer', { watched: [watched({ sent: 90 }, { unknown: 9 })] }, 'valid', []],
+  ['unknown is a valid status', { watched: [watched({ sent: 90 }, { unknown: 9 })] }, 'valid', []],
   ['no certificate', { rows: [], certificates: 5, watched: [watched({})] }, 'invalid', ['nothing_measured']],
   [
     'none could be issued',
@@ -179,10 +179,10 @@ const REQUIREMENTS = [
     /^p99 is 100 ms, 10\.0 ms \(11\.1 %\) above the limit/,
   ],
   ['too few', 'p99<2s', many(50), 'not proven', /50 revocations are too few .* 299 are needed\.$/],
-  ['the longest, as observed', 'max<102ms', many(3), 'met', /it describes this run only/],
-  ['one never seen breaks max', 'max<2s', [...many(20), never(21)], 'not met', /^Max is 60\.0 s/],
+  ['max is as observed', 'max<102ms', many(3), 'met', /it describes this run only/],
+  ['one never reported breaks max', 'max<2s', [...many(20), never(21)], 'not met', /^Max is 60\.0 s/],
   [
-    'one never seen counts as slower than any limit',
+    'one never reported counts as slower than any limit',
     'p50<1ms',
     [...many(20), never(3)],
     'not met',
@@ -190,15 +190,27 @@ const REQUIREMENTS = [
   ],
   ['errors', 'errors<=0', [...many(20), never(21)], 'not met', /4\.76 % of revocations failed \(1 of 21\)/],
   ['no error', 'errors<=0', many(20), 'met', /^0 % of revocations failed/],
-  ['undecided ones that cannot change it', 'p50<2s', [...many(100), undecided(101)], 'met', /p50/],
   [
-    'undecided ones that could',
+    'undecided certificates that cannot change the verdict',
+    'p50<2s',
+    [...many(100), undecided(101)],
+    'met',
+    /p50/,
+  ],
+  [
+    'undecided certificates that could change the verdict',
     'max<2s',
     [...many(20), undecided(21)],
     'not proven',
     /But 1 more was undecided when the measurement was interrupted\.$/,
   ],
-  ['not met with or without them', 'max<20ms', [...many(20), undecided(21)], 'not met', /5 times the limit/],
+  [
+    'not met with or without the undecided ones',
+    'max<20ms',
+    [...many(20), undecided(21)],
+    'not met',
+    /5 times the limit/,
+  ],
   ['nothing measured', 'p99<2s', [], 'not proven', /Nothing was measured/],
 ];
 
@@ -220,7 +232,7 @@ const LATE = [
 ];
 
 for (const [text, sentence, lags, verdict] of LATE) {
-  test(`${text}, polls were late: ${sentence}: ${verdict}`, () => {
+  test(`${text}, with late polls: ${sentence}: ${verdict}`, () => {
     const [judged] = sampleOf({
       rows: many(300),
       require: [text],
@@ -233,7 +245,7 @@ for (const [text, sentence, lags, verdict] of LATE) {
   });
 }
 
-test('nothing is met on an invalid measurement', () => {
+test('an invalid measurement meets no requirement', () => {
   const { requirements } = sampleOf({
     rows: many(300),
     require: ['p99<2s'],
@@ -289,7 +301,7 @@ const BROKEN = [
 ];
 
 for (const [name, damage, message] of BROKEN) {
-  test(`a file that does not add up is refused: ${name}`, () => {
+  test(`rejects an inconsistent file: ${name}`, () => {
     const sample = structuredClone(sampleOf());
     damage(sample);
     assert.throws(() => parseDocument(Buffer.from(JSON.stringify(sample)), 'p.json'), {
@@ -299,7 +311,7 @@ for (const [name, damage, message] of BROKEN) {
   });
 }
 
-test('a file of another shape is refused with the place', () => {
+test('rejects a file that does not match the schema, with the path', () => {
   assert.throws(() => validatePropagation({ ...sampleOf(), nodes: [] }, 'p.json'), {
     code: 'bad_propagation',
     message: 'p.json is not a vault-pki-load/propagation/1: nodes: must contain at least one node.',

@@ -20,7 +20,7 @@ function start({ firstMs = 7, everyMs = 20, free = () => true } = {}) {
   return { time, counts, sent, lags, poller };
 }
 
-test('polls come on schedule, whether or not anything was answered', async () => {
+test('polls on schedule, with or without responses', async () => {
   const { time, counts, sent, lags } = start();
   await time.until(100);
   assert.deepEqual(sent, [7, 27, 47, 67, 87]);
@@ -28,7 +28,7 @@ test('polls come on schedule, whether or not anything was answered', async () =>
   assert.deepEqual(lags, [0, 0, 0, 0, 0]);
 });
 
-test('after a stall of this program: one poll at once, late; those that were due are missed; then the old grid', async () => {
+test('after a stall: sends one late poll at once, counts the others as missed, and keeps the schedule', async () => {
   const { time, counts, sent, lags } = start();
   await time.until(30);
   time.stall(65);
@@ -38,7 +38,7 @@ test('after a stall of this program: one poll at once, late; those that were due
   assert.deepEqual(counts, { sent: 5, missed: 2, skipped: 0 });
 });
 
-test('a poll that is late by less than an interval is not missed', async () => {
+test('a poll late by less than an interval is not missed', async () => {
   const { time, counts, lags } = start();
   await time.until(30);
   time.stall(25);
@@ -47,7 +47,7 @@ test('a poll that is late by less than an interval is not missed', async () => {
   assert.equal(counts.missed, 0);
 });
 
-test('where too many wait for answers it is left out, and the next comes when it is due', async () => {
+test('skips a poll if too many are in flight, and sends the next one when due', async () => {
   let frees = [true, false, false, true];
   const { time, counts, sent } = start({
     free: () => {
@@ -61,7 +61,7 @@ test('where too many wait for answers it is left out, and the next comes when it
   assert.deepEqual(counts, { sent: 2, missed: 0, skipped: 2 });
 });
 
-test('a timer that rings early is set again: nothing is sent before it is due', async () => {
+test('sets an early timer again: never polls before the due time', async () => {
   const time = createFakeTime();
   const early = {
     ...time,
@@ -85,7 +85,7 @@ test('a timer that rings early is set again: nothing is sent before it is due', 
   assert.ok(sent[0] >= 10);
 });
 
-test('stopped, it leaves no timer behind', async () => {
+test('leaves no timer after stop', async () => {
   const { time, sent, poller } = start();
   await time.until(30);
   poller.stop();

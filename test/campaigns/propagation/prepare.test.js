@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => server.close());
 
-test('a performance standby at --url is called one', async () => {
+test('identifies a performance standby at --url', async () => {
   const { found, error } = await measureBehind(server, (path) =>
     path === 'sys/health'
       ? {
@@ -33,7 +33,7 @@ test('a performance standby at --url is called one', async () => {
   assert.deepEqual(told, [['1.21.1+ent', 'performance standby']]);
 });
 
-test('a token that may issue, but not revoke, is refused before anything is issued', async () => {
+test('refuses a token that may issue but not revoke, before issuing', async () => {
   const { error, asked } = await measureBehind(server, (path, data) => {
     if (path !== 'sys/capabilities-self') return null;
     const [about] = JSON.parse(data).paths;
@@ -48,16 +48,16 @@ test('a token that may issue, but not revoke, is refused before anything is issu
   assert.deepEqual(told, []);
 });
 
-const REVOKE_DENIED = /may not write to pki_int\/revoke\. The one certificate .* stays valid until/;
+const REVOKE_DENIED = /may not write to pki_int\/revoke\. The certificate .* stays valid until/;
 
 /** @type {[string, string, RegExp, string?][]} what, the path, message, a path that answers with an error */
 const DENIED = [
   ['issue', 'pki_int/issue/example-dot-com-ec', /may not write to pki_int\/issue\/example-dot-com-ec\. /],
   ['revoke', 'pki_int/revoke', REVOKE_DENIED],
-  ['revoke, where no node calls the certificate good', 'pki_int/revoke', REVOKE_DENIED, 'pki_int/ocsp'],
+  ['revoke, if no node reports good', 'pki_int/revoke', REVOKE_DENIED, 'pki_int/ocsp'],
 ];
 for (const [verb, denied, message, broken] of DENIED) {
-  test(`a token that may not ask what it may do, and may not ${verb}: one certificate shows it`, async () => {
+  test(`a token that may read neither its capabilities nor ${verb}: the warm-up detects it`, async () => {
     const { error, asked } = await measureBehind(
       server,
       (path) => {

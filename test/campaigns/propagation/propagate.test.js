@@ -17,7 +17,7 @@ const LEFT = [
     [REVOKED, VALID],
     '1 revoked, in storage and on the CRL; 1 not revoked, as the call failed',
   ],
-  ['nothing but those', [VALID, VALID], '2 not revoked, as the call failed'],
+  ['only those', [VALID, VALID], '2 not revoked, as the call failed'],
   [
     'calls without a good response',
     [VALID, UNKNOWN, UNKNOWN],
@@ -27,5 +27,5 @@ const LEFT = [
 
 for (const [what, rows, text] of LEFT) {
   const whole = text && `Certificates left on the server until expiry: ${text}.`;
-  test(`what stays behind: ${what}`, () => assert.equal(describeLeft(rows), whole));
+  test(`describeLeft: ${what}`, () => assert.equal(describeLeft(rows), whole));
 }

@@ -29,7 +29,7 @@ test('defaults', () => {
   assert.ok(Object.isFrozen(plan.target));
 });
 
-test('what is given, as text or as values, by either kind of name', () => {
+test('options as text or values, by kebab-case or camelCase name', () => {
   const plan = planPropagation(
     {
       node: ['http://a:1/', 'http://b:2'],
@@ -51,7 +51,7 @@ test('what is given, as text or as values, by either kind of name', () => {
   assert.deepEqual([plan.requirements[0].metric, plan.requirements[0].limit], ['percentile', 2000]);
 });
 
-test('the target and the time-out of the environment', () => {
+test('target and timeout from the environment', () => {
   const plan = planPropagation(
     {},
     readEnvironment({ HOME: '/nonexistent', VAULT_ADDR: 'https://v:1', VAULT_CLIENT_TIMEOUT: '3s' }),

@@ -45,7 +45,7 @@ function responder({ namespace = null } = {}) {
   return { own, time, made };
 }
 
-test('what is asked, and when it was sent and answered', async () => {
+test('sends the query, and reports the send and arrival times', async () => {
   const { own, time, made } = responder({ namespace: 'team' });
   /** @type {unknown[]} */
   const answers = [];
@@ -57,7 +57,7 @@ test('what is asked, and when it was sent and answered', async () => {
   );
   assert.equal(request.headers['content-type'], 'application/ocsp-request');
   assert.equal(request.headers['x-vault-namespace'], 'team');
-  assert.ok(!Object.keys(request.headers).some((name) => /token/i.test(name)), 'no token goes there');
+  assert.ok(!Object.keys(request.headers).some((name) => /token/i.test(name)), 'sends no token');
   await time.until(3);
   exchange.onSent();
   await time.until(8);
@@ -66,7 +66,7 @@ test('what is asked, and when it was sent and answered', async () => {
   assert.equal(time.waiting(), 0);
 });
 
-test('as many connections as requests are under way, each used again', () => {
+test('uses one connection per request in flight, and reuses each', () => {
   const { own, made } = responder();
   for (let i = 0; i < 50; i++) own.query(QUESTION, () => {});
   assert.ok(made.length === 50 && made.every(({ request }) => request !== undefined));
@@ -77,7 +77,7 @@ test('as many connections as requests are under way, each used again', () => {
   assert.ok(made.length === 50 && again.request !== undefined);
 });
 
-test('one that never went on the wire has no time of sending', async () => {
+test('a query that was never sent has no send time', async () => {
   const { own, made } = responder();
   /** @type {unknown[]} */
   const answers = [];
@@ -86,7 +86,7 @@ test('one that never went on the wire has no time of sending', async () => {
   assert.deepEqual(answers, [{ outcome: 'connection_refused', sentMs: null, arrivedMs: 0 }]);
 });
 
-test('after --timeout it is given up, and the connection is free again', async () => {
+test('gives up after --timeout, and frees the connection', async () => {
   const { own, time, made } = responder();
   /** @type {unknown[]} */
   const answers = [];
@@ -101,7 +101,7 @@ test('after --timeout it is given up, and the connection is free again', async (
   assert.equal(made.length, 1);
 });
 
-test('closed, what is under way is answered: aborted', async () => {
+test('close ends queries in flight as aborted', async () => {
   const { own, time, made } = responder();
   /** @type {string[]} */
   const answers = [];
@@ -113,7 +113,7 @@ test('closed, what is under way is answered: aborted', async () => {
   assert.equal(time.waiting(), 0);
 });
 
-describe('an answer', () => {
+describe('outcomeOf', () => {
   /** @type {[number, OcspVerdict, string, string][]} */
   const cases = [
     [200, 'good', 'good', 'a status'],
@@ -132,7 +132,7 @@ describe('an answer', () => {
   }
 });
 
-test('certificates of one issuer share a checker, so that repeated answers are verified once', async () => {
+test('certificates of one issuer share a checker, so repeated responses are verified once', async () => {
   const { createDevServer } = await import('../../../src/dev/server.js');
   const { readCertificates } = await import('../../../src/pki/certificate.js');
   const server = await createDevServer();

@@ -58,17 +58,17 @@ const assertSays = (text, says, env) =>
     },
   );
 
-describe('a broken scenario: the message has its place and what to do', () => {
+describe('a broken scenario: the message has the place and a remedy', () => {
   for (const { text, env, says, looksRight } of TABLE) {
     test(says.slice(0, 90), async () => {
       await assertSays(text, says, env);
-      if (!/alias/i.test(says)) assert.equal(check(text) === null, looksRight, 'what the schema says of it');
+      if (!/alias/i.test(says)) assert.equal(check(text) === null, looksRight, 'verdict of the schema');
     });
   }
   for (const [text, says] of ODD) test(says, () => assertSays(text, says));
 });
 
-test('the command says the same, and exits with 1', async (t) => {
+test('the command prints the same message, and exits with 1', async (t) => {
   const path = scratch(t)('s.yaml', `${HEAD}load:\n  raet: 5\n`);
   const { code, stdout, stderr } = await runCli(['run', path, '--dev']);
   assert.deepEqual([code, stdout], [1, '']);

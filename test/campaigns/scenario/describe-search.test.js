@@ -24,8 +24,8 @@ const RATE = Object.freeze({ of: /** @type {const} */ ('rate'), highest: 1e6 });
 const FLIGHT = Object.freeze({ of: /** @type {const} */ ('concurrency'), highest: 64 });
 const STAGED = `${HEAD}require: 'p50<1s'\nstages:\n  - {name: up, hold: {rate: 9, duration: 2s}, require: ['p99<1s', 'errors<1%']}\n`;
 
-describe('a dry run of a search says', () => {
-  test('from where, how long steps take and that nobody knows how many requests', async () => {
+describe('a dry run of a search prints', () => {
+  test('the start and the length of the steps, but no number of requests', async () => {
     const text = await described(`${HEAD}require: 'p50<200ms'\n`, RATE);
     assert.match(text, /^Search {8}the highest rate: 50\/s to 1,000,000\/s, doubling, then bisection$/m);
     assert.match(text, /^First step {4}open loop at 50\/s, 10 s$/m);
@@ -38,7 +38,7 @@ describe('a dry run of a search says', () => {
     assert.match(text, /^Repeated {6}as often as the search needs$/m);
   });
 
-  test('what the file says of its load, and that a percentile needs longer', async () => {
+  test('the load of the file, and longer steps for a percentile', async () => {
     const text = await described(
       `${HEAD}load: {rate: 20/s, concurrency: 7, duration: 15s}\nrequire: 'p99<200ms'\n`,
       { ...RATE, highest: 400 },
@@ -50,13 +50,13 @@ describe('a dry run of a search says', () => {
     assert.match(text, /at least 15 s, with 5 s or more in between/);
   });
 
-  test('that the peak is looked for', async () => {
+  test('that it searches for the peak', async () => {
     const text = await described(`${HEAD}load: {threads: 2}\n`, FLIGHT);
     assert.match(text, /^Search {8}the peak throughput: 2 in flight to 64 in flight,/m);
     assert.match(text, /^First step {4}closed loop, 2 in flight, 2 threads, 10 s$/m);
   });
 
-  test('that every step leaves something, and where each search is written', async () => {
+  test('the leftovers of every step, and the file of each search', async () => {
     const text = await described(`${HEAD}runs: [{name: a}, {name: b}]\n`, FLIGHT, {}, { out: ['r.json'] });
     assert.match(text, /^ {14}the same after every step of the search$/m);
     assert.match(text, /^Written {7}r\.json; one file per search$/m);
@@ -70,7 +70,7 @@ const INSTEAD = [
 ];
 
 for (const [what, search, flags] of INSTEAD) {
-  test(`a dry run says what is not judged where ${what} take the place of stages`, async () => {
+  test(`a dry run lists the requirements that are not judged if ${what} replaces the stages`, async () => {
     assert.match(
       await described(STAGED, search, flags),
       /^Required {6}p50<1s\nLeft out {6}stages, and the requirements on them:\n {14}up: p99<1s\n {14}up: errors<1%\nLeft behind/m,
@@ -78,6 +78,6 @@ for (const [what, search, flags] of INSTEAD) {
   });
 }
 
-test('a dry run of stages says nothing of the kind', async () => {
+test('a dry run with stages lists none', async () => {
   assert.doesNotMatch(await described(STAGED, null), /Left out|Search|First step/);
 });

@@ -25,7 +25,7 @@ const SAYS = [
     /^Target {8}an embedded/m,
     { dev: true },
   ],
-  ['that a closed loop has no number of requests', HEAD, /^Requests {6}as many as the target can handle$/m],
+  ['no number of requests for a closed loop', HEAD, /^Requests {6}as many as the target can handle$/m],
   ['a number of requests', `${HEAD}load: {requests: 1200}\n`, /^Requests {6}1,200$/m],
   [
     'arrivals without the warm-up',
@@ -43,21 +43,21 @@ const SAYS = [
     /^ramp +0 ms +2 s +1 in flight +9 in flight +9 in flight +–$/m,
   ],
   [
-    'what a burst goes up to',
+    'the peak of a burst',
     `${HEAD}stages: [{burst: {base: 1, peak: 9, every: 2s, for: 1s, duration: 4s}}]\n`,
     /^burst +0 ms +4 s +9\/s +9\/s +1\/s +20$/m,
   ],
-  ['what is required', `${HEAD}require: ['p99<1s', 'errors<1%']\n`, /^Required {6}p99<1s\n {14}errors<1%$/m],
-  ['what is left', HEAD, /^Left behind {3}issue: certificates in storage/m],
-  ['nothing left', 'name: n\nmix: [{operation: crl}, {operation: transit}]\n', /^Left behind {3}nothing$/m],
-  ['that nothing is left by --dev', HEAD, /^Left behind {3}nothing: the embedded server/m, { dev: true }],
+  ['the requirements', `${HEAD}require: ['p99<1s', 'errors<1%']\n`, /^Required {6}p99<1s\n {14}errors<1%$/m],
+  ['the leftovers', HEAD, /^Left behind {3}issue: certificates in storage/m],
+  ['no leftovers', 'name: n\nmix: [{operation: crl}, {operation: transit}]\n', /^Left behind {3}nothing$/m],
+  ['no leftovers with --dev', HEAD, /^Left behind {3}nothing: the embedded server/m, { dev: true }],
   [
-    'that a store which is there keeps the secrets',
+    'that an existing store keeps the secrets',
     'name: n\nmix: [{operation: kv-write, options: {kv-mount: mine}}]\n',
     /kv-write: the secrets, in mine below/,
   ],
   [
-    'that a setup takes what is in it along',
+    'that removing a setup removes its content',
     `${HEAD}setup: {name: load}\n`,
     /^ {14}until the setup is removed, with everything in load-int$/m,
   ],
@@ -67,14 +67,14 @@ const SAYS = [
     /^Removed {7}never \(keep\); to remove it:\n {2}vault-pki-load teardown --name load --url http:\/\/127\.0\.0\.1:8200$/m,
   ],
   [
-    'what a setup makes',
+    'the objects of a setup',
     `${HEAD}setup: {name: load, with: [kv, approle]}\n`,
     /load-root \(pki\)[\s\S]*load-int \(pki\)[\s\S]*load-kv \(kv\)[\s\S]*auth\/load-approle \(approle\)/,
   ],
   ['--dev needs no setup', `${HEAD}setup: true\n`, /^Set up {8}nothing: the embedded server/m, { dev: true }],
 ];
 
-describe('a dry run says', () => {
+describe('a dry run prints', () => {
   for (const [what, text, pattern, flags] of SAYS) {
     test(what, async () => assert.match(await described(text, flags), pattern));
   }
@@ -149,7 +149,7 @@ for (const [name, given, isLeft] of LEAVES) {
   });
 }
 
-test('of every operation it was looked at what it leaves', () => {
+test('the table above covers every operation', () => {
   const looked = new Set(LEAVES.map(([name]) => name));
   const told = Object.keys(operations).filter((name) => !looked.has(name));
   assert.deepEqual(told, []);

@@ -20,16 +20,16 @@ const bomb = (/** @type {string} */ open, /** @type {string} */ close) =>
 const HOSTILE = [
   ['100,000 levels of JSON', '['.repeat(100_001), LONG],
   ['as many levels as fit', `${'['.repeat(49_990)}${']'.repeat(49_990)}`, DEEP],
-  ['groups in groups', `{"a":${'{"a":'.repeat(15_000)}1${'}'.repeat(15_001)}`, DEEP],
-  ['lists in lists, in YAML', '- '.repeat(49_000), DEEP],
+  ['nested maps', `{"a":${'{"a":'.repeat(15_000)}1${'}'.repeat(15_001)}`, DEEP],
+  ['nested YAML lists', '- '.repeat(49_000), DEEP],
   [
-    '1,000 levels, which the parser takes',
+    '1,000 levels, which the parser accepts',
     `name: n\nmix: ${'['.repeat(1000)}${']'.repeat(1000)}\n`,
     /^s\.yaml:(?:1:1:)? The values are nested too deeply/,
   ],
   ['10 MB', `name: ${'x'.repeat(10_000_000)}`, LONG],
   ['an alias bomb of lists', bomb('[', ']').join('\n'), /^s\.yaml:2:\d+: Excessive alias count /],
-  ['aliases in each other', 'a: &a [*b]\nb: &b [*a]\n', /^s\.yaml:1:8: Unresolved alias .*: b\./],
+  ['aliases that contain each other', 'a: &a [*b]\nb: &b [*a]\n', /^s\.yaml:1:8: Unresolved alias .*: b\./],
   [
     'an alias in itself',
     'name: n\nmix: &a [*a, *a, *a]\n',
@@ -54,7 +54,7 @@ const HOSTILE = [
     /mix\[0\]\.options\.__proto__: cannot be a key\./,
   ],
   [
-    'variables in a circle',
+    'circular variables',
     `env: ['A=\${B}', 'B=\${A}']\n${HEAD}target: {namespace: '\${A}'}\n`,
     /^s\.yaml:1:7: env\[0\] \(\$\{B\}\): the default of A cannot refer to a variable\. Write its value\.$/,
   ],
@@ -65,7 +65,7 @@ const HOSTILE = [
     { A: 'x'.repeat(10_000) },
   ],
   [
-    'references without an end',
+    'unterminated references',
     `${HEAD}description: '${'${'.repeat(40_000)}'\n`,
     /has 80000 characters; the limit is/,
   ],
@@ -96,7 +96,7 @@ const HOSTILE = [
     /description: contains the invisible character \\u\{9b\}\./,
   ],
   [
-    'text that runs backwards',
+    'right-to-left text',
     `${HEAD}out: ["a\u202enosj.json"]\n`,
     /out\[0\]: contains .* \\u\{202e\}\. Remove it\.$/,
   ],
@@ -119,7 +119,7 @@ const HOSTILE = [
   ],
 ];
 
-describe('refused, in words and soon:', () => {
+describe('refused quickly, with a message:', () => {
   for (const [what, text, message, env] of HOSTILE) {
     test(what, { timeout: 20_000 }, () =>
       assert.rejects(
@@ -137,14 +137,14 @@ describe('refused, in words and soon:', () => {
   }
 });
 
-test('the name of a file cannot give orders to a terminal', async () => {
+test('escapes control characters in a file name', async () => {
   await assert.rejects(
     () => readAndPlan('name: n\n', { file: 'a\u001b[2J\u202e.yaml' }),
     /^PkiLoadError: a\\u\{1b\}\[2J\\u\{202e\}\.yaml:1:1: /,
   );
 });
 
-test('a file without an end is read no further than a scenario can go', async () => {
+test('reads an endless file only up to the size limit', async () => {
   const { code, stderr } = await runCli(['run', '/dev/zero', '--dry-run']);
   assert.deepEqual([code, stderr.includes('/dev/zero: The file exceeds 100000 characters.')], [1, true]);
 });
@@ -152,7 +152,7 @@ test('a file without an end is read no further than a scenario can go', async ()
 describe('the environment', () => {
   const TEXT = `env: [HOST=h, RATE]\n${HEAD}load: {rate: '\${RATE}'}\ntargets:\n  - {name: a, url: 'http://\${HOST}', token-env: SOME_KEY}\n  - {name: b, url: 'http://\${HOST}'}\n`;
 
-  test('its variables are named, with the places that their values go to', async () => {
+  test('lists its variables, with the places of their values', async () => {
     const { reads } = await readScenario(TEXT, 's.yaml', { RATE: '5' });
     assert.deepEqual(
       [...reads],
@@ -177,7 +177,7 @@ describe('the environment', () => {
     );
   });
 
-  test('a token of another program is not sent to a target, unless the user allows it', async (t) => {
+  test("does not send another program's token to a target, unless the user allows it", async (t) => {
     t.after(() => delete process.env.SOME_KEY);
     process.env.SOME_KEY = 'not-yours';
     const scenario = await readScenario(TEXT, 's.yaml', { RATE: '5' });
@@ -232,7 +232,7 @@ describe('the environment', () => {
   }
 
   for (const name of ['VAULT_A', 'BAO_B', 'OPENBAO_C']) {
-    test(`${name} is a token of Vault`, async (t) => {
+    test(`${name} is a Vault token`, async (t) => {
       t.after(() => delete process.env[name]);
       process.env[name] = 'mine';
       const scenario = await readScenario(`${HEAD}target: {token-env: ${name}}\n`, 's.yaml', {});
@@ -240,7 +240,7 @@ describe('the environment', () => {
     });
   }
 
-  test('the command refuses it, and a dry run names all that is read', async (t) => {
+  test('the command refuses it, and a dry run lists all variables', async (t) => {
     const file = scratch(t)(
       's.yaml',
       `env: [N=5]\n${HEAD}load: {rate: '\${N}'}\ntarget: {token-env: AWS_SECRET_ACCESS_KEY}\n`,

@@ -104,9 +104,9 @@ function placesIn(value) {
 
 /** Tests with that many mutations. @param {number} count */
 export function testMutations(count) {
-  test('the original is taken', async () => assert.equal(await takenOrRefused(GOOD), 'taken'));
+  test('accepts the original', async () => assert.equal(await takenOrRefused(GOOD), 'taken'));
 
-  test('its characters changed at random', async () => {
+  test('random changes of characters', async () => {
     const seen = { taken: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 4 }), async (edits) => {
@@ -121,7 +121,7 @@ export function testMutations(count) {
     assert.ok(seen.taken > count / 200 && seen.refused > count / 5, JSON.stringify(seen));
   });
 
-  test('values replaced, removed or put beside others at random', async () => {
+  test('random replacements, removals and insertions of values', async () => {
     const seen = { taken: 0, refused: 0 };
     const change = fc.record({
       pick: fc.nat(),
@@ -160,7 +160,7 @@ export function testMutations(count) {
     assert.ok(seen.taken > count / 200 && seen.refused > count / 10, JSON.stringify(seen));
   });
 
-  test('texts of any kind', async () => {
+  test('arbitrary text', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(

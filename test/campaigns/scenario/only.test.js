@@ -16,15 +16,15 @@ async function only(text, names) {
 
 /** @type {[string, string, string[], string[]][]} */
 const CHOSEN = [
-  ['none named: all', THREE, [], ['write heavy', 'burst, 95 % reads', 'n']],
-  ['one, with a comma in its name', THREE, ['burst, 95 % reads'], ['burst, 95 % reads']],
+  ['no names: all', THREE, [], ['write heavy', 'burst, 95 % reads', 'n']],
+  ['a name with a comma', THREE, ['burst, 95 % reads'], ['burst, 95 % reads']],
   ['several, in the order of the file', THREE, ['n', 'write heavy'], ['write heavy', 'n']],
-  ['one that is named twice, once', THREE, ['n', ' n '], ['n']],
-  ['the only one of a list', `${HEAD}runs: [{name: a}]\n`, ['a'], ['a']],
-  ['none named, of a scenario that is one run', HEAD, [], ['n']],
+  ['the same name twice: once', THREE, ['n', ' n '], ['n']],
+  ['a list of one run', `${HEAD}runs: [{name: a}]\n`, ['a'], ['a']],
+  ['no names, a scenario without runs', HEAD, [], ['n']],
 ];
 
-describe('of the runs of a scenario there are left,', () => {
+describe('--only selects', () => {
   for (const [what, text, names, left] of CHOSEN) {
     test(what, async () => assert.deepEqual(await only(text, names), left));
   }
@@ -33,7 +33,7 @@ describe('of the runs of a scenario there are left,', () => {
 /** @type {[string, string, string[], string, string][]} what, file, names, code, what is said */
 const REFUSED = [
   [
-    'a slip',
+    'a typo',
     THREE,
     ['n', 'write-heavvy'],
     'unknown_run',
@@ -47,7 +47,7 @@ const REFUSED = [
     '--only is "burst,95", but s.yaml has no run of that name. Its runs are "write heavy", "burst, 95 % reads", "n".',
   ],
   [
-    'any name, where there are no runs: that of the scenario is no other',
+    'any name if there are no runs, even that of the scenario',
     HEAD,
     ['n'],
     'contradiction',
@@ -55,7 +55,7 @@ const REFUSED = [
   ],
 ];
 
-describe('refused is', () => {
+describe('--only refuses', () => {
   for (const [what, text, names, code, full] of REFUSED) {
     test(what, async () => {
       await assert.rejects(
@@ -70,7 +70,7 @@ describe('refused is', () => {
   }
 });
 
-test('the run of Cerberus that looks for the tipping point can be chosen', async () => {
+test('selects the tipping-point run of Cerberus', async () => {
   const text = readFileSync(new URL('../../../examples/cerberus.yaml', import.meta.url), 'utf8');
   assert.deepEqual(await only(text, ['continuous increase']), ['continuous increase']);
 });

@@ -21,11 +21,11 @@ function orderOf(runs, targets, repeat) {
 describe('turns', () => {
   /** @type {[string, string[], string[], number, string][]} */
   const TABLE = [
-    ['one target has nobody to take turns with', ['r'], ['A'], 3, 'A1 A2 A3'],
-    ['two targets begin alternately', ['r'], ['A', 'B'], 4, 'A1 B1 B2 A2 A3 B3 B4 A4'],
-    ['three rotate', ['r'], ['A', 'B', 'C'], 3, 'A1 B1 C1 B2 C2 A2 C3 A3 B3'],
+    ['one target', ['r'], ['A'], 3, 'A1 A2 A3'],
+    ['two targets alternate', ['r'], ['A', 'B'], 4, 'A1 B1 B2 A2 A3 B3 B4 A4'],
+    ['three targets rotate', ['r'], ['A', 'B', 'C'], 3, 'A1 B1 C1 B2 C2 A2 C3 A3 B3'],
     [
-      'runs follow each other in each repeat: what one wrote the next can read',
+      'runs keep their order in each repeat: one can read what the previous one wrote',
       ['write', 'read'],
       ['A', 'B'],
       2,
@@ -39,7 +39,7 @@ describe('turns', () => {
   const names = (/** @type {number} */ count, /** @type {string} */ of) =>
     Array.from({ length: count }, (_, i) => `${of}${i}`);
 
-  test('each step has each of its repeats once, in order', () => {
+  test('each step runs each of its repeats once, in order', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 4 }),
@@ -58,7 +58,7 @@ describe('turns', () => {
     );
   });
 
-  test('a drift that grows evenly with time is the same for all targets, where each began equally often', () => {
+  test('linear drift affects all targets equally if each starts equally often', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 6 }), fc.integer({ min: 1, max: 4 }), (targets, times) => {
         const steps = stepsOf(['r'], names(targets, 't'));

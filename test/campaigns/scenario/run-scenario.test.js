@@ -80,7 +80,7 @@ async function stage({
 }
 
 describe('the runs of a scenario', () => {
-  test('take turns; each is kept and written before the next, of which whoever shows them is told', async () => {
+  test('take turns; each is saved before the next one, which the live view announces', async () => {
     const { did, interrupted, refused, fault } = await stage();
     assert.deepEqual(did, [
       'Run 1 of 4: r on a, 1 of 2:',
@@ -95,7 +95,7 @@ describe('the runs of a scenario', () => {
     assert.deepEqual([interrupted, refused.size, fault], [false, 0, undefined]);
   });
 
-  test('of a target that refuses no more are made, and the others go on', async () => {
+  test('stop on a target that refuses, and continue on the others', async () => {
     const { did, refused, interrupted } = await stage({
       gives: (target) => (target === 'b' ? DOWN : runOf(1, 0)),
     });
@@ -106,19 +106,19 @@ describe('the runs of a scenario', () => {
     assert.deepEqual([[...refused], interrupted], [[[1, DOWN]], false]);
   });
 
-  test('that all refuse come to an end with nothing', async () => {
+  test('end without a result if all targets refuse', async () => {
     const { did, refused } = await stage({ gives: () => DOWN });
     assert.deepEqual([refused.size, did.filter((what) => what.startsWith('kept'))], [2, []]);
   });
 
-  test('of what could not be set up are not begun', async () => {
+  test('do not start on a target whose setup failed', async () => {
     const { did, refused } = await stage({ refused: new Map([[0, DOWN]]), repeat: 1 });
     const told = did.filter((what) => /^[ab]\d$/.test(what));
     assert.deepEqual(told, ['b1']);
     assert.deepEqual([...refused.keys()], [0]);
   });
 
-  test('end with the one that was interrupted', async () => {
+  test('end with an interrupted run', async () => {
     const { did, interrupted } = await stage({
       gives: (target) => runOf(1, 0, { interrupted: target === 'b' }),
     });
@@ -126,7 +126,7 @@ describe('the runs of a scenario', () => {
     assert.equal(interrupted, true);
   });
 
-  test('end with the one that was interrupted before it sent anything: that target has not refused', async () => {
+  test('end with a run interrupted before it sent anything; its target has not refused', async () => {
     const { interrupted, refused, did } = await stage({
       gives: (target) => (target === 'b' ? STOPPED : runOf(1, 0)),
     });
@@ -136,7 +136,7 @@ describe('the runs of a scenario', () => {
     );
   });
 
-  test('end with an error that came of the interruption', async () => {
+  test('end with an error that the interruption caused', async () => {
     const stop = new AbortController();
     const { interrupted, refused } = await stage({
       stop,
@@ -148,7 +148,7 @@ describe('the runs of a scenario', () => {
     assert.deepEqual([interrupted, refused.size], [true, 0]);
   });
 
-  test('do not wait out a pause, nor what is under way, when stopped', async () => {
+  test('wait neither for a pause nor for the live view when stopped', async () => {
     const stop = new AbortController();
     const { did, interrupted } = await stage({
       stop,
@@ -163,7 +163,7 @@ describe('the runs of a scenario', () => {
     assert.deepEqual(told, ['a1']);
   });
 
-  test('break off with a fault of ours, which hides nothing that was kept', async () => {
+  test('end on an internal error, and keep the earlier results', async () => {
     const fault = new Error('a bug');
     const ended = await stage({ gives: (target) => (target === 'b' ? fault : runOf(1, 0)) });
     assert.equal(ended.fault, fault);

@@ -76,8 +76,8 @@ function stage(steps, { setup = {}, vaults = {} } = {}) {
 
 const never = new AbortController().signal;
 
-describe('what a scenario sets up', () => {
-  test('is made once for all steps on a target, and removed at the end', async () => {
+describe('the setup of a scenario', () => {
+  test('is created once for all steps on a target, and removed at the end', async () => {
     const { made, did, deeds, warned } = stage([step('http://a'), step('http://b'), step('http://a')]);
     assert.equal((await made.setUp(never)).size, 0);
     assert.deepEqual(deeds(), ['set up load-test at http://a', 'set up load-test at http://b']);
@@ -92,7 +92,7 @@ describe('what a scenario sets up', () => {
     assert.equal(deeds().length, 4, 'once');
   });
 
-  test('is made in each namespace of a server, and on no embedded one', async () => {
+  test('is created in each namespace of a server, but not on embedded servers', async () => {
     const { made, deeds } = stage([
       step('http://a'),
       step('http://a', { namespace: 'n' }),
@@ -102,7 +102,7 @@ describe('what a scenario sets up', () => {
     assert.equal(deeds().length, 2);
   });
 
-  test('stays where the scenario says so', async () => {
+  test('stays with keep', async () => {
     const { made, did, deeds } = stage([step('http://a')], { setup: { keep: true } });
     await made.setUp(never);
     assert.deepEqual(made.leftovers(), []);
@@ -111,7 +111,7 @@ describe('what a scenario sets up', () => {
     assert.equal(did.at(-1), 'Left load-test at http://a (keep).');
   });
 
-  test("stays where it was there before: it is somebody's", async () => {
+  test('stays if it existed before', async () => {
     const { made, deeds, warned } = stage([step('http://a')], { vaults: { 'http://a': 'was there' } });
     await made.setUp(never);
     await made.tearDown();
@@ -122,7 +122,7 @@ describe('what a scenario sets up', () => {
     );
   });
 
-  test('on a target that refuses leaves out its steps, and the others go on', async () => {
+  test('on a target that refuses skips its steps, and the others continue', async () => {
     const { made, deeds } = stage([step('http://a'), step('http://b'), step('http://b')], {
       vaults: { 'http://b': 'refuses' },
     });
@@ -137,14 +137,14 @@ describe('what a scenario sets up', () => {
     assert.deepEqual(deeds().slice(2), ['tore down load-test at http://a']);
   });
 
-  test('only by half is removed as well', async () => {
+  test('is removed even if incomplete', async () => {
     const { made, deeds } = stage([step('http://a')], { vaults: { 'http://a': 'half' } });
     assert.equal((await made.setUp(never)).size, 1);
     await made.tearDown();
     assert.deepEqual(deeds().slice(1), ['tore down load-test at http://a']);
   });
 
-  test('after an interruption is made nowhere else', async () => {
+  test('is not created on further targets after an interruption', async () => {
     const stop = new AbortController();
     stop.abort();
     const { made, deeds } = stage([step('http://a')]);
@@ -154,7 +154,7 @@ describe('what a scenario sets up', () => {
   });
 
   for (const how of /** @type {const} */ (['stays', 'gone'])) {
-    test(`and cannot be removed (${how}) is said, with the command that does`, async () => {
+    test(`that cannot be removed (${how}) is reported, with the command to remove it`, async () => {
       const { made, warned } = stage([step('http://a'), step('http://b')], { vaults: { 'http://a': how } });
       await made.setUp(never);
       assert.equal(made.leftovers().length, 2);
@@ -168,7 +168,7 @@ describe('what a scenario sets up', () => {
   }
 });
 
-test('what is waited for is said while it is removed, too, and a stop does not end that', async () => {
+test('reports long waits during removal, too, which a stop does not end', async () => {
   /** @type {boolean[]} */
   const stopped = [];
   const stop = new AbortController();
@@ -201,7 +201,7 @@ test('what is waited for is said while it is removed, too, and a stop does not e
   assert.deepEqual([stopped, made.leftovers()], [[false, false], []]);
 });
 
-test('what keeps it there is said with what to do about that', async () => {
+test('reports why it cannot be removed, with the remedy', async () => {
   const { made, warned } = stage([step('http://a')], { vaults: { 'http://a': 'gone' } });
   await made.setUp(never);
   await made.tearDown();
@@ -210,7 +210,7 @@ test('what keeps it there is said with what to do about that', async () => {
   ]);
 });
 
-test('what is left is said with the command that finds it: its namespace, its token', async () => {
+test('reports leftovers with a command that contains their namespace and token variable', async () => {
   const { made } = stage([step('http://a', { namespace: 'team', tokenEnv: 'TOKEN_A' })]);
   await made.setUp(never);
   assert.deepEqual(made.leftovers(), [
@@ -274,13 +274,13 @@ function heldAt(at) {
 
 const TEARDOWN_A = 'vault-pki-load teardown --name load-test --url http://a';
 
-describe('on Vaults that keep what they are told', () => {
+describe('on stateful fake Vaults', () => {
   const earlier = (/** @type {ReturnType<typeof fakeVault>} */ { client }, /** @type {object} */ more = {}) =>
     setUp(client, planSetup({ name: 'load-test', caKeyType: 'ec', ...more }), () => {});
   const isAuto = (/** @type {ReturnType<typeof fakeVault>} */ vault) =>
     vault.mounted.mounts.get('load-test-int')?.writes.get('config/crl')?.auto_rebuild;
 
-  test("two addresses of one Vault have one setup, which is nobody else's", async () => {
+  test('two addresses of one Vault share one setup, which counts as our own', async () => {
     const vault = fakeVault();
     const empty = vault.state();
     const { made, warned } = stageOn({ 'http://a': vault, 'http://b': vault });
@@ -291,7 +291,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.deepEqual(warned, []);
   });
 
-  test('what failed half-way by one address of a Vault, and was completed by another, is removed', async () => {
+  test('removes a setup that failed half-way at one address of a Vault, and was completed at another', async () => {
     const vault = fakeVault();
     const empty = vault.state();
     const { made, warned } = stageOn(
@@ -306,7 +306,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.deepEqual(warned, []);
   });
 
-  test('a setup that was there on each of two Vaults stays on both', async () => {
+  test('keeps a setup that existed on both of two Vaults', async () => {
     const vaults = { 'http://a': fakeVault(), 'http://b': fakeVault() };
     for (const vault of Object.values(vaults)) await earlier(vault, { with: ['kv'] });
     const before = Object.values(vaults).map((vault) => vault.state());
@@ -324,7 +324,7 @@ describe('on Vaults that keep what they are told', () => {
     );
   });
 
-  test('a setup that was there keeps its settings, and what it lacked is said to stay', async () => {
+  test('keeps the settings of an existing setup, and reports that its additions stay', async () => {
     const vault = fakeVault();
     await earlier(vault, { autoRebuild: true });
     const { made, warned } = stageOn({ 'http://a': vault });
@@ -337,7 +337,7 @@ describe('on Vaults that keep what they are told', () => {
     ]);
   });
 
-  test('what is left of a setup that was there is not removed by a scenario that is stopped as it completes it', async () => {
+  test('a scenario stopped while completing an existing setup does not remove it', async () => {
     const vault = fakeVault();
     await earlier(vault, { with: ['kv'] });
     for (const gone of ['load-test-root', 'load-test-int']) vault.mounted.mounts.delete(gone);
@@ -355,7 +355,7 @@ describe('on Vaults that keep what they are told', () => {
     );
   });
 
-  test('a setup that was there is refused where the scenario asks for other settings', async () => {
+  test('refuses an existing setup with other settings', async () => {
     const vault = fakeVault();
     await earlier(vault, { autoRebuild: true });
     const before = vault.state();
@@ -365,7 +365,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.deepEqual(vault.state(), before);
   });
 
-  test('whichever write fails by one address of a Vault, the other address completes it, and it is removed', async () => {
+  test('whichever write fails at one address of a Vault, the other address completes the setup, and it is removed', async () => {
     /** @type {string[]} */
     const paths = [];
     const reference = stageOn({ 'http://a': fakeVault() }, { autoRebuild: true }, (_url, path) => {
@@ -389,7 +389,7 @@ describe('on Vaults that keep what they are told', () => {
     }
   });
 
-  test('which Vault it was is asked with little patience, and not where all is kept or there is but one', async () => {
+  test('reads the UUID with a short timeout, but not with keep or a single target', async () => {
     const two = () => {
       const vault = fakeVault();
       return { 'http://a': vault, 'http://b': vault };
@@ -405,13 +405,13 @@ describe('on Vaults that keep what they are told', () => {
   });
 });
 
-describe('while it is being set up', () => {
+describe('during setup', () => {
   for (const at of [
     'sys/mounts/load-test-root',
     'sys/mounts/load-test-int',
     'load-test-int/roles/example-dot-com',
   ]) {
-    test(`what would be left at once is said (at ${at})`, async () => {
+    test(`reports what an immediate exit would leave (at ${at})`, async () => {
       const vault = fakeVault();
       const empty = vault.state();
       const { reached, release, onWrite } = heldAt(at);
@@ -426,7 +426,7 @@ describe('while it is being set up', () => {
     });
   }
 
-  test("what was there before is not said to be left: it is somebody's", async () => {
+  test('does not report an existing setup as left behind', async () => {
     const vault = fakeVault();
     await setUp(vault.client, planSetup({ name: 'load-test', caKeyType: 'ec' }), () => {});
     const { reached, release, onWrite } = heldAt('sys/mounts/load-test-kv');
@@ -438,7 +438,7 @@ describe('while it is being set up', () => {
     await up;
   });
 
-  test('an interruption ends it after the call under way, and what was made is removed', async () => {
+  test('an interruption ends it after the current call, and the created objects are removed', async () => {
     const vaults = { 'http://a': fakeVault(), 'http://b': fakeVault() };
     const empty = vaults['http://a'].state();
     const { reached, release, onWrite } = heldAt('load-test-root/root/generate/internal');

@@ -41,7 +41,7 @@ const FLAGS = [
   ['seed', '7', ({ load }) => load.seed, 7],
 ];
 
-describe('a flag wins over the file:', () => {
+describe('a flag overrides the file:', () => {
   for (const [name, value, of, expected] of FLAGS) {
     test(name, async () => {
       const { plan: before } = await readAndPlan(WHOLE);
@@ -50,7 +50,7 @@ describe('a flag wins over the file:', () => {
     });
   }
 
-  test('every flag of target and load was looked at', () => {
+  test('the table above covers every flag of target and load', () => {
     const looked = new Set([...FLAGS.map(([name]) => name), 'dev', 'timeout_ms', 'shard', 'start-at']);
     const all = Object.entries(commonOptions).filter(
       ([, { group }]) => group === 'Target' || group === 'Load',
@@ -65,7 +65,7 @@ describe('a flag wins over the file:', () => {
     assert.deepEqual(texts, ['p99<5s', 'errors<1%']);
   });
 
-  test('timeout_ms, where the file has no timeout', async () => {
+  test('timeout_ms, if the file has no timeout', async () => {
     const { plan } = await readAndPlan(`${HEAD}load: {rate: 5}\n`, { flags: { timeout_ms: 70 } });
     assert.equal(plan.load.timeoutMs, 70);
   });
@@ -75,7 +75,7 @@ const STAGED = `${HEAD}stages:\n  - hold: {rate: 5, duration: 2s}\n    require: 
 const CLOSED = `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: 3, duration: 2s}}]\n`;
 
 describe('stages:', () => {
-  test('are the load, and their most is its level', async () => {
+  test('are the load, and their maximum is its level', async () => {
     const { plan } = await readAndPlan(STAGED);
     assert.deepEqual([plan.load.model, plan.load.ratePerSecond, plan.load.durationMs], ['open', 5, 2000]);
     assert.deepEqual(
@@ -89,14 +89,14 @@ describe('stages:', () => {
     assert.deepEqual([closed.plan.load.model, closed.plan.load.concurrency], ['closed', 3]);
   });
 
-  test('give way to a rate, and with them what is required of one', async () => {
+  test('are replaced by a rate, together with their requirements', async () => {
     const { plan } = await readAndPlan(STAGED, { flags: { rate: '9', duration: '1s' } });
     assert.deepEqual([plan.load.stages, plan.load.ratePerSecond, plan.load.durationMs], [null, 9, 1000]);
     const texts = plan.requirements.map(({ text }) => text);
     assert.deepEqual(texts, ['errors<1%']);
   });
 
-  test('stay where a flag is about something else', async () => {
+  test('stay if a flag does not concern them', async () => {
     const { plan } = await readAndPlan(STAGED, { flags: { concurrency: '50', timeout: '1s' } });
     assert.deepEqual([plan.load.stages?.length, plan.load.concurrency], [1, 50]);
   });
@@ -104,7 +104,7 @@ describe('stages:', () => {
   /** @type {[string, string, Record<string, unknown>, RegExp][]} */
   const REFUSED = [
     [
-      'without their rate, a duration says too little',
+      'a duration without a rate',
       STAGED,
       { duration: '1s' },
       /--duration replaces the stages .* there is no rate\. Add --rate/,
@@ -128,7 +128,7 @@ describe('stages:', () => {
       { threads: '4' },
       /^s\.yaml:3:21: load\.concurrency: --threads 4 is more than concurrency 2/,
     ],
-    ['flags against each other', HEAD, { threads: '4', concurrency: '2' }, /^--threads 4 is more than --con/],
+    ['contradicting flags', HEAD, { threads: '4', concurrency: '2' }, /^--threads 4 is more than --con/],
   ];
   for (const [what, text, flags, message] of REFUSED) {
     test(`refused: ${what}`, async () => {
@@ -143,7 +143,7 @@ describe('stages:', () => {
 const TWO = `${HEAD}targets:\n  - {name: a, url: 'http://a:8200', namespace: x, token-env: A, ca-cert: a.pem, tls-skip-verify: true}\n  - {name: b, url: 'http://b:8200', mount: own}\n`;
 
 describe('--dev:', () => {
-  test('each target is an embedded server of its own, whatever it is in the file', async () => {
+  test('replaces each target by an embedded server', async () => {
     const { plans } = await readAndPlan(TWO, { flags: { dev: true } });
     const [a, b] = plans;
     assert.deepEqual(
@@ -154,7 +154,7 @@ describe('--dev:', () => {
     assert.deepEqual([b.dev, b.target.mount], [true, 'own']);
   });
 
-  test('with an address on the command line it is refused', async () => {
+  test('is refused together with --url', async () => {
     await assert.rejects(
       () => readAndPlan(TWO, { flags: { dev: true, url: 'http://c:8200' } }),
       /--dev starts its own server, but --url names another/,
@@ -164,12 +164,12 @@ describe('--dev:', () => {
 
 /** @type {[string, string, Record<string, unknown>, string][]} */
 const MOUNTS = [
-  ['that which is set up', `${HEAD}setup: {name: load}\n`, {}, 'load-int'],
-  ['by its own name', `${HEAD}setup: true\n`, {}, 'vault-pki-load-int'],
-  ['not where the target names one', `${HEAD}setup: true\ntarget: {mount: mine}\n`, {}, 'mine'],
-  ['not where a flag does', `${HEAD}setup: true\n`, { mount: 'flag' }, 'flag'],
-  ['not with --dev, where nothing is set up', `${HEAD}setup: true\n`, { dev: true }, 'pki_int'],
-  ['nor where setup is false', `${HEAD}setup: false\n`, {}, 'pki_int'],
+  ['that of the setup', `${HEAD}setup: {name: load}\n`, {}, 'load-int'],
+  ['that of a setup with the default name', `${HEAD}setup: true\n`, {}, 'vault-pki-load-int'],
+  ['that of the target, if it names one', `${HEAD}setup: true\ntarget: {mount: mine}\n`, {}, 'mine'],
+  ['that of the flag', `${HEAD}setup: true\n`, { mount: 'flag' }, 'flag'],
+  ['the default with --dev, which needs no setup', `${HEAD}setup: true\n`, { dev: true }, 'pki_int'],
+  ['the default if setup is false', `${HEAD}setup: false\n`, {}, 'pki_int'],
 ];
 
 for (const [what, text, flags, mount] of MOUNTS) {
@@ -200,7 +200,7 @@ test('a setup is read with its defaults', async () => {
   assert.equal((await readAndPlan(HEAD)).scenario.setup, null);
 });
 
-test('a run has what the scenario has, but for what it has itself', async () => {
+test('a run inherits all fields that it does not set', async () => {
   const { scenario, plans } = await readAndPlan(
     `name: n\nload: {rate: 5, concurrency: 3}\nmix: [{operation: crl}]\nrequire: ['p99<1s']\nruns:\n  - {name: a}\n  - {name: b, load: {rate: 9}, mix: [{operation: health}], require: ['p50<1s']}\n`,
   );
@@ -220,14 +220,14 @@ test('a run has what the scenario has, but for what it has itself', async () => 
   );
 });
 
-test('the environment says what neither file nor flags do', async () => {
+test('the environment supplies what neither file nor flags set', async () => {
   const { runs, targets } = await readScenario(HEAD, 's.yaml', {});
   const environment = { ...NOTHING_SET, address: 'http://env:8200', namespace: 'env' };
   const plan = await planRun(runs[0], targets[0], {}, environment);
   assert.deepEqual([plan.target.url, plan.target.namespace], ['http://env:8200', 'env']);
 });
 
-test('variables: the environment before the default, and texts around them', async () => {
+test('variables: the environment overrides the default, inside longer text too', async () => {
   const text = `env: [HOST=vault, N]\n${HEAD}target: {url: 'https://\${HOST}.example.com:\${N}'}\nload: {rate: '\${N}/h'}\n`;
   const url = async (/** @type {Record<string, string>} */ env) =>
     (await readAndPlan(text, { env })).plan.target.url;

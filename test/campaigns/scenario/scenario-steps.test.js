@@ -32,43 +32,49 @@ const OPEN = `${HEAD}load: {rate: 500/s, concurrency: 20, duration: 60s}\n`;
  * @type {[string, string, typeof RATE | typeof FLIGHT, Record<string, unknown>, [number, number, number, boolean]][]}
  */
 const BEGINS = [
-  ['a rate: at that of the file, with its connections', OPEN, RATE, {}, [500, 20, 60, false]],
-  ['a rate: flags win', OPEN, RATE, { rate: '9', concurrency: '3', duration: '5s' }, [9, 3, 5, false]],
-  ['a rate: what nobody says is chosen', HEAD, RATE, {}, [50, 10, 10, true]],
-  ['a rate: a closed loop gives way, and what it has in flight', CLOSED, RATE, {}, [50, 10, 20, true]],
-  ['a rate: so do stages in flight', CLOSED_STAGES, RATE, {}, [50, 10, 10, true]],
-  ['a rate: and stages in rate', OPEN_STAGES, RATE, {}, [50, 10, 10, true]],
+  ['a rate: at the rate of the file, with its connections', OPEN, RATE, {}, [500, 20, 60, false]],
+  [
+    'a rate: flags override the file',
+    OPEN,
+    RATE,
+    { rate: '9', concurrency: '3', duration: '5s' },
+    [9, 3, 5, false],
+  ],
+  ['a rate: with defaults', HEAD, RATE, {}, [50, 10, 10, true]],
+  ['a rate: ignores a closed loop and its concurrency', CLOSED, RATE, {}, [50, 10, 20, true]],
+  ['a rate: ignores stages in flight', CLOSED_STAGES, RATE, {}, [50, 10, 10, true]],
+  ['a rate: ignores stages of rates', OPEN_STAGES, RATE, {}, [50, 10, 10, true]],
   ['connections beside stages', `${OPEN_STAGES}load: {concurrency: 200}\n`, RATE, {}, [50, 200, 10, false]],
   [
-    'a rate: not above what may be offered',
+    'a rate: not above the highest allowed one',
     HEAD,
     /** @type {any} */ ({ of: 'rate', highest: 20 }),
     {},
     [20, 10, 10, true],
   ],
   [
-    'a rate: a closed loop gives way, but not its threads, each of which has a connection',
+    'a rate: ignores a closed loop, but keeps a connection per thread',
     `${HEAD}load: {model: closed, concurrency: 64, threads: 16}\n`,
     RATE,
     {},
     [50, 16, 10, true],
   ],
   [
-    'a rate: nor do those of stages in flight',
+    'a rate: keeps the threads of stages in flight',
     `${HEAD}load: {model: closed, threads: 16}\nstages: [{hold: {concurrency: 64, duration: 2s}}]\n`,
     RATE,
     {},
     [50, 16, 10, true],
   ],
-  ['a rate: with connections for the threads of a flag', CLOSED, RATE, { threads: '12' }, [50, 12, 20, true]],
-  ['in flight: with one, whatever a closed loop has', CLOSED, FLIGHT, {}, [1, 1, 20, false]],
-  ['in flight: an open loop gives way', OPEN, FLIGHT, {}, [1, 1, 60, false]],
-  ['in flight: so do stages in rate', OPEN_STAGES, FLIGHT, {}, [1, 1, 10, false]],
-  ['in flight: and stages in flight', CLOSED_STAGES, FLIGHT, {}, [1, 1, 10, false]],
+  ['a rate: with a connection per thread', CLOSED, RATE, { threads: '12' }, [50, 12, 20, true]],
+  ['in flight: with one, whatever the concurrency of a closed loop', CLOSED, FLIGHT, {}, [1, 1, 20, false]],
+  ['in flight: ignores an open loop', OPEN, FLIGHT, {}, [1, 1, 60, false]],
+  ['in flight: ignores stages of rates', OPEN_STAGES, FLIGHT, {}, [1, 1, 10, false]],
+  ['in flight: ignores stages in flight', CLOSED_STAGES, FLIGHT, {}, [1, 1, 10, false]],
   ['in flight: one for each thread', `${HEAD}load: {threads: 2}\n`, FLIGHT, {}, [2, 2, 10, false]],
-  ['in flight: where a flag says', OPEN, FLIGHT, { concurrency: '4' }, [4, 4, 60, false]],
+  ['in flight: at --concurrency', OPEN, FLIGHT, { concurrency: '4' }, [4, 4, 60, false]],
   [
-    'in flight: without what only an open loop has',
+    'in flight: without open-loop options',
     `${HEAD}load: {rate: 5, arrivals: poisson, overflow: drop, ramp-up: 1s, pacing: spin}\n`,
     FLIGHT,
     {},
@@ -76,7 +82,7 @@ const BEGINS = [
   ],
 ];
 
-describe('a search begins,', () => {
+describe('a search starts,', () => {
   for (const [what, text, search, flags, [start, concurrency, seconds, fitConnections]] of BEGINS) {
     test(what, async () => {
       const { plan: planned, goal } = await first(text, search, { ...REQUIRED, ...flags });
@@ -108,34 +114,34 @@ describe('a search begins,', () => {
  */
 const REFUSED = [
   [
-    'nothing is required',
+    'no requirements',
     HEAD,
     RATE,
     {},
-    /^.* but "n" has none on a whole run\. .* --require/,
+    /^.* but "n" has no requirement on a whole run\. .* --require/,
     HEAD,
     REQUIRED,
   ],
   [
-    'all that is required is of stages',
+    'only requirements on stages',
     OPEN_STAGES,
     RATE,
     {},
-    /^--find-max-rate searches .* but "n" has none on a whole run\. Add requirements/,
+    /^--find-max-rate searches .* but "n" has no requirement on a whole run\. Add requirements/,
     OPEN_STAGES,
     REQUIRED,
   ],
   [
-    'the second run requires nothing',
+    'a second run without requirements',
     `${HEAD}runs: [{name: a, require: 'p99<1s'}, {name: b}]\n`,
     RATE,
     {},
-    /but "b" has none on a whole run\./,
+    /but "b" has no requirement on a whole run\./,
     `${HEAD}runs: [{name: a, require: 'p99<1s'}, {name: b, require: 'p99<1s'}]\n`,
     {},
   ],
   [
-    'the file says how many requests',
+    'requests in the file',
     `${HEAD}load: {requests: 9}\n`,
     FLIGHT,
     {},
@@ -144,7 +150,7 @@ const REFUSED = [
     {},
   ],
   [
-    'a flag does',
+    'requests as a flag',
     HEAD,
     FLIGHT,
     { requests: '9' },
@@ -153,7 +159,7 @@ const REFUSED = [
     { duration: '9' },
   ],
   [
-    'the rate of the file rises',
+    'a ramp-up in the file',
     `${HEAD}load: {rate: 5, ramp-up: 2s}\n`,
     RATE,
     REQUIRED,
@@ -162,7 +168,7 @@ const REFUSED = [
     REQUIRED,
   ],
   [
-    'requests of the file are dropped',
+    'overflow: drop in the file',
     `${HEAD}load: {rate: 5, overflow: drop}\n`,
     RATE,
     REQUIRED,
@@ -189,7 +195,7 @@ const REFUSED = [
     REQUIRED,
   ],
   [
-    'threads that are no number, of which nothing follows for what is in flight',
+    'threads that are not a number',
     HEAD,
     FLIGHT,
     { threads: 'many' },
@@ -208,7 +214,7 @@ const REFUSED = [
   ],
 ];
 
-describe('a search is refused, and its remedy is not:', () => {
+describe('refuses a search, but accepts its own remedy:', () => {
   for (const [what, text, search, flags, message, mended, remedy] of REFUSED) {
     test(what, async () => {
       await assert.rejects(
@@ -223,18 +229,18 @@ describe('a search is refused, and its remedy is not:', () => {
 /** @param {readonly Step[]} steps */
 const remarksIn = (steps) => steps.map(({ remarks }) => remarks);
 
-describe('what is required of stages', () => {
-  test('is judged where there are stages', async () => {
+describe('requirements on stages', () => {
+  test('are judged if there are stages', async () => {
     assert.deepEqual(remarksIn(await plan(OPEN_STAGES, null)), [[]]);
   });
 
   /** @type {[string, typeof RATE | null, Record<string, unknown>][]} */
   const LEFT = [
-    ['flags take their place', null, { rate: '20', duration: '10s' }],
-    ['a search does', RATE, REQUIRED],
+    ['flags replace them', null, { rate: '20', duration: '10s' }],
+    ['a search replaces them', RATE, REQUIRED],
   ];
   for (const [what, search, flags] of LEFT) {
-    test(`is said not to be, alike for all targets, where ${what}`, async () => {
+    test(`are reported as not judged, for all targets, if ${what}`, async () => {
       const text = `${OPEN_STAGES}targets: [{name: a}, {name: b}]\n`;
       const steps = await plan(text, search, flags);
       assert.deepEqual(
@@ -250,7 +256,7 @@ describe('what is required of stages', () => {
     });
   }
 
-  test('is not missed where nothing was', async () => {
+  test('cause no remark if there are none', async () => {
     const text = `${HEAD}require: 'p99<1s'\nstages: [{hold: {rate: 5, duration: 2s}}]\n`;
     assert.deepEqual(remarksIn(await plan(text, null, { rate: '20' })), [[]]);
   });

@@ -12,18 +12,18 @@ import { compileForText } from './schema-check.js';
 const schema = await schemaOf('scenario');
 const check = compileForText(schema);
 
-test('it has a name and a dialect', () => {
+test('has an ID and a dialect', () => {
   assert.equal(schema.$id, 'vault-pki-load/scenario/1');
   assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema');
 });
 
-test('the command schema prints it', async () => {
+test('is printed by the command schema', async () => {
   const { code, stdout, stderr } = await runCli(['schema', 'scenario']);
   assert.equal(code, 0, stderr);
   assert.deepEqual(JSON.parse(stdout), schema);
 });
 
-test('it names every operation, with every option of each, and every shape of a stage', async () => {
+test('contains every operation with all its options, and every shape of a stage', async () => {
   const { $defs, properties } = /** @type {any} */ (schema);
   for (const name of Object.keys(operations)) {
     const { options } = await loadOperation(name);
@@ -39,18 +39,18 @@ test('it names every operation, with every option of each, and every shape of a 
 
 /** @type {[string, string, Record<string, string>?][]} what schema and reader take alike */
 const GOOD = [
-  ['the least', HEAD],
-  ['JSON, tabs and all', '{\n\t"name": "n",\n\t"mix": [{"operation": "issue"}]\n}\n'],
+  ['the minimum', HEAD],
+  ['JSON with tabs', '{\n\t"name": "n",\n\t"mix": [{"operation": "issue"}]\n}\n'],
   ['a byte order mark', `\ufeff${HEAD}`],
   ['the schema named for editors', `$schema: scenario.schema.json\n${HEAD}`],
-  ['numbers for amounts', `${HEAD}load: {rate: 20, duration: 10, timeout_ms: 500}\nrepeat: 3\npause: 2\n`],
+  ['numeric amounts', `${HEAD}load: {rate: 20, duration: 10, timeout_ms: 500}\nrepeat: 3\npause: 2\n`],
   ['text amounts', `${HEAD}load: {rate: 1000/h, duration: 1h30m, warmup: 500ms, concurrency: '1_000'}\n`],
-  ['one requirement, not in a list', `${HEAD}require: p99<200ms\n`],
-  ['one output, not in a list', `${HEAD}out: a.json\n`],
+  ['a single requirement without a list', `${HEAD}require: p99<200ms\n`],
+  ['a single output without a list', `${HEAD}out: a.json\n`],
   ['a list for an option', 'name: n\nmix: [{operation: issue, options: {alt-names: a, ip-sans: [::1]}}]\n'],
   ['a choice that looks like a number', 'name: n\nmix: [{operation: kv-write, options: {kv-version: 2}}]\n'],
   ['a list of numbers', 'name: n\nmix: [{operation: http, options: {status: [200, 204]}}]\n'],
-  ['one number for a list', 'name: n\nmix: [{operation: http, options: {status: 403}}]\n'],
+  ['a number instead of a list', 'name: n\nmix: [{operation: http, options: {status: 403}}]\n'],
   ['aliases', 'name: n\nload: &l {rate: 5}\nmix: [{operation: issue}]\nruns: [{name: r, load: *l}]\n'],
   ['a setup', `${HEAD}setup: true\n`],
   [
@@ -82,10 +82,10 @@ const GOOD = [
     `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: 5, duration: 1s}}, {steps: {from: 1, to: 9, by: 4, every: 1s}}]\n`,
   ],
   [
-    'stages in flight, in digits with marks between',
+    'stages in flight, with underscores in numbers',
     `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: '1_000', duration: 1s}}, {ramp: {from: '1_0', to: '1_000', duration: 1s}}]\n`,
   ],
-  ['a ramp from nothing, with its unit', `${HEAD}stages: [{ramp: {from: 0/min, to: 5, duration: 1s}}]\n`],
+  ['a ramp from zero with a unit', `${HEAD}stages: [{ramp: {from: 0/min, to: 5, duration: 1s}}]\n`],
   [
     'variables for all kinds',
     `env: [URL, RATE, N=2, YES=true, KIND=poisson]
@@ -98,15 +98,15 @@ repeat: \${N}
     { URL: 'http://127.0.0.1', RATE: '5' },
   ],
   [
-    'an operation of a variable, with its options',
+    'a variable for an operation with options',
     `env: [OP]\nname: n\nmix: [{operation: '\${OP}', options: {cn: a}}]\n`,
     { OP: 'issue' },
   ],
-  ['what looks like a variable, but is not', `${HEAD}description: costs $\${A}\n`],
+  ['an escaped variable', `${HEAD}description: costs $\${A}\n`],
 ];
 
 for (const [what, text, env] of GOOD) {
-  test(`takes ${what}, by schema and by reader`, async () => {
+  test(`schema and reader accept ${what}`, async () => {
     assert.equal(check(text), null);
     await readAndPlan(text, { env });
   });
@@ -116,7 +116,7 @@ const EXAMPLES = new URL('../../../examples/', import.meta.url);
 const files = readdirSync(EXAMPLES).filter((name) => /\.ya?ml$/.test(name));
 
 for (const name of files) {
-  test(`takes examples/${name}, by schema and by reader`, async () => {
+  test(`schema and reader accept examples/${name}`, async () => {
     const text = readFileSync(new URL(name, EXAMPLES), 'utf8');
     assert.equal(check(text), null);
     const { env: declared = [] } = parse(text);

@@ -9,25 +9,25 @@ import { HEAD, readAndPlan } from './read.js';
 const RATES = [
   ['a bare number is per second', 'hold', { rate: 20, duration: '30s' }, '30000 20 20'],
   ['per hour, and a bare duration in seconds', 'soak', { rate: '3600/h', duration: 60 }, '60000 1 1'],
-  ['nothing is a level too', 'hold', { rate: '0/s', duration: '1m' }, '60000 0 0'],
+  ['zero is a valid level', 'hold', { rate: '0/s', duration: '1m' }, '60000 0 0'],
   .../** @type {[string, string, Record<string, unknown>, string][]} */ (
     ['0', '0.00', '00', '0_0', '.0', '0e3', ' 0 ', '0/s', '0 / sec', '0/m', '0/min', '0/h', '0/hour', '0/d']
       .concat('0/day')
       .map((from) => [`from "${from}"`, 'ramp', { from, to: 10, duration: '90s' }, '90000 0 10'])
   ),
-  ['a ramp from nothing', 'ramp', { from: 0, to: '600/min', duration: '90s' }, '90000 0 10'],
+  ['a ramp from zero', 'ramp', { from: 0, to: '600/min', duration: '90s' }, '90000 0 10'],
   ['a ramp down', 'ramp', { from: 10, to: 2.5, duration: '500ms' }, '500 10 2.5'],
   ['steps up', 'steps', { from: 10, to: 30, by: 10, every: '5s' }, '5000 10 10, 5000 20 20, 5000 30 30'],
   ['steps down', 'steps', { from: 3, to: 1, by: 1, every: '1s' }, '1000 3 3, 1000 2 2, 1000 1 1'],
   ['the last step is shorter', 'steps', { from: 1, to: 4, by: 2, every: 1 }, '1000 1 1, 1000 3 3, 1000 4 4'],
   [
-    'steps of a tenth come out even',
+    'steps of a tenth end exactly',
     'steps',
     { from: 0.1, to: 0.3, by: 0.1, every: 1 },
     '1000 0.1 0.1, 1000 0.2 0.2, 1000 0.3 0.3',
   ],
   ['one step', 'steps', { from: 5, to: 5, by: 1, every: '1s' }, '1000 5 5'],
-  ['a step longer than the way', 'steps', { from: 5, to: 7, by: 10, every: '1s' }, '1000 5 5, 1000 7 7'],
+  ['a step larger than the range', 'steps', { from: 5, to: 7, by: 10, every: '1s' }, '1000 5 5, 1000 7 7'],
   [
     'bursts, the last one cut off',
     'burst',
@@ -47,7 +47,7 @@ const RATES = [
     '10000 5 5, 1000 100 100, 20000 5 5',
   ],
   [
-    'a spike at once, to the end',
+    'a spike without base before and after',
     'spike',
     { base: 5, peak: 100, before: 0, for: '1s', after: '0s' },
     '1000 100 100',
@@ -56,10 +56,10 @@ const RATES = [
 
 /** @type {[string, string, Record<string, unknown>, string][]} */
 const IN_FLIGHT = [
-  ['so many', 'hold', { concurrency: 1300, duration: '10s' }, '10000 1300 1300'],
-  ['so many, read with ease', 'hold', { concurrency: '1_300', duration: '10s' }, '10000 1300 1300'],
-  ['none for a while', 'hold', { concurrency: 0, duration: '10s' }, '10000 0 0'],
-  ['more and more', 'ramp', { from: 1, to: 100, duration: '10s' }, '10000 1 100'],
+  ['a number', 'hold', { concurrency: 1300, duration: '10s' }, '10000 1300 1300'],
+  ['a number with underscores', 'hold', { concurrency: '1_300', duration: '10s' }, '10000 1300 1300'],
+  ['zero', 'hold', { concurrency: 0, duration: '10s' }, '10000 0 0'],
+  ['a ramp', 'ramp', { from: 1, to: 100, duration: '10s' }, '10000 1 100'],
   ['steps', 'steps', { from: '1', to: '4', by: '2', every: '1s' }, '1000 1 1, 1000 3 3, 1000 4 4'],
   [
     'a burst',
@@ -100,7 +100,7 @@ const REFUSED = [
   ['a month and a day', 'soak', { rate: 1, duration: '32d' }, 'rate', 'duration', /at most 744 h/],
   ['below a millisecond', 'ramp', { from: 1, to: 2, duration: '10us' }, 'rate', 'duration', /least 1 ms/],
   [
-    'a peak of no time',
+    'a peak of zero duration',
     'spike',
     { base: 1, peak: 2, before: 1, for: 0, after: 1 },
     'rate',
@@ -108,16 +108,16 @@ const REFUSED = [
     /least 1 ms/,
   ],
   [
-    'nothing, of a unit that is none',
+    'zero with an invalid unit',
     'ramp',
     { from: '0/banana', to: 2, duration: 1 },
     'rate',
     'from',
     /^--from is "0\/banana", which is not a rate such as 0, 20\/s or 1000\/h\.$/,
   ],
-  ['nothing, of no unit', 'ramp', { from: '0/', to: 2, duration: 1 }, 'rate', 'from', /is not a rate/],
+  ['zero without a unit', 'ramp', { from: '0/', to: 2, duration: 1 }, 'rate', 'from', /is not a rate/],
   [
-    'too many in flight, read with ease',
+    'too many in flight, with underscores',
     'ramp',
     { from: '1_0', to: '20_000', duration: 1 },
     'concurrency',
@@ -127,7 +127,7 @@ const REFUSED = [
   ['no digits', 'hold', { concurrency: '_', duration: 1 }, 'concurrency', 'concurrency', /not a whole/],
   ['half a request', 'ramp', { from: 0.5, to: 2, duration: 1 }, 'concurrency', 'from', /not a whole number/],
   ['a rate', 'ramp', { from: 1, to: '2/s', duration: 1 }, 'concurrency', 'to', /not a whole number/],
-  ['a field that is missing', 'hold', { rate: 1 }, 'rate', 'hold', /has no duration/],
+  ['a missing field', 'hold', { rate: 1 }, 'rate', 'hold', /has no duration/],
 ];
 
 for (const [what, shape, given, level, field, message] of REFUSED) {
@@ -142,7 +142,7 @@ for (const [what, shape, given, level, field, message] of REFUSED) {
   });
 }
 
-test('a plan of stages has as many arrivals as the area below them', async () => {
+test('the number of arrivals equals the area under the stages', async () => {
   const { plan } = await readAndPlan(
     `${HEAD}stages:
   - ramp: {from: 0, to: 20, duration: 10s}
@@ -159,7 +159,7 @@ test('a plan of stages has as many arrivals as the area below them', async () =>
   assert.deepEqual(names, ['ramp', 'hold', 'steps', 'burst']);
 });
 
-test('stages of one shape are numbered, and a name of one is what was given', async () => {
+test('numbers stages of the same shape, and keeps given names', async () => {
   const hold = 'hold: {rate: 5, duration: 1s}';
   const { plan } = await readAndPlan(
     `${HEAD}stages: [{${hold}}, {name: rest, ${hold}}, {${hold}}, {${hold}}]\n`,

@@ -37,13 +37,13 @@ function cutShortAt({ requirements = ['p99<200ms'], load = {}, capacity, freeAny
 
 /** @type {[string, Parameters<typeof cutShortAt>[0], [number, number] | null][]} */
 const STEPS = [
-  ['half of what is offered is answered: seconds', { capacity: 2.5 }, [3, 8]],
-  ['nothing is answered: sooner', { capacity: 0 }, [2, 4]],
-  ['all is answered', { capacity: 10 }, null],
-  ['a wait of seconds takes as long to be broken', { requirements: ['p99<5s'], capacity: 0 }, [8, 12]],
-  ['half of them may be late', { requirements: ['p50<200ms'], capacity: 4 }, null],
-  ['no time is required', { requirements: ['errors<1%'], capacity: 0 }, null],
-  ['the longest of all', { requirements: ['max<200ms'], capacity: 0 }, [2, 4]],
+  ['half of the capacity: stops after seconds', { capacity: 2.5 }, [3, 8]],
+  ['no capacity: stops sooner', { capacity: 0 }, [2, 4]],
+  ['sufficient capacity', { capacity: 10 }, null],
+  ['a limit of seconds takes as long to break', { requirements: ['p99<5s'], capacity: 0 }, [8, 12]],
+  ['half of the requests may be late', { requirements: ['p50<200ms'], capacity: 4 }, null],
+  ['no latency requirement', { requirements: ['errors<1%'], capacity: 0 }, null],
+  ['a limit on max', { requirements: ['max<200ms'], capacity: 0 }, [2, 4]],
   ['connections are free: the tool is late, not the target', { capacity: 0, freeAnyway: true }, null],
   ['a closed loop has no backlog', { load: { model: 'closed', ratePerSecond: null }, capacity: 0 }, null],
 ];
@@ -56,7 +56,7 @@ for (const [what, script, range] of STEPS) {
   });
 }
 
-test('what was due in the warm-up does not count, nor does a single look', () => {
+test('ignores the warm-up, and a single late interval', () => {
   const check = watchEarlyStop(planOf(['p99<200ms'], { ...LOAD, warmupMs: 10_000 }));
   const seen = /** @type {const} */ ({ type: 'interval', inFlight: 10, waiting: 40, phase: 'measuring' });
   assert.equal(check({ ...seen, elapsedMs: 10_100 }), null);

@@ -46,7 +46,7 @@ const peakFor = (plan, target) =>
 const shareWithin = (errors, bound) =>
   errors.filter((error) => Math.abs(error) <= bound).length / errors.length;
 
-test('the wait of M/D/1 as tables have it: P(no wait) = 1 - rho, mean = rho / (2 (1 - rho))', () => {
+test('the M/D/1 wait matches the literature: P(no wait) = 1 - rho, mean = rho / (2 (1 - rho))', () => {
   for (const rho of [0.1, 0.5, 0.8, 0.95]) {
     assert.ok(Math.abs(waitAtMost(rho, 0) - (1 - rho)) < 1e-12);
     const step = 0.001;
@@ -57,7 +57,7 @@ test('the wait of M/D/1 as tables have it: P(no wait) = 1 - rho, mean = rho / (2
   assert.ok(Math.abs(waitAtMost(loadOfLimit(0.99, 10), 9) - 0.99) < 1e-9);
 });
 
-test(`D/D/1: ${SEARCHES} searches find 1 / service time within 5 %, whatever the limit on p99 and wherever they begin`, async () => {
+test(`D/D/1: ${SEARCHES} searches find 1 / service time within 5 %, whatever the p99 limit and the start`, async () => {
   const errors = [];
   for (let seed = 1; seed <= SEARCHES; seed++) {
     const [a, b, c] = [0, 1, 2].map((stream) => uniform(seed, stream, 77));
@@ -91,7 +91,7 @@ for (const [required, errorShare] of /** @type {[string, number][]} */ ([
   ['errors<0.1%', 0.0003],
   ['p99.9<100ms', 0.0003],
 ])) {
-  test(`${required}, of which ${errorShare * 100} % miss: chance at a low rate, where it takes long to prove, does not end the search`, async () => {
+  test(`${required} with ${errorShare * 100} % misses: chance at a low rate does not end the search`, async () => {
     for (let seed = 1; seed <= 20; seed++) {
       let drawn = 0;
       const fails = () => uniform(seed, drawn++, 78) < errorShare;
@@ -104,7 +104,7 @@ for (const [required, errorShare] of /** @type {[string, number][]} */ ([
   });
 }
 
-test('a rate that random arrivals may just miss is no limit of the target', async () => {
+test('a rate that random arrivals may narrowly miss does not count against the target', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const plan = planOf(['p99<200ms', 'rate>=100/s'], { arrivals: 'poisson', seed });
     const search = await searchFor(plan, 1, { highest: 400 });
@@ -113,7 +113,7 @@ test('a rate that random arrivals may just miss is no limit of the target', asyn
   }
 });
 
-test('a rate that is required and not reached is named, whether it was judged there or not', async () => {
+test('reports a required rate that was not reached, judged or not', async () => {
   const poisson = { arrivals: /** @type {const} */ ('poisson'), seed: 3 };
   for (const load of [{}, poisson]) {
     const search = await searchFor(planOf(['p99<200ms', 'rate>=500/s'], load), 1, { highest: 400 });
@@ -123,7 +123,7 @@ test('a rate that is required and not reached is named, whether it was judged th
   }
 });
 
-test('a search says what it did: every step, its bracket, the run that bore it out; and fits its schema', async () => {
+test('the document has every step, the bracket and the confirmation, and matches the schema', async () => {
   /** @type {Search[]} */
   const written = [];
   const search = await findMax(planOf(['p99<100ms', 'errors<0.1%']), settings({}), {
@@ -153,7 +153,7 @@ test('a search says what it did: every step, its bracket, the run that bore it o
   assert.equal(validateSearch(shown), shown);
 });
 
-test('a document whose answer is not what its steps say is refused', async () => {
+test('rejects a document whose answer contradicts its steps', async () => {
   const search = await searchFor(planOf(['p99<100ms']), 10, { highest: 60 });
   const bare = { ...search, confirmation: null };
   /** @type {[object, RegExp][]} */
@@ -167,7 +167,7 @@ test('a document whose answer is not what its steps say is refused', async () =>
   for (const [value, message] of broken) assert.throws(() => validateSearch(value), message);
 });
 
-test('a percentile that is too close to call is measured for longer; steps at low rates last until it could be proven', async () => {
+test('repeats a step that is too close to call for longer; steps at low rates are long enough to prove a percentile', async () => {
   /** @type {{level: number, ms: number | null}[]} */
   const made = [];
   let close = true;
@@ -197,7 +197,7 @@ test('a percentile that is too close to call is measured for longer; steps at lo
   assert.deepEqual(low, [60_000, 119_600]);
 });
 
-test('a rate too low to prove a percentile at in the longest run: said so, and no lower one is measured', async () => {
+test('a rate too low to prove a percentile in the longest run: reports it, and tries no lower rate', async () => {
   const { answer, why, explanation, steps } = await searchFor(planOf(['p99.9<5s']), 100, {
     start: 0.5,
     highest: 1,
@@ -212,7 +212,7 @@ test('a rate too low to prove a percentile at in the longest run: said so, and n
   );
 });
 
-test('a rate that is required counts from where it is offered, and steps are then long enough to judge it', async () => {
+test('judges a required rate only if offered, with steps long enough for it', async () => {
   const search = await searchFor(planOf(['p99<100ms', 'rate>=60/s']), 10, {
     start: 20,
     stepMs: 2000,
@@ -224,8 +224,8 @@ test('a rate that is required counts from where it is offered, and steps are the
 
 /** @type {[string, string, boolean][]} */
 const RATES = [
-  ['a rate that the answer offers is reached', 'rate>=55/s', false],
-  ['a rate above what was allowed is beyond the answer', 'rate>=90/s', true],
+  ['a rate that the answer offers', 'rate>=55/s', false],
+  ['a rate above the highest allowed one', 'rate>=90/s', true],
 ];
 
 for (const [what, requirement, isBeyond] of RATES) {
@@ -239,7 +239,7 @@ for (const [what, requirement, isBeyond] of RATES) {
 
 /** @type {[string, string, boolean][]} */
 const PEAK_RATES = [
-  ['a rate that 1 in flight does not reach, but the peak does', 'rate>=200/s', false],
+  ['a rate that the peak reaches, but not 1 in flight', 'rate>=200/s', false],
   ['a rate that the peak does not reach', 'rate>=2000/s', true],
 ];
 
@@ -253,7 +253,7 @@ for (const [what, requirement, isBeyond] of PEAK_RATES) {
   });
 }
 
-test('a closed loop on a slow target: its steps prove nothing, the run at the answer is as long as it takes to prove it', async () => {
+test('a closed loop on a slow target: steps prove nothing, but the confirmation is long enough', async () => {
   const { answer, why, steps } = await peakFor(planOf(['errors<0.1%']), { workers: 4, serviceMs: 50 });
   // 4 in flight are 80/s, and 2 x 2995 requests are asked for.
   assert.deepEqual([answer?.level, answer?.seconds, why], [4, 74.875, 'flat']);
@@ -284,7 +284,7 @@ for (const [what, target, requirement] of RANDOM_TARGETS) {
   });
 }
 
-test('a closed loop on a target too slow to prove anything on: one run of ten minutes, and the reason', async () => {
+test('a closed loop on a target too slow for any proof: one run of ten minutes, and the reason', async () => {
   const { answer, why, steps, explanation } = await peakFor(planOf(['p99<60s']), {
     workers: 1,
     serviceMs: 10_000,
@@ -352,7 +352,7 @@ const UNCONFIRMED = [
 ];
 
 for (const [what, confirmed, explanation, highest] of UNCONFIRMED) {
-  test(`a peak that no longer run bore out: ${what}`, async () => {
+  test(`an unconfirmed peak: ${what}`, async () => {
     const search = await unconfirmedPeak(confirmed, highest);
     assert.deepEqual([search.answer, search.why], [null, 'unconfirmed']);
     assert.match(search.explanation, explanation);
@@ -389,7 +389,7 @@ async function searchOfRevoke(pool) {
   return { search, made };
 }
 
-test('certificates to revoke: a step that runs out of them is made again with enough, and later ones have enough', async () => {
+test('certificates to revoke: repeats a step that runs out of them with enough, as in later steps', async () => {
   const { search, made } = await searchOfRevoke(null);
   assert.deepEqual([search.answer?.level, search.why, search.peakPerSecond], [8, 'flat', 2000]);
   const short = search.steps.flatMap(({ verdict }, i) => (verdict === 'not offered' ? [i] : []));
@@ -397,7 +397,7 @@ test('certificates to revoke: a step that runs out of them is made again with en
   for (const [sent, ready] of made.slice(1)) assert.ok(Number(ready) >= sent && Number(ready) <= 3.1 * sent);
 });
 
-test('certificates to revoke: what the user asked for is not enough, and that is why the search ended', async () => {
+test('certificates to revoke: too small a --pool ends the search', async () => {
   const { search, made } = await searchOfRevoke(6000);
   assert.ok(made.every(([, ready]) => ready === 6000));
   // No second look has more of them.
@@ -410,14 +410,14 @@ test('certificates to revoke: what the user asked for is not enough, and that is
 /** @type {[string, {pool: number | null, model?: 'open' | 'closed', ready?: number}, boolean][]} */
 const POOLS = [
   ['a closed loop: the next step has more', { pool: null, model: 'closed', ready: 1000 }, true],
-  ['a closed loop that had all', { pool: null, model: 'closed', ready: 100_000 }, false],
-  ['an open loop knew what it needs', { pool: null, model: 'open' }, false],
-  ['the user has said how many', { pool: 500, model: 'closed' }, false],
-  ['the user has asked for all there may be', { pool: 100_000, model: 'closed' }, false],
+  ['a closed loop at the maximum', { pool: null, model: 'closed', ready: 100_000 }, false],
+  ['an open loop: the number was known', { pool: null, model: 'open' }, false],
+  ['the user set --pool', { pool: 500, model: 'closed' }, false],
+  ['the user set --pool to the maximum', { pool: 100_000, model: 'closed' }, false],
 ];
 
 for (const [what, { pool, model = 'open', ready = pool }, canGrow] of POOLS) {
-  test(`where certificates to revoke run out, ${what}`, () => {
+  test(`if certificates to revoke run out: ${what}`, () => {
     const asked = { ...planOf([]), operation: 'revoke', options: { pool } };
     const step = { ...asked, options: { pool: ready }, load: { ...asked.load, model } };
     assert.equal(canGrowPool(asked, step), canGrow);
@@ -430,7 +430,7 @@ for (const [what, { pool, model = 'open', ready = pool }, canGrow] of POOLS) {
   });
 }
 
-test('the rate of one operation of a mix is judged from where it is offered as much', () => {
+test('judges the rate of an operation in a mix only if offered', () => {
   /** @type {any} */
   const mix = [
     { name: 'a', operation: 'kv-read', weight: 1 },
@@ -443,7 +443,7 @@ test('the rate of one operation of a mix is judged from where it is offered as m
   assert.deepEqual(told, [false, false, false, true]);
 });
 
-test('connections grow with the rate (twice what Little says, a power of two), unless the user has said how many', async () => {
+test("connections grow with the rate (twice Little's law, a power of two), unless the user set --concurrency", async () => {
   const search = await searchFor(planOf(['p99<500ms']), 2, { start: 50, highest: 400 });
   assert.deepEqual(
     [50, 100, 200, 400].map((level) => search.steps.find((step) => step.level === level)?.connections),
@@ -457,7 +457,7 @@ test('connections grow with the rate (twice what Little says, a power of two), u
   assert.ok(fixed.steps.every(({ connections }) => connections === 7));
 });
 
-test('stopped after two steps: what they showed is told, no answer is given', async () => {
+test('stopped after two steps: reports them, without an answer', async () => {
   let count = 0;
   const search = await findMax(planOf(['p99<100ms']), settings({}), {
     isStopped: () => count > 2,
@@ -476,22 +476,22 @@ test('stopped after two steps: what they showed is told, no answer is given', as
 /** @type {[string, string[], Partial<LoadPlan>, 'rate' | 'concurrency', RegExp][]} */
 const REFUSED = [
   [
-    'nothing is required',
+    'no requirements',
     [],
     {},
     'rate',
-    /--find-max-rate searches for the highest rate .* has none on a whole run/,
+    /--find-max-rate searches for the highest rate .* has no requirement on a whole run/,
   ],
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
   ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends only a part/],
-  ['a time to begin', ['p99<1s'], { startAt: '2026-01-01T00:00:00Z' }, 'rate', /--start-at sets the time of/],
-  ['a rate that rises', ['p99<1s'], { rampUpMs: 1 }, 'rate', /--ramp-up changes the rate within a step/],
+  ['a start time', ['p99<1s'], { startAt: '2026-01-01T00:00:00Z' }, 'rate', /--start-at sets the time of/],
+  ['a ramp-up', ['p99<1s'], { rampUpMs: 1 }, 'rate', /--ramp-up changes the rate within a step/],
   ['dropping', ['p99<1s'], { overflow: 'drop' }, 'rate', /--overflow drop hides a backlog/],
   ['stages', ['p99<1s'], { stages: [] }, 'concurrency', /--max-concurrency .* the plan has stages/],
 ];
 
 for (const [what, requirements, load, of, message] of REFUSED) {
-  test(`refused, with the remedy: ${what}`, () => {
+  test(`refuses, with a remedy: ${what}`, () => {
     assert.throws(
       () => checkSearchable(planOf(requirements, load), settings({ of })),
       (error) => error instanceof PkiLoadError && message.test(error.message) && Boolean(error.remedy),

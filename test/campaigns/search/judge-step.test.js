@@ -68,7 +68,7 @@ const CASES = [
   ['with a remark', resultOf('valid', [{ code: 'busy_machine' }], [MET]), 'met'],
   ['one missed', resultOf('valid', [], [MET, MISSED]), 'not met'],
   ['one not proven', resultOf('valid', [], [MET, UNPROVEN]), 'not proven'],
-  ['missed counts before not proven', resultOf('valid', [], [UNPROVEN, MISSED]), 'not met'],
+  ['a miss takes precedence over not proven', resultOf('valid', [], [UNPROVEN, MISSED]), 'not met'],
   ['not offered: never met', resultOf('invalid', [{ code: 'load_not_offered' }], [UNPROVEN]), 'not offered'],
   [
     'not offered: never against the target',
@@ -77,13 +77,17 @@ const CASES = [
   ],
   ['a growing backlog, within the limit', resultOf('valid', [{ code: 'backlog_growing' }], [MET]), 'not met'],
   [
-    'only the tool keeps it from being decided',
+    'only the tool prevents a verdict',
     resultOf('valid', [], [MET, { ...UNPROVEN, doubt: 'tool' }]),
     'not offered',
   ],
-  ['the tool, and the sample', resultOf('valid', [], [{ ...UNPROVEN, doubt: 'both' }]), 'not proven'],
   [
-    'a rate above what was offered',
+    'doubt from the tool and the sample',
+    resultOf('valid', [], [{ ...UNPROVEN, doubt: 'both' }]),
+    'not proven',
+  ],
+  [
+    'a rate above the offered one',
     resultOf('valid', [], [MET, { ...MISSED, unit: '/s', limit: 500 }]),
     'met',
   ],
@@ -93,29 +97,29 @@ const CASES = [
     'not met',
   ],
   [
-    'only unchecked answers keep it from being met: the tool has not kept up',
+    'only unchecked responses prevent met: the tool did not keep up',
     judgedResult(['p99<1s'], GOOD, 200),
     'not offered',
   ],
   [
-    'too close to call, and one answer unchecked that would not decide it',
+    'too close to call, with one unchecked response that would not decide it',
     judgedResult(['p99<1s'], CLOSE, 1),
     'not proven',
   ],
   [
-    'one requirement would be met had all been checked, another is too close to call all the same',
+    'one requirement lacks checks, another is too close to call',
     judgedResult(['errors<1%', 'p99<1s'], CLOSE, 200),
     'not proven',
   ],
-  ['unchecked answers that could not break it', judgedResult(['p99<1s'], GOOD, 10), 'met'],
+  ['unchecked responses that could not break it', judgedResult(['p99<1s'], GOOD, 10), 'met'],
   [
-    'closed loop: the throughput is the tool',
+    'closed loop: throughput limited by the tool',
     resultOf('valid', [], [MET], {}, 0.9),
     'not offered',
     'concurrency',
   ],
-  ['closed loop: time to spare', resultOf('valid', [], [MET], {}, 0.89), 'met', 'concurrency'],
-  ['open loop: a busy tool that kept up is none the worse', resultOf('valid', [], [MET], {}, 0.99), 'met'],
+  ['closed loop: the sender has time to spare', resultOf('valid', [], [MET], {}, 0.89), 'met', 'concurrency'],
+  ['open loop: a busy tool that kept up', resultOf('valid', [], [MET], {}, 0.99), 'met'],
 ];
 
 for (const [what, result, verdict, of = 'rate'] of CASES) {
@@ -128,7 +132,7 @@ for (const [what, result, verdict, of = 'rate'] of CASES) {
   });
 }
 
-test('cut short as hopeless: clearly not met', () => {
+test('ended early: clearly not met', () => {
   const judged = judgeStep(resultOf('invalid', [{ code: 'nothing_measured' }], [UNPROVEN]), {
     of: 'rate',
     enough: 300,
@@ -137,7 +141,7 @@ test('cut short as hopeless: clearly not met', () => {
   assert.deepEqual(judged, { verdict: 'not met', reason: 'It was cut short.', isClear: true });
 });
 
-test('what was prepared did not last: that says nothing of the target, whatever it looks like', () => {
+test('ran out of certificates: no verdict on the target, whatever the figures', () => {
   const usedUp = {
     ...resultOf('valid', [{ code: 'backlog_growing' }], [MISSED]),
     verification: { notes: [USED_UP] },
@@ -153,7 +157,7 @@ test('overload is clear, a missed limit is not', () => {
   assert.notEqual(judged(resultOf('valid', [], [MISSED])).isClear, true);
 });
 
-test('not proven with fewer requests than could have proven anything: starved', () => {
+test('not proven with too few requests for any proof: starved', () => {
   const judged = (/** @type {number} */ sent) =>
     judgeStep(resultOf('valid', [], [UNPROVEN], { sent }), { of: 'rate', enough: 300 }).isStarved;
   assert.deepEqual([judged(299), judged(300)], [true, false]);

@@ -42,7 +42,7 @@ test('a target that is slow for five seconds: it waits that long', async () => {
   assert.ok(recovered && waitedMs >= 5000 && waitedMs < 6500, `${waitedMs}`);
 });
 
-test('one fast response among slow ones is no recovery', async () => {
+test('one fast response among slow ones is not a recovery', async () => {
   const { waitedMs } = await waitOn((at) => (at < 5000 ? (Math.floor(at / 200) % 2 === 0 ? 3 : 300) : 3));
   assert.ok(waitedMs >= 4000, `${waitedMs}`);
 });

@@ -29,13 +29,18 @@ const upTo = (capacity) => (level) => (level <= capacity ? MET : OVERLOADED);
 
 /** @type {[string, Parameters<typeof search>, [number, number] | null, Why][]} */
 const SEARCHES = [
-  ['up from the start, to what the target takes', [upTo(1234)], [1200, 1234], 'bracketed'],
+  ['up from the start to the capacity of the target', [upTo(1234)], [1200, 1234], 'bracketed'],
   ['down from a start that is too high', [upTo(3.3)], [3.2, 3.3], 'bracketed'],
   ['the start itself is the answer', [upTo(50)], [49, 50], 'bracketed'],
   ['no further than allowed', [upTo(1e9), { highest: 700 }], [700, 700], 'highest'],
-  ['a start above the highest is there', [upTo(1e9), { start: 5000, highest: 700 }], [700, 700], 'highest'],
-  ['a target that takes nothing', [() => MISSED], null, 'lowest'],
-  ['a generator that offers nothing says nothing of the target', [() => LATE], null, 'generator'],
+  [
+    'a start above the highest rate starts there',
+    [upTo(1e9), { start: 5000, highest: 700 }],
+    [700, 700],
+    'highest',
+  ],
+  ['a target without capacity', [() => MISSED], null, 'lowest'],
+  ['a generator that cannot offer the load: no verdict on the target', [() => LATE], null, 'generator'],
   [
     'a target overloaded at the start, and below that a generator that is disturbed',
     [(level) => (level > 30 ? OVERLOADED : LATE)],
@@ -43,44 +48,44 @@ const SEARCHES = [
     'generator',
   ],
   [
-    'the generator gives up before the target: the answer is what it could offer',
+    'the generator reaches its limit first: the answer is the highest offered rate',
     [(level) => (level <= 300 ? MET : LATE)],
     [290, 300],
     'generator',
   ],
   [
-    'a generator disturbed just below what the target does not take: the answer lies in between all the same',
+    'a generator disturbed just below the limit of the target: still bracketed',
     [(level) => (level <= 96 ? MET : level < 99 ? LATE : OVERLOADED)],
     [94, 96],
     'bracketed',
   ],
   [
-    'a generator disturbed far below what the target does not take: nobody knows',
+    'a generator disturbed far below the limit of the target: limited by the generator',
     [(level) => (level <= 60 ? MET : level < 99 ? LATE : OVERLOADED)],
     [58, 60],
     'generator',
   ],
-  ['what is not proven is not met', [(level) => (level <= 300 ? MET : CLOSE)], [290, 300], 'bracketed'],
+  ['not proven does not count as met', [(level) => (level <= 300 ? MET : CLOSE)], [290, 300], 'bracketed'],
   [
-    'levels too low to prove anything in so short a time are passed by',
+    'skips levels too low for a proof in a short step',
     [(level, phase) => (level > 900 ? OVERLOADED : level < 400 && phase !== 'confirmation' ? STARVED : MET)],
     [880, 900],
     'bracketed',
   ],
   [
-    'what was passed by must be proven in the end, and is no answer where it is not',
+    'a skipped level must be proven at the end, or there is no answer',
     [(level) => (level > 100 ? OVERLOADED : STARVED)],
     null,
     'unconfirmed',
   ],
   [
-    'a confirmation that fails is tried lower down',
+    'retries a failed confirmation at a lower level',
     [(level, phase) => (level <= (phase === 'confirmation' ? 95 : 100) ? MET : OVERLOADED)],
     [92, 95],
     'bracketed',
   ],
   [
-    'a confirmation that fails wherever it is tried',
+    'a confirmation that fails at every level',
     [(level, phase) => (phase === 'confirmation' ? MISSED : upTo(100)(level))],
     null,
     'unconfirmed',
@@ -92,7 +97,7 @@ const SEARCHES = [
     'bracketed',
   ],
   [
-    'a generator that is disturbed twice in a row is given another chance',
+    'retries after two disturbances of the generator in a row',
     [(level, _phase, attempt) => (attempt < 3 ? LATE : upTo(500)(level))],
     [490, 500],
     'bracketed',
@@ -109,7 +114,7 @@ for (const [what, args, range, why] of SEARCHES) {
   });
 }
 
-test('the last step of an answer is its confirmation, and the bracket is as narrow as asked for', async () => {
+test('the last step is the confirmation, and the bracket is within the tolerance', async () => {
   const { level, steps } = await search(upTo(777));
   assert.deepEqual([steps.at(-1)?.level, steps.at(-1)?.phase], [level, 'confirmation']);
   const above = lowestAbove(steps, Number(level));
@@ -117,7 +122,7 @@ test('the last step of an answer is its confirmation, and the bracket is as narr
   assert.equal(above.verdict, 'not met');
 });
 
-test('clear overload is not measured twice, what is at the edge is', async () => {
+test('measures an unclear failure twice, but not clear overload', async () => {
   const clear = await search(upTo(50), { start: 100 });
   assert.equal(clear.steps.filter(({ level }) => level === 100).length, 1);
   const edge = await search((level) => (level <= 50 ? MET : MISSED), { start: 100 });
@@ -125,18 +130,18 @@ test('clear overload is not measured twice, what is at the edge is', async () =>
   assert.deepEqual(attempts, [1, 2]);
 });
 
-test('a confirmation with too few requests to prove anything is the last step: lower down there would be fewer', async () => {
+test('ends after a confirmation with too few requests: a lower level would have fewer', async () => {
   const { steps } = await search((level) => (level > 100 ? OVERLOADED : STARVED));
   const levels = steps.filter(({ phase }) => phase === 'confirmation').map(({ level }) => level);
   assert.deepEqual(levels, [steps.at(-1)?.level]);
 });
 
-test('a generator that can offer nothing is not tried further and further down', async () => {
+test('ends early if the generator cannot offer the load', async () => {
   const { steps } = await search(() => LATE);
   assert.deepEqual([...new Set(steps.map(({ level }) => level))], [50, 25]);
 });
 
-test('stopped: no answer, what was cut short is no step', async () => {
+test('stopped: no answer, and no interrupted step', async () => {
   let count = 0;
   const { level, why, steps } = await search(
     () => {
@@ -148,7 +153,7 @@ test('stopped: no answer, what was cut short is no step', async () => {
   assert.deepEqual([level, why, steps.length], [null, 'interrupted', 2]);
 });
 
-test('the lowest level above an answer is what failed when it was last tried', () => {
+test('lowestAbove returns the lowest level above whose last try failed', () => {
   const steps = [
     { level: 200, ...OVERLOADED },
     { level: 120, ...MISSED },
@@ -184,7 +189,7 @@ const workers = (workers) => (/** @type {number} */ level) => ({
 /** @type {[string, Parameters<typeof peak>, [number, number] | null, Why][]} */
 const PEAKS = [
   [
-    'one in its long run too slow beside what a long run then shows to be too many: it was the peak after all',
+    'a confirmed level slower than a step becomes the peak if that level fails',
     [
       (level, phase) =>
         phase !== 'confirmation'
@@ -199,7 +204,7 @@ const PEAKS = [
   ['8 workers: 8 in flight reach the peak', [workers(8)], [8, 8], 'flat'],
   ['27 workers: found between two doublings', [workers(27)], [24, 28], 'flat'],
   ['one worker: one in flight', [workers(1)], [1, 1], 'flat'],
-  ['more workers than may be asked', [workers(1000), { highest: 100 }], [95, 100], 'highest'],
+  ['more workers than the limit', [workers(1000), { highest: 100 }], [95, 100], 'highest'],
   [
     'a requirement is broken before the peak',
     [(level) => ({ ...(level <= 11 ? MET : MISSED), perSecond: 100 * level })],
@@ -207,20 +212,20 @@ const PEAKS = [
     'requirement',
   ],
   [
-    'the tool is full before the target',
+    'the tool saturates before the target',
     [(level) => ({ ...(level <= 16 ? MET : LATE), perSecond: 100 * level })],
     [15, 16],
     'generator',
   ],
   [
-    'the tool is full at a doubling, but a requirement is broken below it',
+    'the tool saturates at a doubling, but a requirement is broken below it',
     [(level) => ({ ...(level <= 10 ? MET : level < 16 ? MISSED : LATE), perSecond: 100 * level })],
     [9, 10],
     'requirement',
   ],
-  ['nothing is ever met', [() => ({ ...MISSED, perSecond: 5 })], null, 'lowest'],
+  ['every step misses', [() => ({ ...MISSED, perSecond: 5 })], null, 'lowest'],
   [
-    'a start that is too high begins again at one',
+    'too high a start restarts at one',
     [(level) => ({ ...(level <= 3 ? MET : MISSED), perSecond: 100 * level }), { start: 10 }],
     [3, 3],
     'requirement',
@@ -232,7 +237,7 @@ const PEAKS = [
     'flat',
   ],
   [
-    'a slow target: steps too short to prove anything are passed by, and the confirmation proves it',
+    'a slow target: skips steps too short for a proof; the confirmation proves it',
     [(level, phase) => ({ ...workers(8)(level), ...(phase === 'confirmation' ? MET : STARVED) })],
     [8, 8],
     'flat',
@@ -271,13 +276,13 @@ const PEAKS = [
     'flat',
   ],
   [
-    'slower than the steps by more than chance: no answer',
+    'significantly slower than the steps: no answer',
     [(level, phase) => ({ ...MET, perSecond: phase === 'confirmation' ? 500 : workers(8)(level).perSecond })],
     null,
     'unconfirmed',
   ],
   [
-    'as much slower, but of 20 answers in a step: that was chance',
+    'as much slower, but with 20 responses per step: chance',
     [
       (level, phase) => ({
         ...MET,
@@ -290,7 +295,7 @@ const PEAKS = [
     'flat',
   ],
   [
-    'what was passed by must be proven in the end',
+    'a skipped level must be proven at the end',
     [(level) => ({ ...STARVED, perSecond: Math.min(level, 8) })],
     null,
     'unconfirmed',
@@ -307,7 +312,7 @@ for (const [what, args, range, why] of PEAKS) {
   });
 }
 
-test('peak: a confirmation with too few requests to prove anything is the last step', async () => {
+test('peak: ends after a confirmation with too few requests', async () => {
   const { steps } = await peak((level) => ({ ...STARVED, perSecond: Math.min(level, 8) }));
   assert.equal(steps.filter(({ phase }) => phase === 'confirmation').length, 1);
 });

@@ -16,7 +16,7 @@ const settings = {
 };
 
 for (const of of /** @type {const} */ (['rate', 'concurrency'])) {
-  test(`a plan for all steps (${of}) names no number of requests and no length`, () => {
+  test(`a plan for all steps (${of}) has neither requests nor duration`, () => {
     const place = { level: 50, phase: /** @type {const} */ ('coarse'), number: 1 };
     const step = planOfStep(planOf(['p99<1s']), { of, ...settings }, place, []);
     const { load, ...rest } = planOfAll(step);
@@ -31,10 +31,10 @@ for (const of of /** @type {const} */ (['rate', 'concurrency'])) {
 
 /** @type {[string, number, number | null][]} */
 const LIKELY = [
-  ['as many as it last sent at that level', 4, 150],
-  ['twice as many in flight send at most twice as many', 8, 300],
-  ['fewer in flight send no more', 3, 150],
-  ['and no more than as many times those of fewer still', 2, 120],
+  ['the last rate at that level', 4, 150],
+  ['twice as many in flight: at most twice the rate', 8, 300],
+  ['fewer in flight: at most the same rate', 3, 150],
+  ['between two levels: bounded by both', 2, 120],
 ];
 
 for (const [what, level, expected] of LIKELY) {
@@ -51,7 +51,7 @@ for (const [what, level, expected] of LIKELY) {
 
 test('the first step: no estimate', () => assert.equal(likelyAt([], 4), null));
 
-test('in a mix, certificates to revoke are issued by the share of requests that revoke', () => {
+test('in a mix, issues certificates to revoke in proportion to the share of revoke', () => {
   const place = { level: 4, phase: /** @type {const} */ ('coarse'), number: 2 };
   const before = { ...place, verdict: /** @type {const} */ ('met'), requests: 10_000, seconds: 10 };
   const entry = { name: 'a', operation: 'revoke', weight: 1, options: { pool: null, role: 'web' } };

@@ -61,7 +61,7 @@ async function stepsOn(t, { token, load = {}, recoverMs = 1 }) {
   return { vault, said, stop, step: () => steps.run(plan, { onEvent }) };
 }
 
-test('a step that prepares for itself does so when the target has recovered from the one before', async (t) => {
+test('a step with its own preparation waits for recovery from the previous step', async (t) => {
   const { vault, step } = await stepsOn(t, { load: { arrivals: 'poisson' } });
   await step();
   // Overloaded until it has been looked at three times: whoever wants more of it meanwhile is refused.
@@ -75,7 +75,7 @@ test('a step that prepares for itself does so when the target has recovered from
   assert.ok(result.totals.succeeded > 0);
 });
 
-test('a step that prepares for itself is preceded by one pause, not by one before and one after that', async (t) => {
+test('a step with its own preparation has one pause, not two', async (t) => {
   const recoverMs = 4000;
   const { step } = await stepsOn(t, { load: { arrivals: 'poisson' }, recoverMs });
   await step();
@@ -86,11 +86,11 @@ test('a step that prepares for itself is preceded by one pause, not by one befor
 /** @type {[string, Record<string, unknown>, number][]} */
 const SILENT = [
   ['at rest, before the first step', {}, 0],
-  ['after a step, before another that prepares for itself', { arrivals: 'poisson' }, 1],
+  ['after a step, before one with its own preparation', { arrivals: 'poisson' }, 1],
 ];
 
 for (const [when, load, made] of SILENT) {
-  test(`whoever ends the search does not wait for a target that gives no answer to a look ${when}`, async (t) => {
+  test(`a stop does not wait for the response to a recovery probe ${when}`, async (t) => {
     const { vault, step, stop } = await stepsOn(t, { load });
     for (let i = 0; i < made; i++) await step();
     // What prepares the first step asks first.
@@ -106,7 +106,7 @@ for (const [when, load, made] of SILENT) {
   });
 }
 
-test('what is prepared once is for a search of unknown length: a token that ends some time is renewed, and that is said once', async (t) => {
+test('a shared preparation renews an expiring token, and warns once', async (t) => {
   const { step, said } = await stepsOn(t, { token: { ttl: 3600, renewable: true, expire_time: 'x' } });
   await step();
   await step();
@@ -114,7 +114,7 @@ test('what is prepared once is for a search of unknown length: a token that ends
   assert.deepEqual(told, ['The token expires in 1 h; it will be renewed during the run.']);
 });
 
-test('a token that may be used for one step, and no one knows for how many more, is refused', async (t) => {
+test('refuses a token with a use limit', async (t) => {
   const { step } = await stepsOn(t, { token: { num_uses: 1000 } });
   await assert.rejects(step(), { code: 'token_use_limit' });
 });

@@ -1,4 +1,4 @@
-/** The command that takes a setup away, as people are told to type it. */
+/** The command line that removes a setup. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
@@ -27,7 +27,7 @@ const COMMANDS = [
     'vault-pki-load teardown --name load --url https://a:8200 --namespace team/a',
   ],
   [
-    'a token in a variable of its own, which is not shown',
+    'a token variable, without its value',
     {},
     'PROD_TOKEN',
     'BAO_TOKEN="$PROD_TOKEN" vault-pki-load teardown --name load --url https://a:8200',
@@ -48,20 +48,20 @@ const COMMANDS = [
     "vault-pki-load teardown --name load --url https://a:8200 --ca-cert 'the CA'\\''s.pem' --ca-path cas --client-cert c.pem --client-key k.pem --tls-server-name vault.test",
   ],
   [
-    'TLS that is not checked',
+    'TLS without verification',
     { tls: { ...NO_TLS, skipVerify: true } },
     null,
     'vault-pki-load teardown --name load --url https://a:8200 --tls-skip-verify',
   ],
 ];
 
-describe('the command to take a setup away has', () => {
+describe('the command to remove a setup contains', () => {
   for (const [what, more, tokenEnv, command] of COMMANDS) {
     test(what, () => assert.equal(teardownCommand('load', targetFlags(target(more)), tokenEnv), command));
   }
 });
 
-test('a target that is verified stays so where the environment says otherwise', () => {
+test('keeps verification of a target, whatever the environment', () => {
   const flags = (/** @type {object} */ tls, /** @type {string} */ VAULT_SKIP_VERIFY) =>
     targetFlags(target({ tls: { ...NO_TLS, ...tls } }), { VAULT_SKIP_VERIFY });
   assert.equal(flags({}, 'true'), ' --url https://a:8200 --tls-skip-verify=false');
@@ -77,7 +77,7 @@ const EXPORTED = [
   ['both', { VAULT_TOKEN: 'other', BAO_TOKEN: 'another' }],
 ];
 
-describe('the token is that which set up, where what is exported is', () => {
+describe('the command uses the token of the setup, with an exported', () => {
   for (const [what, exported] of EXPORTED) {
     test(what, () => {
       const command = teardownCommand('load', '', 'PROD_TOKEN');
@@ -92,7 +92,7 @@ describe('the token is that which set up, where what is exported is', () => {
   }
 });
 
-test('there is one for each target that is no embedded server', () => {
+test('one command per target, except embedded servers', () => {
   const step = (/** @type {object} */ more, dev = false) => ({
     plan: /** @type {any} */ ({ dev, target: target(more) }),
   });
@@ -103,7 +103,7 @@ test('there is one for each target that is no embedded server', () => {
   ]);
 });
 
-test('setup that fails half-way says what takes it away, with the flags that it was given', () => {
+test('a failed setup prints the command to remove it, with its own flags', () => {
   const error = targetError('unreachable', 'It is gone.', 'Start it.');
   assert.deepEqual(
     { .../** @type {any} */ (withCleanupHint(error, 'load', ' --namespace team')) },

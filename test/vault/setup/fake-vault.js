@@ -1,4 +1,4 @@
-/** A Vault's client without a Vault: mounts, policies and PKI mounts as far as setup asks about them, and failures where they are wanted. */
+/** A fake Vault client: the mounts, policies and PKI paths that setup uses, with failures on demand. */
 import { randomUUID } from 'node:crypto';
 import { targetError } from '../../../src/common/errors.js';
 import { createDevServer } from '../../../src/dev/server.js';
@@ -31,7 +31,7 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
   const policies = new Map([['default', '# what everybody may']]);
   /** @type {{method: string, path: string}[]} */
   const calls = [];
-  /** `at`: number of the call that fails, from 1, before or after it took effect; `every`: or all calls that it says so of */
+  /** `at`: number of the call that fails, from 1, before or after it took effect; `every`: selects the calls that fail */
   const fault = {
     at: 0,
     when: /** @type {'before' | 'after'} */ ('before'),
@@ -147,7 +147,7 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
     policies,
     fault,
     health,
-    /** All that is there, comparable. */
+    /** Its whole state, for comparison. */
     state: () => ({
       mounts: [...mounted.mounts].map(([path, { type, description, writes }]) => [
         path,

@@ -1,4 +1,4 @@
-/** The Vault that is not there, over HTTP: for programs that ask it. */
+/** Serves the fake Vault over HTTP. */
 import { createServer } from 'node:http';
 import { PkiLoadError } from '../../../src/common/errors.js';
 import { deferred } from '../../deferred.js';
@@ -35,7 +35,7 @@ export async function serveFakeVault(t, held) {
 /**
  * @param {ReturnType<typeof fakeVault>} vault
  * @param {{method: string, path: string, search: string, body: string}} asked
- * @returns {Promise<[number, object | null]>} status and body, as Vault answers
+ * @returns {Promise<[number, object | null]>} status and body, like Vault
  */
 async function answer({ client }, { method, path, search, body }) {
   try {

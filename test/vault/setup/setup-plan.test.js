@@ -1,4 +1,4 @@
-/** Names and policies of set-ups. */
+/** Names and policies of setups. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { targetError } from '../../../src/common/errors.js';
@@ -34,13 +34,13 @@ describe('names that cannot be used:', () => {
   }
 });
 
-test('an engine that is not known', () => {
+test('an unknown engine', () => {
   assert.throws(() => planSetup({ with: ['kv', 'ssh'] }), {
     message: '--with is "ssh", which is not one of kv, transit, approle.',
   });
 });
 
-test('mounts come in one order, once', () => {
+test('mounts are unique, in a fixed order', () => {
   const { mounts } = planSetup({ name: 'ci-1', with: ['approle', 'kv', 'kv'] });
   assert.deepEqual(
     mounts.map(({ path }) => path),
@@ -49,13 +49,13 @@ test('mounts come in one order, once', () => {
 });
 
 describe('the policy', () => {
-  test('of a PKI alone holds nothing outside the intermediate', () => {
+  test('of a PKI alone has only paths of the intermediate', () => {
     const paths = [...policyText(planSetup()).matchAll(/^path "([^"]+)"/gm)].map(([, path]) => path);
     assert.ok(paths.length > 0);
     for (const path of paths) assert.match(path, /^vault-pki-load-int\//);
   });
 
-  test('of AppRole lets mounts be of that type alone, and roles have no policy but default', () => {
+  test('of AppRole allows only mounts of that type, and roles with the default policy', () => {
     const text = policyText(planSetup({ with: ['approle'] }));
     const [mounting, roles] = text.split(/^path /m).slice(-2);
     assert.match(mounting, /^"sys\/auth\/vault-pki-load-approle-\*"[\s\S]*type = \["approle"\]/);
@@ -67,7 +67,7 @@ describe('the policy', () => {
 describe('a mount that is not ready yet', () => {
   const early = () => targetError('vault_bad_request', 'Upgrading from non-versioned to versioned data.');
 
-  test('is asked again', async () => {
+  test('is retried', async () => {
     const answers = [early(), targetError('vault_no_route', 'no handler'), 'ready'];
     /** @type {number[]} */
     const pauses = [];
@@ -80,7 +80,7 @@ describe('a mount that is not ready yet', () => {
     assert.deepEqual(pauses, [100, 100]);
   });
 
-  test('is given up after five seconds; another refusal counts at once', async () => {
+  test('times out after five seconds; other refusals are final', async () => {
     let asked = 0;
     const ask = (/** @type {Error} */ error) => async () => {
       asked++;

@@ -1,4 +1,4 @@
-/** `setup` on a Vault that does not exist: what it makes, leaves and refuses, and what is left when any call fails. */
+/** `setup` on a fake Vault: objects that it creates, keeps and refuses, and leftovers when any call fails. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PkiLoadError, targetError } from '../../../src/common/errors.js';
@@ -27,7 +27,7 @@ const changes = (calls) =>
   calls.filter(({ method, path }) => ['POST', 'DELETE'].includes(method) && path !== 'sys/capabilities-self');
 
 describe('setup', () => {
-  test('makes mounts with the mark, two CAs, roles, a key, an AppRole role and the policy, and says so', async () => {
+  test('creates and reports marked mounts, two CAs, roles, a key, an AppRole role and the policy', async () => {
     const vault = fakeVault();
     /** @type {string[]} */
     const said = [];
@@ -66,7 +66,7 @@ describe('setup', () => {
     );
   });
 
-  test('a second time changes nothing', async () => {
+  test('changes nothing when repeated', async () => {
     const vault = fakeVault();
     await setUp(vault.client, ALL, silent);
     const [before, asked] = [vault.state(), vault.calls.length];
@@ -77,7 +77,7 @@ describe('setup', () => {
     assert.deepEqual(changes(vault.calls.slice(asked)), []);
   });
 
-  test('with another engine it adds that; without one that is there it leaves it, and its part of the policy', async () => {
+  test('adds another engine; keeps an existing one and its part of the policy', async () => {
     const vault = fakeVault();
     await setUp(vault.client, planSetup({ with: ['kv'] }), silent);
     const { made } = await setUp(vault.client, planSetup({ with: ['transit'] }), silent);
@@ -89,7 +89,7 @@ describe('setup', () => {
     );
   });
 
-  test('auto_rebuild is changed where that is asked for, and nowhere else', async () => {
+  test('changes auto_rebuild only on request', async () => {
     const vault = fakeVault();
     const crl = () => vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('config/crl');
     await setUp(vault.client, planSetup(), silent);
@@ -103,13 +103,13 @@ describe('setup', () => {
     assert.deepEqual(crl(), { auto_rebuild: false });
   });
 
-  test('an existing CA of any key type is accepted if no type is requested; the missing parts get its type', async () => {
+  test('accepts an existing CA of any key type if none is requested; creates missing parts with the same type', async () => {
     /** @type {[string, (vault: ReturnType<typeof fakeVault>) => void, string[]][]} */
     const cases = [
-      ['all is existing', () => {}, []],
-      ['the intermediate is not', (v) => void v.mounted.mounts.delete('vault-pki-load-int'), ['ca ec']],
+      ['nothing is missing', () => {}, []],
+      ['no intermediate', (v) => void v.mounted.mounts.delete('vault-pki-load-int'), ['ca ec']],
       [
-        'the CA of the root is not',
+        'no CA in the root',
         (v) => void v.mounted.mounts.get('vault-pki-load-root')?.writes.delete('ca'),
         ['ca ec'],
       ],
@@ -140,7 +140,7 @@ describe('setup', () => {
   });
 
   for (const isAuto of [true, false]) {
-    test(`auto_rebuild that is ${isAuto} is refused, not changed, where settings are to be kept`, async () => {
+    test(`keepsSettings: refuses to change auto_rebuild from ${isAuto}`, async () => {
       const vault = fakeVault();
       const plan = (/** @type {boolean | null} */ autoRebuild) =>
         planSetup({ autoRebuild, with: ['kv'], keepsSettings: true });
@@ -163,7 +163,7 @@ describe('setup', () => {
     });
   }
 
-  test('URLs in certificates hold the namespace', async () => {
+  test('URLs in certificates contain the namespace', async () => {
     const vault = fakeVault({ namespace: 'team/a/' });
     await setUp(vault.client, planSetup(), silent);
     const urls = vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('config/urls');
@@ -200,18 +200,18 @@ const REFUSED = [
   ],
   ['a policy', (v) => void v.policies.set('vault-pki-load', 'path "x" {}'), /a policy vault-pki-load, not/],
   [
-    'a policy that holds the mark elsewhere',
+    'a policy with the mark elsewhere',
     (v) => void v.policies.set('vault-pki-load', `# not\n# ${MARK}\n`),
     /a policy vault-pki-load/,
   ],
   [
-    'an engine that this setup does not ask for',
+    'an engine that this setup does not request',
     (v) => v.own('mounts', 'vault-pki-load-kv', 'kv'),
     /vault-pki-load-kv \(kv\)/,
   ],
 ];
 
-describe("somebody else's is refused, and nothing is changed:", () => {
+describe("refuses another user's objects, and changes nothing:", () => {
   for (const [what, prepare, message] of REFUSED) {
     test(what, async () => {
       const vault = fakeVault();
@@ -237,10 +237,10 @@ describe("somebody else's is refused, and nothing is changed:", () => {
   });
 });
 
-describe('what is refused in a scenario names no flag, since run has none of these:', () => {
+describe('refusals in a scenario name no flags of setup:', () => {
   const plan = planSetup({ caKeyType: 'ec', keepsSettings: true });
 
-  test("somebody else's", async () => {
+  test("another user's objects", async () => {
     const vault = fakeVault();
     vault.own('mounts', 'vault-pki-load-int', 'pki');
     const remedy = 'Nothing was changed. Choose another name, setup: {name: ...}.';
@@ -262,8 +262,8 @@ describe('what is refused in a scenario names no flag, since run has none of the
   });
 });
 
-describe('a node that is not the active one', () => {
-  test('will do where it is a standby, which passes requests on or redirects them', async () => {
+describe('a node that is not active', () => {
+  test('is accepted if it is a standby, which forwards requests', async () => {
     for (const standby of [{ standby: true }, { standby: true, performance_standby: true }]) {
       const vault = fakeVault();
       const empty = vault.state();
@@ -278,10 +278,14 @@ describe('a node that is not the active one', () => {
   const DUMB = [
     ['is sealed', { sealed: true, standby: true }, 'vault_sealed'],
     ['is not initialised', { initialized: false, sealed: true, standby: true }, 'vault_uninitialised'],
-    ['is for disasters', { standby: true, replication_dr_mode: 'secondary' }, 'vault_dr_secondary'],
+    [
+      'is a disaster-recovery secondary',
+      { standby: true, replication_dr_mode: 'secondary' },
+      'vault_dr_secondary',
+    ],
   ];
   for (const [what, health, code] of DUMB) {
-    test(`will not do where it ${what}`, async () => {
+    test(`is refused if it ${what}`, async () => {
       const vault = fakeVault();
       Object.assign(vault.health, health);
       await assert.rejects(setUp(vault.client, ALL, silent), { code });
@@ -291,7 +295,7 @@ describe('a node that is not the active one', () => {
   }
 });
 
-describe('a token without rights is told all that it lacks before anything is made:', () => {
+describe('lists all missing rights of a token before creating anything:', () => {
   test('setup', async () => {
     const vault = fakeVault({
       can: (path) =>
@@ -325,7 +329,7 @@ describe('a token without rights is told all that it lacks before anything is ma
   });
 });
 
-describe('whichever call of setup fails, another setup completes it and teardown leaves nothing:', () => {
+describe('whichever call of setup fails, a second setup completes it, and teardown leaves nothing:', () => {
   for (const when of /** @type {const} */ (['before', 'after'])) {
     test(`${when} it took effect`, async () => {
       const reference = fakeVault();
@@ -356,16 +360,12 @@ describe('whichever call of setup fails, another setup completes it and teardown
   }
 });
 
-describe('a mount whose answer never came', () => {
+describe('a mount whose response is missing', () => {
   /** @type {[string, PkiLoadError, boolean][]} */
   const ERRORS = [
-    ['may be existing', targetError('connection_lost', 'cut off'), true],
-    ['may be existing when Vault failed', targetError('vault_internal_error', 'HTTP 500'), true],
-    [
-      'is not existing when it was refused',
-      targetError('vault_bad_request', 'path is already in use'),
-      false,
-    ],
+    ['may exist', targetError('connection_lost', 'cut off'), true],
+    ['may exist if Vault failed', targetError('vault_internal_error', 'HTTP 500'), true],
+    ['does not exist if refused', targetError('vault_bad_request', 'path is already in use'), false],
   ];
   for (const [what, error, isThere] of ERRORS) {
     test(what, async () => {
@@ -385,7 +385,7 @@ describe('a mount whose answer never came', () => {
     });
   }
 
-  test('may be there while it is waited for, too', async () => {
+  test('may exist while the call is in flight, too', async () => {
     const { client } = fakeVault();
     /** @type {SetupReport} */
     const report = { made: [], existing: [] };
@@ -404,7 +404,7 @@ describe('a mount whose answer never came', () => {
   });
 });
 
-describe('whatever a server answers to setup and teardown, they end or refuse with a code:', () => {
+describe('any response to setup and teardown ends in success or a refusal with a code:', () => {
   const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   const values = [undefined, null, -1, 'x', '\u001b[31m', true, [null], {}, { a: 1 }, deep];
   const name = 'vault-pki-load';
@@ -464,7 +464,7 @@ describe('teardown', () => {
     left: left.map(({ path }) => path),
   });
 
-  test('leaves what lacks the mark, and says why', async () => {
+  test('keeps objects without the mark, and reports why', async () => {
     const vault = fakeVault();
     await setUp(vault.client, ALL, silent);
     Object.assign(vault.mounted.mounts.get('vault-pki-load-kv') ?? {}, { description: 'ours now' });
@@ -485,7 +485,7 @@ describe('teardown', () => {
     assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), false);
   });
 
-  test('leaves what was moved elsewhere', async () => {
+  test('keeps moved mounts', async () => {
     const vault = fakeVault();
     vault.own('mounts', 'their-pki', 'pki', MARK);
     const report = await takeAway(vault.client, 'vault-pki-load', silent);
@@ -493,7 +493,7 @@ describe('teardown', () => {
     assert.ok(vault.mounted.mounts.has('their-pki'));
   });
 
-  test('knows set-ups apart whose names begin alike', async () => {
+  test('distinguishes setups with the same prefix', async () => {
     const vault = fakeVault();
     await setUp(vault.client, planSetup({ name: 'load' }), silent);
     const one = vault.state();
@@ -502,7 +502,7 @@ describe('teardown', () => {
     assert.deepEqual(vault.state(), one);
   });
 
-  test('one thing that cannot be removed does not keep the others', async () => {
+  test('continues after a failed removal', async () => {
     const vault = fakeVault();
     await setUp(vault.client, ALL, silent);
     vault.fault.every = (call) => call === 'DELETE sys/mounts/vault-pki-load-int';
@@ -514,7 +514,7 @@ describe('teardown', () => {
     assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
   });
 
-  describe('what a killed run left', () => {
+  describe('leftovers of a killed run', () => {
     const own = 'made by vault-pki-load for a test; removed at its end';
     const prepare = () => {
       const vault = fakeVault();
@@ -525,7 +525,7 @@ describe('teardown', () => {
       return vault;
     };
 
-    test('is removed, and said; what lacks the mark or the name is not', async () => {
+    test('are removed and reported, but not mounts without the mark or the name', async () => {
       const vault = prepare();
       await setUp(vault.client, ALL, silent);
       /** @type {string[]} */
@@ -547,7 +547,7 @@ describe('teardown', () => {
       assert.deepEqual([...vault.mounted.auth.keys()], ['token']);
     });
 
-    test('that cannot be removed is named, and the rest is removed', async () => {
+    test('that cannot be removed are reported, and the rest is removed', async () => {
       const vault = prepare();
       vault.fault.every = (call) => call === 'DELETE sys/mounts/vault-pki-load-kv-12ab';
       const report = await takeAway(vault.client, 'vault-pki-load', silent);
@@ -555,7 +555,7 @@ describe('teardown', () => {
       assert.equal(vault.mounted.auth.has('vault-pki-load-approle-00ff'), false);
     });
 
-    test('stays where a scenario removes its own setup: another run may use it', async () => {
+    test('stay if a scenario removes its own setup: another run may use them', async () => {
       const vault = prepare();
       const before = vault.state();
       assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
@@ -563,7 +563,7 @@ describe('teardown', () => {
     });
   });
 
-  test('of nothing is nothing', async () => {
+  test('does nothing without a setup', async () => {
     const vault = fakeVault();
     assert.equal(await tearDown(vault.client, 'vault-pki-load', () => assert.fail()), true);
     assert.deepEqual(changes(vault.calls), []);

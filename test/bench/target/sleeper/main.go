@@ -1,9 +1,9 @@
 //go:build linux
 
-// Command sleeper is what the machine itself can do: a bare thread that sleeps until each due time of an even schedule
-// and says how late it woke, as {"p50": ns, "p99": ns, "max": ns}. Its timer slack is 1 ns, where Linux gives 50 us to
-// ordinary threads. With -spin it does not sleep but asks the clock all the time: what the machine does to a thread that
-// keeps its core busy, which the kernel's scheduler makes wait for others where it would let a sleeper go first.
+// Command sleeper measures the machine itself: a bare thread sleeps until each due time of a constant-rate schedule
+// and prints how late it woke, as {"p50": ns, "p99": ns, "max": ns}. Its timer slack is 1 ns, instead of 50 us for
+// ordinary threads. With -spin it reads the clock continuously instead of sleeping, like a sender thread that
+// keeps its core busy, which the scheduler preempts for other threads.
 package main
 
 import (
@@ -27,7 +27,7 @@ const (
 
 func main() {
 	rate := flag.Float64("rate", 1000, "wake-ups per second")
-	seconds := flag.Float64("seconds", 5, "how long")
+	seconds := flag.Float64("seconds", 5, "duration")
 	spin := flag.Bool("spin", false, "wait without sleeping")
 	flag.Parse()
 	debug.SetGCPercent(-1)
@@ -52,7 +52,7 @@ func main() {
 	fmt.Println(string(text))
 }
 
-// sleepUntil returns at once where the time is past. A signal of Go's runtime may end the sleep early.
+// sleepUntil returns at once if the time is past. A signal of Go's runtime may end the sleep early.
 func sleepUntil(due int64) {
 	at := syscall.NsecToTimespec(due)
 	for now() < due {

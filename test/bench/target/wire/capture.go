@@ -28,7 +28,7 @@ const (
 	ethernet     = 14
 )
 
-// packet is the part of a TCP segment that matters here.
+// packet contains the relevant fields of a TCP segment.
 type packet struct {
 	at       int64 // real time, ns
 	src, dst uint16
@@ -50,7 +50,7 @@ type capture struct {
 	control [batch][controlBytes]byte
 }
 
-// openCapture takes packets on their way out: the loopback interface shows each again as it comes in, but then perhaps after the
+// openCapture captures outgoing packets: the loopback interface shows each again as incoming, possibly after the
 // response to it.
 func openCapture(port uint16) (*capture, error) {
 	lo, err := net.InterfaceByName("lo")
@@ -59,7 +59,7 @@ func openCapture(port uint16) (*capture, error) {
 	}
 	fd, err := syscall.Socket(syscall.AF_PACKET, syscall.SOCK_RAW|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return nil, fmt.Errorf("a capture of packets needs root (CAP_NET_RAW and CAP_NET_ADMIN): %w", err)
+		return nil, fmt.Errorf("packet capture needs root (CAP_NET_RAW and CAP_NET_ADMIN): %w", err)
 	}
 	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, soRcvbufForce, bufferBytes); err != nil {
 		return nil, fmt.Errorf("a receive buffer of %d bytes needs root: %w", bufferBytes, err)
@@ -75,7 +75,7 @@ func openCapture(port uint16) (*capture, error) {
 		return nil, err
 	}
 	c := &capture{fd: fd}
-	c.statistics() // reading them sets them to zero
+	c.statistics() // reading resets them
 	return c, nil
 }
 
@@ -105,7 +105,7 @@ func portFilter(port uint16) []syscall.SockFilter {
 
 func swapped(value uint16) uint16 { return value<<8 | value>>8 }
 
-// drain hands over everything that is in the socket's buffer.
+// drain passes on all packets in the socket's buffer.
 func (c *capture) drain(use func(packet)) {
 	for {
 		for i := range c.heads {
@@ -143,7 +143,7 @@ func timeStamp(control []byte) int64 {
 			return int64(seconds)*1e9 + int64(binary.NativeEndian.Uint64(message.Data[8:]))
 		}
 	}
-	fail(fmt.Errorf("the kernel gave a packet without a time stamp"))
+	fail(fmt.Errorf("the kernel delivered a packet without a timestamp"))
 	return 0
 }
 
@@ -167,7 +167,7 @@ func parsePacket(frame []byte) (packet, bool) {
 	}, true
 }
 
-// statistics are the packets that passed the filter since the last reading, and how many of them the kernel dropped.
+// statistics returns the packets that passed the filter since the last call, and how many of them the kernel dropped.
 func (c *capture) statistics() (packets, drops uint32) {
 	var values [2]uint32
 	size := uint32(unsafe.Sizeof(values))

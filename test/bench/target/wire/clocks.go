@@ -13,12 +13,12 @@ const (
 	clockReads     = 16
 )
 
-// clocks is both clocks at one moment, in ns. The kernel stamps packets with the real time; Node.js counts monotonic time.
+// clocks is a reading of both clocks, in ns. The kernel stamps packets with real time; Node.js uses monotonic time.
 type clocks struct{ realtime, monotonic int64 }
 
 func (c clocks) offset() int64 { return c.realtime - c.monotonic }
 
-// readClocks keeps the promptest of several readings.
+// readClocks returns the fastest of several readings.
 func readClocks() clocks {
 	best, gap := clocks{}, int64(-1)
 	for range clockReads {
@@ -38,7 +38,7 @@ func readClock(id uintptr) int64 {
 	return ts.Nano()
 }
 
-// converter turns real time into monotonic time; between two readings the offset changes linearly.
+// converter converts real time to monotonic time, interpolating the offset between two readings.
 func converter(before, after clocks) func(realtime int64) int64 {
 	span := float64(max(1, after.realtime-before.realtime))
 	drift := float64(after.offset() - before.offset())

@@ -2,10 +2,10 @@
 
 // Command wire captures the HTTP/1.1 requests to one TCP port on the loopback interface, with the kernel's time stamps.
 //
-// It prints {"listening":true} once it captures, and ends when its standard input does. Then it prints a JSON line,
+// It prints {"listening":true} once it captures, and stops when its standard input closes. Then it prints a JSON line,
 // {"packets":N,"requests":N,"driftNs":N}, and N records of 20 bytes, little-endian: when the request's last segment
 // was on the wire (int64, CLOCK_MONOTONIC, ns), the same of the response (int64; 0: no response), the client's port (uint32).
-// It fails where the kernel dropped a packet. IPv4 without TLS; one request in flight per connection. Needs root.
+// It fails if the kernel dropped a packet. IPv4 without TLS; one request in flight per connection. Needs root.
 package main
 
 import (
@@ -17,17 +17,17 @@ import (
 	"time"
 )
 
-// drainEvery is how long packets wait in the socket's buffer, which holds seconds of them.
+// drainEvery is how long packets wait in the socket's buffer, which has room for seconds of traffic.
 const drainEvery = 5 * time.Millisecond
 
-// maxDrift is how far the two clocks may move against each other: NTP slews by 0.5 ms/s at most, a step is more.
+// maxDrift is the allowed drift between the two clocks: NTP slews by at most 0.5 ms/s; a step exceeds it.
 const maxDrift = 50 * time.Millisecond
 
 func main() {
 	port := flag.Uint("port", 0, "TCP port of the server")
 	flag.Parse()
 	if *port == 0 || *port > 65535 {
-		fail(fmt.Errorf("-port is %d; give the server's port", *port))
+		fail(fmt.Errorf("-port is %d; set it to the server's port", *port))
 	}
 	capture, err := openCapture(uint16(*port))
 	fail(err)
@@ -68,7 +68,7 @@ func finish(capture *capture, exchanges []exchange, before, after clocks) {
 	}
 	drift := after.offset() - before.offset()
 	if drift > int64(maxDrift) || drift < -int64(maxDrift) {
-		fail(fmt.Errorf("the system time was set during the capture, by %d ns; its time stamps are of no use", drift))
+		fail(fmt.Errorf("the system time was set during the capture, by %d ns; its timestamps are useless", drift))
 	}
 	out := bufio.NewWriter(os.Stdout)
 	fmt.Fprintf(out, "{\"packets\":%d,\"requests\":%d,\"driftNs\":%d}\n", packets, len(exchanges), drift)

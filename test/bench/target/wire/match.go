@@ -2,18 +2,18 @@
 
 package main
 
-// exchange is a request and its response, each by its last segment, in real time; response 0: there is none yet.
+// exchange is a request and its response, each by its last segment, in real time; response 0: none yet.
 type exchange struct {
 	request, response int64
 	port              uint16 // of the client
 }
 
-// matcher tells requests and responses apart by their direction: with one in flight per connection, data from the
-// client after data from the server begins the next request.
+// matcher distinguishes requests and responses by direction: with one in flight per connection, data from the
+// client after data from the server starts the next request.
 type matcher struct {
 	port      uint16
 	exchanges []exchange
-	current   map[uint16]int // client's port -> its place in exchanges
+	current   map[uint16]int // client's port -> index into exchanges
 }
 
 func newMatcher(port uint16) *matcher {
