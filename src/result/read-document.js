@@ -138,7 +138,8 @@ function faultOf(message, text, position) {
 /** @param {unknown} value @param {string} name */
 function refuseNewer(value, name) {
   const { schema, tool } = /** @type {{schema?: unknown, tool?: {version?: unknown}}} */ (Object(value));
-  const [, kind, number] = /^vault-pki-load\/([a-z-]+)\/(\d+)$/.exec(String(schema)) ?? [];
+  const [, kind, number] =
+    /^vault-pki-load\/([a-z-]+)\/(\d+)$/.exec(typeof schema === 'string' ? schema : '') ?? [];
   if (!(Number(number) > 1) || !DOCUMENT_KINDS.some((one) => one === kind)) return;
   const version = typeof tool?.version === 'string' ? ` ${tool.version.slice(0, 40)}` : '';
   const message = `${name} was written by a newer vault-pki-load${version}: its schema is ${schema}.`;

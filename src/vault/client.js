@@ -119,10 +119,13 @@ export function notVault(origin, why) {
   return targetError('not_vault', message, 'Set --url (VAULT_ADDR) to a Vault server.');
 }
 
+/** Keys that could break a conversion to text. */
+const CONVERSIONS = new Set(['toString', 'valueOf']);
+
 /** @param {Buffer} body @returns {Json | null} null: not a JSON object */
 export function parseJson(body) {
   try {
-    const value = JSON.parse(body.toString('utf8'));
+    const value = JSON.parse(body.toString('utf8'), (key, v) => (CONVERSIONS.has(key) ? undefined : v));
     return isRecord(value) ? value : null;
   } catch {
     return null;

@@ -50,7 +50,7 @@ describe('--only', () => {
   test('allows a search of one run if others have no requirements', async (t) => {
     const file = scratch(t)('s.yaml', tiny({ targets: undefined, runs: [{ name: 'bare' }, ...runs] }));
     const search = ['run', file, '--find-max-rate', '--dry-run'];
-    assertRefused(await run(search), /but "bare" has none/);
+    assertRefused(await run(search), /but "bare" has no requirement/);
     assert.equal((await run([...search, '--only', 'first'])).code, 0);
   });
 
@@ -128,7 +128,7 @@ describe('refuses before the setup', () => {
   const TABLE = [
     ['a format for one run', ['--format', 'csv'], /--format csv: the result of a scenario cannot be/],
     ['a folder at the path of a file', ['--out', 'FOLDER/r.json'], /r-one\.json cannot be written/],
-    ['a search without requirements', ['--find-max-rate'], /but "Tiny" has none/],
+    ['a search without requirements', ['--find-max-rate'], /but "Tiny" has no requirement/],
     [
       'a search with a folder at the path of a file',
       ['--max-concurrency', '4', '--out', 'FOLDER/r.json'],

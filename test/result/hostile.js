@@ -36,6 +36,7 @@ export const DOCUMENTS = [
 const VALUES = [
   undefined,
   null,
+  /** @type {any} */ ({ toString: [null] }),
   -1,
   0.5,
   1e9,

@@ -62,11 +62,13 @@ function describe(issue, value) {
   if (issue.code === 'custom') return [issue.message, issue.params?.remedy];
   if (value === undefined) return ['is missing'];
   if (value === null) return ['is empty'];
-  const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  const is = typeof value === 'object' ? '' : `is ${cut(shown)}; `;
+  // String() calls toString, which an object from a file can redefine.
+  const text = typeof value === 'object' ? '' : String(value);
+  const is =
+    typeof value === 'object' ? '' : `is ${cut(typeof value === 'string' ? JSON.stringify(text) : text)}; `;
   if (issue.code === 'invalid_value') {
     const choices = [...new Set(issue.values.map(String))];
-    const near = closest(String(value), choices);
+    const near = closest(text, choices);
     const remedy = near === null ? undefined : `Did you mean ${near}?`;
     return [`${is}must be one of ${choices.join(', ')}`, remedy];
   }

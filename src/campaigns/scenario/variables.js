@@ -97,7 +97,7 @@ function readDeclarations(source) {
   /** @type {Map<string, string | null>} */
   const declared = new Map();
   for (const [i, text] of (Array.isArray(env) ? env : []).entries()) {
-    const [, name, fallback = null] = DECLARATION.exec(String(text)) ?? [];
+    const [, name, fallback = null] = DECLARATION.exec(typeof text === 'string' ? text : '') ?? [];
     if (name === undefined) continue;
     const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
       source.error(['env', i], problem, remedy);

@@ -149,6 +149,20 @@ test('reads an endless file only up to the size limit', async () => {
   assert.deepEqual([code, stderr.includes('/dev/zero: The file exceeds 100000 characters.')], [1, true]);
 });
 
+for (const [place, text] of [
+  ['$schema', '$schema: {toString: [1]}\n'],
+  ['env\\[0\\]', 'env: [{toString: 1}]\n'],
+  ['targets\\[0\\]\\.name', 'targets: [{name: {toString: 1, valueOf: 2}}]\n'],
+]) {
+  test(`an object that redefines toString is refused at its place: ${place}`, async () => {
+    const message = new RegExp(`^s\\.yaml:\\d+:\\d+: ${place.replace('$', '\\$')}: must be string`);
+    await assert.rejects(() => readScenario(`${text}${HEAD}`, 's.yaml', {}), {
+      code: 'bad_scenario',
+      message,
+    });
+  });
+}
+
 describe('the environment', () => {
   const TEXT = `env: [HOST=h, RATE]\n${HEAD}load: {rate: '\${RATE}'}\ntargets:\n  - {name: a, url: 'http://\${HOST}', token-env: SOME_KEY}\n  - {name: b, url: 'http://\${HOST}'}\n`;
 

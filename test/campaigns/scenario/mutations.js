@@ -86,6 +86,7 @@ const odd = fc.oneof(
     Number.MAX_SAFE_INTEGER,
     [],
     {},
+    { toString: [null] },
     [[]],
     '${URL}',
     '${',
