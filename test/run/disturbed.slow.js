@@ -1,6 +1,7 @@
 /** What a machine may do to a run: stop the process, set the clock, leave one core or few open files. Its books balance, its verdict is right. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EC, rightResult, runCli, scratch, startCli } from '../cli/support.js';
@@ -84,4 +85,16 @@ describe('with little', () => {
     assert.ok(outcomes.too_many_open_files > 0, JSON.stringify(outcomes));
     assert.equal(status, measurement.verdict === 'invalid' ? 98 : 0);
   });
+
+  for (const megabytes of [100, 200]) {
+    test(`memory, ${megabytes} MB: a correct result or none`, { skip: process.platform !== 'linux' }, (t) => {
+      const out = scratch(t)('r.json');
+      const shell = `ulimit -c 0; prlimit --data=${megabytes}000000 "$@" --rate 50/s --duration 2s --out ${out}`;
+      const { status, signal, stdout } = limited(shell);
+      // Out of memory, Node aborts.
+      assert.ok(status === 0 || signal === 'SIGABRT', String(status));
+      assert.equal(existsSync(out), status === 0);
+      if (status === 0) judged(stdout);
+    });
+  }
 });
