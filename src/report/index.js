@@ -61,7 +61,7 @@ export const KIND_NAMES = {
   'run-set': 'a set of runs',
   comparison: 'a comparison',
   search: 'a search',
-  propagation: 'a measurement of propagation',
+  propagation: 'a propagation measurement',
   'scenario-result': 'the result of a scenario',
 };
 
@@ -88,7 +88,7 @@ export function reporterForFile(path) {
 export function checkKind({ kinds, extension }, kind, origin) {
   if (kinds.includes(kind)) return;
   const able = Object.values(reporters).filter((format) => format.kinds.includes(kind));
-  const problem = `${KIND_NAMES[kind]} cannot be written as ${extension}, which is for the result of one run.`;
+  const problem = `${KIND_NAMES[kind]} cannot be written as ${extension}, a format for results of runs.`;
   const remedy = `Use one of ${able.map((format) => format.extension).join(', ')}.`;
   throw usageError('cannot_report', `${origin}: ${problem}`, remedy);
 }

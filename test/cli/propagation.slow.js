@@ -180,11 +180,11 @@ test('not a run: compare refuses it, and report accepts it only alone', async (t
   const out = scratch(t)('p.json');
   await runCli([...QUICK, '--dev', '--certificates', '1', '--out', out]);
   const compared = await runCli(['compare', out, '--with', out]);
-  assert.match(compared.stderr, /measurement of propagation/);
+  assert.match(compared.stderr, /propagation measurement/);
   const reported = await runCli(['report', out, out]);
   assert.equal(reported.code, 1);
   assert.match(
     reported.stderr,
-    /is a measurement of propagation, not the result of a run\. .* report shows this file alone\./,
+    /is a propagation measurement, not the result of a run\. .* report shows this file alone\./,
   );
 });

@@ -71,7 +71,7 @@ const REFUSING = [
   ['run-set', 'a set of runs', ['hlog', 'hgrm', 'prom']],
   ['comparison', 'a comparison', ['csv', 'hlog', 'hgrm', 'prom']],
   ['search', 'a search', ['csv', 'hlog', 'hgrm', 'prom']],
-  ['propagation', 'a measurement of propagation', ['hlog', 'hgrm', 'prom']],
+  ['propagation', 'a propagation measurement', ['hlog', 'hgrm', 'prom']],
   ['scenario-result', 'the result of a scenario', ['csv', 'hlog', 'hgrm', 'prom']],
 ];
 
@@ -83,7 +83,7 @@ for (const [kind, called, names] of REFUSING) {
       await assert.rejects(renderDocument(name, document), {
         name: 'PkiLoadError',
         code: 'cannot_report',
-        message: `Format ${name}: ${called} cannot be written as ${reporters[name].extension}, which is for the result of one run.`,
+        message: `Format ${name}: ${called} cannot be written as ${reporters[name].extension}, a format for results of runs.`,
         remedy: `Use one of ${able.map(([, { extension }]) => extension).join(', ')}.`,
       });
     }

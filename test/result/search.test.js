@@ -1,4 +1,4 @@
-/** The Search beside its steps: how it is told that one broke off, and what is refused. */
+/** Checks of a Search against its steps: interrupted searches, and contradictions that are refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { targetError } from '../../src/common/errors.js';

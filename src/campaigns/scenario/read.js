@@ -207,7 +207,7 @@ export function onlyRuns(runs, names) {
   const wanted = names.map((name) => name.trim());
   const unknown = wanted.find((name) => !known.includes(name));
   if (unknown === undefined) return runs.filter(({ name }) => wanted.includes(name));
-  const problem = `--only is ${visibleText(quote(unknown))}, but ${file} has no run of that name.`;
+  const problem = `--only is ${visibleText(quote(unknown))}, but ${file} has no run with this name.`;
   throw usageError(
     'unknown_run',
     problem,

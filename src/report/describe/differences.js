@@ -118,7 +118,7 @@ function chance(metrics, shown, other, alpha) {
   });
   if (shown.key === 'errors' || alike.length > FEW || isSignificant) return '';
   const names = alike.map(({ label }) => label).join(' and ');
-  return `, but of ${compared.length} metrics only ${names} ${alike.length === 1 ? 'differs' : 'differ'}: this may be chance; more runs would tell`;
+  return `, but of ${compared.length} metrics only ${names} ${alike.length === 1 ? 'differs' : 'differ'}: this may be chance; more runs are needed`;
 }
 
 /** Larger differences are shown as factors. */

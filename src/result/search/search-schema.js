@@ -102,7 +102,7 @@ export const validateSearch = validatorOf(Search, checkAnswer);
 function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
   const isBroken = why === 'broken off';
   if (isBroken !== (failure !== undefined)) yield 'its end and its failure contradict each other';
-  if (isBroken && answer !== null) yield 'it broke off, but has an answer';
+  if (isBroken && answer !== null) yield 'it was cut short, but has an answer';
   if ((answer?.level ?? null) !== bracket.confirmed)
     yield 'its answer is not the level that it calls confirmed';
   if (answer === null) return;
@@ -110,6 +110,6 @@ function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
   const confirmed = steps.filter(({ phase, verdict }) => phase === 'confirmation' && verdict === 'met');
   if (!confirmed.some((step) => step.level === level)) yield 'no step confirms its answer';
   if (Number(bracket.highestMet) < level) yield 'its answer is above the highest level that it calls met';
-  if (bracket.above !== null && bracket.above.level <= level) yield 'its bracket is upside down';
+  if (bracket.above !== null && bracket.above.level <= level) yield 'the upper level of its bracket is not above the lower one';
   if (confirmation === null) yield 'it has an answer, but not the result that confirms it';
 }

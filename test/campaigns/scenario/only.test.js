@@ -37,14 +37,14 @@ const REFUSED = [
     THREE,
     ['n', 'write-heavvy'],
     'unknown_run',
-    '--only is "write-heavvy", but s.yaml has no run of that name. Its runs are "write heavy", "burst, 95 % reads", "n".',
+    '--only is "write-heavvy", but s.yaml has no run with this name. Its runs are "write heavy", "burst, 95 % reads", "n".',
   ],
   [
     'something else',
     THREE,
     ['burst,95'],
     'unknown_run',
-    '--only is "burst,95", but s.yaml has no run of that name. Its runs are "write heavy", "burst, 95 % reads", "n".',
+    '--only is "burst,95", but s.yaml has no run with this name. Its runs are "write heavy", "burst, 95 % reads", "n".',
   ],
   [
     'any name if there are no runs, even that of the scenario',

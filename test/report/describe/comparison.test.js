@@ -70,7 +70,7 @@ for (const [what, verdicts, pValue, isDoubtful] of CHANCES) {
     assert.match(
       found,
       isDoubtful
-        ? /, but of 10 metrics only p99.* differs?: this may be chance; more runs would tell\.$/
+        ? /, but of 10 metrics only p99.* differs?: this may be chance; more runs are needed\.$/
         : /, shown at 95 %\.$/,
     );
   });
