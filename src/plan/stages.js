@@ -15,8 +15,7 @@ import { share, shareOf } from './shard-part.js';
  * @returns {Span[]} at least one
  */
 export function spansOf(load, measuredMs) {
-  if (load.stages === null)
-    return [{ name: null, startMs: 0, endMs: measuredMs ?? Number.POSITIVE_INFINITY }];
+  if (load.stages === null) return [{ name: null, startMs: 0, endMs: measuredMs ?? Infinity }];
   return stagesOf(load);
 }
 
