@@ -131,7 +131,6 @@ export async function writeReports(document, { out, format, summary = null }) {
  * @param {Document} document @param {string[]} paths @returns {Promise<unknown[]>} failures
  */
 export async function writeFiles(document, paths) {
-  /** @type {unknown[]} */
   const failures = [];
   for (const path of paths) {
     const replace = async (/** @type {string} */ text) => writeWhole(path, text);

@@ -125,7 +125,6 @@ function describeSearch(plan, goal) {
 /** @param {Plan} plan @param {ScenarioSetup | null} setup @param {Settings} settings @returns {Promise<string[]>} */
 async function leftBehind({ dev, target, mix }, setup, { repeat, search = null }) {
   if (dev) return ['nothing: the embedded server ends with the run'];
-  /** @type {string[]} */
   const left = [];
   for (const { name, operation, options } of mix ?? []) {
     const objects = (await loadOperation(operation)).leaves?.(options) ?? null;

@@ -199,7 +199,6 @@ const [BETWEEN_PROBES_MS, MAX_WAIT_MS] = [100, 60_000];
  *   isStopped: () => boolean}} options
  */
 export async function watchRecovery({ probe, sleep, now, isStopped }) {
-  /** @type {number[]} */
   const idle = [];
   for (let i = 0; i < IDLE_PROBES; i++) {
     const ms = await probe();
