@@ -40,7 +40,6 @@ export function normaliseArguments(args) {
 export function takeSpecial(args, command) {
   /** @type {Record<string, string | string[][]>} */
   const taken = {};
-  /** @type {string[]} */
   const rest = [];
   for (let i = 0; i < args.length; i++) {
     if (args[i] === '--') return { rest: [...rest, ...args.slice(i)], taken };

@@ -7,8 +7,7 @@ import { isResult, isRunSet, kindOf } from '../result/document.js';
 /** @import { NamedRun } from '../result/runs/run-set.js' */
 
 /**
- * @param {string[][]} groups paths, at least one in each
- * @param {string[]} labels of the first groups
+ * @param {string[][]} groups paths, at least one in each @param {string[]} labels of the first groups
  * @returns {string[]} a unique name for each group: its label, or the common part of its file names
  */
 export function nameGroups(groups, labels) {

@@ -57,8 +57,7 @@ export function checkOutputs({ out, format }, kind, inputs = []) {
 }
 
 /**
- * @param {string} path @param {string} name in an error
- * @returns {string} equal for two paths of one file
+ * @param {string} path @param {string} name in an error @returns {string} equal for two paths of one file
  * @throws {PkiLoadError} code `cannot_write`
  */
 function checkFile(path, name) {
@@ -132,7 +131,6 @@ export async function writeReports(document, { out, format, summary = null }) {
  * @param {Document} document @param {string[]} paths @returns {Promise<unknown[]>} failures
  */
 export async function writeFiles(document, paths) {
-  /** @type {unknown[]} */
   const failures = [];
   for (const path of paths) {
     const replace = async (/** @type {string} */ text) => writeWhole(path, text);
@@ -169,8 +167,7 @@ const RETRY_MS = 50;
 
 /**
  * Never blocks this thread or a pool thread: the process could not exit.
- * @param {string} path of a device or pipe
- * @param {string} text @param {number} [timeoutMs]
+ * @param {string} path of a device or pipe @param {string} text @param {number} [timeoutMs]
  */
 export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -199,8 +196,7 @@ async function retry(code, timeoutMs, act) {
 }
 
 /**
- * @template {Document} D
- * @param {D} document @param {readonly string[]} remarks sentences
+ * @template {Document} D @param {D} document @param {readonly string[]} remarks sentences
  * @returns {D} a copy with the remarks: in the warnings of several runs, the notes of a run or the explanation of a search
  */
 export function withRemarks(document, remarks) {

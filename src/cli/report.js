@@ -69,10 +69,8 @@ export const merge = {
     const read = await readResults(files);
     const names = read.map(({ name }) => name);
     const options = { names, allowInterrupted, command: line, onWarning: writeWarning };
-    const result = mergeResults(
-      read.map((part) => part.result),
-      options,
-    );
-    return endWith(exitCodeOf(result), await writeReports(result, { out, format }));
+    const results = read.map(({ result }) => result);
+    const merged = mergeResults(results, options);
+    return endWith(exitCodeOf(merged), await writeReports(merged, { out, format }));
   },
 };

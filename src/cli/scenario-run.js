@@ -132,7 +132,6 @@ export function pathsOf(names, out) {
  * @returns {Promise<number>} the worst exit code
  */
 export async function searchSteps({ steps, outs, settings }, refused, interrupt, search = searchPlan) {
-  /** @type {number[]} */
   const codes = [];
   for (const [i, { name, plan, token, goal, remarks }] of steps.entries()) {
     if (interrupt.stop.aborted) {

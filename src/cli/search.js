@@ -2,7 +2,7 @@
 import { checkSearchable, findMax } from '../campaigns/search/find-max.js';
 import { openSteps } from '../campaigns/search/steps.js';
 import { EXIT, PkiLoadError } from '../common/errors.js';
-import { unlessStopped } from '../common/stop.js';
+import { interrupted, unlessStopped } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { stepPhrase } from '../report/describe/search.js';
 import { brokenOff, levelText } from '../result/search/explain.js';
@@ -65,10 +65,8 @@ export async function searchPlan(plan, { token, settings, goal, interrupt, remar
 
   try {
     const result = await findMax(plan, goal, { command, isStopped: () => stop.aborted, runStep, onStep });
-    if (result.steps.length === 0 && stop.aborted) {
-      const exitCode = EXIT.interrupted;
-      throw new PkiLoadError('interrupted', 'Interrupted before a step was complete.', { exitCode });
-    }
+    if (result.steps.length === 0 && stop.aborted)
+      throw interrupted('Interrupted before a step was complete.');
     soFar = null;
     const search = withRemarks(result, remarks);
     return endWith(exitCodeOfSearch(search), await writeReports(search, settings), live.warn);

@@ -3,13 +3,12 @@ import { EXIT, PkiLoadError } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
 import { orInterrupted } from '../common/stop.js';
 import { escapeInvisible, visibleText } from '../common/visible-text.js';
-import { commonOptions } from '../plan/common-options.js';
+import { optionsOf } from '../plan/common-options.js';
 import { noToken, readEnvironment } from '../vault/environment.js';
 import { targetFlags, teardownCommand } from '../vault/setup/command.js';
 import { nameOption, planSetup, readSetupOptions, setupOptions } from '../vault/setup/setup-plan.js';
 import { changed, onInterrupt, visibleLines, writeLine } from './process.js';
 
-/** @import { OptionSpec } from '../common/options.js' */
 /** @import { VaultClient } from '../vault/client.js' */
 /** @import { SetupReport } from '../vault/setup/setup.js' */
 /** @import { TeardownReport } from '../vault/setup/teardown.js' */
@@ -32,12 +31,7 @@ const PATIENCE_MS = 3000;
 
 const INTERRUPTED = 'Interrupted: ending after the current call. Press Ctrl-C again to end at once.';
 
-/** @type {Record<string, OptionSpec>} */
-const targetOptions = Object.fromEntries(
-  Object.entries(commonOptions).filter(
-    ([name, { group }]) => group === 'Target' && !['dev', 'mount'].includes(name),
-  ),
-);
+const targetOptions = optionsOf('Target', ['dev', 'mount']);
 
 const vaultOptions = {
   ...targetOptions,
@@ -144,9 +138,8 @@ async function runOnVault(command, given, report, work) {
     : (/** @type {string} */ text) => process.stdout.write(`${visibleText(text)}\n`);
   const printEnd = (/** @type {string} */ last, /** @type {object} */ error = {}) => {
     const output = { command, name, url, namespace, ...report, ...error };
-    process.stdout.write(
-      isJson ? `${escapeInvisible(JSON.stringify(output, null, 2))}\n` : visibleLines(last),
-    );
+    const text = isJson ? `${escapeInvisible(JSON.stringify(output, null, 2))}\n` : visibleLines(last);
+    process.stdout.write(text);
   };
   const interrupt = onInterrupt(process);
   interrupt.attach(writeLine, INTERRUPTED);

@@ -28,7 +28,6 @@ export function orInterrupted(promise, stop, error = interrupted) {
   });
 }
 
-export function interrupted() {
-  const exitCode = EXIT.interrupted;
-  return new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode });
+export function interrupted(message = 'Interrupted before anything was sent.') {
+  return new PkiLoadError('interrupted', message, { exitCode: EXIT.interrupted });
 }

@@ -122,8 +122,6 @@ export async function createServerCertificate(root, host) {
   const notAfter = epochSeconds() + YEAR_SECONDS;
   const extensions = [LEAF_USAGE, LEAF_EXTENDED_USAGE, ...names];
   const { der } = await createCertificate(root, { commonName: 'localhost', spki, notAfter, extensions });
-  return {
-    key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
-    cert: encodePem('CERTIFICATE', der),
-  };
+  const key = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  return { key, cert: encodePem('CERTIFICATE', der) };
 }

@@ -62,8 +62,7 @@ export function readIps(ips) {
 
 /**
  * All roles allow the same names.
- * @param {string} commonName
- * @param {Pick<AlternativeNames, 'dns' | 'email'>} altNames
+ * @param {string} commonName @param {Pick<AlternativeNames, 'dns' | 'email'>} altNames
  * @returns {Pick<AlternativeNames, 'dns' | 'email'>} the names of the certificate, sorted, without duplicates
  * @throws {VaultError} 400 with the name that is not allowed
  */

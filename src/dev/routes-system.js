@@ -8,8 +8,7 @@ import { json, listParam, NO_CONTENT, openRoute, route, secret, textParam, Vault
 /** @import { Params, Route } from './routes.js' */
 
 /**
- * @typedef {{version: string, token: string, mounts: Mounts}} World
- * @typedef {ReturnType<typeof createMounts>} Mounts
+ * @typedef {{version: string, token: string, mounts: ReturnType<typeof createMounts>}} World
  * @typedef {{kind: string, path: string, fullPath: string, type: string, routes: Route[],
  *   shape: Record<string, unknown>}} Mounted `kind`: `mounts` or `auth`; `shape`: Vault's description
  */
@@ -32,8 +31,7 @@ export function createMounts(version) {
   const fullPathOf = (/** @type {string} */ kind, /** @type {string} */ path) =>
     kind === 'auth' ? `auth/${path}` : path;
   /**
-   * @param {string} kind
-   * @param {string} path
+   * @param {string} kind @param {string} path
    * @param {{type: string, routes: Route[], options?: object, description?: string}} mount
    * @param {{default: number, max: number}} [ttls] seconds
    */

@@ -75,8 +75,7 @@ export function createHandler(world, system) {
     try {
       return await respond(world, system, request);
     } catch (error) {
-      const { status, errors } =
-        error instanceof VaultError ? error : { status: 500, errors: ['internal error'] };
+      const { status, errors } = error instanceof VaultError ? error : new VaultError(500, 'internal error');
       return json(status, { errors });
     }
   };

@@ -127,9 +127,7 @@ const headersOf = ({ type, body, headers }, isLast) => ({
 /**
  * Node.js cannot parse the method `LIST`. This parses such a request, which has no body and fits in one packet, and
  * closes the connection after the response.
- * @param {Error & {code?: string, rawPacket?: Buffer}} error
- * @param {Duplex} socket
- * @param {Handler} handler
+ * @param {Error & {code?: string, rawPacket?: Buffer}} error @param {Duplex} socket @param {Handler} handler
  */
 async function respondToList(error, socket, handler) {
   socket.on('error', () => socket.destroy());

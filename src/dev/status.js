@@ -63,9 +63,7 @@ const secondsOf = (date) => Math.floor(Number(date) / 1000);
 
 /**
  * Builds the CRL on the first request after a revocation; Vault builds it on the revocation.
- * @param {Authority} issuer
- * @param {Store} store
- * @returns {() => Promise<Buffer>} the current CRL, DER
+ * @param {Authority} issuer @param {Store} store @returns {() => Promise<Buffer>} the current CRL, DER
  */
 export function createCrlBuilder(issuer, store) {
   let [builtAt, size, number] = [0, -1, 0];
@@ -126,8 +124,7 @@ const [GOOD, UNKNOWN] = [0, 2].map((number) => write.implicit(number, Buffer.all
 export const MALFORMED_REQUEST = write.sequence(write.element(TAG.enumerated, Buffer.from([1])));
 
 /**
- * @param {Authority} issuer
- * @param {Store} store
+ * @param {Authority} issuer @param {Store} store
  * @returns {(request: Uint8Array) => Promise<Buffer | null>} an OCSPResponse, or null for a malformed request
  */
 export function createResponder(issuer, store) {

@@ -11,12 +11,10 @@ const MAX_SHARE = 0.5;
 const FRESH_MS = 3000;
 
 /**
- * @param {string[]} paths pipes and devices are written only at the end
- * @param {object} context
+ * @param {string[]} paths pipes and devices are written only at the end @param {object} context
  * @param {(text: string) => void} context.onWarning why a file is not written; once per file
  * @param {string | null} [context.setName] name of the set of all runs (`--repeat`); null: a single run
- * @param {() => number} [context.now] ms, monotonic
- * @param {typeof writeOne} [context.write]
+ * @param {() => number} [context.now] ms, monotonic @param {typeof writeOne} [context.write]
  */
 export function createFiles(
   paths,

@@ -94,8 +94,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
       if (event.type === 'start') start = event;
       draw(event);
     },
-    /** @type {View['resize']} */
-    resize: (columns, rows) => view.resize(columns, rows),
+    resize: view.resize,
     /** @param {ReportPort[]} ports one per recorder */
     listen(ports) {
       listening = ports;

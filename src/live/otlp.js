@@ -7,6 +7,7 @@ import { PkiLoadError, usageError } from '../common/errors.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createRequester } from '../http/request.js';
 import { counted } from '../report/describe/words.js';
+import { parseJson } from '../vault/client.js';
 import { redact } from '../vault/redact.js';
 import { toMetricsRequest } from './otlp-metrics.js';
 
@@ -51,8 +52,7 @@ const REMEDIES = {
  * @param {Record<string, string>} [options.headers] secrets: never shown
  * @param {(text: string) => void} options.onWarning
  * @param {Pick<Requester, 'request' | 'close'>} [options.requester]
- * @param {() => number} [options.now] Unix time in ms
- * @param {() => number} [options.clock] ms, monotonic
+ * @param {() => number} [options.now] Unix time in ms @param {() => number} [options.clock] ms, monotonic
  * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [options.wait] rejects when the signal ends it
  * @throws {PkiLoadError} for a bad URL or header
  */
@@ -96,7 +96,7 @@ export function createOtlpPusher({
 
   /** @param {Response} response @returns {Outcome} */
   function judge({ status, headers: received, body }) {
-    const { partialSuccess, message } = parse(body) ?? {};
+    const { partialSuccess, message } = parseJson(body) ?? {};
     pausedUntilMs = Number.NEGATIVE_INFINITY;
     if (status >= 200 && status < 300) {
       // The number may come as a string (protobuf's JSON mapping).
@@ -172,15 +172,6 @@ export function createOtlpPusher({
       return client.close();
     },
   };
-}
-
-/** @param {Buffer} body @returns {any} null: no JSON */
-function parse(body) {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return null;
-  }
 }
 
 /** The first that is set wins. https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */

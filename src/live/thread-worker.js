@@ -28,7 +28,6 @@ if (process.platform === 'linux') {
 }
 const view = createView({ ...createWriter(STDERR), terminal, quiet });
 const onWarning = (/** @type {string} */ text) => view.event({ type: 'warning', text });
-const onNotice = (/** @type {string} */ text) => view.event({ type: 'notice', text });
 
 const setName = runs > 1 ? plan.operation : null;
 const files =
@@ -53,6 +52,6 @@ async function serveMetrics(where) {
   const text = `Metrics are served at http://${server.address}/metrics.`;
   // With port 0 this line is the only way to learn the port.
   if (where.port === 0) view.print(text);
-  else onNotice(text);
+  else view.event({ type: 'notice', text });
   return server;
 }

@@ -26,8 +26,7 @@ import { startThread } from '../engine/thread.js';
 const REPLY_WITHIN_MS = 30_000;
 
 /**
- * @param {LiveOptions} options
- * @param {(error: Error) => void} onLost the thread failed; the run continues
+ * @param {LiveOptions} options @param {(error: Error) => void} onLost the thread failed; the run continues
  * @throws {PkiLoadError} why it cannot start, e.g. a port in use
  */
 export async function startLive(options, onLost) {
@@ -54,8 +53,7 @@ export async function startLive(options, onLost) {
 
   /**
    * Resolves when the thread has replied, or is gone.
-   * @template {keyof LiveSession} Method
-   * @param {Method} method @param {Parameters<LiveSession[Method]>} args
+   * @template {keyof LiveSession} Method @param {Method} method @param {Parameters<LiveSession[Method]>} args
    */
   async function request(method, ...args) {
     const reply = `reply ${requests++}`;

@@ -92,6 +92,12 @@ export const commonOptions = {
   }),
 };
 
+/** @param {string} group @param {readonly string[]} without */
+export const optionsOf = (group, without) =>
+  Object.fromEntries(
+    Object.entries(commonOptions).filter(([name, spec]) => spec.group === group && !without.includes(name)),
+  );
+
 /** @param {string} path of a mount @param {string} flag */
 export function checkPath(path, flag) {
   const isSegment = (/** @type {string} */ text) => /^[\w.~-]+$/.test(text) && text !== '..' && text !== '.';

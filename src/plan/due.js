@@ -63,8 +63,7 @@ export function createDueCounter({ count, dueMs }, part) {
 /**
  * Exponential, then binary search: the count is usually small, but may be millions.
  * @param {number} max @param {(nth: number) => boolean} isIncluded true up to some number, then false
- * @param {number} [step] expected count
- * @returns {number} how many numbers, counted from 0, are included
+ * @param {number} [step] expected count @returns {number} how many numbers, counted from 0, are included
  */
 export function countFirst(max, isIncluded, step = 1) {
   let [low, high] = [0, 0];

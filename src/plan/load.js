@@ -78,11 +78,8 @@ function checkLoad({ arrivals, concurrency, threads, rate, ...common }) {
     common.rampUp > 0 && '--ramp-up',
     common.pacing !== 'auto' && `--pacing ${common.pacing}`,
   ].find((flag) => flag !== false);
-  rejectIf(
-    common.timeout !== null && common.timeoutMs !== null,
-    '--timeout and --timeout_ms are both given.',
-    'Use one of them.',
-  );
+  const isRepeated = common.timeout !== null && common.timeoutMs !== null;
+  rejectIf(isRepeated, '--timeout and --timeout_ms are both given.', 'Use one of them.');
   rejectIf(
     threads > concurrency,
     `--threads ${threads} is more than --concurrency ${concurrency}, so some threads would have no connection.`,

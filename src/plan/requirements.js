@@ -91,14 +91,13 @@ function parseParts(source) {
 
 /** @param {string} name @returns {Pick<Requirement, 'metric' | 'quantile'>} */
 function parseMetric(name) {
-  const lower = name.toLowerCase();
-  const metric = WORDS.find((word) => word === lower);
+  const text = name.toLowerCase();
+  const metric = WORDS.find((word) => word === text);
   if (metric !== undefined) return { metric };
-  if (!/^p[\d.]+$/.test(lower)) throw problem(`${quote(name)} is not a metric; use ${NAMES}`);
-  if (/^p100(\.0*)?$/.test(lower)) throw problem(`${quote(name)} is the slowest request; write max`);
+  if (!/^p[\d.]+$/.test(text)) throw problem(`${quote(name)} is not a metric; use ${NAMES}`);
+  if (/^p100(\.0*)?$/.test(text)) throw problem(`${quote(name)} is the slowest request; write max`);
   // `99` and `99.9` are percent; three digits or more need no point: `999` is 99.9 %, `975` is 97.5 %.
-  const [, whole = '', decimals = ''] =
-    /^p(9\d(?=\d{1,6}$)|\d{1,2}(?=$|\.\d))\.?(\d{0,6})$/.exec(lower) ?? [];
+  const [, whole = '', decimals = ''] = /^p(9\d(?=\d{1,6}$)|\d{1,2}(?=$|\.\d))\.?(\d{0,6})$/.exec(text) ?? [];
   const quantile = Number(`0.${whole.padStart(2, '0')}${decimals}`);
   if (quantile > 0) return { metric: 'percentile', quantile };
   throw problem(`${quote(name)} is not a percentile between 0 and 100; write p50, p99, p99.9 or p999`);

@@ -15,8 +15,7 @@ import { share, shareOf } from './shard-part.js';
  * @returns {Span[]} at least one
  */
 export function spansOf(load, measuredMs) {
-  if (load.stages === null)
-    return [{ name: null, startMs: 0, endMs: measuredMs ?? Number.POSITIVE_INFINITY }];
+  if (load.stages === null) return [{ name: null, startMs: 0, endMs: measuredMs ?? Infinity }];
   return stagesOf(load);
 }
 
@@ -79,14 +78,12 @@ export function stageFacts(load, schedule) {
   return stagesOf(load).map((span, i) => ({ ...span, due: bounds && bounds[i + 1] - bounds[i] }));
 }
 
-/** @typedef {{at: (ms: number) => number}} InFlight `at`: maximum in flight of this shard, `ms` from time zero */
-
 /** Rounding errors must not keep a ramp from reaching its level. */
 const LEVEL_TOLERANCE = 1e-9;
 
 /**
  * @param {Pick<LoadPlan, 'stages' | 'warmupMs'>} load a closed loop @param {number} shard @param {number} shards
- * @returns {InFlight | null} null: limited only by the connections
+ * @returns null: limited only by the connections
  */
 export function createInFlight({ stages, warmupMs }, shard, shards) {
   if (stages === null) return null;
@@ -94,6 +91,7 @@ export function createInFlight({ stages, warmupMs }, shard, shards) {
   // Here the profile's rate is a number of requests in flight.
   const { ratePerSecond: levelAt } = createProfile(lines);
   return {
+    /** Maximum in flight of this shard. @param {number} ms from time zero */
     at(ms) {
       const level = ms < warmupMs ? lines[0].from : levelAt(ms - warmupMs);
       return share(Math.floor(level + LEVEL_TOLERANCE), shard, shards);

@@ -69,18 +69,13 @@ function checkAllowed(role, request) {
   const reasons = names.map((name) => ({ name, why: whyNotAllowed(role, name) }));
   const bad = reasons.find(({ why }) => why !== null);
   const badName = `does not allow the name ${quote(bad?.name)}: ${bad?.why}`;
-  const hasBadIp = ipSans.length > 0 && role.allow_ip_sans === false;
+  const badIp = ipSans.length > 0 && role.allow_ip_sans === false;
   const wrongKey = describeWrongKey(role, request);
   /** @type {[isWrong: unknown, code: string, problem: string, remedy: string][]} */
   const checks = [
     [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Set it with --cn.'],
     [bad, 'name_not_allowed', badName, 'Use another --cn (--alt-names) or --role, or change the role.'],
-    [
-      hasBadIp,
-      'ip_sans_not_allowed',
-      'does not allow IP addresses',
-      'Leave out --ip-sans, or change --role.',
-    ],
+    [badIp, 'ip_sans_not_allowed', 'does not allow IP addresses', 'Leave out --ip-sans, or change --role.'],
     [wrongKey, 'role_key_type', wrongKey ?? '', 'Use a matching --key-type, or another --role.'],
   ];
   const [, code, problem, remedy] = checks.find(([isWrong]) => isWrong) ?? [];

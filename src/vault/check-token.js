@@ -85,8 +85,7 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
     return notRenewed(`${expires} and cannot be renewed; a longer run will fail then.`);
   // The maximum TTL counts from creation, whatever the renewals.
   const maxTtl = numberOf(data.explicit_max_ttl) ?? 0;
-  const lastMs =
-    maxTtl > 0 ? ((numberOf(data.creation_time) ?? 0) + maxTtl) * 1000 - nowMs : Number.POSITIVE_INFINITY;
+  const lastMs = maxTtl > 0 ? ((numberOf(data.creation_time) ?? 0) + maxTtl) * 1000 - nowMs : Infinity;
   if (neededMs !== null && (!isRenewable || lastMs < enoughMs)) {
     const isBatch = data.type === 'batch';
     const why = isBatch ? 'is a batch token, which cannot be renewed' : 'cannot be renewed for longer';

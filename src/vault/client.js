@@ -35,8 +35,7 @@ export function createVaultClient({
   };
 
   /**
-   * @param {'GET' | 'POST' | 'DELETE'} method
-   * @param {string} path below /v1/
+   * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path below /v1/
    * @param {{data?: Json, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: called before the body is read
    * @returns {Promise<VaultResponse>}
    */

@@ -10,10 +10,8 @@ import { readOne } from '../common/options.js';
 /** Same maximum as --timeout; 0 is Vault's "no limit". @type {OptionSpec} */
 const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
 
-/** @typedef {{caCert: string | null, caPath: string | null, clientCert: string | null, clientKey: string | null,
- *   serverName: string | null, skipVerify: boolean}} TlsPaths paths, never contents */
-/** @typedef {{url: string, mount: string, namespace: string | null, tls: TlsPaths}} TargetPlan */
-/** @typedef {ReturnType<typeof readEnvironment>} VaultEnvironment */
+/** @typedef {ReturnType<typeof readEnvironment>} VaultEnvironment `tls`: paths, never contents */
+/** @typedef {Pick<VaultEnvironment, 'namespace' | 'tls'> & {url: string, mount: string}} TargetPlan */
 
 /**
  * `BAO_*` takes precedence over `VAULT_*`; an empty variable counts as not set.

@@ -90,10 +90,8 @@ const EARLY = ['vault_no_route', 'vault_not_found', 'vault_not_replicated', 'vau
 /**
  * Repeats a call until it succeeds, for 5 s: Vault refuses requests to a mount just created, such as a version 2 key-value
  * store ("Upgrading from non-versioned to versioned data").
- * @template T
- * @param {() => Promise<T>} call @param {AbortSignal} [signal] ends the repetition
- * @param {(ms: number) => Promise<unknown>} [pause]
- * @returns {Promise<T>}
+ * @template T @param {() => Promise<T>} call @param {AbortSignal} [signal] ends the repetition
+ * @param {(ms: number) => Promise<unknown>} [pause] @returns {Promise<T>}
  */
 export async function untilReady(call, signal, pause = sleep) {
   for (let tries = 1; ; tries++) {

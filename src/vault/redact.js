@@ -9,8 +9,7 @@ const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z 
 const SHORTEST_SECRET = 8;
 
 /**
- * @param {string} text
- * @param {(string | null | undefined)[]} [secrets] exact strings to remove
+ * @param {string} text @param {(string | null | undefined)[]} [secrets] exact strings to remove
  * @returns {string} at most 300 characters
  */
 export function redact(text, secrets = []) {

@@ -3,7 +3,7 @@
  * its own lateness. Emits events; prints and stores nothing.
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
-import { EXIT, PkiLoadError } from '../../common/errors.js';
+import { interrupted } from '../../common/stop.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { loadOperation } from '../../operations/index.js';
 import { makePlan } from '../../plan/plan.js';
@@ -67,8 +67,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
     };
   } catch (error) {
     if (!signal?.aborted) throw await target.causeOf(error);
-    const text = 'Interrupted: an incomplete calibration has no result.';
-    throw new PkiLoadError('interrupted', text, { exitCode: EXIT.interrupted });
+    throw interrupted('Interrupted: an incomplete calibration has no result.');
   } finally {
     await target.stop();
   }

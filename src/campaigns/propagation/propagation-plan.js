@@ -68,11 +68,8 @@ export function planPropagation(given, environment = readEnvironment()) {
   const duplicate = nodes.find((address, i) => nodes.indexOf(address) !== i);
   if (duplicate !== undefined)
     throw usageError('repeated_node', `--node ${duplicate} is given twice.`, 'Remove one of them.');
-  rejectIf(
-    dev && nodes.length > 0,
-    '--dev starts its own server, but --node names others.',
-    'Use one of them.',
-  );
+  const isMixed = dev && nodes.length > 0;
+  rejectIf(isMixed, '--dev starts its own server, but --node names others.', 'Use one of them.');
   rejectIf(
     options.giveUp < options.poll,
     '--give-up is shorter than --poll, so no node would be polled even once.',

@@ -19,12 +19,9 @@ import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
 /**
  * @param {{url: string, mount: string, namespace: string | null, tls: Tls, timeoutMs: number,
  *   clock: Clock}} node `timeoutMs`: per query, including the connection setup
- * @param {typeof createConnection} [connect]
+ * @param {typeof createConnection} [open]
  */
-export function createResponder(
-  { url, mount, namespace, tls, timeoutMs, clock },
-  connect = createConnection,
-) {
+export function createResponder({ url, mount, namespace, tls, timeoutMs, clock }, open = createConnection) {
   const { origin, basePath } = parseTargetUrl(url, '--node');
   const path = apiPath(basePath, mount, 'ocsp');
   const headers = {
@@ -39,7 +36,7 @@ export function createResponder(
   return {
     /** Opens a connection if none is free. @param {Query} query @param {(reply: Reply) => void} onReply */
     query({ body, certId, checker }, onReply) {
-      const connection = free.pop() ?? connect({ origin, tls });
+      const connection = free.pop() ?? open({ origin, tls });
       /** @type {number | null} */
       let sentMs = null;
       const finish = (/** @type {string} */ outcome, arrivedMs = clock.now()) => {

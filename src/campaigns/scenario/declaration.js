@@ -7,7 +7,7 @@ import { PkiLoadError } from '../../common/errors.js';
 import { readOne } from '../../common/options.js';
 import { DURATION_PATTERN, RATE_PATTERN } from '../../common/units.js';
 import { loadOperation, operations } from '../../operations/index.js';
-import { commonOptions } from '../../plan/common-options.js';
+import { optionsOf } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { reporterForFile } from '../../report/index.js';
 import { checkName, ENGINES, setupOptions } from '../../vault/setup/setup-plan.js';
@@ -156,13 +156,6 @@ const list = (schema, max = 100) => z.array(schema).min(1).max(max);
 /** Command-line options, except those for one machine or one run. */
 export const targetOptions = optionsOf('Target', ['dev']);
 export const loadOptions = optionsOf('Load', ['shard', 'start-at']);
-
-/** @param {string} group @param {readonly string[]} without @returns {Record<string, OptionSpec>} */
-function optionsOf(group, without) {
-  return Object.fromEntries(
-    Object.entries(commonOptions).filter(([name, spec]) => spec.group === group && !without.includes(name)),
-  );
-}
 
 const requirements = optional(
   oneOrMore(readable(z.string(), parseRequirement), 100),

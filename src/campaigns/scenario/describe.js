@@ -21,8 +21,7 @@ import { planOfStep } from '../search/step-plan.js';
 
 /**
  * @param {Pick<ReadScenario, 'name' | 'description' | 'setup' | 'reads'>} scenario
- * @param {readonly Step[]} steps @param {Settings} settings
- * @returns {Promise<string>} ends with a newline
+ * @param {readonly Step[]} steps @param {Settings} settings @returns {Promise<string>} ends with a newline
  */
 export async function describeSteps({ name, description, setup, reads }, steps, settings) {
   const sections = [
@@ -126,7 +125,6 @@ function describeSearch(plan, goal) {
 /** @param {Plan} plan @param {ScenarioSetup | null} setup @param {Settings} settings @returns {Promise<string[]>} */
 async function leftBehind({ dev, target, mix }, setup, { repeat, search = null }) {
   if (dev) return ['nothing: the embedded server ends with the run'];
-  /** @type {string[]} */
   const left = [];
   for (const { name, operation, options } of mix ?? []) {
     const objects = (await loadOperation(operation)).leaves?.(options) ?? null;
@@ -164,8 +162,6 @@ function stages(load, schedule) {
     const requests = due === null ? '–' : formatCount(due);
     return [name, ...times, ...shown.map((level) => levelText(unit, level)), requests];
   });
-  return [
-    '',
-    ...table([['Stages', 'from', 'for', 'starts at', 'max', 'ends at', 'requests'], ...rows]).flat(),
-  ];
+  const heads = ['Stages', 'from', 'for', 'starts at', 'max', 'ends at', 'requests'];
+  return ['', ...table([heads, ...rows]).flat()];
 }

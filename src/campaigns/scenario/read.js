@@ -208,9 +208,6 @@ export function onlyRuns(runs, names) {
   const unknown = wanted.find((name) => !known.includes(name));
   if (unknown === undefined) return runs.filter(({ name }) => wanted.includes(name));
   const problem = `--only is ${visibleText(quote(unknown))}, but ${file} has no run with this name.`;
-  throw usageError(
-    'unknown_run',
-    problem,
-    `Its runs are ${known.map((name) => JSON.stringify(name)).join(', ')}.`,
-  );
+  const remedy = `Its runs are ${known.map((name) => JSON.stringify(name)).join(', ')}.`;
+  throw usageError('unknown_run', problem, remedy);
 }

@@ -13,7 +13,7 @@ import { checkSearchable } from '../search/find-max.js';
 import { OPEN_LOOP, plannedForSearch, searchSettings } from '../search/search-options.js';
 import { findPath, placed } from './read.js';
 
-/** @import { MixEntry, Plan } from '../../plan/plan.js' */
+/** @import { Plan } from '../../plan/plan.js' */
 /** @import { VaultEnvironment } from '../../vault/environment.js' */
 /** @import { RequestedSearch } from '../search/search-options.js' */
 /** @import { ReadScenario, ScenarioRun, ScenarioTarget } from './read.js' */
@@ -134,7 +134,6 @@ export async function planRun(run, target, flags, environment, search = null) {
     if (search === null) checkLoad(run, options, stages, flags);
     return { common: options, load: planLoad(options, environment) };
   });
-  /** @type {MixEntry[]} */
   const mix = [];
   for (const [i, entry] of run.mix.entries()) {
     const operation = await loadOperation(entry.operation);

@@ -76,11 +76,8 @@ function lookUp(source, path, name, declared, env) {
     const near = closest(name, known);
     const hint = DECLARATION.test(name) ? `Declare it with env: [${name}]` : `Write a variable as \${NAME}`;
     const problem = `the variable ${JSON.stringify(name)} is not declared (declared: ${known.join(', ') || 'none'})`;
-    throw source.error(
-      path,
-      problem,
-      near === null ? `${hint}; $\${ is a literal \${.` : `Did you mean \${${near}}?`,
-    );
+    const remedy = near === null ? `${hint}; $\${ is a literal \${.` : `Did you mean \${${near}}?`;
+    throw source.error(path, problem, remedy);
   }
   const value = env[name] || fallback;
   const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>

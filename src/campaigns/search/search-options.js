@@ -33,11 +33,8 @@ export const searchOptions = inGroup('Search', {
 export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
   const isClosed = maxConcurrency !== null;
   const flag = findMaxRate ? '--find-max-rate' : '--max-concurrency';
-  rejectIf(
-    maxRate !== null && !findMaxRate,
-    '--max-rate limits a search, but there is none.',
-    'Add --find-max-rate.',
-  );
+  const isUseless = maxRate !== null && !findMaxRate;
+  rejectIf(isUseless, '--max-rate limits a search, but there is none.', 'Add --find-max-rate.');
   rejectIf(
     findMaxRate && isClosed,
     '--find-max-rate searches in an open loop, --max-concurrency in a closed one.',

@@ -73,9 +73,7 @@ export function createTries({ measure, isStopped = () => false }) {
   };
 }
 
-/** @typedef {{start: number, lowest: number, highest: number}} Levels */
-
-/** @param {Levels} rates @param {Tries} tries @returns {Promise<Found>} */
+/** @param {{start: number, lowest: number, highest: number}} rates @param {Tries} tries */
 export async function findHighest({ start, lowest, highest }, { steps, isStopped, tryLevel, withoutAnswer }) {
   // More than three significant digits would not be reproducible.
   const round = (/** @type {number} */ level) =>

@@ -87,10 +87,8 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
       try {
         // The target must also recover from the preparation.
         const { waitedMs, recovered } = await recover(place, before === null ? recoverMs : 0);
-        const ended = await runWithEarlyStop(stepPlan, {
-          ...{ prepared, signal: stop, cutOff, command },
-          ...showing,
-        });
+        const settings = { prepared, signal: stop, cutOff, command, ...showing };
+        const ended = await runWithEarlyStop(stepPlan, settings);
         return { ...ended, recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered } };
       } finally {
         if (shared === null) await closeUnlessStopped(prepared.close());
@@ -201,7 +199,6 @@ const [BETWEEN_PROBES_MS, MAX_WAIT_MS] = [100, 60_000];
  *   isStopped: () => boolean}} options
  */
 export async function watchRecovery({ probe, sleep, now, isStopped }) {
-  /** @type {number[]} */
   const idle = [];
   for (let i = 0; i < IDLE_PROBES; i++) {
     const ms = await probe();

@@ -38,12 +38,8 @@ export function createKv({ version }) {
       const data = params().data ?? null;
       if (data === null) throw new VaultError(400, 'no data provided');
       const type = Array.isArray(data) ? 'slice' : typeof data === 'boolean' ? 'bool' : typeof data;
-      if (type !== 'object')
-        throw new VaultError(
-          400,
-          `error converting input for field "data": '' expected a map, got '${type}'`,
-        );
-      return reply(metadataOf(store(match[1], data)));
+      if (type === 'object') return reply(metadataOf(store(match[1], data)));
+      throw new VaultError(400, `error converting input for field "data": '' expected a map, got '${type}'`);
     }),
     route('GET', /^data\/(.+)$/s, ({ match }) => {
       const stored = orNotFound(secrets.get(match[1]));

@@ -3,8 +3,7 @@ import { readEnvironment } from '../environment.js';
 /** @import { TargetPlan } from '../environment.js' */
 
 /**
- * @param {string} name of the setup
- * @param {string} flags that name the target; empty, or starts with a space
+ * @param {string} name of the setup @param {string} flags that name the target; empty, or starts with a space
  * @param {string | null} [tokenEnv] environment variable of the token, passed as BAO_TOKEN, which takes precedence; null:
  *   the command finds its token itself
  * @returns {string} for a shell

@@ -7,7 +7,6 @@ import { CONTENT_NAME, CONTENTS, markOf, mountApi, otherName, possibleMounts, ri
 /** @import { VaultClient } from '../client.js' */
 /** @import { MountItem, Right, SetupPlan } from './setup-plan.js' */
 
-/** @typedef {Awaited<ReturnType<typeof listMounts>>[number]} FoundMount */
 /** @typedef {Awaited<ReturnType<typeof findExisting>>} Existing */
 
 /** @param {VaultClient} client @param {string} name of the setup */
@@ -57,8 +56,7 @@ export function rightsToInspect(name) {
 }
 
 /** Auth methods also need sudo. @param {Pick<MountItem, 'kind' | 'path'>} mount @param {'update' | 'delete'} able */
-const rightOnMount = (mount, able) =>
-  right(mountApi(mount), able, ...(mount.kind === 'auth' ? ['sudo'] : []));
+const mountRight = (mount, able) => right(mountApi(mount), able, ...(mount.kind === 'auth' ? ['sudo'] : []));
 
 /** @param {SetupPlan} plan @returns {Right[]} in addition to those of `rightsToInspect` */
 export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
@@ -67,7 +65,7 @@ export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
     right(`${mount}/config/issuers`, 'read'),
   ]);
   return [
-    ...mounts.map((mount) => rightOnMount(mount, 'update')),
+    ...mounts.map((mount) => mountRight(mount, 'update')),
     ...authorities,
     right(`${root}/root/generate/internal`, 'update'),
     right(`${root}/root/sign-intermediate`, 'update'),
@@ -89,7 +87,7 @@ export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
 /** @param {Existing} existing @param {string} name @returns {Right[]} to remove its marked mounts and policy */
 export function rightsToTearDown({ mounts, policy }, name) {
   return [
-    ...mounts.filter(({ isOurs }) => isOurs).map((mount) => rightOnMount(mount, 'delete')),
+    ...mounts.filter(({ isOurs }) => isOurs).map((mount) => mountRight(mount, 'delete')),
     ...(policy?.isOurs ? [right(`sys/policies/acl/${name}`, 'delete')] : []),
   ];
 }

@@ -19,8 +19,7 @@ export const setupOptions = {
   ...nameOption,
   ...inGroup('Setup', {
     'ca-key-type': option('choice', 'CA keys: RSA-2048 or P-256', {
-      choices: ['rsa', 'ec'],
-      defaultText: 'rsa',
+      ...{ choices: ['rsa', 'ec'], defaultText: 'rsa' },
     }),
     'auto-rebuild': { type: 'flag', describe: 'Rebuild CRLs periodically, not with every revocation' },
     with: option('list', `Engines besides the PKI: ${ENGINES.join(', ')}, comma-separated`, {
@@ -179,16 +178,12 @@ const APPROLE_PARAMETERS = Object.freeze({
 /** For the mounts that runs create: see own-mount.js. @param {Mount} mount @returns {Right[]} */
 function rulesOfOwnMounts({ kind, type }) {
   const path = `${PREFIX}-${type}-*`;
-  const full = ['create', 'read', 'update', 'delete'];
+  const all = ['create', 'read', 'update', 'delete'];
   const parameters = { type: [type], ...MOUNT_PARAMETERS };
-  if (kind === 'mount')
-    return [
-      { path: `sys/mounts/${path}`, able: full, parameters },
-      { path, able: full },
-    ];
+  if (kind === 'mount') return [{ ...right(`sys/mounts/${path}`, ...all), parameters }, right(path, ...all)];
   return [
-    { path: `sys/auth/${path}`, able: [...full, 'sudo'], parameters },
-    { path: `auth/${path}`, able: full.slice(0, 3), parameters: APPROLE_PARAMETERS },
+    { path: `sys/auth/${path}`, able: [...all, 'sudo'], parameters },
+    { path: `auth/${path}`, able: all.slice(0, 3), parameters: APPROLE_PARAMETERS },
   ];
 }
 

@@ -17,10 +17,8 @@ import { CONTENT_NAME, CONTENTS, mountApi, otherName, policyText, possibleMounts
  * @typedef {{kind: ItemKind, path: string, type?: string, uncertain?: boolean}} Item
  */
 /** @typedef {{made: Item[], existing: Item[]}} SetupReport created by this setup, and existing before */
-/** @typedef {'rsa' | 'ec'} KeyType */
 /** @typedef {(item: Item, isPresent: boolean, make: () => Promise<unknown>, sentence: string) => Promise<void>} Ensure */
 
-/** @type {Readonly<Record<KeyType, {text: string, key: Record<string, unknown>}>>} */
 const KEYS = Object.freeze({
   rsa: { text: 'RSA-2048', key: { key_type: 'rsa', key_bits: 2048 } },
   ec: { text: 'P-256', key: { key_type: 'ec', key_bits: 256 } },
