@@ -72,16 +72,7 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
  * @param {Parameters<typeof measure>} measured @returns {OperationBlock}
  */
 export function buildBlock(...measured) {
-  const {
-    operations,
-    facts,
-    outcomes,
-    counts,
-    errors,
-    all,
-    ratePerSecond,
-    rateBar: bar,
-  } = measure(...measured);
+  const { operations, facts, outcomes, counts, errors, all, ratePerSecond, rateBar } = measure(...measured);
   const { succeeded, failed, dropped } = counts;
   const { planned, neverSent, ownLosses, meanings } = facts;
   const errorShare = shareOfErrors(counts);
@@ -93,12 +84,9 @@ export function buildBlock(...measured) {
       perSecond: ratePerSecond,
       perHour: ratePerSecond * 3600,
       peakOneSecond: successesPerSecond(operations).reduce((a, b) => Math.max(a, b), 0),
-      bar,
+      bar: rateBar,
     },
-    latencyMs: latenciesOf((series) => ({
-      ...buildLatency(all[series].reported),
-      ...barsOf(all[series]),
-    })),
+    latencyMs: latenciesOf((series) => ({ ...buildLatency(all[series].reported), ...barsOf(all[series]) })),
     outcomes: {
       ...sumRecords(outcomes.map(([name, { count }]) => ({ [name]: count }))),
       ...(dropped > 0 ? { dropped } : {}),

@@ -1,5 +1,5 @@
 /** Groups of runs -> Comparison: each metric of each group against the base. One run is one sample. */
-import { median } from '../../common/sums.js';
+import { groupBy, median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { figureText } from '../runs/figures.js';
@@ -126,15 +126,11 @@ function findBest(head, samples, bias) {
 
 /** @param {readonly Result[]} results @returns {ComparedGroup['subjects']} distinct, with their numbers of runs */
 function subjectsOf(results) {
-  /** @type {Map<string, ComparedGroup['subjects'][number]>} */
-  const subjects = new Map();
-  for (const { operations, command, load } of results) {
+  const subjects = results.map(({ operations, command, load }) => {
     const names = Object.keys(operations);
-    const subject = { operations: names.length > 0 ? names : [command], load: SubjectLoad.parse(load) };
-    const key = JSON.stringify(subject);
-    subjects.set(key, { ...subject, runs: (subjects.get(key)?.runs ?? 0) + 1 });
-  }
-  return [...subjects.values()];
+    return { operations: names.length > 0 ? names : [command], load: SubjectLoad.parse(load) };
+  });
+  return groupBy(subjects, JSON.stringify).map((alike) => ({ ...alike[0], runs: alike.length }));
 }
 
 /**
