@@ -10,11 +10,9 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
 /** @import { CellTally, OutcomeTally } from '../engine/recording/tally.js' */
 /** @import { WindowFacts } from '../engine/window.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Times } from '../verdict/bars.js' */
 /** @import { RunView } from './requirements/judge.js' */
 /** @import { OperationBlock, TimelineRow } from './schema.js' */
 
-/** @typedef {Record<typeof SERIES[number], Times>} TimesBySeries */
 /**
  * @typedef {object} OwnFacts Facts that neither the tallies nor the engine have
  * @property {Record<string, string>} units of responses, by operation: `certificates`
@@ -130,7 +128,7 @@ export function factsOfEach(all, facts) {
 /**
  * In a closed loop, or with a backlog, the next request waits until a response is read. By Little's law the rate
  * is then requests in flight / time, and that time includes the tool's lateness.
- * @param {CellTally[]} operations @param {RunFacts} facts @param {TimesBySeries} times
+ * @param {CellTally[]} operations @param {RunFacts} facts @param {ReturnType<typeof timesOf>} times
  */
 function slowdownOf(operations, facts, times) {
   const isClosed = facts.model === 'closed';

@@ -59,7 +59,8 @@ export function requirementVerdict({ requirements, confirmation }, i) {
 /** @param {Search['searched']} searched @param {SearchStep} step @returns {string} a line of progress */
 export function stepPhrase(searched, { level, verdict, p50Ms, p99Ms, errorShare, perSecond, reason }) {
   const rate = searched === 'rate' ? '' : `, ${perSecondText(perSecond)}`;
-  const text = `p50 ${timeText(p50Ms)}, p99 ${timeText(p99Ms)}${rate}, errors ${figureText('fraction', errorShare)}`;
+  const errors = figureText('fraction', errorShare);
+  const text = `p50 ${timeText(p50Ms)}, p99 ${timeText(p99Ms)}${rate}, errors ${errors}`;
   const why = verdict === 'met' ? '' : ` ${reason}`;
   return `${levelText(searched, level)}: ${verdict}; ${text}.${why}`;
 }

@@ -190,10 +190,8 @@ export function createErrorBias(given) {
   });
   const more = groups.map((one) => groups.map((other) => moreErrors(one, other)));
 
-  const allFailed = (/** @type {number[]} */ ...indices) => {
-    const found = indices
-      .map((i) => groups[i])
-      .find(({ shares, dead }) => dead > 0 && dead === shares.length);
+  const allFailed = (/** @type {Group[]} */ ...any) => {
+    const found = any.find(({ shares, dead }) => dead > 0 && dead === shares.length);
     return found ? `all requests of ${found.name} failed, so there are no response times` : null;
   };
 
@@ -209,7 +207,7 @@ export function createErrorBias(given) {
     objection({ unit, lowerIsBetter }, verdict, base, other) {
       if (unit === 'fraction') return null;
       const isTime = unit === 'ms';
-      const dead = isTime ? allFailed(other, base) : null;
+      const dead = isTime ? allFailed(groups[other], groups[base]) : null;
       if (dead !== null || verdict === 'not enough runs') return dead;
       const [ofOther, ofBase] = [more[other][base], more[base][other]];
       const isBetter = (verdict === 'slower' || verdict === 'higher') !== lowerIsBetter;
