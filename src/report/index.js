@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { usageError } from '../common/errors.js';
 import { escapeInvisible, visibleData } from '../common/visible-text.js';
-import { kindOf } from '../result/document.js';
+import { DOCUMENT_KINDS as ALL, kindOf } from '../result/document.js';
 
 /** @import { Document, DocumentKind } from '../result/document.js' */
 /** @import { Report } from './sections.js' */
@@ -11,9 +11,6 @@ import { kindOf } from '../result/document.js';
 /**
  * @typedef {{render: (document: any, options?: RenderOptions) => string | Promise<string>}} Reporter `render`: ends with a newline
  */
-/** @type {readonly DocumentKind[]} */
-const ALL = ['result', 'run-set', 'comparison', 'propagation', 'scenario-result', 'search'];
-
 /** @type {readonly DocumentKind[]} */
 const SEVERAL = ['result', 'run-set', 'propagation'];
 

@@ -10,11 +10,9 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
 /** @import { CellTally, OutcomeTally } from '../engine/recording/tally.js' */
 /** @import { WindowFacts } from '../engine/window.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Times } from '../verdict/bars.js' */
 /** @import { RunView } from './requirements/judge.js' */
 /** @import { OperationBlock, TimelineRow } from './schema.js' */
 
-/** @typedef {Record<typeof SERIES[number], Times>} TimesBySeries */
 /**
  * @typedef {object} OwnFacts Facts that neither the tallies nor the engine have
  * @property {Record<string, string>} units of responses, by operation: `certificates`
@@ -72,16 +70,7 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
  * @param {Parameters<typeof measure>} measured @returns {OperationBlock}
  */
 export function buildBlock(...measured) {
-  const {
-    operations,
-    facts,
-    outcomes,
-    counts,
-    errors,
-    all,
-    ratePerSecond,
-    rateBar: bar,
-  } = measure(...measured);
+  const { operations, facts, outcomes, counts, errors, all, ratePerSecond, rateBar } = measure(...measured);
   const { succeeded, failed, dropped } = counts;
   const { planned, neverSent, ownLosses, meanings } = facts;
   const errorShare = shareOfErrors(counts);
@@ -93,12 +82,9 @@ export function buildBlock(...measured) {
       perSecond: ratePerSecond,
       perHour: ratePerSecond * 3600,
       peakOneSecond: successesPerSecond(operations).reduce((a, b) => Math.max(a, b), 0),
-      bar,
+      bar: rateBar,
     },
-    latencyMs: latenciesOf((series) => ({
-      ...buildLatency(all[series].reported),
-      ...barsOf(all[series]),
-    })),
+    latencyMs: latenciesOf((series) => ({ ...buildLatency(all[series].reported), ...barsOf(all[series]) })),
     outcomes: {
       ...sumRecords(outcomes.map(([name, { count }]) => ({ [name]: count }))),
       ...(dropped > 0 ? { dropped } : {}),
@@ -142,7 +128,7 @@ export function factsOfEach(all, facts) {
 /**
  * In a closed loop, or with a backlog, the next request waits until a response is read. By Little's law the rate
  * is then requests in flight / time, and that time includes the tool's lateness.
- * @param {CellTally[]} operations @param {RunFacts} facts @param {TimesBySeries} times
+ * @param {CellTally[]} operations @param {RunFacts} facts @param {ReturnType<typeof timesOf>} times
  */
 function slowdownOf(operations, facts, times) {
   const isClosed = facts.model === 'closed';

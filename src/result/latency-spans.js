@@ -1,9 +1,10 @@
 /** Response times over spans of several seconds, for runs with few responses per second. */
-import { createHistogram, sumHistograms } from '../common/histogram.js';
+import { sumHistograms } from '../common/histogram.js';
 import { figuresOf } from './latency.js';
 
 /** @import { TimelineRow } from './schema.js' */
 
+/** @typedef {{second: number, span: number, rows: TimelineRow[]}} Bin `span` seconds from `second` on */
 /** @typedef {Pick<TimelineRow, 'second' | 'p50' | 'p90' | 'p99' | 'max'> & {span: number, responses: number, idle: boolean}} LatencySpan
  * `span` seconds from `second`; `idle`: no response, and no request due or waiting */
 
@@ -17,21 +18,26 @@ const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 
 export function latencySpans(timeline) {
   const isIdle = idleSeconds(timeline);
   const length = hasHistograms(timeline) ? spanLength(timeline) : 1;
-  return Array.from({ length: Math.ceil(timeline.length / length) }, (_, i) => {
-    const rows = timeline.slice(i * length, (i + 1) * length);
-    const idle = isIdle.slice(i * length, (i + 1) * length).every((one) => one);
-    const span = { second: i * length, span: rows.length, responses: countResponses(rows), idle };
+  return binned(timeline, length).map(({ rows, ...bin }) => {
+    const idle = isIdle.slice(bin.second, bin.second + bin.span).every((one) => one);
+    const span = { ...bin, responses: countResponses(rows), idle };
     if (length === 1) return { ...rows[0], ...span };
     const histograms = rows.flatMap(({ histogram }) => histogram ?? []);
-    const { p50, p90, p99, max } = figuresOf(
-      histograms.length === 0 ? createHistogram() : sumHistograms(histograms),
-    );
+    const { p50, p90, p99, max } = figuresOf(sumHistograms(histograms));
     return { ...span, p50, p90, p99, max };
   });
 }
 
+/** @param {TimelineRow[]} timeline @param {number} [length] seconds; the last: shorter @returns {Bin[]} */
+export function binned(timeline, length = spanLength(timeline)) {
+  return Array.from({ length: Math.ceil(timeline.length / length) }, (_, i) => {
+    const rows = timeline.slice(i * length, (i + 1) * length);
+    return { second: i * length, span: rows.length, rows };
+  });
+}
+
 /** @param {TimelineRow[]} timeline @returns {number} seconds in each span of a chart over time */
-export function spanLength(timeline) {
+function spanLength(timeline) {
   const count = countResponses(timeline);
   const wanted = count === 0 ? 1 : (MIN_RESPONSES * timeline.length) / count;
   const longest = Math.floor(timeline.length / MIN_SPANS);

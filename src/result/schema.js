@@ -323,7 +323,6 @@ export const Result = z
 /** @typedef {z.infer<typeof Bar>} Bar */
 /** @typedef {z.infer<typeof Latency>} LatencyBlock */
 /** @typedef {z.infer<typeof Latencies>} LatencyBlocks */
-/** @typedef {z.infer<typeof Verification>} VerificationBlock */
 /** @typedef {z.infer<typeof StageBlock>} StageBlock */
 /** @typedef {z.infer<typeof TimelineRow>} TimelineRow */
 /** @typedef {z.infer<typeof RequirementVerdict>} RequirementVerdict */

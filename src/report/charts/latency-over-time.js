@@ -1,17 +1,16 @@
 /** Response times and the send lag over the time of a run. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
-import { latencySpans } from '../../result/latency-spans.js';
+import { binned, latencySpans } from '../../result/latency-spans.js';
 import { between, counted, extent } from '../describe/words.js';
 import { valueAxis } from './axes.js';
 import { limitsNear } from './lines.js';
-import { binned, endOf, momentName, timeChart } from './time-chart.js';
+import { endOf, momentName, timeChart } from './time-chart.js';
 
+/** @import { Bin, LatencySpan } from '../../result/latency-spans.js' */
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Setting } from './frame.js' */
 /** @import { Look } from './lines.js' */
-/** @import { Bin, RowSeries } from './time-chart.js' */
-
-/** @typedef {ReturnType<typeof latencySpans>[number]} LatencySpan */
+/** @import { RowSeries } from './time-chart.js' */
 
 /** @type {(Look & {key: 'p50' | 'p90' | 'p99' | 'max'})[]} */
 const SERIES = [
@@ -58,15 +57,11 @@ function seriesOf(rows) {
 
 /** Limits on the response time of the whole run; others would not apply to all of the chart. @param {Result} run */
 function limitsOf({ requirements }) {
-  return requirements
-    .filter(
-      ({ unit, text, operation, stage }) => unit === 'ms' && !text.includes('(') && !operation && !stage,
-    )
-    .map(({ text, limit }) => ({
-      text,
-      value: limit,
-      style: SERIES.find(({ key }) => key === text.split(/[<>]/)[0])?.style ?? OTHER_STYLE,
-    }));
+  return requirements.flatMap(({ unit, text, operation, stage, limit }) => {
+    if (unit !== 'ms' || text.includes('(') || operation || stage) return [];
+    const { style } = SERIES.find(({ key }) => key === text.split(/[<>]/)[0]) ?? { style: OTHER_STYLE };
+    return { text, value: limit, style };
+  });
 }
 
 /** @param {LatencySpan[]} rows with at least one response */

@@ -23,10 +23,8 @@ const LOG_FROM = 4;
 export function levels({ heading, axis, unit, levels: all, series, limits, answer }, setting) {
   const values = series.flatMap((one) => one.values);
   if (values.every((value) => value === null)) return null;
-  const shown = limitsNear(
-    limits.map((limit) => ({ ...limit, style: 6 })),
-    extent(values),
-  );
+  const styled = limits.map((limit) => ({ ...limit, style: 6 }));
+  const shown = limitsNear(styled, extent(values));
   const [first, last] = [all[0].level, all[all.length - 1].level];
   const names = series.map(({ name }) => name).join(', ');
   return drawChart({

@@ -1,13 +1,14 @@
 /** Requests over the time of a run: offered, sent and succeeded; and the failed ones, stacked by outcome. */
 import { sumRecords, total } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
+import { binned } from '../../result/latency-spans.js';
 import { counted, extent, perHourText, perSecondText } from '../describe/words.js';
 import { compactLabel, linearAxis } from './axes.js';
-import { binned, momentName, timeChart } from './time-chart.js';
+import { momentName, timeChart } from './time-chart.js';
 
+/** @import { Bin } from '../../result/latency-spans.js' */
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Setting } from './frame.js' */
-/** @import { Bin } from './time-chart.js' */
 
 /** The last line is wide, to show behind the others. */
 const SERIES = /** @type {const} */ ([

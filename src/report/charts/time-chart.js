@@ -1,16 +1,14 @@
 /** The general chart over the time of a run, with its stages, and the names of its moments. */
 import { formatCount } from '../../common/units.js';
-import { spanLength } from '../../result/latency-spans.js';
 import { joined } from '../describe/words.js';
 import { timeAxis } from './axes.js';
 import { drawChart } from './chart.js';
 
-/** @import { Result, TimelineRow } from '../../result/schema.js' */
+/** @import { Result } from '../../result/schema.js' */
 /** @import { Declaration } from './chart.js' */
 /** @import { Look } from './lines.js' */
 
 /** @typedef {{second: number, span: number}} Moment `span` seconds from `second` on */
-/** @typedef {Moment & {rows: TimelineRow[]}} Bin */
 /**
  * @template Row
  * @typedef {Look & {name: string, value: (row: Row) => number | null | undefined}} RowSeries null is a gap;
@@ -70,13 +68,4 @@ function clockText(second) {
   const twoDigits = (/** @type {number} */ value) => String(Math.floor(value)).padStart(2, '0');
   const hours = formatCount(Math.floor(second / 3600));
   return `${hours}:${twoDigits((second % 3600) / 60)}:${twoDigits(second % 60)}`;
-}
-
-/** @param {TimelineRow[]} timeline @returns {Bin[]} spans of equal length; the last may be shorter */
-export function binned(timeline) {
-  const span = spanLength(timeline);
-  return Array.from({ length: Math.ceil(timeline.length / span) }, (_, i) => {
-    const rows = timeline.slice(i * span, (i + 1) * span);
-    return { second: i * span, span: rows.length, rows };
-  });
 }

@@ -61,12 +61,9 @@ function point(value) {
   return [{ labels: {}, value }];
 }
 
-/** @param {Result} result @param {(block: Block) => number} read @returns {NumberPoint[]} */
+/** @template Value @param {Result} result @param {(block: Block) => Value} read value or latency */
 function byOperation({ operations }, read) {
-  return Object.entries(operations).map(([operation, block]) => ({
-    labels: { operation },
-    value: read(block),
-  }));
+  return Object.entries(operations).map(([operation, block]) => ({ labels: { operation }, ...read(block) }));
 }
 
 /** @param {Result} result @param {readonly string[]} leftOut outcomes */
@@ -74,7 +71,7 @@ function byOutcome({ operations }, leftOut) {
   return Object.entries(operations).flatMap(([operation, { outcomeDetails }]) =>
     Object.entries(outcomeDetails)
       .filter(([outcome]) => !leftOut.includes(outcome))
-      .map(([outcome, details]) => ({ labels: { operation, outcome }, details })),
+      .map(([outcome, details]) => ({ labels: { operation, outcome }, ...details })),
   );
 }
 
@@ -96,14 +93,12 @@ function aboutRun({ startedAt, durationSeconds, unfinished, interrupted, rates, 
 
 /** @param {Result} result @returns {Metric[]} `requests_never_sent` is a gauge, since it decreases during the run */
 function requests(result) {
-  const sent = byOutcome(result, ['dropped', 'never_sent']).map(
-    ({ labels, details: { count, success } }) => ({
-      labels: { ...labels, result: success ? 'success' : 'failure' },
-      value: count,
-    }),
-  );
-  const dropped = byOperation(result, ({ totals }) => totals.dropped);
-  const neverSent = byOperation(result, ({ totals }) => totals.neverSent);
+  const sent = byOutcome(result, ['dropped', 'never_sent']).map(({ labels, count, success }) => ({
+    labels: { ...labels, result: success ? 'success' : 'failure' },
+    value: count,
+  }));
+  const dropped = byOperation(result, ({ totals }) => ({ value: totals.dropped }));
+  const neverSent = byOperation(result, ({ totals }) => ({ value: totals.neverSent }));
   const request = '{request}';
   return [
     gauge('requests_planned', request, 'Planned requests.', point(result.totals.planned)),
@@ -118,13 +113,10 @@ function responses(result) {
   const failures = Object.entries(result.operations).flatMap(([operation, { verification }]) =>
     Object.entries(verification.failures).map(([rule, value]) => ({ labels: { operation, rule }, value })),
   );
-  const checks = (/** @type {'checked' | 'passed' | 'unchecked'} */ key, /** @type {string} */ help) =>
-    counter(
-      `answers.${key}`,
-      '{answer}',
-      help,
-      byOperation(result, ({ verification }) => verification[key]),
-    );
+  const checks = (/** @type {'checked' | 'passed' | 'unchecked'} */ key, /** @type {string} */ help) => {
+    const points = byOperation(result, ({ verification }) => ({ value: verification[key] }));
+    return counter(`answers.${key}`, '{answer}', help, points);
+  };
   return [
     checks('checked', 'Responses that were checked in full.'),
     checks('passed', 'Checked responses that passed every check.'),
@@ -135,28 +127,20 @@ function responses(result) {
 
 /** @param {Result} result @returns {Metric[]} */
 function times(result) {
-  const outcomes = byOutcome(result, ['dropped']).map(({ labels, details }) => ({
-    labels,
-    latency: details.latencyMs.response,
-  }));
-  const byOperations = (/** @type {'service' | 'sendLag'} */ key) =>
-    Object.entries(result.operations).map(([operation, block]) => ({
-      labels: { operation },
-      latency: block.latencyMs[key],
-    }));
-  const { latencyMs } = result;
-  const all = Object.entries({
-    response: latencyMs.response,
-    service: latencyMs.service,
-    send_lag: latencyMs.sendLag,
-  }).map(([time, block]) => ({ labels: { time }, latency: block }));
+  const due = byOutcome(result, ['dropped']);
+  const outcomes = due.map(({ labels, latencyMs }) => ({ labels, latency: latencyMs.response }));
+  const services = byOperation(result, ({ latencyMs }) => ({ latency: latencyMs.service }));
+  const lags = byOperation(result, ({ latencyMs }) => ({ latency: latencyMs.sendLag }));
+  const { response, service, sendLag } = result.latencyMs;
+  const whole = Object.entries({ response, service, send_lag: sendLag });
+  const all = whole.map(([time, block]) => ({ labels: { time }, latency: block }));
   const maxima = all.flatMap(({ labels, latency: { max } }) =>
     max === null ? [] : [{ labels, value: exact(max / 1000) }],
   );
   return [
     latency('histogram', 'response_time', 'From due to the end of the response.', outcomes),
-    latency('histogram', 'service_time', 'From sent to the end of the response.', byOperations('service')),
-    latency('histogram', 'send_lag', 'From due to sent.', byOperations('sendLag')),
+    latency('histogram', 'service_time', 'From sent to the end of the response.', services),
+    latency('histogram', 'send_lag', 'From due to sent.', lags),
     latency('percentiles', 'latency', 'Percentiles, finer than the buckets of the histograms.', all),
     gauge('latency_max', 's', 'The longest time of the whole run.', maxima),
   ];

@@ -59,11 +59,8 @@ function samplesOf(metric) {
 /** @param {LatencyBlock} latency @param {Labels} labels @returns {Sample[]} cumulative counts */
 function bucketSamples(latency, labels) {
   const counts = cumulativeCounts(latency);
-  return [...BOUNDS_SECONDS.map(String), '+Inf'].map((le, i) => ({
-    labels: { ...labels, le },
-    value: counts[i],
-    suffix: '_bucket',
-  }));
+  const bounds = [...BOUNDS_SECONDS.map(String), '+Inf'];
+  return bounds.map((le, i) => ({ labels: { ...labels, le }, value: counts[i], suffix: '_bucket' }));
 }
 
 /** @param {LatencyBlock} latency @param {Labels} labels @returns {Sample[]} NaN for a missing percentile */

@@ -1,4 +1,5 @@
 /** Differences of a comparison in words. */
+import { groupBy } from '../../common/sums.js';
 import { PERCENTILES } from '../../result/latency.js';
 import { differenceText, figureText, intervalText, sizeText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
@@ -24,9 +25,10 @@ export function differenceTo(metric, other) {
 }
 
 /** @param {ComparedMetric} metric @param {number} other */
-function isShown(metric, other) {
-  return ['good', 'bad'].includes(toneOf(metric, differenceTo(metric, other).verdict));
-}
+const toneTo = (metric, other) => toneOf(metric, differenceTo(metric, other).verdict);
+
+/** @param {ComparedMetric} metric @param {number} other */
+const isShown = (metric, other) => ['good', 'bad'].includes(toneTo(metric, other));
 
 /**
  * @param {Comparison} comparison @param {number} other index of a group that is not the base
@@ -34,16 +36,15 @@ function isShown(metric, other) {
  */
 export function conclusions({ metrics }, other) {
   return TONES.flatMap((tone) => {
-    /** @type {Map<string, string[]>} */
-    const found = new Map();
-    for (const metric of metrics) {
-      const { verdict, differencePercent } = differenceTo(metric, other);
-      if (toneOf(metric, verdict) !== tone) continue;
-      const hasSize = isShown(metric, other) && differencePercent !== null;
-      const size = hasSize ? ` ${differenceText(metric.unit, differencePercent)}` : '';
-      found.set(verdict, [...(found.get(verdict) ?? []), `${metric.label}${size}`]);
-    }
-    return [...found].map(([verdict, labels]) => [verdict, labels.join(', ')]);
+    const own = metrics.filter((metric) => toneTo(metric, other) === tone);
+    return groupBy(own, (metric) => differenceTo(metric, other).verdict).map((alike) => {
+      const labels = alike.map((metric) => {
+        const { differencePercent } = differenceTo(metric, other);
+        const hasSize = isShown(metric, other) && differencePercent !== null;
+        return hasSize ? `${metric.label} ${differenceText(metric.unit, differencePercent)}` : metric.label;
+      });
+      return [differenceTo(alike[0], other).verdict, labels.join(', ')];
+    });
   });
 }
 
@@ -52,13 +53,11 @@ export function conclusions({ metrics }, other) {
  * @returns {string[]} notes on figures that seem to contradict their verdict: `p99, max: The ranks ...`
  */
 export function doubtsOf({ metrics }, other) {
-  /** @type {Map<string, string[]>} */
-  const labels = new Map();
-  for (const metric of metrics) {
-    const { doubt } = differenceTo(metric, other);
-    if (doubt !== null) labels.set(doubt, [...(labels.get(doubt) ?? []), metric.label]);
-  }
-  return [...labels].map(([doubt, of]) => `${of.join(', ')}: ${doubt}`);
+  const doubtOf = (/** @type {ComparedMetric} */ metric) => differenceTo(metric, other).doubt;
+  const doubted = metrics.filter((metric) => doubtOf(metric) !== null);
+  return groupBy(doubted, doubtOf).map(
+    (alike) => `${alike.map(({ label }) => label).join(', ')}: ${doubtOf(alike[0])}`,
+  );
 }
 
 /** A finding names the first of these metrics that differs. */
@@ -109,9 +108,8 @@ const FEW = 2;
  * @param {number} other @param {number} alpha @returns {string} a clause; empty: not chance
  */
 function chance(metrics, shown, other, alpha) {
-  const tone = (/** @type {ComparedMetric} */ metric) => toneOf(metric, differenceTo(metric, other).verdict);
-  const compared = metrics.filter((metric) => tone(metric) !== 'unsure');
-  const alike = compared.filter((metric) => tone(metric) === tone(shown));
+  const compared = metrics.filter((metric) => toneTo(metric, other) !== 'unsure');
+  const alike = compared.filter((metric) => toneTo(metric, other) === toneTo(shown, other));
   const isSignificant = alike.some((metric) => {
     const { pValue } = differenceTo(metric, other);
     return pValue !== null && pValue * compared.length < alpha;

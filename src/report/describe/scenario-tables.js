@@ -2,11 +2,11 @@
 import { groupBy } from '../../common/sums.js';
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { FIGURES } from '../../result/latency.js';
-import { differenceText } from '../../result/runs/figures.js';
+import { differenceText, figureText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 import { table } from '../sections.js';
 import { runsChart, SPREAD_COLUMNS } from './runs.js';
-import { errorKinds, joined, levelPhrase, shareText, timeColumns, verdictCell } from './words.js';
+import { errorKinds, joined, levelPhrase, timeColumns, verdictCell } from './words.js';
 
 /** @import { ScenarioResult, ScenarioRow, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
 /** @import { Part } from '../sections.js' */
@@ -35,7 +35,7 @@ const ROW_COLUMNS = [
     (row) => row,
     FIGURES.filter((figure) => !NARROW.includes(figure)),
   ),
-  ['success', ({ successRatio }) => shareText(successRatio)],
+  ['success', ({ successRatio }) => figureText('fraction', successRatio)],
 ];
 
 /** @param {ScenarioResult} scenario @param {'run' | 'target'} key */
@@ -96,7 +96,7 @@ export function stageTable(scenario, { run, target, stages, load }) {
       ['for', ofStage(({ seconds }) => formatDuration(seconds * 1000))],
       ['planned', ofStage(({ from, to }) => levelPhrase(load, from, to))],
       ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
-      ['errors', ({ errorShare }) => shareText(errorShare)],
+      ['errors', ({ errorShare }) => figureText('fraction', errorShare)],
       ...timeColumns(['mean', 'p99'], (row) => row),
       ['required', ({ requirement }) => (requirement === null ? '–' : verdictCell(requirement)), 'text'],
     ],

@@ -1,17 +1,10 @@
 /** The report of a search: the finding, then each level. */
 import { formatCount, formatDuration } from '../../common/units.js';
+import { figureText } from '../../result/runs/figures.js';
 import { lastOfEach, levelText } from '../../result/search/explain.js';
 import { chart, facts, report, section, sentence, table, verdicts } from '../sections.js';
 import { requirementClause } from './bars.js';
-import {
-  perHourText,
-  perSecondText,
-  shareText,
-  targetPhrase,
-  timeColumns,
-  timeText,
-  verdictCell,
-} from './words.js';
+import { perHourText, perSecondText, targetPhrase, timeColumns, timeText, verdictCell } from './words.js';
 
 /** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
 /** @import { Part, Report } from '../sections.js' */
@@ -66,7 +59,8 @@ export function requirementVerdict({ requirements, confirmation }, i) {
 /** @param {Search['searched']} searched @param {SearchStep} step @returns {string} a line of progress */
 export function stepPhrase(searched, { level, verdict, p50Ms, p99Ms, errorShare, perSecond, reason }) {
   const rate = searched === 'rate' ? '' : `, ${perSecondText(perSecond)}`;
-  const text = `p50 ${timeText(p50Ms)}, p99 ${timeText(p99Ms)}${rate}, errors ${shareText(errorShare)}`;
+  const errors = figureText('fraction', errorShare);
+  const text = `p50 ${timeText(p50Ms)}, p99 ${timeText(p99Ms)}${rate}, errors ${errors}`;
   const why = verdict === 'met' ? '' : ` ${reason}`;
   return `${levelText(searched, level)}: ${verdict}; ${text}.${why}`;
 }
@@ -134,7 +128,7 @@ function levels(search) {
         (/** @type {SearchStep} */ { p50Ms, p99Ms, maxMs }) => ({ p50: p50Ms, p99: p99Ms, max: maxMs }),
         ['max'],
       ),
-      ['errors', ({ errorShare }) => shareText(errorShare)],
+      ['errors', ({ errorShare }) => figureText('fraction', errorShare)],
       ['verdict', ({ verdict }) => verdictCell(verdict), 'text'],
       ['why', ({ verdict, reason }) => (verdict === 'met' ? '' : reason), 'text'],
     ],

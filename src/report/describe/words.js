@@ -1,15 +1,13 @@
 /** Phrases and columns that reports share. */
-import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
+import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { labelOf } from '../../result/latency.js';
+import { figureText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 import { worstVerdict } from './bars.js';
 
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Cell } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
-
-/** Text for a missing figure. */
-const NONE = '–';
 
 /** Kinds of errors named in a line. */
 const NAMED_ERRORS = 3;
@@ -166,12 +164,7 @@ export function perHourText(perHour) {
 
 /** @param {number | null | undefined} ms @returns {string} a dash for a missing value */
 export function timeText(ms) {
-  return ms === null || ms === undefined ? NONE : formatLatency(ms);
-}
-
-/** @param {number | null} share @returns {string} a dash for a missing value */
-export function shareText(share) {
-  return share === null ? NONE : formatPercent(share);
+  return figureText('ms', ms ?? null);
 }
 
 /** @param {string} text @returns {string} with a capital letter; `p99` stays lower case */
@@ -193,13 +186,9 @@ export function between(values, text) {
  * @returns {[number, number]} smallest and largest; infinite without a number
  */
 export function extent(values) {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) {
-    if (value === null || value === undefined) continue;
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  return [low, high];
+  const known = [...values].filter((value) => value !== null && value !== undefined);
+  const low = known.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  return [low, known.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)];
 }
 
 /** @param {readonly (string | false)[]} parts @param {string} [separator] @returns {string} without the empty ones */

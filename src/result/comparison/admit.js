@@ -54,12 +54,8 @@ export function refuseParts(runs) {
   for (const { name, result } of runs) {
     const { index = 0, of = 1 } = result.shard ?? {};
     if (of === 1) continue;
-    const remedy = 'Merge the parts first: vault-pki-load merge FILE...';
-    throw fileError(
-      'part_of_a_plan',
-      `${name} is part ${index} of ${of} of a plan, not a whole run.`,
-      remedy,
-    );
+    const message = `${name} is part ${index} of ${of} of a plan, not a whole run.`;
+    throw fileError('part_of_a_plan', message, 'Merge the parts first: vault-pki-load merge FILE...');
   }
 }
 

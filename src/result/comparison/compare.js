@@ -1,5 +1,5 @@
 /** Groups of runs -> Comparison: each metric of each group against the base. One run is one sample. */
-import { median } from '../../common/sums.js';
+import { groupBy, median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { figureText } from '../runs/figures.js';
@@ -126,15 +126,11 @@ function findBest(head, samples, bias) {
 
 /** @param {readonly Result[]} results @returns {ComparedGroup['subjects']} distinct, with their numbers of runs */
 function subjectsOf(results) {
-  /** @type {Map<string, ComparedGroup['subjects'][number]>} */
-  const subjects = new Map();
-  for (const { operations, command, load } of results) {
+  const subjects = results.map(({ operations, command, load }) => {
     const names = Object.keys(operations);
-    const subject = { operations: names.length > 0 ? names : [command], load: SubjectLoad.parse(load) };
-    const key = JSON.stringify(subject);
-    subjects.set(key, { ...subject, runs: (subjects.get(key)?.runs ?? 0) + 1 });
-  }
-  return [...subjects.values()];
+    return { operations: names.length > 0 ? names : [command], load: SubjectLoad.parse(load) };
+  });
+  return groupBy(subjects, JSON.stringify).map((alike) => ({ ...alike[0], runs: alike.length }));
 }
 
 /**
@@ -194,10 +190,8 @@ export function createErrorBias(given) {
   });
   const more = groups.map((one) => groups.map((other) => moreErrors(one, other)));
 
-  const allFailed = (/** @type {number[]} */ ...indices) => {
-    const found = indices
-      .map((i) => groups[i])
-      .find(({ shares, dead }) => dead > 0 && dead === shares.length);
+  const allFailed = (/** @type {Group[]} */ ...any) => {
+    const found = any.find(({ shares, dead }) => dead > 0 && dead === shares.length);
     return found ? `all requests of ${found.name} failed, so there are no response times` : null;
   };
 
@@ -213,7 +207,7 @@ export function createErrorBias(given) {
     objection({ unit, lowerIsBetter }, verdict, base, other) {
       if (unit === 'fraction') return null;
       const isTime = unit === 'ms';
-      const dead = isTime ? allFailed(other, base) : null;
+      const dead = isTime ? allFailed(groups[other], groups[base]) : null;
       if (dead !== null || verdict === 'not enough runs') return dead;
       const [ofOther, ofBase] = [more[other][base], more[base][other]];
       const isBetter = (verdict === 'slower' || verdict === 'higher') !== lowerIsBetter;

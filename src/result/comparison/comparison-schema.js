@@ -27,11 +27,7 @@ const GroupRun = z.object({
 });
 
 /** Operations and offered load, shared by this number of runs. */
-const Subject = z.object({
-  operations: z.array(z.string()),
-  load: SubjectLoad,
-  runs: count,
-});
+const Subject = z.object({ operations: z.array(z.string()), load: SubjectLoad, runs: count });
 
 const Group = z.object({
   name: z.string(),
@@ -41,6 +37,11 @@ const Group = z.object({
   /** By key of `metrics`; values in the order of the used runs. */
   metrics: z.record(z.string(), MetricSummary),
 });
+
+const VERDICTS = /** @type {const} */ ([
+  ...['faster', 'slower', 'higher', 'lower'],
+  ...['no difference shown', 'not enough runs', 'not comparable'],
+]);
 
 /** Of the medians of `other` and `base`, both indices of `groups`. */
 const Difference = z.object({
@@ -56,15 +57,7 @@ const Difference = z.object({
   /** `differencePercent` minus the part that may be the tool's own. */
   surePercent: number.optional(),
   /** `not enough runs`: too few to show any. `not comparable`: the group that would win has more errors. */
-  verdict: z.enum([
-    'faster',
-    'slower',
-    'higher',
-    'lower',
-    'no difference shown',
-    'not enough runs',
-    'not comparable',
-  ]),
+  verdict: z.enum(VERDICTS),
   /** Why figures and verdict seem to disagree or cannot be compared: a sentence, also in `text`. */
   doubt: text,
   text: z.string(),

@@ -27,21 +27,17 @@ export function mergeBlockOf({ operations, facts: { endedMs, windowMs }, watched
   const lags = seconds.map(({ lag, lagMax }) =>
     lag === null ? null : { histogram: lag, max: lagMax ?? decodeHistogram(lag).maxValue / 1000 },
   );
-  const [lag, readLate] = [watched.lag, watched.readLate].map((histogram) => encodeHistogram(histogram));
+  const [lag, readLate] = [watched.lag, watched.readLate].map(encodeHistogram);
   const watch = { ...watched, lag, readLate, machine };
   return { endedMs, windowMs, operations: Object.fromEntries(own), lags, watch };
 }
 
 /** @param {CellTally['outcomes']} outcomes */
 function ownOf(outcomes) {
-  const own = Object.entries(outcomes).map(
-    ([
-      name,
-      {
-        latency: { ownResponse, ownService },
-      },
-    ]) => [name, { response: encodeHistogram(ownResponse), service: encodeHistogram(ownService) }],
-  );
+  const own = Object.entries(outcomes).map(([name, { latency }]) => {
+    const [response, service] = [latency.ownResponse, latency.ownService].map(encodeHistogram);
+    return [name, { response, service }];
+  });
   return Object.fromEntries(own);
 }
 
@@ -91,14 +87,9 @@ function zeros(count) {
 
 /** @param {Result} result of a part @param {MergeBlock} merge @returns {SecondRow[]} */
 export function secondsOf({ timeline }, { lags }) {
-  return timeline.map(({ due, sent, ...row }) => ({
-    ...row,
-    failures: row.failures ?? {},
-    p90: row.p90 ?? null,
-    lag99: row.lag99 ?? null,
-    lagMax: lags[row.second]?.max ?? null,
-    histogram: row.histogram ?? null,
-    histogramSeconds: row.histogramSeconds ?? 1,
-    lag: lags[row.second]?.histogram ?? null,
-  }));
+  return timeline.map(({ due, sent, failures = {}, histogram = null, histogramSeconds = 1, ...row }) => {
+    const { max: lagMax = null, histogram: lag = null } = lags[row.second] ?? {};
+    const { p90 = null, lag99 = null } = row;
+    return { ...row, failures, p90, lag99, lagMax, histogram, histogramSeconds, lag };
+  });
 }

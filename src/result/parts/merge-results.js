@@ -68,11 +68,10 @@ function addUp(parts, command) {
   const seconds = joined.rows;
   const apart = startedApart(parts, facts.windowMs);
   const seen = observe({ load, operations, block, facts, seconds, watched, targetIsLocal: false, apart });
-  const problems = parts.flatMap(({ shard, result: { measurement } }) =>
-    measurement.reasons.flatMap(({ code, text }) =>
-      code === 'bookkeeping' ? `${partName(shard)}: ${text}` : [],
-    ),
-  );
+  const problems = parts.flatMap(({ shard, result: { measurement } }) => {
+    const own = measurement.reasons.filter(({ code }) => code === 'bookkeeping');
+    return own.map(({ text }) => `${partName(shard)}: ${text}`);
+  });
   const startedAt = new Date(Math.min(...parts.map(startOf)));
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, null, load.warmupMs);
   const run = { plan, target: targetOf(parts), command, startedAt, startedAtNs: 0n, operations };
@@ -107,7 +106,9 @@ function startOf({ result }) {
 function factsOf(parts, { load }) {
   const results = parts.map(({ result }) => result);
   const operations = Object.entries(results[0].operations);
+  const units = operations.map(([name, { unit, things = 'responses' }]) => [name, unit ?? things]);
   const details = results.flatMap(({ outcomeDetails }) => Object.entries(outcomeDetails));
+  const meanings = details.flatMap(([name, { meaning }]) => (meaning ? [[name, meaning]] : []));
   const { model, arrivals, warmupMs } = load;
   return {
     planned: total(results.map(({ totals }) => totals.planned)),
@@ -116,12 +117,8 @@ function factsOf(parts, { load }) {
     endedMs: Math.max(...parts.map(({ merge }) => merge.endedMs)),
     ...{ model, arrivals, warmupMs },
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
-    units: Object.fromEntries(
-      operations.map(([name, { unit, things = 'responses' }]) => [name, unit ?? things]),
-    ),
-    meanings: Object.fromEntries(
-      details.flatMap(([name, { meaning }]) => (meaning ? [[name, meaning]] : [])),
-    ),
+    units: Object.fromEntries(units),
+    meanings: Object.fromEntries(meanings),
   };
 }
 
@@ -130,16 +127,13 @@ function withParts({ startedAtMonotonicNs, ...sum }, parts) {
   const results = parts.map(({ result }) => result);
   const all = (/** @type {'node' | 'platform'} */ key) =>
     distinct(results.map(({ environment }) => environment[key])).join(', ');
+  const cpus = Math.min(...results.map(({ environment }) => environment.cpus));
   // Includes notes missing from the blocks of operations, e.g. on requirements not judged.
   const notes = distinct([sum, ...results].flatMap(({ verification }) => verification.notes ?? []));
   return {
     ...sum,
     verification: { ...sum.verification, notes },
-    environment: {
-      node: all('node'),
-      platform: all('platform'),
-      cpus: Math.min(...results.map(({ environment }) => environment.cpus)),
-    },
+    environment: { node: all('node'), platform: all('platform'), cpus },
     merged: parts.map(({ shard, result }) => ({
       index: shard.index,
       startedAt: result.startedAt,

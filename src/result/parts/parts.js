@@ -96,11 +96,8 @@ function readPart({ name, result }, allowInterrupted) {
   }
   if ((unfinished || interrupted) && !allowInterrupted) {
     const message = `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written before it ended'}.`;
-    throw fileError(
-      'interrupted_part',
-      message,
-      'Repeat the parts, or merge these with --allow-interrupted.',
-    );
+    const remedy = 'Repeat the parts, or merge these with --allow-interrupted.';
+    throw fileError('interrupted_part', message, remedy);
   }
   // A merge block covers only the whole run.
   const hasStages = stages !== undefined || (Object(plan.load).stages ?? null) !== null;

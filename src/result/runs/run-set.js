@@ -1,5 +1,5 @@
 /** A run set: several results, in order, with a summary of each metric over the counted runs. */
-import { median, sumRecords } from '../../common/sums.js';
+import { groupBy, median, sumRecords } from '../../common/sums.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { meanAndVariance } from '../../verdict/statistics.js';
 import { invalidReasonOf } from '../document.js';
@@ -7,20 +7,13 @@ import { FIGURES, labelOf } from '../latency.js';
 import { runWarnings } from './run-differences.js';
 
 /** @import { Figure } from '../latency.js' */
-
 /** @import { MetricHead, MetricSummary, RunSet } from './run-set-schema.js' */
 /** @import { Result } from '../schema.js' */
 
 /** @param {string} name @param {Result[]} runs at least one @returns {RunSet} */
 export function makeRunSet(name, runs) {
-  const summary = summariseRuns(name, runs);
-  return {
-    schema: 'vault-pki-load/run-set/1',
-    tool: { version: TOOL_VERSION },
-    name,
-    summary,
-    runs: [...runs],
-  };
+  const [tool, summary] = [{ version: TOOL_VERSION }, summariseRuns(name, runs)];
+  return { schema: 'vault-pki-load/run-set/1', tool, name, summary, runs: [...runs] };
 }
 
 /** @typedef {{name: string, result: Result}} NamedRun `name`: its file, or `run 3` */
@@ -111,19 +104,21 @@ export function summariseRuns(name, runs) {
   const used = candidates.filter(({ why }) => why === null);
   const results = used.map(({ result }) => result);
   const summaries = summariseMetrics(used);
-  const judged = results.flatMap(({ requirements }) => requirements);
-  const verdictsOn = (/** @type {string} */ text) =>
-    sumRecords(judged.flatMap((one) => (one.text === text ? [{ [one.verdict]: 1 }] : [])));
+  const requirements = results.flatMap((result) => result.requirements);
   return {
     used: used.map((run) => run.name),
     leftOut: candidates.flatMap(({ name: run, why }) => (why === null ? [] : { run, why })),
     warnings: runWarnings([{ name, results }]),
     metrics: METRICS.map((metric) => ({ ...headOf(metric), ...summaries[metric.key] })),
-    requirements: [...new Set(judged.map(({ text }) => text))].map((text) => ({
-      text,
-      verdicts: verdictsOn(text),
-    })),
+    requirements: groupBy(requirements, ({ text }) => text).map((alike) => {
+      return { text: alike[0].text, verdicts: countVerdicts(alike) };
+    }),
   };
+}
+
+/** @param {readonly {verdict: string}[]} judged @returns {Record<string, number>} their number by verdict */
+export function countVerdicts(judged) {
+  return sumRecords(judged.map(({ verdict }) => ({ [verdict]: 1 })));
 }
 
 /** @param {readonly Result[]} runs @returns {NamedRun[]} named by position, from 1 */

@@ -6,7 +6,7 @@ import { differenceOf } from '../comparison/compare-samples.js';
 import { OfferedLoad } from '../comparison/comparison-schema.js';
 import { RESAMPLES, runsNeeded } from '../comparison/run-statistics.js';
 import { runWarnings } from '../runs/run-differences.js';
-import { headOf, METRICS, namedRuns, summarise, whyLeftOut } from '../runs/run-set.js';
+import { countVerdicts, headOf, METRICS, namedRuns, summarise, whyLeftOut } from '../runs/run-set.js';
 import { rowsOf, valuesPerRun } from './scenario-rows.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
@@ -128,38 +128,31 @@ function requirementsOf(results) {
   const all = results.flatMap(({ requirements }) => requirements);
   const alike = groupBy(all, ({ text, operation, stage }) => JSON.stringify([text, operation, stage]));
   return alike.map((judged) => {
-    const verdicts = judged.map(({ verdict }) => verdict);
-    const worst = judged[verdicts.indexOf(worstOf(REQUIREMENT, verdicts) ?? verdicts[0])];
+    const verdict = worstOf(REQUIREMENT, judged);
+    const worst = judged.find((one) => one.verdict === verdict) ?? judged[0];
     const { operation = null, stage = null } = worst;
-    return { ...worst, operation, stage, verdicts: countBy(verdicts) };
+    return { ...worst, operation, stage, verdicts: countVerdicts(judged) };
   });
 }
 
 /** @param {readonly Result[]} results @returns {ScenarioStep['measurement']} */
 function measurementOf(results) {
-  const verdicts = results.map(({ measurement }) => measurement.verdict);
-  const reasons = results.flatMap(({ measurement }) => measurement.reasons);
+  const all = results.map(({ measurement }) => measurement);
+  const reasons = all.flatMap((one) => one.reasons);
   const counted = groupBy(reasons, ({ code }) => code).map((alike) => ({ ...alike[0], runs: alike.length }));
-  return { verdict: worstOf(MEASUREMENT, verdicts), verdicts: countBy(verdicts), reasons: counted };
+  return { verdict: worstOf(MEASUREMENT, all), verdicts: countVerdicts(all), reasons: counted };
 }
 
-/** @template {string} Verdict @param {readonly Verdict[]} order @param {readonly Verdict[]} verdicts @returns {Verdict | null} */
-function worstOf(order, verdicts) {
-  return order.find((worst) => verdicts.includes(worst)) ?? null;
-}
-
-/** @param {readonly string[]} words */
-function countBy(words) {
-  return Object.fromEntries(words.map((word) => [word, words.filter((one) => one === word).length]));
+/** @template {string} Word @param {readonly Word[]} order @param {readonly {verdict: Word}[]} judged */
+function worstOf(order, judged) {
+  return order.find((worst) => judged.some(({ verdict }) => verdict === worst)) ?? null;
 }
 
 /** @param {StepRuns} kept @param {ScenarioStep} step @returns {ScenarioResult['rows']} */
 function judgedRows({ step: { run, target }, used, shown }, { requirements }) {
   return rowsOf(shown, { run, target, counts: used.length > 0 }).map(({ overRuns, ...row }) => {
-    const verdicts = requirements.flatMap(({ operation, stage, verdict }) =>
-      operation === row.operation && stage === row.stage ? verdict : [],
-    );
-    return { ...row, requirement: worstOf(REQUIREMENT, verdicts), overRuns };
+    const own = requirements.filter((one) => one.operation === row.operation && one.stage === row.stage);
+    return { ...row, requirement: worstOf(REQUIREMENT, own), overRuns };
   });
 }
 

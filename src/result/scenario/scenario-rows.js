@@ -18,10 +18,8 @@ import { METRICS, summarise } from '../runs/run-set.js';
  * @returns {Omit<ScenarioRow, 'requirement'>[]} the whole first, its operations, then stage by stage
  */
 export function rowsOf(results, step) {
-  const parts = groupBy(results.flatMap(partsOf), ({ stage, operation }) =>
-    JSON.stringify([stage, operation]),
-  );
-  return parts.map((own) => rowOf(own, step));
+  const keyOf = (/** @type {Part} */ { stage, operation }) => JSON.stringify([stage, operation]);
+  return groupBy(results.flatMap(partsOf), keyOf).map((own) => rowOf(own, step));
 }
 
 /** @param {readonly Result[]} results @param {string | null} operation @returns {PerRun} over all stages */
@@ -43,12 +41,9 @@ function partsOf(result) {
     return { stage: of.name, seconds: of.windowSeconds, offeredSeconds: of.seconds, of };
   });
   return [whole, ...stages].flatMap(({ of, ...cell }) => {
-    const operations = Object.entries(of.operations).map(([operation, block]) => ({
-      operation,
-      block,
-      ...cell,
-    }));
-    return [{ operation: null, block: of, ...cell }, ...(operations.length < 2 ? [] : operations)];
+    const operations = Object.entries(of.operations).map(([operation, block]) => ({ operation, block }));
+    const parts = [{ operation: null, block: of }, ...(operations.length < 2 ? [] : operations)];
+    return parts.map((part) => ({ ...part, ...cell }));
   });
 }
 
@@ -74,14 +69,12 @@ function rowOf(parts, { run, target, counts }) {
   const seconds = sum(({ block: { rates, totals }, seconds: measured }) =>
     rates.perSecond > 0 ? totals.succeeded / rates.perSecond : measured,
   );
-  const figures = figuresOf(
-    sumHistograms(parts.flatMap(({ block }) => block.latencyMs.response.histogram ?? [])),
-  );
+  const histograms = parts.flatMap(({ block }) => block.latencyMs.response.histogram ?? []);
   return {
     ...{ run, target, operation, stage, runs: parts.length, counts, count, succeeded, errors },
     ratePerSecond: offeredSeconds > 0 ? count / offeredSeconds : 0,
     perSecond: seconds > 0 ? succeeded / seconds : 0,
-    ...figures,
+    ...figuresOf(sumHistograms(histograms)),
     successRatio: count === 0 ? null : succeeded / count,
     errorShare: count === 0 ? null : errors / count,
     outcomeDetails: outcomesOf(parts),
