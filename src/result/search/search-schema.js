@@ -110,6 +110,7 @@ function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
   const confirmed = steps.filter(({ phase, verdict }) => phase === 'confirmation' && verdict === 'met');
   if (!confirmed.some((step) => step.level === level)) yield 'no step confirms its answer';
   if (Number(bracket.highestMet) < level) yield 'its answer is above the highest level that it calls met';
-  if (bracket.above !== null && bracket.above.level <= level) yield 'the upper level of its bracket is not above the lower one';
+  if (bracket.above !== null && bracket.above.level <= level)
+    yield 'the upper level of its bracket is not above the lower one';
   if (confirmation === null) yield 'it has an answer, but not the result that confirms it';
 }

@@ -161,7 +161,10 @@ test('rejects a document whose answer contradicts its steps', async () => {
     [{ ...bare, bracket: { ...bare.bracket, confirmed: 30 } }, /its answer is not the level/],
     [{ ...bare, steps: bare.steps.filter(({ phase }) => phase !== 'confirmation') }, /no step confirms/],
     [bare, /not the result that confirms it/],
-    [{ ...bare, bracket: { ...bare.bracket, above: { level: 60, verdict: 'not met' } } }, /is not above the lower one/],
+    [
+      { ...bare, bracket: { ...bare.bracket, above: { level: 60, verdict: 'not met' } } },
+      /is not above the lower one/,
+    ],
     [{ ...bare, why: 'tired' }, /why: /],
   ];
   for (const [value, message] of broken) assert.throws(() => validateSearch(value), message);
