@@ -66,7 +66,7 @@ const REFUSED = [
   ['ocsp --cert @leaf --issuer @caKey', /ca\.key contains a PEM block "PRIVATE KEY", not a certificate\./],
   [
     'ocsp --cert @leaf --issuer @other',
-    /\(.*CN=Other CA\) did not issue .*: the issuer is .*CN=Test CA\. Give/,
+    /\(.*CN=Other CA\) did not issue .*: the issuer is .*CN=Test CA\. Use/,
   ],
   ['ocsp --cert @ca --issuer @leaf', /ca\.pem issued .*cert1\.pem: the two were swapped\./],
   ['ocsp --cert @leaf --issuer @leaf', /\(CN=leaf\) did not issue .*: the issuer is .*CN=Test CA/],
