@@ -135,7 +135,7 @@ describe('one node', () => {
       'without the default policy after one certificate',
       { no_default_policy: true },
       1,
-      /may not write to pki_int\/revoke\. The one certificate .* stays valid until it expires\./,
+      /may not write to pki_int\/revoke\. The certificate issued for the check stays valid until it expires\./,
     ],
   ];
   for (const [when, options, issued, said] of refused) {
