@@ -103,9 +103,9 @@ test('setup and teardown leave mounts, auth methods, policies and roles as they 
 
   const second = await setup(...ALL, '--format', 'json');
   assertCode(second);
-  const { made, there, mount } = JSON.parse(second.stdout);
+  const { made, existing, mount } = JSON.parse(second.stdout);
   assert.deepEqual(made, []);
-  assert.equal(there.length, 17);
+  assert.equal(existing.length, 17);
   assert.equal(mount, 'vault-pki-load-int');
   assert.deepEqual(lists(), full);
 
