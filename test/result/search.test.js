@@ -48,7 +48,10 @@ test('refuses an end that contradicts the failure', async () => {
   const whole = await sampleSearch({});
   for (const one of [without, { ...whole, failure }])
     assert.throws(() => validateSearch(one), /its end and its failure contradict each other/);
-  assert.throws(() => validateSearch({ ...whole, why: 'broken off', failure }), /cut short, but has an answer/);
+  assert.throws(
+    () => validateSearch({ ...whole, why: 'broken off', failure }),
+    /cut short, but has an answer/,
+  );
 });
 
 test('the highest met level may exceed the confirmed one', async () => {
