@@ -121,10 +121,11 @@ function figuresOf(response, lag, isKept, exact) {
 
 /** @param {number} second @param {SecondRow[]} rows of the shards that have this second @returns {Second} */
 function mergeSeconds(second, rows) {
+  if (rows.length === 1) return rows[0];
   const none = { succeeded: 0, failed: 0, failures: {} };
   const counts = rows.map(({ succeeded, failed, failures }) => ({ succeeded, failed, failures }));
   const sums = { second, ...addUp([none, ...counts]) };
-  const done = rows.length === 1 ? rows : rows.filter(({ max }) => max !== null);
+  const done = rows.filter(({ max }) => max !== null);
   if (done.length === 1) return { ...done[0], ...sums };
   const response = sumHistograms(done.map(({ histogram }) => String(histogram)));
   const lag = sumHistograms(done.flatMap((row) => row.lag ?? []));
