@@ -3,7 +3,7 @@
  * validation and defaults: see common-options.js and `options` in every operation.
  */
 import { badValue, quote, usageError } from './errors.js';
-import { formatDuration, parseDuration, parseRate } from './units.js';
+import { formatDuration, parseDuration, parseRate, WHOLE_PATTERN } from './units.js';
 
 /**
  * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url'} OptionType
@@ -97,6 +97,8 @@ export function readOne(spec, flag, raw) {
   return value;
 }
 
+const WHOLE = new RegExp(`^${WHOLE_PATTERN}$`);
+
 /** @type {Record<OptionType, (raw: any, flag: string, spec: OptionSpec) => unknown>} */
 const CONVERT = {
   text: toText,
@@ -110,8 +112,9 @@ const CONVERT = {
     throw usageError('bad_option', `${flag} takes no value, but got ${quote(raw)}.`, `Write just ${flag}.`);
   },
   integer: (raw, flag) => {
-    const text = String(raw).replaceAll('_', '').trim();
-    if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+    const text = String(raw).trim();
+    const value = WHOLE.test(text) ? Number(text.replaceAll('_', '')) : Number.NaN;
+    if (Number.isSafeInteger(value)) return value;
     throw badValue(flag, raw, 'not a whole number', 'Write it in digits, e.g. 10.');
   },
   duration: (raw, flag) => parseDuration(raw, flag),

@@ -35,7 +35,9 @@ export function groupBy(values, keyOf) {
   const groups = new Map();
   for (const value of values) {
     const key = keyOf(value);
-    groups.set(key, [...(groups.get(key) ?? []), value]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
   }
   return [...groups.values()];
 }

@@ -30,7 +30,7 @@ export async function issue(ca, role, params) {
   const commonName = textParam(params, 'common_name');
   const altNames = splitNames(listParam(params, 'alt_names'));
   const ip = readIps(listParam(params, 'ip_sans'));
-  const names = { ...allowedNames(commonName, altNames), uri: [], ip };
+  const names = { ...allowedNames(commonName, altNames), ip, others: [] };
   const { key_type: type, key_bits: bits } = role;
   const keyType = /** @type {CsrKeyType} */ (bits > 0 ? `${type}-${bits}` : type);
   const { privateKey, spki } = await makeKeys(keyType);
@@ -42,7 +42,7 @@ export async function issue(ca, role, params) {
 export async function signCsr(ca, role, params) {
   const { key, ...csr } = parseCsr(textParam(params, 'csr'));
   checkKey(role, key);
-  refuseUris(csr.names.uri, 'CSR');
+  refuseUris(csr.names.others, 'CSR');
   const names = { ...csr.names, ...allowedNames(csr.commonName, csr.names) };
   return certify(ca, role, params, { ...csr, names }, [LEAF_EXTENDED_USAGE]);
 }
@@ -112,7 +112,7 @@ function readCsr(der) {
   const commonName = commonNameOf(tbs.readRaw(TAG.sequence)) ?? '';
   const spki = tbs.readRaw(TAG.sequence);
   const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
-  if (verifySignature(signed, key) !== 'valid') throw new VaultError(400, 'request signature invalid');
+  if (verifySignature(signed, key) !== null) throw new VaultError(400, 'request signature invalid');
   const names = readAlternativeNames(readRequestedNames(tbs));
   if (names.ip.some(({ length }) => length !== 4 && length !== 16)) throw new DerError('Not an IP address');
   return { commonName, spki, key, names };
@@ -141,7 +141,7 @@ function checkKey(role, { asymmetricKeyType: type, asymmetricKeyDetails = {} }) 
   if (bits < role.key_bits) throw new VaultError(400, message);
 }
 
-/** @param {string[]} uris @param {string} source */
+/** @param {readonly unknown[]} uris @param {string} source */
 function refuseUris(uris, source) {
   const message = `URI Subject Alternative Names are not allowed in this role, but were provided via ${source}`;
   if (uris.length > 0) throw new VaultError(400, message);

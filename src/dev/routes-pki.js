@@ -117,7 +117,7 @@ function adopt({ issuer, store }, pem) {
     const der = decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0);
     const { serial, signed } = parseCertificate(der);
     const id = colonHex(serial);
-    const isOurs = verifySignature(signed, createPublicKey(issuer.privateKey)) === 'valid';
+    const isOurs = verifySignature(signed, createPublicKey(issuer.privateKey)) === null;
     if (isOurs) return store.get(id) === undefined ? store.add(serial, der) : id;
   } catch {
     throw new VaultError(400, 'unable to parse the provided certificate');

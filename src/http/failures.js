@@ -27,7 +27,7 @@ const TABLE = {
     remedy: 'Check the network, VPN and firewall between this machine and the target.',
   },
   connect_timeout: {
-    on: 'ETIMEDOUT',
+    on: 'ETIMEDOUT UND_ERR_CONNECT_TIMEOUT',
     text: 'did not accept the connection in time',
     remedy: 'Check the address in --url and the firewall, or raise --timeout (VAULT_CLIENT_TIMEOUT).',
   },

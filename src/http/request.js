@@ -6,7 +6,8 @@ import { connectOptions } from './tls.js';
 
 /** @import { TransportFailure } from './failures.js' */
 /** @import { Tls } from './tls.js' */
-/** @import { Client, Dispatcher } from 'undici' */
+/** @import { Socket } from 'node:net' */
+/** @import { buildConnector, Client, Dispatcher } from 'undici' */
 
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Response */
 /**
@@ -16,16 +17,21 @@ import { connectOptions } from './tls.js';
  */
 
 /** Not the package's index, which also loads fetch, WebSocket and mocks: 9 MB and 50 ms. */
-const UNDICI_PARTS = ['undici/lib/dispatcher/client.js', 'undici/lib/api/api-request.js'];
+const UNDICI_PARTS = ['dispatcher/client', 'api/api-request', 'core/connect'];
 
-/** @returns {Promise<{Client: typeof Client, request: Client['request']}>} */
+/** @returns {Promise<[typeof Client, Client['request'], typeof buildConnector]>} */
 async function loadUndici() {
-  const [client, api] = await Promise.all(UNDICI_PARTS.map((path) => import(path)));
-  return { Client: client.default, request: api.default };
+  const parts = await Promise.all(UNDICI_PARTS.map((part) => import(`undici/lib/${part}.js`)));
+  return /** @type {any} */ (parts.map((part) => part.default));
 }
 
 const URL_OPTION = '--url (VAULT_ADDR)';
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+/** Of the header, chunk lengths, chunk extensions and trailers: undici limits only some of them. */
+const MAX_OVERHEAD_BYTES = 1024 * 1024;
+
+const TOO_LARGE = Object.assign(new Error(), { code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' });
 
 /** Idle connections are not reused after this time, or the server's if shorter: the server may be closing them. */
 const KEEP_IDLE_MS = 4000;
@@ -47,10 +53,18 @@ export function createRequester(options) {
     targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
   /** @type {Promise<{client: Client, request: Client['request']}> | undefined} */
   let opened;
+  /** The last connection, and its bytes before the current response. @type {{socket?: Socket, before: number}} */
+  const wire = { before: 0 };
   const open = async () => {
-    const { Client, request } = await loadUndici();
+    const [Client, request, buildConnector] = await loadUndici();
+    const dial = buildConnector({ ...connectOptions(tls), timeout: timeoutMs });
     const client = new Client(origin, {
-      connect: { ...connectOptions(tls), timeout: 0 },
+      connect(options, callback) {
+        const socket = /** @type {any} */ (dial(options, callback));
+        Object.assign(wire, { socket, before: 0 });
+        const max = maxBodyBytes + MAX_OVERHEAD_BYTES;
+        socket.on('readable', () => socket.bytesRead - wire.before > max && socket.destroy(TOO_LARGE));
+      },
       ...{ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxBodyBytes },
       ...{ keepAliveTimeout: KEEP_IDLE_MS, keepAliveMaxTimeout: KEEP_IDLE_MS },
     });
@@ -81,6 +95,7 @@ export function createRequester(options) {
         headersSeen = true;
         onHead?.();
         const bytes = Buffer.from(await response.body.arrayBuffer());
+        wire.before = wire.socket?.bytesRead ?? 0;
         const code = codeOf400(response.statusCode, bytes);
         if (code !== undefined) throw asTargetError(transportFailure(code));
         return { status: response.statusCode, headers: response.headers, body: bytes };
@@ -95,7 +110,10 @@ export function createRequester(options) {
       }
     },
     /** Open connections are closed; a request in flight fails. */
-    close: async () => (await opened)?.client.destroy(),
+    async close() {
+      await (await opened)?.client.destroy();
+      wire.socket?.destroy(); // undici does not end an unfinished handshake
+    },
   };
 }
 

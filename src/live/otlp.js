@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, usageError } from '../common/errors.js';
+import { parseJson } from '../common/json.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createRequester } from '../http/request.js';
 import { counted } from '../report/describe/words.js';
-import { parseJson } from '../vault/client.js';
 import { redact } from '../vault/redact.js';
 import { toMetricsRequest } from './otlp-metrics.js';
 

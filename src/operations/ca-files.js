@@ -1,20 +1,21 @@
 /** `crl` and `ca-chain`: fetch the revocation list and the CA certificates of a mount, and check them. No token. */
-import { X509Certificate } from 'node:crypto';
+import { createPublicKey, X509Certificate } from 'node:crypto';
 import { formatCount } from '../common/units.js';
-import { parseCertificate } from '../pki/certificate-der.js';
-import { parseCrl } from '../pki/crl.js';
-import { verifySignature } from '../pki/signature.js';
+import { allowsUsage, checkTimes, isCa, parseCertificate } from '../pki/certificate-der.js';
+import { CRL_KINDS, parseCrl } from '../pki/crl.js';
+import { SIGNATURE_FAILURES, verifySignature } from '../pki/signature.js';
 import { pemBlocks } from '../pki/text.js';
 import { checkIssuer, checkMount } from '../vault/check-target.js';
 import { failed, isSuccess, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
 import { apiPath, sendAlways } from './request-parts.js';
 
+/** @import { CertificateFields } from '../pki/certificate-der.js' */
 /** @import { Crl } from '../pki/crl.js' */
 /** @import { Classify, Operation, PrepareContext } from './index.js' */
 
-/** Allowed difference between the clocks of this machine and the target. */
-const CLOCK_SKEW_MS = 5000;
+/** As in Go (maxChainSignatureChecks in crypto/x509): certificates of one name would cost the square of their number. */
+const MAX_CHECKS = 100;
 
 /** @type {Operation} */
 export const crl = {
@@ -27,10 +28,13 @@ export const crl = {
     crl: 'a current CRL of the issuer, with a valid signature',
     not_crl: 'HTTP 2xx, but the body is not a CRL in DER',
     other_issuer: 'a CRL of another issuer',
-    unsupported_signature_algorithm: 'this tool cannot verify the signature',
-    bad_signature: 'the issuer did not sign it',
-    unknown_critical_extension:
-      'a critical extension unknown to this tool, e.g. of a delta or partitioned CRL',
+    ...SIGNATURE_FAILURES,
+    issuer_key_usage: "the key usage of the issuer's certificate does not allow CRLs (cRLSign)",
+    delta_crl: 'a delta CRL, which lists only changes (RFC 5280, 5.2.4)',
+    partial_crl: 'a CRL for a distribution point, perhaps not of all certificates (RFC 5280, 5.2.5)',
+    indirect_crl: 'a CRL with entries of other issuers (RFC 5280, 5.3.3)',
+    unknown_critical_extension: 'a critical extension unknown to this tool',
+    no_next_update: 'the CRL has no nextUpdate, which RFC 5280, 5.1.2.5 requires',
     not_yet_valid: 'thisUpdate is in the future',
     expired: 'nextUpdate has passed',
   },
@@ -38,23 +42,23 @@ export const crl = {
   createRequester: requesterOf('crl'),
   createClassifier(_plan, { issuerPem }) {
     const issuer = new X509Certificate(issuerPem);
-    let largest = { bytes: 0, revoked: 0, fromMs: 0 };
-    const outcomes = { current: 'crl', early: 'not_yet_valid', late: 'expired' };
+    let largest = { bytes: 0, revoked: 0, thisUpdateMs: 0 };
+    const outcomes = { current: 'crl', early: 'not_yet_valid', late: 'expired', unreadable: 'not_crl' };
     const classify = createFileClassifier(outcomes, (der) => {
-      const checked = checkCrl(der, issuer);
-      const isLarger = checked.failure === null && der.length > largest.bytes;
-      if (isLarger) largest = { ...checked, bytes: der.length };
-      return checked;
+      const list = parseCrl(der);
+      const failure = findFault(list, issuer);
+      if (failure === null && der.length > largest.bytes) largest = { ...list, bytes: der.length };
+      return { failure, notBefore: list.thisUpdateMs, notAfter: Number(list.nextUpdateMs) };
     });
     classify.notes = () => (largest.bytes === 0 ? [] : [describeCrl(largest)]);
     return classify;
   },
 };
 
-/** @param {{bytes: number, revoked: number, fromMs: number}} list */
-function describeCrl({ bytes, revoked, fromMs }) {
+/** @param {{bytes: number, revoked: number, thisUpdateMs: number}} list */
+function describeCrl({ bytes, revoked, thisUpdateMs }) {
   const entries = revoked === 1 ? '1 entry' : `${formatCount(revoked)} entries`;
-  const time = new Date(fromMs).toISOString().replace('T', ' ').slice(0, 19);
+  const time = new Date(thisUpdateMs).toISOString().replace('T', ' ').slice(0, 19);
   return `The largest CRL had ${formatCount(bytes)} bytes and ${entries}; it was issued at ${time} UTC.`;
 }
 
@@ -70,14 +74,18 @@ export const caChain = {
       "the issuer's certificate and its CAs, each of which signed a certificate before it, all valid now",
     not_pem: 'HTTP 2xx, but the body does not consist of certificates in PEM',
     other_issuer: "the first certificate is not the mount's issuer",
+    not_ca: 'a certificate that is not one of a CA (basicConstraints, keyCertSign)',
+    unknown_critical_extension: 'a certificate with a critical extension unknown to this tool',
     broken_chain: 'a certificate that did not sign any certificate before it',
+    chain_too_long: `more than ${MAX_CHECKS} signatures to verify`,
     not_valid_now: 'a certificate is expired, or not valid yet',
   },
   prepare: prepareIssuer,
   createRequester: requesterOf('ca_chain'),
   createClassifier(_plan, { issuerPem }) {
     const issuer = new X509Certificate(issuerPem);
-    const outcomes = { current: 'chain', early: 'not_valid_now', late: 'not_valid_now' };
+    const [early, late] = ['not_valid_now', 'not_valid_now'];
+    const outcomes = { current: 'chain', early, late, unreadable: 'not_pem' };
     return createFileClassifier(outcomes, (pem) => checkChain(pem.toString('latin1'), issuer));
   },
 };
@@ -97,80 +105,77 @@ function requesterOf(name) {
     sendAlways({ path: apiPath(basePath, mount, name), headers });
 }
 
-/** @typedef {{failure: string | null, fromMs: number, untilMs: number}} Checked `failure`: an outcome at any time */
+/** @typedef {{failure: string | null, notBefore: number, notAfter: number}} Checked `failure`: an outcome at any time */
 
 /**
- * @param {{current: string, early: string, late: string}} outcomes of a body without a failure, by the current time
- * @param {(body: Buffer) => Checked} check
+ * @param {Record<'current' | 'early' | 'late' | 'unreadable', string>} outcomes by the current time, without a failure
+ * @param {(body: Buffer) => Checked} check throws for an unreadable body
  * @returns {Classify}
  */
-function createFileClassifier({ current, early, late }, check) {
+function createFileClassifier({ current, early, late, unreadable }, check) {
   // Most bodies equal the previous one.
   let last = Buffer.alloc(0);
-  let checked = check(last);
+  /** @type {Checked} */
+  let checked = { failure: unreadable, notBefore: 0, notAfter: 0 };
   return (status, body) => {
     if (!isSuccess(status)) return refusal(status);
     if (!last.equals(body)) {
       last = Buffer.from(body);
-      checked = check(last);
+      checked = { failure: unreadable, notBefore: 0, notAfter: 0 };
+      try {
+        checked = check(last);
+      } catch {
+        // Unreadable.
+      }
     }
-    const { failure, fromMs, untilMs } = checked;
-    if (failure !== null) return failed(failure);
-    const nowMs = Date.now();
-    if (fromMs > nowMs + CLOCK_SKEW_MS) return failed(early);
-    return untilMs < nowMs - CLOCK_SKEW_MS ? failed(late) : passed(current);
+    const failure = checked.failure ?? checkTimes(checked, Date.now(), early, late);
+    return failure === null ? passed(current) : failed(failure);
   };
-}
-
-/** @param {Buffer} der @param {X509Certificate} issuer @returns {Checked & {revoked: number}} */
-function checkCrl(der, issuer) {
-  try {
-    const list = parseCrl(der);
-    const { revoked, thisUpdateMs: fromMs, nextUpdateMs } = list;
-    return { failure: findFault(list, issuer), revoked, fromMs, untilMs: nextUpdateMs ?? Infinity };
-  } catch {
-    return { failure: 'not_crl', revoked: 0, fromMs: 0, untilMs: 0 };
-  }
 }
 
 /** @param {Crl} list @param {X509Certificate} issuer @returns {string | null} outcome; null: good while current */
 function findFault(list, issuer) {
-  if (!list.issuer.equals(parseCertificate(issuer.raw).subject)) return 'other_issuer';
-  const signature = verifySignature(list.signed, issuer.publicKey);
-  if (signature === 'bad') return 'bad_signature';
-  if (signature !== 'valid') return 'unsupported_signature_algorithm';
-  return list.critical === null ? null : 'unknown_critical_extension';
+  const ca = parseCertificate(issuer.raw);
+  if (!list.issuer.equals(ca.subject)) return 'other_issuer';
+  const failure = verifySignature(list.signed, issuer.publicKey);
+  if (failure !== null) return failure;
+  if (!allowsUsage(ca, 'crlSign')) return 'issuer_key_usage';
+  if (list.critical !== null) return CRL_KINDS.get(list.critical) ?? 'unknown_critical_extension';
+  return list.nextUpdateMs === null ? 'no_next_update' : null;
 }
 
 /** @param {string} text PEM @param {X509Certificate} issuer @returns {Checked} when all certificates are valid */
 function checkChain(text, issuer) {
-  try {
-    const blocks = [...pemBlocks(text)];
-    if (blocks.length === 0 || blocks.some(({ label }) => label !== 'CERTIFICATE')) throw new Error();
-    const ders = blocks.map(({ body }) => Buffer.from(/** @type {string} */ (body), 'base64'));
-    const times = ders.map((der) => parseCertificate(der));
-    const chain = ders.map((der) => new X509Certificate(der));
-    const fault = isChain(chain) ? null : 'broken_chain';
-    return {
-      failure: chain[0].raw.equals(issuer.raw) ? fault : 'other_issuer',
-      fromMs: Math.max(...times.map(({ notBefore }) => notBefore)),
-      untilMs: Math.min(...times.map(({ notAfter }) => notAfter)),
-    };
-  } catch {
-    return { failure: 'not_pem', fromMs: 0, untilMs: 0 };
-  }
+  const blocks = [...pemBlocks(text)];
+  if (blocks.length === 0 || blocks.some(({ label }) => label !== 'CERTIFICATE')) throw new Error();
+  const ders = blocks.map(({ body }) => Buffer.from(/** @type {string} */ (body), 'base64'));
+  const chain = ders.map((der) => parseCertificate(der));
+  return {
+    failure: ders[0].equals(issuer.raw) ? findChainFault(chain) : 'other_issuer',
+    notBefore: Math.max(...chain.map(({ notBefore }) => notBefore)),
+    notAfter: Math.min(...chain.map(({ notAfter }) => notAfter)),
+  };
 }
 
 /**
  * Vault appends the chains of all parents of an issuer; a cross-signed CA has several. Each ends with a root,
  * or with a certificate whose issuer the mount does not know.
- * @param {X509Certificate[]} chain
+ * @param {CertificateFields[]} chain @returns {string | null} outcome; null: good while valid
  */
-function isChain(chain) {
-  const isSignedBy = (/** @type {X509Certificate} */ below, /** @type {X509Certificate} */ above) =>
-    below.checkIssued(above) && below.verify(above.publicKey);
-  return chain.every((above, i) => {
-    if (above.checkIssued(above) && !isSignedBy(above, above)) return false;
-    return i === 0 || chain.slice(0, i).some((below) => isSignedBy(below, above));
+function findChainFault(chain) {
+  if (chain.length > MAX_CHECKS) return 'chain_too_long';
+  if (!chain.every((ca) => isCa(ca) && allowsUsage(ca, 'keyCertSign'))) return 'not_ca';
+  if (chain.some(({ critical }) => critical !== null)) return 'unknown_critical_extension';
+  /** By certificate: itself, and those before it, if it is their issuer by name. */
+  const named = chain.map((above, i) =>
+    chain.slice(0, i + 1).filter(({ issuer }) => issuer.equals(above.subject)),
+  );
+  if (named.flat().length > MAX_CHECKS) return 'chain_too_long';
+  const isIntact = chain.every((above, i) => {
+    const key = createPublicKey({ key: above.spki, format: 'der', type: 'spki' });
+    const isSigned = (/** @type {CertificateFields} */ { signed }) => verifySignature(signed, key) === null;
+    if (named[i].includes(above) && !isSigned(above)) return false;
+    return i === 0 || named[i].some((below) => below !== above && isSigned(below));
   });
+  return isIntact ? null : 'broken_chain';
 }

@@ -211,6 +211,8 @@ function createClassifier({ options, load: { seed, shard } }, { serials, csrs: p
       privateKeyPem: csr === null ? (data?.private_key ?? null) : null,
       expectedSpki: csr?.spki ?? null,
       expected: csr ?? namesOf(options, seed, index),
+      serialNumber: data?.serial_number,
+      isVerbatim: options.role === undefined,
       nowMs: Date.now(),
     });
     if (failure !== null) return failure;

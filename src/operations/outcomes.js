@@ -1,5 +1,5 @@
 /** Outcomes that operations share: refusals by HTTP status, and checks of JSON bodies. */
-import { asBuffer } from '../pki/der.js';
+import { parseJson } from '../common/json.js';
 
 /** @import { Classify, Verdict } from './index.js' */
 
@@ -72,21 +72,11 @@ export function createJsonClassifier(success, check) {
   const good = passed(success);
   return (status, body, index) => {
     if (!isSuccess(status)) return refusal(status);
-    const json = readJson(body);
+    const json = parseJson(body);
     if (json === null) return failed('not_json');
     if (Array.isArray(json.errors) && json.errors.length > 0) return failed('error_body');
     const result = check(json, index);
     if (result === null) return good;
     return typeof result === 'string' ? failed(result) : result;
   };
-}
-
-/** @param {Uint8Array} body @returns {Record<string, any> | null} null: no JSON object */
-function readJson(body) {
-  try {
-    const value = JSON.parse(asBuffer(body).toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

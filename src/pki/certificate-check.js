@@ -1,17 +1,19 @@
 /**
  * Checks a certificate that a CA has just issued. The first broken rule, in this order, determines the failure: the
- * certificate and its issuing CA are readable; that CA's name and key issued it; it has the requested names, and is no
- * CA certificate; its key is the requested one, or matches the private key in the response; it is valid now. Extra
- * names are allowed: Vault adds the commonName to the alternative names, and roles may add more. The issuing CA comes
- * from the response; whether it is trusted is not checked.
+ * certificate and its issuing CA are readable; that CA's name and key issued it, and its certificate allows that now; it
+ * has the serial number of the response and the requested names, and is no CA certificate; its key is the requested one,
+ * or matches the private key in the response; it is valid now. Vault adds the commonName to the alternative names if it
+ * is a host name or an e-mail address, except with sign-verbatim; no role adds others (generateCreationBundle in
+ * builtin/logical/pki/issuing/issue_common.go, 1.21). The issuing CA comes from the response; whether it is trusted is
+ * not checked.
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
-import { commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
+import { allowsUsage, checkTimes, commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
 import { contextTag, DerReader, readWhole, TAG } from './der.js';
-import { includesIp, includesName, readAlternativeNames } from './names.js';
+import { addressForm, formsOf, isAlternativeName, readAlternativeNames, textForm } from './names.js';
 import { remember } from './remember.js';
-import { verifySignature } from './signature.js';
-import { decodePem } from './text.js';
+import { SIGNATURE_FAILURES, verifySignature } from './signature.js';
+import { decodePem, serialHex } from './text.js';
 /** @import { ECDH } from 'node:crypto' */
 /** @import { CertificateFields } from './certificate-der.js' */
 
@@ -22,7 +24,9 @@ import { decodePem } from './text.js';
  * @property {unknown} issuingCaPem
  * @property {unknown} [privateKeyPem] null or omitted if the CA generated no key
  * @property {Uint8Array | null} [expectedSpki] public key of the CSR, raw SubjectPublicKeyInfo
+ * @property {unknown} serialNumber `1a:2b`
  * @property {{commonName?: string | null, altNames?: readonly string[], ipSans?: readonly string[]}} expected
+ * @property {boolean} [isVerbatim] the alternative names are those of the CSR, perhaps without the commonName
  * @property {number} nowMs epoch ms
  */
 
@@ -33,10 +37,17 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   no_issuing_ca: 'The response lacks the certificate of the issuing CA.',
   issuing_ca_unreadable: 'The certificate of the issuing CA is not PEM or not DER.',
   wrong_issuer: 'The issuer in the certificate is not the issuing CA.',
-  unsupported_signature_algorithm: 'This tool cannot verify the signature of the certificate.',
-  bad_signature: 'The issuing CA did not sign the certificate.',
+  ...SIGNATURE_FAILURES,
+  issuing_ca_not_ca: 'The certificate of the issuing CA is not a CA certificate (basicConstraints).',
+  issuing_ca_key_usage: 'The key usage of the issuing CA does not allow certificates (keyCertSign).',
+  issuing_ca_unknown_critical_extension: 'The issuing CA has a critical extension unknown to this tool.',
+  issuing_ca_not_yet_valid: 'The certificate of the issuing CA is not valid yet.',
+  issuing_ca_expired: 'The certificate of the issuing CA has expired.',
+  serial_mismatch: 'The serial_number in the response is not that of the certificate.',
   wrong_subject: 'The commonName of the certificate is not the requested one.',
+  common_name_only: 'The commonName is a host name or e-mail address, but no alternative name.',
   wrong_sans: 'The certificate lacks a requested alternative name.',
+  extra_sans: 'The certificate has an alternative name that was not requested.',
   ca_certificate: 'The certificate is a CA certificate, which was not requested.',
   unknown_critical_extension: 'The certificate has a critical extension that this tool does not understand.',
   key_mismatch: 'The key of the certificate does not match the CSR or the private key in the response.',
@@ -44,9 +55,6 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   not_yet_valid: 'The certificate is not valid yet.',
   certificate_expired: 'The certificate has already expired.',
 });
-
-/** Allowed difference between the clocks. */
-const SKEW_MS = 5000;
 
 /** By PEM text, which is the same in every response of a mount. */
 const recallIssuingCa = remember(16, readIssuingCa);
@@ -73,32 +81,41 @@ const readCertificate = (pem) => parseCertificate(decodePem(pem, /^CERTIFICATE$/
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
 function findFailure(certificate, issued) {
   return (
-    checkIssuer(certificate, issued.issuingCaPem) ??
-    checkNames(certificate, issued.expected) ??
+    checkIssuer(certificate, issued) ??
+    (String(issued.serialNumber).toLowerCase() === serialHex(certificate.serial)
+      ? null
+      : 'serial_mismatch') ??
+    checkNames(certificate, issued) ??
     (isCa(certificate) ? 'ca_certificate' : null) ??
     (certificate.critical === null ? null : 'unknown_critical_extension') ??
     checkKey(certificate, issued) ??
-    (certificate.notBefore > issued.nowMs + SKEW_MS ? 'not_yet_valid' : null) ??
-    (certificate.notAfter < issued.nowMs - SKEW_MS ? 'certificate_expired' : null)
+    checkTimes(certificate, issued.nowMs, 'not_yet_valid', 'certificate_expired')
   );
 }
 
-/** @param {CertificateFields} certificate @param {unknown} pem @returns {CertificateFailure | null} */
-function checkIssuer({ issuer, signed }, pem) {
+/** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
+function checkIssuer({ issuer, signed }, { issuingCaPem: pem, nowMs }) {
   if (typeof pem !== 'string' || pem === '') return 'no_issuing_ca';
   const ca = recallIssuingCa(pem);
   if (ca === null) return 'issuing_ca_unreadable';
   if (!issuer.equals(ca.subject)) return 'wrong_issuer';
-  const result = verifySignature(signed, ca.key);
-  if (result === 'valid') return null;
-  return result === 'bad' ? 'bad_signature' : 'unsupported_signature_algorithm';
+  return (
+    verifySignature(signed, ca.key) ??
+    ca.failure ??
+    checkTimes(ca, nowMs, 'issuing_ca_not_yet_valid', 'issuing_ca_expired')
+  );
 }
 
 /** @param {string} pem */
 function readIssuingCa(pem) {
   try {
-    const { subject, spki } = readCertificate(pem);
-    return { subject, key: createPublicKey({ key: spki, format: 'der', type: 'spki' }) };
+    const ca = readCertificate(pem);
+    const key = createPublicKey({ key: ca.spki, format: 'der', type: 'spki' });
+    /** @type {CertificateFailure | null} */
+    let failure = ca.critical === null ? null : 'issuing_ca_unknown_critical_extension';
+    if (!allowsUsage(ca, 'keyCertSign')) failure = 'issuing_ca_key_usage';
+    if (!isCa(ca)) failure = 'issuing_ca_not_ca';
+    return { ...ca, key, failure };
   } catch {
     return null;
   }
@@ -107,17 +124,22 @@ function readIssuingCa(pem) {
 /**
  * If a role omits the commonName from the subject (`require_cn=false`), it is in the alternative names instead.
  * @param {CertificateFields} certificate
- * @param {Issued['expected']} expected
+ * @param {Issued} issued
  * @returns {CertificateFailure | null}
  */
-function checkNames(certificate, { commonName, altNames = [], ipSans = [] }) {
-  const names = readAlternativeNames(certificate.extensions.get(OID.subjectAltName));
-  if (commonName) {
-    const subject = commonNameOf(certificate.subject);
-    if (subject === null ? !includesName(names, commonName) : subject !== commonName) return 'wrong_subject';
-  }
-  if (!altNames.every((name) => includesName(names, name))) return 'wrong_sans';
-  return ipSans.every((ip) => includesIp(names, ip)) ? null : 'wrong_sans';
+function checkNames(
+  certificate,
+  { expected: { commonName, altNames = [], ipSans = [] }, isVerbatim = false },
+) {
+  const found = formsOf(readAlternativeNames(certificate.extensions.get(OID.subjectAltName)));
+  const own = commonName ? textForm(commonName) : '';
+  const isOwnMissing = commonName && !found.includes(own);
+  const asked = [...altNames.map(textForm), ...ipSans.map(addressForm)];
+  const subject = commonNameOf(certificate.subject);
+  if (commonName && (subject === null ? isOwnMissing : subject !== commonName)) return 'wrong_subject';
+  if (isOwnMissing && !isVerbatim && isAlternativeName(commonName)) return 'common_name_only';
+  if (!asked.every((form) => found.includes(form))) return 'wrong_sans';
+  return found.every((form) => form === own || asked.includes(form)) ? null : 'extra_sans';
 }
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */

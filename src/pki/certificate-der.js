@@ -139,6 +139,13 @@ export function parseCertificate(der) {
   };
 }
 
+/** Allowed difference between two clocks with NTP; more would hide stale responses. */
+export const SKEW_MS = 5000;
+
+/** @template {string} T @param {{notBefore: number, notAfter: number}} times @param {number} nowMs @param {T} early @param {T} late */
+export const checkTimes = ({ notBefore, notAfter }, nowMs, early, late) =>
+  notBefore > nowMs + SKEW_MS ? early : notAfter < nowMs - SKEW_MS ? late : null;
+
 /** @param {DerReader} validity */
 const readValidity = (validity) => ({ notBefore: validity.readTime(), notAfter: validity.readTime() });
 
@@ -164,12 +171,15 @@ export function hasExtendedKeyUsage({ extensions }, purpose) {
   return false;
 }
 
-/** @param {CertificateFields} certificate @returns {boolean} by its keyUsage (section 4.2.1.3), if present */
-export function maySign({ extensions }) {
+/** Bits of keyUsage (section 4.2.1.3), all in its first octet. */
+const USAGE = Object.freeze({ digitalSignature: 0x80, keyCertSign: 0x04, crlSign: 0x02 });
+
+/** @param {CertificateFields} certificate @param {keyof typeof USAGE} usage @returns {boolean} by its keyUsage, if present */
+export function allowsUsage({ extensions }, usage) {
   const value = extensions.get(OID.keyUsage);
   if (value === undefined) return true;
   const bits = new DerReader(value).read(TAG.bitString); // the first octet counts the unused bits
-  return bits.length > 1 && (bits[1] & 0x80) !== 0;
+  return bits.length > 1 && (bits[1] & USAGE[usage]) !== 0;
 }
 
 /** @param {CertificateFields} certificate @returns {boolean} by its basicConstraints (section 4.2.1.9) */

@@ -89,7 +89,7 @@ export function assertIssued(leaf, issuer, names) {
 
 /** @param {Certificate} leaf @param {Certificate} issuer */
 const isIssuedBy = (leaf, issuer) =>
-  leaf.issuerDer.equals(issuer.subjectDer) && verifySignature(leaf.signed, issuer.x509.publicKey) === 'valid';
+  leaf.issuerDer.equals(issuer.subjectDer) && verifySignature(leaf.signed, issuer.x509.publicKey) === null;
 
 /** @param {string | undefined} name subject or issuer of X509Certificate: one attribute per line */
 const nameText = (name) => printable(name ?? '').slice(0, 200) || 'without a name';

@@ -11,6 +11,17 @@ import { contextTag, DerError, readWhole, TAG } from './der.js';
 
 /** @import { DerReader } from './der.js' */
 
+/**
+ * Kinds of CRLs that do not list all revoked certificates of their issuer, or also those of others, by their extension
+ * (5.2.4, 5.2.5, 5.3.3), which is critical by definition, whatever the CRL states.
+ * @type {ReadonlyMap<string, string>}
+ */
+export const CRL_KINDS = new Map([
+  ['2.5.29.27', 'delta_crl'],
+  ['2.5.29.28', 'partial_crl'],
+  ['2.5.29.29', 'indirect_crl'],
+]);
+
 /** @typedef {ReturnType<typeof parseCrl>} Crl */
 
 /**
@@ -25,8 +36,8 @@ export function parseCrl(der, onEntry = () => {}) {
   if (isV2 && tbs.readSmallNumber() !== 1) throw new DerError('Unknown CRL version', tbs.pos);
   const readSome = (/** @type {DerReader} */ reader) => {
     if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
-    // No critical extension is accepted: no delta (5.2.4), partial (5.2.5) or indirect CRLs (5.3.3).
-    return readSomeExtensions(reader, new Set());
+    const { values, critical } = readSomeExtensions(reader, new Set()); // no critical extension is accepted
+    return { values, critical: [...CRL_KINDS.keys()].find((oid) => values.has(oid)) ?? critical };
   };
   assertSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
@@ -51,7 +62,7 @@ export function parseCrl(der, onEntry = () => {}) {
     thisUpdateMs, // epoch ms
     nextUpdateMs,
     revoked, // entries
-    critical: critical ?? extensions.critical, // OID of a critical extension of the list or an entry
+    critical: extensions.critical ?? critical, // OID of a critical extension of the list or an entry
     signed,
     number: number === undefined ? null : readWhole(number, (reader) => reader.readInteger()), // 5.2.3
   };

@@ -5,20 +5,20 @@ import { OID } from './certificate-der.js';
 import { contextTag, readWhole, TAG } from './der.js';
 import { extension, implicit, sequence } from './der-writer.js';
 
-/** @typedef {{dns: string[], email: string[], uri: string[], ip: Buffer[]}} AlternativeNames `ip`: octets */
+/** @typedef {{dns: string[], email: string[], ip: Buffer[], others: Buffer[]}} AlternativeNames octets; `others`: e.g. URIs */
 
 /** Tag numbers of GeneralNames. */
-const NUMBER = Object.freeze({ email: 1, dns: 2, uri: 6, ip: 7 });
-const TEXTS = /** @type {const} */ (['dns', 'email', 'uri']);
+const NUMBER = Object.freeze({ email: 1, dns: 2, ip: 7 });
+const TEXTS = /** @type {const} */ (['dns', 'email']);
 
 /**
  * @param {Uint8Array | undefined} value extnValue of subjectAltName
- * @returns {AlternativeNames} as encoded, without other kinds of names
+ * @returns {AlternativeNames} as encoded
  * @throws {DerError}
  */
 export function readAlternativeNames(value) {
   /** @type {AlternativeNames} */
-  const names = { dns: [], email: [], uri: [], ip: [] };
+  const names = { dns: [], email: [], ip: [], others: [] };
   if (value === undefined) return names;
   const list = readWhole(value, (reader) => reader.enter(TAG.sequence));
   while (!list.atEnd) {
@@ -26,12 +26,12 @@ export function readAlternativeNames(value) {
     const name = list.read();
     const kind = TEXTS.find((text) => tag === contextTag(NUMBER[text], false));
     if (kind !== undefined) names[kind].push(name.toString('latin1'));
-    else if (tag === contextTag(NUMBER.ip, false)) names.ip.push(name);
+    else names[tag === contextTag(NUMBER.ip, false) ? 'ip' : 'others'].push(name);
   }
   return names;
 }
 
-/** @param {Omit<AlternativeNames, 'uri'>} names @returns {Buffer[]} the extension; empty without names */
+/** @param {Omit<AlternativeNames, 'others'>} names @returns {Buffer[]} the extension; empty without names */
 export function writeAlternativeNames({ dns, email, ip }) {
   const encoded = [
     ...dns.map((name) => implicit(NUMBER.dns, Buffer.from(name, 'latin1'))),
@@ -76,14 +76,21 @@ export function ipBytes(text) {
   return ipForm(Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex'));
 }
 
-/** @param {AlternativeNames} names @param {string} wanted a DNS name or an e-mail address, as in Vault's `alt_names` */
-export function includesName(names, wanted) {
-  const list = wanted.includes('@') ? names.email : names.dns;
-  return list.some((name) => nameForm(name) === nameForm(wanted));
-}
+/** As in Vault's pki/issuing/issue_common.go. */
+const HOST_NAME = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.?$/;
 
-/** @param {AlternativeNames} names @param {string} wanted */
-export function includesIp(names, wanted) {
-  const bytes = ipBytes(wanted);
-  return bytes !== null && names.ip.some((ip) => ipForm(ip).equals(bytes));
-}
+/** @param {string} commonName @returns {boolean} whether it can be an alternative name, too: a host name or an e-mail address */
+export const isAlternativeName = (commonName) =>
+  commonName.includes('@') || HOST_NAME.test(nameForm(commonName));
+
+/** @param {string} name a DNS name or an e-mail address, as in Vault's `alt_names` */
+export const textForm = (name) => `${name.includes('@') ? 'email' : 'dns'}:${nameForm(name)}`;
+
+/** @param {string} text @returns {string} equal to none in a certificate if it is not an address */
+export const addressForm = (text) => `ip:${ipBytes(text)?.toString('hex')}`;
+
+/** @param {AlternativeNames} names @returns {string[]} as `textForm` and `addressForm` */
+export const formsOf = ({ dns, email, ip, others }) => [
+  ...[...dns.map((name) => `dns:${nameForm(name)}`), ...email.map((name) => `email:${nameForm(name)}`)],
+  ...[...ip.map((bytes) => `ip:${ipForm(bytes).toString('hex')}`), ...others.map(() => 'other')],
+];

@@ -1,11 +1,12 @@
 /**
  * Checks an OCSP response as a client must (RFC 6960 section 3.2). The first broken rule, in this order, determines the
  * verdict:
- * 1. it is an OCSPResponse in DER, without unknown critical extensions (`not_ocsp`, `unknown_critical_extension`);
+ * 1. it is an OCSPResponse in DER, without too many certificates (`not_ocsp`, `too_many_certificates`) and without
+ *    unknown critical extensions (`unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
  * 3. a SingleResponse has the CertID of the request (`cert_id_mismatch`); the first counts;
  * 4. the responderId names a signer that the issuer allows (`responder_not_authorized`), whose signature over the raw
- *    tbsResponseData is valid (`unsupported_signature_algorithm`, `bad_signature`). Unless the issuer signed, the
+ *    tbsResponseData is valid (`unsupported_signature_algorithm`, `rsa_exponent_too_large`, `bad_signature`). Unless the issuer signed, the
  *    signer's certificate has a key usage that allows it (`responder_key_usage`), no unknown critical extension
  *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; one of those with the key);
  * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, if present, not past (`expired`);
@@ -15,14 +16,17 @@
  * Not checked: validity and revocation of the issuer, revocation of the responder.
  */
 import { createHash, createPublicKey } from 'node:crypto';
-import { hasExtendedKeyUsage, maySign, OID, parseCertificate } from './certificate-der.js';
+import { allowsUsage, checkTimes, hasExtendedKeyUsage, OID, parseCertificate } from './certificate-der.js';
 import { asBuffer } from './der.js';
 import { parseCertId, parseOcspResponse } from './ocsp-response.js';
 import { remember } from './remember.js';
-import { isNullOrAbsent, verifySignature } from './signature.js';
+import { isNullOrAbsent, SIGNATURE_FAILURES, verifySignature } from './signature.js';
 
 /** @import { CertificateFields } from './certificate-der.js' */
 /** @import { BasicResponse, CertId } from './ocsp-response.js' */
+
+/** As in Firefox (mozilla::pkix, NonOwningDERArray); responders send one to three. */
+const MAX_CERTIFICATES = 8;
 
 /** The verdicts that a client accepts. */
 const OCSP_STATUSES = Object.freeze({
@@ -44,9 +48,8 @@ export const OCSP_FAILURES = Object.freeze({
   cert_id_mismatch: 'The response is not about the requested certificate.',
   responder_not_authorized:
     'The response is signed by neither the issuer nor a responder the issuer authorised with id-kp-OCSPSigning.',
-  unsupported_signature_algorithm:
-    'This tool cannot verify the signature of the response or of the responder certificate.',
-  bad_signature: 'The signature does not match the response and its signer.',
+  too_many_certificates: `The response has more than ${MAX_CERTIFICATES} certificates.`,
+  ...SIGNATURE_FAILURES,
   responder_unknown_critical_extension:
     'The responder certificate has a critical extension that this client does not understand.',
   responder_key_usage: 'The key usage of the responder certificate does not allow signatures.',
@@ -67,9 +70,6 @@ export const isOcspStatus = (verdict) => Object.hasOwn(OCSP_STATUSES, verdict);
 
 /** @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs`: epoch ms */
 /** @typedef {ReturnType<typeof createOcspChecker>} OcspChecker */
-
-/** Allowed difference between two clocks with NTP; more would hide stale responses. */
-export const SKEW_MS = 5000;
 
 /** An RSA responder repeats its response for a serial within a second; an ECDSA responder never repeats. */
 const MAX_REMEMBERED = 1024;
@@ -124,9 +124,9 @@ export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED })
         continue;
       }
       const verdict = verifySignature(signed, signer.key);
-      if (verdict === 'valid' && signer === issuer) return { failure: null, signers: [] };
-      if (verdict === 'valid') result.signers.push(signer.certificate);
-      else result.failure = verdict === 'bad' ? 'bad_signature' : 'unsupported_signature_algorithm';
+      if (verdict === null && signer === issuer) return { failure: null, signers: [] };
+      if (verdict === null) result.signers.push(signer.certificate);
+      else result.failure = verdict;
     }
     return result.signers.length > 0 ? { ...result, failure: null } : result;
   }
@@ -142,10 +142,11 @@ export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED })
       parsed.signed ??= findSigners(response);
       const { failure, signers } = parsed.signed;
       if (failure !== null) return failure;
-      if (signers.length > 0 && !signers.some((cert) => isValid(cert, nowMs)))
-        return 'responder_cert_expired';
-      if (single.thisUpdate > nowMs + SKEW_MS) return 'not_yet_valid';
-      if (single.nextUpdate !== null && single.nextUpdate < nowMs - SKEW_MS) return 'expired';
+      const faults = signers.map((cert) => checkTimes(cert, nowMs, 'early', 'late'));
+      if (faults.length > 0 && !faults.includes(null)) return 'responder_cert_expired';
+      const times = { notBefore: single.thisUpdate, notAfter: single.nextUpdate ?? Infinity };
+      const fault = checkTimes(times, nowMs, 'not_yet_valid', 'expired');
+      if (fault !== null) return fault;
       if (nonce !== null && response.nonce !== null && !response.nonce.equals(nonce)) return 'nonce_mismatch';
       return single.status;
     },
@@ -158,6 +159,7 @@ function read(bytes) {
     const response = parseOcspResponse(bytes);
     if (response.status !== 'successful') return { verdict: response.status };
     if (response.signed === null) return { verdict: 'ocsp_wrong_type' };
+    if (response.certs.length > MAX_CERTIFICATES) return { verdict: 'too_many_certificates' };
     if (response.critical !== null) return { verdict: 'unknown_critical_extension' };
     return { verdict: null, response, signed: null };
   } catch {
@@ -178,10 +180,11 @@ function assessResponder(der, issuer) {
     if (!certificate.issuer.equals(issuer.name) || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
       return { failure: 'responder_not_authorized', signer };
     const verdict = verifySignature(certificate.signed, issuer.key);
-    if (verdict === 'bad') return { failure: 'responder_not_authorized', signer };
-    if (verdict === 'unsupported') return { failure: 'unsupported_signature_algorithm', signer };
+    if (verdict === 'bad_signature') return { failure: 'responder_not_authorized', signer };
+    if (verdict !== null) return { failure: verdict, signer };
     if (certificate.critical !== null) return { failure: 'responder_unknown_critical_extension', signer };
-    return maySign(certificate) ? { failure: null, signer } : { failure: 'responder_key_usage', signer };
+    if (!allowsUsage(certificate, 'digitalSignature')) return { failure: 'responder_key_usage', signer };
+    return { failure: null, signer };
   } catch {
     return { failure: 'responder_not_authorized', signer: null };
   }
@@ -197,10 +200,6 @@ function readSigner(der) {
 
 /** @param {Signer} signer @param {BasicResponse['responderId']} responderId */
 const isNamed = (signer, { kind, value }) => value.equals(kind === 'name' ? signer.name : signer.keyHash);
-
-/** @param {CertificateFields} certificate @param {number} nowMs */
-const isValid = ({ notBefore, notAfter }, nowMs) =>
-  notBefore <= nowMs + SKEW_MS && notAfter >= nowMs - SKEW_MS;
 
 /**
  * Equal, except that absent and NULL parameters of the hash algorithm count as the same.

@@ -22,6 +22,9 @@ const ALGORITHMS = Object.freeze({
   '1.3.101.113': { family: 'ed448', hash: null },
 });
 
+/** OpenSSL's limit, only for large keys (OPENSSL_RSA_MAX_PUBEXP_BITS): verification takes longer with the exponent. */
+const MAX_RSA_EXPONENT = 2n ** 64n;
+
 const RSASSA_PSS = '1.2.840.113549.1.1.10';
 const ID_MGF1 = '1.2.840.113549.1.1.8';
 
@@ -33,33 +36,44 @@ export const HASHES = Object.freeze({
   '2.16.840.1.101.3.4.2.3': 'sha512',
 });
 
+const UNSUPPORTED = 'unsupported_signature_algorithm';
+
+/** Every failure with its description. */
+export const SIGNATURE_FAILURES = Object.freeze({
+  unsupported_signature_algorithm: 'This tool cannot verify a signature with this algorithm.',
+  rsa_exponent_too_large: "The signer's RSA key has an exponent of more than 64 bits: too slow.",
+  bad_signature: 'The signature does not match the signed data and its signer.',
+});
+
 /**
  * @param {{oid: string, parameters: Uint8Array | null, data: Uint8Array, signature: Uint8Array}} signed
  * @param {KeyObject} key public key of the signer
- * @returns {'valid' | 'bad' | 'unsupported'} never throws
+ * @returns {keyof typeof SIGNATURE_FAILURES | null} null: valid; never throws
  */
 export function verifySignature({ oid, parameters, data, signature }, key) {
   try {
+    const { publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+    if (publicExponent >= MAX_RSA_EXPONENT) return 'rsa_exponent_too_large';
     if (oid === RSASSA_PSS) return verifyPss(parameters, data, signature, key);
     const algorithm = ALGORITHMS[oid];
-    if (algorithm === undefined) return 'unsupported';
+    if (algorithm === undefined) return UNSUPPORTED;
     // Absent with EdDSA (RFC 8410 section 3) and ECDSA (RFC 5758 section 3.2), but some CAs write NULL for ECDSA.
-    if (parameters !== null && (algorithm.hash === null || !isNullOrAbsent(parameters))) return 'unsupported';
-    if (key.asymmetricKeyType !== algorithm.family) return 'bad';
-    return verify(algorithm.hash, data, key, signature) ? 'valid' : 'bad';
+    if (parameters !== null && (algorithm.hash === null || !isNullOrAbsent(parameters))) return UNSUPPORTED;
+    if (key.asymmetricKeyType !== algorithm.family) return 'bad_signature';
+    return verify(algorithm.hash, data, key, signature) ? null : 'bad_signature';
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    return /UNSUPPORTED|INVALID_DIGEST/.test(code ?? '') ? 'unsupported' : 'bad';
+    return /UNSUPPORTED|INVALID_DIGEST/.test(code ?? '') ? UNSUPPORTED : 'bad_signature';
   }
 }
 
 /** @param {Uint8Array | null} parameters @param {Uint8Array} data @param {Uint8Array} signature @param {KeyObject} key */
 function verifyPss(parameters, data, signature, key) {
   const pss = readPssParameters(parameters);
-  if (pss === null) return 'unsupported';
-  if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyType !== 'rsa-pss') return 'bad';
+  if (pss === null) return UNSUPPORTED;
+  if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyType !== 'rsa-pss') return 'bad_signature';
   const options = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: pss.saltLength };
-  return verify(pss.hash, data, options, signature) ? 'valid' : 'bad';
+  return verify(pss.hash, data, options, signature) ? null : 'bad_signature';
 }
 
 /** RSASSA-PSS-params (RFC 4055 section 3.1); null: not supported by Node.js. @param {Uint8Array | null} parameters */

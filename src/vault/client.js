@@ -1,5 +1,6 @@
 /** Client of Vault's JSON API for calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
 import { PkiLoadError, targetError, usageError } from '../common/errors.js';
+import { isRecord, parseJson } from '../common/json.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { loadTls } from '../http/tls.js';
 import { checkToken, readEnvironment } from './environment.js';
@@ -118,19 +119,6 @@ export function notVault(origin, why) {
   return targetError('not_vault', message, 'Set --url (VAULT_ADDR) to a Vault server.');
 }
 
-/** Keys that could break a conversion to text. */
-const CONVERSIONS = new Set(['toString', 'valueOf']);
-
-/** @param {Buffer} body @returns {Json | null} null: not a JSON object */
-export function parseJson(body) {
-  try {
-    const value = JSON.parse(body.toString('utf8'), (key, v) => (CONVERSIONS.has(key) ? undefined : v));
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
 /** @param {string} path may end in `?list=true` @returns {string} each segment percent-encoded once */
 function encodePath(path) {
   const [route, query] = path.split('?');
@@ -232,11 +220,6 @@ export function mayHaveRun(error) {
   if (!(error instanceof PkiLoadError)) return true;
   if (error.code === 'vault_internal_error' || error.code === 'vault_unavailable') return true;
   return !/^(vault|token)_/.test(error.code) && !UNSENT.test(error.code);
-}
-
-/** @param {unknown} value @returns {value is Record<string, any>} */
-function isRecord(value) {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** @param {unknown} value from a server, as below @returns {Record<string, any>} empty if not an object */

@@ -51,6 +51,7 @@ const REFUSED = [
   ['a text given twice', { type: 'text' }, ['a', 'b'], 'repeated_option', /2 times.*once/],
   ['a flag given twice', { type: 'flag' }, [true, true], 'repeated_option', /2 times.*once/],
   ['letters for an integer', { type: 'integer' }, 'ten', 'bad_option', /"ten".*whole number.*digits/],
+  ['digits in other groups', { type: 'integer' }, '1_0', 'bad_option', /"1_0".*whole number/],
   ['a sign', { type: 'integer' }, '-1', 'bad_option', /"-1".*whole number/],
   ['a fraction for an integer', { type: 'integer' }, 1.5, 'bad_option', /"1.5".*whole number/],
   ['an integer too large to be exact', { type: 'integer' }, '9007199254740993', 'bad_option', /whole number/],

@@ -28,6 +28,7 @@ const DURATIONS = [
   ['composed, with spaces', '1 h 30 min 5 s', 5_405_000],
   ['a day', '1d', 86_400_000],
   ['digits in groups', '1_000ms', 1000],
+  ['digits in several groups', '12_000_000us', 12_000],
   ['an exponent', '1e3ms', 1000],
   ['zero', '0', 0],
 ];
@@ -51,6 +52,10 @@ const BAD_DURATIONS = [
   'Infinity',
   '5s-',
   '1..5s',
+  '1_0s',
+  '1_s',
+  '1__000s',
+  '1000_000s',
   '5S',
 ];
 for (const text of BAD_DURATIONS) {
@@ -94,6 +99,8 @@ for (const text of [
   'Infinity',
   '1,000/h',
   '20/s/s',
+  '1_0/s',
+  '1_0000/h',
 ]) {
   test(`not a rate: ${JSON.stringify(text)}`, () => {
     assert.throws(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
+import { createServer } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { createRequester, parseTargetUrl } from '../../src/http/request.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
@@ -8,7 +9,7 @@ import { startRaw, whole } from './raw-server.js';
 
 /** @import { Tls } from '../../src/http/tls.js' */
 /** @import { Server, ServerOptions } from 'node:https' */
-/** @import { AddressInfo } from 'node:net' */
+/** @import { AddressInfo, Socket } from 'node:net' */
 
 /** @param {string} origin @param {{tls?: Tls, timeoutMs?: number}} [options] */
 async function ask(origin, options = {}) {
@@ -87,6 +88,40 @@ describe('a request', () => {
     });
   }
 
+  /** Sends it until the client closes. @param {string} head @param {string} part */
+  const endless = (head, part) => (/** @type {Socket} */ socket) => {
+    const more = part.repeat(65_536 / part.length);
+    const send = () => {
+      while (!socket.destroyed && socket.write(more));
+    };
+    socket.on('drain', send).write(head);
+    send();
+  };
+  for (const [what, head, part] of [
+    ['a chunk extension', `${CHUNKED}2;`, 'x'],
+    ['chunks of a byte with extensions', CHUNKED, '1;xxxxxxxxx\r\nx\r\n'],
+    ['early hints', '', 'HTTP/1.1 103 E\r\n\r\n'],
+  ]) {
+    test(`${what} without end: answer_too_large`, async () => {
+      server.state.behave = endless(head, part);
+      await assertFails(ask(server.origin), 'answer_too_large');
+    });
+  }
+
+  test('trailers without end are refused', async () => {
+    server.state.behave = endless(`${CHUNKED}0\r\n`, 'x: y\r\n');
+    await assertFails(ask(server.origin), 'bad_http');
+  });
+
+  test('each response on a connection has the whole limit', async () => {
+    const body = whole(Buffer.alloc(800_000));
+    server.state.behave = (socket) => socket.write(body);
+    const requester = createRequester({ origin: server.origin, timeoutMs: 60_000, maxBodyBytes: 900_000 });
+    for (let i = 0; i < 5; i++) assert.equal((await requester.request({ path: '/' })).body.length, 800_000);
+    assert.equal(server.state.connections, 1);
+    await requester.close();
+  });
+
   test('a silent server times out, in the head and in the body', async () => {
     for (const bytes of ['', `${OK}Content-Length: 5\r\n\r\nhel`]) {
       server.state.behave = (socket) => socket.write(bytes);
@@ -126,6 +161,21 @@ describe('a request', () => {
     await assertFails(requester.request({ path: '/' }), 'aborted');
     assert.equal(server.state.connections, 1);
   });
+});
+
+test('closing ends a TLS handshake that is not complete', async () => {
+  const listener = createServer();
+  const accepted = once(listener, 'connection');
+  await once(listener.listen(0, '127.0.0.1'), 'listening');
+  const { port } = /** @type {AddressInfo} */ (listener.address());
+  const requester = createRequester({ origin: `https://127.0.0.1:${port}`, timeoutMs: 60_000 });
+  const asked = assertFails(requester.request({ path: '/', timeoutMs: 50 }), 'connect_timeout');
+  const [socket] = await accepted;
+  const closed = once(socket.resume(), 'close');
+  await asked;
+  await requester.close();
+  await closed;
+  listener.close();
 });
 
 describe('over TLS', () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
 import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
 import { encodePem } from '../../src/pki/text.js';
+import { bytesOf, extension } from '../pki/ocsp-builder.js';
 import { EXTENSIONS, TestCa } from '../pki/test-ca.js';
 
 const { createClassifier, outcomes } = await loadOperation('ca-chain');
@@ -13,6 +14,20 @@ const past = root.issue('Past', { ...CA, days: -1 }).pem;
 const issuer = new TestCa({ ca: middle }).issue('Issuing', { ...CA, days: 5 }).pem;
 const crossSigned = other.issue('Middle', { ...CA, again: middle }).pem;
 const [up, top] = [middle.pem, root.ca.pem];
+/** @param {Buffer[]} extensions of the certificate between the issuer and the root @returns {[string, string]} issuer and body */
+function below(...extensions) {
+  const parent = root.issue('Parent', { extensions });
+  const { pem } = new TestCa({ ca: parent }).issue('Issuing', CA);
+  return [pem, pem + parent.pem + top];
+}
+const usage = (/** @type {string} */ hex) => extension('2.5.29.15', true, bytesOf(hex));
+const critical = extension('1.2.3', true, bytesOf('0500'));
+const leaf = root.issue('Leaf').pem;
+const twin = root.issue('Twin', CA);
+const twins = Array.from(
+  { length: 14 },
+  () => new TestCa({ ca: twin }).issue('Twin', { ...CA, again: twin }).pem,
+);
 
 /** @type {[string, string, string, string][]} what, issuer, body, outcome */
 const ROWS = [
@@ -32,6 +47,14 @@ const ROWS = [
   ['one left out', issuer, issuer + top, 'broken_chain'],
   ['the last two swapped', issuer, issuer + top + up, 'broken_chain'],
   ['a root of the same name', up, up + other.ca.pem, 'broken_chain'],
+  ['a parent without basicConstraints', ...below(), 'not_ca'],
+  ['a parent that is not a CA', ...below(EXTENSIONS.notCa), 'not_ca'],
+  ['a parent that may not sign certificates', ...below(EXTENSIONS.ca, usage('03020780')), 'not_ca'],
+  ['a parent that may sign certificates', ...below(EXTENSIONS.ca, usage('03020204')), 'chain'],
+  ['an issuer that is not a CA', leaf, leaf + top, 'not_ca'],
+  ['a critical extension', ...below(EXTENSIONS.ca, critical), 'unknown_critical_extension'],
+  ['101 certificates', issuer, issuer.repeat(101), 'chain_too_long'],
+  ['14 certificates of one name and key', twins[0], twins.join(''), 'chain_too_long'],
   ['an expired certificate', past, past + top, 'not_valid_now'],
 ];
 

@@ -5,22 +5,36 @@ import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
 import { encodePem } from '../../src/pki/text.js';
 import { crlByHand, entry } from '../pki/crl-maker.js';
 import { bytesOf, der, extension, generalizedTime, oid } from '../pki/ocsp-builder.js';
-import { TestCa } from '../pki/test-ca.js';
+import { rsaKeyWith, TestCa } from '../pki/test-ca.js';
 
 const { createClassifier, createRequester, outcomes } = await loadOperation('crl');
 const [{ ca }, { ca: namesake }] = [new TestCa({ name: 'EC' }), new TestCa({ name: 'EC' })];
-const { ca: rsa } = new TestCa({ key: 'rsa', name: 'RSA' });
+const rsaCa = new TestCa({ key: 'rsa', name: 'RSA' });
+const { ca: rsa } = rsaCa;
+const slow = rsaCa.issue('slow', {
+  key: 'rsa',
+  again: /** @type {any} */ ({ privateKey: rsa.privateKey, publicKey: rsaKeyWith(Buffer.alloc(99, 1)) }),
+});
 const NOW = Date.now();
 const at = (/** @type {number} */ hours) => generalizedTime(NOW + hours * 3_600_000);
 const UNKNOWN_ALGORITHM = der(0x30, oid('1.2.840.10045.4.3.99'));
 const unknown = { inside: UNKNOWN_ALGORITHM, outside: UNKNOWN_ALGORITHM };
-const delta = der(0xa0, der(0x30, extension('2.5.29.27', true, bytesOf('020105'))));
+const extended = (
+  /** @type {string} */ id,
+  /** @type {boolean} */ isCritical,
+  value = bytesOf('020105'),
+) => ({
+  extensions: der(0xa0, der(0x30, extension(id, isCritical, value))),
+});
+const otherIssuer = entry(1, der(0x30, extension('2.5.29.29', false, bytesOf('3000'))));
+const usage = (/** @type {string} */ hex) => extension('2.5.29.15', true, bytesOf(hex));
+const signCrls = rsaCa.issue('crls', { extensions: [usage('03020106')] });
+const signNone = rsaCa.issue('none', { extensions: [usage('03020204')] });
 
 /** @type {[string, Buffer, string, typeof ca?][]} what, body, outcome, issuer other than the EC CA */
 const ROWS = [
   ['a right one', crlByHand(ca), 'crl'],
   ['a CRL of an RSA issuer', crlByHand(rsa), 'crl', rsa],
-  ['a CRL without nextUpdate', crlByHand(ca, { nextUpdate: null }), 'crl'],
   ['a small clock difference', crlByHand(ca, { thisUpdate: at(0.001) }), 'crl'],
   ['HTML', Buffer.from('<!doctype html>'), 'not_crl'],
   ['nothing', Buffer.alloc(0), 'not_crl'],
@@ -29,7 +43,21 @@ const ROWS = [
   ['a CRL of another CA', crlByHand(rsa), 'other_issuer'],
   ['a CRL of another CA of the same name', crlByHand(namesake), 'bad_signature'],
   ['an unknown algorithm', crlByHand(ca, unknown), 'unsupported_signature_algorithm'],
-  ['a delta CRL', crlByHand(ca, { extensions: delta }), 'unknown_critical_extension'],
+  ['a delta CRL', crlByHand(ca, extended('2.5.29.27', true)), 'delta_crl'],
+  ['a delta CRL, not marked critical', crlByHand(ca, extended('2.5.29.27', false)), 'delta_crl'],
+  ['a part', crlByHand(ca, extended('2.5.29.28', true, bytesOf('3003850101'))), 'partial_crl'],
+  [
+    'a part, not marked critical',
+    crlByHand(ca, extended('2.5.29.28', false, bytesOf('3000'))),
+    'partial_crl',
+  ],
+  ['an entry of another issuer', crlByHand(ca, { entries: der(0x30, otherIssuer) }), 'indirect_crl'],
+  ['another critical extension', crlByHand(ca, extended('1.2.3', true)), 'unknown_critical_extension'],
+  ['another extension', crlByHand(ca, extended('1.2.3', false)), 'crl'],
+  ['a CRL without nextUpdate', crlByHand(ca, { nextUpdate: null }), 'no_next_update'],
+  ['an issuer that may sign CRLs', crlByHand(signCrls), 'crl', signCrls],
+  ['an issuer that may only sign certificates', crlByHand(signNone), 'issuer_key_usage', signNone],
+  ['an RSA exponent that is too large', crlByHand(slow), 'rsa_exponent_too_large', slow],
   ['a CRL from tomorrow', crlByHand(ca, { thisUpdate: at(24), nextUpdate: at(48) }), 'not_yet_valid'],
   ['a CRL from yesterday', crlByHand(ca, { thisUpdate: at(-24), nextUpdate: at(-1) }), 'expired'],
 ];

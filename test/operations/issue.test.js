@@ -10,18 +10,23 @@ import { planOf } from './calls-support.js';
 const issue = await loadOperation('issue');
 const [ca, stranger] = [new TestCa(), new TestCa({ name: 'Stranger' })];
 const names = ['localhost', 'host-3.example.com'].map((name) => der(0x82, Buffer.from(name)));
-const san = extension('2.5.29.17', false, der(0x30, ...names));
+const sanOf = (/** @type {Buffer[]} */ ...list) => extension('2.5.29.17', false, der(0x30, ...list));
+const san = sanOf(...names);
+const [localhost, more] = [sanOf(names[0]), sanOf(...names, der(0x86, Buffer.from('https://example.com')))];
 const leaf = ca.issue('localhost', { extensions: [san] });
 const right = {
   certificate: leaf.pem,
   issuing_ca: ca.ca.pem,
   private_key: leaf.keyPem,
-  serial_number: leaf.serialHex,
+  serial_number: serialHex(leaf.serial),
 };
 /** @param {Record<string, unknown>} change */
 const but = (change) => ({ data: { ...right, ...change } });
 /** @param {Parameters<typeof ca.issue>} issued */
-const certificate = (...issued) => but({ certificate: ca.issue(...issued).pem, private_key: null });
+function certificate(...issued) {
+  const { pem, serial } = ca.issue(...issued);
+  return but({ certificate: pem, private_key: null, serial_number: serialHex(serial) });
+}
 
 /** @type {[string, unknown, string][]} what, body, outcome */
 const ROWS = [
@@ -45,9 +50,13 @@ const ROWS = [
   ['an invalid key', but({ private_key: 'x' }), 'private_key_unreadable'],
   ['no key', but({ private_key: undefined }), 'no_private_key'],
   ['an empty key', but({ private_key: '' }), 'private_key_unreadable'],
+  ['another serial number', but({ serial_number: '01:02' }), 'serial_mismatch'],
+  ['a leaf as issuing CA', but({ issuing_ca: leaf.pem }), 'wrong_issuer'],
   ['another name', certificate('elsewhere'), 'wrong_subject'],
   ["a CA's certificate", certificate('localhost', { extensions: [san, EXTENSIONS.ca] }), 'ca_certificate'],
-  ['a missing name', certificate('localhost'), 'wrong_sans'],
+  ['no alternative names', certificate('localhost'), 'common_name_only'],
+  ['a missing name', certificate('localhost', { extensions: [localhost] }), 'wrong_sans'],
+  ['a name that was not requested', certificate('localhost', { extensions: [more] }), 'extra_sans'],
 ];
 const bytes = (/** @type {unknown} */ body) =>
   Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
@@ -84,7 +93,7 @@ test('issue: exact bytes, names by index, each serial once, HTTP errors as refus
 
 test('issue: --keep passes on serial and certificate, and nothing else of the response', () => {
   const { keyPem, pem, serial } = leaf;
-  const planted = but({ certificate: `${keyPem}\n${pem}\n${keyPem}`, serial_number: keyPem });
+  const planted = but({ certificate: `${keyPem}\n${pem}\n${keyPem}`, other: keyPem });
   const { kept, outcome } = open({ keep: 'x' })(200, bytes(planted), 3);
   assert.equal(outcome, 'issued');
   assert.deepEqual(kept, { serial: serialHex(serial), certificate: pem.trim() });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { REFUSAL_OUTCOMES, refusal } from '../../src/operations/outcomes.js';
+import { createJsonClassifier, REFUSAL_OUTCOMES, refusal } from '../../src/operations/outcomes.js';
 
 test('every status outside 2xx maps to a declared outcome that is neither a success nor verified', () => {
   for (const status of [...Array(200).keys(), ...Array.from({ length: 700 }, (_, i) => 300 + i)]) {
@@ -22,4 +22,13 @@ test('every status outside 2xx maps to a declared outcome that is neither a succ
   ])) {
     for (const status of statuses) assert.equal(refusal(status).outcome, outcome, `${status}`);
   }
+});
+
+test('a response cannot break the conversion of its values to a number or text', () => {
+  const classify = createJsonClassifier('good', ({ data }) => (data.time > 0 ? null : `not ${data.time}`));
+  for (const key of ['valueOf', 'toString', '\\u0074oString']) {
+    const body = Buffer.from(`{"data": {"time": {"valueOf": 1, "${key}": 1, "toString": null}}}`);
+    assert.equal(classify(200, body, 0).outcome, 'not [object Object]');
+  }
+  assert.equal(classify(200, Buffer.from('{"data": {"time": "\\u0035"}}'), 0).outcome, 'good');
 });

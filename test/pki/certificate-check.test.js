@@ -9,33 +9,38 @@ import {
 import { commonNameOf, hasExtendedKeyUsage, isCa, parseCertificate } from '../../src/pki/certificate-der.js';
 import { DerReader, TAG } from '../../src/pki/der.js';
 import { ipBytes } from '../../src/pki/names.js';
-import { encodePem } from '../../src/pki/text.js';
+import { encodePem, serialHex } from '../../src/pki/text.js';
 import { bytesOf, der, extension, oid } from './ocsp-builder.js';
-import { EXTENSIONS, Issued, KEY_KINDS, makeKeys, nameOf, signed, TestCa } from './test-ca.js';
+import { EXTENSIONS, Issued, KEY_KINDS, makeKeys, nameOf, rsaKeyWith, signed, TestCa } from './test-ca.js';
 
 /** @import { KeyObject } from 'node:crypto' */
 
 const ca = new TestCa({ key: 'rsa' });
 const [ecCa, stranger] = [new TestCa(), new TestCa({ name: 'Stranger' })];
 const CN = 'www.example.com';
+const ALT = ['Alt.Example.com', 'xn--bcher-kva.example', '*.wild.example', 'me@Example.com'];
+const IPS = ['10.0.0.1', '2001:db8::1'];
 const text = (/** @type {number} */ tag, /** @type {string} */ value) => der(tag, Buffer.from(value));
 const ALT_NAMES = extension(
   '2.5.29.17',
   false,
   der(
     0x30,
-    ...[CN, 'Alt.Example.com', 'xn--bcher-kva.example', '*.wild.example'].map((name) => text(0x82, name)),
-    text(0x81, 'me@Example.com'),
-    text(0x86, 'https://example.com/'),
+    ...[CN, ...ALT.slice(0, 3)].map((name) => text(0x82, name)),
+    text(0x81, ALT[3]),
     ...['0a000001', '20010db8000000000000000000000001'].map((hex) => der(0x87, bytesOf(hex))),
   ),
 );
 const ALT_NAMES_LIST = der(0xa3, der(0x30, ALT_NAMES));
 const leaf = ca.issue(CN, { extensions: [ALT_NAMES], days: 3 });
+const coming = ca.issue(CN, { extensions: [ALT_NAMES], inDays: 1, days: 3 });
+const begin = parseCertificate(coming.der).notBefore;
 const nameless = ca.issue('', { extensions: [ALT_NAMES] });
+const own = extension('2.5.29.17', false, der(0x30, text(0x82, CN)));
+const only = { expected: { commonName: CN } };
 const bare = ca.issue(CN);
-const subCa = ca.issue(CN, { extensions: [EXTENSIONS.ca] });
-const notCa = ca.issue(CN, { extensions: [EXTENSIONS.notCa] });
+const subCa = ca.issue(CN, { extensions: [own, EXTENSIONS.ca] });
+const notCa = ca.issue(CN, { extensions: [own, EXTENSIONS.notCa] });
 const fields = parseCertificate(leaf.der);
 const toPem = (/** @type {Buffer} */ bytes) => encodePem('CERTIFICATE', bytes);
 const damaged = Buffer.from(leaf.der);
@@ -69,11 +74,38 @@ const RIGHT = {
   issuingCaPem: ca.ca.pem,
   privateKeyPem: leaf.keyPem,
   expectedSpki: null,
-  expected: { commonName: CN, altNames: [], ipSans: [] },
+  serialNumber: serialHex(leaf.serial),
+  expected: { commonName: CN, altNames: ALT, ipSans: IPS },
+  isVerbatim: false,
   nowMs: Date.now(),
 };
-const of = (/** @type {Issued} */ { pem }) => ({ certificatePem: pem, privateKeyPem: null });
-const asked = (/** @type {object} */ more) => ({ expected: { commonName: CN, ...more } });
+const of = (/** @type {Issued} */ { pem, serial }) => ({
+  certificatePem: pem,
+  privateKeyPem: null,
+  serialNumber: serialHex(serial),
+});
+/** @param {Buffer} names the alternative names @param {object} [expected] */
+const named = (names, expected) => ({
+  ...of(ca.issue('Bob Smith', { extensions: [extension('2.5.29.17', false, der(0x30, names))] })),
+  expected: { commonName: 'Bob Smith', ...expected },
+});
+/** @param {Buffer[]} extensions of the CA @param {object} [options] */
+function under(extensions, options) {
+  const issuer = ca.issue('Sub', { extensions, ...options });
+  const { pem, serial } = new TestCa({ ca: issuer }).issue(CN, { extensions: [ALT_NAMES] });
+  return {
+    certificatePem: pem,
+    privateKeyPem: null,
+    serialNumber: serialHex(serial),
+    issuingCaPem: issuer.pem,
+  };
+}
+const usage = (/** @type {string} */ hex) => extension('2.5.29.15', true, bytesOf(hex));
+const SLOW = {
+  key: 'rsa',
+  again: /** @type {any} */ ({ ...makeKeys('rsa'), publicKey: rsaKeyWith(Buffer.alloc(9, 1)) }),
+};
+const asked = (/** @type {object} */ more) => ({ expected: { ...RIGHT.expected, ...more } });
 const at = (/** @type {number} */ nowMs) => ({ nowMs });
 
 /** @type {[string, string | null, Partial<typeof RIGHT>][]} */
@@ -99,17 +131,32 @@ const ROWS = [
   ['a CA of the same name and another key', 'bad_signature', { issuingCaPem: ecCa.ca.pem }],
   ['a damaged signature', 'bad_signature', { certificatePem: toPem(damaged) }],
   ['an unknown algorithm', 'unsupported_signature_algorithm', { certificatePem: unsupported }],
-  ['another commonName', 'wrong_subject', { expected: { commonName: 'other' } }],
-  ['a commonName in other case', 'wrong_subject', { expected: { commonName: 'WWW.example.com' } }],
+  ['a CA without basicConstraints', 'issuing_ca_not_ca', under([])],
+  ['a leaf as CA', 'issuing_ca_not_ca', under([EXTENSIONS.notCa])],
+  ['a CA that may sign only CRLs', 'issuing_ca_key_usage', under([EXTENSIONS.ca, usage('03020102')])],
+  ['a CA that may sign certificates', null, under([EXTENSIONS.ca, usage('03020106')])],
+  [
+    'a CA with an unknown critical extension',
+    'issuing_ca_unknown_critical_extension',
+    under([EXTENSIONS.ca, extension('1.2.3.4', true, bytesOf('0500'))]),
+  ],
+  ['an expired CA', 'issuing_ca_expired', under([EXTENSIONS.ca], { inDays: -2, days: -1 })],
+  ['a CA of tomorrow', 'issuing_ca_not_yet_valid', under([EXTENSIONS.ca], { inDays: 1, days: 2 })],
+  ['an RSA exponent that is too large', 'rsa_exponent_too_large', under([EXTENSIONS.ca], SLOW)],
+  ['no serial number', 'serial_mismatch', { serialNumber: undefined }],
+  ['another serial number', 'serial_mismatch', { serialNumber: serialHex(bare.serial) }],
+  ['a serial number in capitals', null, { serialNumber: serialHex(leaf.serial).toUpperCase() }],
+  ['another commonName', 'wrong_subject', asked({ commonName: 'other' })],
+  ['a commonName in other case', 'wrong_subject', asked({ commonName: 'WWW.example.com' })],
   ['the commonName among the alternative names only', null, of(nameless)],
-  ['no such name', 'wrong_subject', { ...of(nameless), expected: { commonName: 'other.example.com' } }],
-  ['no commonName requested', null, { expected: {} }],
-  ['the certificate of a CA', 'ca_certificate', of(subCa)],
-  ['an explicit non-CA certificate', null, of(notCa)],
+  ['no such name', 'wrong_subject', { ...of(nameless), ...asked({ commonName: 'other.example.com' }) }],
+  ['no commonName requested', null, asked({ commonName: null, altNames: [CN, ...ALT] })],
+  ['the certificate of a CA', 'ca_certificate', { ...of(subCa), ...only }],
+  ['an explicit non-CA certificate', null, { ...of(notCa), ...only }],
   [
     'an unknown critical extension',
     'unknown_critical_extension',
-    of(ca.issue(CN, { extensions: [extension('1.2.3.4', true, bytesOf('0500'))] })),
+    { ...of(ca.issue(CN, { extensions: [own, extension('1.2.3.4', true, bytesOf('0500'))] })), ...only },
   ],
   [
     'every alternative name, in other spellings',
@@ -119,21 +166,43 @@ const ROWS = [
       ipSans: ['10.0.0.1', '2001:DB8:0::0001', '::ffff:10.0.0.1'],
     }),
   ],
-  ['a missing name', 'wrong_sans', asked({ altNames: ['alt.example.com', 'missing.example.com'] })],
+  ['a missing name', 'wrong_sans', asked({ altNames: [...ALT, 'missing.example.com'] })],
   ['a name that only a wildcard covers', 'wrong_sans', asked({ altNames: ['a.wild.example'] })],
   ['an e-mail address in other case', 'wrong_sans', asked({ altNames: ['Me@example.com'] })],
-  ['a missing address', 'wrong_sans', asked({ ipSans: ['10.0.0.1', '10.0.0.2'] })],
+  ['a missing address', 'wrong_sans', asked({ ipSans: [...IPS, '10.0.0.2'] })],
   ['an invalid address', 'wrong_sans', asked({ ipSans: ['10.0.0'] })],
-  ['no alternative names', 'wrong_sans', { ...of(bare), ...asked({ altNames: [CN] }) }],
+  ['no alternative names', 'common_name_only', { ...of(bare), ...only }],
+  ['the same by sign-verbatim', null, { ...of(bare), ...only, isVerbatim: true }],
+  [
+    'without the commonName',
+    'common_name_only',
+    {
+      ...of(ca.issue('Bob@Smith', { extensions: [own] })),
+      expected: { commonName: 'Bob@Smith', altNames: [CN] },
+    },
+  ],
+  ['a commonName that is no host name', null, named(text(0x82, CN), { altNames: [CN] })],
+  ['a name that was not requested', 'extra_sans', named(text(0x82, CN))],
+  ['another name that was not requested', 'extra_sans', asked({ altNames: ALT.slice(1) })],
+  ['an address that was not requested', 'extra_sans', asked({ ipSans: IPS.slice(1) })],
+  ['an e-mail address that was not requested', 'extra_sans', asked({ altNames: ALT.slice(0, 3) })],
+  ['an e-mail address as a DNS name', 'wrong_sans', named(text(0x82, 'a@b.c'), { altNames: ['a@b.c'] })],
+  ['a URI', 'extra_sans', named(text(0x86, 'https://example.com/'))],
+  ['a registered ID', 'extra_sans', named(der(0x88, bytesOf('2a03')))],
   ['another key than in the CSR', 'key_mismatch', { privateKeyPem: null, expectedSpki: bare.spki }],
   ['the private key of another', 'key_mismatch', { privateKeyPem: bare.keyPem }],
   ['no private key in the text', 'private_key_unreadable', { privateKeyPem: 'none' }],
   ['a private key that is a number', 'private_key_unreadable', { privateKeyPem: 1 }],
-  ['early by the skew', null, at(fields.notBefore - 5000)],
-  ['early by more', 'not_yet_valid', at(fields.notBefore - 5001)],
+  ['early by the skew', null, { ...of(coming), ...at(begin - 5000) }],
+  ['early by more', 'not_yet_valid', { ...of(coming), ...at(begin - 5001) }],
   ['late by the skew', null, at(fields.notAfter + 5000)],
   ['late by more', 'certificate_expired', at(fields.notAfter + 5001)],
 ];
+
+test('each declared failure can occur', () => {
+  const seen = new Set(ROWS.map(([, failure]) => failure).filter((failure) => failure !== null));
+  assert.deepEqual([...seen].sort(), Object.keys(CERTIFICATE_FAILURES).sort());
+});
 
 for (const [name, failure, change] of ROWS) {
   test(`${name}: ${failure ?? 'passes'}`, () => {

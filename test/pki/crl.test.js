@@ -16,6 +16,7 @@ const extensions = (/** @type {Buffer[]} */ ...list) => der(0xa0, der(0x30, ...l
 const reason = der(0x30, extension('2.5.29.21', false, bytesOf('0a0101')));
 const certIssuer = der(0x30, extension('2.5.29.29', true, bytesOf('3000')));
 const notCritical = der(0x30, der(0x30, bytesOf('0603551d1d 010100'), der(4, bytesOf('3000'))));
+const NULL = bytesOf('0500');
 const TIME = Date.UTC(2026, 1, 3, 4, 5, 6);
 
 /** @type {[string, Parameters<typeof crlByHand>[1], object][]} what, parts, what is read */
@@ -33,14 +34,31 @@ const RIGHT = [
   ['nextUpdate as UTCTime', { nextUpdate: der(0x17, Buffer.from('260203040506Z')) }, { nextUpdateMs: TIME }],
   ['a critical entry', { entries: der(0x30, entry(1, certIssuer)) }, { critical: '2.5.29.29' }],
   [
-    'an entry with an explicit non-critical extension',
+    'an entry of another issuer, not critical',
     { entries: der(0x30, entry(1, notCritical)) },
-    { critical: null },
+    { critical: '2.5.29.29' },
   ],
   [
     'a delta CRL, marked by a critical extension',
     { extensions: extensions(extension('2.5.29.27', true, bytesOf('020105'))) },
     { critical: '2.5.29.27' },
+  ],
+  [
+    'a delta CRL, not critical',
+    { extensions: extensions(number('020105'), extension('2.5.29.27', false, bytesOf('020105'))) },
+    { critical: '2.5.29.27' },
+  ],
+  [
+    'a distribution point, not critical, and an unknown critical extension',
+    {
+      extensions: extensions(extension('1.2.3', true, NULL), extension('2.5.29.28', false, bytesOf('3000'))),
+    },
+    { critical: '2.5.29.28' },
+  ],
+  [
+    'an entry with an explicit non-critical extension',
+    { entries: der(0x30, entry(1, der(0x30, der(0x30, bytesOf('06032a0304 010100'), der(4, NULL))))) },
+    { critical: null },
   ],
   ['a number', { extensions: extensions(aki, number('02020080')) }, { number: bytesOf('0080') }],
 ];
@@ -48,8 +66,8 @@ for (const [name, parts, expected] of RIGHT) {
   test(name, () => {
     const crl = parseCrl(crlByHand(ca, parts));
     assert.deepEqual({ ...crl, ...expected }, crl);
-    assert.equal(verifySignature(crl.signed, ca.publicKey), 'valid');
-    assert.equal(verifySignature(crl.signed, stranger.publicKey), 'bad');
+    assert.equal(verifySignature(crl.signed, ca.publicKey), null);
+    assert.equal(verifySignature(crl.signed, stranger.publicKey), 'bad_signature');
   });
 }
 
@@ -118,7 +136,7 @@ test('a damaged CRL throws a DerError, or is read within its bounds and does not
       try {
         const crl = parseCrl(bytes);
         assert.ok(crl.revoked <= original.length / 10);
-        assert.notEqual(verifySignature(crl.signed, ca.publicKey), 'valid');
+        assert.notEqual(verifySignature(crl.signed, ca.publicKey), null);
       } catch (error) {
         assert.ok(error instanceof DerError, String(error));
       }

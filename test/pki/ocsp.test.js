@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createAuthorities } from '../../src/dev/certificate.js';
 import { createResponder, Store } from '../../src/dev/status.js';
-import { parseCertificate } from '../../src/pki/certificate-der.js';
+import { parseCertificate, SKEW_MS } from '../../src/pki/certificate-der.js';
 import { DerError } from '../../src/pki/der.js';
-import { createOcspChecker, isOcspStatus, OCSP_VERDICTS, SKEW_MS } from '../../src/pki/ocsp-check.js';
+import { createOcspChecker, isOcspStatus, OCSP_VERDICTS } from '../../src/pki/ocsp-check.js';
 import { buildOcspRequest, chooseOcspMethod, createCertId, ocspGetPath } from '../../src/pki/ocsp-request.js';
 import { parseCertId, parseOcspResponse } from '../../src/pki/ocsp-response.js';
 import {
@@ -20,7 +20,7 @@ import {
   refusal,
   single,
 } from './ocsp-builder.js';
-import { EXTENSIONS, nameOf, TestCa } from './test-ca.js';
+import { EXTENSIONS, makeKeys, nameOf, rsaKeyWith, TestCa } from './test-ca.js';
 
 /** @import { TestContext } from 'node:test' */
 /** @import { BasicResponse } from '../../src/pki/ocsp-response.js' */
@@ -75,6 +75,10 @@ const expired = ca.issue('delegate', { ...OCSP_SIGNING, again: delegate, days: -
 /** @param {Buffer} more an extension */
 const delegateWith = (more) => ca.issue('delegate', { extensions: [EXTENSIONS.ocspSigning, more] });
 const keyUsage = (/** @type {string} */ hex) => extension('2.5.29.15', true, bytesOf(hex));
+
+const slowKey = { privateKey: makeKeys('rsa').privateKey, publicKey: rsaKeyWith(Buffer.alloc(256, 0x7f)) };
+const slow = ca.issue('delegate', { ...OCSP_SIGNING, key: 'rsa', again: /** @type {any} */ (slowKey) });
+const eight = [...Array(7).fill(ca.ca.der), delegate.der];
 
 /** @type {[string, string, Buffer, Parameters<ReturnType<typeof createOcspChecker>['check']>[1]?][]} */
 const ROWS = [
@@ -195,6 +199,10 @@ const ROWS = [
     'good',
     by(delegate, { certs: [unsupported.der, delegate.der] }),
   ],
+  ['a delegate behind seven certificates', 'good', by(delegate, { certs: eight })],
+  ['a delegate before eight', 'too_many_certificates', by(delegate, { certs: [delegate.der, ...eight] })],
+  ['the CA, and nine certificates', 'too_many_certificates', made({ certs: [...eight, leaf.der] })],
+  ['a delegate with an RSA exponent of 2048 bits', 'rsa_exponent_too_large', by(slow)],
   ['a wrong signature of a delegate', 'bad_signature', by(delegate, { signWith: (tbs) => leaf.sign(tbs) })],
   [
     'the SHA-256 of a delegate',

@@ -197,7 +197,7 @@ for (const [name, rows, lines, critical] of /** @type {[string, string[][], stri
     assert.deepEqual([crl.thisUpdateMs, crl.nextUpdateMs], [time('Last Update'), time('Next Update')]);
     assert.equal(crl.number && plain(crl.number), lines.length > 0 ? '1000' : null);
     assert.equal(crl.critical, critical);
-    assert.equal(verifySignature(crl.signed, new X509Certificate(ca.ca.der).publicKey), 'valid');
+    assert.equal(verifySignature(crl.signed, new X509Certificate(ca.ca.der).publicKey), null);
   });
 }
 
@@ -222,6 +222,7 @@ for (const key of ['rsa', 'ec']) {
         certificatePem: pem,
         issuingCaPem: ca.ca.pem,
         privateKeyPem: openssl([command, '-in', path('key'), ...args]).toString(),
+        serialNumber: 'f0:0d',
         expected,
         nowMs: Date.now(),
       });

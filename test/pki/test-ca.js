@@ -1,5 +1,5 @@
 /** A certificate authority in memory, for tests; files of its certificates and keys are written when asked for. */
-import { constants, createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { constants, createHash, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,13 @@ export function altNames({ dns = [], ip = [] }) {
     ...ip.map((address) => der(0x87, Buffer.from(address.split('.').map(Number)))),
   ];
   return extension('2.5.29.17', false, der(0x30, ...names));
+}
+
+/** @param {Buffer} exponent positive @returns {KeyObject} a public RSA key of 2048 bits */
+export function rsaKeyWith(exponent) {
+  const { n } = makeKeys('rsa').publicKey.export({ format: 'jwk' });
+  const key = { kty: 'RSA', n, e: exponent.toString('base64url') };
+  return createPublicKey({ key, format: 'jwk' });
 }
 
 /** @param {string} kind @returns {KeyPairKeyObjectResult} */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkComparison } from '../../src/result/comparison/comparison-schema.js';
+import { MetricSummary } from '../../src/result/runs/run-set-schema.js';
 
 /** Only what is looked at: three groups, two metrics. */
 function comparison() {
@@ -25,6 +26,31 @@ const check = (one) => [...checkComparison(/** @type {any} */ (one))];
 test('accepts a comparison with all its groups and metrics', () => {
   assert.deepEqual(check(comparison()), []);
   assert.deepEqual(check({ ...comparison(), metrics: [] }), []);
+});
+
+test('long lists take linear time', () => {
+  const { groups, metrics } = comparison();
+  const measureMs = (/** @type {number} */ length) => {
+    const keys = Array.from({ length }, (_, i) => `k${i}`);
+    const figures = Object.fromEntries(keys.map((key) => [key, {}]));
+    const long = { groups: groups.map((group) => ({ ...group, metrics: figures })) };
+    const comparisons = keys.map((_, i) => ({ base: 0, other: i + 1 }));
+    const wide = { groups: Array(length + 1).fill(groups[0]), metrics: [{ ...metrics[0], comparisons }] };
+    const { user } = process.cpuUsage();
+    assert.deepEqual(check({ ...long, metrics: keys.map((key) => ({ ...metrics[0], key })) }), []);
+    assert.deepEqual(check(wide), []);
+    return (process.cpuUsage().user - user) / 1000;
+  };
+  measureMs(1000);
+  const short = measureMs(1000);
+  assert.ok(measureMs(80_000) < 300 * Math.max(short, 1));
+});
+
+test('a variance below zero is refused', () => {
+  const summary = { values: [1], median: 1, mean: 1, variance: -1, min: 1, max: 1 };
+  assert.equal(MetricSummary.safeParse({ ...summary, variance: 0 }).success, true);
+  assert.equal(MetricSummary.safeParse({ ...summary, variance: null }).success, true);
+  assert.equal(MetricSummary.safeParse(summary).success, false);
 });
 
 const [ONLY3, TWICE] = ['names group 3, but there are only 3 groups', 'the metric mean is listed twice'];

@@ -128,6 +128,47 @@ describe('--sign', () => {
   });
 });
 
+describe('each name that Vault puts in a certificate passes, and no other', () => {
+  /** Settings of roles that determine the names. @type {Record<string, object>} */
+  const roles = {
+    any: {},
+    'no-csr-names': { use_csr_sans: false, use_csr_common_name: false },
+    'no-cn': { require_cn: false, cn_validations: 'disabled', server_flag: false },
+  };
+  const NAMES = [
+    ['host.example.com'],
+    ['HOST.Example.com'],
+    ['*.example.com'],
+    ['10.0.0.1', '--ip-sans', '10.0.0.1'],
+    ['me@example.com', '--alt-names', 'a.example.com,you@example.com'],
+    ['bücher.example.com', '--alt-names', 'zwölf.example.com'],
+    ['host_1'],
+    ['host^1.example.com', '--alt-names', 'b.example.com'],
+  ];
+  before(async () => {
+    for (const [name, role] of Object.entries(roles))
+      await root.write(`pki_int/roles/names-${name}`, {
+        ...{ allow_any_name: true, enforce_hostnames: false, key_type: 'ec', no_store: true },
+        ...role,
+      });
+  });
+
+  for (const [cn, ...more] of NAMES) {
+    test(`${cn} ${more.join(' ')}`, async () => {
+      for (const role of Object.keys(roles))
+        for (const sign of [[], ['--sign', '--pool', '2']]) {
+          const flags = ['--role', `names-${role}`, ...sign, '--cn', cn, ...more];
+          const load = ['--requests', '3', '--cold-start'];
+          const { result } = await runToResult(['issue', ...flags, ...load], env);
+          assert.deepEqual(result.outcomes, { issued: 3 }, `${flags}`);
+        }
+      if (more[0] === '--ip-sans') return;
+      const verbatim = ['sign-verbatim', '--pool', '2', '--requests', '3', '--cold-start', '--cn', cn];
+      assert.deepEqual((await runToResult([...verbatim, ...more], env)).result.outcomes, { issued: 3 });
+    });
+  }
+});
+
 test('names, addresses and lifetime are as requested; --keep has every serial once', async () => {
   const keep = join(folder, 'names.jsonl');
   const run = await runToResult(

@@ -5,6 +5,7 @@
 import { cpus } from 'node:os';
 import { PkiLoadError, targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
+import { parseJson } from '../../common/json.js';
 import { interrupted, pauseFor } from '../../common/stop.js';
 import { formatCount } from '../../common/units.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
@@ -12,7 +13,7 @@ import { loadTls } from '../../http/tls.js';
 import { checkIssuance } from '../../operations/prepare.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
-import { createVaultClient, parseJson, textOf } from '../../vault/client.js';
+import { createVaultClient, textOf } from '../../vault/client.js';
 import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
 import { createQueryBuilder, createResponder } from './responder.js';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { PkiLoadError } from '../../common/errors.js';
 import { readOne } from '../../common/options.js';
-import { DURATION_PATTERN, RATE_PATTERN } from '../../common/units.js';
+import { DURATION_PATTERN, RATE_PATTERN, WHOLE_PATTERN } from '../../common/units.js';
 import { loadOperation, operations } from '../../operations/index.js';
 import { optionsOf } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
@@ -24,7 +24,7 @@ const PATTERNS = Object.freeze({
   duration: DURATION_PATTERN,
   rate: RATE_PATTERN,
   level: RATE_PATTERN,
-  integer: '[\\d_]*\\d[\\d_]*',
+  integer: WHOLE_PATTERN,
   milliseconds: '\\d+(\\.\\d+)?',
 });
 

@@ -200,7 +200,7 @@ function stagesTotals({ source, loadGroups, level }, stages) {
     if (path !== null) throw source.error(path, 'conflicts with stages', `Leave ${key} out.`, 'key');
   }
   return {
-    [level]: Math.max(...lines.flatMap(({ from, to }) => [from, to])),
+    [level]: lines.reduce((highest, { from, to }) => Math.max(highest, from, to), 0),
     duration: total(lines.map(({ durationMs }) => durationMs)) / 1000,
   };
 }

@@ -61,7 +61,8 @@ function secondIntervals({ timeline }) {
   return timeline.flatMap(({ second, histogram = null, histogramSeconds: seconds = 1 }) => {
     if (histogram === null && second >= FINE_SECONDS) return [];
     const start = second + 1 - seconds;
-    const max = Math.max(...timeline.slice(start, second + 1).map((row) => row.max ?? 0));
+    const rows = timeline.slice(start, second + 1);
+    const max = rows.reduce((highest, row) => Math.max(highest, row.max ?? 0), 0);
     return [{ start, seconds, max, histogram }];
   });
 }

@@ -1,5 +1,6 @@
 /** The document that `compare.js` creates. */
 import { z } from 'zod';
+import { groupBy } from '../../common/sums.js';
 import { count, each, MeasurementWord, number, Target, Tool, text, validatorOf } from '../declared.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 
@@ -111,9 +112,8 @@ export const validateComparison = validatorOf(Comparison, checkComparison);
  * @param {Pick<Comparison, 'groups' | 'metrics'>} comparison @returns {Generator<string, void>} one sentence per problem
  */
 export function* checkComparison({ groups, metrics }) {
-  const keys = metrics.map(({ key }) => key);
-  for (const [i, key] of keys.entries())
-    if (keys.indexOf(key) !== i) yield `the metric ${key} is listed twice`;
+  for (const [{ key }, again] of groupBy(metrics, ({ key }) => key))
+    if (again !== undefined) yield `the metric ${key} is listed twice`;
   for (const metric of metrics) yield* checkMetric(groups, metric);
 }
 
@@ -126,8 +126,9 @@ function* checkMetric(groups, { key, comparisons, best, bestMedian }) {
     yield `${key} names group ${index}, but there are only ${groups.length} groups`;
   for (const { base, other } of comparisons)
     if (base === other) yield `${key} compares group ${other} with itself`;
+  const others = new Map(groupBy(comparisons, ({ other }) => other).map((own) => [own[0].other, own.length]));
   for (const i of groups.keys()) {
-    const { length } = comparisons.filter(({ other }) => other === i);
+    const length = others.get(i) ?? 0;
     if (i > 0 && length !== 1) yield `${key} of group ${i} is compared ${length} times, not once`;
   }
 }

@@ -1,14 +1,15 @@
 /** The document of a run set: one declaration defines the types, the validation and the JSON Schema. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { count, each, named, number, Tool, Unit, validatorOf } from '../declared.js';
+import { amount, count, each, named, number, Tool, Unit, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
 import { summariseRuns } from './run-set.js';
 
 /** One value per counted run, or null. The variance is unbiased, in the square of the unit. */
 export const MetricSummary = named('MetricSummary', {
   values: z.array(number),
-  ...each(['median', 'mean', 'variance', 'min', 'max'], number),
+  ...each(['median', 'mean', 'min', 'max'], number),
+  variance: amount.nullable(),
   /** How much of each value may be the tool's own lateness, added to a time or taken from a rate. */
   tool: z.array(z.number()).optional(),
 });

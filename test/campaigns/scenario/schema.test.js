@@ -83,7 +83,7 @@ const GOOD = [
   ],
   [
     'stages in flight, with underscores in numbers',
-    `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: '1_000', duration: 1s}}, {ramp: {from: '1_0', to: '1_000', duration: 1s}}]\n`,
+    `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: '1_000', duration: 1s}}, {ramp: {from: '1_000', to: '2_000', duration: 1s}}]\n`,
   ],
   ['a ramp from zero with a unit', `${HEAD}stages: [{ramp: {from: 0/min, to: 5, duration: 1s}}]\n`],
   [

@@ -11,7 +11,7 @@ const RATES = [
   ['per hour, and a bare duration in seconds', 'soak', { rate: '3600/h', duration: 60 }, '60000 1 1'],
   ['zero is a valid level', 'hold', { rate: '0/s', duration: '1m' }, '60000 0 0'],
   .../** @type {[string, string, Record<string, unknown>, string][]} */ (
-    ['0', '0.00', '00', '0_0', '.0', '0e3', ' 0 ', '0/s', '0 / sec', '0/m', '0/min', '0/h', '0/hour', '0/d']
+    ['0', '0.00', '00', '0_000', '.0', '0e3', ' 0 ', '0/s', '0 / sec', '0/m', '0/min', '0/h', '0/hour', '0/d']
       .concat('0/day')
       .map((from) => [`from "${from}"`, 'ramp', { from, to: 10, duration: '90s' }, '90000 0 10'])
   ),
@@ -119,7 +119,7 @@ const REFUSED = [
   [
     'too many in flight, with underscores',
     'ramp',
-    { from: '1_0', to: '20_000', duration: 1 },
+    { from: '1_000', to: '20_000', duration: 1 },
     'concurrency',
     'to',
     /^--to is "20_000"; it must be at most 10000\.$/,

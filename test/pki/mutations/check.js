@@ -69,7 +69,7 @@ export function checkCertificateMutants(mutants) {
         const isOdd = /[:,]-[56]\d{13}/.test(our) || /\{[0-9a-f]+\}/.test(their);
         if (theirs !== null && !isOdd) assert.equal(our, their, label);
         const { signed } = kind === 'crl' ? parseCrl(bytes) : parseCertificate(bytes);
-        if (verifySignature(signed, ca.ca.publicKey) === 'valid') {
+        if (verifySignature(signed, ca.ca.publicKey) === null) {
           const isOriginal = originals.some(([, der]) => der.includes(signed.data));
           assert.ok(isOriginal, `${label}: another content has a good signature`);
         }
