@@ -56,7 +56,7 @@ export function isSystemFile(path) {
   try {
     const stats = fs.statSync(path);
     const isOther = !stats.isFile() && !stats.isDirectory();
-    return isOther || [resolve(path), fs.realpathSync(path)].some((at) => /^\/(dev|proc|sys)\//.test(at));
+    return isOther || [resolve(path), fs.realpathSync(path)].some((at) => /^\/(dev|proc|sys)(\/|$)/.test(at));
   } catch {
     return false;
   }
