@@ -32,10 +32,8 @@ import { createVaultClient } from './vault/client.js';
  * @property {readonly number[] | null} [cells] `planned` by operation and stage, if there are several
  */
 /**
- * @typedef {object} TimeZero
- * @property {Date} startedAt start of the measured part
- * @property {bigint} startedAtNs the same on the monotonic clock
- * @property {number | null} windowMs planned length of the measured part; null: the requests decide
+ * Of the measured part: its start, the same on the monotonic clock, and its planned length, null if the requests decide
+ * @typedef {{startedAt: Date, startedAtNs: bigint, windowMs: number | null}} TimeZero
  */
 /**
  * @typedef {object} LiveHook reports to another thread, bypassing the sender
@@ -45,6 +43,7 @@ import { createVaultClient } from './vault/client.js';
 /**
  * @typedef {object} RunOptions
  * @property {string | null} [token] a secret; goes into request headers, nowhere else
+ * @property {PrepareContext['mayReach']} [mayReach] by default, every address
  * @property {AbortSignal} [signal] first abort: sends nothing more, waits for requests in flight, reports
  * @property {AbortSignal} [cutOff] ends requests in flight, too
  * @property {(event: RunEvent) => void} [onEvent]
@@ -96,11 +95,11 @@ export async function run(planned, options = {}) {
 
 /**
  * Starts the embedded server, if any, and creates everything that the operations need; `close` removes both.
- * @param {Plan} plan @param {Pick<RunOptions, 'token' | 'signal' | 'onEvent'>} [options]
+ * @param {Plan} plan @param {Pick<RunOptions, 'token' | 'mayReach' | 'signal' | 'onEvent'>} [options]
  * @throws {PkiLoadError} when the target refuses; everything created so far is then removed
  */
 export async function prepareRun(plan, options = {}) {
-  const { signal: stop = new AbortController().signal, onEvent = () => {} } = options;
+  const { signal: stop = new AbortController().signal, onEvent = () => {}, mayReach = () => true } = options;
   const { mount } = plan.target;
   const server = plan.dev ? await (await import('./dev/spawn.js')).startDevServer({ mount }) : null;
   const token = server?.token ?? options.token ?? null;
@@ -138,7 +137,7 @@ export async function prepareRun(plan, options = {}) {
     };
     cleanups.push(() => renewal.stop());
     throwIfStopped(stop);
-    const context = { plan: aimed, client, token, tls, notice, warn, signal: stop };
+    const context = { plan: aimed, client, token, tls, mayReach, notice, warn, signal: stop };
     const fixture = await orInterrupted(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
     return { target, fixture, tls, close };
   } catch (error) {

@@ -2,6 +2,7 @@
 import yargs from 'yargs';
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
 import { TOOL_VERSION } from '../common/version.js';
+import { hideToken } from '../common/visible-text.js';
 import { operations } from '../operations/index.js';
 import { redact, withoutSecrets } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
@@ -45,6 +46,8 @@ const FLUSH_MS = 500;
 
 /** @param {string[]} args without node and the script @returns {Promise<number>} exit code */
 export async function main(args) {
+  // Arguments may contain them.
+  for (const name of ['BAO_TOKEN', 'VAULT_TOKEN']) hideToken(process.env[name] ?? '');
   handleOutputErrors(process);
   closeLostTerminals(process);
   process.once('uncaughtException', (error) => {
@@ -132,18 +135,17 @@ const LIMITS = {
 
 /** @param {unknown} thrown */
 function reportError(thrown) {
-  const secrets = [process.env.BAO_TOKEN, process.env.VAULT_TOKEN];
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  writeLine(`vault-pki-load: ${describe(error, secrets)}`);
+  writeLine(`vault-pki-load: ${describe(error)}`);
   if (!process.env.VAULT_PKI_LOAD_DEBUG || error instanceof PkiLoadError) return;
-  for (const line of withoutSecrets(String(error.stack), secrets).split('\n')) writeLine(line);
+  for (const line of withoutSecrets(String(error.stack)).split('\n')) writeLine(line);
 }
 
-/** @param {NodeJS.ErrnoException} error @param {(string | undefined)[]} secrets @returns {string} without tokens and keys */
-function describe(error, secrets) {
+/** @param {NodeJS.ErrnoException} error @returns {string} without tokens and keys */
+function describe(error) {
   if (error instanceof PkiLoadError) return error.full;
   const limit = LIMITS[error.code ?? ''];
   if (limit !== undefined) return limit;
-  const message = redact(error.message, secrets).replace(/\.$/, '');
+  const message = redact(error.message).replace(/\.$/, '');
   return `internal error: ${message}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;
 }

@@ -8,21 +8,19 @@ import { commonOptions } from '../plan/common-options.js';
 import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
-import { checkOutputs, outputOptionsFor, summaryFile } from './output.js';
+import { checkOutputs, outputOptionsFor, refuseOverwrite, summaryFile } from './output.js';
 import { changed, onInterrupt } from './process.js';
 
-/** @import { Operation } from '../operations/index.js' */
+/** @import { Operation, PrepareContext } from '../operations/index.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Command } from './arguments.js' */
 /** @import { Interrupt } from './process.js' */
 
 /** @typedef {Awaited<ReturnType<typeof readRunOptions>>} RunSettings */
 /**
- * @typedef {object} RunContext
- * @property {string | null} token a secret
- * @property {RunSettings} settings
- * @property {Interrupt} interrupt
- * @property {readonly string[]} [remarks] see withRemarks
+ * `token`: a secret; `remarks`: see withRemarks
+ * @typedef {{token: string | null, mayReach?: PrepareContext['mayReach'], settings: RunSettings, interrupt: Interrupt,
+ *   remarks?: readonly string[]}} RunContext
  */
 
 const GROUP = 'Requirements and results';
@@ -60,6 +58,9 @@ async function execute(operation, given, line) {
   const settings = await readRunOptions(given, { line });
   const environment = readEnvironment();
   const plan = makePlan(operation, search.plannedForSearch(settings.search, planned), environment);
+  const specs = Object.entries({ ...operation.options, ...commonOptions });
+  const files = specs.flatMap(([name, { type }]) => (type === 'file' && planned[name]) || []);
+  refuseOverwrite(settings.out, files.map(String));
   const interrupt = onInterrupt(process);
   const context = { token: environment.token, settings, interrupt };
   try {
@@ -122,12 +123,12 @@ export function keepV8Quiet() {
  * Runs a plan, once or several times, shows progress, and writes the results.
  * @param {Plan} plan @param {RunContext} context @returns {Promise<number>} exit code
  */
-export async function runPlan(plan, { token, settings, interrupt, remarks }) {
+export async function runPlan(plan, { token, mayReach, settings, interrupt, remarks }) {
   const { stop, cutOff } = interrupt;
   const { run } = await import('../run.js');
   const { runRepeatedly, startLiveSession } = await import('./live-session.js');
   const live = await startLiveSession(plan, settings, interrupt);
-  const options = { token, signal: stop, cutOff, command: settings.command };
+  const options = { token, mayReach, signal: stop, cutOff, command: settings.command };
   const runOnce = (/** @type {number} */ number) =>
     run(planOfRun(plan, number), { ...options, onEvent: live.event, live: live.hook });
   try {

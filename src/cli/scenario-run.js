@@ -56,7 +56,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   const options = { signal: stop, cutOff, command, onEvent: live.event, live: live.hook };
   const ended = await runScenario({
     ...{ steps, repeat, pauseMs, refused, live, stop, summary },
-    runOnce: (step, plan) => run(plan, { ...options, token: steps[step].token }),
+    runOnce: (i, plan) => run(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
     /** The final writes report files that cannot be written. */
     async between(step) {
       // A run without a result does not overwrite existing files.
@@ -133,7 +133,7 @@ export function pathsOf(names, out) {
  */
 export async function searchSteps({ steps, outs, settings }, refused, interrupt, search = searchPlan) {
   const codes = [];
-  for (const [i, { name, plan, token, goal, remarks }] of steps.entries()) {
+  for (const [i, { name, plan, token, goal, remarks, mayReach }] of steps.entries()) {
     if (interrupt.stop.aborted) {
       writeWarning('Interrupted: the remaining searches were not run.');
       codes.push(EXIT.interrupted);
@@ -143,7 +143,7 @@ export async function searchSteps({ steps, outs, settings }, refused, interrupt,
       if (steps.length > 1 && !settings.quiet) writeLine(`Search ${i + 1} of ${steps.length}: ${name}:`);
       const error = refused.get(i);
       if (error !== undefined) throw error;
-      const context = { token, interrupt, remarks, settings: { ...settings, out: outs[i] } };
+      const context = { token, mayReach, interrupt, remarks, settings: { ...settings, out: outs[i] } };
       codes.push(await search(plan, { ...context, goal: /** @type {SearchSettings} */ (goal) }));
     } catch (error) {
       if (steps.length === 1 || !(error instanceof PkiLoadError)) throw error;

@@ -1,10 +1,11 @@
 /** `run FILE`: runs a scenario on each of its targets. */
-import { createReadStream } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import { searchOptions } from '../campaigns/search/search-options.js';
-import { describeUnreadable, EXIT, usageError } from '../common/errors.js';
+import { EXIT } from '../common/errors.js';
+import { allowAddresses } from '../common/listen.js';
 import { inGroup, option, readOptions } from '../common/options.js';
+import { readBytes } from '../common/read-file.js';
 import { commonOptions } from '../plan/common-options.js';
+import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
 import { keepV8Quiet, readRunOptions, runOptions, runPlan } from './operation.js';
 import { refuseOverwrite } from './output.js';
@@ -12,6 +13,7 @@ import { onInterrupt, visibleLines, writeLine, writeWarning } from './process.js
 
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
+/** @import { Allowed } from '../campaigns/scenario/variables.js' */
 /** @import { Command } from './arguments.js' */
 /** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
@@ -21,7 +23,7 @@ import { onInterrupt, visibleLines, writeLine, writeWarning } from './process.js
 
 const scenarioOptions = inGroup('Scenario', {
   only: { type: 'text', repeatable: true, describe: 'Run only this run of the scenario; repeatable' },
-  'allow-env': option('text', 'Let token-env read this environment variable; repeatable', {
+  'allow-env': option('text', 'Let the scenario read this environment variable; repeatable', {
     repeatable: true,
   }),
   'allow-url': option('url', 'Let the scenario send requests to this address; repeatable', {
@@ -50,7 +52,8 @@ export const command = {
     const [file] = /** @type {string[]} */ (files);
     keepV8Quiet();
     const { only, dryRun, ...allowed } = readOptions(scenarioOptions, given);
-    const scenario = await read(file, only);
+    const addresses = [readEnvironment().address, given.url, ...allowed.allowUrl];
+    const scenario = await read(file, only, { ...allowed, mayReach: allowAddresses(addresses) });
     const count = scenario.runs.length * scenario.targets.length;
     const settings = await readRunOptions(withDefaults(scenario, count, given), { line, steps: count });
     const { stepsOf } = await import('../campaigns/scenario/scenario-steps.js');
@@ -58,7 +61,7 @@ export const command = {
     const planned = omit(given, { ...scenarioOptions, ...runOptions });
     const steps = await stepsOf(scenario, planned, { ...settings, ...allowed });
     const { paths, act } = await prepare(scenario, steps, settings);
-    refuseOverwrite(paths, [file]);
+    refuseOverwrite(paths, [file, ...scenario.files]);
     if (dryRun) {
       process.stdout.write(visibleLines(await describeSteps(scenario, steps, settings)));
       return EXIT.ok;
@@ -70,16 +73,11 @@ export const command = {
   },
 };
 
-/** Scenarios have at most 100,000 characters. */
-const MAX_BYTES = 500_000;
-
-/** @param {string} file @param {string[]} only names of runs; empty: all @returns {Promise<ReadScenario>} */
-async function read(file, only) {
-  const content = await text(createReadStream(file, { end: MAX_BYTES })).catch((error) => {
-    throw usageError('cannot_read', `${file} ${describeUnreadable(error)}.`, 'Check the path.', error);
-  });
+/** @param {string} file @param {string[]} only names of runs; empty: all @param {Allowed} allowed @returns {Promise<ReadScenario>} */
+async function read(file, only, allowed) {
+  const content = readBytes(file, file, { maxMiB: 1 }).toString();
   const { onlyRuns, readScenario } = await import('../campaigns/scenario/read.js');
-  const scenario = await readScenario(content, file, process.env);
+  const scenario = await readScenario(content, file, process.env, allowed);
   return { ...scenario, runs: onlyRuns(scenario.runs, only) };
 }
 
@@ -108,10 +106,10 @@ async function prepare(scenario, steps, settings) {
     const files = scenarioFiles(names, settings);
     return { paths: files.paths, act: (...args) => runSteps({ scenario, steps, settings, files }, ...args) };
   }
-  const [{ plan, token, remarks }] = steps;
+  const [{ plan, remarks, ...access }] = steps;
   const act = /** @type {Act} */ async (refused, interrupt) => {
     for (const error of refused.values()) throw error;
-    return runPlan(plan, { token, settings, interrupt, remarks });
+    return runPlan(plan, { ...access, settings, interrupt, remarks });
   };
   return { paths: settings.out, act };
 }

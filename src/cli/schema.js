@@ -1,5 +1,5 @@
 /** `schema`: the JSON Schemas of documents and scenarios. */
-import { EXIT, usageError } from '../common/errors.js';
+import { EXIT, quote, usageError } from '../common/errors.js';
 
 /** @import { Command } from './arguments.js' */
 
@@ -30,7 +30,7 @@ export const command = {
   async run(given) {
     const [kind = 'result'] = /** @type {SchemaKind[]} */ (given.kinds);
     if (!KINDS.includes(kind)) {
-      const message = `There is no schema ${JSON.stringify(kind.slice(0, 80))}.`;
+      const message = `There is no schema ${quote(kind)}.`;
       throw usageError('unknown_schema', message, `Use one of ${KINDS.join(', ')}.`);
     }
     process.stdout.write(`${JSON.stringify(await schemaOf(kind), null, 2)}\n`);

@@ -22,13 +22,13 @@ const CLOSING = 'Removing what the search created. Press Ctrl-C again to end at 
  * @param {Plan} plan the search starts at its rate, or in a closed loop at its concurrency
  * @param {RunContext & {goal: SearchSettings}} context @returns {Promise<number>} exit code
  */
-export async function searchPlan(plan, { token, settings, goal, interrupt, remarks = [] }) {
+export async function searchPlan(plan, { token, mayReach, settings, goal, interrupt, remarks = [] }) {
   checkSearchable(plan, goal);
   const { stop, cutOff } = interrupt;
   const { command } = settings;
   // Progress shows each step as a run; files contain the whole search.
   const live = await startLiveSession(plan, { ...settings, out: [], repeat: Infinity }, interrupt);
-  const options = { token, command, cutOff, signal: stop, recoverMs: goal.recoverMs };
+  const options = { token, mayReach, command, cutOff, signal: stop, recoverMs: goal.recoverMs };
   const steps = openSteps(plan, { ...options, onEvent: live.event });
   /** @type {Search | null} */
   let soFar = null;

@@ -2,7 +2,7 @@
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
 import { orInterrupted } from '../common/stop.js';
-import { escapeInvisible, visibleText } from '../common/visible-text.js';
+import { visibleJson, visibleText } from '../common/visible-text.js';
 import { optionsOf } from '../plan/common-options.js';
 import { noToken, readEnvironment } from '../vault/environment.js';
 import { targetFlags, teardownCommand } from '../vault/setup/command.js';
@@ -117,8 +117,7 @@ export function withCleanupHint(error, name, flags) {
 }
 
 /**
- * @param {string} command @param {Record<string, unknown>} given
- * @param {object} report the JSON output, filled by `work`
+ * @param {string} command @param {Record<string, unknown>} given @param {object} report the JSON output, filled by `work`
  * @param {(work: Work) => Promise<{code: number, last: string}>} work `last`: the last lines of the text output
  * @returns {Promise<number>} exit code
  */
@@ -138,8 +137,7 @@ async function runOnVault(command, given, report, work) {
     : (/** @type {string} */ text) => process.stdout.write(`${visibleText(text)}\n`);
   const printEnd = (/** @type {string} */ last, /** @type {object} */ error = {}) => {
     const output = { command, name, url, namespace, ...report, ...error };
-    const text = isJson ? `${escapeInvisible(JSON.stringify(output, null, 2))}\n` : visibleLines(last);
-    process.stdout.write(text);
+    process.stdout.write(isJson ? visibleJson(output) : visibleLines(last));
   };
   const interrupt = onInterrupt(process);
   interrupt.attach(writeLine, INTERRUPTED);
@@ -164,17 +162,13 @@ async function runOnVault(command, given, report, work) {
 /**
  * The same client, but it reports long waits, and after a stop refuses calls with code `interrupted`. It still waits for the
  * response to a change, which Vault may have executed, until cut off (code `cut_off`).
- * @param {VaultClient} client @param {AbortSignal} stop @param {AbortSignal} [cutOff] after `stop`
- * @returns {VaultClient}
+ * @param {VaultClient} client @param {AbortSignal} stop @param {AbortSignal} [cutOff] after `stop` @returns {VaultClient}
  */
 export function interruptible(client, stop, cutOff = new AbortController().signal) {
   const fault = (/** @type {string} */ code, /** @type {string} */ text) => () =>
     new PkiLoadError(code, text, { exitCode: EXIT.interrupted });
   const interrupted = fault('interrupted', 'Interrupted.');
-  /**
-   * @template {(...args: any[]) => Promise<any>} Call
-   * @param {string} method @param {Call} call @param {boolean} [isChange]
-   */
+  /** @template {(...args: any[]) => Promise<any>} Call @param {string} method @param {Call} call @param {boolean} [isChange] */
   const patient = (method, call, isChange = false) => {
     const act = async (/** @type {any[]} */ ...args) => {
       if (stop.aborted) throw interrupted();

@@ -1,5 +1,7 @@
 /** Errors for the user: misuse, and refusals *before* the run; refusals *during* the run are outcomes. */
 
+import { withoutTokens } from './visible-text.js';
+
 /** Exit codes of the command line. */
 export const EXIT = Object.freeze({
   ok: 0,
@@ -31,15 +33,14 @@ export function describeExitCodes(meanings = MEANINGS) {
  */
 export class PkiLoadError extends Error {
   /**
-   * @param {string} code stable, `snake_case`; callers may branch on it
-   * @param {string} message one sentence, names the culprit
+   * @param {string} code stable, `snake_case`; callers may branch on it @param {string} message one sentence, names the culprit
    * @param {{remedy?: string, exitCode?: number, cause?: unknown}} [details]
    */
   constructor(code, message, { remedy, exitCode = EXIT.usage, cause } = {}) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(withoutTokens(message), cause === undefined ? undefined : { cause });
     this.name = 'PkiLoadError';
     this.code = code;
-    this.remedy = remedy;
+    this.remedy = remedy && withoutTokens(remedy);
     this.exitCode = exitCode;
   }
 
@@ -72,7 +73,7 @@ export function rejectIf(isWrong, problem, remedy) {
 
 /** @param {unknown} value @returns {string} in quotation marks, the first 80 characters */
 export function quote(value) {
-  return JSON.stringify(String(value).slice(0, 80));
+  return JSON.stringify(withoutTokens(String(value)).slice(0, 80));
 }
 
 /**

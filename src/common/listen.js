@@ -37,6 +37,19 @@ export function isLoopback(host) {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
+/**
+ * A scenario may send to addresses of the user; also to loopback, unless one of them, and so a token, is for another machine.
+ * @param {unknown[]} given by the user; null and undefined do not count @returns {(url: string) => boolean}
+ */
+export function allowAddresses(given) {
+  const parse = (/** @type {unknown} */ url) => new URL(URL.canParse(`${url}`) ? `${url}` : 'invalid:');
+  const isLocal = (/** @type {URL} */ { hostname }) => isLoopback(hostname.replace(/^\[|\]$/g, ''));
+  const own = given.filter(Boolean).map(parse);
+  const isAllowed = (/** @type {URL} */ url) =>
+    own.every(isLocal) ? isLocal(url) : own.some(({ origin }) => origin === url.origin);
+  return (url) => isAllowed(parse(url));
+}
+
 /** Closes connections immediately. May be called again. @param {Server} server @returns {Promise<void>} */
 export function closeAtOnce(server) {
   return new Promise((resolve) => {

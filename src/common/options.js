@@ -141,12 +141,16 @@ export function readUrl(text, name) {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.username || url?.password)
     throw bad('contains a user name or password, which would be visible to others', 'Leave them out.');
+  // Quotes only flags: VAULT_ADDR is the token if the two were swapped.
+  const isFlag = name.startsWith('--');
   if (url === null || !/^https?:\/\//i.test(text)) {
     const problem = 'not an http:// or https:// address';
-    throw badValue(name, text, problem, 'Use an address such as http://127.0.0.1:8200.', 'bad_url');
+    const remedy = 'Use an address such as http://127.0.0.1:8200.';
+    throw isFlag ? badValue(name, text, problem, remedy, 'bad_url') : bad(`is ${problem}`, remedy);
   }
   const extra = text.search(/[?#]/);
-  if (extra >= 0) throw bad(`has a query or fragment (${quote(text.slice(extra))})`, 'Leave it out.');
+  const quoted = isFlag ? ` (${quote(text.slice(extra))})` : '';
+  if (extra >= 0) throw bad(`has a query or fragment${quoted}`, 'Leave it out.');
   return text.replace(/\/+$/, '');
 }
 

@@ -1,3 +1,30 @@
+/** Text from outside, on its way to a terminal or a file: without the tokens in use, and without invisible characters. */
+
+/** Tokens of this thread; and those to hide, the longest first. @type {[Set<string>, string[]]} */
+const [known, hidden] = [new Set(), []];
+
+/**
+ * From now on, `<redacted>` replaces it in output. Shorter tokens (`root` of a test server) are not secret; removing them, or the
+ * tool's own name, would garble the text. @param {string} token
+ */
+export function hideToken(token) {
+  known.add(token);
+  if (token.length < 8 || 'vault-pki-load'.includes(token) || hidden.includes(token)) return;
+  hidden.push(token);
+  hidden.sort((a, b) => b.length - a.length);
+}
+
+/** For other threads. */
+export const hiddenTokens = () => hidden;
+
+/** @param {string} text @returns {number} where a token begins; -1: nowhere. A short one must be the whole text */
+export const findToken = (text) =>
+  known.has(text) ? 0 : (hidden.map((token) => text.indexOf(token)).find((at) => at >= 0) ?? -1);
+
+/** @param {string} text */
+export const withoutTokens = (text) =>
+  hidden.reduce((safe, token) => safe.replaceAll(token, '<redacted>'), text);
+
 /**
  * Escapes control characters, line breaks, format characters (bidi controls; not joiners), lone surrogates,
  * noncharacters and GitHub log commands (`::error::`, `##[error]`) in text from servers, files and scenarios.
@@ -6,27 +33,42 @@ const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Noncharacter_Code_Poi
 /** Bounded, so that a long text takes linear time. */
 const COMMANDS = /(?<=^|\s):(?=:[a-z])|:(?=:[a-z-]{1,50}(?: .{0,200})?::)|#(?=#\[)/gi;
 
-/** @param {string} text @returns {string} with each such character as `\u{1b}`; safe text is unchanged */
-export function visibleText(text) {
+/** @param {string} text @returns {string} with each such character as `\u{1b}` */
+function escapeText(text) {
   const escaped = (/** @type {string} */ character) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
   return text.replace(INVISIBLE, escaped).replace(COMMANDS, escaped);
 }
 
+/** @param {string} text @returns {string} safe text is unchanged */
+export const visibleText = (text) => escapeText(withoutTokens(text));
+
 /** @param {string} json @returns {string} invisible characters as `\u009b`, except line breaks between values */
-export function escapeInvisible(json) {
+function escapeInvisible(json) {
   const escaped = (/** @type {string} */ unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return json.replace(INVISIBLE, (character) =>
     character === '\n' ? character : character.split('').map(escaped).join(''),
   );
 }
 
-/** @param {any} value plain data @returns {any} with visible strings and keys; unchanged parts are not copied */
-export function visibleData(value) {
-  if (typeof value === 'string') return visibleText(value);
+/**
+ * @param {any} value plain data @param {(text: string) => string} change @param {(key: string) => string} changeKey
+ * @returns {any} unchanged parts are not copied
+ */
+function mapTexts(value, change, changeKey) {
+  if (typeof value === 'string') return change(value);
   if (value === null || typeof value !== 'object') return value;
   const keys = Object.keys(value);
-  const parts = keys.map((key) => visibleData(value[key]));
-  if (keys.every((key, i) => visibleText(key) === key && parts[i] === value[key])) return value;
+  const parts = keys.map((key) => mapTexts(value[key], change, changeKey));
+  if (keys.every((key, i) => changeKey(key) === key && parts[i] === value[key])) return value;
   if (Array.isArray(value)) return parts;
-  return Object.fromEntries(keys.map((key, i) => [visibleText(key), parts[i]]));
+  return Object.fromEntries(keys.map((key, i) => [changeKey(key), parts[i]]));
+}
+
+/** Tokens stay in keys, which reports look up; they are removed when a key is shown. @param {any} value plain data */
+export const visibleData = (value) => mapTexts(value, visibleText, escapeText);
+
+/** @param {any} value plain data @returns {string} lines of JSON, without tokens and invisible characters */
+export function visibleJson(value) {
+  const safe = mapTexts(value, withoutTokens, (key) => key);
+  return `${escapeInvisible(JSON.stringify(safe, null, 2))}\n`;
 }

@@ -1,10 +1,11 @@
 /** Reads Vault's TLS settings and their files into plain data for worker threads. */
 import { X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { describeUnreadable, PkiLoadError, usageError } from '../common/errors.js';
+import { quote, usageError } from '../common/errors.js';
+import { cannotRead, readBytes } from '../common/read-file.js';
 
 /**
  * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'serverName', string | null>> &
@@ -12,8 +13,6 @@ import { describeUnreadable, PkiLoadError, usageError } from '../common/errors.j
  * @typedef {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean}} Tls
  *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never print it
  */
-
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /** @param {TlsFiles} [files] @returns {Tls} */
 export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, skipVerify = false } = {}) {
@@ -60,9 +59,9 @@ function readClientPair(clientCert, clientKey) {
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
-/** @param {string} path @param {string} subject @returns {string[]} in PEM */
-function readCertificates(path, subject) {
-  const certificates = readText(path, subject).match(CERTIFICATE) ?? [];
+/** @param {string} path @param {string} subject @param {boolean} [mayBePipe] @returns {string[]} in PEM */
+function readCertificates(path, subject, mayBePipe) {
+  const certificates = readText(path, subject, mayBePipe).match(CERTIFICATE) ?? [];
   try {
     for (const pem of certificates) new X509Certificate(pem);
     if (certificates.length > 0) return certificates;
@@ -76,37 +75,25 @@ function readCertificates(path, subject) {
 /** @param {string} path @returns {string[]} */
 function readFolder(path) {
   const subject = 'CA folder (--ca-path, VAULT_CAPATH)';
-  const entries = readOrRefuse(path, subject, () => readdirSync(path));
-  const names = entries.filter((name) => /\.(pem|crt|cer)$/i.test(name));
+  let names = [''];
+  try {
+    names = readdirSync(path).filter((name) => /\.(pem|crt|cer)$/i.test(name));
+  } catch (error) {
+    throw cannotRead(`The ${subject} ${path}`, error);
+  }
   if (names.length === 0)
     throw usageError('ca_path_empty', `The ${subject} ${path} contains no .pem, .crt or .cer file.`);
-  return names.sort().flatMap((name) => readCertificates(join(path, name), 'CA file'));
+  return names.sort().flatMap((name) => readCertificates(join(path, name), 'CA file', false));
 }
 
-/** @param {string} path @param {string} subject */
-function readText(path, subject) {
-  return readOrRefuse(path, subject, () => {
-    if (statSync(path).size <= MAX_FILE_BYTES) return readFileSync(path, 'utf8');
-    throw usageError('file_too_large', `The ${subject} ${path} is larger than 4 MiB.`);
-  });
-}
-
-/** @param {string} path @param {string} subject @param {() => T} read @returns {T} @template T */
-function readOrRefuse(path, subject, read) {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof PkiLoadError) throw error;
-    const isMissing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT';
-    const message = `The ${subject} ${path} ${describeUnreadable(error)}.`;
-    throw usageError(isMissing ? 'file_not_found' : 'file_unreadable', message);
-  }
-}
+/** @param {string} path @param {string} subject @param {boolean} [mayBePipe] */
+const readText = (path, subject, mayBePipe) =>
+  readBytes(path, `The ${subject} ${path}`, { maxMiB: 4, mayBePipe }).toString();
 
 /** SNI allows only DNS names (RFC 6066, 3). @param {string} name */
 function checkServerName(name) {
   if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name;
-  const message = `The TLS server name ${JSON.stringify(name.slice(0, 80))} is not a host name.`;
+  const message = `The TLS server name ${quote(name)} is not a host name.`;
   const remedy = 'Set --tls-server-name (VAULT_TLS_SERVER_NAME) to a DNS name from the certificate.';
   throw usageError('bad_tls_server_name', message, remedy);
 }

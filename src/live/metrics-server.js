@@ -1,7 +1,7 @@
 /** Serves the result so far to Prometheus (`--metrics`), as text exposition 0.0.4, at /metrics. */
 import { createServer } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
-import { usageError } from '../common/errors.js';
+import { badValue } from '../common/errors.js';
 import { closeAtOnce, isLoopback, listen } from '../common/listen.js';
 import { render } from '../report/data/prometheus.js';
 
@@ -36,14 +36,10 @@ const LIMITS = {
 export function parseListenAddress(text) {
   const [, ipv6, name, digits] = /^(?:(?:\[(.+)\]|(\w(?:[\w.-]*\w)?)?):)?(\d+)$/.exec(text.trim()) ?? [];
   const isHost = ipv6 !== undefined ? isIPv6(ipv6) : !/^[\d.]+$/.test(name ?? '') || isIP(name) !== 0;
-  if (digits !== undefined && Number(digits) <= MAX_PORT && isHost) {
+  if (digits !== undefined && Number(digits) <= MAX_PORT && isHost)
     return { host: ipv6 ?? name ?? DEFAULT_HOST, port: Number(digits) };
-  }
-  throw usageError(
-    'bad_listen_address',
-    `--metrics is ${JSON.stringify(text.slice(0, 80))}, which is not a port or an address with a port.`,
-    'Use 9464, 127.0.0.1:9464 or [::1]:9464.',
-  );
+  const problem = 'not a port or an address with a port';
+  throw badValue('--metrics', text, problem, 'Use 9464, 127.0.0.1:9464 or [::1]:9464.', 'bad_listen_address');
 }
 
 /** @param {{host: string, port: number}} where see parseListenAddress @throws {PkiLoadError} if it cannot listen */
@@ -83,9 +79,8 @@ export async function createMetricsServer(where) {
  */
 function respond(request, host, exposition) {
   const { method = '', url = '' } = request;
-  if (!isOwnHost(request, host)) {
+  if (!isOwnHost(request, host))
     return { status: 421, text: 'These metrics are served only under the address of --metrics.\n' };
-  }
   if (url.split('?', 1)[0] !== PATH) return { status: 404, text: `Metrics are at ${PATH}.\n` };
   if (!['GET', 'HEAD'].includes(method)) {
     const text = 'Metrics are read-only: use GET or HEAD.\n';

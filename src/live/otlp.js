@@ -3,9 +3,10 @@
  * at the end. Errors are reported once and never stop a run. https://opentelemetry.io/docs/specs/otlp/
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PkiLoadError, usageError } from '../common/errors.js';
+import { PkiLoadError, quote, usageError } from '../common/errors.js';
 import { parseJson } from '../common/json.js';
 import { TOOL_VERSION } from '../common/version.js';
+import { visibleData } from '../common/visible-text.js';
 import { createRequester } from '../http/request.js';
 import { counted } from '../report/describe/words.js';
 import { redact } from '../vault/redact.js';
@@ -49,22 +50,15 @@ const REMEDIES = {
 
 /**
  * @param {object} options @param {string} options.url see parseOtlpUrl
- * @param {Record<string, string>} [options.headers] secrets: never shown
- * @param {(text: string) => void} options.onWarning
+ * @param {Record<string, string>} [options.headers] secrets: never shown @param {(text: string) => void} options.onWarning
  * @param {Pick<Requester, 'request' | 'close'>} [options.requester]
  * @param {() => number} [options.now] Unix time in ms @param {() => number} [options.clock] ms, monotonic
  * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [options.wait] rejects when the signal ends it
  * @throws {PkiLoadError} for a bad URL or header
  */
-export function createOtlpPusher({
-  url,
-  headers = readOtlpHeaders(process.env),
-  onWarning,
-  requester,
-  now = Date.now,
-  clock = () => performance.now(),
-  wait = (ms, signal) => sleep(ms, undefined, { signal }),
-}) {
+export function createOtlpPusher({ url, onWarning, requester, ...options }) {
+  const { headers = readOtlpHeaders(process.env), now = Date.now, clock = () => performance.now() } = options;
+  const { wait = (ms, signal) => sleep(ms, undefined, { signal }) } = options;
   const { origin, path, shown } = parseOtlpUrl(url);
   const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES };
   const client = requester ?? createRequester({ origin, ...limits, named: '--otlp' });
@@ -119,7 +113,7 @@ export function createOtlpPusher({
   async function push(result) {
     nextAtMs = clock() + EVERY_MS - SLACK_MS;
     try {
-      const body = JSON.stringify(toMetricsRequest(result, now()));
+      const body = JSON.stringify(toMetricsRequest(visibleData(result), now()));
       return judge(await client.request({ method: 'POST', path, headers: allHeaders, body }));
     } catch (error) {
       // The text of an unknown error may contain a header.
@@ -187,19 +181,14 @@ const RESERVED = /^(?:connection|content-(?:encoding|length|type)|expect|host|tr
 export function parseOtlpUrl(text) {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.username || url?.password) {
-    throw usageError(
-      'bad_url',
-      '--otlp contains a user name or password, which other users could see.',
-      "Set it as a header, e.g. OTEL_EXPORTER_OTLP_HEADERS='Authorization=Basic%20...'.",
-    );
+    const message = '--otlp contains a user name or password, which other users could see.';
+    const remedy = "Set it as a header, e.g. OTEL_EXPORTER_OTLP_HEADERS='Authorization=Basic%20...'.";
+    throw usageError('bad_url', message, remedy);
   }
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    const culprit = /[@?]/.test(text) ? '' : ` ${JSON.stringify(text.slice(0, 120))}, which is`;
-    throw usageError(
-      'bad_url',
-      `--otlp is${culprit} not an http:// or https:// URL.`,
-      'Use the address of an OTLP/HTTP receiver, such as http://127.0.0.1:4318.',
-    );
+    const message = `--otlp is${/[@?]/.test(text) ? '' : ` ${quote(text)}, which is`} not an http:// or https:// URL.`;
+    const remedy = 'Use the address of an OTLP/HTTP receiver, such as http://127.0.0.1:4318.';
+    throw usageError('bad_url', message, remedy);
   }
   const path = url.pathname === '/' ? '/v1/metrics' : url.pathname;
   return { origin: url.origin, path: `${path}${url.search}`, shown: `${url.origin}${path}` };
@@ -220,12 +209,8 @@ export function readOtlpHeaders(env) {
 
 /** @param {string} entry @param {string} where in an error @returns {[name: string, value: string]} */
 function parseHeader(entry, where) {
-  const bad = (/** @type {string} */ why) =>
-    usageError(
-      'bad_otlp_headers',
-      `${where} ${why}.`,
-      'Use NAME=VALUE,NAME=VALUE, with spaces and commas in values as %20 and %2C.',
-    );
+  const remedy = 'Use NAME=VALUE,NAME=VALUE, with spaces and commas in values as %20 and %2C.';
+  const bad = (/** @type {string} */ why) => usageError('bad_otlp_headers', `${where} ${why}.`, remedy);
   // RFC 9110, 5.6.2: a token.
   const [, rawName, encoded] = /^([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/s.exec(entry) ?? [];
   if (rawName === undefined) throw bad('does not start with a header name and an equals sign');

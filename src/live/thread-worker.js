@@ -4,6 +4,7 @@
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { hideToken } from '../common/visible-text.js';
 import { loadMix } from '../operations/mix.js';
 import { createLiveSession } from './live-session.js';
 import { createWriter } from './terminal.js';
@@ -15,8 +16,9 @@ import { createView, warmUpDrawing } from './view.js';
 const STDERR = 2;
 
 const port = /** @type {MessagePort} */ (parentPort);
-/** @type {LiveOptions} */
-const { command, runs, plan, outs, metrics, otlp, terminal, quiet } = workerData;
+/** @type {LiveOptions & {tokens: readonly string[]}} */
+const { command, runs, plan, outs, metrics, otlp, terminal, quiet, tokens } = workerData;
+tokens.forEach(hideToken);
 
 // Gives way to senders and recorders (nice 10 of 19). Only Linux has priorities per thread.
 if (process.platform === 'linux') {

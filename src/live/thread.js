@@ -1,6 +1,7 @@
 /** The main thread's side of the live thread, which draws, encodes and writes so that a sender need not. */
 import { MessageChannel } from 'node:worker_threads';
 import { orInterrupted } from '../common/stop.js';
+import { hiddenTokens } from '../common/visible-text.js';
 import { startThread } from '../engine/thread.js';
 
 /** @import { Plan } from '../plan/plan.js' */
@@ -33,7 +34,8 @@ export async function startLive(options, onLost) {
   const { outs, metrics, otlp, quiet, plan } = options;
   const hasOutlet = outs.length > 0 || metrics !== null || otlp !== null;
   let { requirements } = plan;
-  const thread = startThread('live', new URL('./thread-worker.js', import.meta.url), { data: options });
+  const data = { ...options, tokens: hiddenTokens() };
+  const thread = startThread('live', new URL('./thread-worker.js', import.meta.url), { data });
   await thread.first('ready');
   /** Ends the wait for replies. */
   const ending = new AbortController();

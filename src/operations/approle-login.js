@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
+import { quoted } from '../vault/setup/command.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
 import { apiHeaders, apiPath, sendAlways, vaultDuration } from './request-parts.js';
@@ -92,11 +93,8 @@ async function removeEntity({ client }, entity) {
     await client.remove(path);
   } catch (error) {
     const why = error instanceof PkiLoadError ? error.message : String(error);
-    throw targetError(
-      'entity_left',
-      `Left behind: the entity ${entity} of the logins, which could not be removed (${why}).`,
-      `Remove it with vault delete ${path}, or grant the token delete on identity/entity/id/*.`,
-      error,
-    );
+    const message = `Left behind: the entity ${entity} of the logins, which could not be removed (${why}).`;
+    const remedy = `Remove it with vault delete ${quoted(path)}, or grant the token delete on identity/entity/id/*.`;
+    throw targetError('entity_left', message, remedy, error);
   }
 }

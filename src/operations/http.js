@@ -61,18 +61,15 @@ export const http = {
   },
   check({ body, bodyFile, method }) {
     const hasBody = body !== null || bodyFile !== null;
-    rejectIf(
-      body !== null && bodyFile !== null,
-      '--body and --body-file are both given.',
-      'Use one of them.',
-    );
+    const isTwice = body !== null && bodyFile !== null;
+    rejectIf(isTwice, '--body and --body-file are both given.', 'Use one of them.');
     const remedy = 'Add --method POST, or leave the body out.';
     rejectIf(hasBody && isBodyless(method), `A ${method} request has no body.`, remedy);
   },
   async prepare(context) {
     const { token: tokenKind, bodyFile } = context.plan.options;
     const fixture = await prepareCalls(context, { withToken: tokenKind === 'own' && context.token !== null });
-    return { ...fixture, file: bodyFile && new Uint8Array(await readInput(bodyFile, '--body-file')) };
+    return { ...fixture, file: bodyFile && new Uint8Array(readInput(bodyFile, '--body-file')) };
   },
   createRequester({ options, load: { seed }, target }, { basePath, headers, file }) {
     const { method, path, body, header, token } = options;

@@ -14,6 +14,7 @@ import { camelCase } from '../common/options.js';
  * @property {VaultClient} client for setup calls
  * @property {string | null} token a secret: only for request headers
  * @property {Tls} tls
+ * @property {(url: string) => boolean} mayReach whether requests may go to an address from a certificate
  * @property {(everyMs: number) => void} keepAlive renews the token at this interval until the end of the run
  * @property {(end: () => Promise<void>) => void} onEnd registers a function that removes or reports leftovers. Called
  *   once after the run, even if interrupted or failed; last registered, first called. Register it before the request

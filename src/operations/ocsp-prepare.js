@@ -1,20 +1,23 @@
 /** Prepares `ocsp`: certificates from files, or issued (and revoked) for the run, their issuer and the responder. */
-import { createReadStream } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { setImmediate } from 'node:timers/promises';
 import { targetError, usageError } from '../common/errors.js';
 import { shuffled } from '../common/random.js';
+import { readChunks } from '../common/read-file.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { assertIssued, readCertificates } from '../pki/certificate.js';
 import { ocspUrls, parseCertificate } from '../pki/certificate-der.js';
 import { decodePem, parseSerial } from '../pki/text.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
 import { withoutSlashes } from '../vault/environment.js';
+import { redact } from '../vault/redact.js';
+import { quoted } from '../vault/setup/command.js';
 import { DEFAULT_POOL, poolSizes, readKinds } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
-import { cannotRead, issueBefore, makeMany, readInput } from './prepare.js';
+import { issueBefore, makeMany, readInput } from './prepare.js';
 import { apiPath } from './request-parts.js';
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Certificate } from '../pki/certificate.js' */
-/** @import { Plan } from '../plan/plan.js' */
 /** @import { Classify, FirstResponse, Fixture, PrepareContext } from './index.js' */
 /** @import { OcspFixture } from './ocsp.js' */
 
@@ -28,7 +31,7 @@ export async function prepare(context) {
   const { plan, client } = context;
   const { options, load, target } = plan;
   const { good, revoked, issuer, example } = await findSubjects(context);
-  const { url, isVault } = findResponder(plan, example);
+  const { url, isVault } = findResponder(context, example);
   // This needs no token, so missing permissions do not matter.
   const health = isVault ? await checkHealth(client, { namespace: target.namespace }) : null;
   if (isVault) await checkMount(client, target.mount);
@@ -73,13 +76,10 @@ export async function findSubjects(context) {
     subjectDer.equals(issuer.subjectDer) && spkiBits.equals(issuer.spkiBits);
   const other = sources.find((source) => !isIssuer(source.issuer))?.issuer;
   if (other !== undefined) {
-    const nameOf = (/** @type {Certificate} */ { x509 }) => x509.subject.replace(/\n/g, ', ').slice(0, 200);
+    const nameOf = (/** @type {Certificate} */ { x509 }) => redact(x509.subject.replace(/\n/g, ', '));
     const keys = nameOf(issuer) === nameOf(other) ? ', whose keys differ' : '';
-    throw usageError(
-      'several_issuers',
-      `The certificates to query were issued by ${nameOf(issuer)} and by ${nameOf(other)}${keys}.`,
-      'Use the certificates of one issuer per run.',
-    );
+    const message = `The certificates to query were issued by ${nameOf(issuer)} and by ${nameOf(other)}${keys}.`;
+    throw usageError('several_issuers', message, 'Use the certificates of one issuer per run.');
   }
   return {
     good: fromFile?.serials ?? fresh?.good ?? [],
@@ -95,8 +95,7 @@ export async function findSubjects(context) {
  */
 async function findIssuers({ plan, client }, chain) {
   const file = plan.options.issuer;
-  if (file !== null)
-    return { certificates: readCertificates(await readInput(file, '--issuer'), file), name: file };
+  if (file !== null) return { certificates: readCertificates(readInput(file, '--issuer'), file), name: file };
   if (chain?.certificates.length) return chain;
   const name = `the CA of ${plan.target.mount}`;
   const { pem } = await checkIssuer(client, plan.target.mount);
@@ -112,7 +111,7 @@ function chooseIssuer({ certificates, name }, leaf, leafName) {
 
 /** @param {PrepareContext} context @param {string} file @returns {Promise<Found>} */
 async function readLeaf(context, file) {
-  const [leaf, ...certificates] = readCertificates(await readInput(file, '--cert'), file);
+  const [leaf, ...certificates] = readCertificates(readInput(file, '--cert'), file);
   const issuers = await findIssuers(context, { certificates, name: file });
   return { serials: [leaf.serial], issuer: chooseIssuer(issuers, leaf, file), example: leaf };
 }
@@ -159,16 +158,15 @@ const MAX_LINE_CHARACTERS = 64 * 1024;
 
 /** @param {string} file @param {string} flag @returns {AsyncGenerator<string>} trimmed; ends at an overlong line */
 async function* readLines(file, flag) {
+  const decoder = new StringDecoder();
   let rest = '';
-  try {
-    for await (const chunk of createReadStream(file, 'utf8')) {
-      const lines = (rest + chunk).split('\n');
-      rest = /** @type {string} */ (lines.pop());
-      for (const line of lines) yield line.trim();
-      if (rest.length > MAX_LINE_CHARACTERS) break;
-    }
-  } catch (error) {
-    throw cannotRead(file, flag, error);
+  for (const chunk of readChunks(file, `${flag} ${file}`)) {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = /** @type {string} */ (lines.pop());
+    for (const line of lines) yield line.trim();
+    if (rest.length > MAX_LINE_CHARACTERS) break;
+    // Lets a signal end the run.
+    await setImmediate();
   }
   yield rest.trim();
 }
@@ -231,19 +229,24 @@ async function issueSubjects(context, toIssue) {
   };
 }
 
-/** @param {Plan} plan @param {Certificate | null} example @returns {{url: string, isVault: boolean}} */
-function findResponder({ options: { ocspUrl, fromAia }, target }, example) {
+/** @param {PrepareContext} context @param {Certificate | null} example @returns {{url: string, isVault: boolean}} */
+function findResponder({ plan, mayReach }, example) {
+  const { options, target } = plan;
+  const { ocspUrl, fromAia } = options;
   if (ocspUrl !== null) return { url: ocspUrl, isVault: false };
   if (!fromAia) return { url: `${target.url}${apiPath('', target.mount, 'ocsp')}`, isVault: true };
   const [url] = example === null ? [] : ocspUrls(example);
-  if (url !== undefined) return { url: withoutSlashes(url), isVault: false };
-  throw usageError(
-    'no_aia',
-    example === null
-      ? '--from-aia needs a certificate, but --serials has only serials.'
-      : 'The certificate names no OCSP responder.',
-    'Set --ocsp-url to its URL; in Vault, set config/urls before issuing certificates.',
-  );
+  if (url !== undefined) {
+    const { origin } = parseTargetUrl(url, 'The OCSP responder in the certificate');
+    const isAllowed = mayReach(origin) || origin === parseTargetUrl(target.url).origin;
+    if (isAllowed) return { url: withoutSlashes(url), isVault: false };
+    const message = `The certificate names the OCSP responder ${origin}, an address that the scenario may not use.`;
+    throw usageError('address_not_allowed', message, `To allow it, add --allow-url ${quoted(origin)}.`);
+  }
+  const needed = '--from-aia needs a certificate, but --serials has only serials.';
+  const message = example === null ? needed : 'The certificate names no OCSP responder.';
+  const remedy = 'Set --ocsp-url to its URL; in Vault, set config/urls before issuing certificates.';
+  throw usageError('no_aia', message, remedy);
 }
 
 /** Outcomes that even an overloaded OCSP responder never produces. */
@@ -269,17 +272,14 @@ export async function probe({ plan, tls, warn }, { origin, targetUrl }, { reques
     const { status, body } = await requester.request({ ...request, body: sent });
     const { outcome, success } = classify(status, body, 0);
     if (outcome === 'not_ocsp' || REFUSED.includes(outcome)) {
-      throw targetError(
-        'not_an_ocsp_responder',
-        `${targetUrl} responded to an OCSP request with HTTP ${status} and no OCSP response.`,
-        plan.options.ocspUrl === null
-          ? 'Check --mount, or set --ocsp-url to the responder.'
-          : 'Check --ocsp-url: it must be the complete URL of the responder.',
-      );
+      const message = `${targetUrl} responded to an OCSP request with HTTP ${status} and no OCSP response.`;
+      const isNamed = plan.options.ocspUrl !== null;
+      const whole = 'Check --ocsp-url: it must be the complete URL of the responder.';
+      const remedy = isNamed ? whole : 'Check --mount, or set --ocsp-url to the responder.';
+      throw targetError('not_an_ocsp_responder', message, remedy);
     }
-    if (!success) {
+    if (!success)
       warn(`The responder's first response is not as expected: ${outcome} (${meanings[outcome]}).`);
-    }
     return body.length > MAX_WARM_UP_BYTES ? null : { status, body };
   } finally {
     await requester.close();

@@ -1,7 +1,6 @@
 /** Before a run: checks of the target, the token and the role, and certificates issued in advance. */
-import { createReadStream } from 'node:fs';
-import { buffer } from 'node:stream/consumers';
-import { describeUnreadable, targetError, usageError } from '../common/errors.js';
+import { targetError, usageError } from '../common/errors.js';
+import { readBytes } from '../common/read-file.js';
 import { interrupted } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { parseTargetUrl } from '../http/request.js';
@@ -76,34 +75,14 @@ export async function checkIssuance(context, { role, mustStore = false, ...wante
   const facts = await checkRole(client, { mount, role, ...question });
   facts.warnings.forEach(warn);
   if (mustStore && facts.role?.no_store === true) {
-    throw usageError(
-      'role_does_not_store',
-      `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`,
-      'Choose a role that stores them with --role.',
-    );
+    const message = `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`;
+    throw usageError('role_does_not_store', message, 'Choose a role that stores them with --role.');
   }
   return { fixture, role: facts.role };
 }
 
-const MAX_INPUT_BYTES = 64 * 1024 * 1024;
-
 /** @param {string} path @param {string} flag that names the file */
-export async function readInput(path, flag) {
-  const bytes = await buffer(createReadStream(path, { end: MAX_INPUT_BYTES })).catch((error) => {
-    throw cannotRead(path, flag, error);
-  });
-  if (bytes.length <= MAX_INPUT_BYTES) return bytes;
-  throw usageError(
-    'file_too_large',
-    `${flag} ${path} is larger than ${MAX_INPUT_BYTES / 2 ** 20} MiB.`,
-    'Use a smaller file.',
-  );
-}
-
-/** @param {string} path @param {string} flag @param {unknown} error a system error */
-export function cannotRead(path, flag, error) {
-  return usageError('cannot_read', `${flag} ${path} ${describeUnreadable(error)}.`, 'Check the path.', error);
-}
+export const readInput = (path, flag) => readBytes(path, `${flag} ${path}`, { maxMiB: 64 });
 
 /** The client has one connection, and a call's timeout counts from its start: more calls would time out queued. */
 const CALLS_AT_ONCE = 2;

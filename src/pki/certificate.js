@@ -1,6 +1,7 @@
 /** Reads certificate files, and checks before a run that one certificate issued another. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
+import { withoutTokens } from '../common/visible-text.js';
 import { parseCertificate } from './certificate-der.js';
 import { DerError, TAG } from './der.js';
 import { verifySignature } from './signature.js';
@@ -16,8 +17,7 @@ const refused = (code, message, remedy = 'Use a certificate in PEM (-----BEGIN C
 
 /**
  * @param {Uint8Array} bytes PEM of one certificate or a chain, with any text around it; or DER of one
- * @param {string} name of the file, for messages
- * @returns {Certificate[]} at least one, in the order of the file
+ * @param {string} name of the file, for messages @returns {Certificate[]} at least one, in the order of the file
  * @throws {PkiLoadError}
  */
 export function readCertificates(bytes, name) {
@@ -36,22 +36,16 @@ function readPem(text, name) {
   const certificates = [];
   const others = [];
   for (const { label, body } of pemBlocks(text)) {
-    if (body === null)
-      throw refused(
-        'certificate_truncated',
-        `${name} is cut off: a PEM block has no end.`,
-        'Copy the file again.',
-      );
+    const message = `${name} is cut off: a PEM block has no end.`;
+    if (body === null) throw refused('certificate_truncated', message, 'Copy the file again.');
     if (label === 'CERTIFICATE' || label === 'X509 CERTIFICATE') {
       if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) throw unreadable(name, 'its PEM is not base64');
       certificates.push(readDer(Buffer.from(body, 'base64'), name));
     } else others.push(label);
   }
   if (certificates.length > 0) return certificates;
-  throw refused(
-    'no_certificate',
-    `${name} contains a PEM block "${printable(others[0])}", not a certificate.`,
-  );
+  const message = `${name} contains a PEM block "${printable(others[0])}", not a certificate.`;
+  throw refused('no_certificate', message);
 }
 
 /** @param {Buffer} der @param {string} name */
@@ -69,9 +63,7 @@ const unreadable = (name, why) =>
   refused('certificate_unreadable', `${name} contains an invalid certificate: ${why}.`);
 
 /**
- * @param {Certificate} leaf
- * @param {Certificate} issuer
- * @param {{leaf: string, issuer: string}} names of the files
+ * @param {Certificate} leaf @param {Certificate} issuer @param {{leaf: string, issuer: string}} names of the files
  * @throws {PkiLoadError} unless the issuer's key signed the leaf
  */
 export function assertIssued(leaf, issuer, names) {
@@ -92,7 +84,7 @@ const isIssuedBy = (leaf, issuer) =>
   leaf.issuerDer.equals(issuer.subjectDer) && verifySignature(leaf.signed, issuer.x509.publicKey) === null;
 
 /** @param {string | undefined} name subject or issuer of X509Certificate: one attribute per line */
-const nameText = (name) => printable(name ?? '').slice(0, 200) || 'without a name';
+const nameText = (name) => printable(withoutTokens(name ?? '')).slice(0, 200) || 'without a name';
 
 /** @param {string} text */
 const printable = (text) => text.replace(/\n/g, ', ').replace(/[^\x20-\x7e\u00a0-\uffff]/g, '?');

@@ -1,7 +1,7 @@
 /** Report formats, and the kinds of documents that each can show. To add one, add a file and a line here. */
 import { extname } from 'node:path';
-import { usageError } from '../common/errors.js';
-import { escapeInvisible, visibleData } from '../common/visible-text.js';
+import { quote, usageError } from '../common/errors.js';
+import { visibleData, visibleJson } from '../common/visible-text.js';
 import { DOCUMENT_KINDS as ALL, kindOf } from '../result/document.js';
 
 /** @import { Document, DocumentKind } from '../result/document.js' */
@@ -24,7 +24,7 @@ const reporter = (extension, describe, load, kinds = ['result']) => ({ extension
 /** By `--format` name. @type {Readonly<Record<string, ReporterEntry>>} */
 export const reporters = Object.freeze({
   text: reporter('.txt', 'a summary in 80 columns', () => described(import('./text.js')), ALL),
-  json: reporter('.json', 'everything; published schema', async () => ({ render: toJson }), ALL),
+  json: reporter('.json', 'everything; published schema', async () => ({ render: visibleJson }), ALL),
   html: reporter('.html', 'a page with charts, in one file', () => described(import('./html.js')), ALL),
   md: reporter('.md', 'tables for a pull request or a wiki', () => described(import('./markdown.js')), ALL),
   junit: reporter('.xml', 'JUnit: each requirement a test case', () => import('./data/junit.js'), ALL),
@@ -37,11 +37,6 @@ export const reporters = Object.freeze({
   ),
   prom: reporter('.prom', 'Prometheus text exposition', () => import('./data/prometheus.js')),
 });
-
-/** @param {Document} document */
-function toJson(document) {
-  return `${JSON.stringify(document, null, 2)}\n`;
-}
 
 /**
  * @param {Promise<{render: (report: Report, options?: RenderOptions) => string}>} renderer of sections
@@ -71,11 +66,9 @@ export function reporterForFile(path) {
   const entry = Object.entries(reporters).find(([, format]) => format.extension === extension);
   if (entry !== undefined) return { name: entry[0], ...entry[1] };
   const known = Object.values(reporters).map((format) => format.extension);
-  throw usageError(
-    'unknown_report_format',
-    `${JSON.stringify(path.slice(0, 200))} has ${extension === '' ? 'no extension to select a format' : `the unknown extension ${JSON.stringify(extension)}`}.`,
-    `Use one of ${known.join(', ')}.`,
-  );
+  const unknown = `the unknown extension ${quote(extension)}`;
+  const message = `${quote(path)} has ${extension === '' ? 'no extension to select a format' : unknown}.`;
+  throw usageError('unknown_report_format', message, `Use one of ${known.join(', ')}.`);
 }
 
 /**
@@ -91,13 +84,13 @@ export function checkKind({ kinds, extension }, kind, origin) {
 }
 
 /**
- * Strings of a document come from servers, files and scenarios. Makes their control characters visible; JSON escapes them.
+ * Strings of a document come from servers, files and scenarios. Removes tokens in use, and makes control characters visible; JSON
+ * escapes them.
  * @param {string} name of a reporter @param {Document} document @param {RenderOptions} [options] @returns {Promise<string>} ends with a newline
  * @throws {PkiLoadError} code `cannot_report` if the format has no such kind of document
  */
 export async function renderDocument(name, document, options) {
   checkKind(reporters[name], kindOf(document), `Format ${name}`);
   const { render } = await reporters[name].load();
-  if (name === 'json') return escapeInvisible(await render(document));
-  return render(visibleData(document), options);
+  return render(name === 'json' ? document : visibleData(document), options);
 }

@@ -1,5 +1,5 @@
 /** Documents: results of single runs, and records of several; the source of all reports. */
-import { usageError } from '../common/errors.js';
+import { quote, usageError } from '../common/errors.js';
 import { visibleText } from '../common/visible-text.js';
 /** @import { Comparison } from './comparison/comparison-schema.js' */
 /** @import { Propagation } from './propagation/propagation-schema.js' */
@@ -27,15 +27,13 @@ export function fileError(code, message, remedy = FILE_REMEDY, cause) {
 
 /**
  * @param {unknown} document e.g. parsed from a file; only its `schema` is read
- * @param {string} [name] of the document in an error @returns {DocumentKind}
- * @throws {PkiLoadError} code `bad_document`
+ * @param {string} [name] of the document in an error @returns {DocumentKind} @throws {PkiLoadError} code `bad_document`
  */
 export function kindOf(document, name = 'The document') {
   const { schema } = Object(document);
   const kind = DOCUMENT_KINDS.find((one) => schema === idOf(one));
   if (kind !== undefined) return kind;
-  const found =
-    typeof schema === 'string' ? `its schema is ${JSON.stringify(schema.slice(0, 80))}` : 'it has no schema';
+  const found = typeof schema === 'string' ? `its schema is ${quote(schema)}` : 'it has no schema';
   throw fileError('bad_document', `${name} is not a file of vault-pki-load: ${found}.`);
 }
 

@@ -1,7 +1,7 @@
 /** Files -> validated documents. An error names the file and its fault in one sentence. */
-import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
-import { describeUnreadable } from '../common/errors.js';
+import { cannotRead, readBytes } from '../common/read-file.js';
+import { visibleText } from '../common/visible-text.js';
 import { checkResult } from './check/check.js';
 import { findUnreadable } from './check/check-latency.js';
 import { validateComparison } from './comparison/comparison-schema.js';
@@ -41,10 +41,8 @@ export async function readDocuments(paths) {
 /** @param {string} path `-` is standard input @returns {Promise<Document>} @throws {PkiLoadError} naming the file */
 export async function readDocument(path) {
   const name = nameOf(path);
-  const source = path === STDIN ? process.stdin : createReadStream(path, { end: MAX_BYTES });
-  const bytes = await buffer(source).catch((error) => {
-    throw fileError('cannot_read', `${name} ${describeUnreadable(error)}.`, 'Check the path.', error);
-  });
+  if (path !== STDIN) return parseDocument(readBytes(path, visibleText(name), { maxMiB: 381 }), name);
+  const bytes = await buffer(process.stdin).catch((error) => Promise.reject(cannotRead(name, error)));
   return parseDocument(bytes, name);
 }
 

@@ -55,7 +55,7 @@ export async function checkPermission(client, path) {
   const rights = byPath?.[path] ?? [];
   const isEnough = ['root', 'update', 'create', 'sudo'].some((right) => rights.includes(right));
   if (isEnough || rights.length === 0) return;
-  const remedy = `Use a token whose policy has: path "${path}" { capabilities = ["update"] }.`;
+  const remedy = `Use a token whose policy has: path ${JSON.stringify(path)} { capabilities = ["update"] }.`;
   throw targetError('role_permission_denied', `The token may not write to ${path}.`, remedy);
 }
 
@@ -135,8 +135,7 @@ export function describeFootprint({ role, count, mount = 'pki_int', health = nul
 /**
  * Whether a role allows a DNS name. Follows ValidateNames in Vault's builtin/logical/pki/issuing/issue_common.go (1.21).
  * Wildcards, e-mail addresses, templates, display names and other scripts are left to Vault.
- * @param {Role} role @param {string} name
- * @returns {string | null} why not; null: allowed, or only Vault can decide
+ * @param {Role} role @param {string} name @returns {string | null} why not; null: allowed, or only Vault can decide
  */
 export function whyNotAllowed(role, name) {
   if (!/^[\x21-\x7e]+$/.test(name) || /[*@]/.test(name)) return null;

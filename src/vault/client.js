@@ -1,5 +1,5 @@
 /** Client of Vault's JSON API for calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
-import { PkiLoadError, targetError, usageError } from '../common/errors.js';
+import { PkiLoadError, quote, targetError, usageError } from '../common/errors.js';
 import { isRecord, parseJson } from '../common/json.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { loadTls } from '../http/tls.js';
@@ -16,15 +16,8 @@ import { redact, withoutSecrets } from './redact.js';
  * @param {{url: string, token?: string | null, namespace?: string | null, tls?: Tls, timeoutMs?: number, healthMs?: number,
  *   removeMs?: number}} options `timeoutMs`: of each call, except `health` and `remove` if they have their own
  */
-export function createVaultClient({
-  url,
-  token = null,
-  namespace = null,
-  tls,
-  timeoutMs = 10_000,
-  healthMs = timeoutMs,
-  removeMs = timeoutMs,
-}) {
+export function createVaultClient({ url, token = null, namespace = null, tls, ...limits }) {
+  const { timeoutMs = 10_000, healthMs = timeoutMs, removeMs = timeoutMs } = limits;
   const { origin, basePath } = parseTargetUrl(url);
   if (token !== null) checkToken(token, 'use');
   const requester = createRequester({ origin, tls, timeoutMs });
@@ -46,9 +39,9 @@ export function createVaultClient({
     const response = await requester.request({ method, path: fullPath, headers, body, ...more });
     const { status } = response;
     if (status === 204) return { data: null, auth: null, warnings: [] };
-    if (status >= 300 && status < 400) throw redirected(origin, response.headers.location, token);
+    if (status >= 300 && status < 400) throw redirected(origin, response.headers.location);
     const json = parseJson(response.body);
-    if (status !== 200) throw apiError({ status, json, method, path, origin, token });
+    if (status !== 200) throw apiError({ status, json, method, path, origin });
     const { data: content = null, auth = null, warnings = null } = json ?? {};
     if (json === null || ![content, auth].every((value) => value === null || isRecord(value)))
       throw notVault(origin, `responds to ${method} /v1/${path} with something other than Vault's JSON`);
@@ -106,10 +99,10 @@ export function connect({ tls, ...target }, token, limits = limitsOf(readEnviron
 
 /**
  * Redirects are not followed, so that the token goes only to the address that the user set.
- * @param {string} origin @param {unknown} location @param {string | null} token
+ * @param {string} origin @param {unknown} location
  */
-function redirected(origin, location, token) {
-  const message = `${origin} redirects to ${redact(textOf(location, 'nowhere').replace(/[?#].*/s, ''), [token])}.`;
+function redirected(origin, location) {
+  const message = `${origin} redirects to ${redact(textOf(location, 'nowhere').replace(/[?#].*/s, ''))}.`;
   return targetError('redirected', message, 'Set --url (VAULT_ADDR) to Vault itself.');
 }
 
@@ -123,9 +116,8 @@ export function notVault(origin, why) {
 function encodePath(path) {
   const [route, query] = path.split('?');
   const segments = route.split('/');
-  if (segments.some((segment) => ['', '.', '..'].includes(segment))) {
-    throw usageError('bad_vault_path', `${JSON.stringify(route.slice(0, 120))} is not a path in Vault.`);
-  }
+  if (segments.some((segment) => ['', '.', '..'].includes(segment)))
+    throw usageError('bad_vault_path', `${quote(route)} is not a path in Vault.`);
   return segments.map(encodeURIComponent).join('/') + (query === undefined ? '' : `?${query}`);
 }
 
@@ -158,9 +150,9 @@ const REFUSALS = /** @type {const} */ ([
   [503, /^/, 'vault_unavailable', 'is overloaded or not available for', `${LOG} Wait, or lower the load.`],
 ]);
 
-/** @param {{status: number, json: Json | null, method: string, path: string, origin: string, token: string | null}} refusal */
-export function apiError({ status, json, method, path, origin, token }) {
-  const reason = reasonIn(json, token);
+/** @param {{status: number, json: Json | null, method: string, path: string, origin: string}} refusal */
+export function apiError({ status, json, method, path, origin }) {
+  const reason = reasonIn(json);
   const request = `${method} /v1/${path}${reason && `: ${reason}`}`;
   const known = REFUSALS.find(([of, pattern]) => of === status && pattern.test(reason));
   if (known) return refusal(known[2], origin, request);
@@ -173,11 +165,11 @@ export function refusal(code, origin, request) {
   return targetError(code, `${origin} ${text} ${request}.`, remedy);
 }
 
-/** @param {Json | null} json @param {string | null} token @returns {string} Vault's own text on one line, without list markers */
-function reasonIn(json, token) {
+/** @param {Json | null} json @returns {string} Vault's own text on one line, without list markers */
+function reasonIn(json) {
   const errors = Array.isArray(json?.errors) ? listOf(json?.errors) : [];
   // Cut before the patterns run, for speed, and after removing secrets, so that no part of one remains.
-  const text = withoutSecrets(errors.join('; '), [token]).slice(0, 2000);
+  const text = withoutSecrets(errors.join('; ')).slice(0, 2000);
   return redact(text.replace(/\d{1,9} errors? occurred:\s*/g, ''))
     .replace(/^\* /, '')
     .replaceAll(' * ', '; ')

@@ -1,9 +1,10 @@
 /** Address, token and TLS settings, from the variables and the file that Vault's and OpenBao's command lines use. */
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { badValue, usageError } from '../common/errors.js';
 import { readOne } from '../common/options.js';
+import { readBytes } from '../common/read-file.js';
+import { hideToken } from '../common/visible-text.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
 
@@ -15,8 +16,7 @@ const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
 
 /**
  * `BAO_*` takes precedence over `VAULT_*`; an empty variable counts as not set.
- * @param {Record<string, string | undefined>} [env]
- * @param {{home?: string}} [options] folder of `.vault-token`
+ * @param {Record<string, string | undefined>} [env] @param {{home?: string}} [options] folder of `.vault-token`
  */
 export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const find = (/** @type {string} */ name) =>
@@ -51,10 +51,12 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
 }
 
 /**
+ * Every token in use passes here: from now on it is hidden in all output.
  * @param {string} token @param {string} source variable or file, for the error
  * @returns {string} the same token: valid in an HTTP header
  */
 export function checkToken(token, source) {
+  hideToken(token);
   if (isVisible(token)) return token;
   const message = `The token in ${source} contains white space or a character that is not allowed.`;
   throw usageError('bad_token', message, 'Set it again without quotes and line breaks.');
@@ -78,12 +80,10 @@ function isVisible(text) {
 /** @param {string} path @returns {string} '' if there is no file */
 function readTokenFile(path) {
   try {
-    return readFileSync(path, 'utf8').trim();
+    return String(readBytes(path, 'The token file ~/.vault-token', { maxMiB: 1, mayBePipe: false })).trim();
   } catch (error) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return '';
-    const message = `The token file ~/.vault-token cannot be read (${code}).`;
-    throw usageError('token_file_unreadable', message, 'Make it readable, or set VAULT_TOKEN.');
+    if (['ENOENT', 'ENOTDIR'].includes(/** @type {any} */ (error).cause?.code)) return '';
+    throw error;
   }
 }
 

@@ -129,7 +129,7 @@ describe('refused:', () => {
 
 /** @type {[string, Record<string, string>, RegExp][]} */
 const ENVIRONMENTS = [
-  ['an address without scheme', { VAULT_ADDR: 'vault:8200' }, /"vault:8200", which is not an http/],
+  ['an address without scheme', { VAULT_ADDR: 'vault:8200' }, /or VAULT_ADDR is not an http(?!.*vault:8200)/],
   [
     'a time-out without unit',
     { VAULT_CLIENT_TIMEOUT: 'x' },

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { refuseOverwrite } from '../../src/cli/output.js';
 import { PkiLoadError } from '../../src/common/errors.js';
+import { runCli } from './support.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'vpl-overwrite-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -67,6 +68,26 @@ describe('refuseOverwrite accepts', () => {
           return true;
         },
       );
+    });
+  }
+});
+
+describe('files that a run reads are not overwritten', () => {
+  writeFileSync(
+    at('s.yaml'),
+    `name: n\nmix: [{operation: http, options: {method: POST, body-file: '${at('a.json')}'}}]\n`,
+  );
+  /** @type {string[][]} */
+  const LINES = [
+    ['http', '--method', 'POST', '--body-file', at('a.json')],
+    ['issue', '--ca-cert', at('a.json')],
+    ['run', at('s.yaml')],
+  ];
+  for (const line of LINES) {
+    test(line[0], async () => {
+      const { code, stderr } = await runCli([...line, '--dev', '--out', at('a.json')]);
+      assert.match(stderr, /a\.json is an input file, and would be overwritten/);
+      assert.equal(code, 1);
     });
   }
 });

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { visibleData, visibleText } from '../../src/common/visible-text.js';
+import { describe, test } from 'node:test';
+import { PkiLoadError, quote } from '../../src/common/errors.js';
+import {
+  findToken,
+  hideToken,
+  visibleData,
+  visibleJson,
+  visibleText,
+} from '../../src/common/visible-text.js';
 
 /** @type {[string, string, string][]} what, in, out */
 const TABLE = [
@@ -27,4 +34,32 @@ test('visible data: safe data is not copied', () => {
   });
   assert.equal(shown.rows, given.rows);
   assert.equal(given.names['a\u0007'][0], 'b\u001b');
+});
+
+describe('tokens in use', () => {
+  for (const token of ['tok-1234', 'tok-1234-longer', 'root', 'vault-pki', 'requests']) hideToken(token);
+
+  /** @type {[string, string, string][]} what, in, out */
+  const HIDDEN = [
+    ['wherever they stand', 'atok-1234b tok-1234', 'a<redacted>b <redacted>'],
+    ['the longer first', 'tok-1234-longer', '<redacted>'],
+    ['short ones are not secret', 'root', 'root'],
+    ["nor is the tool's own name", 'vault-pki-load', 'vault-pki-load'],
+  ];
+  for (const [what, given, expected] of HIDDEN) {
+    test(`are hidden: ${what}`, () => {
+      assert.equal(visibleText(given), expected);
+      assert.deepEqual(JSON.parse(visibleJson({ [given]: [given] })), { [given]: [expected] });
+      const error = new PkiLoadError('code', given, { remedy: given });
+      assert.deepEqual([error.message, error.remedy, quote(given)], [expected, expected, `"${expected}"`]);
+    });
+  }
+
+  test('keys stay, so that reports find them', () => {
+    assert.deepEqual(visibleData({ requests: 'requests' }), { requests: '<redacted>' });
+  });
+
+  test('are found in longer text, short ones only alone', () => {
+    assert.deepEqual(['x tok-1234', 'root', 'the root', 'none'].map(findToken), [2, 0, -1, -1]);
+  });
 });

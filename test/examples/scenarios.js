@@ -57,8 +57,9 @@ export async function runExperiment(name, { env = {}, args = [], short = {} } = 
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-experiment-'));
   try {
     const out = join(folder, 'result.json');
+    const allowed = ['--allow-env', 'ROLE'];
     const ended = await runCli(
-      ['run', join(ROOT, 'examples', `${name}.yaml`), '--quiet', '--out', out, ...args],
+      ['run', join(ROOT, 'examples', `${name}.yaml`), '--quiet', '--out', out, ...allowed, ...args],
       { env: { ...experiment.short, ...short, ...env } },
     );
     assert.ok(CODES.includes(ended.code ?? -1), `${name}: ${ended.code} ${ended.stderr}\n${ended.stdout}`);

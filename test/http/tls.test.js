@@ -67,13 +67,8 @@ describe('loadTls', () => {
 
   /** @type {[string, TlsFiles, string, RegExp][]} a name for a file is put below the folder */
   const wrong = [
-    [
-      'a CA file that is not there',
-      { caCert: 'absent' },
-      'file_not_found',
-      /--ca-cert.*absent was not found/,
-    ],
-    ['a CA file that is a folder', { caCert: 'cas' }, 'file_unreadable', /is a folder/],
+    ['a CA file that is not there', { caCert: 'absent' }, 'cannot_read', /--ca-cert.*absent was not found/],
+    ['a CA file that is a folder', { caCert: 'cas' }, 'cannot_read', /is a folder/],
     ['a CA file without certificate', { caCert: 'noise.pem' }, 'not_a_certificate', /no PEM certificate/],
     ['an empty CA file', { caCert: 'empty.pem' }, 'not_a_certificate', /no PEM certificate/],
     ['a key for a CA file', { caCert: 'leaf.key' }, 'not_a_certificate', /no PEM certificate/],
@@ -84,8 +79,8 @@ describe('loadTls', () => {
       /invalid certificate/,
     ],
     ['10 MB of noise', { caCert: 'large.pem' }, 'file_too_large', /larger than 4 MiB/],
-    ['a CA folder that is a file', { caPath: 'ca.pem' }, 'file_unreadable', /is a file, not a folder/],
-    ['a CA folder that is not there', { caPath: 'absent' }, 'file_not_found', /was not found/],
+    ['a CA folder that is a file', { caPath: 'ca.pem' }, 'cannot_read', /is a file, not a folder/],
+    ['a CA folder that is not there', { caPath: 'absent' }, 'cannot_read', /was not found/],
     ['a CA folder without certificates', { caPath: 'none' }, 'ca_path_empty', /no .pem/],
     ['a certificate without key', { clientCert: 'leaf.pem' }, 'client_key_missing', /without its key/],
     ['a key alone', { clientKey: 'leaf.key' }, 'client_cert_missing', /without its certificate/],

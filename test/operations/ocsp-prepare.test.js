@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { findSubjects } from '../../src/operations/ocsp-prepare.js';
+import { allowAddresses } from '../../src/common/listen.js';
+import { findSubjects, prepare } from '../../src/operations/ocsp-prepare.js';
+import { der, extension, oid } from '../pki/ocsp-builder.js';
 import { TestCa } from '../pki/test-ca.js';
 import { assertUsage } from './calls-support.js';
 
@@ -101,3 +103,41 @@ for (const [what, given, code, message] of BAD) {
     }, message);
   });
 }
+
+/** @param {string} url */
+const namesResponder = (url) =>
+  extension(
+    '1.3.6.1.5.5.7.1.1',
+    false,
+    der(0x30, der(0x30, oid('1.3.6.1.5.5.7.48.1'), der(0x86, Buffer.from(url)))),
+  );
+
+test('--from-aia: a certificate cannot choose an address that the scenario may not use', async () => {
+  const { certFile } = ca.issue('named', { extensions: [namesResponder('http://h.example:1/o')] });
+  const options = {
+    cert: certFile,
+    issuer,
+    serials: null,
+    revokedSerials: null,
+    about: [],
+    expect: [],
+    ocspUrl: null,
+  };
+  const plan = {
+    options: { ...options, fromAia: true, hash: 'sha1', method: 'post' },
+    target: {},
+    load: { seed: 1 },
+  };
+  const prepared = (/** @type {(url: string) => boolean} */ mayReach, url = 'http://127.0.0.1:8200') =>
+    prepare(/** @type {any} */ ({ plan: { ...plan, target: { url } }, mayReach }));
+  await assert.rejects(prepared(allowAddresses([])), {
+    code: 'address_not_allowed',
+    message:
+      'The certificate names the OCSP responder http://h.example:1, an address that the scenario may not use.',
+    remedy: 'To allow it, add --allow-url http://h.example:1.',
+  });
+  // Allowed by the user, the target itself, and not a scenario.
+  for (const allowed of [allowAddresses(['http://h.example:1']), () => true])
+    assert.equal((await prepared(allowed)).targetUrl, 'http://h.example:1/o');
+  assert.equal((await prepared(() => false, 'http://h.example:1/v')).origin, 'http://h.example:1');
+});

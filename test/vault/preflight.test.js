@@ -22,7 +22,7 @@ function fakeClient(answers, health = { status: 200, json: {} }) {
     const answer = answers[path] ?? { status: 404, errors: [] };
     const { status = 200, errors = [], data = null, auth = null } = answer;
     if (status === 200) return { data, auth, warnings: [] };
-    throw apiError({ status, json: { errors }, method, path, origin, token: 'hvs.token' });
+    throw apiError({ status, json: { errors }, method, path, origin });
   };
   return {
     origin,

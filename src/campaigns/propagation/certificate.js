@@ -90,8 +90,7 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
 
 /**
  * A call that the tool aborted is not a failure of the target.
- * @param {'issue_failed' | 'revoke_failed'} outcome @param {unknown} error
- * @returns {Pick<Row, 'outcome' | 'failure'>}
+ * @param {'issue_failed' | 'revoke_failed'} outcome @param {unknown} error @returns {Pick<Row, 'outcome' | 'failure'>}
  */
 function failureOf(outcome, error) {
   const failure = codeOf(error);
@@ -151,9 +150,6 @@ export async function warmUp(run, client) {
   const isIssued = row.left === 'valid';
   const path = `${plan.target.mount}/${isIssued ? 'revoke' : `issue/${plan.role}`}`;
   const left = isIssued ? ' The certificate issued for the check stays valid until it expires.' : '';
-  throw targetError(
-    'role_permission_denied',
-    `The token may not write to ${path}.${left}`,
-    `Use a token whose policy has: path "${path}" { capabilities = ["update"] }.`,
-  );
+  const remedy = `Use a token whose policy has: path ${JSON.stringify(path)} { capabilities = ["update"] }.`;
+  throw targetError('role_permission_denied', `The token may not write to ${path}.${left}`, remedy);
 }

@@ -14,6 +14,7 @@ import { checkIssuance } from '../../operations/prepare.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
 import { createVaultClient, textOf } from '../../vault/client.js';
+import { redact } from '../../vault/redact.js';
 import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
 import { createQueryBuilder, createResponder } from './responder.js';
@@ -161,11 +162,9 @@ export async function prepare(context) {
   await checkPermission(client, `${mount}/revoke`);
   const crl = await readCrlConfig(client, mount);
   if (crl.ocsp_disable === true) {
-    throw targetError(
-      'ocsp_disabled',
-      `The mount ${mount} serves no OCSP requests (ocsp_disable in its config/crl).`,
-      `Enable it with vault write ${mount}/config/crl ocsp_disable=false.`,
-    );
+    const message = `The mount ${mount} serves no OCSP requests (ocsp_disable in its config/crl).`;
+    const remedy = `Enable it with vault write ${mount}/config/crl ocsp_disable=false.`;
+    throw targetError('ocsp_disabled', message, remedy);
   }
   const named = plan.nodes.map((node) => ({ url: node, name: `--node ${node}` }));
   const places = named.length > 0 ? named : [{ url, name: '--url (VAULT_ADDR)' }];
@@ -176,7 +175,7 @@ export async function prepare(context) {
     crl: {
       autoRebuild: flag(crl.auto_rebuild),
       disabled: flag(crl.disable),
-      ocspExpiry: textOf(crl.ocsp_expiry).slice(0, 20) || null,
+      ocspExpiry: redact(textOf(crl.ocsp_expiry)).slice(0, 20) || null,
     },
     nodes: await Promise.all(places.map((place) => readNode(place, context))),
   };
@@ -200,13 +199,10 @@ async function readNode({ url, name }, { plan: { timeoutMs }, tls }) {
     const { status, body } = await requester.request({ path: `${basePath}/v1/sys/health` });
     const { sealed, initialized, version } = parseJson(body) ?? {};
     if (sealed === true || initialized === false) {
-      throw targetError(
-        'node_sealed',
-        `The node ${url} is ${sealed === true ? 'sealed' : 'not initialised'}.`,
-        'Unseal it with vault operator unseal, or leave it out.',
-      );
+      const message = `The node ${url} is ${sealed === true ? 'sealed' : 'not initialised'}.`;
+      throw targetError('node_sealed', message, 'Unseal it with vault operator unseal, or leave it out.');
     }
-    return { url, version: textOf(version).slice(0, 60) || null, state: STATES[status] ?? null };
+    return { url, version: redact(textOf(version)).slice(0, 60) || null, state: STATES[status] ?? null };
   } finally {
     await requester.close();
   }

@@ -1,5 +1,5 @@
 /** Options of `propagation`, and the plan built from them. */
-import { rejectIf, usageError } from '../../common/errors.js';
+import { quote, rejectIf, usageError } from '../../common/errors.js';
 import { inGroup, option, readOptions, rejectUnknownOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
@@ -56,8 +56,7 @@ export const propagationOptions = {
 
 /**
  * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
- * @param {ReturnType<typeof readEnvironment>} [environment] defaults for the target
- * @returns {Readonly<PropagationPlan>}
+ * @param {ReturnType<typeof readEnvironment>} [environment] defaults for the target @returns {Readonly<PropagationPlan>}
  */
 export function planPropagation(given, environment = readEnvironment()) {
   rejectUnknownOptions('propagation', propagationOptions, given);
@@ -70,11 +69,8 @@ export function planPropagation(given, environment = readEnvironment()) {
     throw usageError('repeated_node', `--node ${duplicate} is given twice.`, 'Remove one of them.');
   const isMixed = dev && nodes.length > 0;
   rejectIf(isMixed, '--dev starts its own server, but --node names others.', 'Use one of them.');
-  rejectIf(
-    options.giveUp < options.poll,
-    '--give-up is shorter than --poll, so no node would be polled even once.',
-    'Raise --give-up or lower --poll.',
-  );
+  const problem = '--give-up is shorter than --poll, so no node would be polled even once.';
+  rejectIf(options.giveUp < options.poll, problem, 'Raise --give-up or lower --poll.');
   return deepFreeze({
     ...{ dev, nodes, role, cn, certificates, concurrency },
     target: planTarget(options, given, environment),
@@ -98,9 +94,6 @@ function parseDelayRequirement(text) {
   else if (METRICS[metric].unit === 'ms' && comparator.startsWith('>'))
     problem = 'only the upper bound of a delay is known';
   if (problem === null) return requirement;
-  throw usageError(
-    'bad_requirement',
-    `Requirement ${JSON.stringify(text.slice(0, 80))}: ${problem}.`,
-    "Examples: 'p99<2s', 'max<10s', 'mean<500ms', 'errors<1%'.",
-  );
+  const remedy = "Examples: 'p99<2s', 'max<10s', 'mean<500ms', 'errors<1%'.";
+  throw usageError('bad_requirement', `Requirement ${quote(text)}: ${problem}.`, remedy);
 }

@@ -1,4 +1,6 @@
 /** A dry run of a scenario: setup, targets, operations, stages, request counts, and the objects left on the target. */
+import { isDeepStrictEqual } from 'node:util';
+import { camelCase, readOptions } from '../../common/options.js';
 import { total } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { loadOperation } from '../../operations/index.js';
@@ -7,7 +9,7 @@ import { stageFacts } from '../../plan/stages.js';
 import { counted, loadPhrase } from '../../report/describe/words.js';
 import { labelled, table, wrap } from '../../report/layout.js';
 import { levelText } from '../../result/search/explain.js';
-import { teardownCommands } from '../../vault/setup/command.js';
+import { quoted, targetFlags, teardownCommands } from '../../vault/setup/command.js';
 import { planSetup } from '../../vault/setup/setup-plan.js';
 import { planOfStep } from '../search/step-plan.js';
 /** @import { Plan } from '../../plan/plan.js' */
@@ -51,9 +53,8 @@ export function describeReads(reads) {
 
 /** @param {ScenarioSetup} setup @param {readonly Step[]} steps */
 function describeSetup(setup, steps) {
-  if (steps.every(({ plan }) => plan.dev)) {
+  if (steps.every(({ plan }) => plan.dev))
     return facts({ 'Set up': 'nothing: the embedded server has everything' });
-  }
   const { mounts, policy, roles } = planSetup(setup);
   const urls = [...new Set(steps.map(({ plan }) => plan.target.url))];
   return [
@@ -84,13 +85,14 @@ function describeRest(steps, { repeat, pauseMs, out, search = null }) {
 /** @param {Step} step @param {ScenarioSetup | null} setup @param {Settings} settings */
 async function describeStep({ name, plan, goal = null, notJudged = [] }, setup, settings) {
   const { load, target, dev, mix, requirements } = plan;
+  const place = [target.url, targetFlags({ ...target, url: '' }).trim()];
   const schedule = goal === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
   const count = planned === null ? 'as many as the target can handle' : formatCount(planned);
   return [
     ...facts({
       Run: name,
-      Target: dev ? 'an embedded PKI server' : target.url,
+      Target: dev ? 'an embedded PKI server' : place.filter(Boolean),
       Mount: target.mount,
       ...(goal === null ? { Load: loadPhrase(load), Requests: count } : describeSearch(plan, goal)),
     }),
@@ -98,6 +100,7 @@ async function describeStep({ name, plan, goal = null, notJudged = [] }, setup, 
     ...stages(load, schedule),
     '',
     ...facts({
+      Options: await describeOptions(mix ?? []),
       Required: requirements.map(({ text }) => text),
       'Left out': notJudged.length === 0 ? [] : ['stages, and the requirements on them:', ...notJudged],
       'Left behind': await leftBehind(plan, setup, settings),
@@ -147,6 +150,22 @@ function operations(mix, planned) {
     planned === null ? '–' : formatCount(Math.round((planned * weight) / weights)),
   ]);
   return ['', ...table([['Operations', 'share', 'about'], ...rows]).flat()];
+}
+
+/** @param {NonNullable<Plan['mix']>} mix @returns {Promise<string[]>} of each operation, those that differ from their defaults */
+async function describeOptions(mix) {
+  const described = mix.map(async ({ name, operation, options }) => {
+    const specs = (await loadOperation(operation)).options;
+    const defaults = readOptions(specs, {});
+    const set = Object.entries(specs).flatMap(([flag, { type }]) => {
+      const { [camelCase(flag)]: value } = options;
+      if (isDeepStrictEqual(value, defaults[camelCase(flag)])) return [];
+      const show = (/** @type {any} */ one) => (type === 'duration' ? formatDuration(one) : quoted(`${one}`));
+      return type === 'flag' ? flag : `${flag} ${[value].flat().map(show).join(' ')}`;
+    });
+    return set.length === 0 ? [] : `${name}: ${set.join(', ')}`;
+  });
+  return (await Promise.all(described)).flat();
 }
 
 /** @param {Plan['load']} load @param {Schedule | null} schedule */

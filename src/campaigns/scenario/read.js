@@ -1,6 +1,7 @@
 /** A scenario's text -> its runs, validated; errors have line and column. */
 import { PkiLoadError, quote, usageError } from '../../common/errors.js';
 import { camelCase } from '../../common/options.js';
+import { isSystemFile } from '../../common/read-file.js';
 import { total } from '../../common/sums.js';
 import { formatDuration, parseDuration } from '../../common/units.js';
 import { visibleText } from '../../common/visible-text.js';
@@ -18,6 +19,7 @@ import { resolveVariables } from './variables.js';
 /** @import { MixEntry, PlannedRequirement } from '../../plan/plan.js' */
 /** @import { OperationOptions, Scenario } from './declaration.js' */
 /** @import { Path, Source } from './source.js' */
+/** @import { Allowed } from './variables.js' */
 /** @import { Level } from './stages.js' */
 
 /** @typedef {'load' | 'mix' | 'stages' | 'require'} Part */
@@ -31,11 +33,11 @@ import { resolveVariables } from './variables.js';
 
 /**
  * @param {string} text @param {string} name of the file, for errors
- * @param {Record<string, string | undefined>} env
+ * @param {Record<string, string | undefined>} env @param {Allowed} [allowed]
  * @throws {PkiLoadError} code `bad_scenario`, with line and column
  */
-export async function readScenario(text, name, env) {
-  const source = resolveVariables(parseSource(text, name), env);
+export async function readScenario(text, name, env, allowed = {}) {
+  const source = resolveVariables(parseSource(text, name), env, allowed);
   const names = Object.keys(operations);
   /** @type {OperationOptions} */
   const options = {};
@@ -51,8 +53,12 @@ export async function readScenario(text, name, env) {
   const reads = new Map(source.reads);
   const addTo = (/** @type {string} */ name, /** @type {string} */ place) =>
     reads.set(name, [...(reads.get(name) ?? []), place]);
-  for (const [path, file] of filesIn(source.value, [targetOptions, ...Object.values(options)]))
+  const files = [...filesIn(source.value, [targetOptions, ...Object.values(options)])];
+  for (const [path, file] of files) {
     addTo(`file ${file}`, pathText(path));
+    if (isSystemFile(file))
+      throw source.error(path, 'is a device, a pipe or a file of the system', 'Name a regular file.');
+  }
   const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ entry) => {
     const { name: targetName = null, 'token-env': tokenEnv = null, ...given } = entry;
     if (tokenEnv !== null) addTo(tokenEnv, 'the token');
@@ -62,7 +68,7 @@ export async function readScenario(text, name, env) {
   return {
     /** environment variables and files -> places where the scenario uses them */
     reads,
-    ...{ name: title, description, setup, targets },
+    ...{ name: title, description, setup, targets, files: files.map(([, file]) => file) },
     runs: runs ?? [readRun(source, scenario, scenario, [], setup)],
     ...{ repeat, pauseMs: parseDuration(/** @type {string} */ (pause)), out: [out].flat() },
   };
@@ -89,8 +95,7 @@ function readSetup(setup = false) {
 }
 
 /**
- * @param {Source} source @param {Scenario} scenario
- * @param {Pick<Scenario, 'name' | Part>} run parts that it does not inherit
+ * @param {Source} source @param {Scenario} scenario @param {Pick<Scenario, 'name' | Part>} run parts that it does not inherit
  * @param {Path} path of the run @param {ScenarioSetup | null} setup
  */
 function readRun(source, scenario, run, path, setup) {

@@ -1,6 +1,6 @@
 /** A scenario and flags -> its steps: each run on each target, planned, and checked for a search. */
 import { usageError } from '../../common/errors.js';
-import { isLoopback } from '../../common/listen.js';
+import { allowAddresses } from '../../common/listen.js';
 import { camelCase, readOptions } from '../../common/options.js';
 import { total } from '../../common/sums.js';
 import { loadOperation } from '../../operations/index.js';
@@ -8,7 +8,8 @@ import { commonOptions } from '../../plan/common-options.js';
 import { planLoad } from '../../plan/load.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
 import { parseRequirement } from '../../plan/requirements.js';
-import { readEnvironment } from '../../vault/environment.js';
+import { checkToken, readEnvironment } from '../../vault/environment.js';
+import { quoted } from '../../vault/setup/command.js';
 import { checkSearchable } from '../search/find-max.js';
 import { OPEN_LOOP, plannedForSearch, searchSettings } from '../search/search-options.js';
 import { findPath, placed } from './read.js';
@@ -39,11 +40,12 @@ export async function stepsOf({ runs, targets }, flags, settings) {
   const { search = null } = settings;
   const searchFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
   const environment = readEnvironment();
+  const mayReach = allowAddresses([environment.address, flags.url, ...(settings.allowUrl ?? [])]);
   const steps = [];
   for (const run of runs) {
     for (const target of targets) {
       const plan = await planRun(run, target, flags, environment, search);
-      if (!plan.dev) await checkAllowed(run, target, plan, [environment.address, flags.url], settings);
+      await checkAllowed(run, target, plan, { ...settings, mayReach });
       const goal = search && searchSettings(plan, settings, mergeLoad(run, flags, search));
       if (goal !== null) {
         const place = { source: run.source, groups: run.loadGroups, flags: searchFlags };
@@ -58,6 +60,8 @@ export async function stepsOf({ runs, targets }, flags, settings) {
         target: target.name ?? (plan.dev ? 'embedded server' : plan.target.url),
         /** a secret */
         token: tokenEnv === null || plan.dev ? environment.token : tokenIn(tokenEnv),
+        /** for addresses that a certificate names */
+        mayReach,
         /** null: a run, not a search */
         goal,
         /** requirements on its stages, which flags or a search replace; and sentences for its reports */
@@ -71,26 +75,26 @@ export async function stepsOf({ runs, targets }, flags, settings) {
 /**
  * Only the user decides where a scenario may send requests, and which secrets besides Vault tokens go with them.
  * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Plan} plan of the run
- * @param {unknown[]} addresses of the environment and the command line @param {Allowed} allowed
+ * @param {Allowed & {mayReach: (url: string) => boolean}} allowed
  */
-async function checkAllowed(run, { name, tokenEnv }, plan, addresses, { allowEnv = [], allowUrl = [] }) {
+async function checkAllowed(run, { name, tokenEnv, options: given }, plan, { allowEnv = [], mayReach }) {
   const { targets = [] } = /** @type {{targets?: {name: string}[]}} */ (run.source.value);
   const place =
     name === null ? ['target'] : ['targets', targets.findIndex((entry) => entry.name.trim() === name)];
   const refuse = (/** @type {Path} */ path, /** @type {string} */ problem, /** @type {string} */ flag) => {
     throw run.source.error(path, problem, `To allow it, add ${flag}.`);
   };
-  if (tokenEnv !== null && !/^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv) && !allowEnv.includes(tokenEnv)) {
+  const isVaultToken = tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv);
+  if (!plan.dev && !isVaultToken && !allowEnv.includes(tokenEnv)) {
     const problem = `would send ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`;
     refuse([...place, 'token-env'], problem, `--allow-env ${tokenEnv}`);
   }
-  const known = [...addresses, ...allowUrl].filter((url) => URL.canParse(`${url}`)).map(originOf);
-  const check = (/** @type {Path} */ path, /** @type {unknown} */ url) => {
-    const origin = originOf(url);
-    if (known.includes(origin) || isLoopback(new URL(origin).hostname.replace(/^\[|\]$/g, ''))) return;
-    refuse(path, `is ${origin}, an address that only the scenario names`, `--allow-url ${origin}`);
+  const check = (/** @type {Path} */ path, /** @type {string} */ url) => {
+    const { origin } = new URL(url);
+    const problem = `is ${origin}, an address that only the scenario names`;
+    if (!mayReach(url)) refuse(path, problem, `--allow-url ${quoted(origin)}`);
   };
-  check([...place, 'url'], plan.target.url);
+  if (!plan.dev && given.url !== undefined) check([...place, 'url'], plan.target.url);
   for (const [i, { operation, options }] of (plan.mix ?? []).entries()) {
     for (const [option, { type }] of Object.entries((await loadOperation(operation)).options)) {
       const url = type === 'url' ? options[camelCase(option)] : null;
@@ -99,12 +103,10 @@ async function checkAllowed(run, { name, tokenEnv }, plan, addresses, { allowEnv
   }
 }
 
-const originOf = (/** @type {unknown} */ url) => new URL(`${url}`).origin;
-
 /** @param {string} name @returns {string} a secret */
 function tokenIn(name) {
   const token = process.env[name];
-  if (token) return token;
+  if (token) return checkToken(token, name);
   throw usageError('no_token', `The environment variable ${name} (token-env) is not set.`, `Set ${name}.`);
 }
 
@@ -117,8 +119,7 @@ export function remarksOf({ run, notJudged }) {
 /**
  * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags of the command line: they override the scenario
  * @param {VaultEnvironment} environment defaults of the target
- * @param {RequestedSearch | null} [search] determines the load, in place of model and stages
- * @returns {Promise<Readonly<Plan>>}
+ * @param {RequestedSearch | null} [search] determines the load, in place of model and stages @returns {Promise<Readonly<Plan>>}
  * @throws {PkiLoadError} naming the contradicting options
  */
 export async function planRun(run, target, flags, environment, search = null) {

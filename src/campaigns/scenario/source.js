@@ -1,7 +1,7 @@
 /** The text of a scenario (YAML 1.2 or JSON) and the place of each value: errors name line, column and key. */
 import { isMap, isScalar, isSeq, Lexer, LineCounter, Parser, parseDocument, visit } from 'yaml';
 import { usageError } from '../../common/errors.js';
-import { visibleText } from '../../common/visible-text.js';
+import { findToken, visibleText } from '../../common/visible-text.js';
 
 /** @import { PkiLoadError } from '../../common/errors.js' */
 /** @import { Document } from 'yaml' */
@@ -160,7 +160,7 @@ function lineAt(text, offset) {
   return line === '' ? 'the end of the file' : JSON.stringify(line);
 }
 
-export const TOKEN_REMEDY =
+const TOKEN_REMEDY =
   'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; token-env names another variable.';
 
 /** Tokens of Vault and OpenBao, and of Vault before 1.10 (24 characters). `hvs.` and 8 characters also match a truncated token. */
@@ -172,6 +172,7 @@ const KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 export function findSecret(text) {
   const remedy = `${TOKEN_REMEDY} Revoke a token that others may have seen.`;
   const secrets = [
+    { kind: 'the token in use', remedy, offset: findToken(text) },
     { kind: 'a Vault token', remedy, offset: text.search(TOKEN) },
     { kind: 'a private key', remedy: 'Name its file, e.g. with client-key.', offset: text.search(KEY) },
   ];

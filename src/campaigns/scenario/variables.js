@@ -1,7 +1,8 @@
-/** Replaces `${NAME}` in a scenario by an environment variable declared in `env`; secrets are refused. */
+/** Replaces `${NAME}` in a scenario by an environment variable declared in `env`, if its value cannot be a secret. */
 import { closest } from '../../common/closest.js';
+import { DURATION_PATTERN, RATE_PATTERN } from '../../common/units.js';
 import { visibleText } from '../../common/visible-text.js';
-import { findSecret, pathText, TOKEN_REMEDY } from './source.js';
+import { findSecret, pathText } from './source.js';
 /** @import { Path, Source } from './source.js' */
 
 /** `NAME`, or `NAME=default`. */
@@ -10,8 +11,9 @@ export const DECLARATION = /^([A-Za-z_]\w*)(?:=(.*))?$/s;
 /** A variable, or `$${`, for which the name is undefined. */
 const REFERENCE = /\$\$\{|\$\{([^${}]*)\}/g;
 
-/** Variables with such names may be secrets, and a plan is written into results. */
-const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE|CREDENTIAL|(?:^|_)KEY(?:$|_)/i;
+/** Values that cannot be secrets: requests and results contain them. An address has no user, path or query. */
+const HARMLESS = new RegExp(`^(?=.{1,16}$)(?:true|false|${DURATION_PATTERN}|${RATE_PATTERN})$`);
+const ADDRESS = /^https?:\/\/[^/?#@\\]+\/?$/i;
 
 /** Characters of a text, as some options are parsed in quadratic time; and of all variables together. */
 const [MAX_TEXT, MAX_VALUES] = [20_000, 1_000_000];
@@ -20,21 +22,22 @@ const [MAX_TEXT, MAX_VALUES] = [20_000, 1_000_000];
 const INVISIBLE = /[^\P{Cc}\t\n\r]|[\p{Cs}\p{Bidi_Control}\u2028\u2029]/u;
 
 /** @typedef {Record<string, string | undefined>} Environment */
+/** @typedef {{allowEnv?: readonly string[], mayReach?: (url: string) => boolean}} Allowed variables with any value; addresses */
 
 /**
- * @param {Source} source @param {Environment} env
+ * @param {Source} source @param {Environment} env @param {Allowed} allowed
  * @returns {Source & {reads: ReadonlyMap<string, string[]>}} with values in place of variables, and `${` in place of `$${`. `reads`:
  *   variable -> places of its value
  * @throws {PkiLoadError} code `bad_scenario`
  */
-export function resolveVariables(source, env) {
+export function resolveVariables(source, env, allowed) {
   const declared = readDeclarations(source);
   /** @type {Map<string, string[]>} */
   const reads = new Map();
   let characters = 0;
   /** @param {string} name @param {Path} path */
   const read = (name, path) => {
-    const value = lookUp(source, path, name, declared, env);
+    const value = lookUp(source, path, name, { declared, env, ...allowed });
     characters += value.length;
     if (characters > MAX_VALUES)
       throw source.error(path, `the variables have more than ${MAX_VALUES} characters`, 'Use fewer.');
@@ -67,9 +70,9 @@ export function resolveVariables(source, env) {
 
 /**
  * @param {Source} source @param {Path} path of the reference @param {string} name
- * @param {ReadonlyMap<string, string | null>} declared @param {Environment} env
+ * @param {Allowed & {declared: ReadonlyMap<string, string | null>, env: Environment}} context
  */
-function lookUp(source, path, name, declared, env) {
+function lookUp(source, path, name, { declared, env, allowEnv = [], mayReach = () => false }) {
   const fallback = declared.get(name);
   if (fallback === undefined) {
     const known = [...declared.keys()];
@@ -85,7 +88,10 @@ function lookUp(source, path, name, declared, env) {
   if (value === null) throw refuse('is not set', `Set ${name}, or give it a default: env: [${name}=VALUE].`);
   const secret = findSecret(value);
   if (secret !== undefined) throw refuse(`contains ${secret.kind}`, secret.remedy);
-  return value;
+  const isHarmless = HARMLESS.test(value.trim()) || (ADDRESS.test(value) && mayReach(value));
+  if (value === fallback || isHarmless || allowEnv.includes(name)) return value;
+  const remedy = `Requests and results would contain its value. To allow it, add --allow-env ${name}.`;
+  throw refuse('is neither a number, with or without a unit, nor true, false or an allowed address', remedy);
 }
 
 /** @param {Source} source @returns {Map<string, string | null>} defaults by name; the schema checks the list itself */
@@ -98,8 +104,6 @@ function readDeclarations(source) {
     if (name === undefined) continue;
     const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
       source.error(['env', i], problem, remedy);
-    if (SECRET_NAME.test(name))
-      throw refuse(`${name} may be a secret, and results contain the values of a scenario`, TOKEN_REMEDY);
     if (fallback?.includes('${'))
       throw refuse(`the default of ${name} cannot refer to a variable`, 'Write its value.');
     if (declared.has(name)) throw refuse(`${name} is declared twice`, 'Remove one of them.');

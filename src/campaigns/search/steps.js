@@ -20,10 +20,10 @@ const [PROBE_PATH, PROBE_TIMEOUT_MS] = ['/v1/sys/health', 5000];
 /**
  * `recoverMs`: min pause between steps; `onEvent`: events outside the steps
  * @param {Plan} plan
- * @param {Pick<RunOptions, 'signal' | 'cutOff'> & {token: string | null, command: string, recoverMs: number,
+ * @param {Pick<RunOptions, 'signal' | 'cutOff' | 'mayReach'> & {token: string | null, command: string, recoverMs: number,
  *   onEvent: (event: RunEvent) => void}} options
  */
-export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onEvent }) {
+export function openSteps(plan, { token, mayReach, signal, cutOff, command, recoverMs, onEvent }) {
   const stop = signal ?? new AbortController().signal;
   /** Shared by all steps. @type {Prepared | null} */
   let shared = null;
@@ -44,7 +44,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   /** @param {Plan} stepPlan @returns {Promise<Prepared>} */
   async function prepare(stepPlan) {
     if (stop.aborted) throw interrupted();
-    const preparing = prepareRun(stepPlan, { token, signal: stop, onEvent });
+    const preparing = prepareRun(stepPlan, { token, mayReach, signal: stop, onEvent });
     try {
       return await orInterrupted(preparing, stop);
     } catch (error) {

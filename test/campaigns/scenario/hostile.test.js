@@ -1,10 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of scenarios
 /** Scenario files that are meant to hang, to exhaust memory, to crash, to deceive or to steal: each is refused, with its place. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { readScenario } from '../../../src/campaigns/scenario/read.js';
 import { stepsOf } from '../../../src/campaigns/scenario/scenario-steps.js';
 import { PkiLoadError } from '../../../src/common/errors.js';
+import { hideToken } from '../../../src/common/visible-text.js';
 import { runCli, scratch } from '../../cli/support.js';
 import { HEAD, readAndPlan } from './read.js';
 
@@ -123,7 +126,7 @@ describe('refused quickly, with a message:', () => {
   for (const [what, text, message, env] of HOSTILE) {
     test(what, { timeout: 20_000 }, () =>
       assert.rejects(
-        () => readAndPlan(text, { env }),
+        () => readAndPlan(text, { env, allowEnv: Object.keys(env ?? {}) }),
         (error) => {
           assert.ok(error instanceof PkiLoadError, String(/** @type {Error} */ (error).stack).slice(0, 2000));
           assert.equal(error.code, 'bad_scenario');
@@ -144,9 +147,12 @@ test('escapes control characters in a file name', async () => {
   );
 });
 
-test('reads an endless file only up to the size limit', async () => {
+test('a device as a scenario is refused', async () => {
   const { code, stderr } = await runCli(['run', '/dev/zero', '--dry-run']);
-  assert.deepEqual([code, stderr.includes('/dev/zero: The file exceeds 100000 characters.')], [1, true]);
+  assert.deepEqual(
+    [code, /\/dev\/zero is a device, a pipe or a socket, not a file\./.test(stderr)],
+    [1, true],
+  );
 });
 
 for (const [place, text] of [
@@ -233,17 +239,114 @@ describe('the environment', () => {
       t.after(() => delete process.env.VAULT_ADDR);
       const mix = text.startsWith('runs') ? 'name: x\n' : HEAD;
       const scenario = await readScenario(`${mix}${text}\n`, 's.yaml', {});
+      const local = text.includes('[::1]:1') ? ['http://[::1]:1'] : [];
       const message = new RegExp(`: ${place}: is ${origin}, an address .*--allow-url ${origin}\\.$`);
       await assert.rejects(
-        () => stepsOf(scenario, {}, { pauseMs: 0, allowUrl: ['http://other.example'] }),
+        () => stepsOf(scenario, {}, { pauseMs: 0, allowUrl: ['http://other.example', ...local] }),
         (/** @type {any} */ error) => message.test(error.full),
       );
-      await stepsOf(scenario, {}, { pauseMs: 0, allowUrl: [`${origin}/path`] });
-      await stepsOf(scenario, { dev: true }, { pauseMs: 0 });
+      const allowUrl = [`${origin}/path`, ...local];
+      await stepsOf(scenario, {}, { pauseMs: 0, allowUrl });
+      // Not sent to: the embedded server replaces the targets, but not other responders.
+      const dev = stepsOf(scenario, { dev: true }, { pauseMs: 0 });
+      if (place.endsWith('ocsp-url'))
+        await assert.rejects(dev, (/** @type {any} */ error) => message.test(error.full));
+      else await dev;
       process.env.VAULT_ADDR = origin;
-      await stepsOf(scenario, {}, { pauseMs: 0 });
+      await stepsOf(scenario, {}, { pauseMs: 0, allowUrl: allowUrl.slice(1) });
     });
   }
+
+  test('loopback is refused if an address of the user is on another machine', async (t) => {
+    t.after(() => delete process.env.VAULT_ADDR);
+    const scenario = await readScenario(`${HEAD}target: {url: 'http://127.0.0.1:9'}\n`, 's.yaml', {});
+    const steps = (/** @type {object} */ settings = {}) => stepsOf(scenario, {}, { pauseMs: 0, ...settings });
+    await steps();
+    await assert.rejects(() => steps({ allowUrl: ['http://h.example'] }), /is http:\/\/127\.0\.0\.1:9, an/);
+    for (const address of ['https://v.example:8200', 'v.example:8200', 'nonsense']) {
+      process.env.VAULT_ADDR = address;
+      await assert.rejects(steps, /target\.url: is http:\/\/127\.0\.0\.1:9, an address that only/);
+    }
+    await steps({ allowUrl: ['http://127.0.0.1:9'] });
+    process.env.VAULT_ADDR = 'http://localhost:8200';
+    await steps();
+    // Without an address in the scenario, the default of the tool counts as that of the user.
+    delete process.env.VAULT_ADDR;
+    const plain = await readScenario(HEAD, 's.yaml', {});
+    await stepsOf(plain, {}, { pauseMs: 0, allowUrl: ['http://h.example'] });
+  });
+
+  const HARMLESS = ['5', '1_000/h', '1h30m', '.5', '99.9', 'true', 'false', ' 20/s '];
+  HARMLESS.push('http://127.0.0.1:8200', 'https://v.example:8200/');
+  const OTHERS = [
+    'postgres://u:p@127.0.0.1/db',
+    'http://u:p@127.0.0.1',
+    'http://127.0.0.1/T0/B0/x',
+    'http://h.example',
+  ];
+  OTHERS.push('http://127.0.0.1?x', 'hunter2', 'Authorization=Bearer x', '12345678901234567', 'dead10cc');
+  for (const value of [...HARMLESS, ...OTHERS]) {
+    const isAllowed = HARMLESS.includes(value);
+    test(`a variable may${isAllowed ? '' : ' not'} be ${value}`, async () => {
+      const mayReach = (/** @type {string} */ url) => /127\.0\.0\.1|v\.example/.test(new URL(url).host);
+      const text = `env: [DB_PASS=x]\n${HEAD}description: '\${DB_PASS}'\n`;
+      const read = (/** @type {string[]} */ allowEnv) =>
+        readScenario(text, 's.yaml', { DB_PASS: value }, { allowEnv, mayReach });
+      assert.equal((await read(['DB_PASS'])).description, value);
+      if (isAllowed) return assert.equal((await read([])).description, value);
+      await assert.rejects(read([]), (/** @type {any} */ error) => {
+        assert.match(error.full, /DB_PASS is neither a number, .* add --allow-env DB_PASS\.$/);
+        return !error.full.includes(value);
+      });
+    });
+  }
+
+  test('a variable is never a token in use, not even a short one', async () => {
+    const text = `env: [A]\n${HEAD}description: 'x\${A}'\n`;
+    for (const token of ['5f6c9c5e-long', '77']) {
+      hideToken(token);
+      await assert.rejects(
+        () => readScenario(text, 's.yaml', { A: token }, { allowEnv: ['A'] }),
+        (/** @type {any} */ { message }) =>
+          /A contains the token in use/.test(message) && !message.includes(token),
+      );
+    }
+    await assert.rejects(
+      () => readScenario(`${HEAD}# 5f6c9c5e-long\n`, 's.yaml', {}),
+      /3:3: This looks like the token in use/,
+    );
+  });
+
+  test('devices, pipes and files of the system are refused, also behind links', async (t) => {
+    if (process.platform !== 'linux') return t.skip('/proc');
+    const path = scratch(t);
+    execFileSync('mkfifo', [path('fifo')]);
+    symlinkSync('/dev', path('folder'));
+    symlinkSync('/dev/stdin', path('link'));
+    symlinkSync(path('link'), path('links'));
+    const files = [
+      '/proc/self/environ',
+      '/dev/zero',
+      '/sys/kernel/uevent_seqnum',
+      path('fifo'),
+      path('links'),
+      `${path('folder')}/stdin`,
+    ];
+    for (const file of files) {
+      for (const text of [
+        `${HEAD}target: {ca-cert: '${file}'}\n`,
+        `name: n\nmix: [{operation: http, options: {method: POST, body-file: '${file}'}}]\n`,
+      ])
+        await assert.rejects(
+          () => readScenario(text, 's.yaml', {}),
+          /(?:ca-cert|body-file): is a device, a pipe or a file of the system\./,
+        );
+    }
+    const fine = path('fine.pem', 'x');
+    symlinkSync(fine, path('to-fine'));
+    for (const file of [fine, path('to-fine'), path('none')])
+      await readScenario(`${HEAD}target: {ca-cert: '${file}'}\n`, 's.yaml', {});
+  });
 
   for (const name of ['VAULT_A', 'BAO_B', 'OPENBAO_C']) {
     test(`${name} is a Vault token`, async (t) => {

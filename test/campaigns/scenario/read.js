@@ -22,10 +22,10 @@ export const HEAD = 'name: n\nmix: [{operation: issue}]\n';
  * What `run` does before anything is sent.
  *
  * @param {string} text
- * @param {{env?: Record<string, string>, flags?: Record<string, unknown>, file?: string}} [given]
+ * @param {{env?: Record<string, string>, allowEnv?: string[], flags?: Record<string, unknown>, file?: string}} [given]
  */
-export async function readAndPlan(text, { env = {}, flags = {}, file = 's.yaml' } = {}) {
-  const scenario = await readScenario(text, file, env);
+export async function readAndPlan(text, { env = {}, allowEnv = [], flags = {}, file = 's.yaml' } = {}) {
+  const scenario = await readScenario(text, file, env, { allowEnv });
   /** @type {Readonly<Plan>[]} */
   const plans = [];
   for (const run of scenario.runs) {

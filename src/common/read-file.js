@@ -1,0 +1,63 @@
+/** Reads files, and pipes such as `<(...)` of a shell, within bounds of size and time. Nothing else can block or be endless. */
+import fs, { constants } from 'node:fs';
+import { resolve } from 'node:path';
+import { describeUnreadable, PkiLoadError, usageError } from './errors.js';
+
+const { O_NOCTTY = 0, O_NONBLOCK = 0, O_RDONLY } = constants;
+const [CHUNK_BYTES, PAUSE_MS, NO_WRITER_MS, SILENCE_MS] = [64 * 1024, 10, 1000, 30_000];
+
+/** @param {string} name of the file in the error @param {unknown} error */
+export function cannotRead(name, error) {
+  if (error instanceof PkiLoadError) return error;
+  return usageError('cannot_read', `${name} ${describeUnreadable(error)}.`, 'Check the path.', error);
+}
+
+/**
+ * @param {string} path @param {string} name of the file in an error @param {{maxMiB?: number, mayBePipe?: boolean}} [options]
+ * @returns {Generator<Buffer>} @throws {PkiLoadError} code `cannot_read` or `file_too_large`
+ */
+export function* readChunks(path, name, { maxMiB = Infinity, mayBePipe = true } = {}) {
+  let descriptor = -1;
+  try {
+    descriptor = fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    const stats = fs.fstatSync(descriptor);
+    if (!stats.isFile() && !stats.isDirectory() && !(mayBePipe && stats.isFIFO()))
+      throw usageError('cannot_read', `${name} is a device, a pipe or a socket, not a file.`, 'Use a file.');
+    for (let read = 0, waitedMs = 0; ; ) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      let count = -1;
+      try {
+        count = fs.readSync(descriptor, chunk);
+      } catch (error) {
+        if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN') throw error;
+      }
+      if (count === 0 && (read > 0 || !stats.isFIFO() || waitedMs > NO_WRITER_MS)) return;
+      if (count <= 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+      read += Math.max(count, 0);
+      waitedMs = count > 0 ? 0 : waitedMs + PAUSE_MS;
+      if (read > maxMiB * 2 ** 20)
+        throw usageError('file_too_large', `${name} is larger than ${maxMiB} MiB.`, 'Use a smaller file.');
+      if (waitedMs > SILENCE_MS)
+        throw usageError('cannot_read', `${name} is a pipe that sent nothing for 30 s.`, 'Check its writer.');
+      if (count > 0) yield chunk.subarray(0, count);
+    }
+  } catch (error) {
+    throw cannotRead(name, error);
+  } finally {
+    if (descriptor >= 0) fs.closeSync(descriptor);
+  }
+}
+
+/** @type {(...args: Parameters<typeof readChunks>) => Buffer} */
+export const readBytes = (...args) => Buffer.concat([...readChunks(...args)]);
+
+/** @param {string} path that need not exist @returns {boolean} a device, a pipe, or in /dev, /proc or /sys */
+export function isSystemFile(path) {
+  try {
+    const stats = fs.statSync(path);
+    const isOther = !stats.isFile() && !stats.isDirectory();
+    return isOther || [resolve(path), fs.realpathSync(path)].some((at) => /^\/(dev|proc|sys)(\/|$)/.test(at));
+  } catch {
+    return false;
+  }
+}
