@@ -44,7 +44,7 @@ export function checkOutputs({ out, format }, kind, inputs = []) {
   for (const path of out) {
     const remedy = 'Leave it out: standard output always gets the result, as --format says.';
     if (path === '-') throw usageError('out_is_stdout', '--out - names no file.', remedy);
-    if (fileTypeAt(path) === 'folder') checkFile(path, `--out ${path}`);
+    if (fs.existsSync(path) && fileTypeAt(path) === 'folder') checkFile(path, `--out ${path}`);
     const reporter = reporterForFile(path);
     if (kind !== undefined) checkKind(reporter, kind, `--out ${path}`);
     const place = checkFile(path, `--out ${path}`);

@@ -32,7 +32,14 @@ test('requests that the early end of a search step left unsent are not errors of
     {
       runStep: async (plan) => {
         const { result, ...ended } = simulateStep(plan, 10);
-        const counts = { succeeded: 90, failed: 10, errors: 910, neverSent: 900, neverSentDue: 900 };
+        const counts = {
+          succeeded: 90,
+          failed: 10,
+          dropped: 0,
+          errors: 910,
+          neverSent: 900,
+          neverSentDue: 900,
+        };
         const cut = { ...result, totals: { ...result.totals, ...counts }, errorShare: 0.91 };
         return { ...ended, result: cut, cutShort: 'It was cut short.' };
       },
