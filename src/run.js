@@ -20,7 +20,7 @@ import { createVaultClient } from './vault/client.js';
 /** @import { Result } from './result/schema.js' */
 /** @import { MessagePort } from 'node:worker_threads' */
 
-/** @typedef {{type: 'notice' | 'warning', text: string}} Message */
+/** @typedef {{type: 'notice' | 'warning', text: string, isFailure?: boolean}} Message `isFailure`: an output is incomplete */
 /** @typedef {{type: 'progress', label: string, done: number, total: number}} Progress */
 /** @typedef {StartEvent | IntervalEvent | Message | Progress | {type: 'result', result: Result}} RunEvent */
 /**
@@ -202,6 +202,7 @@ function describeKept(mix, ends) {
     if (kept.length === 0) return [];
     const failure = kept.find((one) => one.failure !== null)?.failure ?? null;
     const text = operation.describeKept?.(plan, { count: total(kept.map(({ count }) => count)), failure });
-    return text === undefined ? [] : [{ type: failure === null ? 'notice' : 'warning', text }];
+    const isFailure = failure !== null;
+    return text === undefined ? [] : [{ type: isFailure ? 'warning' : 'notice', text, isFailure }];
   });
 }

@@ -140,6 +140,8 @@ test('the man page has the --help of every command', async () => {
 });
 
 test('completion prints a shell script, and completes commands and options', async () => {
+  assert.match((await runCli(['completion', 'zsh'])).stdout, /^#compdef vault-pki-load/);
+  assert.match((await runCli(['completion', 'bash'])).stdout, /^complete -o /m);
   const { code, stdout } = await runCli(['completion']);
   assert.equal(code, 0);
   assert.match(stdout, /complete .*vault-pki-load/);

@@ -6,7 +6,7 @@ import { createView } from '../live/view.js';
 import { reporterForFile } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 import { withRemarks, writeFiles, writeReports } from './output.js';
-import { endWith, exitCodeOf, textOf, worstOf } from './process.js';
+import { endWith, exitCodeOf, failAtExit, textOf, worstOf } from './process.js';
 /** @import { Live } from '../live/thread.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Result } from '../result/schema.js' */
@@ -21,11 +21,12 @@ import { endWith, exitCodeOf, textOf, worstOf } from './process.js';
  * @param {Plan} plan of the first run
  * @param {Pick<RunSettings, 'out' | 'metrics' | 'otlp' | 'quiet' | 'repeat' | 'command'>} settings
  * @param {Interrupt} interrupt
- * @param {{stderr?: WriteStream, env?: NodeJS.ProcessEnv, start?: typeof startLive}} [system]
+ * @param {{stderr?: WriteStream, env?: NodeJS.ProcessEnv, start?: typeof startLive, fail?: () => void}} [system]
  */
 export async function startLiveSession(plan, settings, interrupt, system = {}) {
   const { out, metrics, otlp, quiet, repeat, command } = settings;
   const { stderr = process.stderr, env = process.env, start = startLive } = system;
+  const { fail = () => failAtExit(process) } = system;
   const isTTY = Boolean(stderr.isTTY) && env.TERM !== 'dumb';
   const { columns, rows } = stderr;
   const options = {
@@ -45,9 +46,14 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
     warn(`${text} The run goes on and writes its result.`);
   };
   const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;
+  let hasFailed = false;
   const live = isSilent ? useLines() : await start(options, onLost);
   /** @param {RunEvent} shown */
   function event(shown) {
+    if (shown.type === 'warning' && shown.isFailure && !hasFailed) {
+      hasFailed = true;
+      fail();
+    }
     // finish() shows the result.
     if (shown.type !== 'result') (lines ?? live)?.event(shown);
   }

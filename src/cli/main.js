@@ -75,6 +75,7 @@ async function parse(args) {
   let run = null;
   const name = args.find((arg) => Object.hasOwn(commands, arg));
   const command = name === undefined ? null : await loadCommand(name);
+  if (args[0] === 'completion') args = chooseShell(args);
   const { rest, taken } = takeSpecial(args, command);
   const misuse = (/** @type {string} */ message) => {
     const specs = Object.entries(command?.options ?? {});
@@ -123,6 +124,15 @@ async function parse(args) {
     throw thrown.name === 'YError' ? misuse(thrown.message) : error;
   }
   return run;
+}
+
+/** yargs takes the shell from the environment. @param {string[]} args @returns {string[]} without the name of a shell */
+function chooseShell([completion, ...args]) {
+  const shell = ['bash', 'zsh'].find((one) => one === args[0]);
+  if (shell === undefined) return [completion, ...args];
+  delete process.env.ZSH_NAME;
+  process.env.SHELL = shell;
+  return [completion, ...args.slice(1)];
 }
 
 /** Limits of the machine, by error code. @type {Record<string, string>} */

@@ -3,7 +3,7 @@ import fs, { constants } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { usageError } from '../common/errors.js';
+import { PkiLoadError, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { fileFault, fileTypeAt, placeOf, tryWhole, writeWhole } from '../common/whole-file.js';
 import { checkKind, renderDocument, reporterForFile, reporters } from '../report/index.js';
@@ -42,6 +42,9 @@ export function checkOutputs({ out, format }, kind, inputs = []) {
   /** @type {Map<string, string>} */
   const places = new Map();
   for (const path of out) {
+    const remedy = 'Leave it out: standard output always gets the result, as --format says.';
+    if (path === '-') throw usageError('out_is_stdout', '--out - names no file.', remedy);
+    if (fs.existsSync(path) && fileTypeAt(path) === 'folder') checkFile(path, `--out ${path}`);
     const reporter = reporterForFile(path);
     if (kind !== undefined) checkKind(reporter, kind, `--out ${path}`);
     const place = checkFile(path, `--out ${path}`);
@@ -64,11 +67,12 @@ function checkFile(path, name) {
   try {
     // Throws ENOENT or ENOTDIR.
     fs.statSync(`${dirname(path)}/.`);
+    const place = placeOf(path);
     const type = fileTypeAt(path);
     if (type === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
     if (type === 'file') tryWhole(path);
     else fs.accessSync(path, constants.W_OK);
-    return type === 'file' ? placeOf(path) : path;
+    return type === 'file' ? place : path;
   } catch (error) {
     throw cannotWrite(path, name, error);
   }
@@ -122,7 +126,7 @@ export async function writeReports(document, { out, format, summary = null }) {
   printDocument(await renderDocument(format, document, { color }));
   if (summary === null) return failures;
   // Other steps of the same job write to this file, too.
-  const add = async (/** @type {string} */ text) => appendFile(summary, text);
+  const add = async (/** @type {string} */ text) => appendFile(placeOf(summary), text);
   return [...failures, ...(await write(document, 'md', summary, SUMMARY_NAME, add))];
 }
 
@@ -150,8 +154,9 @@ async function write(document, format, path, name, writeFile) {
     await (fileTypeAt(path) === 'device' ? writeDevice(path, text) : writeFile(text));
     return [];
   } catch (error) {
-    const { syscall } = /** @type {NodeJS.ErrnoException} */ (error);
-    return [syscall === undefined ? error : cannotWrite(path, name, error)];
+    // An error without a code is a bug in the report.
+    const isOfFile = !(error instanceof PkiLoadError) && /** @type {NodeJS.ErrnoException} */ (error).code;
+    return [isOfFile ? cannotWrite(path, name, error) : error];
   }
 }
 
@@ -170,6 +175,8 @@ const RETRY_MS = 50;
  * @param {string} path of a device or pipe @param {string} text @param {number} [timeoutMs]
  */
 export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
+  // Throws for a link that another user created.
+  placeOf(path);
   const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
   const descriptor = await retry('ENXIO', timeoutMs, () => fs.openSync(path, flags));
   try {

@@ -16,8 +16,10 @@ const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 /** Time limit for clean-up and report after the second Ctrl-C. */
 const DEADLINE_MS = 30_000;
 
+const NOT_WAITING =
+  'Interrupted again: not waiting any longer. Press Ctrl-C a third time to end the process at once.';
 const REPORTING =
-  'Interrupted: waiting for the last responses, then reporting. Press Ctrl-C again to end at once.';
+  'Interrupted: waiting for the last responses, then reporting. Press Ctrl-C again to stop waiting.';
 
 /** @param {Pick<NodeJS.Process, 'on' | 'off'> & {exit: (code: number) => void}} process */
 export function onInterrupt(process) {
@@ -44,6 +46,7 @@ export function onInterrupt(process) {
     } else if (signals === 1) print(message);
     else {
       cutOff.abort();
+      print(NOT_WAITING);
       deadline = setTimeout(end, DEADLINE_MS).unref();
     }
   };
@@ -163,8 +166,13 @@ export function handleOutputErrors(process) {
     if (isReported || ['EPIPE', 'ECONNRESET'].includes(code) || (code === 'EIO' && stdout.isTTY)) return;
     isReported = true;
     stderr.write(`vault-pki-load: Standard output cannot be written to (${code}).\n`);
-    process.once('exit', (ending) => {
-      if (ending === EXIT.ok) process.exitCode = EXIT.usage;
-    });
+    failAtExit(process);
+  });
+}
+
+/** Turns exit code 0 into 1. @param {Pick<NodeJS.Process, 'once' | 'exitCode'>} process */
+export function failAtExit(process) {
+  process.once('exit', (ending) => {
+    if (ending === EXIT.ok) process.exitCode = EXIT.usage;
   });
 }

@@ -27,11 +27,12 @@ export const withoutTokens = (text) =>
 
 /**
  * Escapes control characters, line breaks, format characters (bidi controls; not joiners), lone surrogates,
- * noncharacters and GitHub log commands (`::error::`, `##[error]`) in text from servers, files and scenarios.
+ * noncharacters and commands to the logs of GitHub (`::error::`, `##[error]`), Azure (`##vso[`) and TeamCity
+ * (`##teamcity[`) in text from servers, files and scenarios.
  */
 const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Noncharacter_Code_Point}\u2028\u2029]/gu;
 /** Bounded, so that a long text takes linear time. */
-const COMMANDS = /(?<=^|\s):(?=:[a-z])|:(?=:[a-z-]{1,50}(?: .{0,200})?::)|#(?=#\[)/gi;
+const COMMANDS = /(?<=^|\s):(?=:[a-z])|:(?=:[a-z-]{1,50}(?: .{0,200})?::)|#(?=#[a-z]{0,20}\[)/gi;
 
 /** @param {string} text @returns {string} with each such character as `\u{1b}` */
 function escapeText(text) {
@@ -42,12 +43,12 @@ function escapeText(text) {
 /** @param {string} text @returns {string} safe text is unchanged */
 export const visibleText = (text) => escapeText(withoutTokens(text));
 
-/** @param {string} json @returns {string} invisible characters as `\u009b`, except line breaks between values */
+/** @param {string} json @returns {string} these as `\u009b`, except line breaks between values */
 function escapeInvisible(json) {
   const escaped = (/** @type {string} */ unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return json.replace(INVISIBLE, (character) =>
-    character === '\n' ? character : character.split('').map(escaped).join(''),
-  );
+  const shown = (/** @type {string} */ character) =>
+    character === '\n' ? character : character.split('').map(escaped).join('');
+  return json.replace(INVISIBLE, shown).replace(COMMANDS, shown);
 }
 
 /**

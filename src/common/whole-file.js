@@ -1,13 +1,13 @@
 /** Atomic writes: even after a `kill -9`, a file has its old or its new content, never a part. */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 
 /** @typedef {string | readonly (string | Uint8Array)[]} Content pieces are written in order */
 
-/** Code of our own: a link that another user created. */
-const PLANTED = 'PLANTED';
+/** Codes of our own: a link that another user created, and a file that another user replaced. */
+const [PLANTED, NOT_A_FILE] = ['PLANTED', 'NOT_A_FILE'];
 
 /** A file may be writable but not replaceable: it is a mount point, or its folder belongs to another user. */
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
@@ -65,19 +65,33 @@ export function fileTypeAt(path) {
   return stats.isDirectory() ? 'folder' : 'device';
 }
 
+/** As in Linux. */
+const MAX_LINKS = 40;
+
 /**
+ * Follows the links of its folders, too, but none that another user created in a shared folder.
  * @param {string} path of a file that need not exist, in a folder that does
  * @returns {string} absolute and without links: the same for all paths of one file
  * @throws {NodeJS.ErrnoException}
  */
 export function placeOf(path) {
-  const place = join(fs.realpathSync(dirname(path)), basename(path));
-  const stats = fs.lstatSync(place, { throwIfNoEntry: false });
-  if (stats === undefined || !stats.isSymbolicLink()) return place;
-  if (isPlanted(stats, fs.statSync(dirname(place)))) throw Object.assign(new Error(), { code: PLANTED });
-  // Throws for a cycle of links. A link to a missing file resolves to that file's place.
-  if (fs.statSync(place, { throwIfNoEntry: false }) !== undefined) return fs.realpathSync(place);
-  return placeOf(resolve(dirname(place), fs.readlinkSync(place)));
+  let place = path.startsWith('/') ? '/' : process.cwd();
+  const left = path.split('/').reverse();
+  for (let links = 0; left.length > 0; ) {
+    const next = resolve(place, left.pop() ?? '');
+    // The last name may be missing; other missing folders throw.
+    const stats = fs.lstatSync(next, { throwIfNoEntry: left.some((one) => one !== '') });
+    if (!stats?.isSymbolicLink()) {
+      place = next;
+      continue;
+    }
+    if (isPlanted(stats, fs.statSync(dirname(next)))) throw Object.assign(new Error(), { code: PLANTED });
+    if (++links > MAX_LINKS) throw Object.assign(new Error(), { code: 'ELOOP' });
+    const target = fs.readlinkSync(next);
+    if (target.startsWith('/')) place = '/';
+    left.push(...target.split('/').reverse());
+  }
+  return place;
 }
 
 /**
@@ -116,8 +130,10 @@ function writeNew(path, content, before) {
 
 /** Overwrites before it truncates, so the file is never empty. @param {string} path @param {Content} content */
 function writeInPlace(path, content) {
-  const descriptor = fs.openSync(path, fs.constants.O_RDWR | (fs.constants.O_NOFOLLOW ?? 0));
+  const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = fs.constants;
+  const descriptor = fs.openSync(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   try {
+    if (!fs.fstatSync(descriptor).isFile()) throw Object.assign(new Error(), { code: NOT_A_FILE });
     fs.ftruncateSync(descriptor, writePieces(descriptor, content));
   } finally {
     fs.closeSync(descriptor);
@@ -155,7 +171,8 @@ const REASONS = {
   ENOSPC: 'the disk is full',
   ENOTDIR: 'its folder is a file',
   ENXIO: 'nothing reads the pipe',
-  [PLANTED]: 'it is a link that another user created',
+  [NOT_A_FILE]: 'it is no longer a file',
+  [PLANTED]: 'its path has a link that another user created',
 };
 
 /** @type {Readonly<Record<string, string>>} */

@@ -77,17 +77,20 @@ function checkOptions(host, allowRemote, mount) {
 /** Largest request body, bytes. Vault accepts 32 MiB. */
 export const MAX_BODY = 1024 * 1024;
 
-/** Longer than clients keep idle connections, so that the client closes first. */
-const KEEP_ALIVE_MS = 300_000;
+/** `keepAliveTimeout`: longer than clients keep idle connections, so that the client closes first. */
+const LIMITS = { keepAliveTimeout: 300_000, headersTimeout: 30_000, requestTimeout: 60_000 };
+
+/** Twice the most that a run opens: a run may start while the connections of another close. */
+const MAX_CONNECTIONS = 20_000;
 
 /** @typedef {(request: Request) => Promise<Reply>} Handler never rejects */
 
 /** @param {Handler} handler @param {object | null} tls null for plain HTTP @returns {Server} */
 function createListener(handler, tls) {
-  const options = { keepAliveTimeout: KEEP_ALIVE_MS };
   /** @type {RequestListener} */
   const listener = (request, response) => void respond(request, response, handler);
-  const server = tls === null ? createHttp(options, listener) : createHttps({ ...options, ...tls }, listener);
+  const server = tls === null ? createHttp(LIMITS, listener) : createHttps({ ...LIMITS, ...tls }, listener);
+  server.maxConnections = MAX_CONNECTIONS;
   server.on('clientError', (error, socket) => respondToList(error, socket, handler));
   return server;
 }
@@ -95,16 +98,18 @@ function createListener(handler, tls) {
 /** @param {IncomingMessage} request @param {ServerResponse} response @param {Handler} handler */
 async function respond(request, response, handler) {
   try {
-    const chunks = [];
-    let size = 0;
+    let [body, size] = [Buffer.alloc(0), 0];
     for await (const chunk of request) {
-      size += chunk.length;
-      if (size > MAX_BODY)
+      const end = size + chunk.length;
+      if (end > MAX_BODY)
         return write(response, json(413, { errors: ['http: request body too large'] }), true);
-      chunks.push(chunk);
+      // Not a list of chunks: each may be a single byte.
+      if (end > body.length) body = Buffer.concat([body], Math.max(end, 2 * body.length));
+      body.set(chunk, size);
+      size = end;
     }
     const { method = '', url = '', headers } = request;
-    write(response, await handler({ method, url, headers, body: Buffer.concat(chunks) }), false);
+    write(response, await handler({ method, url, headers, body: body.subarray(0, size) }), false);
   } catch {
     response.destroy();
   }

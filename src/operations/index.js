@@ -60,7 +60,7 @@ import { camelCase } from '../common/options.js';
  * @property {(plan: Plan, kept: Kept) => string} [describeKept] a sentence
  */
 /** @typedef {{write: (items: any[]) => void, close: () => Kept}} Keeper on the recorder's thread, not the sender's */
-/** @typedef {{count: number, failure: string | null}} Kept items written; the error code if writing failed */
+/** @typedef {{count: number, failure: {code?: string, message: string} | null}} Kept items written, and the error if writing failed */
 
 /** FILE.js exports the operation as its name in camelCase. @type {[name: string, describe: string, file?: string][]} */
 const LIST = [

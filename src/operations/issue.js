@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { badValue, rejectIf, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { formatCount } from '../common/units.js';
+import { fileFault } from '../common/whole-file.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { ipBytes } from '../pki/names.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
@@ -83,7 +84,9 @@ export const issue = {
   openKeeper: ({ options: { keep } }) => (keep === null ? null : openKeepFile(keep)),
   describeKept({ options: { keep } }, { count, failure }) {
     const text = `Kept ${count} certificates in ${keep}`;
-    return failure === null ? `${text}.` : `${text}; then writing failed (${failure}): the rest is missing.`;
+    if (failure === null) return `${text}.`;
+    const { why, remedy } = fileFault(keep, failure);
+    return `${text}; the rest is missing, as --keep could not be written: ${why}. ${remedy}`;
   },
 };
 

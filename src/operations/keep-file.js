@@ -1,8 +1,8 @@
 /** The file of `issue --keep`: a JSON line for each certificate. */
-import { closeSync, constants, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
 import { fileFault, placeOf } from '../common/whole-file.js';
-/** @import { Keeper } from './index.js' */
+/** @import { Keeper, Kept } from './index.js' */
 
 /**
  * Opens the file at once, so an unwritable path fails before anything is sent. Lines are appended whole:
@@ -12,7 +12,7 @@ import { fileFault, placeOf } from '../common/whole-file.js';
 export function openKeepFile(path) {
   const file = openToAppend(path);
   let count = 0;
-  /** @type {string | null} */
+  /** @type {Kept['failure']} */
   let failure = null;
   return {
     write(items) {
@@ -23,7 +23,8 @@ export function openKeepFile(path) {
         for (let written = 0; written < lines.length; ) written += writeSync(file, lines, written);
         count += items.length;
       } catch (error) {
-        failure = String(/** @type {NodeJS.ErrnoException} */ (error).code);
+        const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+        failure = { code, message };
       }
     },
     close() {
@@ -33,25 +34,27 @@ export function openKeepFile(path) {
   };
 }
 
-/** O_NONBLOCK: a pipe that replaced the file after the check would block until it has a reader. */
+/** O_NONBLOCK: a pipe would block until it has a reader. */
 const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK, O_WRONLY } = constants;
 const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
 
 /** @param {string} path */
 function openToAppend(path) {
-  const refuse = (
-    /** @type {string} */ problem,
-    /** @type {string} */ remedy,
-    /** @type {unknown} */ cause,
-  ) => usageError('cannot_write', `--keep ${path} ${problem}.`, remedy, cause);
-  const stat = statSync(path, { throwIfNoEntry: false });
-  // Opening a pipe would block until it has a reader. /dev/null and the like never block.
-  if (stat?.isFIFO() || stat?.isSocket() || stat?.isBlockDevice())
-    throw refuse('is a pipe, a socket or a disk, not a file', 'Use a file in a writable folder.', null);
+  const refuse = (/** @type {string} */ problem, remedy = 'Use a file in a writable folder.') =>
+    usageError('cannot_write', `--keep ${path} ${problem}.`, remedy);
+  const noFile = refuse('is a pipe, a socket or a disk, not a file');
+  let file;
   try {
-    return openSync(placeOf(path), APPEND, 0o644);
+    file = openSync(placeOf(path), APPEND, 0o644);
   } catch (error) {
     const { why, remedy } = fileFault(path, error);
-    throw refuse(`cannot be written to: ${why}`, remedy, error);
+    // ENXIO: nothing reads the pipe or the socket.
+    const isPipe = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENXIO';
+    throw isPipe ? noFile : refuse(`cannot be written to: ${why}`, remedy);
   }
+  // /dev/null and the like never block.
+  const stat = fstatSync(file);
+  if (stat.isFile() || stat.isCharacterDevice()) return file;
+  closeSync(file);
+  throw noFile;
 }

@@ -4,7 +4,7 @@ import { readOne, readOptions, rejectUnknownOptions } from '../common/options.js
 import { readEnvironment, withoutSlashes } from '../vault/environment.js';
 import { commonOptions } from './common-options.js';
 import { loadOfRun, planLoad } from './load.js';
-import { parseRequirement } from './requirements.js';
+import { parseRequirement, withoutContradiction } from './requirements.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { TargetPlan, VaultEnvironment } from '../vault/environment.js' */
@@ -56,7 +56,9 @@ export function makePlan(operation, input, environment = readEnvironment()) {
     load: planLoad(common, environment),
     options,
     mix: null,
-    requirements: common.require.map((/** @type {string} */ text) => parseRequirement(text)),
+    requirements: withoutContradiction(
+      common.require.map((/** @type {string} */ text) => parseRequirement(text)),
+    ),
   });
 }
 

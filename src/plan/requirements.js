@@ -71,6 +71,24 @@ export function parseRequirement(text) {
   }
 }
 
+/**
+ * @template {Requirement & {operation?: string, stage?: string}} R @param {R[]} requirements
+ * @returns {R[]} the same @throws {PkiLoadError} code `contradiction` if no run can meet two of them
+ */
+export function withoutContradiction(requirements) {
+  const keyOf = (/** @type {R} */ { metric, quantile, series, operation, stage }) =>
+    JSON.stringify([metric, quantile, series, operation, stage]);
+  for (const low of requirements.filter(({ comparator }) => comparator[0] === '>')) {
+    // At the same limit, `<=` and `>=` together ask for that value.
+    const high = requirements.find(
+      (one) => one.comparator[0] === '<' && one.limit < low.limit && keyOf(one) === keyOf(low),
+    );
+    const message = `${low.text} and ${high?.text} cannot both be met.`;
+    if (high) throw usageError('contradiction', message, 'Leave one of them out.');
+  }
+  return requirements;
+}
+
 /** @param {string} problem without its period */
 const problem = (problem) => usageError('bad_requirement', `${problem}.`);
 

@@ -1,5 +1,6 @@
 /** Plain text layout: wrapping, hanging indents, tables. Widths are terminal columns; CJK takes two. */
-import stringWidth from 'string-width';
+import widthOfSlice from 'string-width';
+import { total } from '../common/sums.js';
 import { visibleText } from '../common/visible-text.js';
 
 /** Columns of a line. */
@@ -9,6 +10,14 @@ export const WIDTH = 80;
 const INDENT = 14;
 
 const graphemes = new Intl.Segmenter('en');
+
+/** Both segmenters take quadratic time: a long word is cut, even if that splits a cluster. @param {string} text */
+const slices = (text) => text.match(/.{1,256}/gsu) ?? [];
+
+/** @param {string} text @returns {number} its columns, in linear time */
+export function stringWidth(text) {
+  return text.length <= 256 ? widthOfSlice(text) : total(slices(text).map((slice) => widthOfSlice(slice)));
+}
 
 /**
  * @param {string} text @param {number} [width]
@@ -36,7 +45,7 @@ export function wrap(text, width = WIDTH) {
 function cutUp(word, width) {
   const pieces = [''];
   let columns = 0;
-  for (const { segment } of graphemes.segment(word)) {
+  for (const { segment } of slices(word).flatMap((slice) => [...graphemes.segment(slice)])) {
     const own = stringWidth(segment);
     if (columns > 0 && columns + own > width) {
       pieces.push('');

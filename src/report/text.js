@@ -1,7 +1,6 @@
 /** Report -> plain text, 80 columns wide. Only verdicts are coloured. */
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
-import { indented, labelled, padEnd, table, WIDTH, widthOf, wrap } from './layout.js';
+import { indented, labelled, padEnd, stringWidth, table, WIDTH, widthOf, wrap } from './layout.js';
 import { cellText, toneOf } from './sections.js';
 import { textChart } from './text-charts.js';
 

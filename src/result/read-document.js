@@ -4,6 +4,8 @@ import { cannotRead, readBytes } from '../common/read-file.js';
 import { visibleText } from '../common/visible-text.js';
 import { checkResult } from './check/check.js';
 import { findUnreadable } from './check/check-latency.js';
+import { checkMeasurement, checkVerdicts } from './check/check-verdicts.js';
+import { checkFindings } from './comparison/compare.js';
 import { validateComparison } from './comparison/comparison-schema.js';
 import { assertConsistent } from './declared.js';
 import { DOCUMENT_KINDS, fileError, isResult, kindOf } from './document.js';
@@ -97,7 +99,11 @@ const READERS = {
   },
   'scenario-result': validateScenarioResult,
   propagation: validatePropagation,
-  comparison: validateComparison,
+  comparison: (value, name) => {
+    const comparison = validateComparison(value, name);
+    assertConsistent('comparison', name, checkFindings(comparison).next().value ?? undefined);
+    return comparison;
+  },
 };
 
 /** Bounds later recursion. @param {unknown} value @param {number} levels @returns {boolean} */
@@ -149,8 +155,11 @@ function refuseNewer(value, name) {
  * @param {Result} result @param {string} name
  */
 function checked(result, name) {
-  const isReported = result.measurement.reasons.some(({ code }) => code === 'bookkeeping');
+  const { verdict, reasons } = result.measurement;
+  const isReported = verdict === 'invalid' && reasons.some(({ code }) => code === 'bookkeeping');
   const problem = isReported ? findUnreadable(result) : checkResult(result, { eachSecond: true })[0];
   assertConsistent('result', name, problem);
+  const [contradiction] = isReported ? checkMeasurement(result) : checkVerdicts(result);
+  assertConsistent('result', name, contradiction);
   return result;
 }

@@ -43,6 +43,17 @@ const MergeOperation = z.object({
 /** Garbage collections of the sender threads. */
 const Gc = z.object({ count, ...each(['totalMs', 'longestMs'], amount) });
 
+/** Load that the tool did not offer as planned. */
+const NotOffered = z.object({
+  droppedLate: count,
+  /** Requests sent in a different second, and tenth of a second, than they were due in. */
+  displaced: z.object({ second: amount, tenth: amount }),
+  /** Upper bound of due requests never sent because the tool was late. */
+  forgone: count,
+  /** Planned requests were left although connections were free. */
+  leftWhileFree: z.boolean(),
+});
+
 /** The basis of the verdict on the measurement; histograms in microseconds. */
 const MergeWatch = z.object({
   /** How late the tool sent, excluding the wait for a free connection. */
@@ -52,12 +63,7 @@ const MergeWatch = z.object({
   gc: Gc,
   ...each(['busyShare', 'spinShare'], amount),
   runQueueShare: amount.nullable(),
-  droppedLate: count,
-  /** Requests sent in a different second, and tenth of a second, than they were due in. */
-  displaced: z.object({ second: amount, tenth: amount }).optional(),
-  /** Upper bound of due requests never sent because the tool was late. */
-  forgone: count.optional(),
-  leftWhileFree: z.boolean(),
+  ...NotOffered.partial({ displaced: true, forgone: true }).shape,
   dialled: count,
   backlog: z.object({
     ...each(['looks', 'waitingLooks'], count),
@@ -235,6 +241,7 @@ const timeShare = amount.nullable();
 
 /** The tool's observations of itself. */
 const Observed = z.object({
+  ...NotOffered.partial().shape,
   /** How late the tool sent, excluding the wait for a free connection. */
   lagMs: Spread,
   /** Upper bound of the time that responses waited until the tool read them. */

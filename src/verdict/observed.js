@@ -110,8 +110,9 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
 
 /** @param {Observed} observed as in a result */
 export function describeObserved(observed) {
-  const { gc, machine, backlog } = observed;
+  const { gc, machine, backlog, forgone, droppedLate, leftWhileFree, displaced } = observed;
   return {
+    ...{ forgone, droppedLate, leftWhileFree, displaced },
     lagMs: spread(observed.lag),
     readLateMs: spread(observed.readLate),
     ownResponseMs: spread(observed.ownResponse),

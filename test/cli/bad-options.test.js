@@ -70,6 +70,12 @@ const TABLE = [
   ['issue --start-at noon', /--start-at is "noon", which is not a time\. Use a time such as 14:30:00/],
   ['issue --start-at 2020-01-01T00:00:00Z', /--start-at is .* ago by this machine's clock\./],
   ["issue --require ''", EMPTY('require')],
+  ['issue --require p99<1ms --require p99>2ms', /p99>2ms and p99<1ms cannot both be met\. Leave one of them/],
+  [
+    'issue --out -',
+    /--out - names no file\. Leave it out: standard output always gets the result, as --format/,
+  ],
+  ['issue --out test', /--out test cannot be written: it is a folder\. Use the name of a file in it\./],
   ['issue --require speed>3', /Requirement "speed>3": "speed" is not a metric; use rate, errors/],
   [
     'issue --require p99<1s --require rate>=fast',

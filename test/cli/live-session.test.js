@@ -43,17 +43,35 @@ async function stage(changes = {}) {
   const asked = [];
   /** @type {(error: Error) => void} */
   let lose = () => {};
+  let failed = 0;
   const live = await startLiveSession(PLAN, { ...SETTINGS, ...changes }, INTERRUPT, {
     stderr,
     env: {},
+    fail: () => failed++,
     start: async (options, onLost) => {
       asked.push(options);
       lose = onLost;
       return /** @type {any} */ ({ event: (/** @type {any} */ event) => posted.push(event) });
     },
   });
-  return { live, posted, asked, lose: (/** @type {Error} */ error) => lose(error), shown: () => written };
+  return {
+    failed: () => failed,
+    live,
+    posted,
+    asked,
+    lose: (/** @type {Error} */ error) => lose(error),
+    shown: () => written,
+  };
 }
+
+test('an output that could not be written fails the command, once', async () => {
+  const { live, failed } = await stage();
+  live.event({ type: 'notice', text: 'Kept 3.', isFailure: false });
+  live.event({ type: 'warning', text: 'Slow.' });
+  assert.equal(failed(), 0);
+  for (const text of ['The disk is full.', 'Again.']) live.event({ type: 'warning', text, isFailure: true });
+  assert.equal(failed(), 1);
+});
 
 /** @type {{type: 'warning', text: string}} */
 const WARNING = { type: 'warning', text: 'The token could not be renewed.' };

@@ -22,6 +22,7 @@ test('the first signal stops, the second cuts off, the third exits', () => {
   assert.deepEqual([interrupt.stop.aborted, interrupt.cutOff.aborted, said.length], [true, false, 1]);
   process.emit('SIGTERM');
   assert.deepEqual([interrupt.cutOff.aborted, exits], [true, []]);
+  assert.match(said[1], /not waiting any longer\. Press Ctrl-C a third time to end the process/);
   process.emit('SIGINT');
   assert.deepEqual(exits, [130]);
   interrupt.release();

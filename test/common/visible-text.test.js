@@ -17,10 +17,21 @@ const TABLE = [
   ['C1 controls: CSI and string terminator', '\u009b31m\u009c', '\\u{9b}31m\\u{9c}'],
   ['bidirectional controls', 'a\u202eb\u2066c\u2069\u200f', 'a\\u{202e}b\\u{2066}c\\u{2069}\\u{200f}'],
   ['line and paragraph separators', 'a\u2028b\u2029', 'a\\u{2028}b\\u{2029}'],
+  ['commands of Azure Pipelines', 'a ##vso[task.setvariable]x', 'a \\u{23}#vso[task.setvariable]x'],
+  ['commands of TeamCity', '##teamcity[buildStop]', '\\u{23}#teamcity[buildStop]'],
+  ['commands of GitHub', '##[error]x ::error::x', '\\u{23}#[error]x \\u{3a}:error::x'],
+  ['headings', '## a [b] ##', '## a [b] ##'],
 ];
 for (const [what, given, expected] of TABLE) {
   test(`visible text: ${what}`, () => assert.equal(visibleText(given), expected));
 }
+
+test('JSON has no commands, and means the same', () => {
+  const value = { 'a::b': '##vso[task.complete]', b: ' ::error::x', c: '##teamcity[x]' };
+  const shown = visibleJson(value);
+  assert.deepEqual(JSON.parse(shown), value);
+  assert.doesNotMatch(shown, /##|\s::/);
+});
 
 test('visible data: safe data is not copied', () => {
   const given = {

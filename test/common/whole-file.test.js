@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   lstatSync,
@@ -6,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -85,12 +87,46 @@ test('a link that another user created is not followed', (t) => {
     const { why, remedy } = fileFault(planted, error);
     return (
       `${why}. ${remedy}` ===
-      'it is a link that another user created. Remove the link, or use a folder of your own.'
+      'its path has a link that another user created. Remove the link, or use a folder of your own.'
     );
   };
   assert.throws(() => tryWhole(planted), isRefused);
   assert.throws(() => writeWhole(planted, 'new'), isRefused);
   assert.equal(readFileSync(victim, 'utf8'), 'untouched');
+});
+
+test('a folder that another user made a link is not followed', (t) => {
+  const path = scratch(t);
+  mkdirSync(path('mine'));
+  const file = `${plantLink(t, path('mine'))}/r.json`;
+  for (const attempt of [() => placeOf(file), () => tryWhole(file), () => writeWhole(file, 'new')])
+    assert.throws(attempt, { code: 'PLANTED' });
+  assert.deepEqual(readdirSync(path('mine')), []);
+});
+
+test('links of folders are followed as the system does', (t) => {
+  const path = scratch(t);
+  mkdirSync(path('far/inner'), { recursive: true });
+  symlinkSync('far/inner', path('link'));
+  const place = placeOf(path('far/r.json'));
+  assert.equal(placeOf(`${path('link')}/../r.json`), place);
+  assert.equal(placeOf(`${path('link')}/.././/inner/../r.json`), place);
+  assert.throws(() => placeOf(path('nope/r.json')), { code: 'ENOENT' });
+});
+
+test('a pipe that takes the place of a file is not opened to write', { timeout: 60_000 }, (t) => {
+  const file = scratch(t)('r.json', 'old');
+  const rename = () => {
+    rmSync(file);
+    execFileSync('mkfifo', [file]);
+    throw Object.assign(new Error(), { code: 'EBUSY' });
+  };
+  assert.throws(
+    () => writeWhole(file, 'new', { rename }),
+    (error) => {
+      return fileFault(file, error).why === 'it is no longer a file';
+    },
+  );
 });
 
 test('a link planted under the name of an earlier temporary file is not followed', (t) => {

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, afterEach, before, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { createDevServer, MAX_BODY } from '../../src/dev/server.js';
 import { ask } from './support.js';
@@ -84,6 +87,26 @@ it('any bytes instead of HTTP', async () => {
     await sendRaw(Buffer.concat([Buffer.from(head), rest]));
   });
   await fc.assert(property);
+});
+
+it('a body that comes byte by byte takes no more memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const count = 200_000;
+  socket.write('POST /v1/pki_int/revoke HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+  for (let i = 0; i < 20; i++) {
+    await new Promise((resolve) => socket.write('1\r\nx\r\n'.repeat(count / 20), resolve));
+    await new Promise(setImmediate);
+  }
+  await setTimeout(200);
+  collect();
+  const grown = process.memoryUsage().heapUsed - before;
+  socket.destroy();
+  assert.ok(grown < 50 * count, `${grown} bytes of heap for ${count} bytes`);
 });
 
 it('too large a body: 413; an undecodable path: 400', async () => {

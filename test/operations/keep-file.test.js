@@ -14,6 +14,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { issue } from '../../src/operations/issue.js';
 import { openKeepFile } from '../../src/operations/keep-file.js';
 import { plantLink } from '../common/plant-link.js';
 
@@ -58,7 +59,13 @@ test('--keep: a full disk ends the writing, not the run', (t) => {
   for (const n of [1, 2]) full.write([{ n }]);
   mock.restore();
   syncBuiltinESMExports();
-  assert.deepEqual(full.close(), { count: 0, failure: 'ENOSPC' });
+  assert.deepEqual(full.close(), { count: 0, failure: { code: 'ENOSPC', message: '' } });
+  const plan = /** @type {any} */ ({ options: { keep: join(folder, 'kept.jsonl') } });
+  const said = issue.describeKept?.(plan, { count: 3, failure: { code: 'ENOSPC', message: '' } });
+  assert.match(
+    said ?? '',
+    /^Kept 3 certificates in .*, as --keep could not be written: the disk is full\. Free some/,
+  );
   assert.equal(mock.callCount(), 1);
 });
 
@@ -94,7 +101,7 @@ test('--keep: pipes are refused at once, links followed', (t) => {
   }
   const planted = plantLink(t, at('file'));
   assert.throws(() => openKeepFile(planted), {
-    message: /cannot be written to: it is a link that another user created\.$/,
+    message: /cannot be written to: its path has a link that another user created\.$/,
   });
   assert.equal(readFileSync(at('file'), 'utf8'), '1\n');
 });

@@ -7,7 +7,7 @@ import { loadOperation } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { planLoad } from '../../plan/load.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
-import { parseRequirement } from '../../plan/requirements.js';
+import { parseRequirement, withoutContradiction } from '../../plan/requirements.js';
 import { checkToken, readEnvironment } from '../../vault/environment.js';
 import { quoted } from '../../vault/setup/command.js';
 import { checkSearchable } from '../search/find-max.js';
@@ -150,10 +150,10 @@ export async function planRun(run, target, flags, environment, search = null) {
     load: { ...load, stages },
     options: {},
     mix,
-    requirements: [
+    requirements: withoutContradiction([
       ...run.requirements.filter(({ stage }) => stage === undefined || stages !== null),
       ...common.require.map((/** @type {string} */ text) => parseRequirement(text)),
-    ],
+    ]),
   });
 }
 

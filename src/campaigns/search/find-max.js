@@ -6,6 +6,7 @@ import { rejectIf, usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { USED_UP } from '../../operations/revoke.js';
 import { METRICS } from '../../plan/requirements.js';
+import { shareOfErrors } from '../../result/build.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { explain } from '../../result/search/explain.js';
 import { findPeak } from './peak.js';
@@ -101,7 +102,10 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     });
     if (phase === 'confirmation' && judged.verdict === 'met') confirmations.set(level, result);
     const { verdict, reason, isStarved = false } = judged;
-    const step = { ...{ level, phase, attempt, verdict, reason, isStarved }, ...figuresOf(result, recovery) };
+    const step = {
+      ...{ level, phase, attempt, verdict, reason, isStarved },
+      ...figuresOf(result, recovery, cutShort !== null),
+    };
     steps.push(step);
     await onStep?.(documentOf(null, 'going on'), step);
     return { ...judged, perSecond: result.rates.perSecond, succeeded: result.totals.succeeded };
@@ -137,8 +141,8 @@ export function checkSearchable({ operation, requirements, load }, { of }) {
   for (const [isWrong, problem, remedy] of rules) rejectIf(isWrong, sentence(problem), remedy);
 }
 
-/** @param {Result} result @param {RecoveryEnd} recovery */
-function figuresOf({ totals, latencyMs: { response }, ...result }, { waitedMs, recovered }) {
+/** @param {Result} result @param {RecoveryEnd} recovery @param {boolean} isCutShort requests that the end of the step left unsent are not errors */
+function figuresOf({ totals, latencyMs: { response }, ...result }, { waitedMs, recovered }, isCutShort) {
   return {
     startedAt: result.startedAt,
     seconds: result.durationSeconds,
@@ -146,7 +150,7 @@ function figuresOf({ totals, latencyMs: { response }, ...result }, { waitedMs, r
     requests: totals.sent,
     perSecond: result.rates.perSecond,
     ...{ p50Ms: response.p50, p99Ms: response.p99, maxMs: response.max },
-    errorShare: result.errorShare,
+    errorShare: isCutShort ? shareOfErrors({ ...totals, neverSentDue: 0 }) : result.errorShare,
     measurement: result.measurement.verdict,
     recovery: { seconds: waitedMs / 1000, recovered },
   };

@@ -1,4 +1,5 @@
 /** A set of runs as a report: medians, then a row per run. */
+import { invalidReasonOf } from '../../result/document.js';
 import { figureText } from '../../result/runs/figures.js';
 import { METRICS, namedRuns } from '../../result/runs/run-set.js';
 import { facts, figures, notes, report, section, sentence, table, verdicts } from '../sections.js';
@@ -54,7 +55,12 @@ function subjectPhrase({ runs }) {
 function answer({ runs, summary: { used, metrics, leftOut, warnings } }) {
   const count = used.length === 0 ? 'none' : used.length;
   const all = `${counted(runs.length, 'run')}${used.length === runs.length ? '' : `, ${count} of them counted`}.`;
-  const remarks = notes([...leftOut.map(({ run, why }) => `Left out: ${run}: ${why}.`), ...warnings]);
+  const measurements = new Map(namedRuns(runs).map(({ name, result }) => [name, result.measurement]));
+  const left = leftOut.map(({ run, why }) => {
+    const measurement = measurements.get(run);
+    return `Left out: ${run}: ${why}. ${(measurement && invalidReasonOf(measurement)?.remedy) ?? ''}`.trimEnd();
+  });
+  const remarks = notes([...left, ...warnings]);
   if (used.length === 0) return [...sentence(all), ...remarks];
   const items = metrics
     .filter(({ key }) => KEY.includes(key))

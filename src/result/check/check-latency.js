@@ -99,7 +99,7 @@ function* histogramsIn(value, place, isOwn = false) {
   }
 }
 
-/** @param {string} left @param {number | null | undefined} a @param {string} right @param {number | null | undefined} b */
+/** @template {number | string} T @param {string} left @param {T | null | undefined} a @param {string} right @param {T | null | undefined} b */
 export function* same(left, a, right, b) {
   if (a !== b) yield `${left} is ${a ?? 'missing'}, but ${right} is ${b ?? 'missing'}`;
 }

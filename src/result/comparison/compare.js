@@ -2,6 +2,7 @@
 import { groupBy, median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
+import { same } from '../check/check-latency.js';
 import { figureText } from '../runs/figures.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
 import { headOf, known, METRICS, summariseMetrics } from '../runs/run-set.js';
@@ -124,6 +125,42 @@ function findBest(head, samples, bias) {
   return { best: isShown ? first : null, bestMedian: isShown || !isAlone ? first : null };
 }
 
+/**
+ * Compares again; without resampling, which decides no verdict. Ignores metrics of other versions.
+ * @param {Pick<Comparison, 'groups' | 'metrics' | 'failIf'>} comparison @returns {Generator<string, void>} contradictions
+ */
+export function* checkFindings({ groups, metrics, failIf }) {
+  if (groups.some(({ metrics: { errors } }) => errors === undefined)) return yield 'a group lacks its errors';
+  const bias = createErrorBias(groups);
+  for (const { key, comparisons, best } of metrics) {
+    const head = METRICS.find((metric) => metric.key === key);
+    const found = head && compareMetric(headOf(head), groups, bias, { seed: 1, resamples: 1 });
+    if (found !== undefined) yield* same(`the best group by ${key}`, best, 'by its values', found.best);
+    for (const { other, verdict } of found === undefined ? [] : comparisons)
+      yield* same(
+        `the ${key} of group ${other}`,
+        verdict,
+        'by its values',
+        found?.comparisons[other - 1]?.verdict,
+      );
+  }
+  for (const { text, verdict } of failIf) {
+    const rule = readFailIf(text);
+    const isKnown = rule !== null && metrics.some(({ key }) => key === rule.metric);
+    const found = isKnown ? judgeFailIf(rule, metrics, groups).verdict : 'no rule';
+    yield* same(text, verdict, 'by its metric', found);
+  }
+}
+
+/** @param {string} text */
+function readFailIf(text) {
+  try {
+    return parseFailIf(text);
+  } catch {
+    return null;
+  }
+}
+
 /** @param {readonly Result[]} results @returns {ComparedGroup['subjects']} distinct, with their numbers of runs */
 function subjectsOf(results) {
   const subjects = results.map(({ operations, command, load }) => {
@@ -140,7 +177,10 @@ function subjectsOf(results) {
 function warningsOf(groups, bias) {
   const [base, ...others] = groups;
   const few = others.filter(({ used }) => smallestPValue(base.used.length, used.length) >= ALPHA);
+  const ran = groups.map(({ used }) => Object.keys(used[0]?.result.operations ?? {}).join(', '));
+  const each = groups.map(({ name }, i) => `${name} ${ran[i]}`).join('; ');
   return [
+    ...(new Set(ran).size < 2 ? [] : [`The groups ran different operations: ${each}.`]),
     ...runWarnings(groups.map(({ name, used }) => ({ name, results: used.map(({ result }) => result) }))),
     ...few.map(
       ({ name, used }) =>

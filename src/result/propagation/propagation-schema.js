@@ -5,8 +5,10 @@
 import { z } from 'zod';
 import { total } from '../../common/sums.js';
 import { checkHistogram } from '../check/check-latency.js';
+import { checkMeasurement, checkVerdict } from '../check/check-verdicts.js';
 import { amount, count, each, ms, Target, Tool, text, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
+import { judgeDelay, judgeMeasurement, wholeOf } from './judge-delays.js';
 
 const counts = z.record(z.string(), count);
 const { response: Latency } = Result.shape.latencyMs.shape;
@@ -113,8 +115,9 @@ export const Propagation = z
 
 export const validatePropagation = validatorOf(Propagation, checkPropagation);
 
-/** @param {Propagation} found valid by its schema @returns {Generator<string, void>} one sentence per broken identity */
-export function* checkPropagation({ certificates, rows, nodes, everywhere, revokeMs }) {
+/** @param {Propagation} document valid by its schema @returns {Generator<string, void>} one sentence per broken identity */
+export function* checkPropagation(document) {
+  const { certificates, rows, nodes, everywhere, revokeMs } = document;
   const { begun, planned, outcomes } = certificates;
   const revoked = rows.filter(({ outcome }) => outcome === 'revoked').length;
   if (begun !== rows.length) yield 'certificates.begun is not the number of rows';
@@ -138,6 +141,17 @@ export function* checkPropagation({ certificates, rows, nodes, everywhere, revok
     if (sumOf(answers) !== asked.looks + asked.polls)
       yield `${name}.answers do not add up to the requests that were sent`;
   }
+  yield* checkMeasurement(document);
+  const { verdict } = judgeMeasurement({ ...document, lateMs: null });
+  if (verdict === 'invalid' && document.measurement.verdict !== verdict)
+    yield `measurement.verdict is ${document.measurement.verdict}, but its figures make it invalid`;
+  const isValid = document.measurement.verdict !== 'invalid';
+  const evidence = { whole: wholeOf(rows), rows, lagMs: document.pollLagMs.max ?? 0, isValid };
+  // How long the others were followed is not in the file: it can only be a reason against a requirement.
+  const isWhole = rows.every(({ outcome }) => outcome === 'revoked');
+  for (const judged of document.requirements)
+    if (isWhole || judged.verdict === 'met')
+      yield* checkVerdict(judged, (requirement) => [judgeDelay(requirement, evidence)]);
 }
 
 /** @param {string} name @param {DelayBlock} delay */

@@ -215,7 +215,7 @@ function judgementOf({ actual, low, high }) {
  * @param {{low: number, high: number}} bar Infinity: no bound, or beyond any limit
  * @returns {Judgement['verdict']} met or not met only by the whole error bar
  */
-function verdictOn({ comparator, limit }, { low, high }) {
+export function verdictOn({ comparator, limit }, { low, high }) {
   const [best, worst] = comparator[0] === '<' ? [low, high] : [high, low];
   if (within(worst, comparator, limit)) return 'met';
   return within(best, comparator, limit) ? 'not proven' : 'not met';

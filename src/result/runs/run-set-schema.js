@@ -52,10 +52,13 @@ export const validateRunSet = validatorOf(RunSet, checkSummary);
 
 /** Ignores metrics of other versions. @param {RunSet} runSet @returns {Generator<string, void>} */
 function* checkSummary({ name, runs, summary }) {
-  const { used, metrics } = summariseRuns(name, runs);
+  const { used, metrics, requirements } = summariseRuns(name, runs);
   const written = new Map(summary.metrics.map((metric) => [metric.key, metric]));
   const wrong = isDeepStrictEqual(used, summary.used)
-    ? metrics.find((metric) => !isDeepStrictEqual(written.get(metric.key) ?? metric, metric))?.label
+    ? (metrics.find((metric) => !isDeepStrictEqual(written.get(metric.key) ?? metric, metric))?.label ??
+      (isDeepStrictEqual(requirements, summary.requirements)
+        ? undefined
+        : 'the verdicts on the requirements'))
     : 'which runs count';
   if (wrong !== undefined) yield `its summary and its runs disagree on ${wrong}`;
 }

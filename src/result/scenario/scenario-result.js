@@ -29,8 +29,8 @@ const CLOSED_NOTE =
   'A closed loop sends the next request only after a response: a stalled target receives fewer requests, and the times do not include the wait.';
 
 /** Worst first. */
-const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
-const MEASUREMENT = /** @type {const} */ (['invalid', 'suspect', 'valid']);
+export const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
+export const MEASUREMENT = /** @type {const} */ (['invalid', 'suspect', 'valid']);
 
 /** Limits of bootstrap draws per figure, so that a comparison of many runs takes seconds at most. */
 const [MAX_DRAWS, MIN_RESAMPLES] = [200_000, 1000];
@@ -144,7 +144,7 @@ function measurementOf(results) {
 }
 
 /** @template {string} Word @param {readonly Word[]} order @param {readonly {verdict: Word}[]} judged */
-function worstOf(order, judged) {
+export function worstOf(order, judged) {
   return order.find((worst) => judged.some(({ verdict }) => verdict === worst)) ?? null;
 }
 

@@ -1,5 +1,9 @@
 /** The result of a scenario of several runs or targets; the results of its steps are in files of their own. */
 import { z } from 'zod';
+import { quote } from '../../common/errors.js';
+import { same } from '../check/check-latency.js';
+import { barOf, requirementOf } from '../check/check-verdicts.js';
+import { checkFindings } from '../comparison/compare.js';
 import { Comparison, checkComparison, OfferedLoad } from '../comparison/comparison-schema.js';
 import {
   amount,
@@ -16,8 +20,10 @@ import {
   validatorOf,
 } from '../declared.js';
 import { FIGURES } from '../latency.js';
+import { verdictOn } from '../requirements/judge-figures.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 import { Result } from '../schema.js';
+import { MEASUREMENT, REQUIREMENT, worstOf } from './scenario-result.js';
 
 /** One value per run that counts, in the order of `used`; `sd` is the root of the variance. */
 const Spread = MetricSummary.extend({ sd: number }).meta({ id: 'SpreadOverRuns' });
@@ -137,6 +143,34 @@ export const ScenarioResult = z
 /** @typedef {z.infer<typeof Step>} ScenarioStep */
 /** @typedef {z.infer<typeof Row>} ScenarioRow */
 
-export const validateScenarioResult = validatorOf(ScenarioResult, ({ comparisons }) =>
-  comparisons.flatMap(({ comparison }) => [...checkComparison(comparison)]),
-);
+export const validateScenarioResult = validatorOf(ScenarioResult, checkScenario);
+
+/** Only its verdicts: the figures behind them are in the results of its steps. @param {ScenarioResult} result */
+function* checkScenario({ steps, rows, comparisons }) {
+  for (const { name, runs, requirements, measurement } of steps) {
+    yield* same(`the measurement of ${name}`, measurement.verdict, 'its worst', worstOf(MEASUREMENT, runs));
+    for (const judged of requirements) {
+      const { text, verdict, verdicts, unit, actual, low } = judged;
+      const worst = REQUIREMENT.find((one) => verdicts[one] > 0);
+      yield* same(`${text} of ${name}`, verdict, 'its worst verdict', worst);
+      const requirement = requirementOf(judged);
+      if (requirement === null) yield `${quote(text)} is no requirement with such a limit`;
+      else if (unit === 'ms' && verdict !== 'not proven' && low !== undefined && actual !== null)
+        yield* same(`${text} of ${name}`, verdict, 'its error bar', verdictOn(requirement, barOf(judged)));
+    }
+  }
+  for (const { run, target, operation, stage, requirement } of rows) {
+    const own = steps.flatMap((step) =>
+      step.run === run && step.target === target ? step.requirements : [],
+    );
+    const worst = worstOf(
+      REQUIREMENT,
+      own.filter((one) => one.operation === operation && one.stage === stage),
+    );
+    yield* same(`the requirement of a row of ${run}`, requirement, 'that of its step', worst);
+  }
+  for (const { comparison } of comparisons) {
+    yield* checkComparison(comparison);
+    yield* checkFindings(comparison);
+  }
+}

@@ -1,4 +1,5 @@
 /** The document of a search: one declaration defines the type, the validation and the JSON Schema. */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { amount, count, each, ms, share, Target, Tool, Unit, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
@@ -99,7 +100,7 @@ export const Search = z
 export const validateSearch = validatorOf(Search, checkAnswer);
 
 /** @param {Search} search @returns {Generator<string, void>} where its answer contradicts its steps */
-function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
+function* checkAnswer({ answer, bracket, steps, confirmation, why, failure, requirements }) {
   const isBroken = why === 'broken off';
   if (isBroken !== (failure !== undefined)) yield 'its end and its failure contradict each other';
   if (isBroken && answer !== null) yield 'it was cut short, but has an answer';
@@ -108,9 +109,18 @@ function* checkAnswer({ answer, bracket, steps, confirmation, why, failure }) {
   if (answer === null) return;
   const { level } = answer;
   const confirmed = steps.filter(({ phase, verdict }) => phase === 'confirmation' && verdict === 'met');
-  if (!confirmed.some((step) => step.level === level)) yield 'no step confirms its answer';
+  if (!confirmed.some((step) => isDeepStrictEqual(step, answer))) yield 'no step confirms its answer';
   if (Number(bracket.highestMet) < level) yield 'its answer is above the highest level that it calls met';
   if (bracket.above !== null && bracket.above.level <= level)
     yield 'the upper level of its bracket is not above the lower one';
-  if (confirmation === null) yield 'it has an answer, but not the result that confirms it';
+  if (confirmation === null) return yield 'it has an answer, but not the result that confirms it';
+  const { rates, latencyMs, errorShare, measurement } = confirmation;
+  const { p50, p99, max } = latencyMs.response;
+  const figures = [rates.perSecond, p50, p99, max, errorShare, measurement.verdict];
+  const { perSecond, p50Ms, p99Ms, maxMs } = answer;
+  if (!isDeepStrictEqual(figures, [perSecond, p50Ms, p99Ms, maxMs, answer.errorShare, answer.measurement]))
+    yield 'the figures of its answer are not those of the result that confirms it';
+  for (const [i, { text, beyond = false }] of requirements.entries())
+    if (beyond !== (confirmation.requirements[i]?.verdict !== 'met'))
+      yield `${text} is ${beyond ? '' : 'not '}called beyond its answer, but the result that confirms it disagrees`;
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { everywhere } from '../../../src/campaigns/propagation/conclude.js';
 import { createBounds } from '../../../src/campaigns/propagation/watch.js';
+import { everywhere } from '../../../src/result/propagation/judge-delays.js';
 
 /** @typedef {{good?: number[], revoked?: number[]}} Answers sendings that were answered good, arrivals of revoked */
 

@@ -9,15 +9,24 @@ import { planOf, simulateStep } from './simulated-server.js';
 /** @import { Search } from '../../../src/result/search/search-schema.js' */
 
 /** @param {Search} search @returns {Search} the same on any day */
-const dated = (search) => ({
-  ...search,
-  startedAt: '2026-01-02T03:04:05.000Z',
-  durationSeconds: 123,
-  confirmation:
-    search.confirmation === null
-      ? null
-      : sampleResult([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }]),
-});
+function dated(search) {
+  const always = { startedAt: '2026-01-02T03:04:05.000Z', durationSeconds: 123 };
+  if (search.confirmation === null) return { ...search, ...always };
+  const requests = [{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }];
+  // Not to be read: its throughput is that of the steps.
+  if (search.searched === 'concurrency')
+    return { ...search, ...always, confirmation: sampleResult(requests) };
+  const requirements = search.confirmation.requirements.map(({ low, high, ...judged }) => judged);
+  const confirmation = sampleResult(requests, { requirements });
+  const { latencyMs, rates, errorShare } = confirmation;
+  const { p50: p50Ms, p99: p99Ms, max: maxMs } = latencyMs.response;
+  const figures = { perSecond: rates.perSecond, p50Ms, p99Ms, maxMs, errorShare };
+  const last = search.steps.findLastIndex(({ phase, level, verdict }) => {
+    return phase === 'confirmation' && level === search.answer?.level && verdict === 'met';
+  });
+  const answer = { ...search.steps[last], ...figures };
+  return { ...search, ...always, answer, steps: search.steps.with(last, answer), confirmation };
+}
 
 /** @param {Partial<SearchSettings>} [changes] @param {Partial<SearchContext>} [context] */
 export async function sampleSearch(changes = {}, context = {}) {

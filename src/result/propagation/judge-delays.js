@@ -1,0 +1,164 @@
+/**
+ * Requirements apply to the upper bound of the delay from the response to the revocation until every node reports
+ * revoked. The true delay exceeds this bound only by the time the tool was late in reading that response. That time is
+ * unknown, so the largest poll lag stands in for it: a requirement that fails with all bounds longer by that lag is
+ * "not proven". A certificate that some node never reported as revoked always counts against the requirement.
+ */
+import { createHistogram, recordMs } from '../../common/histogram.js';
+import { total } from '../../common/sums.js';
+import { formatCount, formatLatency } from '../../common/units.js';
+import { judgeRequirement } from '../requirements/judge.js';
+import { formatPercent } from '../wording.js';
+/** @import { Requirement } from '../../plan/requirements.js' */
+/** @import { RequirementVerdict } from '../schema.js' */
+/** @import { Propagation } from './propagation-schema.js' */
+
+/** @typedef {{lowerMs: number, upperMs: number}} Interval ms from sending the revocation */
+/** @typedef {Interval & {respondedMs: number}} Measured */
+
+/** @param {Interval | null} interval @param {number | null} revokeMs @returns {Measured[]} */
+export const measured = (interval, revokeMs) =>
+  interval === null || revokeMs === null ? [] : [{ ...interval, respondedMs: revokeMs }];
+
+/** Negative if the node reported revoked before the response to the revocation. @param {Measured} measured */
+export const upperSinceResponse = ({ upperMs, respondedMs }) => upperMs - respondedMs;
+
+/**
+ * The revocation takes effect on the last node between the latest lower bound and the latest upper bound.
+ * @param {readonly Interval[]} intervals at least one @returns {Interval}
+ */
+export const everywhere = (intervals) => ({
+  lowerMs: Math.max(...intervals.map(({ lowerMs }) => lowerMs)),
+  upperMs: Math.max(...intervals.map(({ upperMs }) => upperMs)),
+});
+
+/** @param {Pick<Propagation['rows'][number], 'outcome' | 'revokeMs' | 'nodes'>[]} rows @returns {Measured[]} that every node reported revoked */
+export const wholeOf = (rows) =>
+  rows.flatMap(({ outcome, revokeMs, nodes }) =>
+    outcome === 'revoked'
+      ? measured(everywhere(nodes.flatMap(({ interval }) => interval ?? [])), revokeMs)
+      : [],
+  );
+
+/** @param {number[]} values ms */
+export function histogramOf(values) {
+  const histogram = createHistogram();
+  for (const ms of values) recordMs(histogram, ms);
+  return histogram;
+}
+
+/**
+ * @param {Requirement} requirement on a delay or on errors
+ * @param {{whole: Measured[], rows: {outcome: string, followedMs?: number}[], lagMs: number, isValid: boolean}} evidence
+ *   `whole`: certificates that every node reported revoked; `rows`: all started, in files without `followedMs`; `lagMs`: max poll lag
+ * @returns {RequirementVerdict}
+ */
+export function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
+  const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
+  const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
+  const judgeAt = (/** @type {number} */ lateMs) => {
+    const delays = whole.map((delay) => upperSinceResponse(delay) + lateMs);
+    const judge = (/** @type {typeof rows} */ failed) => {
+      const followed = failed.map(({ followedMs = 0 }) => followedMs);
+      return judgeDelays(requirement, delays, followed, isValid);
+    };
+    const atWorst = judge([...lost, ...undecided]);
+    if (undecided.length === 0 || atWorst.verdict === 'met') return atWorst;
+    const without = judge(lost);
+    if (without.verdict === 'not met') return without;
+    const count = `${formatCount(undecided.length)} more ${undecided.length === 1 ? 'was' : 'were'}`;
+    return notProven(without, `${count} undecided when the measurement was interrupted.`);
+  };
+  const judged = judgeAt(0);
+  if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
+  const late = `polls were up to ${formatLatency(lagMs)} late`;
+  return notProven(judged, `${late}: if the responses to the revocations were as late, it would fail.`);
+}
+
+/** @param {RequirementVerdict} judged @param {string} but @returns {RequirementVerdict} */
+const notProven = ({ reason, ...judged }, but) => ({
+  ...judged,
+  ...{ verdict: 'not proven', reason: `${reason} But ${but}` },
+});
+
+const REVOCATIONS = {
+  unit: 'revocation',
+  units: 'revocations',
+  wereLost: 'were not reported by every node',
+  oneLost: 'a revocation that not every node reported',
+};
+
+/**
+ * Judges delays like response times in a closed loop.
+ * @param {Requirement} requirement @param {number[]} delays @param {number[]} lost `followedMs` of the others
+ * @param {boolean} isValid
+ */
+function judgeDelays(requirement, delays, lost, isValid) {
+  const [succeeded, whole] = [delays, [...delays, ...lost]]
+    .map(histogramOf)
+    .map((histogram) => ({ reported: histogram, own: histogram }));
+  return judgeRequirement(requirement, {
+    series: { response: succeeded, service: succeeded, sendLag: succeeded },
+    all: { response: whole, service: whole, sendLag: whole },
+    ...{ succeeded: delays.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
+    ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 } },
+    ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },
+    ...{ measurementValid: isValid, words: REVOCATIONS },
+  });
+}
+
+/** Shares of the polls or responses. */
+const [REMARK_SHARE, INVALID_SHARE] = [0.01, 0.1];
+
+/**
+ * @param {{nodes: Propagation['nodes'], lateMs: number | null, plan: Pick<Propagation['plan'], 'pollMs'>,
+ *   rows: {outcome: string, failure?: string}[]}} observed `lateMs`: p99 of the poll lags
+ * @returns {Propagation['measurement']}
+ */
+export function judgeMeasurement({ nodes, lateMs, plan: { pollMs }, rows }) {
+  const [sent, missed, skipped] = /** @type {const} */ (['polls', 'missed', 'skipped']).map((key) =>
+    total(nodes.map(({ asked }) => asked[key])),
+  );
+  const due = Math.max(1, sent + missed + skipped);
+  const answers = nodes.flatMap((node) => Object.entries(node.answers));
+  const bad = answers.filter(([outcome]) => !['good', 'revoked', 'unknown'].includes(outcome));
+  const [responses, failed] = [answers, bad].map((counts) => total(counts.map(([, count]) => count)));
+  const kinds = [...new Set(bad.map(([outcome]) => outcome))].join(', ');
+  const ends = [...new Set(rows.map(({ failure, outcome }) => failure ?? outcome))].join(', ');
+  /** @type {[applies: boolean, grade: 'remark' | 'invalid', code: string, text: string, remedy: string][]} */
+  const rules = [
+    [
+      // A node that never reports a revocation is still a valid observation.
+      !rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked'),
+      'invalid',
+      'nothing_measured',
+      `No revocation was followed to its end: ${ends === '' ? 'no certificate was started' : `all certificates ended as ${ends}`}.`,
+      'Check the outcomes and the server log, then run it again.',
+    ],
+    [
+      missed / due > REMARK_SHARE,
+      missed / due > INVALID_SHARE ? 'invalid' : 'remark',
+      'poll_lag',
+      `The tool did not poll in time: ${formatPercent(missed / due)} of the polls were missed, and 1 % were over ${formatLatency(lateMs ?? 0)} late, at an interval of ${formatLatency(pollMs)}.`,
+      'Poll less often (--poll), follow fewer certificates at once (--concurrency), or use a faster machine.',
+    ],
+    [
+      skipped / due > REMARK_SHARE,
+      'remark',
+      'slow_answers',
+      `${formatPercent(skipped / due)} of the polls were skipped because earlier ones had no response yet.`,
+      'Poll less often (--poll): the nodes respond too slowly, or the polls slow them down.',
+    ],
+    [
+      failed / Math.max(1, responses) > REMARK_SHARE,
+      'remark',
+      'failed_answers',
+      `${formatCount(failed)} of ${formatCount(responses)} OCSP responses (${formatPercent(failed / responses)}) were errors or failed a check (${kinds}), so they show no status.`,
+      'See the responses of each node in the report, and the logs of those nodes.',
+    ],
+  ];
+  const reasons = rules
+    .filter(([applies]) => applies)
+    .map(([, grade, code, text, remedy]) => ({ grade, code, text, remedy }));
+  return { verdict: reasons.some(({ grade }) => grade === 'invalid') ? 'invalid' : 'valid', reasons };
+}

@@ -1,0 +1,323 @@
+/** Verdicts that were edited by hand are refused, in documents of every kind; those of any run are accepted. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { uniform } from '../../src/common/random.js';
+import { parseRequirement } from '../../src/plan/requirements.js';
+import { compareGroups } from '../../src/result/comparison/compare.js';
+import { parseDocument } from '../../src/result/read-document.js';
+import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { clusterSample } from '../campaigns/propagation/sample.js';
+import { sampleSearch } from '../campaigns/search/sample.js';
+import { syntheticParts, syntheticRun } from '../synthetic-run.js';
+import { runsOf, slower, TEN } from './runs.js';
+import { mixedRun, REQUIRED, scenarioOf } from './scenario-sample.js';
+
+const LOAD = { ratePerSecond: 50, durationMs: 6000, seed: 3 };
+const good = (/** @type {any} */ one) => ({
+  ...one,
+  ...{ status: 200, body: Buffer.from('good'), failure: null },
+});
+const run = syntheticRun({
+  change: good,
+  load: LOAD,
+  requirements: ['p99<10s', 'p50<1us', 'errors<50%', 'rate>=1/s'],
+});
+
+/** @param {unknown} document */
+const read = (document) => parseDocument(Buffer.from(JSON.stringify(document)), 'r.json');
+
+/** @param {unknown} document @param {(copy: any) => void} edit @returns {any} */
+function edited(document, edit) {
+  const copy = JSON.parse(JSON.stringify(document));
+  edit(copy);
+  return copy;
+}
+
+/** @param {any} judged @param {string} text a limit that the figures do not keep */
+function tighten(judged, text) {
+  judged.text = text;
+  judged.limit = parseRequirement(text).limit;
+}
+
+/** @type {[string, (copy: any) => void, RegExp][]} */
+const EDITS = [
+  [
+    'a verdict not met',
+    ({ requirements: [, p50] }) => Object.assign(p50, { verdict: 'met' }),
+    /p50<1us is met, but its figures make it not met/,
+  ],
+  [
+    'a verdict met',
+    ({ requirements: [p99] }) => Object.assign(p99, { verdict: 'not met' }),
+    /p99<10s is not met, but its figures make it met/,
+  ],
+  [
+    'a text',
+    ({ requirements: [p99] }) => Object.assign(p99, { text: 'p99<1us' }),
+    /"p99<1us" is no requirement with such a limit/,
+  ],
+  [
+    'a text and its limit',
+    ({ requirements: [p99] }) => tighten(p99, 'p99<1us'),
+    /p99<1us is met, but its figures/,
+  ],
+  [
+    'a text that is no requirement',
+    ({ requirements: [p99] }) => Object.assign(p99, { text: 'p99' }),
+    /"p99" is no requirement/,
+  ],
+  [
+    'a value',
+    ({ requirements: [p99] }) => Object.assign(p99, { actual: 0.5 }),
+    /p99<10s was judged on 0.5 .*, but its figures give/,
+  ],
+  [
+    'an error bar',
+    ({ requirements: [, p50] }) => Object.assign(p50, { low: 0, high: 0.0001, verdict: 'met' }),
+    /p50<1us is met, but/,
+  ],
+  [
+    'an upper end',
+    ({ requirements: [p99] }) => Object.assign(p99, { high: 0.5 }),
+    /p99<10s was judged on .* to 0.5\), but/,
+  ],
+  [
+    'a share',
+    ({ requirements: [, , errors] }) => Object.assign(errors, { actual: 0.4 }),
+    /errors<50% was judged on 0.4/,
+  ],
+  [
+    'a rate',
+    ({ requirements: [, , , rate] }) => tighten(rate, 'rate>=9000/s'),
+    /rate>=9000\/s is met, but its figures make it not met/,
+  ],
+  [
+    'a scope',
+    ({ requirements: [p99] }) => Object.assign(p99, { operation: 'constructor' }),
+    /names an operation or a stage that was not measured/,
+  ],
+  [
+    'an old file',
+    ({ requirements: [, p50] }) => {
+      Object.assign(p50, { verdict: 'met' });
+      delete p50.low;
+    },
+    /p50<1us is met, but its figures make it not met/,
+  ],
+  [
+    'a measurement without its reasons',
+    ({ measurement }) => {
+      measurement.observed.displaced.second = 200;
+    },
+    /measurement.verdict is valid, but it should be invalid \(load_not_offered\)/,
+  ],
+  [
+    'a measurement with its reasons',
+    ({ measurement }) => {
+      measurement.reasons.push({ code: 'parts_apart', grade: 'invalid', text: 'x' });
+    },
+    /measurement.verdict is valid, but it should be invalid \(parts_apart\)/,
+  ],
+  [
+    'a bookkeeping remark that would end the checks',
+    ({ measurement, totals }) => {
+      measurement.reasons.push({ code: 'bookkeeping', grade: 'remark', text: 'x' });
+      totals.sent += 1;
+    },
+    /does not add up/,
+  ],
+  [
+    'a measurement called invalid',
+    ({ measurement }) => {
+      measurement.verdict = 'invalid';
+      measurement.reasons = [{ code: 'bookkeeping', grade: 'invalid', text: 'x' }];
+    },
+    / is met, but measurement.verdict is invalid/,
+  ],
+];
+for (const [what, edit, message] of EDITS) {
+  test(`refuses a result with an edit of ${what}`, () => {
+    read(run);
+    assert.throws(() => read(edited(run, edit)), { code: 'inconsistent_result', message });
+    assert.throws(() => read(edited(run, edit)), { message: /^r\.json/ });
+  });
+}
+
+/** @param {{key: string}} metric */
+const isP99 = ({ key }) => key === 'p99';
+
+const groups = [
+  { name: 'old', runs: runsOf(TEN, 0) },
+  { name: 'new', runs: runsOf(slower(1.1), 1) },
+];
+const comparison = compareGroups(groups, { resamples: 10, failIf: ['p99 slower by 5%'] });
+const required = {
+  requirements: [{ ...REQUIRED, verdict: /** @type {const} */ ('not met'), low: 210, high: 230 }],
+};
+const scenario = scenarioOf({ inmem: [mixedRun(1, 0, required)], raft: [mixedRun(1.5, 1, required)] });
+/** @type {[string, unknown, (copy: any) => void, RegExp][]} */
+const KINDS = [
+  [
+    'a run of a set',
+    makeRunSet('n', [run]),
+    ({ runs, summary }) => {
+      runs[0].requirements[1].verdict = 'met';
+      summary.requirements[1].verdicts = { met: 1 };
+    },
+    /Run 1 of r.json .*p50<1us/,
+  ],
+  [
+    'the summary of a set',
+    makeRunSet('n', [run]),
+    ({ summary }) => Object.assign(summary.requirements[1], { verdicts: { met: 1 } }),
+    /disagree on the verdicts/,
+  ],
+  [
+    'a difference',
+    comparison,
+    ({ metrics }) => Object.assign(metrics.find(isP99).comparisons[0], { verdict: 'faster' }),
+    /the p99 of group 1 is faster, but by its values is slower/,
+  ],
+  [
+    'a rule of a comparison',
+    comparison,
+    ({ failIf }) => Object.assign(failIf[0], { verdict: 'passed' }),
+    /p99 slower by 5% is passed, but by its metric is failed/,
+  ],
+  [
+    'the best group',
+    comparison,
+    ({ metrics }) => Object.assign(metrics[0], { best: 1 }),
+    /the best group by mean is 1/,
+  ],
+  [
+    'a requirement of a scenario',
+    scenario,
+    ({ steps }) => Object.assign(steps[0].requirements[0], { verdict: 'met' }),
+    /p99<200ms of .* is met, but its worst verdict is not met/,
+  ],
+  [
+    'a requirement of a scenario and its count',
+    scenario,
+    ({ steps }) => Object.assign(steps[0].requirements[0], { verdict: 'met', verdicts: { met: 1 } }),
+    /p99<200ms of .* is met, but its error bar is not met/,
+  ],
+  [
+    'a measurement of a scenario',
+    scenario,
+    ({ steps }) => Object.assign(steps[0].runs[0], { verdict: 'invalid' }),
+    /the measurement of .* is valid, but its worst is invalid/,
+  ],
+  [
+    'a row of a scenario',
+    scenario,
+    ({ rows }) => Object.assign(rows[0], { requirement: 'met' }),
+    /the requirement of a row/,
+  ],
+  [
+    'a delay',
+    clusterSample(),
+    ({ requirements }) =>
+      Object.assign(requirements[0], { verdict: requirements[0].verdict === 'met' ? 'not met' : 'met' }),
+    /is (not )?met, but its figures/,
+  ],
+  [
+    'a polling tool that was late',
+    clusterSample(),
+    ({ nodes }) => Object.assign(nodes[0].asked, { missed: 1e6 }),
+    /measurement.verdict is valid, but its figures make it invalid/,
+  ],
+  [
+    'the confirmation of a search',
+    await sampleSearch(),
+    ({ answer, steps }) => {
+      answer.p99Ms = 1;
+      for (const step of steps) step.p99Ms = step.level === answer.level ? 1 : step.p99Ms;
+    },
+    /the figures of its answer are not those/,
+  ],
+  [
+    'a requirement of a search',
+    await sampleSearch(),
+    ({ confirmation }) => {
+      confirmation.requirements[0].verdict = 'not proven';
+    },
+    /p99<100ms is not called beyond its answer/,
+  ],
+];
+for (const [what, document, edit, message] of KINDS) {
+  test(`refuses an edit of ${what}`, () => {
+    read(document);
+    assert.throws(() => read(edited(document, edit)), { code: /^inconsistent_/, message });
+  });
+}
+
+test('a bookkeeping fault that the result reports is still shown', () => {
+  const broken = edited(run, ({ measurement, totals, requirements }) => {
+    totals.sent += 1;
+    measurement.verdict = 'invalid';
+    measurement.reasons = [{ code: 'bookkeeping', grade: 'invalid', text: 'x' }];
+    for (const one of requirements) Object.assign(one, { verdict: 'not proven' });
+  });
+  assert.equal(/** @type {any} */ (read(broken)).totals.sent, broken.totals.sent);
+});
+
+describe('accepts what the tool wrote', () => {
+  const METRICS = ['p50', 'p99', 'p99.9', 'mean', 'min', 'max', 'p95(service)', 'max(send-lag)'];
+  const LIMITS = ['1us', '900us', '1ms', '3ms', '10ms', '50ms', '1s'];
+  const requirements = METRICS.flatMap((metric) =>
+    LIMITS.flatMap((limit) => [`${metric}<${limit}`, `${metric}>=${limit}`]),
+  ).concat(
+    ['errors<=0', 'errors<0.1%', 'errors<1%', 'errors<60%', 'errors<=100%'],
+    ['rate>=1/s', 'rate>20/s', 'rate>=19.9/s', 'rate>=20/s', 'rate>30/s'],
+  );
+  /** @type {[string, {stage?: string, operation?: string}][]} */
+  const SCOPED = [
+    ['p99<3ms', { stage: 'hold' }],
+    ['rate>=40/s', { stage: 'hold' }],
+    ['rate>=9/s', { operation: 'write' }],
+    ['rate>=20/s', { stage: 'ramp' }],
+    ['max<1s', { stage: 'ramp', operation: 'read' }],
+  ];
+  const STAGES = [
+    { name: 'ramp', lines: [{ durationMs: 2000, from: 0, to: 50 }] },
+    { name: 'hold', lines: [{ durationMs: 2000, from: 50, to: 50 }] },
+  ];
+  const late = (/** @type {any} */ one) => ({ ...one, lag: one.index % 3, late: one.index % 2 });
+  /** @type {[string, object][]} */
+  const RUNS = [
+    ['an open loop', { change: good }],
+    ['an open loop of a late tool', { change: (/** @type {any} */ one) => late(good(one)) }],
+    ['with failures', {}],
+    ['unsent requests', { unsent: 3, change: good }],
+    ['dropped arrivals', { load: { overflow: 'drop' }, change: late }],
+    ['an interrupted run', { stoppedMs: 4000, change: good }],
+    [
+      'a closed loop',
+      { load: { model: 'closed', ratePerSecond: null, requests: 700, durationMs: null }, change: good },
+    ],
+    ['stages', { load: { durationMs: 4000, stages: STAGES }, weights: { read: 4, write: 1 }, change: good }],
+    ['stages with failures', { load: { durationMs: 4000, stages: STAGES }, weights: { read: 4, write: 1 } }],
+    ['arrivals by chance', { load: { arrivals: 'poisson' }, change: good }],
+  ];
+  for (const [what, given] of RUNS) {
+    test(what, () => {
+      for (let seed = 1; seed <= 4; seed++) {
+        const { load = {}, weights, ...more } = /** @type {any} */ (given);
+        const durationMs = Math.ceil(20_000 * uniform(seed, 0, 1) + 500);
+        const scoped = weights === undefined ? [] : SCOPED;
+        read(
+          syntheticRun({
+            ...{ ...more, ...(weights && { weights }) },
+            load: { ratePerSecond: 20, durationMs, seed, ...load },
+            requirements: [...requirements, ...scoped],
+          }),
+        );
+      }
+    });
+  }
+
+  test('the parts of a plan', () => {
+    for (const part of syntheticParts({ load: LOAD, requirements }, [1, 1])) read(part);
+  });
+});
