@@ -17,9 +17,7 @@ import { subjectPhrase } from '../describe/words.js';
 
 /** @import { Result } from '../../result/schema.js' */
 
-/**
- * @typedef {{tag?: string, start: number, seconds: number, max: number | null, histogram: string | null}} Interval max in ms
- */
+/** @typedef {{tag?: string, start: number, seconds: number, max: number | null, histogram: string | null}} Interval */
 
 const UNITS =
   'Values are in microseconds, Interval_Max in milliseconds: HistogramLogProcessor -outputValueUnitRatio 1000';
