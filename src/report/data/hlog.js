@@ -72,7 +72,7 @@ function isBySecond({ timeline }) {
     .every(({ succeeded, failed, histogram }) => succeeded + failed === 0 || typeof histogram === 'string');
 }
 
-/** @param {Interval} interval */
+/** @param {Interval} interval `max` in ms */
 function intervalLine({ tag, start, seconds, max, histogram }) {
   const times = [start, seconds, max ?? 0].map((value) => value.toFixed(3));
   const fields = [...times, histogram ?? encodeHistogram(createHistogram())];
