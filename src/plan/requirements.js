@@ -132,10 +132,7 @@ function parseSeries(metric, name) {
   throw problem(`${shown} is not a kind of time; use (response), (service) or (send-lag)`);
 }
 
-/**
- * @param {Requirement['metric']} metric @param {Comparator} comparator @param {string} text
- * @returns {Pick<Requirement, 'limit' | 'rateUnit'>}
- */
+/** @param {Requirement['metric']} metric @param {Comparator} comparator @param {string} text */
 function parseLimit(metric, comparator, text) {
   const shown = `the limit ${quote(text)}`;
   const { unit } = METRICS[metric];

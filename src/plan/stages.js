@@ -9,11 +9,7 @@ import { share, shareOf } from './shard-part.js';
 /** @typedef {{name: string, startMs: number, endMs: number, level: {least: number, most: number}}} StageSpan */
 /** @typedef {StageSpan | {name: null, startMs: number, endMs: number}} Span name null: no stages */
 
-/**
- * @param {Pick<LoadPlan, 'stages'>} load
- * @param {number | null} measuredMs planned length of the measured part; null: not known in advance
- * @returns {Span[]} at least one
- */
+/** @param {Pick<LoadPlan, 'stages'>} load @param {number | null} measuredMs null: unknown @returns {Span[]} */
 export function spansOf(load, measuredMs) {
   if (load.stages === null) return [{ name: null, startMs: 0, endMs: measuredMs ?? Infinity }];
   return stagesOf(load);

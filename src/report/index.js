@@ -8,9 +8,7 @@ import { DOCUMENT_KINDS as ALL, kindOf } from '../result/document.js';
 /** @import { Report } from './sections.js' */
 
 /** @typedef {{color?: boolean}} RenderOptions `color`: escape sequences for a terminal */
-/**
- * @typedef {{render: (document: any, options?: RenderOptions) => string | Promise<string>}} Reporter `render`: ends with a newline
- */
+/** @typedef {{render: (document: any, options?: RenderOptions) => string | Promise<string>}} Reporter */
 /** @type {readonly DocumentKind[]} */
 const SEVERAL = ['result', 'run-set', 'propagation'];
 

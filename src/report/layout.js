@@ -19,10 +19,7 @@ export function stringWidth(text) {
   return text.length <= 256 ? widthOfSlice(text) : total(slices(text).map((slice) => widthOfSlice(slice)));
 }
 
-/**
- * @param {string} text @param {number} [width]
- * @returns {string[]} lines of at most `width` columns, broken at spaces if possible
- */
+/** @param {string} text @param {number} [width] @returns {string[]} lines, broken at spaces if possible */
 export function wrap(text, width = WIDTH) {
   /** @type {string[]} */
   const lines = [];
@@ -62,10 +59,7 @@ export function indented(text, indent, width = WIDTH) {
   return wrap(text, width - indent).map((line) => ' '.repeat(indent) + line);
 }
 
-/**
- * @param {string} label @param {string} text wrapped after the label, or below a long label
- * @param {number} [indent] @param {number} [width]
- */
+/** @param {string} label @param {string} text below a long label @param {number} [indent] @param {number} [width] */
 export function labelled(label, text, indent = INDENT, width = WIDTH) {
   const name = visibleText(label);
   const lines = indented(text, indent, width);

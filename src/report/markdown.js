@@ -1,7 +1,4 @@
-/**
- * Report -> GitHub-flavoured Markdown, without HTML. Text may come from a server, so it is escaped: no HTML,
- * links, mentions or formulas.
- */
+/** Report -> GitHub-flavoured Markdown. Text may come from a server: it gets no HTML, links, mentions or formulas. */
 import { visibleText } from '../common/visible-text.js';
 import { withoutTitle } from './sections.js';
 import { textChart } from './text-charts.js';
@@ -122,10 +119,7 @@ export function codeCell(text) {
   return plain.includes('\\') ? escapeMarkdown(plain) : code(plain).replaceAll('|', '\\|');
 }
 
-/**
- * @param {string[]} heading @param {string[][]} rows cells as Markdown
- * @param {boolean[]} isText by column: left-aligned
- */
+/** @param {string[]} heading @param {string[][]} rows as Markdown @param {boolean[]} isText by column: left-aligned */
 export function markdownTable(heading, rows, isText) {
   const rule = isText.map((isLeft) => (isLeft ? ':---' : '---:'));
   return [heading, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

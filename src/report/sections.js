@@ -7,32 +7,19 @@
  * @typedef {{value: number | null, low: number, high: number | null, limit?: number}} Bar a figure with its error bar, in one unit, for a whisker; `high` null: no upper bound; `limit` of a requirement
  */
 /** @typedef {string | {text: string, verdict?: string, isStrong?: boolean}} Cell */
-/**
- * @typedef {{name: string, isText?: boolean, isDetail?: boolean}} Head of a column: texts are left-aligned, figures right-aligned; narrow tables omit details
- */
-/**
- * @template Row
- * @typedef {[name: string, cell: (row: Row) => Cell, kind?: 'text' | 'detail']} Column figures by default
- */
+/** @typedef {{name: string, isText?: boolean, isDetail?: boolean}} Head narrow tables omit details */
+/** @template Row @typedef {[name: string, cell: (row: Row) => Cell, kind?: 'text' | 'detail']} Column of figures */
 /** @typedef {{kind: 'sentence', text: string, isStrong?: boolean}} Sentence */
-/**
- * @typedef {{verdict: string, name: string, text: string, reason?: string, bar?: Bar}} VerdictItem `text` is a short clause, `reason` one or two sentences
- */
+/** @typedef {{verdict: string, name: string, text: string, reason?: string, bar?: Bar}} VerdictItem `text`: a clause */
 /** @typedef {{kind: 'verdicts', items: VerdictItem[]}} Verdicts */
 /**
  * @typedef {{name: string, value: string, range?: string, bar?: Bar, isDetail?: boolean}} Figure `range`: `5.1 to 12 ms`; `isDetail`: a sentence nearby has it, so text omits it
  */
 /** @typedef {{kind: 'figures', items: Figure[]}} Figures a line of key figures */
-/**
- * @typedef {{kind: 'table', caption: string, columns: Head[], rows: Cell[][]}} Table the first cell of a row is its heading
- */
-/**
- * @typedef {{kind: 'chart', chart: string, title: string, text: string, data: unknown}} Chart `chart`: its name in charts/index.js; `text`: its content in a sentence
- */
+/** @typedef {{kind: 'table', caption: string, columns: Head[], rows: Cell[][]}} Table rows begin with their heading */
+/** @typedef {{kind: 'chart', chart: string, title: string, text: string, data: unknown}} Chart of charts/index.js */
 /** @typedef {{kind: 'note', text: string, remedy?: string}} Note */
-/**
- * @typedef {{kind: 'facts', items: {name: string, text: string}[], isCode?: boolean}} Facts labelled lines; `isCode`: the labels are commands
- */
+/** @typedef {{kind: 'facts', items: {name: string, text: string}[], isCode?: boolean}} Facts `isCode`: commands */
 /** @typedef {Sentence | Verdicts | Figures | Table | Chart | Note | Facts} Part */
 /**
  * @typedef {{id: string, heading: string | null, parts: Part[], isDetail?: boolean}} Section `id`: letters, digits and hyphens, unique in the report; `heading` null: none, as for the answer; `isDetail`: folded in HTML
@@ -108,10 +95,7 @@ export function table(caption, columns, rows) {
   return [{ kind: 'table', caption, columns: heads, rows: cells }];
 }
 
-/**
- * @param {string} name in charts/index.js @param {string} title @param {string} text @param {unknown} data
- * @returns {Part}
- */
+/** @type {(name: string, title: string, text: string, data: unknown) => Part} `name`: in charts/index.js */
 export function chart(name, title, text, data) {
   return { kind: 'chart', chart: name, title, text, data };
 }

@@ -65,10 +65,7 @@ function roundedDown(us) {
   return Math.floor(us / step + 1e-9) * step;
 }
 
-/**
- * @param {number} share of the longest bar @param {number} room columns
- * @returns {string} at least half a block, unless the share is 0
- */
+/** At least half a block, unless the share is 0. @param {number} share of the longest @param {number} room columns */
 function bar(share, room) {
   const halves = share === 0 ? 0 : Math.max(1, Math.round(share * room * 2));
   return '█'.repeat(Math.floor(halves / 2)) + (halves % 2 === 1 ? '▌' : '');

@@ -65,10 +65,7 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
   return { operations, facts, outcomes, counts, errors, all, allOnTime, ...rates };
 }
 
-/**
- * Builds the block of the whole run, of a stage or of an operation.
- * @param {Parameters<typeof measure>} measured @returns {OperationBlock}
- */
+/** @param {Parameters<typeof measure>} measured @returns {OperationBlock} of the whole run, a stage or an operation */
 export function buildBlock(...measured) {
   const { operations, facts, outcomes, counts, errors, all, ratePerSecond, rateBar } = measure(...measured);
   const { succeeded, failed, dropped } = counts;
@@ -94,10 +91,7 @@ export function buildBlock(...measured) {
   };
 }
 
-/**
- * The basis of verdicts on requirements.
- * @param {Measured} measured @param {LoadPlan} load @param {boolean} measurementValid @returns {RunView}
- */
+/** @param {Measured} measured @param {LoadPlan} load @param {boolean} measurementValid @returns {RunView} */
 export function buildView({ operations, facts, outcomes, errors, ...measured }, load, measurementValid) {
   const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isMeant) =>
     timesOf(outcomes.flatMap(([name, outcome]) => (isMeant(name, outcome.success) ? outcome : [])));

@@ -27,10 +27,7 @@ const [MAX_LEVELS, MAX_BYTES] = [100, 400_000_000];
 /** Path that means standard input. */
 const STDIN = '-';
 
-/**
- * @param {readonly string[]} paths each is read only once, so pipes work
- * @returns {Promise<ReadDocument[]>} in the same order @throws {PkiLoadError} naming the file
- */
+/** @param {readonly string[]} paths each is read only once, so pipes work @throws {PkiLoadError} naming the file */
 export async function readDocuments(paths) {
   if (paths.filter((path) => path === STDIN).length > 1)
     throw fileError('stdin_twice', 'Standard input (-) is given twice.', 'Use - only once.');
@@ -48,10 +45,7 @@ export async function readDocument(path) {
   return parseDocument(bytes, name);
 }
 
-/**
- * @param {readonly string[]} paths of results of single runs
- * @returns {Promise<{name: string, result: Result}[]>} in the same order @throws {PkiLoadError} naming the file
- */
+/** @param {readonly string[]} paths of results of single runs @throws {PkiLoadError} naming the file */
 export async function readResults(paths) {
   return (await readDocuments(paths)).map(({ name, document }) => {
     if (isResult(document)) return { name, result: document };
@@ -150,10 +144,7 @@ function refuseNewer(value, name) {
   throw fileError('newer_file', message, 'Read it with that version, or update this one.');
 }
 
-/**
- * Refuses a result with contradictory figures, unless its measurement reports them and its histograms are readable.
- * @param {Result} result @param {string} name
- */
+/** Refuses contradictions, unless the measurement reports them. @param {Result} result @param {string} name */
 function checked(result, name) {
   const { verdict, reasons } = result.measurement;
   const isReported = verdict === 'invalid' && reasons.some(({ code }) => code === 'bookkeeping');

@@ -22,20 +22,14 @@ export function formatPercent(fraction) {
   return `${text.includes('e') ? '<0.0001' : formatCount(text)} %`;
 }
 
-/**
- * @param {Requirement} requirement of a time @param {number} actual milliseconds
- * @returns {string} `p99 is 180 ms, 20.0 ms (10 %) below the limit of 200 ms`
- */
+/** `p99 is 180 ms, 20.0 ms (10 %) below the limit`. @param {Requirement} requirement @param {number} actual ms */
 export function timeMargin(requirement, actual) {
   const { metric, quantile = 0, series, limit } = requirement;
   const name = metric === 'percentile' ? `p${Number((quantile * 100).toPrecision(8))}` : metric;
   return `${name}${SERIES_NAMES[series]} is ${formatLatency(actual)}, ${margin(actual, limit, formatLatency)}`;
 }
 
-/**
- * @param {Requirement} requirement of a rate @param {number} actual per second
- * @returns {string} `the rate is 900/h, 100/h (10 %) below the limit of 1,000/h`
- */
+/** `the rate is 900/h, 100/h (10 %) below the limit`. @param {Requirement} requirement @param {number} actual 1/s */
 export function rateMargin(requirement, actual) {
   const text = rateTexter(requirement);
   return `the rate is ${text(actual)}, ${margin(actual, requirement.limit, text)}`;

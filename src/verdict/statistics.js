@@ -56,10 +56,7 @@ function roundUp(value) {
   return Math.ceil(value / unit) * unit;
 }
 
-/**
- * Clopper-Pearson upper bound of a proportion: the p at which P(Bin(n, p) <= x) falls to 0.05.
- * @param {number} x events @param {number} n trials, at least 1
- */
+/** Clopper-Pearson upper bound: the p at which P(Bin(n, p) <= x) falls to 0.05. @param {number} x @param {number} n */
 export function proportionUpperBound(x, n) {
   if (x >= n) return 1;
   if (x === 0) return -Math.expm1(Math.log(1 - CONFIDENCE) / n);
@@ -137,20 +134,6 @@ export function meanAndVariance(values) {
     squares += delta * (values[i] - mean);
   }
   return { count, mean: count === 0 ? Number.NaN : mean, variance: count < 2 ? 0 : squares / (count - 1) };
-}
-
-/**
- * The smallest integer in low..high for which a monotone predicate holds; `high` if it holds for none below.
- * @param {number} low @param {number} high @param {(k: number) => boolean} holds
- */
-export function firstTrue(low, high, holds) {
-  let [from, to] = [low, high];
-  while (from < to) {
-    const middle = from + Math.floor((to - from) / 2);
-    if (holds(middle)) to = middle;
-    else from = middle + 1;
-  }
-  return from;
 }
 
 /** P(|T| < t). @param {number} t @param {number} df */

@@ -17,10 +17,7 @@ const DECADES_IN_THREE = 3;
 /** The last label of a linear axis lies at least this far along. */
 const NEAR_END = 0.8;
 
-/**
- * @param {Tick[]} ticks ascending @param {number} length @param {(label: string) => number} room
- * @returns {Tick[]} the ticks whose labels fit, from the start
- */
+/** @param {Tick[]} ticks ascending @param {number} length @param {(label: string) => number} room of a label */
 export function fit(ticks, length, room) {
   let end = Number.NEGATIVE_INFINITY;
   return ticks.filter(({ at, label }) => {
@@ -49,9 +46,7 @@ function axisOf(title, at, label, choices) {
   };
 }
 
-/**
- * @param {{title: string, low?: number, high: number, label: Label, isWhole?: boolean}} parts `isWhole`: label whole numbers only
- */
+/** @param {{title: string, low?: number, high: number, label: Label, isWhole?: boolean}} parts `isWhole`: integers */
 export function linearAxis({ title, low = 0, high, label, isWhole = false }) {
   const scale = scaleLinear([low, high > low ? high : low + 1], [0, 1]).nice(5);
   const choices = [6, 5, 4, 3, 2]
@@ -139,10 +134,7 @@ export function timeAxis(seconds) {
   return axisOf(`time since the start, ${name}`, (value) => value / end, label, choices);
 }
 
-/**
- * Values are nines, log10(1 / (1 - share)): the steps from 90 to 99 and from 99 to 99.9 % have the same length.
- * @param {number} end nines of the largest share
- */
+/** Values are nines, log10(1 / (1 - share)): each further nine has the same length. @param {number} end the largest */
 export function percentileAxis(end) {
   const nines = Array.from({ length: Math.floor(end + 1e-9) }, (_, i) => i + 1);
   const half = Math.log10(2);

@@ -1,7 +1,4 @@
-/**
- * The frame of a chart: axes and grid. A chart is drawn once for each width, so that its text stays legible; the style sheet
- * shows one of them.
- */
+/** Axes and grid of a chart. Each width has its own drawing, so that text stays legible; the style sheet shows one. */
 import { escapeHtml } from '../html/escape.js';
 
 /** @import { Axis, Tick } from './axes.js' */

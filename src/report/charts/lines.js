@@ -22,10 +22,7 @@ const [MAX_LIMITS, LIMIT_REACH] = [3, 3];
 /** Min pixels for the name of an upright. */
 const MIN_NAME = 32;
 
-/**
- * A path, with dots where points are few or stand alone between gaps.
- * @param {Point[]} points ascending @param {Look} look @param {Place} place
- */
+/** A path, with dots where points are few or alone. @param {Point[]} points @param {Look} look @param {Place} place */
 export function drawLine(points, { style, mark }, place) {
   const x = (/** @type {Point} */ point) => place.x(point.x);
   const y = (/** @type {Point} */ { value }) => place.y(Number(value));
@@ -56,10 +53,7 @@ export function lineClass({ style, mark }) {
   return mark === undefined ? `line s${style}` : `line s${style} ${mark}`;
 }
 
-/**
- * @param {(Look & {text: string, value: number})[]} limits @param {[number, number]} measured lowest and highest
- * @returns {Level[]} the first few near the measured range
- */
+/** @param {(Look & {text: string, value: number})[]} limits @param {[number, number]} measured lowest and highest */
 export function limitsNear(limits, [low, high]) {
   return limits
     .filter(({ value }) => value > 0 && value >= low / LIMIT_REACH && value <= high * LIMIT_REACH)

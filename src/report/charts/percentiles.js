@@ -1,7 +1,4 @@
-/**
- * Latency by percentile, from histograms. The axis is logarithmic towards 100 %: each further nine has the same length.
- * The first series has its error bars as whiskers.
- */
+/** Latency by percentile, logarithmic towards 100 %; the first series has its error bars as whiskers. */
 import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
 import { formatLatency } from '../../common/units.js';
 import { PERCENTILES } from '../../result/latency.js';

@@ -1,5 +1,6 @@
 /** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
 import { figureText } from '../../result/runs/figures.js';
+import { known } from '../../result/runs/run-set.js';
 import { between, joined } from '../describe/words.js';
 import { escapeHtml } from '../html/escape.js';
 import { valueAxis } from './axes.js';
@@ -22,12 +23,12 @@ const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
 
 /** @param {{unit: Unit, groups: Group[]}} data @param {Setting} setting @returns {Drawn | null} */
 export function runs({ unit, groups }, setting) {
-  const values = groups.flatMap(known);
+  const values = known(groups.flatMap((group) => group.values));
   if (values.length === 0) return null;
   const text = (/** @type {number | null} */ value) => figureText(unit, value);
   const rowAt = (/** @type {number} */ i) => 1 - (i + 0.5) / groups.length;
   const medians = groups.map((group) => {
-    const numbers = known(group);
+    const numbers = known(group.values);
     return `${group.name} ${numbers.length === 0 ? 'no run' : text(quantileOf(numbers, 0.5))}`.trimStart();
   });
   const summary = `Median: ${medians.join(', ')}. All runs: ${between(values, text)}.`;
@@ -58,11 +59,6 @@ export function runs({ unit, groups }, setting) {
   };
 }
 
-/** @param {Group} group */
-function known({ values }) {
-  return values.filter((value) => value !== null);
-}
-
 /** @param {number[]} values at least one @param {number} share by linear interpolation (type 7 of Hyndman and Fan) */
 export function quantileOf(values, share) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -74,7 +70,7 @@ export function quantileOf(values, share) {
 /** @param {Group} group @param {number} row @param {Place} place @param {(value: number) => string} text */
 function drawGroup(group, row, { left, right, x, y: yOf }, text) {
   const [style, y] = [`s${(row % STYLES) + 1}`, yOf(row)];
-  const values = known(group);
+  const values = known(group.values);
   if (values.length === 0)
     return textAt({ x: left + 8, y: y + 4.5, text: 'no run to show', room: right - left });
   const [low, q1, middle, q3, high] = [0, 0.25, 0.5, 0.75, 1].map((share) => x(quantileOf(values, share)));
@@ -94,10 +90,7 @@ function drawGroup(group, row, { left, right, x, y: yOf }, text) {
   ].join('\n');
 }
 
-/**
- * @param {readonly number[]} places along the axis, in pixels
- * @returns {number[]} offsets across it: places close together share the height of the row
- */
+/** Offsets across the axis: places close together share the row. @param {readonly number[]} places along it, pixels */
 export function spreadOut(places) {
   const columns = places.map((x) => Math.round(x / APART));
   return places.map((_, i) => {

@@ -9,11 +9,7 @@ import { drawChart } from './chart.js';
 /** @import { Look } from './lines.js' */
 
 /** @typedef {{second: number, span: number}} Moment `span` seconds from `second` on */
-/**
- * @template Row
- * @typedef {Look & {name: string, value: (row: Row) => number | null | undefined}} RowSeries null is a gap;
- * the line skips undefined
- */
+/** @template Row @typedef {Look & {name: string, value: (row: Row) => number | null | undefined}} RowSeries */
 
 /** Lines with more moments have no dashes: noise would hide them. */
 const DENSE_FROM = 130;
@@ -53,10 +49,7 @@ export function endOf(rows) {
 /** Longer runs use the clock. */
 const LONGEST_IN_SECONDS = 180;
 
-/**
- * @param {Moment} moment @param {number} seconds length of the run
- * @returns {string} `second 12`, `seconds 10 to 19`, `0:05:22`, `11:00:00 to 11:14:59`
- */
+/** `seconds 10 to 19`, `0:05:22`, `11:00:00 to 11:14:59`. @param {Moment} moment @param {number} seconds of the run */
 export function momentName({ second, span }, seconds) {
   const isLong = seconds > LONGEST_IN_SECONDS;
   const ends = [...new Set([second, second + span - 1])].map(isLong ? clockText : formatCount).join(' to ');

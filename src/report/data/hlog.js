@@ -17,9 +17,7 @@ import { subjectPhrase } from '../describe/words.js';
 
 /** @import { Result } from '../../result/schema.js' */
 
-/**
- * @typedef {{tag?: string, start: number, seconds: number, max: number | null, histogram: string | null}} Interval max in ms
- */
+/** @typedef {{tag?: string, start: number, seconds: number, max: number | null, histogram: string | null}} Interval */
 
 const UNITS =
   'Values are in microseconds, Interval_Max in milliseconds: HistogramLogProcessor -outputValueUnitRatio 1000';
@@ -74,7 +72,7 @@ function isBySecond({ timeline }) {
     .every(({ succeeded, failed, histogram }) => succeeded + failed === 0 || typeof histogram === 'string');
 }
 
-/** @param {Interval} interval */
+/** @param {Interval} interval `max` in ms */
 function intervalLine({ tag, start, seconds, max, histogram }) {
   const times = [start, seconds, max ?? 0].map((value) => value.toFixed(3));
   const fields = [...times, histogram ?? encodeHistogram(createHistogram())];

@@ -21,9 +21,7 @@ import { render as renderText } from '../text.js';
 /** @import { Search } from '../../result/search/search-schema.js' */
 
 /** @typedef {{name: string, verdict: string, message: string}} Case `message`: the reason */
-/**
- * @typedef {{path: string[], seconds?: number, startedAt?: string | null, cases: Case[]}} Suite `path`: its name, and the group in which build servers show its cases
- */
+/** @typedef {{path: string[], seconds?: number, startedAt?: string | null, cases: Case[]}} Suite `path`: its name */
 
 const PASSES = ['met', 'passed'];
 const FAILURES = ['not met', 'failed', 'invalid'];
@@ -63,10 +61,7 @@ function caseOf({ text, verdict, reason }) {
   return { name: text, verdict, message: reason };
 }
 
-/**
- * @param {string} verdict @param {readonly {text: string, remedy?: string}[]} reasons
- * @param {string} [start] of the message @returns {Case}
- */
+/** @param {string} verdict @param {readonly {text: string, remedy?: string}[]} reasons @param {string} [start] */
 function measurementCase(verdict, reasons, start = '') {
   const texts = reasons.map(({ text, remedy = '' }) => `${text} ${remedy}`.trimEnd());
   const isBad = verdict === 'invalid' || verdict === 'not measured';

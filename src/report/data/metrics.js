@@ -13,9 +13,7 @@ import { bucketsOf, countsUpTo } from './buckets.js';
 /** @typedef {{labels: Labels, latency: LatencyBlock}} LatencyPoint */
 /** @typedef {Result['operations'][string]} Block */
 /** @typedef {{name: string, unit: string, help: string}} MetricHead `unit` as in UCUM, with counted units in braces */
-/**
- * @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters: integers that never decrease
- */
+/** @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters never decrease */
 /** @typedef {MetricHead & {kind: 'histogram' | 'percentiles', points: LatencyPoint[]}} LatencyMetric in seconds */
 /** @typedef {NumberMetric | LatencyMetric} Metric */
 

@@ -8,14 +8,12 @@ import { formatPercent, rateTexter } from '../../result/wording.js';
 
 /** @typedef {Omit<Result['requirements'][number], 'operation' | 'stage'>} RequirementVerdict */
 /** @typedef {(value: number) => string} Format */
+/** @typedef {{low: number, high: number | null}} Span null: no upper end */
 
 /** A bar is shown if it extends further than this share of the value. */
 const WIDE = 0.1;
 
-/**
- * @param {string} name @param {Format} format @param {number | null} value
- * @param {{low: number, high: number | null}} [bar] @returns {Figure}
- */
+/** @param {string} name @param {Format} format @param {number | null} value @param {Span} [bar] @returns {Figure} */
 export function keyFigure(name, format, value, bar) {
   if (value === null || bar === undefined) return { name, value: value === null ? '–' : format(value) };
   const { low, high } = bar;
@@ -48,20 +46,14 @@ export function invalidItem({ measurement, unfinished }) {
   return [{ verdict, name: 'measurement', text, reason: remedy }];
 }
 
-/**
- * @param {number} value @param {{low: number, high: number | null}} bar @param {Format} format
- * @returns {string | undefined} `5.1 to 12 ms`; `5.1 ms or more`; undefined for a narrow bar
- */
+/** `5.1 to 12 ms`, `5.1 ms or more`; none if narrow. @param {number} value @param {Span} bar @param {Format} format */
 function rangeText(value, { low, high }, format) {
   if (high === null) return low > 0 ? `${format(low)} or more` : undefined;
   const isNarrow = value - low <= WIDE * value && high - value <= WIDE * value;
   return isNarrow ? undefined : spanText(low, high, format);
 }
 
-/**
- * @param {number} low @param {number} high @param {Format} format
- * @returns {string} `5.1 to 12 ms`; one value if both are the same text
- */
+/** @param {number} low @param {number} high @param {Format} format @returns `5.1 to 12 ms`; `12 ms` if equal */
 export function spanText(low, high, format) {
   const [from, to] = [format(low), format(high)];
   if (from === to) return to;
@@ -69,10 +61,7 @@ export function spanText(low, high, format) {
   return `${unit !== '' && from.endsWith(unit) ? from.slice(0, -unit.length) : from} to ${to}`;
 }
 
-/**
- * @param {RequirementVerdict} requirement
- * @returns {string} value, and bar or margin: `9.6 ms (5.1 to 12 ms)`, `72,000/h, 72 times the limit`
- */
+/** `9.6 ms (5.1 to 12 ms)`; `72,000/h, 72 times the limit`. @param {RequirementVerdict} requirement */
 export function requirementClause(requirement) {
   const { actual, limit, unit, low, high } = requirement;
   if (actual === null) return 'no value';

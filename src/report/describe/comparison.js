@@ -82,10 +82,7 @@ function pair(comparison, other) {
   ];
 }
 
-/**
- * @param {Comparison} comparison
- * @returns {Part[]} all groups side by side, with the best of each metric marked if shown
- */
+/** All groups side by side; marks the best of each metric. @param {Comparison} comparison @returns {Part[]} */
 function medians(comparison) {
   const { groups, metrics } = comparison;
   /** @type {Column<ComparedMetric>[]} */
@@ -158,10 +155,7 @@ function about(comparison, isSame) {
   ]);
 }
 
-/**
- * @param {ComparedGroup} group
- * @returns {string} `ocsp, open loop at 20/s, 20 s`; if its runs differ, each with its count of runs
- */
+/** `ocsp, open loop at 20/s, 20 s`; if runs differ, each with its count of runs. @param {ComparedGroup} group */
 function subjectsPhrase({ subjects }) {
   return subjects
     .map(({ operations, load, runs }) => {
@@ -184,10 +178,7 @@ function medianText({ groups }, { key, unit }, group) {
   return figureText(unit, groups[group].metrics[key].median);
 }
 
-/**
- * @param {Comparison} comparison @param {number} group index
- * @returns {string} its name; A to Z, then G27, G28, ... if a name is long
- */
+/** Its name; A to Z, then G27, ... if any name is long. @param {Comparison} comparison @param {number} group index */
 function labelOf({ groups }, group) {
   if (groups.every(({ name }) => name.length <= LONG_NAME)) return groups[group].name;
   return group < 26 ? String.fromCharCode(65 + group) : `G${group + 1}`;

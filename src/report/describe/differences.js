@@ -122,10 +122,7 @@ function chance(metrics, shown, other, alpha) {
 /** Larger differences are shown as factors. */
 const FACTOR_PERCENT = 100;
 
-/**
- * @param {ComparedMetric} metric @param {Difference} difference that is shown
- * @returns {string} `is 10.3 % slower`, `is 5.5 times slower`, `has 2.1 points more errors`
- */
+/** `is 10.3 % slower`, `has 2.1 points more errors`. @param {ComparedMetric} metric @param {Difference} difference */
 function differsBy({ key, unit }, { verdict, differencePercent }) {
   const text = differencePercent === null ? '' : sizeText(unit, differencePercent);
   const size = /[1-9]/.test(text) ? `${text} ` : '';

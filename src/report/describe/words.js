@@ -41,10 +41,7 @@ export function countColumns(keys, read) {
   return keys.map((key) => [key, (row) => formatCount(read(row)[key])]);
 }
 
-/**
- * @param {{url: string, product?: string | null, version?: string | null}} target
- * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`
- */
+/** `http://a:8200 (Vault 1.21.1)`. @param {{url: string, product?: string | null, version?: string | null}} target */
 export function targetPhrase({ url, product, version }) {
   const name = joined([product ?? '', version ?? ''], ' ');
   return name === '' ? url : `${url} (${name})`;
@@ -71,10 +68,7 @@ export function loadPhrase(load) {
   ]);
 }
 
-/**
- * @param {Pick<Result['load'], 'model'>} load @param {number} from @param {number} to
- * @returns {string} the level of a stage: `100/s`, `0 to 100/s`; `10`: in flight
- */
+/** `0 to 100/s`; `10` in flight. @param {Pick<Result['load'], 'model'>} load @param {number} from @param {number} to */
 export function levelPhrase({ model }, from, to) {
   const text = (/** @type {number} */ level) =>
     model === 'open' && level > 0 ? formatRate(level) : formatCount(level);
@@ -96,10 +90,7 @@ export function subjectPhrase(result) {
   return `${operationsPhrase(result)} on ${targetPhrase(result.target)}, ${planPhrase(result)}`;
 }
 
-/**
- * @param {Result} result
- * @returns {string} the answer in a line: `Not met: 1 of 2 requirements`; without requirements, the rate
- */
+/** `Not met: 1 of 2 requirements`; without requirements, the rate. @param {Result} result */
 export function headline({ requirements, ...result }) {
   if (result.measurement.verdict === 'invalid' && !result.unfinished) return 'Invalid measurement';
   const worst = worstVerdict(requirements);
@@ -114,10 +105,7 @@ export function statePhrase({ unfinished, interrupted }) {
   return interrupted ? 'Interrupted: the figures cover the time until then.' : '';
 }
 
-/**
- * @param {Pick<Result, 'operations'>} result
- * @returns {string} the unit of the counts: `certificates`; `responses` of several operations
- */
+/** `certificates`; `responses` of several operations. @param {Pick<Result, 'operations'>} result */
 export function unitName({ operations }) {
   const names = new Set(Object.values(operations).map(({ unit, things }) => unit ?? things ?? 'responses'));
   return names.size === 1 ? [...names][0] : 'responses';
@@ -172,19 +160,13 @@ export function titled(text) {
   return /^p\d/.test(text) ? text : `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
-/**
- * @param {(number | null | undefined)[]} values at least one is a number
- * @param {(value: number) => string} text @returns {string} `1.2 ms`, `between 1.2 ms and 3.4 ms`
- */
+/** `between 1.2 ms and 3 ms`. @param {(number | null | undefined)[]} values @param {(value: number) => string} text */
 export function between(values, text) {
   const [low, high] = extent(values).map(text);
   return low === high ? low : `between ${low} and ${high}`;
 }
 
-/**
- * @param {Iterable<number | null | undefined>} values
- * @returns {[number, number]} smallest and largest; infinite without a number
- */
+/** @param {Iterable<number | null | undefined>} values @returns {[number, number]} low, high; infinite without any */
 export function extent(values) {
   const known = [...values].filter((value) => value !== null && value !== undefined);
   const low = known.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);

@@ -9,10 +9,7 @@ export function escapeHtml(text) {
   return visibleText(text).replace(/[&<>"']/g, (character) => ENTITIES[character]);
 }
 
-/**
- * @param {string} text
- * @returns {string} markup in which `never_sent` may break after the underscore, and `12 ms` may not
- */
+/** @param {string} text @returns {string} markup: `never_sent` may break after the underscore, `12 ms` may not */
 export function breakable(text) {
   return escapeHtml(text)
     .replace(/_(?=[^_])/g, '_<wbr>')

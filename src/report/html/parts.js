@@ -141,11 +141,7 @@ const [HEIGHT, MIDDLE, EDGE, CAP, LIMIT] = [20, 10, 5, 4, 9];
 /** Share of the width up to the largest figure; minimum length of a bar, in pixels. */
 const [REACH, MIN_WIDTH] = [0.92, 3];
 
-/**
- * @param {Bar} bar @param {number} width
- * @param {string} [tone] shades the side of the limit that the bar is on, unless unsure
- * @returns {string} SVG
- */
+/** @param {Bar} bar @param {number} width @param {string} [tone] shades the bar's side of the limit, unless unsure */
 export function whisker({ value, low, high, limit }, width, tone = 'neutral') {
   const max = Math.max(low, high ?? 0, value ?? 0, limit ?? 0) || 1;
   const end = width - EDGE;

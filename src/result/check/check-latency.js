@@ -5,7 +5,6 @@ import { FIGURES, figuresOf, SERIES } from '../latency.js';
 
 /** @import { Figure } from '../latency.js' */
 /** @import { LatencyBlock, LatencyBlocks, Result } from '../schema.js' */
-/** @import { Histogram } from 'hdr-histogram-js' */
 
 /** Maximum width of a bucket: three significant digits, or a microsecond. */
 const [BUCKET_SHARE, BUCKET_MS] = [0.001, 0.001];
@@ -15,14 +14,17 @@ export function isAbove(a, b) {
   return a - b > 2 * (BUCKET_SHARE * Math.max(a, b) + BUCKET_MS);
 }
 
-/** @param {string} text @returns {Histogram | null} null: unreadable */
-function readHistogram(text) {
+/** @template T @param {() => T} read @returns {T | null} null: it throws */
+export function unlessThrown(read) {
   try {
-    return decodeHistogram(text);
+    return read();
   } catch {
     return null;
   }
 }
+
+/** @param {string} text */
+const readHistogram = (text) => unlessThrown(() => decodeHistogram(text));
 
 /**
  * @param {string} name its path: the figures of `a.b.histogram` are `a.b.p50`, ...

@@ -5,7 +5,7 @@ import { METRICS, parseRequirement } from '../../plan/requirements.js';
 import { REASONS } from '../../verdict/reasons.js';
 import { judgeRequirement } from '../requirements/judge.js';
 import { verdictOn } from '../requirements/judge-figures.js';
-import { same } from './check-latency.js';
+import { same, unlessThrown } from './check-latency.js';
 
 /** @import { Requirement } from '../../plan/requirements.js' */
 /** @import { RunView } from '../requirements/judge.js' */
@@ -53,14 +53,11 @@ export function* checkMeasurement({ measurement: { verdict, reasons, observed },
 
 /** @param {Judged} judged @returns {Requirement | null} null: it is none, or another */
 export function requirementOf({ text, limit, unit }) {
-  try {
-    // In a mix or in stages, its scope precedes it: `reads: p99<1s`.
-    const requirement = parseRequirement(String(text.split(': ').at(-1)));
-    const own = METRICS[requirement.metric].unit;
-    return requirement.limit === (limit ?? requirement.limit) && own === (unit ?? own) ? requirement : null;
-  } catch {
-    return null;
-  }
+  // In a mix or in stages, its scope precedes it: `reads: p99<1s`.
+  const requirement = unlessThrown(() => parseRequirement(String(text.split(': ').at(-1))));
+  if (requirement === null) return null;
+  const own = METRICS[requirement.metric].unit;
+  return requirement.limit === (limit ?? requirement.limit) && own === (unit ?? own) ? requirement : null;
 }
 
 /** @param {Judged} judged @returns {{low: number, high: number}} Infinity: no bound */

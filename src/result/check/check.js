@@ -19,10 +19,7 @@ const COUNTS = /** @type {const} */ (['sent', 'succeeded', 'failed']);
 /** Rates differ at most by rounding. */
 const ROUNDING_SHARE = 1e-6;
 
-/**
- * @param {Result} result @param {{eachSecond?: boolean}} [options] `eachSecond`: the checks for files, too
- * @returns {string[]} one sentence per broken identity
- */
+/** @param {Result} result @param {{eachSecond?: boolean}} [options] `eachSecond`: the checks for files, too */
 export function checkResult(result, { eachSecond = false } = {}) {
   return [
     ...checkCells(result, result.windowSeconds),
@@ -225,10 +222,7 @@ function countDone(rows) {
   return total(rows.map((row) => (row?.succeeded ?? 0) + (row?.failed ?? 0)));
 }
 
-/**
- * The merge block covers the same requests as the figures of the result.
- * @param {Pick<Result, 'merge' | 'timeline' | 'operations' | 'totals'>} result
- */
+/** Compares it with the figures. @param {Pick<Result, 'merge' | 'timeline' | 'operations' | 'totals'>} result */
 export function* checkMergeBlock({ merge, timeline, operations, totals: { sent } }) {
   if (merge === undefined) return;
   const own = Object.entries(merge.operations);

@@ -16,10 +16,7 @@ import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } fro
  */
 /** @typedef {{seed: number, resamples?: number, tool?: ToolParts}} Options */
 
-/**
- * @param {MetricHead} metric @param {Values} base @param {Values} other @param {Options} options
- * @returns {Found & {doubt: string | null, text: string}}
- */
+/** @param {MetricHead} metric @param {Values} base @param {Values} other @param {Options} options */
 export function compareSamples(metric, base, other, options) {
   const found = find(metric, [base, other], options);
   const doubt = found.isTools
@@ -29,20 +26,14 @@ export function compareSamples(metric, base, other, options) {
   return { ...found, doubt, text: doubt === null ? text : `${text} ${doubt}` };
 }
 
-/**
- * @param {MetricHead} metric @param {Values} base @param {Values} other @param {string} why it would mislead
- * @returns {Pick<Difference, 'verdict' | 'doubt' | 'text'>}
- */
+/** @param {MetricHead} metric @param {Values} base @param {Values} other @param {string} why it would mislead */
 export function notComparable({ label, unit }, base, other, why) {
   const [a, b] = [base, other].map((values) => figureText(unit, values.length === 0 ? null : median(values)));
   const text = sentence(`${label}: not comparable, ${b} and ${a}`, why);
-  return { verdict: 'not comparable', doubt: sentence(why), text };
+  return { verdict: /** @type {const} */ ('not comparable'), doubt: sentence(why), text };
 }
 
-/**
- * @param {MetricHead} metric @param {Values} a @param {Values} b
- * @param {ToolParts} [tool] of b, as `base`, and of a @returns {boolean} a is shown to be better than b
- */
+/** @param {MetricHead} metric @param {Values} a @param {Values} b @param {ToolParts} [tool] b is the base */
 export function isShownBetter({ unit, lowerIsBetter }, a, b, tool) {
   const better = lowerIsBetter ? -1 : 1;
   return withEqualTool(unit, [b, a], tool).every((pair) => test(pair).direction === better);
@@ -145,10 +136,7 @@ function describe({ key, label, unit }, { verdict, differencePercent, interval, 
   return sentence(`${label} ${is} ${size}${verdict}: ${values} (${evidence})`);
 }
 
-/**
- * The test uses ranks, the interval medians.
- * @param {Found} found @returns {string | null} a sentence if only one of them shows a difference
- */
+/** The test uses ranks, the interval medians: a sentence if only one shows a difference. @param {Found} found */
 function disagreement({ verdict, interval, pValue }) {
   if (verdict === 'not enough runs') return null;
   const byMedians = interval !== null && (interval[0] > 0 || interval[1] < 0);

@@ -2,7 +2,7 @@
 import { groupBy, median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { same } from '../check/check-latency.js';
+import { same, unlessThrown } from '../check/check-latency.js';
 import { figureText } from '../runs/figures.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
 import { headOf, known, METRICS, summariseMetrics } from '../runs/run-set.js';
@@ -42,18 +42,19 @@ export function compareGroups(groups, options = {}) {
   const admitted = admit(groups, options);
   const described = admitted.map(describeGroup);
   const bias = createErrorBias(described);
+  const method = { alpha: ALPHA, confidence: CONFIDENCE, resamples, seed };
   const metrics = METRICS.map((one) => compareMetric(headOf(one), described, bias, { seed, resamples }));
   return {
     schema: 'vault-pki-load/comparison/1',
     tool: { version: TOOL_VERSION },
     createdAt,
     command,
-    method: { alpha: ALPHA, confidence: CONFIDENCE, resamples, seed },
+    method,
     groups: described,
     metrics,
     failIf: rules.map((rule) => judgeFailIf(rule, metrics, described)),
     warnings: warningsOf(admitted, bias),
-    notes: notesOf(admitted, described, { seed, resamples }),
+    notes: notesOf(admitted, described, method),
   };
 }
 
@@ -134,30 +135,19 @@ export function* checkFindings({ groups, metrics, failIf }) {
   const bias = createErrorBias(groups);
   for (const { key, comparisons, best } of metrics) {
     const head = METRICS.find((metric) => metric.key === key);
-    const found = head && compareMetric(headOf(head), groups, bias, { seed: 1, resamples: 1 });
-    if (found !== undefined) yield* same(`the best group by ${key}`, best, 'by its values', found.best);
-    for (const { other, verdict } of found === undefined ? [] : comparisons)
-      yield* same(
-        `the ${key} of group ${other}`,
-        verdict,
-        'by its values',
-        found?.comparisons[other - 1]?.verdict,
-      );
+    if (head === undefined) continue;
+    const found = compareMetric(headOf(head), groups, bias, { seed: 1, resamples: 1 });
+    yield* same(`the best group by ${key}`, best, 'by its values', found.best);
+    for (const { other, verdict } of comparisons) {
+      const own = found.comparisons[other - 1]?.verdict;
+      yield* same(`the ${key} of group ${other}`, verdict, 'by its values', own);
+    }
   }
   for (const { text, verdict } of failIf) {
-    const rule = readFailIf(text);
+    const rule = unlessThrown(() => parseFailIf(text));
     const isKnown = rule !== null && metrics.some(({ key }) => key === rule.metric);
     const found = isKnown ? judgeFailIf(rule, metrics, groups).verdict : 'no rule';
     yield* same(text, verdict, 'by its metric', found);
-  }
-}
-
-/** @param {string} text */
-function readFailIf(text) {
-  try {
-    return parseFailIf(text);
-  } catch {
-    return null;
   }
 }
 
@@ -198,10 +188,7 @@ function warningsOf(groups, bias) {
   ];
 }
 
-/**
- * @param {readonly AdmittedGroup[]} groups @param {ComparedGroup[]} described
- * @param {{seed: number, resamples: number}} options @returns {string[]} sentences
- */
+/** @param {readonly AdmittedGroup[]} groups @param {ComparedGroup[]} described @param {Comparison['method']} method */
 function notesOf(groups, described, { seed, resamples }) {
   const [base, ...others] = groups;
   const isExact = others.every(({ used }) => chooseMethod(base.used.length, used.length) === 'exact');

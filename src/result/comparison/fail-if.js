@@ -37,10 +37,7 @@ const WORST_FIRST = ['failed', 'not proven', 'passed'];
 
 const ROUNDING = 1e-9;
 
-/**
- * @param {string} text e.g. `p99 slower by 10%` @returns {FailIf}
- * @throws {PkiLoadError} code `bad_fail_if`, naming the part that is wrong
- */
+/** @param {string} text `p99 slower by 10%` @returns {FailIf} @throws {PkiLoadError} `bad_fail_if`, naming the fault */
 export function parseFailIf(text) {
   const source = String(text).trim().replace(/\s+/g, ' ');
   const bad = (/** @type {string} */ problem) =>

@@ -43,10 +43,7 @@ export function mannWhitney(a, b, method = chooseMethod(a.length, b.length)) {
   return { u, pValue, method };
 }
 
-/**
- * @param {number} n @param {number} m
- * @returns {number} the smallest two-sided p-value of n and m runs, 2 / C(n + m, n): all values of one group above all of the other
- */
+/** The smallest two-sided p-value: 2 / C(n + m, n), of groups without overlap. @param {number} n @param {number} m */
 export function smallestPValue(n, m) {
   return Math.min(1, 2 / combinations(n + m, n));
 }

@@ -40,7 +40,7 @@ const TOGETHER_MS = 1000;
 export function mergeResults(results, { names = [], allowInterrupted, command, onWarning } = {}) {
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
   const parts = orderParts(named, allowInterrupted);
-  const versions = distinct(parts.map(({ result }) => result.tool.version)).join(', ');
+  const versions = [...new Set(parts.map(({ result }) => result.tool.version))].join(', ');
   if (versions !== parts[0].result.tool.version)
     onWarning?.(visibleText(`The parts come from different versions of vault-pki-load: ${versions}.`));
   try {
@@ -126,13 +126,13 @@ function factsOf(parts, { load }) {
 function withParts({ startedAtMonotonicNs, ...sum }, parts) {
   const results = parts.map(({ result }) => result);
   const all = (/** @type {'node' | 'platform'} */ key) =>
-    distinct(results.map(({ environment }) => environment[key])).join(', ');
+    [...new Set(results.map(({ environment }) => environment[key]))].join(', ');
   const cpus = Math.min(...results.map(({ environment }) => environment.cpus));
   // Includes notes missing from the blocks of operations, e.g. on requirements not judged.
-  const notes = distinct([sum, ...results].flatMap(({ verification }) => verification.notes ?? []));
+  const notes = [sum, ...results].flatMap(({ verification }) => verification.notes ?? []);
   return {
     ...sum,
-    verification: { ...sum.verification, notes },
+    verification: { ...sum.verification, notes: [...new Set(notes)] },
     environment: { node: all('node'), platform: all('platform'), cpus },
     merged: parts.map(({ shard, result }) => ({
       index: shard.index,
@@ -146,11 +146,6 @@ function withParts({ startedAtMonotonicNs, ...sum }, parts) {
       verdict: result.measurement.verdict,
     })),
   };
-}
-
-/** @param {string[]} texts */
-function distinct(texts) {
-  return [...new Set(texts)];
 }
 
 /** @param {Part[]} parts @returns {Plan} the whole one; threads are those of all parts */

@@ -1,6 +1,7 @@
 /** Checks that results are all the parts of one plan, each once; errors name the files. */
 import { parseRequirement } from '../../plan/requirements.js';
 import { partName } from '../../plan/shard-part.js';
+import { unlessThrown } from '../check/check-latency.js';
 import { fileError } from '../document.js';
 import { flatten, isAmong, listed, PATHS, shortened } from '../runs/run-differences.js';
 import { MergeBlock } from '../schema.js';
@@ -138,14 +139,6 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
   const { requirements } = plan;
   if (!Array.isArray(requirements)) return yield 'its plan has no list of requirements';
   for (const text of requirements)
-    if (!isRequirement(text)) yield `its plan requires ${JSON.stringify(text)}, which is not a requirement`;
-}
-
-/** @param {unknown} text */
-function isRequirement(text) {
-  try {
-    return typeof text === 'string' && parseRequirement(text) !== undefined;
-  } catch {
-    return false;
-  }
+    if (typeof text !== 'string' || unlessThrown(() => parseRequirement(text)) === null)
+      yield `its plan requires ${JSON.stringify(text)}, which is not a requirement`;
 }

@@ -1,9 +1,10 @@
 /** Judges requirements on a rate, on a share of the requests, and on times: percentiles, mean, min and max. */
 import { valueAtRank } from '../../common/histogram.js';
 import { formatCount, formatLatency } from '../../common/units.js';
+import { countFirst } from '../../plan/due.js';
 import { METRICS } from '../../plan/requirements.js';
 import { extremeBar, meanBar, percentileBar } from '../../verdict/bars.js';
-import { firstTrue, proportionLowerBound, samplesNeeded, samplesToProve } from '../../verdict/statistics.js';
+import { proportionLowerBound, samplesNeeded, samplesToProve } from '../../verdict/statistics.js';
 import { countErrors, shareBar } from '../build.js';
 import { formatPercent, rateMargin, rateTexter, sentence, timeMargin } from '../wording.js';
 
@@ -77,10 +78,7 @@ function reaches(rate, { comparator, limit }) {
   return comparator === '>' ? rate > limit * (1 + TOLERANCE) : rate >= limit * (1 - TOLERANCE);
 }
 
-/**
- * The share of the due requests that the metric counts.
- * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
- */
+/** A share of the due requests. @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
 export function judgeShare(requirement, view) {
   const { comparator, limit } = requirement;
   const { counted, called } = /** @type {Required<Metric>} */ (METRICS[requirement.metric]);
@@ -158,8 +156,8 @@ function sampleText({ quantile = 0.5, comparator, limit, series }, view, { lost,
   // Requests on the wrong side of the limit have the top ranks with `<`, the bottom ranks with `>`.
   const isGood = (/** @type {number} */ rank) => within(valueAtRank(reported, rank), comparator, limit);
   const count = reported.totalCount;
-  const first = firstTrue(1, count + 1, (rank) => rank > count || isGood(rank) !== isUpper);
-  const misses = lost.count + (isUpper ? count - first + 1 : first - 1);
+  const below = countFirst(count, (nth) => isGood(nth + 1) === isUpper);
+  const misses = lost.count + (isUpper ? count - below : below);
   return `${doubt}; ${neededText(samplesNeeded(misses, n, share), units)}`;
 }
 
@@ -221,10 +219,7 @@ export function verdictOn({ comparator, limit }, { low, high }) {
   return within(best, comparator, limit) ? 'not proven' : 'not met';
 }
 
-/**
- * @param {boolean} sample more requests would decide it
- * @param {boolean} tool less lateness of the tool would; if neither alone, both together
- */
+/** What would decide it; if neither alone, both. @param {boolean} sample its size @param {boolean} tool its lateness */
 function doubtOf(sample, tool) {
   if (sample === tool) return 'both';
   return tool ? 'tool' : 'sample';

@@ -61,10 +61,7 @@ function seedWarnings({ name, results }) {
   return [`${text} Use a different seed for each run.`];
 }
 
-/**
- * @param {readonly {name: string, used: readonly NamedRun[]}[]} groups the first is the base
- * @returns {string[]} a sentence if the groups were run one after the other
- */
+/** A note on groups run one after the other. @param {readonly {name: string, used: readonly NamedRun[]}[]} groups */
 export function orderNotes([base, ...others]) {
   const times = (/** @type {readonly NamedRun[]} */ runs) =>
     runs.map(({ result }) => Date.parse(result.startedAt));
@@ -78,10 +75,7 @@ export function orderNotes([base, ...others]) {
   return [`${text} Alternate between the groups to rule that out.`];
 }
 
-/**
- * @param {unknown} value e.g. the plan of a result @param {string} [prefix]
- * @returns {Map<string, string>} JSON of each value that is not an object, by `outer.inner`
- */
+/** @param {unknown} value @param {string} [prefix] @returns {Map<string, string>} JSON of leaves, by `outer.inner` */
 export function flatten(value, prefix = '') {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return new Map([[prefix, JSON.stringify(value) ?? 'null']]);
