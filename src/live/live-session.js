@@ -124,10 +124,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
       server?.update(result);
       sent = pusher?.finish(result);
     },
-    /**
-     * Resolves when the metrics of the previous run are sent.
-     * @param {Plan | null} [plan] of the next run, if it differs
-     */
+    /** Resolves when the metrics of the previous run are sent. @param {Plan | null} [plan] the next, if it differs */
     async next(plan = null) {
       if (plan !== null) currentMix = await loadMix(plan);
       schedule = scheduleOf(plan?.load ?? loadOfRun(load, finishedRuns));
