@@ -10,13 +10,9 @@ import { checkKind, renderDocument, reporterForFile, reporters } from '../report
 import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
 import { printDocument } from './process.js';
 
-/** @import { OptionSpec } from '../common/options.js' */
 /** @import { Document, DocumentKind } from '../result/document.js' */
 
-/**
- * @param {DocumentKind} [kind] only formats that can show it
- * @returns {Record<string, OptionSpec>} `out`, `format` and `quiet`
- */
+/** @param {DocumentKind} [kind] only formats that can show it @returns `out`, `format` and `quiet` */
 export function outputOptionsFor(kind, group = 'Results') {
   const matching = Object.entries(reporters).filter(([, { kinds }]) => !kind || kinds.includes(kind));
   const extensions = matching.map(([, { extension }]) => extension).join(', ');
@@ -59,10 +55,7 @@ export function checkOutputs({ out, format }, kind, inputs = []) {
   refuseOverwrite(out, inputs);
 }
 
-/**
- * @param {string} path @param {string} name in an error @returns {string} equal for two paths of one file
- * @throws {PkiLoadError} code `cannot_write`
- */
+/** @param {string} path @param {string} name in an error @returns {string} equal for two paths of one file */
 function checkFile(path, name) {
   try {
     // Throws ENOENT or ENOTDIR.
@@ -130,10 +123,7 @@ export async function writeReports(document, { out, format, summary = null }) {
   return [...failures, ...(await write(document, 'md', summary, SUMMARY_NAME, add))];
 }
 
-/**
- * Readers see the old file or the new one, never a part.
- * @param {Document} document @param {string[]} paths @returns {Promise<unknown[]>} failures
- */
+/** @param {Document} document @param {string[]} paths @returns {Promise<unknown[]>} failures */
 export async function writeFiles(document, paths) {
   const failures = [];
   for (const path of paths) {

@@ -10,10 +10,7 @@ export function closest(word, known) {
   return nearest?.name ?? null;
 }
 
-/**
- * @param {string} a @param {string} b
- * @returns {number} inserted, deleted, replaced and swapped letters (optimal string alignment)
- */
+/** @param {string} a @param {string} b @returns edits, including swaps (optimal string alignment) */
 function distance(a, b) {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {

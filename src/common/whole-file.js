@@ -108,8 +108,7 @@ function temporaryFor(place) {
 }
 
 /**
- * @param {string} path
- * @param {Content} content
+ * @param {string} path @param {Content} content
  * @param {fs.Stats | undefined} before the file to replace: only users who could read it may read the new one
  */
 function writeNew(path, content, before) {
@@ -189,10 +188,7 @@ const REMEDIES = {
   [PLANTED]: 'Remove the link, or use a folder of your own.',
 };
 
-/**
- * @param {string} path @param {unknown} error a system error
- * @returns {{why: string, remedy: string}} `why` follows a colon
- */
+/** @param {string} path @param {unknown} error a system error @returns `why` follows a colon */
 export function fileFault(path, error) {
   const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);
   const [, systemText] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];

@@ -16,10 +16,8 @@ const FRESH_MS = 3000;
  * @param {string | null} [context.setName] name of the set of all runs (`--repeat`); null: a single run
  * @param {() => number} [context.now] ms, monotonic @param {typeof writeOne} [context.write]
  */
-export function createFiles(
-  paths,
-  { onWarning, setName = null, now = () => performance.now(), write = writeOne },
-) {
+export function createFiles(paths, { onWarning, setName = null, ...system }) {
+  const { now = () => performance.now(), write = writeOne } = system;
   const files = paths.filter((path) => fileTypeAt(path) === 'file');
   const finished = /** @type {Result[]} */ ([]);
   const warned = /** @type {Set<string>} */ (new Set());

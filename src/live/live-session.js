@@ -17,13 +17,8 @@ import { createResultSoFar } from './result-so-far.js';
 
 /** @typedef {ReturnType<typeof createLiveSession>} LiveSession */
 /** @typedef {Pick<MessagePort, 'close'> & {on: (event: 'message', call: (report: any) => void) => any}} ReportPort */
-/**
- * @typedef {object} Outlets null: not requested
- * @property {View} view
- * @property {Omit<ReturnType<typeof createFiles>, 'prepare'> | null} files
- * @property {Omit<MetricsServer, 'address'> | null} server
- * @property {OtlpPusher | null} pusher
- */
+/** @typedef {{view: View, files: Omit<ReturnType<typeof createFiles>, 'prepare'> | null, pusher: OtlpPusher | null,
+ *   server: Omit<MetricsServer, 'address'> | null}} Outlets null: not requested */
 
 /** Recorders report at about the same time; reports within this time are merged into one result. */
 const MERGE_WINDOW_MS = 150;
@@ -124,10 +119,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
       server?.update(result);
       sent = pusher?.finish(result);
     },
-    /**
-     * Resolves when the metrics of the previous run are sent.
-     * @param {Plan | null} [plan] of the next run, if it differs
-     */
+    /** Resolves when the metrics of the previous run are sent. @param {Plan | null} [plan] the next, if it differs */
     async next(plan = null) {
       if (plan !== null) currentMix = await loadMix(plan);
       schedule = scheduleOf(plan?.load ?? loadOfRun(load, finishedRuns));

@@ -11,10 +11,7 @@ const NAME = 'vault-pki-load';
 /** AggregationTemporality: since the start of the run. */
 const CUMULATIVE = 2;
 
-/**
- * @param {Result} result may be unfinished
- * @param {number} [nowMs] Unix time of the result; by default the end of the run
- */
+/** @param {Result} result may be unfinished @param {number} [nowMs] Unix time; by default the end of the run */
 export function toMetricsRequest(result, nowMs) {
   const startMs = Date.parse(result.startedAt);
   const endMs = nowMs ?? startMs + result.durationSeconds * 1000;
@@ -77,10 +74,7 @@ function encodePoint(kind, point) {
   });
 }
 
-/**
- * Protobuf's strings are UTF-8: half a surrogate pair, possible in a server's JSON, becomes U+FFFD.
- * @param {Labels} labels
- */
+/** Protobuf's strings are UTF-8: half a surrogate pair, possible in JSON, becomes U+FFFD. @param {Labels} labels */
 function encodeAttributes(labels) {
   const encode = (/** @type {string} */ text) => ({ stringValue: Buffer.from(text).toString() });
   return Object.entries(labels).map(([key, text]) => ({ key, value: encode(text) }));

@@ -86,10 +86,7 @@ export async function startLive(options, onLost) {
     resize: (columns, rows) => thread.post(call('resize', columns, rows)),
     /** Resolves when drawing and writing have ended. @param {Result} result of a run */
     finish: (result) => request('finish', result),
-    /**
-     * Announces another run. Resolves when the metrics of the previous run are sent.
-     * @param {Plan} [next] of the next run, if it differs
-     */
+    /** Resolves when the metrics of the previous run are sent. @param {Plan} [next] of the next run, if it differs */
     next(next) {
       requirements = next?.requirements ?? requirements;
       return request('next', next ?? null);

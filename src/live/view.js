@@ -127,10 +127,7 @@ function offeredAt(load, elapsedMs) {
   return (expected(endMs) - expected(endMs - 1000)) / (shard?.of ?? 1);
 }
 
-/**
- * @param {LoadPlan} load @param {number} elapsedMs from time zero
- * @returns {Picture['stage']} null: before the first or after the last
- */
+/** @param {LoadPlan} load @param {number} elapsedMs from time zero @returns null: before the first or after the last */
 function stageAt(load, elapsedMs) {
   const ms = elapsedMs - load.warmupMs;
   const spans = stagesOf(load);

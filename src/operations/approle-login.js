@@ -3,9 +3,8 @@
  * tokens; the entity that Vault creates for the logins outlives it and must be removed separately.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { PkiLoadError, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
-import { makeOwnMount, untilReady } from '../vault/own-mount.js';
+import { makeOwnMount, orLeft, untilReady } from '../vault/own-mount.js';
 import { quoted } from '../vault/setup/command.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
@@ -89,12 +88,6 @@ export const approleLogin = {
 async function removeEntity({ client }, entity) {
   if (entity === '') return;
   const path = `identity/entity/id/${entity}`;
-  try {
-    await client.remove(path);
-  } catch (error) {
-    const why = error instanceof PkiLoadError ? error.message : String(error);
-    const message = `Left behind: the entity ${entity} of the logins, which could not be removed (${why}).`;
-    const remedy = `Remove it with vault delete ${quoted(path)}, or grant the token delete on identity/entity/id/*.`;
-    throw targetError('entity_left', message, remedy, error);
-  }
+  const remedy = `Remove it with vault delete ${quoted(path)}, or grant the token delete on identity/entity/id/*.`;
+  await orLeft(client.remove(path), 'entity_left', `the entity ${entity} of the logins`, remedy);
 }

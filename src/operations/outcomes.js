@@ -64,9 +64,8 @@ export function isSuccess(status) {
 }
 
 /**
- * @param {string} success outcome
+ * @param {string} success outcome @returns {Classify}
  * @param {(json: Record<string, any>, index: number) => string | Verdict | null} check null: passed
- * @returns {Classify}
  */
 export function createJsonClassifier(success, check) {
   const good = passed(success);

@@ -26,21 +26,15 @@ import { apiHeaders, certificateParameters, expandName, vaultDuration } from './
  * @property {number | null} [neededMs] null: not known
  */
 
-/**
- * @param {PrepareContext} context @param {TokenUse} [use] @returns {Promise<CallFixture>}
- * @throws {PkiLoadError} if the target cannot be used
- */
-export async function prepareCalls(
-  context,
-  { withToken = true, usesBefore = 0, usesInRun = true, ...use } = {},
-) {
+/** @param {PrepareContext} context @param {TokenUse} [use] @returns {Promise<CallFixture>} */
+export async function prepareCalls(context, { withToken = true, usesInRun = true, ...use } = {}) {
   const { plan, client, token, keepAlive, warn } = context;
   const { warnings, ...health } = await checkHealth(client, { namespace: plan.target.namespace });
   warnings.forEach(warn);
   if (!withToken) return fixtureOf(plan, health, null);
   // In a mix, the other operations use the token, too.
   const inRun = usesInRun ? expectedRequests(plan.load) : 0;
-  const neededRequests = inRun === null ? null : usesBefore + inRun;
+  const neededRequests = inRun === null ? null : (use.usesBefore ?? 0) + inRun;
   const neededMs = use.neededMs === undefined ? longestRunMs(plan.load) : use.neededMs;
   const facts = await checkToken(client, { neededMs, neededRequests });
   // At once: the token could expire during the preparation.

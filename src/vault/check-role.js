@@ -13,10 +13,7 @@ import { redact } from './redact.js';
  * @typedef {Record<string, any>} Role as Vault returns it
  */
 
-/**
- * @param {VaultClient} client @param {RoleRequest} request
- * @returns {Promise<{role: Role | null, warnings: string[]}>} `role` null: the token may not read it
- */
+/** @param {VaultClient} client @param {RoleRequest} request @returns `role` null: the token may not read it */
 export async function checkRole(client, request) {
   const { mount, role: name, operation = 'issue' } = request;
   const response = await unlessRefused(
@@ -54,15 +51,16 @@ export async function checkPermission(client, path) {
   });
   const rights = byPath?.[path] ?? [];
   const isEnough = ['root', 'update', 'create', 'sudo'].some((right) => rights.includes(right));
-  if (isEnough || rights.length === 0) return;
-  const remedy = `Use a token whose policy has: path ${JSON.stringify(path)} { capabilities = ["update"] }.`;
-  throw targetError('role_permission_denied', `The token may not write to ${path}.`, remedy);
+  if (!isEnough && rights.length > 0) throw mayNotWrite(path);
 }
 
-/**
- * @param {Role} role @param {RoleRequest} request
- * @throws {PkiLoadError} for the first part of the request that the role does not allow
- */
+/** @param {string} path @param {string} [left] a sentence on what stays */
+export function mayNotWrite(path, left = '') {
+  const remedy = `Use a token whose policy has: path ${JSON.stringify(path)} { capabilities = ["update"] }.`;
+  return targetError('role_permission_denied', `The token may not write to ${path}.${left}`, remedy);
+}
+
+/** @param {Role} role @param {RoleRequest} request */
 function checkAllowed(role, request) {
   const { role: roleName, commonName, altNames = [], ipSans = [] } = request;
   const names = [...(commonName && isCommonNameChecked(role, commonName) ? [commonName] : []), ...altNames];
@@ -188,10 +186,7 @@ function describe(role, domains) {
   return `it has allowed_domains ${shown} with ${ways.join(', ') || 'neither allow_bare_domains nor allow_subdomains'}`;
 }
 
-/**
- * With cn_validations=disabled, Vault checks a common name only if it also becomes a DNS name.
- * @param {Role} role @param {string} commonName
- */
+/** With cn_validations=disabled, Vault checks only host names. @param {Role} role @param {string} commonName */
 export function isCommonNameChecked(role, commonName) {
   const validations = listOf(role.cn_validations);
   return validations.length !== 1 || validations[0] !== 'disabled' || isHostName(commonName);

@@ -52,10 +52,7 @@ function identify(json) {
   return { product: isOpenBao ? 'OpenBao' : 'Vault', version };
 }
 
-/**
- * @param {VaultClient} client @param {string} mount without slashes at its ends @param {string} [type]
- * @returns {Promise<string[]>} warnings
- */
+/** @param {VaultClient} client @param {string} mount without outer slashes @param {string} [type] @returns warnings */
 export async function checkMount(client, mount, type = 'pki') {
   const actual = await lookUpMount(client, mount);
   if (actual === null && type === 'pki' && (await respondsAsPki(client, mount)))
@@ -111,10 +108,7 @@ async function listMounts(client, type) {
   }
 }
 
-/**
- * The mount's default issuer; needs no permission.
- * @param {VaultClient} client @param {string} mount @param {{now?: () => number}} [options]
- */
+/** The default issuer. @param {VaultClient} client @param {string} mount @param {{now?: () => number}} [options] */
 export async function checkIssuer(client, mount, { now = Date.now } = {}) {
   const certificate = await readIssuer(client, mount);
   const notAfterMs = Date.parse(certificate.validTo);

@@ -37,10 +37,7 @@ export async function checkToken(client, { neededMs = null, neededRequests = nul
   return judgeTtl(data, ttl * 1000, neededMs, now());
 }
 
-/**
- * @param {VaultClient} client
- * @returns {Promise<Record<string, unknown> | null>} null: the token is valid, but may not look itself up
- */
+/** @param {VaultClient} client @returns null: the token is valid, but may not look itself up */
 async function lookUpSelf(client) {
   try {
     return recordOf((await client.read('auth/token/lookup-self')).data);
@@ -68,10 +65,7 @@ async function isAccepted(client) {
   }
 }
 
-/**
- * @param {Record<string, unknown>} data @param {number} ttlMs @param {number | null} neededMs @param {number} nowMs
- * @returns {TokenFacts}
- */
+/** @param {Record<string, unknown>} data @param {number} ttlMs @param {number | null} neededMs @param {number} nowMs */
 function judgeTtl(data, ttlMs, neededMs, nowMs) {
   const isRenewable = data.renewable === true;
   const enoughMs = (neededMs ?? Number.POSITIVE_INFINITY) + MARGIN_MS;
@@ -122,10 +116,8 @@ const startTimer = (callback, ms) => setTimeout(callback, ms).unref();
  * @param {{renewEveryMs: number, onWarning?: (warning: {code: string, text: string}) => void,
  *   setTimer?: (callback: () => void, ms: number) => any, clearTimer?: (timer: any) => void}} options
  */
-export function startRenewal(
-  client,
-  { renewEveryMs, onWarning = () => {}, setTimer = startTimer, clearTimer = clearTimeout },
-) {
+export function startRenewal(client, { renewEveryMs, onWarning = () => {}, ...system }) {
+  const { setTimer = startTimer, clearTimer = clearTimeout } = system;
   let isStopped = false;
   let everyMs = renewEveryMs;
   const arm = (/** @type {number} */ ms) =>

@@ -89,18 +89,12 @@ export function limitsOf(timeoutMs) {
   };
 }
 
-/**
- * The client of `setup` and `teardown`.
- * @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token
- */
+/** @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token */
 export function connect({ tls, ...target }, token, limits = limitsOf(readEnvironment().timeoutMs)) {
   return createVaultClient({ ...target, token, tls: loadTls(tls), ...limits });
 }
 
-/**
- * Redirects are not followed, so that the token goes only to the address that the user set.
- * @param {string} origin @param {unknown} location
- */
+/** Not followed: the token goes only to the address the user set. @param {string} origin @param {unknown} location */
 function redirected(origin, location) {
   const message = `${origin} redirects to ${redact(textOf(location, 'nowhere').replace(/[?#].*/s, ''))}.`;
   return targetError('redirected', message, 'Set --url (VAULT_ADDR) to Vault itself.');
@@ -177,14 +171,15 @@ function reasonIn(json) {
 }
 
 /**
- * @template T @param {Promise<T>} call @param {...string} codes
+ * @template T @param {Promise<T>} call @param {...string} codes none: every code
  * @returns {Promise<T | null>} null: Vault refused it with one of these codes; any other failure is thrown
  */
 export async function unlessRefused(call, ...codes) {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof PkiLoadError && codes.includes(error.code)) return null;
+    const isKnown = error instanceof PkiLoadError && (codes.length === 0 || codes.includes(error.code));
+    if (isKnown) return null;
     throw error;
   }
 }

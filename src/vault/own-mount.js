@@ -61,24 +61,22 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
   return path;
 }
 
-/**
- * @param {MountContext} context @param {'mounts' | 'auth'} kind @param {string} path
- * @throws {PkiLoadError} names the mount that is left
- */
+/** @param {MountContext} context @param {'mounts' | 'auth'} kind @param {string} path */
 async function removeOwnMount({ client, notice, signal }, kind, path) {
   const mount = `the ${KINDS[kind].noun} ${path}`;
   // At once after a Ctrl-C, because a second Ctrl-C ends the program and leaves the mount.
   const slow = setTimeout(notice, signal.aborted ? 0 : SLOW_MS, `Removing ${mount} with all its content.`);
-  try {
-    await client.remove(`sys/${kind}/${path}`, REMOVE_WITHIN_MS);
-  } catch (error) {
+  const remedy = `Remove it with vault ${KINDS[kind].command} disable ${path}.`;
+  const removed = client.remove(`sys/${kind}/${path}`, REMOVE_WITHIN_MS);
+  await orLeft(removed, 'mount_left', mount, remedy).finally(() => clearTimeout(slow));
+}
+
+/** @param {Promise<unknown>} removed @param {string} code @param {string} item of the error @param {string} remedy */
+export async function orLeft(removed, code, item, remedy) {
+  await removed.catch((error) => {
     const why = error instanceof PkiLoadError ? error.message : String(error);
-    const message = `Left behind: ${mount}, which could not be removed (${why}).`;
-    const remedy = `Remove it with vault ${KINDS[kind].command} disable ${path}.`;
-    throw targetError('mount_left', message, remedy, error);
-  } finally {
-    clearTimeout(slow);
-  }
+    throw targetError(code, `Left behind: ${item}, which could not be removed (${why}).`, remedy, error);
+  });
 }
 
 const READY_TRIES = 50;

@@ -1,7 +1,8 @@
 /** Issues a certificate, queries every node, revokes it, and polls each node until it reports revoked. */
-import { PkiLoadError, targetError } from '../../common/errors.js';
+import { PkiLoadError } from '../../common/errors.js';
 import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
+import { mayNotWrite } from '../../vault/check-role.js';
 import { mayHaveRun } from '../../vault/client.js';
 import { createNode, queryOnce, watchNode } from './watch.js';
 /** @import { PropagationRow } from '../../result/propagation/propagation-schema.js' */
@@ -148,8 +149,6 @@ export async function warmUp(run, client) {
   });
   if (![row.failure, row.unrevoked].includes('vault_permission_denied')) return row;
   const isIssued = row.left === 'valid';
-  const path = `${plan.target.mount}/${isIssued ? 'revoke' : `issue/${plan.role}`}`;
   const left = isIssued ? ' The certificate issued for the check stays valid until it expires.' : '';
-  const remedy = `Use a token whose policy has: path ${JSON.stringify(path)} { capabilities = ["update"] }.`;
-  throw targetError('role_permission_denied', `The token may not write to ${path}.${left}`, remedy);
+  throw mayNotWrite(`${plan.target.mount}/${isIssued ? 'revoke' : `issue/${plan.role}`}`, left);
 }

@@ -3,7 +3,7 @@
  * responder until it reports them revoked. Emits events, prints nothing.
  */
 import { cpus } from 'node:os';
-import { PkiLoadError, targetError } from '../../common/errors.js';
+import { targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { parseJson } from '../../common/json.js';
 import { interrupted, pauseFor } from '../../common/stop.js';
@@ -13,7 +13,7 @@ import { loadTls } from '../../http/tls.js';
 import { checkIssuance } from '../../operations/prepare.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
-import { createVaultClient, textOf } from '../../vault/client.js';
+import { createVaultClient, textOf, unlessRefused } from '../../vault/client.js';
 import { redact } from '../../vault/redact.js';
 import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
@@ -103,10 +103,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   }
 }
 
-/**
- * @param {Run} run @param {VaultClient[]} clients @param {(event: PropagationEvent) => void} onEvent
- * @returns {Promise<Row[]>} in start order
- */
+/** @param {Run} run @param {VaultClient[]} clients @param {(event: PropagationEvent) => void} onEvent */
 async function followAll(run, clients, onEvent) {
   const { certificates: total, pauseMs } = run.plan;
   /** @type {Row[]} */
@@ -160,7 +157,7 @@ export async function prepare(context) {
     ...{ usesBefore: 2 * certificates, usesInRun: false, neededMs: null },
   });
   await checkPermission(client, `${mount}/revoke`);
-  const crl = await readCrlConfig(client, mount);
+  const crl = (await unlessRefused(client.read(`${mount}/config/crl`)))?.data ?? {};
   if (crl.ocsp_disable === true) {
     const message = `The mount ${mount} serves no OCSP requests (ocsp_disable in its config/crl).`;
     const remedy = `Enable it with vault write ${mount}/config/crl ocsp_disable=false.`;
@@ -179,16 +176,6 @@ export async function prepare(context) {
     },
     nodes: await Promise.all(places.map((place) => readNode(place, context))),
   };
-}
-
-/** @param {VaultClient} client @param {string} mount @returns {Promise<Record<string, any>>} */
-async function readCrlConfig(client, mount) {
-  try {
-    return (await client.read(`${mount}/config/crl`)).data ?? {};
-  } catch (error) {
-    if (error instanceof PkiLoadError) return {};
-    throw error;
-  }
 }
 
 /** @param {{url: string, name: string}} node @param {Context} context @returns {Promise<NodeFacts>} */

@@ -3,15 +3,11 @@ import { closest } from '../../common/closest.js';
 import { loadOptions, targetOptions } from './declaration.js';
 import { cut, MINIMUM } from './source.js';
 
-/** @import { PkiLoadError } from '../../common/errors.js' */
 /** @import { Part, Path, Source } from './source.js' */
 
 /** @typedef {import('zod').z.core.$ZodIssue} Issue */
 
-/**
- * @param {Source} source @param {readonly Issue[]} issues at least one
- * @returns {PkiLoadError} about the first issue in the file
- */
+/** @param {Source} source @param {readonly Issue[]} issues at least one @returns about the first issue in the file */
 export function firstProblem(source, issues) {
   const placed = issues.map((found) => {
     const { issue, path } = innermost(source, found, /** @type {Path} */ (found.path));

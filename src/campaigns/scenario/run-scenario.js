@@ -16,10 +16,7 @@ import { planOfRun } from '../../plan/plan.js';
  *   summary: Pick<ReturnType<typeof createScenarioSummary>, 'add' | 'fail'>}} Context
  */
 
-/**
- * @param {Context} context
- * @returns `fault`: the error that ended it, if it is not in `refused`; undefined: none
- */
+/** @param {Context} context @returns `fault`: the error that ended it, if it is not in `refused`; undefined: none */
 export async function runScenario({ steps, repeat, pauseMs, live, stop, summary, ...context }) {
   /** @type {Map<number, PkiLoadError>} */
   const refused = new Map();

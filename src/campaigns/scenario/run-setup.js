@@ -80,10 +80,7 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
   }
 
   return {
-    /**
-     * @param {AbortSignal} stop ends it after the current call
-     * @returns {Promise<Map<number, PkiLoadError>>} failures, by the steps on these targets
-     */
+    /** @param {AbortSignal} stop ends it after the current call @returns failures, by the steps on these targets */
     async setUp(stop) {
       /** @type {Map<number, PkiLoadError>} */
       const refused = new Map();

@@ -26,10 +26,7 @@ export const searchOptions = inGroup('Search', {
 
 /** @typedef {{of: 'rate' | 'concurrency', highest: number}} RequestedSearch */
 
-/**
- * @param {Record<string, any>} values of searchOptions @param {number} repeat
- * @returns {RequestedSearch | null} null: no search
- */
+/** @param {Record<string, any>} values of searchOptions @param {number} repeat @returns {RequestedSearch | null} */
 export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
   const isClosed = maxConcurrency !== null;
   const flag = findMaxRate ? '--find-max-rate' : '--max-concurrency';
