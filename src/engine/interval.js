@@ -74,8 +74,7 @@ export async function untilConnecting(startAt, signal, onNotice) {
 }
 
 /**
- * @param {string | null} startAt @param {number} [nowMs] since 1970
- * @returns {number} ms from now to time zero
+ * @param {string | null} startAt @param {number} [nowMs] since 1970 @returns {number} ms from now to time zero
  * @throws {PkiLoadError} code `start_at_missed`
  */
 export function leadMs(startAt, nowMs = Date.now()) {

@@ -169,8 +169,7 @@ const SHARED_BYTES = 64 * 1024;
 /**
  * Reuses Node's objects for TCP sockets that failed to connect. The load dials a dead target ten thousand times a
  * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
- * @param {string} origin scheme, host and port
- * @param {Tls} tls
+ * @param {string} origin scheme, host and port @param {Tls} tls
  * @returns {(callbacks: SocketCallbacks) => Socket} not called after their socket is reused
  */
 export function createDialler(origin, tls) {
@@ -201,8 +200,7 @@ export function createDialler(origin, tls) {
 }
 
 /**
- * @param {(onread: {onread: OnReadOpts}) => Socket} connect
- * @param {'connect' | 'secureConnect'} readyEvent
+ * @param {(onread: {onread: OnReadOpts}) => Socket} connect @param {'connect' | 'secureConnect'} readyEvent
  * @param {SocketCallbacks} first
  * @param {(socket: Socket, redirect: (next: SocketCallbacks) => void, failed: boolean) => void} onUnused
  *   closed, never ready; `redirect` makes the socket call `next` instead; `failed`: with an error, not abandoned

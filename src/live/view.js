@@ -1,6 +1,4 @@
-/**
- * Progress of a run: a few lines redrawn every second on a terminal; elsewhere a plain line every few seconds.
- */
+/** Progress of a run: a few lines redrawn every second on a terminal; elsewhere a plain line every few seconds. */
 import { createProfile, linesOf } from '../plan/schedule.js';
 import { stagesOf } from '../plan/stages.js';
 import { WIDTH, wrap } from '../report/layout.js';

@@ -70,8 +70,7 @@ export const caChain = {
   options: {},
   outcomes: {
     ...REFUSAL_OUTCOMES,
-    chain:
-      "the issuer's certificate and its CAs, each of which signed a certificate before it, all valid now",
+    chain: "the issuer's certificate and its CAs, each the signer of one before it, all valid now",
     not_pem: 'HTTP 2xx, but the body does not consist of certificates in PEM',
     other_issuer: "the first certificate is not the mount's issuer",
     not_ca: 'a certificate that is not one of a CA (basicConstraints, keyCertSign)',
@@ -109,8 +108,7 @@ function requesterOf(name) {
 
 /**
  * @param {Record<'current' | 'early' | 'late' | 'unreadable', string>} outcomes by the current time, without a failure
- * @param {(body: Buffer) => Checked} check throws for an unreadable body
- * @returns {Classify}
+ * @param {(body: Buffer) => Checked} check throws for an unreadable body @returns {Classify}
  */
 function createFileClassifier({ current, early, late, unreadable }, check) {
   // Most bodies equal the previous one.

@@ -80,11 +80,10 @@ const readCertificate = (pem) => parseCertificate(decodePem(pem, /^CERTIFICATE$/
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
 function findFailure(certificate, issued) {
+  const isSerial = String(issued.serialNumber).toLowerCase() === serialHex(certificate.serial);
   return (
     checkIssuer(certificate, issued) ??
-    (String(issued.serialNumber).toLowerCase() === serialHex(certificate.serial)
-      ? null
-      : 'serial_mismatch') ??
+    (isSerial ? null : 'serial_mismatch') ??
     checkNames(certificate, issued) ??
     (isCa(certificate) ? 'ca_certificate' : null) ??
     (certificate.critical === null ? null : 'unknown_critical_extension') ??
@@ -123,14 +122,10 @@ function readIssuingCa(pem) {
 
 /**
  * If a role omits the commonName from the subject (`require_cn=false`), it is in the alternative names instead.
- * @param {CertificateFields} certificate
- * @param {Issued} issued
- * @returns {CertificateFailure | null}
+ * @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null}
  */
-function checkNames(
-  certificate,
-  { expected: { commonName, altNames = [], ipSans = [] }, isVerbatim = false },
-) {
+function checkNames(certificate, { expected, isVerbatim = false }) {
+  const { commonName, altNames = [], ipSans = [] } = expected;
   const found = formsOf(readAlternativeNames(certificate.extensions.get(OID.subjectAltName)));
   const own = commonName ? textForm(commonName) : '';
   const isOwnMissing = commonName && !found.includes(own);

@@ -73,8 +73,7 @@ export const NO_EXTENSIONS = Object.freeze({ values: new Map(), critical: null }
 
 /**
  * Extensions (section 4.2), each at most once.
- * @param {DerReader} reader
- * @param {ReadonlySet<string>} understood OIDs
+ * @param {DerReader} reader @param {ReadonlySet<string>} understood OIDs
  * @returns {Extensions} `critical`: the first critical one that is not understood
  */
 export function readExtensions(reader, understood) {
@@ -161,8 +160,7 @@ const listIn = (value = EMPTY_SEQUENCE) => new DerReader(value).enter(TAG.sequen
 const EMPTY_SEQUENCE = Buffer.from([TAG.sequence, 0]);
 
 /**
- * @param {CertificateFields} certificate
- * @param {string} purpose OID of a KeyPurposeId
+ * @param {CertificateFields} certificate @param {string} purpose OID of a KeyPurposeId
  * @returns {boolean} whether extKeyUsage (section 4.2.1.12) lists it; anyExtendedKeyUsage does not count
  */
 export function hasExtendedKeyUsage({ extensions }, purpose) {

@@ -12,8 +12,7 @@ const NUMBER = Object.freeze({ email: 1, dns: 2, ip: 7 });
 const TEXTS = /** @type {const} */ (['dns', 'email']);
 
 /**
- * @param {Uint8Array | undefined} value extnValue of subjectAltName
- * @returns {AlternativeNames} as encoded
+ * @param {Uint8Array | undefined} value extnValue of subjectAltName @returns {AlternativeNames} as encoded
  * @throws {DerError}
  */
 export function readAlternativeNames(value) {

@@ -169,9 +169,7 @@ function read(bytes) {
 
 /**
  * The issuer itself must have issued the responder's certificate, with id-kp-OCSPSigning (RFC 6960 section 4.2.2.2).
- * @param {Buffer} der
- * @param {Signer} issuer
- * @returns {Candidate}
+ * @param {Buffer} der @param {Signer} issuer @returns {Candidate}
  */
 function assessResponder(der, issuer) {
   try {
@@ -203,8 +201,7 @@ const isNamed = (signer, { kind, value }) => value.equals(kind === 'name' ? sign
 
 /**
  * Equal, except that absent and NULL parameters of the hash algorithm count as the same.
- * @param {CertId} received
- * @param {Uint8Array} wantedRaw
+ * @param {CertId} received @param {Uint8Array} wantedRaw
  */
 function isSameCertId(received, wantedRaw) {
   if (received.raw.equals(wantedRaw)) return true;

@@ -38,8 +38,7 @@ export function buildOcspRequest({ certId, nonce = null }) {
 
 /**
  * Path of a GET request (RFC 6960 appendix A.1): base64, percent-encoded, since `//` in a path is often collapsed.
- * @param {string} basePath of the responder; with or without a trailing slash
- * @param {Uint8Array} der
+ * @param {string} basePath of the responder; with or without a trailing slash @param {Uint8Array} der
  */
 export function ocspGetPath(basePath, der) {
   return `${basePath.replace(/\/+$/, '')}/${encodeURIComponent(asBuffer(der).toString('base64'))}`;

@@ -1,8 +1,7 @@
 /**
  * Caches the results of `make`. For bytes, a latin1 string is a faster key than a hash in JavaScript.
  * @template T
- * @param {number} max beyond it, the oldest result is dropped
- * @param {(key: string) => T} make
+ * @param {number} max beyond it, the oldest result is dropped @param {(key: string) => T} make
  */
 export function remember(max, make) {
   const results = /** @type {Map<string, T>} */ (new Map());

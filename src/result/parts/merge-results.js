@@ -29,8 +29,7 @@ import { orderParts } from './parts.js';
 const TOGETHER_MS = 1000;
 
 /**
- * @param {readonly Result[]} results of all parts, in any order
- * @param {object} [options]
+ * @param {readonly Result[]} results of all parts, in any order @param {object} [options]
  * @param {string[]} [options.names] of the results in errors, e.g. their files
  * @param {boolean} [options.allowInterrupted] accept unfinished parts
  * @param {string} [options.command] the command line, for the result
