@@ -1,5 +1,4 @@
 /** Errors for the user: misuse, and refusals *before* the run; refusals *during* the run are outcomes. */
-
 import { withoutTokens } from './visible-text.js';
 
 /** Exit codes of the command line. */

@@ -8,7 +8,7 @@ const [known, hidden] = [new Set(), []];
  * tool's own name, would garble the text. @param {string} token
  */
 export function hideToken(token) {
-  known.add(token);
+  if (token !== '') known.add(token);
   if (token.length < 8 || 'vault-pki-load'.includes(token) || hidden.includes(token)) return;
   hidden.push(token);
   hidden.sort((a, b) => b.length - a.length);

@@ -78,7 +78,7 @@ function checkOptions(host, allowRemote, mount) {
 export const MAX_BODY = 1024 * 1024;
 
 /** `keepAliveTimeout`: longer than clients keep idle connections, so that the client closes first. */
-const LIMITS = { keepAliveTimeout: 300_000, headersTimeout: 30_000, requestTimeout: 60_000 };
+const LIMITS = { keepAliveTimeout: 300_000, requestTimeout: 60_000 };
 
 /** Twice the most that a run opens: a run may start while the connections of another close. */
 const MAX_CONNECTIONS = 20_000;

@@ -21,8 +21,8 @@ import { validateSearch } from './search/search-schema.js';
 
 /** @typedef {{path: string, name: string, document: Document}} ReadDocument */
 
-/** Nesting of objects and lists; bytes, so that the text fits into a JavaScript string. */
-const [MAX_LEVELS, MAX_BYTES] = [100, 400_000_000];
+/** Nesting of objects and lists; MiB of a file, so that its text fits into a JavaScript string. */
+const [MAX_LEVELS, MAX_MIB] = [100, 400];
 
 /** Path that means standard input. */
 const STDIN = '-';
@@ -40,7 +40,7 @@ export async function readDocuments(paths) {
 /** @param {string} path `-` is standard input @returns {Promise<Document>} @throws {PkiLoadError} naming the file */
 export async function readDocument(path) {
   const name = nameOf(path);
-  if (path !== STDIN) return parseDocument(readBytes(path, visibleText(name), { maxMiB: 381 }), name);
+  if (path !== STDIN) return parseDocument(readBytes(path, visibleText(name), { maxMiB: MAX_MIB }), name);
   const bytes = await buffer(process.stdin).catch((error) => Promise.reject(cannotRead(name, error)));
   return parseDocument(bytes, name);
 }
@@ -64,7 +64,8 @@ function nameOf(path) {
  * @param {string} name of the document in an error @returns {Document}
  */
 export function parseDocument(bytes, name) {
-  if (bytes.length > MAX_BYTES) throw fileError('bad_document', `${name} is larger than 400 MB.`);
+  const isLarge = bytes.length > MAX_MIB * 2 ** 20;
+  if (isLarge) throw fileError('bad_document', `${name} is larger than ${MAX_MIB} MiB.`);
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   const value = parseJson(new TextDecoder(encoding).decode(bytes), name);
   if (isDeeper(value, MAX_LEVELS))

@@ -48,7 +48,7 @@ test('visible data: safe data is not copied', () => {
 });
 
 describe('tokens in use', () => {
-  for (const token of ['tok-1234', 'tok-1234-longer', 'root', 'vault-pki', 'requests']) hideToken(token);
+  for (const token of ['', 'tok-1234', 'tok-1234-longer', 'root', 'vault-pki', 'requests']) hideToken(token);
 
   /** @type {[string, string, string][]} what, in, out */
   const HIDDEN = [
@@ -71,6 +71,6 @@ describe('tokens in use', () => {
   });
 
   test('are found in longer text, short ones only alone', () => {
-    assert.deepEqual(['x tok-1234', 'root', 'the root', 'none'].map(findToken), [2, 0, -1, -1]);
+    assert.deepEqual(['x tok-1234', 'root', 'the root', 'none', ''].map(findToken), [2, 0, -1, -1, -1]);
   });
 });

@@ -152,7 +152,7 @@ function operations(mix, planned) {
   return ['', ...table([['Operations', 'share', 'about'], ...rows]).flat()];
 }
 
-/** @param {NonNullable<Plan['mix']>} mix @returns {Promise<string[]>} of each operation, those that differ from their defaults */
+/** The options of each operation that differ from their defaults. @param {NonNullable<Plan['mix']>} mix */
 async function describeOptions(mix) {
   const described = mix.map(async ({ name, operation, options }) => {
     const specs = (await loadOperation(operation)).options;

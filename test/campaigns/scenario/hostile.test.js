@@ -318,7 +318,7 @@ describe('the environment', () => {
   });
 
   test('devices, pipes and files of the system are refused, also behind links', async (t) => {
-    if (process.platform !== 'linux') return t.skip('/proc');
+    if (process.platform !== 'linux') return t.skip('only Linux has /proc');
     const path = scratch(t);
     execFileSync('mkfifo', [path('fifo')]);
     symlinkSync('/dev', path('folder'));
