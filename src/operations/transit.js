@@ -162,9 +162,7 @@ export const transit = {
 };
 
 /** @param {string} action @returns {keyof typeof PRODUCERS} the action itself, or the one that produces its inputs */
-function producerOf(action) {
-  return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
-}
+const producerOf = (action) => (action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign');
 
 /** @param {string} keyType @param {number} size of the text, bytes @returns {number} bytes of its ciphertext */
 export function ciphertextBytes(keyType, size) {
@@ -178,13 +176,16 @@ export function bytesOf(text) {
 }
 
 /**
- * Defaults of transit/sign: SHA-256 (not for Ed25519), ASN.1 for ECDSA, PSS with the maxSize salt for RSA.
+ * Defaults of transit/sign: SHA-256 (not for Ed25519), ASN.1 for ECDSA, PSS with the maxSize salt for RSA, as long as
+ * the modulus (RFC 8017, 8.1.2): OpenSSL accepts one without its leading zeros.
  * @param {Buffer} text @param {Buffer} signature @param {string} publicKey PEM; for Ed25519, base64 of the bare key
  */
 export function isSignature(text, signature, publicKey) {
   try {
     if (lastKey?.text !== publicKey) lastKey = { text: publicKey, key: readPublicKey(publicKey) };
     const { key } = lastKey;
+    const bits = 8 * signature.length;
+    if (bits !== (key.asymmetricKeyDetails?.modulusLength ?? bits)) return false;
     if (key.asymmetricKeyType === 'ed25519') return verify(null, text, key, signature);
     const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
     return verify('sha256', text, key.asymmetricKeyType === 'ec' ? key : { key, ...pss }, signature);

@@ -110,6 +110,14 @@ describe('signatures', () => {
       assert.equal(isSignature(data, sign('sha512', data, { key: pair.privateKey, ...more }), pem), false);
     });
   }
+  test('RSA: one without its leading zero is bad', () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const pem = String(publicKey.export({ type: 'spki', format: 'pem' }));
+    let right = Buffer.from([1]);
+    while (right[0] !== 0) right = sign('sha256', data, { key: privateKey, ...pss });
+    assert.equal(isSignature(data, right, pem), true);
+    assert.equal(isSignature(data, right.subarray(1), pem), false);
+  });
   test('an invalid public key makes every signature bad', () => {
     assert.equal(isSignature(data, Buffer.alloc(64), 'undefined'), false);
     assert.equal(isSignature(data, Buffer.alloc(64), '-----BEGIN PUBLIC KEY-----'), false);
