@@ -137,7 +137,7 @@ async function runOnVault(command, given, report, work) {
     : (/** @type {string} */ text) => process.stdout.write(`${visibleText(text)}\n`);
   const printEnd = (/** @type {string} */ last, /** @type {object} */ error = {}) => {
     const output = { command, name, url, namespace, ...report, ...error };
-    process.stdout.write(isJson ? visibleJson(output) : visibleLines(last));
+    process.stdout.write(isJson ? [...visibleJson(output)].join('') : visibleLines(last));
   };
   const interrupt = onInterrupt(process);
   interrupt.attach(writeLine, INTERRUPTED);

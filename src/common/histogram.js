@@ -6,15 +6,18 @@ import { inflateSync } from 'node:zlib';
 // Not the package's index, which also loads its WebAssembly: 10 MB in each thread.
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram.js';
 import 'hdr-histogram-js/dist/JsHistogram.encoding.js';
-import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js';
 
 /** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js' */
 
 /** 24 h; longer latencies are recorded as this value. */
 const MAX_US = 86_400_000_000;
 
 /** Buckets and highest value of a histogram that has grown to MAX_US. */
 const [MAX_BUCKETS, HIGHEST_US] = [28_672, 137_438_953_471n];
+
+/** Counts are 32-bit integers. */
+const MAX_COUNT = 2 ** 31 - 1;
 
 /** Size of the header of an encoded histogram; its counts follow. */
 const HEADER_BYTES = 40;
@@ -43,33 +46,49 @@ export function encodeHistogram(histogram) {
 
 /** In bounded time and memory. @param {string} text untrusted @throws {RangeError} if not written by this tool */
 export function decodeHistogram(text) {
+  const histogram = createHistogram();
+  addBuckets(histogram, bucketsOf(text));
+  return histogram;
+}
+
+/** @param {string} text untrusted @returns {PackedHistogram} @throws {RangeError} if not written by this tool */
+function bucketsOf(text) {
   const bytes = Buffer.from(text, 'base64');
   const length = bytes.length < 8 ? -1 : bytes.readInt32BE(4);
   if (length <= 0 || length > bytes.length - 8) throw new RangeError('a histogram is truncated');
-  // This tool writes no longer data, which could exhaust the memory.
-  const maxOutputLength = HEADER_BYTES + 9 * MAX_BUCKETS;
-  const data = inflateSync(bytes.subarray(8, 8 + length), { maxOutputLength });
-  if (!isOurs(data)) throw new RangeError('a histogram was not written by this tool');
-  return /** @type {any} */ (JsHistogram).decode(data, 32);
+  // This tool writes no longer data, which could exhaust the memory. Most fit into a small chunk.
+  const limits = { maxOutputLength: HEADER_BYTES + 9 * MAX_BUCKETS, chunkSize: 1024 };
+  const data = inflateSync(bytes.subarray(8, 8 + length), limits);
+  const packed = isOurHeader(data) ? readCounts(data.subarray(HEADER_BYTES)) : null;
+  if (packed === null) throw new RangeError('a histogram was not written by this tool');
+  return packed;
 }
 
-/** @param {Buffer} data inflated: a header, then a number for each bucket or run of empty buckets */
-function isOurs(data) {
+/** @param {Buffer} data inflated */
+function isOurHeader(data) {
   if (data.length < HEADER_BYTES || data.readInt32BE(4) !== data.length - HEADER_BYTES) return false;
   const [digits, lowest, highest] = [data.readInt32BE(12), data.readBigInt64BE(16), data.readBigInt64BE(24)];
-  if (digits !== 3 || lowest !== 1n || highest < 2n || highest > HIGHEST_US) return false;
-  let buckets = 0;
-  for (let at = HEADER_BYTES; at < data.length && buckets <= MAX_BUCKETS; ) {
+  return digits === 3 && lowest === 1n && highest >= 2n && highest <= HIGHEST_US;
+}
+
+/** @param {Buffer} data a number for each bucket or run of empty buckets @returns {PackedHistogram | null} null: malformed */
+function readCounts(data) {
+  const packed = [];
+  for (let at = 0, bucket = 0; at < data.length; ) {
     let number = 0;
     // LEB128, zigzag: 2n is a bucket with count n; 2n - 1 is a run of n empty buckets.
     for (let byte = 128, unit = 1, i = 0; byte >= 128 && i < 9; i++, unit *= 128) {
-      if (at === data.length) return false;
+      if (at === data.length) return null;
       byte = data[at++];
       number += (byte % 128) * unit;
     }
-    buckets += number % 2 === 0 ? 1 : (number + 1) / 2;
+    const isRun = number % 2 === 1;
+    if (!isRun && number > 2 * MAX_COUNT) return null;
+    if (!isRun && number > 0) packed.push(bucket, number / 2);
+    bucket += isRun ? (number + 1) / 2 : 1;
+    if (bucket > MAX_BUCKETS) return null;
   }
-  return buckets <= MAX_BUCKETS;
+  return Uint32Array.from(packed);
 }
 
 /**
@@ -95,17 +114,14 @@ function visitBuckets(histogram, visit) {
   }
 }
 
-/** @param {PackedHistogram} packed @returns {Histogram} */
-function unpackHistogram(packed) {
-  const histogram = createHistogram();
-  const source = asJsHistogram(histogram);
-  // Largest value first, so that the histogram grows only once: a live view unpacks hundreds per report.
+/** Exact values are unknown: the largest becomes the upper end of its bucket. @param {Histogram} sum @param {PackedHistogram} packed */
+function addBuckets(sum, packed) {
+  const source = asJsHistogram(sum);
+  // Largest value first, so that the histogram grows only once: a live view adds hundreds per report.
   for (let i = packed.length - 2; i >= 0; i -= 2) {
-    histogram.recordValueWithCount(source.valueFromIndex(packed[i]), packed[i + 1]);
+    const us = source.highestEquivalentValue(source.valueFromIndex(packed[i]));
+    sum.recordValueWithCount(us, packed[i + 1]);
   }
-  // As in a decoded text, the largest value is the upper end of its bucket.
-  source.establishInternalTackingValues();
-  return histogram;
 }
 
 /**
@@ -114,16 +130,16 @@ function unpackHistogram(packed) {
  * @returns {Histogram} do not modify it: a single part may be returned as it is
  */
 export function sumHistograms(parts) {
-  if (parts.length === 1 && typeof parts[0] !== 'string') {
-    return parts[0] instanceof Uint32Array ? unpackHistogram(parts[0]) : parts[0];
-  }
   const sum = createHistogram();
   for (const part of parts) {
-    const decoded = typeof part === 'string' ? decodeHistogram(part) : part;
-    const histogram = decoded instanceof Uint32Array ? unpackHistogram(decoded) : decoded;
-    // The text depends on the size: recording grows it by powers of two, `add` only as far as needed.
-    sum.recordValueWithCount(histogram.maxValue, 0);
-    sum.add(histogram);
+    if (typeof part === 'string') addBuckets(sum, bucketsOf(part));
+    else if (part instanceof Uint32Array) addBuckets(sum, part);
+    else if (parts.length === 1) return part;
+    else {
+      // The text depends on the size: recording grows it by powers of two, `add` only as far as needed.
+      sum.recordValueWithCount(part.maxValue, 0);
+      sum.add(part);
+    }
   }
   return sum;
 }

@@ -68,8 +68,38 @@ function mapTexts(value, change, changeKey) {
 /** Tokens stay in keys, which reports look up; they are removed when a key is shown. @param {any} value plain data */
 export const visibleData = (value) => mapTexts(value, visibleText, escapeText);
 
-/** @param {any} value plain data @returns {string} lines of JSON, without tokens and invisible characters */
-export function visibleJson(value) {
-  const safe = mapTexts(value, withoutTokens, (key) => key);
-  return `${escapeInvisible(JSON.stringify(safe, null, 2))}\n`;
+/** Characters in a piece of JSON, at least. */
+const PIECE_LENGTH = 32_768;
+
+/** @param {any} value plain data @returns {Iterable<string>} JSON in pieces, as a whole is too long; without tokens and invisible characters */
+export const visibleJson = (value) => ({
+  *[Symbol.iterator]() {
+    let piece = '';
+    for (const text of jsonOf(mapTexts(value, withoutTokens, (key) => key))) {
+      piece += escapeInvisible(text);
+      if (piece.length < PIECE_LENGTH) continue;
+      yield piece;
+      piece = '';
+    }
+    yield `${piece}\n`;
+  },
+});
+
+/** @param {any} value @param {string} [indent] of its lines after the first @returns {Iterable<string>} as of `JSON.stringify(value, null, 2)` */
+function* jsonOf(value, indent = '') {
+  if (isLeaf(value) || Object.values(value).every(isLeaf)) {
+    return yield JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`);
+  }
+  const isList = Array.isArray(value);
+  let before = isList ? '[' : '{';
+  for (const [key, part] of Object.entries(value)) {
+    if (part === undefined) continue;
+    yield `${before}\n${indent}  ${isList ? '' : `${JSON.stringify(key)}: `}`;
+    yield* jsonOf(part, `${indent}  `);
+    before = ',';
+  }
+  yield `\n${indent}${isList ? ']' : '}'}`;
 }
+
+/** @param {any} value */
+const isLeaf = (value) => value === null || typeof value !== 'object' || Object.keys(value).length === 0;

@@ -4,7 +4,10 @@ import fs from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 
-/** @typedef {string | readonly (string | Uint8Array)[]} Content pieces are written in order */
+/** @typedef {string | Iterable<string>} Content pieces are written in order */
+
+/** @param {Content} content @returns {Iterable<string>} */
+export const piecesOf = (content) => (typeof content === 'string' ? [content] : content);
 
 /** Codes of our own: a link that another user created, and a file that another user replaced. */
 const [PLANTED, NOT_A_FILE] = ['PLANTED', 'NOT_A_FILE'];
@@ -141,9 +144,12 @@ function writeInPlace(path, content) {
 
 /** @param {number} descriptor @param {Content} content @returns {number} bytes */
 function writePieces(descriptor, content) {
-  const pieces = typeof content === 'string' ? [content] : content;
-  for (const piece of pieces) fs.writeFileSync(descriptor, piece);
-  return pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  let bytes = 0;
+  for (const piece of piecesOf(content)) {
+    fs.writeFileSync(descriptor, piece);
+    bytes += Buffer.byteLength(piece);
+  }
+  return bytes;
 }
 
 /** @param {() => void} attempt best effort; errors are ignored */

@@ -1,6 +1,6 @@
 /** Rewrites the files of `--out` during the run, so that a killed run loses nothing. */
 import { fileFault, fileTypeAt, writeWhole } from '../common/whole-file.js';
-import { renderDocument, reporterForFile } from '../report/index.js';
+import { renderContent, reporterForFile } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 
 /** @import { Result } from '../result/schema.js' */
@@ -90,7 +90,7 @@ export function createFiles(paths, { onWarning, setName = null, ...system }) {
   };
 }
 
-/** @param {string} path @param {Parameters<typeof renderDocument>[1]} document */
+/** @param {string} path @param {Parameters<typeof renderContent>[1]} document */
 async function writeOne(path, document) {
-  writeWhole(path, await renderDocument(reporterForFile(path).name, document, {}));
+  writeWhole(path, await renderContent(reporterForFile(path).name, document, {}));
 }

@@ -2,13 +2,15 @@
 import { extname } from 'node:path';
 import { quote, usageError } from '../common/errors.js';
 import { visibleData, visibleJson } from '../common/visible-text.js';
+import { piecesOf } from '../common/whole-file.js';
 import { DOCUMENT_KINDS as ALL, kindOf } from '../result/document.js';
 
+/** @import { Content } from '../common/whole-file.js' */
 /** @import { Document, DocumentKind } from '../result/document.js' */
 /** @import { Report } from './sections.js' */
 
 /** @typedef {{color?: boolean}} RenderOptions `color`: escape sequences for a terminal */
-/** @typedef {{render: (document: any, options?: RenderOptions) => string | Promise<string>}} Reporter */
+/** @typedef {{render: (document: any, options?: RenderOptions) => Content | Promise<Content>}} Reporter */
 /** @type {readonly DocumentKind[]} */
 const SEVERAL = ['result', 'run-set', 'propagation'];
 
@@ -88,6 +90,11 @@ export function checkKind({ kinds, extension }, kind, origin) {
  * @throws {PkiLoadError} code `cannot_report` if the format has no such kind of document
  */
 export async function renderDocument(name, document, options) {
+  return [...piecesOf(await renderContent(name, document, options))].join('');
+}
+
+/** To write it to a file in pieces. @type {(...given: Parameters<typeof renderDocument>) => Promise<Content>} */
+export async function renderContent(name, document, options) {
   checkKind(reporters[name], kindOf(document), `Format ${name}`);
   const { render } = await reporters[name].load();
   return render(name === 'json' ? document : visibleData(document), options);

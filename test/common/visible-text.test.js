@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { PkiLoadError, quote } from '../../src/common/errors.js';
 import {
   findToken,
@@ -28,9 +29,22 @@ for (const [what, given, expected] of TABLE) {
 
 test('JSON has no commands, and means the same', () => {
   const value = { 'a::b': '##vso[task.complete]', b: ' ::error::x', c: '##teamcity[x]' };
-  const shown = visibleJson(value);
+  const shown = [...visibleJson(value)].join('');
   assert.deepEqual(JSON.parse(shown), value);
   assert.doesNotMatch(shown, /##|\s::/);
+});
+
+test('JSON comes in short pieces, with the text of JSON.stringify', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+      const letters = JSON.parse(JSON.stringify(value).replace(/[^\x20-\x7e]|\\u....|::|#/g, 'x'));
+      assert.equal([...visibleJson(letters)].join(''), `${JSON.stringify(letters, null, 2)}\n`);
+    }),
+  );
+  const rows = Array.from({ length: 5000 }, (_, second) => ({ second, failures: {}, none: undefined }));
+  const pieces = [...visibleJson({ rows, none: undefined })];
+  assert.equal(pieces.join(''), `${JSON.stringify({ rows }, null, 2)}\n`);
+  assert.ok(pieces.length > 5 && pieces.every(({ length }) => length < 40_000));
 });
 
 test('visible data: safe data is not copied', () => {
@@ -60,7 +74,7 @@ describe('tokens in use', () => {
   for (const [what, given, expected] of HIDDEN) {
     test(`are hidden: ${what}`, () => {
       assert.equal(visibleText(given), expected);
-      assert.deepEqual(JSON.parse(visibleJson({ [given]: [given] })), { [given]: [expected] });
+      assert.deepEqual(JSON.parse([...visibleJson({ [given]: [given] })].join('')), { [given]: [expected] });
       const error = new PkiLoadError('code', given, { remedy: given });
       assert.deepEqual([error.message, error.remedy, quote(given)], [expected, expected, `"${expected}"`]);
     });

@@ -43,10 +43,10 @@ for (const [why, path, message] of UNKNOWN) {
 
 test('every reporter loads, has its own extension and writes text that ends with a newline', async () => {
   const result = sampleResult([{ outcome: 'good', service: spread(10, 1, 2) }]);
-  const entries = Object.values(reporters);
-  assert.equal(new Set(entries.map(({ extension }) => extension)).size, entries.length);
-  for (const { load, kinds, describe } of entries) {
-    assert.match(await (await load()).render(result), /[^\n]\n$/);
+  const entries = Object.entries(reporters);
+  assert.equal(new Set(entries.map(([, { extension }]) => extension)).size, entries.length);
+  for (const [name, { kinds, describe }] of entries) {
+    assert.match(await renderDocument(name, result), /[^\n]\n$/);
     assert.ok(kinds.includes('result'));
     assert.match(describe, /^\S.*[^.]$/);
   }
