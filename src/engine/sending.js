@@ -4,6 +4,7 @@ import { createClock } from './clock.js';
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots } from './slots.js';
+import { BEGIN_EARLY_MS } from './watch/machine.js';
 import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 
 /** @import { Connection, Request } from '../http/exchange.js' */
@@ -112,7 +113,7 @@ export function startSending(context) {
       // A request due while a connection is free waits for this thread, not for a connection.
       backlog.sample(now, slots.free > 0 ? 0 : pacer.waiting(), slots.busy);
     }, WATERMARK_EVERY_MS),
-    setTimeout(watch.begin, Math.max(0, load.warmupMs - clock())),
+    setTimeout(watch.begin, Math.max(0, load.warmupMs - BEGIN_EARLY_MS - clock())),
   ];
   if (watch.needsBeats) timers.push(setInterval(watch.beat, BEAT_MS));
 
