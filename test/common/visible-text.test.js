@@ -35,10 +35,11 @@ test('JSON has no commands, and means the same', () => {
 });
 
 test('JSON comes in short pieces, with the text of JSON.stringify', () => {
+  const text = fc.stringMatching(/^[a-z"\\ ]*$/);
+  const values = [text, fc.integer(), fc.double({ noNaN: true }), fc.boolean(), fc.constant(null)];
   fc.assert(
-    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
-      const letters = JSON.parse(JSON.stringify(value).replace(/[^\x20-\x7e]|\\u....|::|#/g, 'x'));
-      assert.equal([...visibleJson(letters)].join(''), `${JSON.stringify(letters, null, 2)}\n`);
+    fc.property(fc.object({ key: text, values, maxDepth: 4 }), (value) => {
+      assert.equal([...visibleJson(value)].join(''), `${JSON.stringify(value, null, 2)}\n`);
     }),
   );
   const rows = Array.from({ length: 5000 }, (_, second) => ({ second, failures: {}, none: undefined }));
