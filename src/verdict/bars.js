@@ -61,12 +61,15 @@ function valueAmong({ count, as }, histogram, rank, at) {
   return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
 }
 
+/** With fewer requests, none may show what slows the mean: equal times would give a bar of no width. */
+export const MIN_FOR_MEAN = 30;
+
 /** Bar of the mean over independent requests. @param {Times} times not empty @returns {ValueBar} */
 export function meanBar({ reported, own }) {
   const n = reported.totalCount;
   const { mean, deviation } = meanAndDeviationOf(reported);
   const ownMean = Math.min(mean, meanOf(own));
-  if (n < 2) return { value: mean, low: 0, high: Number.POSITIVE_INFINITY, tool: mean - ownMean };
+  if (n < MIN_FOR_MEAN) return { value: mean, low: 0, high: Number.POSITIVE_INFINITY, tool: mean - ownMean };
   const sampling = (studentT95(n - 1) * deviation) / Math.sqrt(n - 1);
   return { value: mean, low: Math.max(0, ownMean - sampling), high: mean + sampling, tool: mean - ownMean };
 }

@@ -154,7 +154,12 @@ describe('the measurement of the merged result', () => {
   /** @type {[string, string, 'valid' | 'invalid', RegExp | null][]} */
   const STARTS = [
     ['within a second', '2026-01-02T03:04:05.900Z', 'valid', null],
-    ['seconds apart', '2026-01-02T03:04:08.200Z', 'valid', /part 1 of 2 started sending 3\.2 s after part 0/],
+    [
+      'seconds apart',
+      '2026-01-02T03:04:08.200Z',
+      'invalid',
+      /part 1 of 2 started sending 3\.2 s after part 0/,
+    ],
     [
       'one after the other',
       '2026-01-02T03:05:05.000Z',

@@ -7,16 +7,16 @@ import { buildBlock, rateWindowMs } from '../../src/result/build.js';
 /** @import { RunFacts } from '../../src/result/build.js' */
 
 /**
- * @param {{last: number, after: number, mean: number, succeeded?: number, neverSentDue?: number}} run ms and counts
+ * @param {{last: number, after: number, mean: number, succeeded?: readonly number[], neverSentDue?: number}} run ms and counts
  * @param {Partial<RunFacts>} [facts]
  */
-function windowOf({ last, after, mean, succeeded = 1200, neverSentDue = 0 }, facts = {}) {
+function windowOf({ last, after, mean, succeeded = [1200], neverSentDue = 0 }, facts = {}) {
   const operation = /** @type {any} */ ({
     lastSuccessMs: last,
     successesAfter: after,
     neverSentDue,
     firstHalf: { count: 500, responseMs: 500 * mean },
-    perSecond: { succeeded: [succeeded] },
+    perSecond: { succeeded },
   });
   const all = /** @type {any} */ ({ model: 'open', windowMs: 60_000, interrupted: false, ...facts });
   return rateWindowMs([operation], all);
@@ -29,6 +29,19 @@ const TABLE = /** @type {const} */ ([
   ['as many in flight as usual (20/s x 2 s)', { last: 62_000, after: 40, mean: 2000 }, {}, 60_000],
   ['a backlog of 3 s that no early hiccup explains', { last: 63_000, after: 60, mean: 350 }, {}, 63_000],
   ['an overload of 5 %: mean T/4(1 - c/r)', { last: 63_000, after: 60, mean: 714 }, {}, 63_000],
+  [
+    'a stall of 10 s, then 15/s of the 20/s',
+    { last: 90_000, after: 450, mean: 12_000, succeeded: [...Array(10).fill(0), ...Array(80).fill(15)] },
+    {},
+    90_000,
+  ],
+  [
+    'a stall of 10 s, then 20/s: late, but as many as were asked',
+    { last: 70_000, after: 200, mean: 10_000, succeeded: [...Array(10).fill(0), ...Array(60).fill(20)] },
+    {},
+    60_000,
+  ],
+  ['two requests of a thousand a second', { last: 5, after: 2, mean: 0, succeeded: [2] }, { windowMs: 2 }, 5],
   ['requests still waiting at the end', { last: 70_000, after: 2, mean: 10, neverSentDue: 5 }, {}, 70_000],
   [
     'a closed loop, until its last success',

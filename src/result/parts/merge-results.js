@@ -25,8 +25,8 @@ import { orderParts } from './parts.js';
 /** @import { Result } from '../schema.js' */
 /** @import { Part } from './parts.js' */
 
-/** Start times may differ by this much, as the machines' clocks do. */
-const TOGETHER_MS = 1000;
+/** Start times may differ by this much, as the machines' clocks do; and at most by this share of the time. */
+const [TOGETHER_MS, MAX_APART] = [1000, 0.05];
 
 /**
  * @param {readonly Result[]} results of all parts, in any order @param {object} [options]
@@ -90,7 +90,7 @@ function startedApart(parts, windowMs) {
   const apartMs = startOf(last) - startOf(first);
   if (apartMs <= TOGETHER_MS) return null;
   return {
-    grade: apartMs > windowMs / 2 ? 'invalid' : 'remark',
+    grade: apartMs > MAX_APART * windowMs ? 'invalid' : 'remark',
     text: `By their clocks, ${partName(last.shard)} started sending ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`,
     remedy: 'Use the same --start-at for all parts, and synchronize the clocks of the machines.',
   };

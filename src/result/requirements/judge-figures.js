@@ -3,7 +3,7 @@ import { valueAtRank } from '../../common/histogram.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { countFirst } from '../../plan/due.js';
 import { METRICS } from '../../plan/requirements.js';
-import { extremeBar, meanBar, percentileBar } from '../../verdict/bars.js';
+import { extremeBar, MIN_FOR_MEAN, meanBar, percentileBar } from '../../verdict/bars.js';
 import { proportionLowerBound, samplesNeeded, samplesToProve } from '../../verdict/statistics.js';
 import { countErrors, shareBar } from '../build.js';
 import { formatPercent, rateMargin, rateTexter, sentence, timeMargin } from '../wording.js';
@@ -186,9 +186,9 @@ function judgeExtreme(requirement, view) {
   if (verdict === 'not proven') {
     if (within(value, comparator, limit) !== within(value - tool, comparator, limit))
       return judged(verdict, 'tool', margin, toolText(tool));
-    const { unit, units } = view.words ?? REQUESTS;
+    const { units } = view.words ?? REQUESTS;
     const between = `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}; more ${units} would decide it`;
-    const spread = Number.isFinite(high) ? between : `one ${unit} is too few to tell`;
+    const spread = Number.isFinite(high) ? between : `a mean needs at least ${MIN_FOR_MEAN} ${units}`;
     return judged(verdict, 'sample', margin, spread);
   }
   if (countErrors(view) > 0 && !isByExample)
