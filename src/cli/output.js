@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
-import { fileFault, fileTypeAt, placeOf, tryWhole, writeWhole } from '../common/whole-file.js';
+import { fileFault, fileTypeAt, placeOf, REPLACED, tryWhole, writeWhole } from '../common/whole-file.js';
 import { checkKind, renderDocument, reporterForFile, reporters } from '../report/index.js';
 import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
 import { printDocument } from './process.js';
@@ -165,11 +165,14 @@ const RETRY_MS = 50;
  * @param {string} path of a device or pipe @param {string} text @param {number} [timeoutMs]
  */
 export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
-  // Throws for a link that another user created.
-  placeOf(path);
   const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
-  const descriptor = await retry('ENXIO', timeoutMs, () => fs.openSync(path, flags));
+  const descriptor = await retry('ENXIO', timeoutMs, () => {
+    // Throws for a link that another user created, now or while this waits.
+    placeOf(path);
+    return fs.openSync(path, flags);
+  });
   try {
+    if (fs.fstatSync(descriptor).isFile()) throw Object.assign(new Error(), { code: REPLACED });
     let left = Buffer.from(text);
     while (left.length > 0) {
       const count = await retry('EAGAIN', timeoutMs, () => fs.writeSync(descriptor, left));

@@ -6,6 +6,11 @@ import { describeUnreadable, PkiLoadError, usageError } from './errors.js';
 const { O_NOCTTY = 0, O_NONBLOCK = 0, O_RDONLY } = constants;
 const [CHUNK_BYTES, PAUSE_MS, NO_WRITER_MS, SILENCE_MS] = [64 * 1024, 10, 1000, 30_000];
 
+/** File systems with the kernel's own files, such as the environment of this process. */
+const kernelFiles = new Set(
+  ['/proc', '/sys'].flatMap((path) => fs.statSync(path, { throwIfNoEntry: false })?.dev ?? []),
+);
+
 /** @param {string} name of the file in the error @param {unknown} error */
 export function cannotRead(name, error) {
   if (error instanceof PkiLoadError) return error;
@@ -21,8 +26,13 @@ export function* readChunks(path, name, { maxMiB = Infinity, mayBePipe = true } 
   try {
     descriptor = fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fs.fstatSync(descriptor);
-    if (!stats.isFile() && !stats.isDirectory() && !(mayBePipe && stats.isFIFO()))
-      throw usageError('cannot_read', `${name} is a device, a pipe or a socket, not a file.`, 'Use a file.');
+    const isKnown = (stats.isFile() && !kernelFiles.has(stats.dev)) || stats.isDirectory();
+    if (!isKnown && !(mayBePipe && stats.isFIFO()))
+      throw usageError(
+        'cannot_read',
+        `${name} is a device, a pipe, a socket or a kernel file.`,
+        'Use a file.',
+      );
     for (let read = 0, waitedMs = 0; ; ) {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       let count = -1;

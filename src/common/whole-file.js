@@ -9,8 +9,8 @@ import { getSystemErrorMap } from 'node:util';
 /** @param {Content} content @returns {Iterable<string>} */
 export const piecesOf = (content) => (typeof content === 'string' ? [content] : content);
 
-/** Codes of our own: a link that another user created, and a file that another user replaced. */
-const [PLANTED, NOT_A_FILE] = ['PLANTED', 'NOT_A_FILE'];
+/** Codes of our own: a link that another user created, and a file or device that another user replaced. */
+export const [PLANTED, REPLACED] = ['PLANTED', 'REPLACED'];
 
 /** A file may be writable but not replaceable: it is a mount point, or its folder belongs to another user. */
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
@@ -88,7 +88,7 @@ export function placeOf(path) {
       place = next;
       continue;
     }
-    if (isPlanted(stats, fs.statSync(dirname(next)))) throw Object.assign(new Error(), { code: PLANTED });
+    if (isPlanted(stats)) throw Object.assign(new Error(), { code: PLANTED });
     if (++links > MAX_LINKS) throw Object.assign(new Error(), { code: 'ELOOP' });
     const target = fs.readlinkSync(next);
     if (target.startsWith('/')) place = '/';
@@ -97,13 +97,8 @@ export function placeOf(path) {
   return place;
 }
 
-/**
- * Like Linux's fs.protected_symlinks, which containers may turn off, but for every folder that others can write to.
- * @param {fs.Stats} link @param {fs.Stats} folder
- */
-function isPlanted(link, folder) {
-  return (folder.mode & 0o022) !== 0 && ![process.geteuid?.(), folder.uid].includes(link.uid);
-}
+/** Like Linux's fs.protected_symlinks, which containers may turn off, but in every folder: its owner may be another user. @param {fs.Stats} link */
+const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
 /** @param {string} place @returns {string} random, so that no other user of the folder can create a link there */
 function temporaryFor(place) {
@@ -135,7 +130,7 @@ function writeInPlace(path, content) {
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = fs.constants;
   const descriptor = fs.openSync(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   try {
-    if (!fs.fstatSync(descriptor).isFile()) throw Object.assign(new Error(), { code: NOT_A_FILE });
+    if (!fs.fstatSync(descriptor).isFile()) throw Object.assign(new Error(), { code: REPLACED });
     fs.ftruncateSync(descriptor, writePieces(descriptor, content));
   } finally {
     fs.closeSync(descriptor);
@@ -176,7 +171,7 @@ const REASONS = {
   ENOSPC: 'the disk is full',
   ENOTDIR: 'its folder is a file',
   ENXIO: 'nothing reads the pipe',
-  [NOT_A_FILE]: 'it is no longer a file',
+  [REPLACED]: 'another file has taken its place',
   [PLANTED]: 'its path has a link that another user created',
 };
 

@@ -1,5 +1,4 @@
 /** Files -> validated documents. An error names the file and its fault in one sentence. */
-import { buffer } from 'node:stream/consumers';
 import { cannotRead, readBytes } from '../common/read-file.js';
 import { visibleText } from '../common/visible-text.js';
 import { checkResult } from './check/check.js';
@@ -41,8 +40,19 @@ export async function readDocuments(paths) {
 export async function readDocument(path) {
   const name = nameOf(path);
   if (path !== STDIN) return parseDocument(readBytes(path, visibleText(name), { maxMiB: MAX_MIB }), name);
-  const bytes = await buffer(process.stdin).catch((error) => Promise.reject(cannotRead(name, error)));
-  return parseDocument(bytes, name);
+  const chunks = [];
+  let left = MAX_MIB * 2 ** 20;
+  try {
+    // One byte more shows that it is too large.
+    for await (const chunk of process.stdin) {
+      chunks.push(chunk);
+      left -= chunk.length;
+      if (left < 0) break;
+    }
+  } catch (error) {
+    throw cannotRead(name, error);
+  }
+  return parseDocument(Buffer.concat(chunks), name);
 }
 
 /** @param {readonly string[]} paths of results of single runs @throws {PkiLoadError} naming the file */

@@ -80,7 +80,7 @@ const REFUSED = [
   ['ocsp --cert @leaf --issuer @folder', /--issuer .*folder is a folder\. Check the path\./],
   ['ocsp --cert @missing --issuer @ca', /--cert .*missing was not found\. Check the path\./],
   ['ocsp --cert @leaf --issuer @missing', /--issuer .*missing was not found\. Check the path\./],
-  ['ocsp --cert /dev/null --issuer @ca', /\/dev\/null is a device, a pipe or a socket, not a file/],
+  ['ocsp --cert /dev/null --issuer @ca', /\/dev\/null is a device, a pipe, a socket or a kernel file/],
   ['ocsp --cert @backwards', /swapped/],
   [
     'ocsp --serials @noise',

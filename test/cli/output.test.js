@@ -1,11 +1,12 @@
 /** Pipes as `--out`: without a reader, with one that reads nothing, with one that comes later. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, rmSync, symlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeDevice } from '../../src/cli/output.js';
+import { plantLink } from '../common/plant-link.js';
 import { scratch } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
@@ -27,6 +28,22 @@ describe('a pipe', () => {
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     t.after(() => closeSync(reader));
     await assert.rejects(writeDevice(path, 'x'.repeat(1e6), 200), { code: 'EAGAIN' });
+  });
+
+  test('that a file replaces in the meantime is not written', async (t) => {
+    const path = makePipe(t);
+    const victim = scratch(t)('victim', 'untouched');
+    const writing = writeDevice(path, 'text');
+    rmSync(path);
+    symlinkSync(victim, path);
+    await assert.rejects(writing, { code: 'REPLACED' });
+    assert.equal(await readFile(victim, 'utf8'), 'untouched');
+  });
+
+  test('that the link of another user replaces is not written', async (t) => {
+    const path = makePipe(t);
+    const planted = plantLink(t, path);
+    await assert.rejects(writeDevice(planted, 'text'), { code: 'PLANTED' });
   });
 
   test('is written completely, even to a reader that starts later', async (t) => {

@@ -12,7 +12,7 @@ const OTHER = 12_345;
 export function plantLink(t, target) {
   const path = join('/tmp', `vpl-planted-${randomBytes(8).toString('hex')}`);
   symlinkSync(target, path);
-  t.after(() => rmSync(path));
+  t.after(() => rmSync(path, { force: true }));
   // Only root can give the link to another user; anyone else becomes one.
   if (process.geteuid?.() === 0) lchownSync(path, OTHER, OTHER);
   else t.mock.method(/** @type {{geteuid: () => number}} */ (process), 'geteuid', () => OTHER);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -104,6 +105,16 @@ test('a folder that another user made a link is not followed', (t) => {
   assert.deepEqual(readdirSync(path('mine')), []);
 });
 
+test('a link of the owner of a folder that nobody else can write to is not followed', (t) => {
+  const path = scratch(t);
+  mkdirSync(path('theirs'), { mode: 0o755 });
+  const victim = path('victim', 'untouched');
+  renameSync(plantLink(t, victim), path('theirs/r.json'));
+  if (process.geteuid?.() === 0) chownSync(path('theirs'), lstatSync(path('theirs/r.json')).uid, 0);
+  assert.throws(() => writeWhole(path('theirs/r.json'), 'new'), { code: 'PLANTED' });
+  assert.equal(readFileSync(victim, 'utf8'), 'untouched');
+});
+
 test('links of folders are followed as the system does', (t) => {
   const path = scratch(t);
   mkdirSync(path('far/inner'), { recursive: true });
@@ -124,7 +135,7 @@ test('a pipe that takes the place of a file is not opened to write', { timeout: 
   assert.throws(
     () => writeWhole(file, 'new', { rename }),
     (error) => {
-      return fileFault(file, error).why === 'it is no longer a file';
+      return fileFault(file, error).why === 'another file has taken its place';
     },
   );
 });

@@ -150,7 +150,7 @@ test('escapes control characters in a file name', async () => {
 test('a device as a scenario is refused', async () => {
   const { code, stderr } = await runCli(['run', '/dev/zero', '--dry-run']);
   assert.deepEqual(
-    [code, /\/dev\/zero is a device, a pipe or a socket, not a file\./.test(stderr)],
+    [code, /\/dev\/zero is a device, a pipe, a socket or a kernel file\./.test(stderr)],
     [1, true],
   );
 });
