@@ -3,8 +3,24 @@
 /** Keys that could break a conversion to text or to a number. */
 const CONVERSIONS = new Set(['toString', 'valueOf']);
 
-/** @param {Uint8Array} body @returns {Record<string, any> | null} null: not a JSON object */
+/** Deeper values would exhaust the memory, or the stack when they are shown. */
+const MAX_DEPTH = 1000;
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('[]{}');
+
+/** Brackets in texts count, too. @param {Uint8Array} bytes */
+function isDeep(bytes) {
+  let depth = 0;
+  for (let i = 0; i < bytes.length && depth <= MAX_DEPTH; i++) {
+    const byte = bytes[i];
+    if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++;
+    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
+  }
+  return depth > MAX_DEPTH;
+}
+
+/** @param {Uint8Array} body @returns {Record<string, any> | null} null: not a JSON object, or nested too deep */
 export function parseJson(body) {
+  if (isDeep(body)) return null;
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   // A reviver is slow, so only a text that may have such a key gets one.
   const isHarmless = !/toString|valueOf|\\u/.test(text);
@@ -18,6 +34,9 @@ export function parseJson(body) {
     return null;
   }
 }
+
+/** @param {unknown} value @returns {boolean} Unix time, as of Vault */
+export const isTime = (value) => typeof value === 'number' && value > 0;
 
 /** @param {unknown} value @returns {value is Record<string, any>} */
 export function isRecord(value) {

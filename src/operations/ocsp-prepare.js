@@ -2,6 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { targetError, usageError } from '../common/errors.js';
+import { isTime } from '../common/json.js';
 import { shuffled } from '../common/random.js';
 import { readChunks } from '../common/read-file.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
@@ -130,6 +131,8 @@ async function readSerials(context, file, flag) {
   const serials = [];
   /** @type {Certificate | null} */
   let example = null;
+  /** Of the first certificate. @type {Buffer | null} */
+  let commonIssuer = null;
   let number = 0;
   for await (const line of readLines(file, flag)) {
     number++;
@@ -137,9 +140,12 @@ async function readSerials(context, file, flag) {
     const place = `${file} line ${number}`;
     const { serial, pem, issuerDer } = parseLine(line, place);
     issuers ??= await findIssuers(context);
-    // Vault returns good for serials that it never issued, so each certificate must be from the issuer.
-    if (issuerDer !== undefined && !issuers.certificates.some((ca) => ca.subjectDer.equals(issuerDer))) {
-      const message = `${place} has a certificate that ${issuers.name} did not issue.`;
+    // Vault returns good for serials that it never issued, so all certificates must be from one issuer.
+    commonIssuer ??= issuerDer ?? null;
+    const isKnown = (/** @type {Buffer} */ name) =>
+      issuers?.certificates.some((ca) => ca.subjectDer.equals(name));
+    if (issuerDer !== undefined && !(isKnown(issuerDer) && issuerDer.equals(commonIssuer ?? issuerDer))) {
+      const message = `${place} has a certificate that ${issuers.name} did not issue, or not the same CA as the first.`;
       const remedy = 'Set --issuer to its issuer, or use one issuer per run.';
       throw usageError('wrong_issuer', message, remedy);
     }
@@ -216,7 +222,7 @@ async function issueSubjects(context, toIssue) {
     const { certificate, serial } = revoked[i];
     // By the certificate: Vault does not know the serial if the role has no_store.
     const { data } = await client.write(`${plan.target.mount}/revoke`, { certificate });
-    if (data?.revocation_time > 0) return;
+    if (isTime(data?.revocation_time)) return;
     const message = `The response of ${client.origin} does not confirm that it revoked ${serial}.`;
     const remedy = 'Check with vault write that the mount can revoke certificates of this role.';
     throw targetError('not_revoked', message, remedy);

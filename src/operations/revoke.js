@@ -1,4 +1,5 @@
 /** `revoke`: certificates that are issued before the run, each revoked once. */
+import { isTime } from '../common/json.js';
 import { inGroup, option } from '../common/options.js';
 import { allRequests, expectedRequests } from '../plan/due.js';
 import { CALL_OUTCOMES, createJsonClassifier, refused } from './outcomes.js';
@@ -53,7 +54,7 @@ export const revoke = {
   },
   createClassifier(_plan, { places }) {
     const judge = createJsonClassifier('revoked', ({ data }) => {
-      const isRevoked = data?.revocation_time > 0 && (data.state ?? 'revoked') === 'revoked';
+      const isRevoked = isTime(data?.revocation_time) && (data.state ?? 'revoked') === 'revoked';
       return isRevoked ? null : 'not_revoked';
     });
     let hasRepeats = false;

@@ -2,6 +2,7 @@
 import { constants, createPublicKey, verify } from 'node:crypto';
 import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
+import { MAX_RSA_EXPONENT, rsaDetails } from '../pki/signature.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { makeMany, prepareCalls } from './prepare.js';
@@ -185,7 +186,8 @@ export function isSignature(text, signature, publicKey) {
     if (lastKey?.text !== publicKey) lastKey = { text: publicKey, key: readPublicKey(publicKey) };
     const { key } = lastKey;
     const bits = 8 * signature.length;
-    if (bits !== (key.asymmetricKeyDetails?.modulusLength ?? bits)) return false;
+    const { publicExponent, modulusLength } = rsaDetails(key);
+    if (bits !== (modulusLength ?? bits) || publicExponent >= MAX_RSA_EXPONENT) return false;
     if (key.asymmetricKeyType === 'ed25519') return verify(null, text, key, signature);
     const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
     return verify('sha256', text, key.asymmetricKeyType === 'ec' ? key : { key, ...pss }, signature);

@@ -49,7 +49,7 @@ export async function createCsr({ keyType, commonName = '', altNames = [], ipSan
   const { publicKey, privateKey } = await make();
   const spki = publicKey.export({ format: 'der', type: 'spki' });
   const ip = ipSans.map((text) => /** @type {Buffer} */ (ipBytes(text)));
-  const extensions = writeAlternativeNames({ ...splitNames(altNames.map(nameForm)), ip });
+  const extensions = writeAlternativeNames({ ...splitNames(altNames.map((name) => nameForm(name))), ip });
   const schemaOf = (/** @type {Buffer} */ der) => asn1js.fromBER(der).result;
   const csr = new pkijs.CertificationRequest();
   csr.subject = new pkijs.RelativeDistinguishedNames({ schema: schemaOf(nameOf(commonName)) });

@@ -49,12 +49,13 @@ export function splitNames(names) {
 /**
  * Normalises a name for comparison. DNS names, and e-mail addresses after the at sign, ignore case (RFC 5280 section
  * 7.2; some versions of Vault convert to lower case) and are ASCII in certificates.
- * @param {string} name a DNS name or an e-mail address
+ * @param {string} name a DNS name or an e-mail address @param {boolean} [isEncoded] from a certificate, not from the user
  */
-export function nameForm(name) {
+export function nameForm(name, isEncoded = false) {
   const at = name.lastIndexOf('@') + 1;
   const dns = name.slice(at);
-  return name.slice(0, at) + (/^[\x20-\x7e]*$/.test(dns) ? dns : domainToASCII(dns) || dns).toLowerCase();
+  const isAscii = isEncoded || /^[\x20-\x7e]*$/.test(dns);
+  return name.slice(0, at) + (isAscii ? dns : domainToASCII(dns) || dns).toLowerCase();
 }
 
 /** As Go encodes it: four octets for an IPv4-mapped IPv6 address. @param {Buffer} bytes */
@@ -90,6 +91,9 @@ export const addressForm = (text) => `ip:${ipBytes(text)?.toString('hex')}`;
 
 /** @param {AlternativeNames} names @returns {string[]} as `textForm` and `addressForm` */
 export const formsOf = ({ dns, email, ip, others }) => [
-  ...[...dns.map((name) => `dns:${nameForm(name)}`), ...email.map((name) => `email:${nameForm(name)}`)],
+  ...[
+    ...dns.map((name) => `dns:${nameForm(name, true)}`),
+    ...email.map((name) => `email:${nameForm(name, true)}`),
+  ],
   ...[...ip.map((bytes) => `ip:${ipForm(bytes).toString('hex')}`), ...others.map(() => 'other')],
 ];

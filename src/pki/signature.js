@@ -23,7 +23,7 @@ const ALGORITHMS = Object.freeze({
 });
 
 /** OpenSSL's limit, only for large keys (OPENSSL_RSA_MAX_PUBEXP_BITS): verification takes longer with the exponent. */
-const MAX_RSA_EXPONENT = 2n ** 64n;
+export const MAX_RSA_EXPONENT = 2n ** 64n;
 
 const RSASSA_PSS = '1.2.840.113549.1.1.10';
 const ID_MGF1 = '1.2.840.113549.1.1.8';
@@ -52,8 +52,7 @@ export const SIGNATURE_FAILURES = Object.freeze({
  */
 export function verifySignature({ oid, parameters, data, signature }, key) {
   try {
-    const { publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
-    if (publicExponent >= MAX_RSA_EXPONENT) return 'rsa_exponent_too_large';
+    if (rsaDetails(key).publicExponent >= MAX_RSA_EXPONENT) return 'rsa_exponent_too_large';
     if (oid === RSASSA_PSS) return verifyPss(parameters, data, signature, key);
     const algorithm = ALGORITHMS[oid];
     if (algorithm === undefined) return UNSUPPORTED;
@@ -65,6 +64,12 @@ export function verifySignature({ oid, parameters, data, signature }, key) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
     return /UNSUPPORTED|INVALID_DIGEST/.test(code ?? '') ? UNSUPPORTED : 'bad_signature';
   }
+}
+
+/** Only of RSA: reading the details of an EC key at infinity ends the process. @param {KeyObject} key */
+export function rsaDetails(key) {
+  const details = key.asymmetricKeyType?.startsWith('rsa') ? key.asymmetricKeyDetails : {};
+  return { publicExponent: details?.publicExponent ?? 0n, modulusLength: details?.modulusLength ?? null };
 }
 
 /** @param {Uint8Array | null} parameters @param {Uint8Array} data @param {Uint8Array} signature @param {KeyObject} key */

@@ -83,6 +83,15 @@ const BAD = [
   ['no certificate', listed('{"serial":"1a","certificate":"x"}'), 'bad_serials_file', /line 1 /],
   ['another serial than in its certificate', listed(kept(leaf, '1a')), 'bad_serials_file', /line 1 /],
   [
+    'certificates of two issuers',
+    {
+      serials: file(`${kept(leaf)}\n${kept(stranger.issue('other'))}`),
+      issuer: file(ca.ca.pem + stranger.ca.pem),
+    },
+    'wrong_issuer',
+    /line 2 /,
+  ],
+  [
     'serials of another issuer',
     { serials: file(kept(leaf)), issuer: stranger.ca.certFile },
     'wrong_issuer',

@@ -182,6 +182,11 @@ const ROWS = [
     },
   ],
   ['a commonName that is no host name', null, named(text(0x82, CN), { altNames: [CN] })],
+  [
+    'a soft hyphen in a name, which IDNA would remove',
+    'wrong_sans',
+    named(text(0x82, `h\xads${CN.slice(1)}`), { altNames: [`hs${CN.slice(1)}`] }),
+  ],
   ['a name that was not requested', 'extra_sans', named(text(0x82, CN))],
   ['another name that was not requested', 'extra_sans', asked({ altNames: ALT.slice(1) })],
   ['an address that was not requested', 'extra_sans', asked({ ipSans: IPS.slice(1) })],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { constants, sign } from 'node:crypto';
+import { constants, createPublicKey, sign } from 'node:crypto';
 import { test } from 'node:test';
 import { verifySignature } from '../../src/pki/signature.js';
 import { bytesOf, der, oid } from './ocsp-builder.js';
@@ -106,3 +106,10 @@ for (const [name, result, { key, ...signed }] of CASES) {
     assert.equal(other, result ?? 'bad_signature');
   });
 }
+
+test('an EC key at infinity verifies nothing, and does not end the process', () => {
+  const spki = bytesOf('3019 3013 06072a8648ce3d0201 06082a8648ce3d030107 0302 0000');
+  const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+  const signed = { oid: '1.2.840.10045.4.3.2', parameters: null, data, signature: Buffer.from([1]) };
+  assert.equal(verifySignature(signed, key), 'bad_signature');
+});

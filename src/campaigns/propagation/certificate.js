@@ -1,5 +1,6 @@
 /** Issues a certificate, queries every node, revokes it, and polls each node until it reports revoked. */
 import { PkiLoadError } from '../../common/errors.js';
+import { isTime } from '../../common/json.js';
 import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
 import { mayNotWrite } from '../../vault/check-role.js';
@@ -128,7 +129,7 @@ function readIssued(data) {
 /** @type {(client: Writer, plan: PropagationPlan, serial: string, onHead?: () => void) => Promise<void>} */
 async function revoke(client, { target: { mount } }, serial, onHead) {
   const { data } = await client.write(`${mount}/revoke`, { serial_number: serial }, onHead);
-  if (data?.revocation_time > 0) return;
+  if (isTime(data?.revocation_time)) return;
   throw new PkiLoadError('not_revoked', 'The response does not confirm the revocation.');
 }
 
