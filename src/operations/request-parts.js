@@ -9,9 +9,12 @@ export function apiHeaders(token, namespace) {
     'content-type': 'application/json',
     'x-vault-request': 'true',
     ...(token === null ? {} : { 'x-vault-token': token }),
-    ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
+    ...namespaceHeader(namespace),
   };
 }
+
+/** @param {string | null} namespace @returns {Record<string, string>} */
+export const namespaceHeader = (namespace) => (namespace === null ? {} : { 'x-vault-namespace': namespace });
 
 /** @param {string} basePath of the target's URL, without a trailing slash @param {...string} parts mount, verb, role */
 export function apiPath(basePath, ...parts) {

@@ -6,7 +6,6 @@ import { formatPercent } from '../../result/wording.js';
 import { worstVerdict } from './bars.js';
 
 /** @import { Result } from '../../result/schema.js' */
-/** @import { Cell } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
 /** Kinds of errors named in a line. */
@@ -14,11 +13,6 @@ const NAMED_ERRORS = 3;
 
 /** A rate within this share of the offered rate counts as the offered rate. */
 const SMALL_SHARE = 0.02;
-
-/** @param {string} verdict @returns {Cell} */
-export function verdictCell(verdict) {
-  return { text: verdict, verdict };
-}
 
 /**
  * @template {string} Key @template Row @param {readonly Key[]} keys of times, also the headings
@@ -90,11 +84,13 @@ export function subjectPhrase(result) {
   return `${operationsPhrase(result)} on ${targetPhrase(result.target)}, ${planPhrase(result)}`;
 }
 
-/** `Not met: 1 of 2 requirements`; without requirements, the rate. @param {Result} result */
+/** `Not met: 1 of 2 requirements`; without any, `679/s = 2,446,020 certificates an hour`. @param {Result} result */
 export function headline({ requirements, ...result }) {
   if (result.measurement.verdict === 'invalid' && !result.unfinished) return 'Invalid measurement';
   const worst = worstVerdict(requirements);
-  if (worst === undefined) return ratePhrase(result);
+  const { perSecond, perHour } = result.rates;
+  if (worst === undefined)
+    return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${unitName(result)} an hour`;
   const count = requirements.filter(({ verdict }) => verdict === worst).length;
   return `${titled(worst)}: ${worst === 'met' ? '' : `${count} of `}${counted(requirements.length, 'requirement')}`;
 }
@@ -109,12 +105,6 @@ export function statePhrase({ unfinished, interrupted }) {
 export function unitName({ operations }) {
   const names = new Set(Object.values(operations).map(({ unit, things }) => unit ?? things ?? 'responses'));
   return names.size === 1 ? [...names][0] : 'responses';
-}
-
-/** @param {Pick<Result, 'rates' | 'operations'>} result @returns {string} `679/s = 2,446,020 certificates an hour` */
-function ratePhrase(result) {
-  const { perSecond, perHour } = result.rates;
-  return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${unitName(result)} an hour`;
 }
 
 /** @param {Result} result @returns {string} `10 of 400 (2.5 %): 8 timeout, 2 bad_signature`; `none` */
