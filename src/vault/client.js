@@ -210,14 +210,10 @@ export function mayHaveRun(error) {
 }
 
 /** @param {unknown} value from a server, as below @returns {Record<string, any>} empty if not an object */
-export function recordOf(value) {
-  return isRecord(value) ? value : {};
-}
+export const recordOf = (value) => (isRecord(value) ? value : {});
 
 /** @param {unknown} value @param {string} [otherwise] */
-export function textOf(value, otherwise = '') {
-  return typeof value === 'string' ? value : otherwise;
-}
+export const textOf = (value, otherwise = '') => (typeof value === 'string' ? value : otherwise);
 
 /** @param {unknown} value a number, or digits @returns {number | null} null: not a finite number of at least 0 */
 export function numberOf(value) {

@@ -39,9 +39,7 @@ const ROW_COLUMNS = [
 ];
 
 /** @param {ScenarioResult} scenario @param {'run' | 'target'} key */
-function hasSeveral({ steps }, key) {
-  return new Set(steps.map((step) => step[key])).size > 1;
-}
+const hasSeveral = ({ steps }, key) => new Set(steps.map((step) => step[key])).size > 1;
 
 /** @param {readonly ScenarioRow[]} rows @returns rows by operation, the whole first; `of` follows a label: `, login` */
 function byOperation(rows) {

@@ -31,9 +31,7 @@ export function timeColumns(keys, read, details = []) {
  * @template {string} Key @template Row @param {readonly Key[]} keys of counts, also the headings
  * @param {(row: Row) => {readonly [key in Key]: number}} read @returns {Column<Row>[]}
  */
-export function countColumns(keys, read) {
-  return keys.map((key) => [key, (row) => formatCount(read(row)[key])]);
-}
+export const countColumns = (keys, read) => keys.map((key) => [key, (row) => formatCount(read(row)[key])]);
 
 /** `http://a:8200 (Vault 1.21.1)`. @param {{url: string, product?: string | null, version?: string | null}} target */
 export function targetPhrase({ url, product, version }) {
@@ -75,9 +73,7 @@ export function planPhrase({ load, shard }) {
 }
 
 /** @param {Result} result @returns {string} */
-export function operationsPhrase({ operations, command }) {
-  return Object.keys(operations).join(', ') || command;
-}
+export const operationsPhrase = ({ operations, command }) => Object.keys(operations).join(', ') || command;
 
 /** @param {Result} result @returns {string} `issue on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s` */
 export function subjectPhrase(result) {
@@ -126,14 +122,10 @@ export function errorKinds(outcomeDetails) {
 }
 
 /** @param {number} number @param {string} noun */
-export function counted(number, noun) {
-  return `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
-}
+export const counted = (number, noun) => `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
 
 /** @param {number} perSecond @returns {string} always per second, three digits: `0.278/s`, `19.9/s`, `1,234/s` */
-export function perSecondText(perSecond) {
-  return `${perHourText(perSecond)}/s`;
-}
+export const perSecondText = (perSecond) => `${perHourText(perSecond)}/s`;
 
 /** @param {number} perHour @returns {string} without a unit, at least three digits */
 export function perHourText(perHour) {
@@ -141,9 +133,7 @@ export function perHourText(perHour) {
 }
 
 /** @param {number | null | undefined} ms @returns {string} a dash for a missing value */
-export function timeText(ms) {
-  return figureText('ms', ms ?? null);
-}
+export const timeText = (ms) => figureText('ms', ms ?? null);
 
 /** @param {string} text @returns {string} with a capital letter; `p99` stays lower case */
 export function titled(text) {

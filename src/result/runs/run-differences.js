@@ -84,14 +84,10 @@ export function flatten(value, prefix = '') {
 }
 
 /** @param {string} key `outer.inner` @param {readonly string[]} names of settings, or of groups of them */
-export function isAmong(key, names) {
-  return names.some((name) => key === name || key.startsWith(`${name}.`));
-}
+export const isAmong = (key, names) => names.some((name) => key === name || key.startsWith(`${name}.`));
 
 /** @param {string} json @param {number} max characters */
-export function shortened(json, max) {
-  return json.length <= max ? json : `${json.slice(0, max)}...`;
-}
+export const shortened = (json, max) => (json.length <= max ? json : `${json.slice(0, max)}...`);
 
 /** @param {string[]} texts @param {number} max @returns {string} `a, b and 3 more` */
 export function listed(texts, max) {
