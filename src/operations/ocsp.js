@@ -108,8 +108,8 @@ function check(options) {
   rejectIf(isNamedTwice, '--ocsp-url and --from-aia both name a responder.', 'Use one of them.');
   const allGood = `with ${fileFlag} the run issues none, and its certificates count as good`;
   const addFile = 'Add --revoked-serials FILE, or leave the file out to issue and revoke some.';
-  const isWithout = fileFlag !== null && revoked;
-  rejectIf(isWithout, `--about includes revoked certificates, but ${allGood}.`, addFile);
+  const hasNone = fileFlag !== null && revoked;
+  rejectIf(hasNone, `--about includes revoked certificates, but ${allGood}.`, addFile);
   const noRevoked = '--revoked-serials is given, but --about does not include revoked certificates.';
   const addRevoked = 'Add --about revoked=WEIGHT, or use --serials FILE --expect revoked.';
   rejectIf(revokedSerials !== null && !hasRevoked, noRevoked, addRevoked);

@@ -71,8 +71,7 @@ export function conclude({ plan, mix, window, target, command, seconds, sent }) 
  */
 export function concludeWith(observed, run) {
   const build = (/** @type {string[]} */ found) => {
-    const problems = [...(observed.problems ?? []), ...found];
-    const measurement = judgeMeasurement({ ...observed, problems });
+    const measurement = judgeMeasurement({ ...observed, problems: [...(observed.problems ?? []), ...found] });
     return buildResult({ ...run, measurement: { ...measurement, observed: describeObserved(observed) } });
   };
   const result = build([]);

@@ -9,7 +9,6 @@ import { redact, withoutSecrets } from './redact.js';
 /** @import { TargetPlan } from './environment.js' */
 
 /** @typedef {Record<string, any>} Json */
-/** @typedef {{data: Json | null, auth: Json | null, warnings: string[]}} VaultResponse all empty after 204 */
 /** @typedef {ReturnType<typeof createVaultClient>} VaultClient */
 
 /**
@@ -31,7 +30,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
   /**
    * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path below /v1/
    * @param {{data?: Json, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: called before the body is read
-   * @returns {Promise<VaultResponse>}
+   * @returns {Promise<{data: Json | null, auth: Json | null, warnings: string[]}>} all empty after 204
    */
   async function call(method, path, { data, ...more } = {}) {
     const body = data === undefined ? undefined : JSON.stringify(data);

@@ -55,8 +55,7 @@ function targetWarnings({ name, results }) {
 /** Equal random arrivals make runs differ less. @param {{name: string, results: readonly Result[]}} group */
 function seedWarnings({ name, results }) {
   const random = results.filter(({ load }) => load.arrivals === 'poisson' && load.seed !== null);
-  const seeds = new Set(random.map(({ load }) => load.seed));
-  if (seeds.size === random.length) return [];
+  if (new Set(random.map(({ load }) => load.seed)).size === random.length) return [];
   const text = `Some of the ${random.length} runs of ${name} with Poisson arrivals share a seed, so they are not independent and a difference may be chance.`;
   return [`${text} Use a different seed for each run.`];
 }
