@@ -24,12 +24,9 @@ import { createVaultClient } from './vault/client.js';
 /** @typedef {{type: 'progress', label: string, done: number, total: number}} Progress */
 /** @typedef {StartEvent | IntervalEvent | Message | Progress | {type: 'result', result: Result}} RunEvent */
 /**
- * @typedef {object} StartEvent
- * @property {'start'} type
- * @property {Plan} plan
- * @property {{url: string, product: string | null, version: string | null}} target
- * @property {number | null} planned measured requests; null: the run sends as many as get a response
- * @property {readonly number[] | null} [cells] `planned` by operation and stage, if there are several
+ * `planned`: measured requests, null: as many as get a response; `cells`: the same by operation and stage, if several
+ * @typedef {{type: 'start', plan: Plan, target: Result['target'], planned: number | null,
+ *   cells?: readonly number[] | null}} StartEvent
  */
 /**
  * Of the measured part: its start, the same on the monotonic clock, and its planned length, null if the requests decide

@@ -94,9 +94,7 @@ export function writeWarning(text) {
 }
 
 /** @param {string} text lines; parts may come from a server or a file */
-export function visibleLines(text) {
-  return text.split('\n').map(visibleText).join('\n');
-}
+export const visibleLines = (text) => text.split('\n').map(visibleText).join('\n');
 
 /**
  * @param {Pick<Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another measurement
@@ -114,9 +112,7 @@ export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
 const WORST_FIRST = [EXIT.interrupted, EXIT.usage, EXIT.target, EXIT.invalidMeasurement, EXIT.requirement];
 
 /** @param {number[]} codes @returns {number} exit code of several runs together */
-export function worstOf(codes) {
-  return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
-}
+export const worstOf = (codes) => WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
 
 /** @param {PkiLoadError} error @param {{remedy?: string, exitCode?: number}} changes */
 export function changed({ code, message, remedy, exitCode, cause }, changes) {
@@ -136,9 +132,7 @@ export function endWith(code, failures, warn = writeWarning) {
 }
 
 /** @param {unknown} failure */
-export function textOf(failure) {
-  return failure instanceof PkiLoadError ? failure.full : String(failure);
-}
+export const textOf = (failure) => (failure instanceof PkiLoadError ? failure.full : String(failure));
 
 /**
  * If Node 20 cannot reset a terminal that has hung up, it aborts at exit, and the core dump may contain the token. It does not

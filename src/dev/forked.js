@@ -8,12 +8,23 @@ import { fileURLToPath } from 'node:url';
 const RESPONDS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
 
-/** @param {URL} entry must exit when its IPC channel closes @param {NodeJS.ProcessEnv} [env] */
-export function forkEntry(entry, env = process.env) {
-  return fork(fileURLToPath(entry), [], {
+/**
+ * @param {URL} entry must exit when its IPC channel closes @param {object} [options] sent to it
+ * @param {NodeJS.ProcessEnv} [env] @throws {Error} as nextMessage
+ */
+export async function startChild(entry, options, env = process.env) {
+  const child = fork(fileURLToPath(entry), [], {
     ...{ execArgv: [], serialization: 'advanced', env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
+  // Not as an argument: process lists show arguments, and the options may contain a token.
+  if (options !== undefined) child.send(options, () => {});
+  try {
+    return { child, first: await nextMessage(child) };
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
 }
 
 /** @param {ChildProcess} child */

@@ -103,8 +103,7 @@ export function createOtlpPusher({ url, onWarning, requester, ...options }) {
     warn(String(status), `${shown} did not accept the metrics: HTTP ${status}${quoted(message)}.`);
     if (!RETRYABLE.has(status)) return 'refused';
     // RFC 9110, 10.2.3; ignores a date, as metrics receivers send seconds.
-    const retryAfterMs = 1000 * (Number(received['retry-after']) || 0);
-    pausedUntilMs = clock() + retryAfterMs;
+    pausedUntilMs = clock() + 1000 * (Number(received['retry-after']) || 0);
     nextAtMs = Math.max(nextAtMs, pausedUntilMs);
     return 'retryable';
   }

@@ -203,9 +203,7 @@ function errorParts(errors) {
 }
 
 /** @param {string} text @param {number} width */
-function cut(text, width) {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
-}
+const cut = (text, width) => (text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`);
 
 /** @param {string[]} parts @param {number} width */
 function fit(parts, width) {

@@ -6,6 +6,7 @@
 import { constants, fstatSync, openSync, write as writeLater, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
+import { total } from '../common/sums.js';
 import { WIDTH } from '../report/layout.js';
 
 /** @typedef {ReturnType<typeof createWriter>} Writer */
@@ -136,7 +137,8 @@ export function liveScreen({ write, isBusy, onFree }, terminal) {
 
   /** @returns {string} erases the visible picture, whose lines wrap when a terminal becomes narrower */
   function erasure() {
-    const height = drawn.reduce((sum, line) => sum + heightOf(line, columns), 0);
+    const widths = drawn.map((line) => stripVTControlCharacters(line).length);
+    const height = total(widths.map((width) => Math.max(1, Math.ceil(width / columns))));
     drawn = [];
     return height === 0 ? '' : `\r\u001b[${height}A\u001b[J`;
   }
@@ -178,9 +180,4 @@ export function liveScreen({ write, isBusy, onFree }, terminal) {
       if (text !== '') write(text);
     },
   };
-}
-
-/** @param {string} line @param {number} columns */
-function heightOf(line, columns) {
-  return Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns));
 }

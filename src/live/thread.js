@@ -11,15 +11,10 @@ import { startThread } from '../engine/thread.js';
 /** @import { Terminal } from './terminal.js' */
 
 /**
- * @typedef {object} LiveOptions plain data
- * @property {Plan} plan
- * @property {string} command the command line, for the result; no secrets
- * @property {number} runs if several, they make a run set
- * @property {string[]} outs files to rewrite during a run; JSON only for several runs
- * @property {{host: string, port: number} | null} metrics
- * @property {string | null} otlp
- * @property {Terminal} terminal standard error
- * @property {boolean} quiet
+ * Plain data. `command`: without secrets; `runs`: if several, they make a run set; `outs`: files to rewrite during a
+ * run, only JSON for several runs; `terminal`: standard error
+ * @typedef {{plan: Plan, command: string, runs: number, outs: string[], metrics: {host: string, port: number} | null,
+ *   otlp: string | null, terminal: Terminal, quiet: boolean}} LiveOptions
  */
 /** @typedef {Awaited<ReturnType<typeof startLive>>} Live */
 

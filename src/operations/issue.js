@@ -177,11 +177,9 @@ function keyTypeOf(facts) {
     return name === type && (bits === 0 || bits === Number(nameBits));
   });
   if (match !== undefined) return match;
-  throw usageError(
-    'unsupported_key_type',
-    `The role accepts only ${type} keys of ${bits} bits, but CSRs can have ${KEY_TYPES.join(', ')}.`,
-    'Choose another role with --role.',
-  );
+  const accepted = `The role accepts only ${type} keys of ${bits} bits`;
+  const message = `${accepted}, but CSRs can have ${KEY_TYPES.join(', ')}.`;
+  throw usageError('unsupported_key_type', message, 'Choose another role with --role.');
 }
 
 /** @type {Operation['createRequester']} */

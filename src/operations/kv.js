@@ -117,11 +117,9 @@ export const kvRead = {
     ...CALL_OUTCOMES,
   },
   check({ filled, kvMount }) {
-    rejectIf(
-      filled && kvMount === null,
-      '--filled reads existing secrets, but --kv-mount is not given.',
-      'Add --kv-mount, or leave --filled out: the run then creates and fills a store.',
-    );
+    const problem = '--filled reads existing secrets, but --kv-mount is not given.';
+    const remedy = 'Add --kv-mount, or leave --filled out: the run then creates and fills a store.';
+    rejectIf(filled && kvMount === null, problem, remedy);
   },
   async prepare(context) {
     const { client, plan } = context;

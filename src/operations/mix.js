@@ -72,7 +72,7 @@ export function mixOf({ mix, load }, members) {
 }
 
 /** Several members may give the same warning. @param {(text: string) => void} report */
-function reportOnce(report) {
+export function reportOnce(report) {
   /** @type {Set<string>} */
   const reported = new Set();
   return (/** @type {string} */ text) => {
@@ -89,11 +89,10 @@ function joinFixtures(members, fixtures) {
   const [first] = fixtures;
   const other = fixtures.findIndex(({ origin }) => origin !== first.origin);
   if (other > 0) {
-    throw targetError(
-      'several_targets',
-      `${members[0].name} sends to ${first.origin}, but ${members[other].name} to ${fixtures[other].origin}.`,
-      'Mix only operations on one server; use a separate run for the other.',
-    );
+    const sent = `${members[0].name} sends to ${first.origin}`;
+    const message = `${sent}, but ${members[other].name} to ${fixtures[other].origin}.`;
+    const remedy = 'Mix only operations on one server; use a separate run for the other.';
+    throw targetError('several_targets', message, remedy);
   }
   const identified = fixtures.find(({ target }) => target.product !== null) ?? first;
   return { origin: first.origin, targetUrl: first.targetUrl, target: identified.target, members: fixtures };

@@ -217,8 +217,7 @@ async function issueSubjects(context, toIssue) {
   const certificates = readCertificates(Buffer.from(issued[0].issuingCa), "the issuing CA's certificate");
   const name = 'the issuing_ca in the same response';
   const issuer = chooseIssuer({ certificates, name }, example, 'a certificate that was issued');
-  const label = 'Revoking certificates to query';
-  await makeMany(revoked.length, { ...context, label }, async (i) => {
+  await makeMany(revoked.length, { ...context, label: 'Revoking certificates to query' }, async (i) => {
     const { certificate, serial } = revoked[i];
     // By the certificate: Vault does not know the serial if the role has no_store.
     const { data } = await client.write(`${plan.target.mount}/revoke`, { certificate });

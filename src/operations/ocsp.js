@@ -14,7 +14,7 @@ import {
 } from './ocsp-kinds.js';
 import { openRequestSet } from './ocsp-requests.js';
 import { isSuccess, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
-import { createChooser, sendAlways } from './request-parts.js';
+import { createChooser, namespaceHeader, sendAlways } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -49,9 +49,7 @@ export const ocsp = {
     }),
     issuer: option('file', 'Issuer certificate', { defaultText: "from --cert, or the mount's CA" }),
     serials: option('file', 'Certificates from issue --keep, or one serial per line; order by --seed'),
-    role: option('text', 'Role of issued certificates if no file is given', {
-      default: 'example-dot-com',
-    }),
+    role: option('text', 'Role of issued certificates if no file is given', { default: 'example-dot-com' }),
     cn: option('text', 'Common name of issued certificates', { default: 'localhost' }),
     about: option('list', `Certificates by weight: ${Object.keys(KINDS).join(', ')}`, {
       placeholder: 'KIND=WEIGHT,...',
@@ -106,31 +104,22 @@ function check(options) {
   const { good, revoked } = poolSizes(options);
   const fileFlag = cert !== null ? '--cert' : serials !== null ? '--serials' : null;
   rejectIf(cert !== null && serials !== null, '--cert and --serials are both given.', 'Use one of them.');
-  rejectIf(
-    ocspUrl !== null && fromAia,
-    '--ocsp-url and --from-aia both name a responder.',
-    'Use one of them.',
-  );
-  rejectIf(
-    fileFlag !== null && revoked,
-    `--about includes revoked certificates, but with ${fileFlag} the run issues none, and its certificates count as good.`,
-    'Add --revoked-serials FILE, or leave the file out to issue and revoke some.',
-  );
-  rejectIf(
-    revokedSerials !== null && !hasRevoked,
-    '--revoked-serials is given, but --about does not include revoked certificates.',
-    'Add --about revoked=WEIGHT, or use --serials FILE --expect revoked.',
-  );
-  rejectIf(
-    issuer !== null && (good || revoked),
-    '--issuer is given, but the certificates to query are issued for the run.',
-    'Add --cert or --serials (--revoked-serials for revoked certificates), or leave --issuer out.',
-  );
-  rejectIf(
-    pool !== null && (about.length === 0 || !(good || revoked)),
-    '--pool is given, but the run issues no good or revoked certificates.',
-    'Leave it out, or add --about good=WEIGHT,revoked=WEIGHT without files.',
-  );
+  const isNamedTwice = ocspUrl !== null && fromAia;
+  rejectIf(isNamedTwice, '--ocsp-url and --from-aia both name a responder.', 'Use one of them.');
+  const allGood = `with ${fileFlag} the run issues none, and its certificates count as good`;
+  const addFile = 'Add --revoked-serials FILE, or leave the file out to issue and revoke some.';
+  const hasNone = fileFlag !== null && revoked;
+  rejectIf(hasNone, `--about includes revoked certificates, but ${allGood}.`, addFile);
+  const noRevoked = '--revoked-serials is given, but --about does not include revoked certificates.';
+  const addRevoked = 'Add --about revoked=WEIGHT, or use --serials FILE --expect revoked.';
+  rejectIf(revokedSerials !== null && !hasRevoked, noRevoked, addRevoked);
+  const ownIssuer = '--issuer is given, but the certificates to query are issued for the run.';
+  const addCert =
+    'Add --cert or --serials (--revoked-serials for revoked certificates), or leave --issuer out.';
+  rejectIf(issuer !== null && (good || revoked), ownIssuer, addCert);
+  const noPool = '--pool is given, but the run issues no good or revoked certificates.';
+  const addKinds = 'Leave it out, or add --about good=WEIGHT,revoked=WEIGHT without files.';
+  rejectIf(pool !== null && (about.length === 0 || !(good || revoked)), noPool, addKinds);
 }
 
 /** @param {Plan} plan @param {OcspFixture} fixture @returns {(index: number) => Request} */
@@ -150,10 +139,7 @@ function chooseKind(kinds, seed) {
 /** @type {(requests: RequestSet, seed: number, fixture: OcspFixture) => (index: number) => Request} */
 function createKindRequester(requests, seed, { origin, path, method, namespace }) {
   const set = openRequestSet(requests, seed);
-  const headers = {
-    accept: 'application/ocsp-response',
-    ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
-  };
+  const headers = { accept: 'application/ocsp-response', ...namespaceHeader(namespace) };
   const postHeaders = { ...headers, 'content-type': 'application/ocsp-request' };
   /** @param {number} index @returns {Request} */
   const build = (index) => {

@@ -59,9 +59,7 @@ export function refusal(status) {
 }
 
 /** @param {number} status */
-export function isSuccess(status) {
-  return status >= 200 && status <= 299;
-}
+export const isSuccess = (status) => status >= 200 && status <= 299;
 
 /**
  * @param {string} success outcome @returns {Classify}

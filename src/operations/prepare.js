@@ -19,11 +19,9 @@ import { apiHeaders, certificateParameters, expandName, vaultDuration } from './
  *   the token; `health` null: a standby, which does not reveal its product */
 
 /**
- * @typedef {object} TokenUse how often and for how long the run uses the token, whose uses may be limited
- * @property {boolean} [withToken] false: nothing secret is sent
- * @property {number} [usesBefore] uses by the preparation
- * @property {boolean} [usesInRun] requests under load use it
- * @property {number | null} [neededMs] null: not known
+ * How often and for how long the run uses the token, whose uses may be limited. `withToken` false: nothing secret is
+ * sent; `usesBefore`: by the preparation; `usesInRun`: requests under load use it; `neededMs` null: not known
+ * @typedef {{withToken?: boolean, usesBefore?: number, usesInRun?: boolean, neededMs?: number | null}} TokenUse
  */
 
 /** @param {PrepareContext} context @param {TokenUse} [use] @returns {Promise<CallFixture>} */

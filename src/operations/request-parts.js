@@ -9,9 +9,12 @@ export function apiHeaders(token, namespace) {
     'content-type': 'application/json',
     'x-vault-request': 'true',
     ...(token === null ? {} : { 'x-vault-token': token }),
-    ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
+    ...namespaceHeader(namespace),
   };
 }
+
+/** @param {string | null} namespace @returns {Record<string, string>} */
+export const namespaceHeader = (namespace) => (namespace === null ? {} : { 'x-vault-namespace': namespace });
 
 /** @param {string} basePath of the target's URL, without a trailing slash @param {...string} parts mount, verb, role */
 export function apiPath(basePath, ...parts) {
@@ -29,14 +32,10 @@ export function certificateParameters({ commonName, altNames, ipSans, ttlMs }) {
 }
 
 /** @param {number} ms @returns {string} whole seconds, at least one: `90s` */
-export function vaultDuration(ms) {
-  return `${Math.max(1, Math.round(ms / 1000))}s`;
-}
+export const vaultDuration = (ms) => `${Math.max(1, Math.round(ms / 1000))}s`;
 
 /** @param {string} template @returns {boolean} whether it differs between requests */
-export function hasPlaceholder(template) {
-  return template.includes('{n}') || template.includes('{random}');
-}
+export const hasPlaceholder = (template) => template.includes('{n}') || template.includes('{random}');
 
 /** `{random}` is 48 bits in hexadecimal. @param {string} template @param {number} seed @param {number} index */
 export function expandName(template, seed, index) {

@@ -6,9 +6,7 @@ const SLOTS = 1 << 21;
 /** Three quarters of the slots. Later serials are not remembered, so their repeats go unnoticed. */
 export const MAX_SERIALS = (SLOTS / 4) * 3;
 
-export function createSerialMemory() {
-  return new SharedArrayBuffer((SLOTS + 1) * 8);
-}
+export const createSerialMemory = () => new SharedArrayBuffer((SLOTS + 1) * 8);
 
 /** @param {SharedArrayBuffer} memory */
 export function openSerialSet(memory) {

@@ -80,21 +80,14 @@ export const transit = {
     const keyType = options.keyType ?? KEY_TYPES[producer][0];
     const isOaep = producer === 'encrypt' && keyType.startsWith('rsa-');
     const maxSize = isOaep ? ciphertextBytes(keyType, size) - OAEP_OVERHEAD : size;
-    rejectIf(
-      !KEY_TYPES[producer].includes(keyType),
-      `--action ${action} does not work with a key of type ${keyType}.`,
-      `Use one of ${KEY_TYPES[producer].join(', ')}.`,
-    );
-    rejectIf(
-      size > maxSize,
-      `A key of type ${keyType} encrypts at most ${maxSize} bytes, but --size is ${size}.`,
-      `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
-    );
-    rejectIf(
-      size * pool > MAX_POOL_MIB * 1024 * 1024,
-      `--pool ${pool} texts of --size ${size} bytes exceed ${MAX_POOL_MIB} MiB, and every thread would keep them.`,
-      'Lower --pool or --size.',
-    );
+    const types = KEY_TYPES[producer];
+    const wrongType = `--action ${action} does not work with a key of type ${keyType}.`;
+    rejectIf(!types.includes(keyType), wrongType, `Use one of ${types.join(', ')}.`);
+    const tooLong = `A key of type ${keyType} encrypts at most ${maxSize} bytes, but --size is ${size}.`;
+    rejectIf(size > maxSize, tooLong, `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`);
+    const all = `--pool ${pool} texts of --size ${size} bytes exceed ${MAX_POOL_MIB} MiB`;
+    const isLarge = size * pool > MAX_POOL_MIB * 1024 * 1024;
+    rejectIf(isLarge, `${all}, and every thread would keep them.`, 'Lower --pool or --size.');
   },
   async prepare(context) {
     const { client, plan, signal } = context;
@@ -177,7 +170,7 @@ export function bytesOf(text) {
 }
 
 /**
- * Defaults of transit/sign: SHA-256 (not for Ed25519), ASN.1 for ECDSA, PSS with the maxSize salt for RSA, as long as
+ * Defaults of transit/sign: SHA-256 (not for Ed25519), ASN.1 for ECDSA, PSS with the longest salt for RSA, as long as
  * the modulus (RFC 8017, 8.1.2): OpenSSL accepts one without its leading zeros.
  * @param {Buffer} text @param {Buffer} signature @param {string} publicKey PEM; for Ed25519, base64 of the bare key
  */

@@ -88,9 +88,7 @@ export function longestRunMs(load) {
 }
 
 /** @param {LoadPlan} load @returns {number | null} of the plan, warm-up included; null: not known in advance */
-export function allRequests(load) {
-  return scheduleOf(load)?.count ?? (load.warmupMs > 0 ? null : load.requests);
-}
+export const allRequests = (load) => scheduleOf(load)?.count ?? (load.warmupMs > 0 ? null : load.requests);
 
 /** Counting an index takes 50 ns. The operation's share of any further ones is assumed to be the same. */
 const MAX_COUNTED = 1_000_000;

@@ -80,16 +80,11 @@ function checkLoad({ arrivals, concurrency, threads, rate, ...common }) {
   ].find((flag) => flag !== false);
   const isRepeated = common.timeout !== null && common.timeoutMs !== null;
   rejectIf(isRepeated, '--timeout and --timeout_ms are both given.', 'Use one of them.');
-  rejectIf(
-    threads > concurrency,
-    `--threads ${threads} is more than --concurrency ${concurrency}, so some threads would have no connection.`,
-    `Raise --concurrency to at least ${threads}.`,
-  );
-  rejectIf(
-    rate === null && openOnly !== undefined,
-    `${openOnly} needs an open loop, but there is no --rate.`,
-    'Add --rate, e.g. --rate 20/s.',
-  );
+  const tooMany = `--threads ${threads} is more than --concurrency ${concurrency}`;
+  const idle = `${tooMany}, so some threads would have no connection.`;
+  rejectIf(threads > concurrency, idle, `Raise --concurrency to at least ${threads}.`);
+  const noRate = `${openOnly} needs an open loop, but there is no --rate.`;
+  rejectIf(rate === null && openOnly !== undefined, noRate, 'Add --rate, e.g. --rate 20/s.');
   const sentMs = (common.duration ?? DEFAULT_DURATION_MS) + common.warmup;
   const expected = Math.round(Math.min((sentMs / 1000) * rate, common.requests ?? Infinity));
   if (arrivals === 'poisson' && expected > MAX_POISSON_ARRIVALS) {
@@ -101,21 +96,14 @@ function checkLoad({ arrivals, concurrency, threads, rate, ...common }) {
 /** @param {Record<string, any>} common @param {ShardPart} shard */
 function checkPart({ seed, dev, concurrency, threads }, shard) {
   if (seed === null) {
-    throw usageError(
-      'shard_without_seed',
-      '--shard is given without --seed, so each part would draw different times and names.',
-      'Use the same seed for every part, e.g. --seed 1.',
-    );
+    const message = '--shard is given without --seed, so each part would draw different times and names.';
+    throw usageError('shard_without_seed', message, 'Use the same seed for every part, e.g. --seed 1.');
   }
+  const own =
+    '--dev starts a server for this process alone, so the parts of --shard would not load the same server.';
+  rejectIf(dev, own, 'Start one with vault-pki-load dev, and set --url to it in every part.');
   const connections = shareOf(concurrency, shard);
-  rejectIf(
-    dev,
-    '--dev starts a server for this process alone, so the parts of --shard would not load the same server.',
-    'Start one with vault-pki-load dev, and set --url to it in every part.',
-  );
-  rejectIf(
-    threads > connections,
-    `--concurrency ${concurrency} is for all parts: ${partName(shard)} has ${connections}, too few for --threads ${threads}.`,
-    `Raise --concurrency to at least ${shard.of * threads}.`,
-  );
+  const has = `${partName(shard)} has ${connections}, too few for --threads ${threads}`;
+  const few = `--concurrency ${concurrency} is for all parts: ${has}.`;
+  rejectIf(threads > connections, few, `Raise --concurrency to at least ${shard.of * threads}.`);
 }

@@ -19,11 +19,8 @@ export const DEFAULT_URL = 'http://127.0.0.1:8200';
 
 /** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement and its scope, if narrower */
 /**
- * @typedef {object} MixEntry
- * @property {string} name in results; unique
- * @property {string} operation
- * @property {number} weight above zero; its share of the total weight is its share of the requests
- * @property {Readonly<Record<string, any>>} options the operation's own
+ * `name` in results, unique; `weight`: above zero, its share of the total weight is its share of the requests
+ * @typedef {{name: string, operation: string, weight: number, options: Readonly<Record<string, any>>}} MixEntry
  */
 /** @typedef {{name: string, options: Record<string, OptionSpec>,
  *   check?: (options: Record<string, any>, common: Record<string, any>) => void}} PlannedOperation see operations/index.js */
@@ -63,9 +60,7 @@ export function makePlan(operation, input, environment = readEnvironment()) {
 }
 
 /** @param {Readonly<Plan>} plan @param {number} run from 0 @returns {Readonly<Plan>} with the seed of that run */
-export function planOfRun(plan, run) {
-  return Object.freeze({ ...plan, load: loadOfRun(plan.load, run) });
-}
+export const planOfRun = (plan, run) => Object.freeze({ ...plan, load: loadOfRun(plan.load, run) });
 
 /** @type {(common: Record<string, any>, input: Record<string, any>, environment: VaultEnvironment) => TargetPlan} */
 export function planTarget(common, input, environment) {

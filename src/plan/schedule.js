@@ -108,9 +108,7 @@ function poissonProcess(seed, expected, expectedInWarmup, requests) {
 }
 
 /** @param {number} seed @param {number} index */
-function gap(seed, index) {
-  return -Math.log(uniform(seed, index));
-}
+const gap = (seed, index) => -Math.log(uniform(seed, index));
 
 /** @typedef {{startMs: number, endMs: number, before: number, rate: number, slope: number}} Part rates per ms, `slope` per ms² */
 

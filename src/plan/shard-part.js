@@ -28,14 +28,10 @@ export function parseShard(text) {
  * @param {number} total @param {number} shard @param {number} shards
  * @returns {number} how many i from 0 to total - 1 have i mod shards = shard; shards differ by at most one
  */
-export function share(total, shard, shards) {
-  return Math.floor((total + shards - 1 - shard) / shards);
-}
+export const share = (total, shard, shards) => Math.floor((total + shards - 1 - shard) / shards);
 
 /** @param {number} total of the whole plan @param {Readonly<ShardPart> | null} part null: all of it */
-export function shareOf(total, part) {
-  return part === null ? total : share(total, part.index, part.of);
-}
+export const shareOf = (total, part) => (part === null ? total : share(total, part.index, part.of));
 
 /** Of the whole plan. @param {Readonly<ShardPart> | null} part @param {number} thread from 0 @param {number} threads */
 export function shardOfThread(part, thread, threads) {
@@ -44,9 +40,7 @@ export function shardOfThread(part, thread, threads) {
 }
 
 /** @param {Readonly<ShardPart>} part @returns {string} `part 0 of 4` */
-export function partName({ index, of }) {
-  return `part ${index} of ${of}`;
-}
+export const partName = ({ index, of }) => `part ${index} of ${of}`;
 
 /** Tokens and certificates may expire while the run waits. */
 const MAX_AHEAD_MS = 3_600_000;

@@ -97,16 +97,10 @@ function columnWidths(rows) {
 }
 
 /** @param {string[][]} rows @returns width of all columns but the first, with the spaces between */
-export function widthOf(rows) {
-  return columnWidths(rows).reduce((sum, width) => sum + width + 2, 0);
-}
+export const widthOf = (rows) => columnWidths(rows).reduce((sum, width) => sum + width + 2, 0);
 
 /** @param {string} text @param {number} columns */
-export function padEnd(text, columns) {
-  return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
-}
+export const padEnd = (text, columns) => text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
 
 /** @param {string} text @param {number} columns */
-export function padStart(text, columns) {
-  return ' '.repeat(Math.max(0, columns - stringWidth(text))) + text;
-}
+export const padStart = (text, columns) => ' '.repeat(Math.max(0, columns - stringWidth(text))) + text;

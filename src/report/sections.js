@@ -34,9 +34,7 @@ export function report({ sections, ...head }) {
 }
 
 /** @param {string} id @param {string | null} heading @param {Part[]} parts @returns {Section} */
-export function section(id, heading, parts) {
-  return { id, heading, parts };
-}
+export const section = (id, heading, parts) => ({ id, heading, parts });
 
 const TONES = {
   good: ['met', 'valid', 'better', 'passed'],
@@ -56,14 +54,10 @@ export function sentence(text, isStrong = false) {
 }
 
 /** @param {VerdictItem[]} items @returns {Part[]} */
-export function verdicts(items) {
-  return items.length === 0 ? [] : [{ kind: 'verdicts', items }];
-}
+export const verdicts = (items) => (items.length === 0 ? [] : [{ kind: 'verdicts', items }]);
 
 /** @param {Figure[]} items @returns {Part[]} */
-export function figures(items) {
-  return items.length === 0 ? [] : [{ kind: 'figures', items }];
-}
+export const figures = (items) => (items.length === 0 ? [] : [{ kind: 'figures', items }]);
 
 /** @param {readonly (string | {text: string, remedy?: string})[]} items @returns {Part[]} */
 export function notes(items) {
@@ -96,14 +90,10 @@ export function table(caption, columns, rows) {
 }
 
 /** @type {(name: string, title: string, text: string, data: unknown) => Part} `name`: in charts/index.js */
-export function chart(name, title, text, data) {
-  return { kind: 'chart', chart: name, title, text, data };
-}
+export const chart = (name, title, text, data) => ({ kind: 'chart', chart: name, title, text, data });
 
 /** @param {Cell} cell */
-export function cellText(cell) {
-  return typeof cell === 'string' ? cell : cell.text;
-}
+export const cellText = (cell) => (typeof cell === 'string' ? cell : cell.text);
 
 /** @param {string} title @param {Part[]} parts @returns {Part[]} without a sentence that the title ends with */
 export function withoutTitle(title, parts) {

@@ -182,19 +182,13 @@ function keptUp(succeeded, windowMs) {
 }
 
 /** @template {string} Key @param {readonly Record<Key, number>[]} of @param {Key} key */
-function sumOf(of, key) {
-  return total(of.map((one) => one[key]));
-}
+const sumOf = (of, key) => total(of.map((one) => one[key]));
 
 /** @param {CellTally[]} operations */
-function successesPerSecond(operations) {
-  return sumArrays(operations.map(({ perSecond }) => perSecond.succeeded));
-}
+const successesPerSecond = (operations) => sumArrays(operations.map(({ perSecond }) => perSecond.succeeded));
 
 /** @template T @param {(series: typeof SERIES[number]) => T} of */
-function latenciesOf(of) {
-  return { response: of('response'), service: of('service'), sendLag: of('sendLag') };
-}
+const latenciesOf = (of) => ({ response: of('response'), service: of('service'), sendLag: of('sendLag') });
 
 /** @param {OutcomeTally[]} outcomes */
 function timesOf(outcomes) {
@@ -274,9 +268,7 @@ export function buildTimeline(operations, seconds, dueIn = null) {
 /** @typedef {Record<'failed' | 'dropped' | 'neverSentDue', number>} Unanswered due requests without a good response */
 
 /** @param {Unanswered} counts */
-export function countErrors({ failed, dropped, neverSentDue }) {
-  return failed + dropped + neverSentDue;
-}
+export const countErrors = ({ failed, dropped, neverSentDue }) => failed + dropped + neverSentDue;
 
 /** @param {Unanswered & {succeeded: number}} counts @returns {number | null} 0 to 1; null if nothing was due */
 export function shareOfErrors(counts) {

@@ -31,12 +31,9 @@ import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { Measurement, MergeBlock, OperationBlock, Result, StageBlock } from './schema.js' */
 
 /**
- * @typedef {object} Sent
- * @property {ShardEnd[]} ends
- * @property {Date} startedAt start of the measured part
- * @property {bigint} startedAtNs the same on the monotonic clock
- * @property {number} stoppedMs time of the interruption, from time zero; Infinity: none
- * @property {MachineEnd} machine
+ * `startedAt`, `startedAtNs`: start of the measured part, by the wall clock and the monotonic clock; `stoppedMs`: the
+ * interruption, from time zero; Infinity: none
+ * @typedef {{ends: ShardEnd[], startedAt: Date, startedAtNs: bigint, stoppedMs: number, machine: MachineEnd}} Sent
  */
 
 /**
@@ -74,8 +71,7 @@ export function conclude({ plan, mix, window, target, command, seconds, sent }) 
  */
 export function concludeWith(observed, run) {
   const build = (/** @type {string[]} */ found) => {
-    const problems = [...(observed.problems ?? []), ...found];
-    const measurement = judgeMeasurement({ ...observed, problems });
+    const measurement = judgeMeasurement({ ...observed, problems: [...(observed.problems ?? []), ...found] });
     return buildResult({ ...run, measurement: { ...measurement, observed: describeObserved(observed) } });
   };
   const result = build([]);
@@ -106,15 +102,10 @@ export function wordsOf({ units, outcomes }) {
 }
 
 /**
- * @param {object} run @param {Plan} run.plan @param {Result['target']} run.target @param {string} run.command
- * @param {Date} run.startedAt start of the measured part
- * @param {bigint} run.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
- * @param {CellTally[]} run.operations over all stages @param {CellTally[]} [run.cells] by stage
- * @param {readonly StageSpan[]} [run.stages] empty without stages
- * @param {OperationBlock} run.block the whole @param {RunFacts} run.facts @param {Second[]} run.seconds
- * @param {Parameters<typeof buildTimeline>[2]} [run.dueIn] @param {Measurement} run.measurement
- * @param {boolean} [run.unfinished] the run has not ended @param {MergeBlock} [run.merge] of a part of a plan
- * @returns {Result}
+ * @param {Pick<Sent, 'startedAt' | 'startedAtNs'> & {plan: Plan, target: Result['target'], command: string,
+ *   operations: CellTally[], cells?: CellTally[], stages?: readonly StageSpan[], block: OperationBlock,
+ *   facts: RunFacts, seconds: Second[], dueIn?: Parameters<typeof buildTimeline>[2], measurement: Measurement,
+ *   unfinished?: boolean, merge?: MergeBlock}} run `operations`: over all stages; `cells`: by stage; `block`: the whole @returns {Result}
  */
 export function buildResult(run) {
   const { plan, target, command, operations, block, facts, measurement, merge } = run;

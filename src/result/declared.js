@@ -29,9 +29,7 @@ export function each(keys, schema) {
 }
 
 /** In the JSON Schema, too. @template {z.ZodRawShape} Shape @param {string} id @param {Shape} shape */
-export function named(id, shape) {
-  return z.object(shape).meta({ id });
-}
+export const named = (id, shape) => z.object(shape).meta({ id });
 
 const [MAX_ELEMENTS, MAX_NAMES] = [100, 1000];
 

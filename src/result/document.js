@@ -38,9 +38,7 @@ export function kindOf(document, name = 'The document') {
 }
 
 /** @param {DocumentKind} kind */
-function idOf(kind) {
-  return `vault-pki-load/${kind}/1`;
-}
+const idOf = (kind) => `vault-pki-load/${kind}/1`;
 
 /**
  * @template {DocumentKind} Kind @param {Kind} kind

@@ -74,6 +74,4 @@ function hasHistograms(timeline) {
 }
 
 /** @param {TimelineRow[]} rows */
-function countResponses(rows) {
-  return rows.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0);
-}
+const countResponses = (rows) => rows.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0);

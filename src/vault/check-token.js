@@ -102,12 +102,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const NO_SHORTER = 0.6;
 
 /** @param {number} ttlMs */
-function renewAfterMs(ttlMs) {
-  return Math.max((ttlMs * 2) / 3, MIN_RENEWAL_MS);
-}
-
-/** @param {() => void} callback @param {number} ms */
-const startTimer = (callback, ms) => setTimeout(callback, ms).unref();
+const renewAfterMs = (ttlMs) => Math.max((ttlMs * 2) / 3, MIN_RENEWAL_MS);
 
 /**
  * Renews the token at two thirds of its life, until stopped. Never throws: it warns of a failure and tries again before the
@@ -117,7 +112,7 @@ const startTimer = (callback, ms) => setTimeout(callback, ms).unref();
  *   setTimer?: (callback: () => void, ms: number) => any, clearTimer?: (timer: any) => void}} options
  */
 export function startRenewal(client, { renewEveryMs, onWarning = () => {}, ...system }) {
-  const { setTimer = startTimer, clearTimer = clearTimeout } = system;
+  const { setTimer = (callback, ms) => setTimeout(callback, ms).unref(), clearTimer = clearTimeout } = system;
   let isStopped = false;
   let everyMs = renewEveryMs;
   const arm = (/** @type {number} */ ms) =>

@@ -9,7 +9,6 @@ import { redact, withoutSecrets } from './redact.js';
 /** @import { TargetPlan } from './environment.js' */
 
 /** @typedef {Record<string, any>} Json */
-/** @typedef {{data: Json | null, auth: Json | null, warnings: string[]}} VaultResponse all empty after 204 */
 /** @typedef {ReturnType<typeof createVaultClient>} VaultClient */
 
 /**
@@ -31,7 +30,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
   /**
    * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path below /v1/
    * @param {{data?: Json, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: called before the body is read
-   * @returns {Promise<VaultResponse>}
+   * @returns {Promise<{data: Json | null, auth: Json | null, warnings: string[]}>} all empty after 204
    */
   async function call(method, path, { data, ...more } = {}) {
     const body = data === undefined ? undefined : JSON.stringify(data);
@@ -210,14 +209,10 @@ export function mayHaveRun(error) {
 }
 
 /** @param {unknown} value from a server, as below @returns {Record<string, any>} empty if not an object */
-export function recordOf(value) {
-  return isRecord(value) ? value : {};
-}
+export const recordOf = (value) => (isRecord(value) ? value : {});
 
 /** @param {unknown} value @param {string} [otherwise] */
-export function textOf(value, otherwise = '') {
-  return typeof value === 'string' ? value : otherwise;
-}
+export const textOf = (value, otherwise = '') => (typeof value === 'string' ? value : otherwise);
 
 /** @param {unknown} value a number, or digits @returns {number | null} null: not a finite number of at least 0 */
 export function numberOf(value) {

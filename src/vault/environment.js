@@ -68,14 +68,10 @@ export function noToken() {
 }
 
 /** @param {string} path @returns {string} without slashes at its ends */
-export function withoutSlashes(path) {
-  return path.replace(/^\/+/, '').replace(/(?<!\/)\/+$/, '');
-}
+export const withoutSlashes = (path) => path.replace(/^\/+/, '').replace(/(?<!\/)\/+$/, '');
 
 /** @param {string} text */
-function isVisible(text) {
-  return /^[\x21-\x7e]+$/.test(text);
-}
+const isVisible = (text) => /^[\x21-\x7e]+$/.test(text);
 
 /** @param {string} path @returns {string} '' if there is no file */
 function readTokenFile(path) {

@@ -51,9 +51,7 @@ export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
 }
 
 /** @param {number} value as reported; Infinity: lost @param {number} ownMs minus the tool's part */
-function toolPart(value, ownMs) {
-  return Number.isFinite(value) ? Math.max(0, value - ownMs) : 0;
-}
+const toolPart = (value, ownMs) => (Number.isFinite(value) ? Math.max(0, value - ownMs) : 0);
 
 /** @param {Lost} lost @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
 function valueAmong({ count, as }, histogram, rank, at) {

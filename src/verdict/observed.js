@@ -13,12 +13,11 @@ import { driftsOf } from './trend.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
-/** @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>} SenderCounts */
 /**
  * Counts add up over threads and parts of a plan. Shares are of the worst sender thread's time, and 0 if the run
  * never reached the measured part; `runQueueShare` is null if unknown.
- * @typedef {SenderCounts & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number,
- *   runQueueShare: number | null}} Counted
+ * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>
+ *   & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number, runQueueShare: number | null}} Counted
  */
 /** @typedef {Omit<Tally, 'operations'>} Late summed by the recorders */
 /** @typedef {Counted & Late & {machine: ReturnType<typeof machineOf>}} Watched */

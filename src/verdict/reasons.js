@@ -65,14 +65,10 @@ export function judgeMeasurement(observed) {
 }
 
 /** @param {number} count @param {number} all */
-function ofAll(count, all) {
-  return `${formatCount(count)} of ${formatCount(all)}`;
-}
+const ofAll = (count, all) => `${formatCount(count)} of ${formatCount(all)}`;
 
 /** @param {number} count @param {number} all @returns {boolean} the load differs from the requested one */
-function isTooMany(count, all) {
-  return count > 0 && count >= NOT_OFFERED * all;
-}
+const isTooMany = (count, all) => count > 0 && count >= NOT_OFFERED * all;
 
 /** @param {Pick<Observed, 'model'>} observed */
 function moreCpu({ model }) {
@@ -88,23 +84,16 @@ function notOffered(observed) {
   const isDisplaced = model === 'open' && sent > 0 && (isSecond || tenth > OTHER_TENTH * sent);
   const moved = ofAll(Math.round(isSecond ? second : tenth), sent);
   const failed = failedAtLimits(outcomes);
-  /** @type {[applies: boolean, text: string][]} */
-  const lateness = [
-    [hasLeft, `${ofAll(neverSent, planned)} planned requests were not sent although connections were free.`],
-    [
-      isTooMany(forgone, planned) && !isTooMany(neverSent - forgone, planned),
+  const isForgone = isTooMany(forgone, planned) && !isTooMany(neverSent - forgone, planned);
+  const late = [
+    hasLeft && `${ofAll(neverSent, planned)} planned requests were not sent although connections were free.`,
+    isForgone &&
       `The tool was late, so up to ${ofAll(forgone, planned)} planned requests found no free connection in time.`,
-    ],
-    [
-      isTooMany(droppedLate, planned),
+    isTooMany(droppedLate, planned) &&
       `The tool was late and dropped ${ofAll(droppedLate, planned)} arrivals, which the target never saw.`,
-    ],
-    [
-      isDisplaced,
+    isDisplaced &&
       `The tool was late and sent about ${moved} requests in a different ${isSecond ? 'second' : 'tenth of a second'} than planned, so the target received a different load.`,
-    ],
-  ];
-  const [, late] = lateness.find(([applies]) => applies) ?? [];
+  ].find((text) => text !== false);
   if (late !== undefined) return { grade: 'invalid', text: late, remedy: moreCpu(observed) };
   if (!isTooMany(failed, sent)) return null;
   return {

@@ -27,9 +27,7 @@ export function lowerRank(n, q) {
 }
 
 /** Samples without a miss that prove at most this share of misses: ln(0.05) / ln(1 - share). @param {number} share */
-export function samplesToProve(share) {
-  return Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
-}
+export const samplesToProve = (share) => Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
 
 /**
  * About how many samples would prove that at most a share a of them misses, at the current misses / n:
@@ -64,9 +62,7 @@ export function proportionUpperBound(x, n) {
 }
 
 /** Clopper-Pearson lower bound of a proportion. @param {number} x events @param {number} n trials */
-export function proportionLowerBound(x, n) {
-  return 1 - proportionUpperBound(n - x, n);
-}
+export const proportionLowerBound = (x, n) => 1 - proportionUpperBound(n - x, n);
 
 /** Bounds of a Poisson mean: chi-squared quantiles by Wilson and Hilferty. @param {number} count may be a fraction */
 export function poissonBounds(count) {

@@ -66,7 +66,7 @@ export function findDrift(values, limit = 0) {
 
 /**
  * A rising rate (--ramp-up) raises the latency by design, and in an open loop the schedule determines how many
- * succeed. In a plan with stages, width constant stage is tested on its own.
+ * succeed. In a plan with stages, each constant stage is tested on its own.
  * @param {LoadPlan} load @param {{windowMs: number}} facts @param {Second[]} seconds
  * @returns {{latencyDrift: Drift | null, rateDrift: Drift | null}} of the first stage that has one
  */

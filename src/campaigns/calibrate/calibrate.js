@@ -6,6 +6,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { interrupted } from '../../common/stop.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { loadOperation } from '../../operations/index.js';
+import { reportOnce } from '../../operations/mix.js';
 import { makePlan } from '../../plan/plan.js';
 import { readEnvironment } from '../../vault/environment.js';
 import { findAccurateRate } from './accurate-rate.js';
@@ -41,12 +42,8 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
   // Reject contradictory options before the target starts.
   planOf(operation, options, { url: 'http://127.0.0.1', pki: { url: 'http://127.0.0.1', token: '' } }, 1);
   const target = await startCalibrationTarget();
-  /** Every measurement is a run; each warning is emitted once. @type {Set<string>} */
-  const warned = new Set();
-  const warn = (/** @type {string} */ text) => {
-    if (!warned.has(text)) onEvent({ type: 'warning', text });
-    warned.add(text);
-  };
+  // Every measurement is a run, with the same warnings.
+  const warn = reportOnce((text) => onEvent({ type: 'warning', text }));
   let done = 0;
   /** @type {Measure} */
   const step = ({ label, ratePerSecond, delayMs = 0 }) => {

@@ -78,8 +78,8 @@ const rows = (heads, cells) => table([heads, ...cells]).flat();
 /** @param {Figures['peak']} peak @param {string} before */
 const busy = ({ targetBusy }, before) => (targetBusy === null ? '' : before + formatPercent(targetBusy));
 
-/** @param {[applies: boolean, text: string][]} texts */
-const applying = (texts) => texts.flatMap(([applies, text]) => (applies ? [text] : []));
+/** @param {(string | false)[]} texts false: it does not apply */
+const applying = (texts) => texts.filter((text) => text !== false);
 
 /** @param {number} count */
 const cores = (count) => `${count} core${count === 1 ? '' : 's'}`;
@@ -118,11 +118,9 @@ function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, 
 function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const { brokenAtPerSecond, limits, tries } = honestRate;
   const machine = applying([
-    [cpus === 1, 'The tool and its target share one core, so every figure includes the target.'],
-    [
-      loadAverage > BUSY_LOAD * cpus,
+    cpus === 1 && 'The tool and its target share one core, so every figure includes the target.',
+    loadAverage > BUSY_LOAD * cpus &&
       `The machine was busy before the calibration: a load average of ${loadAverage.toFixed(1)} on ${cores(cpus)}.`,
-    ],
   ]);
   const broken = tries.findLast(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
   if (broken !== undefined) return [...machine, ...faultsOf(broken, limits)];
@@ -142,21 +140,15 @@ function faultsOf(broken, limits) {
     `${at} the tool reported a ${name} of ${duration(reported)}, but the target took ${duration(target)}.`;
   const invalid = invalidReasonOf(measurement);
   return applying([
-    [
-      latenessMs.p99 === null || latenessMs.p99 > limits.latenessP99Ms,
+    (latenessMs.p99 === null || latenessMs.p99 > limits.latenessP99Ms) &&
       `${at} the sends were ${duration(latenessMs.p99)} late (p99), more than --max-lateness ${formatDuration(limits.latenessP99Ms)}.`,
-    ],
-    [isWrong(p50Ms, limits.errorP50), wrong('p50', p50Ms)],
-    [isWrong(p99Ms, limits.errorP99), wrong('p99', p99Ms)],
-    [
-      samples !== planned,
+    isWrong(p50Ms, limits.errorP50) && wrong('p50', p50Ms),
+    isWrong(p99Ms, limits.errorP99) && wrong('p99', p99Ms),
+    samples !== planned &&
       `${at} ${formatCount(samples)} of ${formatCount(planned)} requests arrived at the target.`,
-    ],
-    [invalid !== undefined, `${at}: ${invalid?.text}`],
-    [
-      Number(p99Ms.target) > delayMs * (1 + limits.errorP99) + WAKING_MS,
+    invalid !== undefined && `${at}: ${invalid.text}`,
+    Number(p99Ms.target) > delayMs * (1 + limits.errorP99) + WAKING_MS &&
       `${at} the target of the calibration took ${duration(p99Ms.target)} (p99) instead of ${duration(delayMs)}: the machine is too busy for both.`,
-    ],
   ]);
 }
 
@@ -168,14 +160,14 @@ function remediesOf({ environment: { cpus }, settings, lateness }) {
   // Each spinning thread occupies a core; the rest needs two more.
   const canSpin = cpus > threads + 1;
   return applying([
-    [cpus <= threads, 'Use a machine with more cores than --threads.'],
-    [more > threads, `Try --threads ${more}.`],
-    [
-      isLate && pacing !== 'spin' && canSpin,
+    cpus <= threads && 'Use a machine with more cores than --threads.',
+    more > threads && `Try --threads ${more}.`,
+    isLate &&
+      pacing !== 'spin' &&
+      canSpin &&
       'Try --pacing spin: it sends more precisely, but occupies a core for each thread.',
-    ],
-    [pacing === 'spin' && !canSpin, 'Try --pacing auto: threads that spin leave too few cores.'],
-    [true, 'Run nothing else on this machine, and run the target on another one.'],
+    pacing === 'spin' && !canSpin && 'Try --pacing auto: threads that spin leave too few cores.',
+    'Run nothing else on this machine, and run the target on another one.',
   ]);
 }
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PkiLoadError } from '../../common/errors.js';
-import { forkEntry, hasEnded, nextMessage, stopChild } from '../../dev/forked.js';
+import { hasEnded, nextMessage, startChild, stopChild } from '../../dev/forked.js';
 
 const ENTRY = new URL('target-child.js', import.meta.url);
 /** A process that exits refuses connections before its parent receives `exit`. */
@@ -17,34 +17,25 @@ const EXIT_WITHIN_MS = 3000;
 /** @typedef {Awaited<ReturnType<typeof startCalibrationTarget>>} Target */
 
 export async function startCalibrationTarget() {
-  const child = forkEntry(ENTRY);
-  const next = () =>
-    nextMessage(child).catch((error) => {
-      throw failed(error.message);
-    });
-  try {
-    const { ready } = await next();
-    return {
-      .../** @type {TargetInfo} */ (ready),
-      /** Starts a recording. @param {number} delayMs @returns {Promise<TargetRecording>} the previous recording */
-      record(delayMs) {
-        const response = next();
-        child.send(delayMs, () => {});
-        return response;
-      },
-      /** Returns the error, or one that reports the exit of the target if that caused it. @param {unknown} error */
-      async causeOf(error) {
-        const exit = once(child, 'exit').then(() => true);
-        const hasExited =
-          hasEnded(child) || (await Promise.race([exit, wait(EXIT_WITHIN_MS, false, { ref: false })]));
-        return hasExited ? failed('its process exited') : error;
-      },
-      stop: () => stopChild(child),
-    };
-  } catch (error) {
-    child.kill('SIGKILL');
-    throw error;
-  }
+  const fail = (/** @type {Error} */ { message }) => Promise.reject(failed(message));
+  const { child, first } = await startChild(ENTRY).catch(fail);
+  return {
+    .../** @type {TargetInfo} */ (first.ready),
+    /** Starts a recording. @param {number} delayMs @returns {Promise<TargetRecording>} the previous recording */
+    record(delayMs) {
+      const response = nextMessage(child).catch(fail);
+      child.send(delayMs, () => {});
+      return response;
+    },
+    /** Returns the error, or one that reports the exit of the target if that caused it. @param {unknown} error */
+    async causeOf(error) {
+      const exit = once(child, 'exit').then(() => true);
+      const hasExited =
+        hasEnded(child) || (await Promise.race([exit, wait(EXIT_WITHIN_MS, false, { ref: false })]));
+      return hasExited ? failed('its process exited') : error;
+    },
+    stop: () => stopChild(child),
+  };
 }
 
 /** @param {string} why */

@@ -15,9 +15,7 @@ const DAY_MS = 86_400_000;
 
 export const propagationOptions = {
   ...inGroup('Certificates', {
-    certificates: option('integer', 'Certificates to issue and revoke', {
-      ...{ default: 50, min: 1, max: 10_000 },
-    }),
+    certificates: option('integer', 'Certificates to issue and revoke', { default: 50, min: 1, max: 10_000 }),
     role: option('text', 'Role of the certificates; it must store them', { default: 'example-dot-com' }),
     cn: option('text', 'Common name of the certificates', { default: 'localhost' }),
     ttl: option('duration', 'Lifetime; a revoked certificate stays on the CRL until it expires', {

@@ -77,13 +77,8 @@ function readable(schema, read) {
  * @param {'value' | 'key' | 'missing'} [about] `missing`: reported after an unknown key, which may be a misspelling
  */
 function problem(path, message, remedy, about = 'value') {
-  return {
-    code: /** @type {const} */ ('custom'),
-    input: undefined,
-    path,
-    message,
-    params: { remedy, about },
-  };
+  const code = /** @type {const} */ ('custom');
+  return { code, input: undefined, path, message, params: { remedy, about } };
 }
 
 /** @param {string} name kebab-case @param {OptionSpec} spec @returns {z.ZodType} */

@@ -146,7 +146,8 @@ function readStages(source, stages, level, path) {
   for (const [i, stage] of stages.entries()) {
     const given = /** @type {Record<string, any>} */ (stage);
     const shape = Object.keys(SHAPES).find((key) => given[key] !== undefined) ?? '';
-    const name = stage.name ?? uniqueName(shape, read);
+    const taken = read.filter(({ name }) => name === shape || name.startsWith(`${shape} `)).length;
+    const name = stage.name ?? (taken === 0 ? shape : `${shape} ${taken + 1}`);
     const group = [...path, i];
     const place = { source, groups: [[...group, shape], group] };
     read.push({ name, lines: placed(place, () => linesOf(shape, given[shape], level)) });
@@ -159,12 +160,6 @@ function readStages(source, stages, level, path) {
   if (ms <= max) return read;
   const times = [ms, max].map(formatDuration);
   throw source.error(path, `take ${times[0]}; the limit is ${times[1]}`, 'Shorten a stage.', 'key');
-}
-
-/** @param {string} shape @param {{name: string}[]} others @returns {string} `hold`, `hold 2` */
-function uniqueName(shape, others) {
-  const taken = others.filter(({ name }) => name === shape || name.startsWith(`${shape} `)).length;
-  return taken === 0 ? shape : `${shape} ${taken + 1}`;
 }
 
 /** @param {Source} source @param {Path[]} groups @param {string} key @returns {Path | null} of the first group that has it */

@@ -119,11 +119,10 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
 export function checkSearchable({ operation, requirements, load }, { of }) {
   const flag = of === 'rate' ? '--find-max-rate' : '--max-concurrency';
   if (of === 'rate' && requirements.length === 0) {
-    throw usageError(
-      'nothing_required',
-      `${flag} searches for the highest rate that meets every requirement, but ${JSON.stringify(operation)} has no requirement on a whole run.`,
-      "Add requirements, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
-    );
+    const name = JSON.stringify(operation);
+    const message = `${flag} searches for the highest rate that meets every requirement, but ${name} has no requirement on a whole run.`;
+    const remedy = "Add requirements, e.g. --require 'p99<200ms' --require 'errors<0.1%'.";
+    throw usageError('nothing_required', message, remedy);
   }
   const isStaged = requirements.some(({ stage }) => stage !== undefined);
   /** @type {[isWrong: boolean, problem: string, remedy: string][]} */

@@ -32,16 +32,11 @@ export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
   const flag = findMaxRate ? '--find-max-rate' : '--max-concurrency';
   const isUseless = maxRate !== null && !findMaxRate;
   rejectIf(isUseless, '--max-rate limits a search, but there is none.', 'Add --find-max-rate.');
-  rejectIf(
-    findMaxRate && isClosed,
-    '--find-max-rate searches in an open loop, --max-concurrency in a closed one.',
-    'Use one of them.',
-  );
-  rejectIf(
-    (findMaxRate || isClosed) && repeat > 1,
-    `${flag} runs the plan as often as it needs, but --repeat ${repeat} sets the number of runs.`,
-    'Leave --repeat out; to see how much searches differ, search several times.',
-  );
+  const loops = '--find-max-rate searches in an open loop, --max-concurrency in a closed one.';
+  rejectIf(findMaxRate && isClosed, loops, 'Use one of them.');
+  const runs = `${flag} runs the plan as often as it needs, but --repeat ${repeat} sets the number of runs.`;
+  const several = 'Leave --repeat out; to see how much searches differ, search several times.';
+  rejectIf((findMaxRate || isClosed) && repeat > 1, runs, several);
   if (findMaxRate) return { of: 'rate', highest: maxRate ?? MAX_RATE };
   return isClosed ? { of: 'concurrency', highest: maxConcurrency } : null;
 }
@@ -62,12 +57,9 @@ export function plannedForSearch(search, planned) {
   const name = OPEN_LOOP.find(
     (name) => planned[name] !== undefined && String(planned[name]) !== String(commonOptions[name].default),
   );
-  const verb = name === 'rate' ? 'makes' : 'is for';
-  rejectIf(
-    name !== undefined,
-    `--max-concurrency searches in a closed loop, but --${name} ${verb} an open one.`,
-    `Leave --${name} out; for the highest rate use --find-max-rate.`,
-  );
+  const open = `--${name} ${name === 'rate' ? 'makes' : 'is for'} an open one`;
+  const problem = `--max-concurrency searches in a closed loop, but ${open}.`;
+  rejectIf(name !== undefined, problem, `Leave --${name} out; for the highest rate use --find-max-rate.`);
   return { concurrency: fewest.threads, ...planned };
 }
 

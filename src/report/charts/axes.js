@@ -110,9 +110,7 @@ export function compactLabel(value) {
 }
 
 /** @type {Label} without the noise of binary fractions */
-function numberLabel(value) {
-  return formatCount(Number(value.toPrecision(10)));
-}
+const numberLabel = (value) => formatCount(Number(value.toPrecision(10)));
 
 /** @type {[name: string, seconds: number, upTo: number][]} */
 const TIME_UNITS = [

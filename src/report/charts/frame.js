@@ -36,9 +36,7 @@ export const MAIN_SIZES = [{ name: 'full', width: 1240, height: 210 }, ...SIZES]
  * A chart with axes, in each size. `draw` fills the plot; `isUpright`: the grid is that of the x axis.
  * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string, isUpright?: boolean}} parts
  */
-export function frames(parts) {
-  return parts.sizes.map((size) => frame(parts, size)).join('\n');
-}
+export const frames = (parts) => parts.sizes.map((size) => frame(parts, size)).join('\n');
 
 /** @param {Parameters<typeof frames>[0]} parts @param {Size} size */
 function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { name, width, height }) {
@@ -103,9 +101,7 @@ export function textAt({ x, y, text, anchor = 'start', room = Number.POSITIVE_IN
 }
 
 /** @param {number} value @returns {number} to a tenth of a pixel */
-export function round(value) {
-  return Math.round(value * 10) / 10;
-}
+export const round = (value) => Math.round(value * 10) / 10;
 
 const NARROW = /[ijlftrI|.,:;'()[\]/\\ "!-]/;
 const MEDIUM = /[0-9a-z_µ{}–]/;

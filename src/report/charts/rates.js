@@ -53,9 +53,7 @@ export function rates(run, setting) {
 const STYLES = [2, 4, 1, 5, 3];
 
 /** @param {Bin} bin */
-function failedIn({ rows }) {
-  return total(rows.map(({ failed }) => failed));
-}
+const failedIn = ({ rows }) => total(rows.map(({ failed }) => failed));
 
 /** @param {Result} run @param {Setting} setting @returns null if none failed */
 export function errors(run, setting) {

@@ -128,6 +128,4 @@ function escapeField(value) {
 }
 
 /** @param {number | null | undefined} ms @returns {number | null} to the microsecond */
-function rounded(ms) {
-  return ms === null || ms === undefined ? null : Number(ms.toFixed(3));
-}
+const rounded = (ms) => (ms === null || ms === undefined ? null : Number(ms.toFixed(3)));

@@ -57,9 +57,7 @@ ${suites.map((suite, i) => suiteText(suite, i === 0 ? `    <system-out>${output}
 }
 
 /** @param {{text: string, verdict: string, reason: string}} judged @returns {Case} */
-function caseOf({ text, verdict, reason }) {
-  return { name: text, verdict, message: reason };
-}
+const caseOf = ({ text, verdict, reason }) => ({ name: text, verdict, message: reason });
 
 /** @param {string} verdict @param {readonly {text: string, remedy?: string}[]} reasons @param {string} [start] */
 function measurementCase(verdict, reasons, start = '') {

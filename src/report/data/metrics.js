@@ -55,9 +55,7 @@ const counter = (name, unit, help, points) => ({ kind: 'counter', name, unit, he
 const latency = (kind, name, help, points) => ({ kind, name, unit: 's', help, points });
 
 /** @param {number} value @returns {NumberPoint[]} */
-function point(value) {
-  return [{ labels: {}, value }];
-}
+const point = (value) => [{ labels: {}, value }];
 
 /** @template Value @param {Result} result @param {(block: Block) => Value} read value or latency */
 function byOperation({ operations }, read) {

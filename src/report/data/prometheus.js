@@ -72,6 +72,4 @@ function percentileSamples(latency, labels) {
 }
 
 /** @param {string} text @returns {string} on one line: visibleText replaces line breaks */
-function escapeLabel(text) {
-  return visibleText(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
-}
+const escapeLabel = (text) => visibleText(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');

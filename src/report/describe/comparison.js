@@ -51,9 +51,7 @@ export function describeComparison(comparison) {
 }
 
 /** @param {Comparison} comparison @param {number} other */
-function pairName({ groups }, other) {
-  return `${groups[other].name} compared with ${groups[0].name}`;
-}
+const pairName = ({ groups }, other) => `${groups[other].name} compared with ${groups[0].name}`;
 
 /** @param {Comparison} comparison @param {number} other @returns {Part[]} */
 function pair(comparison, other) {
@@ -174,9 +172,7 @@ function datesPhrase({ runs }) {
 }
 
 /** @param {Comparison} comparison @param {ComparedMetric} metric @param {number} group index */
-function medianText({ groups }, { key, unit }, group) {
-  return figureText(unit, groups[group].metrics[key].median);
-}
+const medianText = ({ groups }, { key, unit }, group) => figureText(unit, groups[group].metrics[key].median);
 
 /** Its name; A to Z, then G27, ... if any name is long. @param {Comparison} comparison @param {number} group index */
 function labelOf({ groups }, group) {

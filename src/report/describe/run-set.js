@@ -5,7 +5,7 @@ import { METRICS, namedRuns } from '../../result/runs/run-set.js';
 import { facts, figures, notes, report, section, sentence, table, verdicts } from '../sections.js';
 import { spanText, worstVerdict } from './bars.js';
 import { runsChart, SPREAD_COLUMNS, targetsPhrase, verdictCounts } from './runs.js';
-import { counted, operationsPhrase, planPhrase, verdictCell } from './words.js';
+import { counted, operationsPhrase, planPhrase } from './words.js';
 
 /** @import { RunSet } from '../../result/runs/run-set-schema.js' */
 /** @import { Part, Report } from '../sections.js' */
@@ -86,7 +86,15 @@ function eachRun({ runs, summary: { used } }) {
     [
       ['Run', ({ name }) => (used.includes(name) ? name : `${name}, left out`)],
       ...KEY.flatMap((key) => METRICS.filter((metric) => metric.key === key)).map((metric) => column(metric)),
-      ['measured', ({ result }) => verdictCell(result.measurement.verdict), 'text'],
+      [
+        'measured',
+        ({
+          result: {
+            measurement: { verdict },
+          },
+        }) => ({ text: verdict, verdict }),
+        'text',
+      ],
       ...METRICS.filter(({ key }) => !KEY.includes(key)).map((metric) => column(metric, 'detail')),
     ],
     namedRuns(runs),

@@ -28,9 +28,7 @@ export function targetsPhrase(runs) {
 }
 
 /** @param {string} iso @returns {string} `2026-01-02 03:18` */
-export function minuteText(iso) {
-  return new Date(iso).toISOString().slice(0, 16).replace('T', ' ');
-}
+export const minuteText = (iso) => new Date(iso).toISOString().slice(0, 16).replace('T', ' ');
 
 /** @param {Record<string, number>} verdicts @returns {string} `not met in 1 run, met in 9 runs` */
 export function verdictCounts(verdicts) {

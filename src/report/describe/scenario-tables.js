@@ -6,7 +6,7 @@ import { differenceText, figureText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 import { table } from '../sections.js';
 import { runsChart, SPREAD_COLUMNS } from './runs.js';
-import { errorKinds, joined, levelPhrase, timeColumns, verdictCell } from './words.js';
+import { errorKinds, joined, levelPhrase, timeColumns } from './words.js';
 
 /** @import { ScenarioResult, ScenarioRow, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
 /** @import { Part } from '../sections.js' */
@@ -39,9 +39,7 @@ const ROW_COLUMNS = [
 ];
 
 /** @param {ScenarioResult} scenario @param {'run' | 'target'} key */
-function hasSeveral({ steps }, key) {
-  return new Set(steps.map((step) => step[key])).size > 1;
-}
+const hasSeveral = ({ steps }, key) => new Set(steps.map((step) => step[key])).size > 1;
 
 /** @param {readonly ScenarioRow[]} rows @returns rows by operation, the whole first; `of` follows a label: `, login` */
 function byOperation(rows) {
@@ -98,7 +96,7 @@ export function stageTable(scenario, { run, target, stages, load }) {
       ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
       ['errors', ({ errorShare }) => figureText('fraction', errorShare)],
       ...timeColumns(['mean', 'p99'], (row) => row),
-      ['required', ({ requirement }) => (requirement === null ? '–' : verdictCell(requirement)), 'text'],
+      ['required', ({ requirement: one }) => (one === null ? '–' : { text: one, verdict: one }), 'text'],
     ],
     scenario.rows.filter((row) => row.run === run && row.target === target && row.stage !== null),
   );

@@ -65,9 +65,7 @@ function titleOf(scenario, items) {
 }
 
 /** @param {ScenarioResult} scenario @param {string} run @returns {ScenarioRow[]} its rows without stages */
-function rowsOf({ rows }, run) {
-  return rows.filter((row) => row.run === run && row.stage === null);
-}
+const rowsOf = ({ rows }, run) => rows.filter((row) => row.run === run && row.stage === null);
 
 /** @param {ScenarioStep} step @param {string} [name] in front of each @returns {VerdictItem[]} */
 function stepItems(step, name = step.name) {

@@ -6,7 +6,6 @@ import { formatPercent } from '../../result/wording.js';
 import { worstVerdict } from './bars.js';
 
 /** @import { Result } from '../../result/schema.js' */
-/** @import { Cell } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
 /** Kinds of errors named in a line. */
@@ -14,11 +13,6 @@ const NAMED_ERRORS = 3;
 
 /** A rate within this share of the offered rate counts as the offered rate. */
 const SMALL_SHARE = 0.02;
-
-/** @param {string} verdict @returns {Cell} */
-export function verdictCell(verdict) {
-  return { text: verdict, verdict };
-}
 
 /**
  * @template {string} Key @template Row @param {readonly Key[]} keys of times, also the headings
@@ -37,9 +31,7 @@ export function timeColumns(keys, read, details = []) {
  * @template {string} Key @template Row @param {readonly Key[]} keys of counts, also the headings
  * @param {(row: Row) => {readonly [key in Key]: number}} read @returns {Column<Row>[]}
  */
-export function countColumns(keys, read) {
-  return keys.map((key) => [key, (row) => formatCount(read(row)[key])]);
-}
+export const countColumns = (keys, read) => keys.map((key) => [key, (row) => formatCount(read(row)[key])]);
 
 /** `http://a:8200 (Vault 1.21.1)`. @param {{url: string, product?: string | null, version?: string | null}} target */
 export function targetPhrase({ url, product, version }) {
@@ -81,20 +73,20 @@ export function planPhrase({ load, shard }) {
 }
 
 /** @param {Result} result @returns {string} */
-export function operationsPhrase({ operations, command }) {
-  return Object.keys(operations).join(', ') || command;
-}
+export const operationsPhrase = ({ operations, command }) => Object.keys(operations).join(', ') || command;
 
 /** @param {Result} result @returns {string} `issue on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s` */
 export function subjectPhrase(result) {
   return `${operationsPhrase(result)} on ${targetPhrase(result.target)}, ${planPhrase(result)}`;
 }
 
-/** `Not met: 1 of 2 requirements`; without requirements, the rate. @param {Result} result */
+/** `Not met: 1 of 2 requirements`; without any, `679/s = 2,446,020 certificates an hour`. @param {Result} result */
 export function headline({ requirements, ...result }) {
   if (result.measurement.verdict === 'invalid' && !result.unfinished) return 'Invalid measurement';
   const worst = worstVerdict(requirements);
-  if (worst === undefined) return ratePhrase(result);
+  const { perSecond, perHour } = result.rates;
+  if (worst === undefined)
+    return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${unitName(result)} an hour`;
   const count = requirements.filter(({ verdict }) => verdict === worst).length;
   return `${titled(worst)}: ${worst === 'met' ? '' : `${count} of `}${counted(requirements.length, 'requirement')}`;
 }
@@ -109,12 +101,6 @@ export function statePhrase({ unfinished, interrupted }) {
 export function unitName({ operations }) {
   const names = new Set(Object.values(operations).map(({ unit, things }) => unit ?? things ?? 'responses'));
   return names.size === 1 ? [...names][0] : 'responses';
-}
-
-/** @param {Pick<Result, 'rates' | 'operations'>} result @returns {string} `679/s = 2,446,020 certificates an hour` */
-function ratePhrase(result) {
-  const { perSecond, perHour } = result.rates;
-  return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${unitName(result)} an hour`;
 }
 
 /** @param {Result} result @returns {string} `10 of 400 (2.5 %): 8 timeout, 2 bad_signature`; `none` */
@@ -136,14 +122,10 @@ export function errorKinds(outcomeDetails) {
 }
 
 /** @param {number} number @param {string} noun */
-export function counted(number, noun) {
-  return `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
-}
+export const counted = (number, noun) => `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
 
 /** @param {number} perSecond @returns {string} always per second, three digits: `0.278/s`, `19.9/s`, `1,234/s` */
-export function perSecondText(perSecond) {
-  return `${perHourText(perSecond)}/s`;
-}
+export const perSecondText = (perSecond) => `${perHourText(perSecond)}/s`;
 
 /** @param {number} perHour @returns {string} without a unit, at least three digits */
 export function perHourText(perHour) {
@@ -151,9 +133,7 @@ export function perHourText(perHour) {
 }
 
 /** @param {number | null | undefined} ms @returns {string} a dash for a missing value */
-export function timeText(ms) {
-  return figureText('ms', ms ?? null);
-}
+export const timeText = (ms) => figureText('ms', ms ?? null);
 
 /** @param {string} text @returns {string} with a capital letter; `p99` stays lower case */
 export function titled(text) {

@@ -10,9 +10,7 @@ import { FIGURES, figuresOf, SERIES } from '../latency.js';
 const [BUCKET_SHARE, BUCKET_MS] = [0.001, 0.001];
 
 /** @param {number} a ms @param {number} b ms @returns {boolean} a is above b, by more than the width of their buckets */
-export function isAbove(a, b) {
-  return a - b > 2 * (BUCKET_SHARE * Math.max(a, b) + BUCKET_MS);
-}
+export const isAbove = (a, b) => a - b > 2 * (BUCKET_SHARE * Math.max(a, b) + BUCKET_MS);
 
 /** @template T @param {() => T} read @returns {T | null} null: it throws */
 export function unlessThrown(read) {

@@ -171,9 +171,7 @@ function* checkTimeline({ timeline, totals, rates, latencyMs, windowSeconds, unf
 }
 
 /** @param {TimelineRow[]} rows */
-function maxOf(rows) {
-  return rows.reduce((highest, { max }) => Math.max(highest, max ?? 0), 0);
-}
+const maxOf = (rows) => rows.reduce((highest, { max }) => Math.max(highest, max ?? 0), 0);
 
 /** @param {TimelineRow} row @param {number} at */
 function* checkRow(row, at) {
@@ -218,9 +216,7 @@ function* checkCovered(rows) {
 }
 
 /** @param {readonly (TimelineRow | undefined)[]} rows */
-function countDone(rows) {
-  return total(rows.map((row) => (row?.succeeded ?? 0) + (row?.failed ?? 0)));
-}
+const countDone = (rows) => total(rows.map((row) => (row?.succeeded ?? 0) + (row?.failed ?? 0)));
 
 /** Compares it with the figures. @param {Pick<Result, 'merge' | 'timeline' | 'operations' | 'totals'>} result */
 export function* checkMergeBlock({ merge, timeline, operations, totals: { sent } }) {

@@ -44,9 +44,7 @@ export function mannWhitney(a, b, method = chooseMethod(a.length, b.length)) {
 }
 
 /** The smallest two-sided p-value: 2 / C(n + m, n), of groups without overlap. @param {number} n @param {number} m */
-export function smallestPValue(n, m) {
-  return Math.min(1, 2 / combinations(n + m, n));
-}
+export const smallestPValue = (n, m) => Math.min(1, 2 / combinations(n + m, n));
 
 /** @returns {number} minimum number of runs in each group to show a difference */
 export function runsNeeded() {

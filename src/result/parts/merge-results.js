@@ -20,7 +20,7 @@ import { orderParts } from './parts.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Schedule } from '../../plan/schedule.js' */
-/** @import { Late, Observed, Watched } from '../../verdict/observed.js' */
+/** @import { Observed } from '../../verdict/observed.js' */
 /** @import { RunFacts } from '../build.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { Part } from './parts.js' */
@@ -58,7 +58,9 @@ function addUp(parts, command) {
   const schedule = scheduleOf(load);
   if (schedule !== null) checkPlanned(parts, schedule);
   const { operations, ...late } = mergeTallies(parts.map(({ result, merge }) => tallyOf(result, merge)));
-  const watched = watchedOf(parts, late);
+  const watches = parts.map(({ merge }) => ({ forgone: 0, ...merge.watch }));
+  const machine = machineOf(watches.map((watch) => watch.machine));
+  const watched = { ...mergeCounted(watches), ...late, machine };
   const facts = { ...factsOf(parts, plan), ownLosses: ownLossesOf(operations, watched) };
   const block = buildBlock(operations, facts);
   const joined = createSeconds({ threads: parts.length, shard: null });
@@ -77,12 +79,6 @@ function addUp(parts, command) {
   return withParts(concludeWith({ ...seen, problems }, { ...run, block, facts, seconds, dueIn }), parts);
 }
 
-/** @param {Part[]} parts @param {Late} late @returns {Watched} */
-function watchedOf(parts, late) {
-  const watches = parts.map(({ merge }) => ({ forgone: 0, ...merge.watch }));
-  return { ...mergeCounted(watches), ...late, machine: machineOf(watches.map(({ machine }) => machine)) };
-}
-
 /** Seconds are added by number. @param {Part[]} parts @param {number} windowMs @returns {Observed['apart']} */
 function startedApart(parts, windowMs) {
   const byStart = parts.toSorted((a, b) => startOf(a) - startOf(b));
@@ -97,9 +93,7 @@ function startedApart(parts, windowMs) {
 }
 
 /** @param {Part} part @returns {number} Unix time in ms */
-function startOf({ result }) {
-  return Date.parse(result.startedAt);
-}
+const startOf = ({ result }) => Date.parse(result.startedAt);
 
 /** @param {Part[]} parts @param {Plan} plan @returns {RunFacts} */
 function factsOf(parts, { load }) {

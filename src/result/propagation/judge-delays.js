@@ -125,40 +125,35 @@ export function judgeMeasurement({ nodes, lateMs, plan: { pollMs }, rows }) {
   const [responses, failed] = [answers, bad].map((counts) => total(counts.map(([, count]) => count)));
   const kinds = [...new Set(bad.map(([outcome]) => outcome))].join(', ');
   const ends = [...new Set(rows.map(({ failure, outcome }) => failure ?? outcome))].join(', ');
-  /** @type {[applies: boolean, grade: 'remark' | 'invalid', code: string, text: string, remedy: string][]} */
+  /** @type {(Propagation['measurement']['reasons'][number] | false)[]} */
   const rules = [
-    [
-      // A node that never reports a revocation is still a valid observation.
-      !rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked'),
-      'invalid',
-      'nothing_measured',
-      `No revocation was followed to its end: ${ends === '' ? 'no certificate was started' : `all certificates ended as ${ends}`}.`,
-      'Check the outcomes and the server log, then run it again.',
-    ],
-    [
-      missed / due > REMARK_SHARE,
-      missed / due > INVALID_SHARE ? 'invalid' : 'remark',
-      'poll_lag',
-      `The tool did not poll in time: ${formatPercent(missed / due)} of the polls were missed, and 1 % were over ${formatLatency(lateMs ?? 0)} late, at an interval of ${formatLatency(pollMs)}.`,
-      'Poll less often (--poll), follow fewer certificates at once (--concurrency), or use a faster machine.',
-    ],
-    [
-      skipped / due > REMARK_SHARE,
-      'remark',
-      'slow_answers',
-      `${formatPercent(skipped / due)} of the polls were skipped because earlier ones had no response yet.`,
-      'Poll less often (--poll): the nodes respond too slowly, or the polls slow them down.',
-    ],
-    [
-      failed / Math.max(1, responses) > REMARK_SHARE,
-      'remark',
-      'failed_answers',
-      `${formatCount(failed)} of ${formatCount(responses)} OCSP responses (${formatPercent(failed / responses)}) were errors or failed a check (${kinds}), so they show no status.`,
-      'See the responses of each node in the report, and the logs of those nodes.',
-    ],
+    // A node that never reports a revocation is still a valid observation.
+    !rows.some(({ outcome }) => outcome === 'revoked' || outcome === 'never_revoked') && {
+      grade: 'invalid',
+      code: 'nothing_measured',
+      text: `No revocation was followed to its end: ${ends === '' ? 'no certificate was started' : `all certificates ended as ${ends}`}.`,
+      remedy: 'Check the outcomes and the server log, then run it again.',
+    },
+    missed / due > REMARK_SHARE && {
+      grade: missed / due > INVALID_SHARE ? 'invalid' : 'remark',
+      code: 'poll_lag',
+      text: `The tool did not poll in time: ${formatPercent(missed / due)} of the polls were missed, and 1 % were over ${formatLatency(lateMs ?? 0)} late, at an interval of ${formatLatency(pollMs)}.`,
+      remedy:
+        'Poll less often (--poll), follow fewer certificates at once (--concurrency), or use a faster machine.',
+    },
+    skipped / due > REMARK_SHARE && {
+      grade: 'remark',
+      code: 'slow_answers',
+      text: `${formatPercent(skipped / due)} of the polls were skipped because earlier ones had no response yet.`,
+      remedy: 'Poll less often (--poll): the nodes respond too slowly, or the polls slow them down.',
+    },
+    failed / Math.max(1, responses) > REMARK_SHARE && {
+      grade: 'remark',
+      code: 'failed_answers',
+      text: `${formatCount(failed)} of ${formatCount(responses)} OCSP responses (${formatPercent(failed / responses)}) were errors or failed a check (${kinds}), so they show no status.`,
+      remedy: 'See the responses of each node in the report, and the logs of those nodes.',
+    },
   ];
-  const reasons = rules
-    .filter(([applies]) => applies)
-    .map(([, grade, code, text, remedy]) => ({ grade, code, text, remedy }));
+  const reasons = rules.filter((rule) => rule !== false);
   return { verdict: reasons.some(({ grade }) => grade === 'invalid') ? 'invalid' : 'valid', reasons };
 }

@@ -250,9 +250,7 @@ function toolText(ms) {
 }
 
 /** @param {number} count of errors that may be this tool's fault */
-function ownLossesText(count) {
-  return `up to ${formatCount(count)} of them may be this tool's: ${REMEDY}`;
-}
+const ownLossesText = (count) => `up to ${formatCount(count)} of them may be this tool's: ${REMEDY}`;
 
 /** @param {number} value @param {Comparator} comparator @param {number} limit */
 function within(value, comparator, limit) {

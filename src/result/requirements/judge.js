@@ -61,9 +61,7 @@ export function deferRequirement(requirement, shard) {
 }
 
 /** @param {ParsedRequirement} requirement @returns {Pick<RequirementVerdict, 'text' | 'limit' | 'unit'>} */
-function limitOf({ text, limit, metric }) {
-  return { text, limit, unit: METRICS[metric].unit };
-}
+const limitOf = ({ text, limit, metric }) => ({ text, limit, unit: METRICS[metric].unit });
 
 /**
  * A requirement is not proven if it was met on an invalid measurement, or only with all unchecked responses counted

@@ -38,9 +38,7 @@ export function differenceText(unit, difference) {
 }
 
 /** @param {Unit} unit @param {number} difference @returns {string} its size: `10.3 %`, `0.25 points` */
-export function sizeText(unit, difference) {
-  return `${size(Math.abs(difference))} ${differenceUnit(unit)}`;
-}
+export const sizeText = (unit, difference) => `${size(Math.abs(difference))} ${differenceUnit(unit)}`;
 
 /** @param {Unit} unit @param {readonly number[] | null} interval @returns {string} `+7.10 to +13.2 %` */
 export function intervalText(unit, interval) {
@@ -66,9 +64,7 @@ function writtenIn(unit, value) {
 }
 
 /** Shares differ by percentage points, all else by percent. @param {Unit} unit */
-function differenceUnit(unit) {
-  return unit === 'fraction' ? 'points' : '%';
-}
+const differenceUnit = (unit) => (unit === 'fraction' ? 'points' : '%');
 
 /** @param {number} value */
 function signed(value) {

@@ -55,8 +55,7 @@ function targetWarnings({ name, results }) {
 /** Equal random arrivals make runs differ less. @param {{name: string, results: readonly Result[]}} group */
 function seedWarnings({ name, results }) {
   const random = results.filter(({ load }) => load.arrivals === 'poisson' && load.seed !== null);
-  const seeds = new Set(random.map(({ load }) => load.seed));
-  if (seeds.size === random.length) return [];
+  if (new Set(random.map(({ load }) => load.seed)).size === random.length) return [];
   const text = `Some of the ${random.length} runs of ${name} with Poisson arrivals share a seed, so they are not independent and a difference may be chance.`;
   return [`${text} Use a different seed for each run.`];
 }
@@ -84,14 +83,10 @@ export function flatten(value, prefix = '') {
 }
 
 /** @param {string} key `outer.inner` @param {readonly string[]} names of settings, or of groups of them */
-export function isAmong(key, names) {
-  return names.some((name) => key === name || key.startsWith(`${name}.`));
-}
+export const isAmong = (key, names) => names.some((name) => key === name || key.startsWith(`${name}.`));
 
 /** @param {string} json @param {number} max characters */
-export function shortened(json, max) {
-  return json.length <= max ? json : `${json.slice(0, max)}...`;
-}
+export const shortened = (json, max) => (json.length <= max ? json : `${json.slice(0, max)}...`);
 
 /** @param {string[]} texts @param {number} max @returns {string} `a, b and 3 more` */
 export function listed(texts, max) {

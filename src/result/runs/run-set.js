@@ -59,9 +59,7 @@ function time(figure, series = 'response') {
 }
 
 /** @param {MetricHead} metric @returns {MetricHead} */
-export function headOf({ key, label, unit, lowerIsBetter }) {
-  return { key, label, unit, lowerIsBetter };
-}
+export const headOf = ({ key, label, unit, lowerIsBetter }) => ({ key, label, unit, lowerIsBetter });
 
 /** @param {Result} result @returns {string | null} why it is not a whole, valid run; null: it is */
 export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
@@ -85,9 +83,7 @@ export function summariseMetrics(runs) {
 }
 
 /** @param {readonly (number | null)[]} values */
-export function known(values) {
-  return values.filter((value) => value !== null);
-}
+export const known = (values) => values.filter((value) => value !== null);
 
 /** @param {(number | null)[]} values one per run @returns {MetricSummary} */
 export function summarise(values) {
@@ -117,11 +113,7 @@ export function summariseRuns(name, runs) {
 }
 
 /** @param {readonly {verdict: string}[]} judged @returns {Record<string, number>} their number by verdict */
-export function countVerdicts(judged) {
-  return sumRecords(judged.map(({ verdict }) => ({ [verdict]: 1 })));
-}
+export const countVerdicts = (judged) => sumRecords(judged.map(({ verdict }) => ({ [verdict]: 1 })));
 
 /** @param {readonly Result[]} runs @returns {NamedRun[]} named by position, from 1 */
-export function namedRuns(runs) {
-  return runs.map((result, i) => ({ name: `run ${i + 1}`, result }));
-}
+export const namedRuns = (runs) => runs.map((result, i) => ({ name: `run ${i + 1}`, result }));

@@ -110,14 +110,10 @@ export function possibleMounts(name) {
 }
 
 /** @param {string} name @returns {string} the description of its mounts, and the first comment in its policy */
-export function markOf(name) {
-  return `made by vault-pki-load setup (${name})`;
-}
+export const markOf = (name) => `made by vault-pki-load setup (${name})`;
 
 /** @param {Pick<MountItem, 'kind' | 'path'>} mount @returns {string} path of the API that creates and removes it */
-export function mountApi({ kind, path }) {
-  return kind === 'auth' ? `sys/${path}` : `sys/mounts/${path}`;
-}
+export const mountApi = ({ kind, path }) => (kind === 'auth' ? `sys/${path}` : `sys/mounts/${path}`);
 
 /** @param {SetupPlan} plan @returns {string} a remedy for a name in use, in the notation of a scenario or of the command line */
 export function otherName({ keepsSettings }) {

@@ -10,11 +10,11 @@ import { CONTENT_NAME, CONTENTS, mountApi, otherName, policyText, possibleMounts
 /** @import { VaultClient } from '../client.js' */
 /** @import { SetupPlan } from './setup-plan.js' */
 
-/** @typedef {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} ItemKind */
 /**
  * `path`: below `/v1/`, of a policy its name; `type`: of a mount, or of a CA's key; `uncertain`: it may exist, because Vault
  * did not respond or failed
- * @typedef {{kind: ItemKind, path: string, type?: string, uncertain?: boolean}} Item
+ * @typedef {{kind: 'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy', path: string, type?: string,
+ *   uncertain?: boolean}} Item
  */
 /** @typedef {{made: Item[], existing: Item[]}} SetupReport created by this setup, and existing before */
 /** @typedef {(item: Item, isPresent: boolean, make: () => Promise<unknown>, sentence: string) => Promise<void>} Ensure */
@@ -166,8 +166,7 @@ async function makeAuthorities(client, plan, keyTypes, ensure) {
       const request = await client.write(`${base}/generate/internal`, { ...subject, ...key });
       const signing = { csr: request.data?.csr, ...subject, ttl: '43800h', format: 'pem_bundle' };
       const signed = await client.write(`${root}/root/sign-intermediate`, signing);
-      const certificate = signed.data?.certificate;
-      await client.write(`${base}/set-signed`, { certificate });
+      await client.write(`${base}/set-signed`, { certificate: signed.data?.certificate });
     },
     `Created a CA in ${intermediate}, signed by ${root} (${text}).`,
   );
