@@ -148,8 +148,8 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
  * last requests complete after the end. By Little's law rate x mean response time (of the first half) are always
  * in flight; up to twice that, plus two, counts as normal. More is a backlog, and the time to clear it counts.
  * With r requests offered to a capacity of c for a time T, (r - c)T are left at the end, and (r - c)T/2 pass as
- * normal: a constant overload never passes. After a stall, responses are late, so that more would pass; but if the target never
- * answered as fast as it was asked, not even in the best half of the time, it could not keep up.
+ * normal. Long responses, or an early stall, would let more pass; but a target that never answered as fast as it was asked, not even
+ * in the best half of the time, could not keep up.
  * @param {CellTally[]} operations @param {RunFacts} facts @returns {number} ms
  */
 export function rateWindowMs(operations, { model, windowMs, interrupted, carriedOver = 0 }) {
@@ -165,11 +165,11 @@ export function rateWindowMs(operations, { model, windowMs, interrupted, carried
   const mean = sumOf(halves, 'responseMs') / Math.max(1, sumOf(halves, 'count'));
   const succeeded = successesPerSecond(operations);
   const isNormal = after <= Math.min(2, total(succeeded) / 20) + 2 * total(paces) * mean;
-  return isNormal && keptUp(succeeded, windowMs) ? windowMs : lastSuccess;
+  return isNormal && keptUp(succeeded, windowMs, after) ? windowMs : lastSuccess;
 }
 
-/** @param {number[]} succeeded per second, also after the end @param {number} windowMs */
-function keptUp(succeeded, windowMs) {
+/** @param {number[]} succeeded per second, also after the end @param {number} windowMs @param {number} after responses after it */
+function keptUp(succeeded, windowMs, after) {
   const half = Math.floor(windowMs / 2000);
   const offered = (total(succeeded) * half * 1000) / windowMs;
   let [sum, most] = [0, 0];
@@ -177,8 +177,8 @@ function keptUp(succeeded, windowMs) {
     sum += count - (succeeded[i - half] ?? 0);
     most = Math.max(most, sum);
   }
-  // Responses may come a second later, and by chance some more than in another half.
-  return half === 0 || most >= offered - 2 - 2 * Math.sqrt(offered);
+  // Those in flight at either end vary by chance.
+  return half === 0 || most >= offered - 2 - Math.sqrt(after);
 }
 
 /** @template {string} Key @param {readonly Record<Key, number>[]} of @param {Key} key */

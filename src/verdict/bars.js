@@ -81,6 +81,8 @@ export function extremeBar({ reported, own }, which) {
   return { value: high, low, high, tool: toolPart(high, at(own)) };
 }
 
+/** Fewer requests that were all served do not prove that more would be. */
+const MIN_SERVED = 5;
 /** With fewer full seconds, the bar follows from the number of successes. */
 const MIN_SECONDS = 5;
 /** Batches of seconds: enough for a bound, each long enough to be nearly independent. */
@@ -101,8 +103,8 @@ const CLUMP = 4;
  */
 export function rateBar(sample) {
   const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;
-  if (isServed || succeeded === 0) {
-    const high = Math.max(perSecond, isServed ? (offeredPerSecond ?? 0) : 0);
+  if ((isServed && succeeded >= MIN_SERVED) || succeeded === 0) {
+    const high = Math.max(perSecond, succeeded > 0 ? (offeredPerSecond ?? 0) : 0);
     return { low: perSecond, high, sampled: high };
   }
   const { low, high } = sampledBar(sample);

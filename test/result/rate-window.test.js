@@ -41,6 +41,21 @@ const TABLE = /** @type {const} */ ([
     {},
     60_000,
   ],
+  [
+    'a capacity of 10/s, 12/s offered for 10 s, each response after a second',
+    { last: 12_800, after: 30, mean: 1200, succeeded: [8, ...Array(11).fill(10), 2] },
+    { windowMs: 10_000 },
+    12_800,
+  ],
+  [
+    '10,000/s, each response after 1 ms, in seconds that differ by pauses',
+    {
+      ...{ last: 10_001, after: 10, mean: 1 },
+      succeeded: [9985, 10_004, 9996, 10_003, 10_002, 9999, 10_001, 9998, 10_003, 9999, 10],
+    },
+    { windowMs: 10_000 },
+    10_000,
+  ],
   ['two requests of a thousand a second', { last: 5, after: 2, mean: 0, succeeded: [2] }, { windowMs: 2 }, 5],
   ['requests still waiting at the end', { last: 70_000, after: 2, mean: 10, neverSentDue: 5 }, {}, 70_000],
   [
