@@ -4,14 +4,17 @@ import { unpackError } from '../common/errors.js';
 
 /** @import { MessagePort } from 'node:worker_threads' */
 
-/** V8 would let the young generation grow to 48 MiB before collecting; the recorder is as fast with 6. */
-const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6 });
+/**
+ * V8 would let the young generation grow to 48 MiB before collecting; the recorder is as fast with 6. With an old generation of at
+ * most 512 MiB, it collects when the heap has grown by half, not to four times its size.
+ */
+const HELPER_LIMITS = Object.freeze({ maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 512 });
 
 /**
  * @param {string} name for the error if the thread ends too early @param {URL} file
  * @param {object} options @param {any} options.data
  * @param {MessagePort | null} [options.port] in `data`, transferred to the thread
- * @param {{maxYoungGenerationSizeMb?: number}} [options.limits]
+ * @param {import('node:worker_threads').ResourceLimits} [options.limits]
  * @param {Record<string, (value: any) => void>} [options.on] handlers of types that are posted more than once
  * @param {() => void} [options.onSignal]
  */
