@@ -6,7 +6,7 @@ const CONVERSIONS = new Set(['toString', 'valueOf']);
 /** @param {Uint8Array} body @returns {Record<string, any> | null} null: not a JSON object */
 export function parseJson(body) {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  // A reviver is slow, so only a text that may have such a key gets one.
+  // A reviver is slow, so only JSON that may contain such a key gets one.
   const isHarmless = !/toString|valueOf|\\u/.test(text);
   try {
     const value = JSON.parse(

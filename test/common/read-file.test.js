@@ -22,7 +22,7 @@ describe('readBytes', { skip: process.platform !== 'linux' && '/dev, mkfifo' }, 
   /** @type {[string, string, object, RegExp][]} what, path, options, message */
   const REFUSED = [
     ['a device', '/dev/zero', {}, /^f is a device, a pipe or a socket, not a file\.$/],
-    ['a folder', folder, {}, /^f is a folder\.$/],
+    ['a folder', folder, {}, /^f is a directory\.$/],
     ['a missing file', at('none'), {}, /^f was not found\.$/],
     ['a pipe, unless it may be one', at('fifo'), { mayBePipe: false }, /^f is a device, a pipe/],
   ];
