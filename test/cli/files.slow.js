@@ -74,7 +74,7 @@ const REFUSED = [
   ['ocsp --cert @empty --issuer @ca', /empty is empty\. Use a certificate in PEM/],
   ['ocsp --cert @noise --issuer @ca', /noise is larger than 4 MiB/],
   ['ocsp --cert @leaf --issuer @lines', /lines is larger than 4 MiB/],
-  ['ocsp --cert @cut --issuer @ca', /cut\.pem is cut off: a PEM block has no end/],
+  ['ocsp --cert @cut --issuer @ca', /cut\.pem is truncated: a PEM block has no END line/],
   ['ocsp --cert @cutDer --issuer @ca', /cut\.der contains an invalid certificate/],
   ['ocsp --cert @folder --issuer @ca', /--cert .*folder is a directory\. Check the path\./],
   ['ocsp --cert @leaf --issuer @folder', /--issuer .*folder is a directory\. Check the path\./],
