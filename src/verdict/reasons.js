@@ -97,7 +97,7 @@ function notOffered(observed) {
     ],
     [
       isTooMany(droppedLate, planned),
-      `The tool was late and dropped ${ofAll(droppedLate, planned)} arrivals, which the target never saw.`,
+      `The tool was late and dropped ${ofAll(droppedLate, planned)} arrivals, which never reached the target.`,
     ],
     [
       isDisplaced,
@@ -110,7 +110,7 @@ function notOffered(observed) {
   return {
     grade: 'invalid',
     text: `${ofAll(failed, sent)} requests failed because this machine had no file descriptor or local port left for them.`,
-    remedy: 'Raise the open file limit (ulimit -n), lower --concurrency, or wait for TIME_WAIT to pass.',
+    remedy: 'Raise ulimit -n (open files), lower --concurrency, or wait until sockets in TIME_WAIT expire.',
   };
 }
 
@@ -123,7 +123,7 @@ function busyMachine(observed) {
   const isFull = targetIsLocal && (machine.idleShare ?? 1) < IDLE && (machine.pressureShare ?? 0) >= PRESSURE;
   if (!isLate && !isFull) return null;
   const effect = isLate
-    ? `up to ${formatLatency(tool)} of the p99 may be this tool's own`
+    ? `up to ${formatLatency(tool)} of the p99 may be this tool's own lateness`
     : 'the target, which shares it, had to wait for a core';
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
   const detail = [isFull && isLate ? shared : null, causeOf(observed)].filter(Boolean).join(' ');

@@ -40,7 +40,7 @@ export async function run(settings) {
     for (const rate of RATES) {
       const here = sources.map(({ who, measure }) => ({ rate, who, measure: () => measure(rate) }));
       const measured = await measureInTurn(here, settings, `${rate}/s`);
-      rows.push({ rate, who: 'closed form', runs: [truthOf(rate, periods)] }, ...measured);
+      rows.push({ rate, who: 'exact value', runs: [truthOf(rate, periods)] }, ...measured);
     }
     return {
       question: `Reported response times in ms of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
@@ -115,6 +115,6 @@ function figuresOf(rate, who, all, truth) {
   const worst = errors.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
   const isMet = errors.length === JUDGED.length && Math.abs(worst) <= TOLERANCE;
   const verdict = who === 'ours' ? verdictOn('2 %', isMet) : ['', ''];
-  const error = who === 'closed form' ? '' : `${(worst * 100).toFixed(1)} %`;
+  const error = who === 'exact value' ? '' : `${(worst * 100).toFixed(1)} %`;
   return [rate, who, ...names.map((name) => reported[name]), error, ...verdict];
 }
