@@ -6,7 +6,7 @@
  * times, 1 / rate apart.
  *
  * It ignores the time to work off the backlog: with `rate` due and `capacity` possible per second, the last term becomes
- * (1 - p) P (1 - rate / capacity). The tool adds this time, so it counts as its error.
+ * (1 - p) P (1 - rate / capacity). The tool's figures include this time, which counts as its error.
  */
 import { measureInTurn, verdictOn } from './in-turn.js';
 import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
@@ -25,14 +25,14 @@ const SHARES = /** @type {const} */ ({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99 
 const JUDGED = /** @type {const} */ (['p90', 'p95', 'p99']);
 const TOLERANCE = 0.02;
 /** Fewer would make the percentiles unreliable. */
-const LEAST_PERIODS = 4;
+const MIN_PERIODS = 4;
 
 /** @typedef {Record<keyof typeof SHARES, number | null>} Percentiles ms */
 
 /** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   const { runs, seconds } = settings;
-  const periods = Math.max(LEAST_PERIODS, Math.round((seconds * 1000) / PERIOD_MS));
+  const periods = Math.max(MIN_PERIODS, Math.round((seconds * 1000) / PERIOD_MS));
   return withSubject(async (subject) => {
     const sources = await sourcesOn(subject, (periods * PERIOD_MS) / 1000);
     /** @type {{rate: number, who: string, runs: Percentiles[]}[]} */

@@ -15,7 +15,7 @@ import { createReceiver, createTime, numberOf, result, START_MS, settle } from '
 const URL_SHOWN = 'http://127.0.0.1:4318/v1/metrics';
 const REFUSED = targetError('connection_refused', 'http://127.0.0.1:4318 refused the connection.');
 
-const INTERNAL = 'The metrics were not sent because of an internal error. Please report it.';
+const INTERNAL = 'The metrics were not sent because of an internal error. Please report this bug.';
 const NOT_TAKEN = `${URL_SHOWN} did not accept the metrics:`;
 const LOST = `The last metrics of a run were not delivered to ${URL_SHOWN}.`;
 
@@ -109,7 +109,7 @@ const WARNINGS = [
     [`${URL_SHOWN} rejected 3 data points: too old.`],
   ],
   ['a partial success without a reason', [partial(1)], [`${URL_SHOWN} rejected 1 data point.`]],
-  ['a remark', [partial('0', 'no unit')], [`${URL_SHOWN} accepted the metrics with a remark: no unit.`]],
+  ['a warning', [partial('0', 'no unit')], [`${URL_SHOWN} accepted the metrics with a warning: no unit.`]],
   [
     'each kind, once',
     [401, 401, 404, 401, { status: 400, body: { message: 'bad\n\u001b[31mdata' } }],
