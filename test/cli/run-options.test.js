@@ -98,7 +98,11 @@ describe('reports before the run an output that cannot be written:', () => {
 
   /** @type {[string, (path: (name: string, content?: string) => string) => string, RegExp | null][]} */
   const SUMMARIES = [
-    ['without folder', (path) => path('nope/s.md'), /^The file in GITHUB_STEP_SUMMARY cannot .*: its directory/],
+    [
+      'without folder',
+      (path) => path('nope/s.md'),
+      /^The file in GITHUB_STEP_SUMMARY cannot .*: its directory/,
+    ],
     [
       'that is a directory',
       (path) => {

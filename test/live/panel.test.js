@@ -65,9 +65,9 @@ const TABLE = [
     { totalMs: null, succeeded: 90, failed: 10 },
     /^Progress {3}█+░+ {2}25 % {2}100 of 400, about 21 s left$/m,
   ],
-  ['nothing done of them yet', {}, { totalMs: null, succeeded: 0 }, /░ {3}0 % {2}0 of 400$/m],
+  ['none completed yet', {}, { totalMs: null, succeeded: 0 }, /░ {3}0 % {2}0 of 400$/m],
   ['no planned end', { planned: null }, { totalMs: null }, /^Progress {3}7 s so far$/m],
-  ['nothing answered', { p99s: [null, null, null] }, { p99Ms: null }, /^p99 now {4}– {8} {3} up to 0 ms$/m],
+  ['no response yet', { p99s: [null, null, null] }, { p99Ms: null }, /^p99 now {4}– {8} {3} up to 0 ms$/m],
   ['the first second', { p99s: [12] }, {}, /^p99 now {4}12\.3 ms$/m],
   [
     'errors by name, the most frequent first',
