@@ -101,7 +101,7 @@ export function startSending(context) {
       stoppedMs = clock();
       forgone = slots.forgone;
       leftWhileFree = pacer.left() > 0 && slots.free > 0 && slots.nextFreeSince < arrivals.stopAtMs - LATE_MS;
-      watch.rest();
+      watch.endSending();
       if (slots.busy === 0) finish();
     },
   });
